@@ -23,13 +23,18 @@ from headway.documents.paragraph import DocumentOptions, Translated
         ("Save a&s...", "Save as..."),
         ("R&D Cu_t", "R&D Cut"),
         ("Select A_ll", "Select All"),
+        ("For&mat", "Format"),
+        ("Document&s", "Documents"),
+        ("E&xit: https://a.example/?q=foo&bar", "Exit: https://a.example/?q=foo&bar"),
         ("É_lan", "Élan"),
         *(
             (each, None)
             for each in (
                 "a && b", "&&a", "&amp; b", "a &eacute; b", "R&D", "a & b", "&1", "&a &b", "snake_case", "__X__", "_a_", "_a b_c",
                 "a _1", "_a &b", "?a=1&b=2", "%(_a)s",
-                "AT&T", "a b&eacute;", "x?a&b=1", "file_name", "see file_Name", "Cu_t_x", "Cut_2", "E&xit &b",
+                "{Item_count} items", "%(User_name)s logged in", "See https://a.example/?q=foo&bar", '<a href="?p=a&q">Help</a>',
+                "$User_name", "Some_one@example.com", "My_file.txt", "`Some_code`", "Rock&roll music", "Drag&drop", "Copy&paste",
+                "A long text of a program that has a mark in a w&ord", "AT&T", "a b&eacute;", "x?a&b=1", "file_name", "see file_Name", "Cu_t_x", "Cut_2", "E&xit &b",
             )
         ),
     ],

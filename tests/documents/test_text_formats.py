@@ -84,6 +84,10 @@ def test_only_a_whole_page_names_the_language_of_its_text(source: str, expected:
         ("fa en", "<html lang=fa dir=rtl><p dir='rtl'>a<p dir=ltr>b", '<html lang="en" dir="ltr"><p dir=\'ltr\'>A<p dir=ltr>B'),
         ("ar fa", "<html lang=ar dir=rtl><p dir=ltr>a", '<html lang="fa" dir=rtl><p dir=ltr>A'),
         ("en ar", "<p>a", "<p>A"),
+        *(("en " + code, "<html>a", '<html dir="rtl">A') for code in ("arb_Arab", "uz_Arab", "az-arab", "ydd_Hebr", "pnb", "per")),
+        *(("en " + code, "<html>a", "<html>A") for code in ("ur-Latn", "ar-Latn", "de", "zh-Hant")),
+        ("en ar", "<html dir=' ltr '><svg lang=en></svg><bdo dir=rtl>a</bdo>", "<html dir='rtl'><svg lang=\"ar\"></svg><bdo dir=rtl>A</bdo>"),
+        ("ar en", "<p dir=rtl>a <bdo dir=rtl>b", '<p dir="ltr">A <bdo dir=rtl>B'),
     ],
 )  # fmt: skip
 def test_a_page_has_the_direction_of_its_translation(

@@ -261,6 +261,9 @@ def test_commands_print_it_and_learn_it(
     with pytest.raises(HeadwayError, match="learned from 9 sentences, and this text has 8 lines"):
         dispatch(["evaluate", str(model), *names, "--calibrate"])
     assert (model / "quality.json").read_bytes() == before
+    (model / "quality.json").write_text("garbage")  # but anything takes the place of a damaged one
+    assert dispatch(["evaluate", str(model), *names, "--calibrate"]) == 0
+    assert QualityModel.load(model).sentences == 7
 
     translator = Translator.load(rated)
     translator.save_pretrained(tmp_path / "copy")

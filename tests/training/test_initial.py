@@ -5,18 +5,20 @@ import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
 
 from headway.cli.main import dispatch
-from headway.config import PRESETS, ModelConfig
+from headway.config import PRESETS, Config, ModelConfig
 from headway.errors import HeadwayError
 from headway.inference import Translator, load_model
 from headway.model import Transformer
 from headway.text.prepared import PreparedData
 from headway.training.starting.fine_tuning import (
     check_languages,
+    check_shape,
     choose_layers,
     fine_tuning_regime,
     fine_tuning_steps,
@@ -100,6 +102,16 @@ def test_a_run_with_fewer_layers_takes_some_of_the_model(own, wanted, layers):
         assert torch.equal(
             value, given[f"{part[1]}{layers[int(part[2])]}{part[3]}" if part else name]
         )
+
+
+def test_layers_of_which_the_number_means_something_are_not_left_out():
+    shape = ModelConfig(num_encoder_layers=4, encoder_mixer="dilated")
+    model = SimpleNamespace(config=Config(model=shape), path="m")
+    for name, count in (("num_encoder_layers", 2), ("num_decoder_layers", 0)):
+        wanted = Config(model=replace(shape, **{name: count}))
+        with pytest.raises(HeadwayError, match=f"fixed by --init m: model.{name}"):
+            check_shape(wanted, model)
+    check_shape(Config(model=replace(shape, num_decoder_layers=2)), model)
 
 
 @pytest.mark.slow

@@ -44,8 +44,9 @@ class Part(NamedTuple):
     """A part of a block's source.
 
     Attributes:
-        kind: An opening or closing tag, text, text that stays as it is, markup between two blocks, what a
-            translation lacks, or any other markup.
+        kind: An opening or closing tag, text, an element whose text stays as it is ("code", but also names in other
+            languages, formulas and addresses), markup between two blocks, what a translation lacks, or any other
+            markup.
         source: The part as it stands in the file.
         text: What it means, if it is text. Of markup: how it is written with a translation, if not as it is.
         name: Of a tag: an opening tag belongs to the next closing tag of the same name.
@@ -58,7 +59,7 @@ class Part(NamedTuple):
 
 
 def make_kept(source: str, text: str) -> Part:
-    """Return an element that stays as it is: it stands for a word if it has text."""
+    """Return an element that stays as it is: it stands for a word if it has text, and for none otherwise."""
     return Part("code", source, text) if text.strip() else Part("point", source)
 
 

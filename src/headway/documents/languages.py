@@ -5,9 +5,14 @@ from dataclasses import dataclass
 from headway.text.language_pairs import shorten_code
 
 _UNKNOWN = ("", "none", "und", "mul")
+# Languages and scripts that are written from right to left.
 _RIGHT_TO_LEFT = frozenset({
-    "ar", "arc", "ckb", "dv", "fa", "he", "iw", "ji", "nqo", "prs", "ps", "sd", "syr", "ug", "ur", "yi",
+    "ar", "arc", "arb", "azb", "ckb", "dv", "fa", "glk", "he", "iw", "ji", "ks", "lrc", "mzn", "nqo", "pbt", "per", "pnb", "prs",
+    "ps", "sd", "snd", "syr", "ug", "ur", "ydd", "yi",
 })  # fmt: skip
+_SCRIPTS = frozenset(
+    {"adlm", "arab", "aran", "hebr", "mand", "nkoo", "rohg", "samr", "syrc", "thaa"}
+)
 
 
 @dataclass
@@ -30,9 +35,9 @@ class Language:
         return _primary(code) == _primary(self.source) != _primary(self.target)
 
     @property
-    def turned(self) -> tuple[str, str] | None:
+    def directions(self) -> tuple[str, str] | None:
         """The directions of the text and of its translation, ltr or rtl, if they differ; None if they do not."""
-        before, after = (_direct(code) for code in (self.source, self.target))
+        before, after = (_direction(code) for code in (self.source, self.target))
         return (before, after) if self.source and self.target and before != after else None
 
 
@@ -46,8 +51,11 @@ def is_foreign(code: str, source: str) -> bool:
     return code not in _UNKNOWN and bool(source) and _primary(code) != _primary(source)
 
 
-def _direct(code: str) -> str:
-    return "rtl" if _primary(code) in _RIGHT_TO_LEFT or "-Arab" in code else "ltr"
+def _direction(code: str) -> str:
+    """Return ltr or rtl; a script that the code names (ur-Latn, arb_Arab) decides."""
+    scripts = [part for part in code.lower().replace("_", "-").split("-")[1:] if len(part) == 4]
+    is_rtl = scripts[0] in _SCRIPTS if scripts else _primary(code) in _RIGHT_TO_LEFT
+    return "rtl" if is_rtl else "ltr"
 
 
 def _primary(code: str) -> str:

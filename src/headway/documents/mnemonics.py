@@ -15,7 +15,9 @@ from headway.text.kept_text import find_kept_text
 _IN_BRACKETS = re.compile(r"(?<![%$\s])\s*+\(([&_])([A-Za-z])\)")
 _BEFORE_LETTER = re.compile(r"(?!&\w+[;=])([&_])(?=([^\W\d_]))")
 _WORD = re.compile(r"\w+")
-_LONGEST_WORD = 40
+_LETTERS, _LETTERS_BEFORE = re.compile(r"[^\W\d_]+(?!\w)"), re.compile(r"(?<!\w)[^\W\d_]+\Z")
+_FEW_LETTERS = 3  # of a word, before a mnemonic inside
+_LONGEST_LABEL = 40  # in characters; a longer text has no mnemonic inside a word
 _ENDS = " .…:：。"  # stand behind these brackets
 
 
@@ -56,13 +58,18 @@ class Mnemonic(NamedTuple):
 def find_mnemonic(text: str) -> Mnemonic | None:
     """Return the mnemonic of a message.
 
-    ``&&``, a reference such as ``&amp;``, one of several marks, and an underscore in a message with other ones, such as
-    names of variables, are none.
+    ``&&``, a reference such as ``&amp;``, one of several marks, a mark in a placeholder or an address, and an underscore
+    in a message with other ones, such as names of variables, are none.
     """
     kinds = "&" if text.count("_") > 1 else "&_"
     found = [mark for mark in _IN_BRACKETS.finditer(text) if mark[1] in kinds]
-    for mark in _BEFORE_LETTER.finditer(text):
-        if mark[1] in kinds and _is_mnemonic(text, mark.start()):
+    before_letters = [mark for mark in _BEFORE_LETTER.finditer(text) if mark[1] in kinds]
+    kept = _find_kept(text) if before_letters else set()
+    is_label = len(text) <= _LONGEST_LABEL
+    for mark in before_letters:
+        at = mark.start()
+        begins_word = not text[at - 1 : at].strip()
+        if at not in kept and (begins_word or (is_label and _is_inside_label(text, at))):
             found.append(mark)
     if len(found) != 1:
         return None
@@ -70,20 +77,26 @@ def find_mnemonic(text: str) -> Mnemonic | None:
     return Mnemonic(kind, letter, text[: found[0].start()] + text[found[0].end() :])
 
 
-def _is_mnemonic(text: str, at: int) -> bool:
-    """Return whether the mark before a letter is a mnemonic's: at the beginning of a word, or inside (E&xit, Cu_t)."""
-    before, letter = text[at - 1 : at], text[at + 1]
-    if not before.strip():
-        return True
-    if not (before.isalpha() and letter.islower()):  # R&D
+def _find_kept(text: str) -> set[int]:
+    """Return the places of placeholders, addresses and the like; a single word may have a mnemonic (Cu_t)."""
+    parts = [
+        part
+        for part in find_kept_text(text)
+        if not _WORD.fullmatch(text[part.start : part.end].rstrip(_ENDS))
+    ]
+    return {at for part in parts for at in range(part.start, part.end)}
+
+
+def _is_inside_label(text: str, at: int) -> bool:
+    """Return whether a mark inside a word of a label is a mnemonic's: E&xit, Cu_t, but not R&D, Drag&drop, file_name."""
+    before, letter = text[at - 1], text[at + 1]
+    if not (before.isalpha() and letter.islower()):
         return False
-    if text[at] == "&":
-        return True
+    first, rest = _LETTERS_BEFORE.search(text[:at]), _LETTERS.match(text, at + 1)
+    if not first or not rest or (len(first[0]) > _FEW_LETTERS and len(rest[0]) >= _FEW_LETTERS):
+        return False
     # A word of a menu has a capital, and a name of a variable has none.
-    around = next(
-        word for word in _WORD.finditer(text, max(0, at - _LONGEST_WORD)) if at < word.end()
-    )
-    return around[0].replace("_", "").istitle()
+    return text[at] == "&" or (first[0] + rest[0]).istitle()
 
 
 class MnemonicDocument:

@@ -253,9 +253,8 @@ def _distill(
             f"student-beam-{beam}", "student", f"the student with beam {beam}", [run], chosen
         )
         result = yield replace(scored, is_compared=False)
-        if (
-            result.bleu >= STUDENT_SHARE * bleu > 0
-        ):  # a plan, which knows no scores, counts all beams
+        # A plan knows no scores, so bleu is 0 there, and it counts all beams.
+        if bleu and result.bleu >= STUDENT_SHARE * bleu:
             break
     yield make.work(
         "install-student", "student", f"the model of {make.out / 'student'}",

@@ -63,18 +63,25 @@ class Ledger:
             counted = now
 
         def count_on() -> None:
-            with suppress(OSError):  # the main thread meets the full disk, too
-                while not is_done.wait(interval):
+            while not is_done.wait(interval):
+                with suppress(
+                    OSError, HeadwayError
+                ):  # the last record, in the main thread, fails too
                     count()
 
         thread = Thread(target=count_on, daemon=True)
         thread.start()
         try:
             yield
-        finally:
+        except BaseException:
             is_done.set()
             thread.join()
-            count()
+            with suppress(OSError, HeadwayError):  # the first error says more
+                count()
+            raise
+        is_done.set()
+        thread.join()
+        count()
 
     def finish(self, stage: Stage) -> None:
         """Record that a stage is finished, and its scores."""
@@ -99,9 +106,11 @@ class Ledger:
             values = json.loads(path.read_text(encoding="utf-8"))
             if not isinstance(values, dict) or not isinstance(values.get("seconds"), float | int):
                 raise ValueError("not the record of a stage")
+            if values.get("scores"):
+                Scores(**values["scores"])
         except FileNotFoundError:
             return {}
-        except ValueError as error:
+        except (ValueError, TypeError) as error:
             raise HeadwayError(
                 f"{path}: damaged ({error}): delete it, and the stage is done again"
             ) from None

@@ -23,7 +23,7 @@ EXAMPLE = (
 )
 SETTINGS = ("search",)
 CALIBRATED = 64  # lines at once
-FEW = 200  # lines that teach less than what most models have learned
+FEW = 200  # lines; fewer may not replace what a model has learned from more
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -126,7 +126,7 @@ def calibrate_model(translator: "Translator", sources: list[str], references: li
     """Write what a model learns from this text: ``quality.json`` and ``stand_ins.json``; print a line on each."""
     from headway.errors import HeadwayError
     from headway.inference.calibration import Calibration
-    from headway.inference.quality.quality_model import FILE, QualityModel
+    from headway.inference.quality.quality_model import FILE
     from headway.inference.segments import stand_in_file
     from headway.text.language_pairs import name_pair
     from headway.text.steady_phrases import find_steady_phrases
@@ -137,13 +137,12 @@ def calibrate_model(translator: "Translator", sources: list[str], references: li
         raise HeadwayError(
             "--calibrate needs one MODEL: an ensemble takes what its first model has"
         )
-    if (directory / FILE).exists():
-        learned = QualityModel.load(directory).sentences
-        if len(sources) < min(FEW, learned):
-            raise HeadwayError(
-                f"{directory / FILE}: was learned from {learned:,} sentences, and this text has {len(sources):,} lines:"
-                f" give {FEW} lines or more, or delete the file first"
-            )
+    learned = count_learned(directory)
+    if len(sources) < min(FEW, learned):
+        raise HeadwayError(
+            f"{directory / FILE}: was learned from {learned:,} sentences, and this text has {len(sources):,} lines:"
+            f" give {min(FEW, learned)} lines or more, or delete the file first"
+        )
     known = stand_in_file.load_phrases(
         directory
     )  # before anything is written: it may be of a newer version
@@ -165,6 +164,24 @@ def calibrate_model(translator: "Translator", sources: list[str], references: li
         f"{directory / stand_in_file.FILE}: {len(phrases)} phrases that stand for placeholders"
         + "".join(f", {phrase.text}" for phrase in phrases)
     )
+
+
+def count_learned(directory: Path) -> int:
+    """Return how many sentences the calibration of a model was learned from; 0: there is none, or it is damaged.
+
+    Raises:
+        NewerFileError: If a newer Headway wrote it.
+    """
+    from headway.errors import HeadwayError
+    from headway.file_format import NewerFileError
+    from headway.inference.quality.quality_model import QualityModel
+
+    try:
+        return QualityModel.load(directory).sentences
+    except NewerFileError:
+        raise
+    except HeadwayError:
+        return 0
 
 
 def describe(search: "SearchConfig", backward: str | None) -> str:

@@ -25,11 +25,8 @@ READINGS = frozenset({"rp", "rt", "rtc"})  # how the word before them is pronoun
 KEPT = (RAW_TEXT - {"title"}) | READINGS | {
     "code", "kbd", "samp", "var", "pre", "svg", "math", "template", "object",
 }  # fmt: skip
-HIDDEN = RAW_TEXT | {
-    "svg",
-    "template",
-    "object",
-}  # their text is not read as a part of the text around them
+# Their text is not seen, or not as a part of the text around them.
+HIDDEN = RAW_TEXT | {"svg", "template", "object"}
 EMBEDDED = ("iframe", "object", "svg", "textarea")  # kept, but not their attributes
 VOID = frozenset({
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source",

@@ -15,6 +15,8 @@ from headway.documents.languages import Language
 from headway.documents.paragraph import Paragraph, Translated
 from headway.text.languages import is_translatable
 
+_UNDIRECTED = ("bdo", "svg")  # a direction of its own, and none
+
 
 class Value(NamedTuple):
     """A text that is no part of a paragraph.
@@ -119,7 +121,7 @@ def replace_languages(source: str, language: Language) -> str:
     """
     edits: list[Edit] = []
     for token, at in _find_tokens(source, language.source):
-        edits += _turn(token, at, language)
+        edits += _edit_direction(token, at, language)
         for name in LANGUAGES:
             code = html.unescape(token.attributes.get(name, ""))
             if language.replaces(code):
@@ -129,22 +131,22 @@ def replace_languages(source: str, language: Language) -> str:
     return apply_edits(source, edits)
 
 
-def _turn(token: Token, at: int, language: Language) -> Iterator[Edit]:
+def _edit_direction(token: Token, at: int, language: Language) -> Iterator[Edit]:
     """Yield the edit that gives a tag the direction of the translation.
 
-    Elements of the text's language get it, and the whole page; and those that name the direction of a text from right
-    to left, but not the other one: it may belong to numbers and code.
+    The whole page gets it, and elements of the text's language. Others get it if they name the direction from right to
+    left: the other one may belong to numbers and code.
     """
-    if token.kind != "open" or not (turned := language.turned):
+    if token.kind != "open" or token.name in _UNDIRECTED or not language.directions:
         return
-    before, after = turned
+    before, after = language.directions
     names_language = language.replaces(find_code(token))
-    if span := token.spans.get("dir"):
-        is_own = names_language or token.name in WHOLE or before == "rtl"
-        if is_own and token.attributes["dir"].lower() == before:
-            start, end = span
-            yield Edit(at + start, at + end, _quote(after, token.text[start - 1]))
-    elif names_language or (token.name == "html" and not find_code(token)):
+    is_own = names_language or token.name in WHOLE or before == "rtl"
+    span = token.spans.get("dir")
+    if span and is_own and token.attributes["dir"].strip().lower() == before:
+        start, end = span
+        yield Edit(at + start, at + end, _quote(after, token.text[start - 1]))
+    elif span is None and (names_language or (token.name == "html" and not find_code(token))):
         place = at + 1 + len(token.name)
         yield Edit(place, place, f' dir="{after}"')
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from headway.documents.blocks import Part, find_partners, make_kept
-from headway.documents.html.elements import is_kept
+from headway.documents.html.elements import HIDDEN, is_kept
 from headway.documents.html.tokens import tokenize
 
 
@@ -29,5 +29,6 @@ def _is_kept(part: Part, language: str) -> bool:
 
 def _join(parts: Sequence[Part]) -> Part:
     """Return an element as one part."""
+    is_hidden = parts[0].name.strip("<>") in HIDDEN
     text = "".join(part.text for part in parts if part.kind in ("text", "code"))
-    return make_kept("".join(part.source for part in parts), text)
+    return make_kept("".join(part.source for part in parts), "" if is_hidden else text)

@@ -134,7 +134,13 @@ def check_shape(wanted: Config, model: Model) -> None:
         HeadwayError: If they do not, with the settings that differ.
     """
     own = model.config.model
-    fewer = [name for name in DEPTHS.values() if getattr(wanted.model, name) < getattr(own, name)]
+    # The dilation of a dilated layer is a power of its number.
+    fewer = [
+        depth
+        for stack, depth in DEPTHS.items()
+        if 0 < getattr(wanted.model, depth) < getattr(own, depth)
+        and getattr(own, f"{stack}_mixer") != "dilated"
+    ]
     free, conflicts = FREE | {f"model.{name}" for name in fewer}, []
     for change in list_changes(model.config, wanted):
         setting = change.split()[0]
