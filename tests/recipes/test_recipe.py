@@ -83,10 +83,9 @@ def test_every_command_of_every_scale_is_understood():
 
 def test_the_best_candidate_of_the_sweep_decides_the_later_settings():
     stages = follow(maker(), {"sweep-3": 21.0})
-    for name in ("backward", "forward-1", "final"):
+    for name in ("backward", "forward-1", "final", "student"):
         settings = options(stages[name]).overrides
         assert (settings["text.vocab-size"], settings["model.d-model"]) == ("4000", "192")
-    assert "model.d-model" not in options(stages["student"]).overrides
     assert "model.d-model" not in options(follow(maker(), {"sweep-1": 21.0})["final"]).overrides
 
 
@@ -202,6 +201,18 @@ def test_the_search_takes_the_best_length_penalty_and_then_the_best_beam():
     assert options(stages["search-4"], evaluate).overrides["search.alpha"] == "0.6"
     # The models were scored with alpha 1.0, that of quick, so it stays unless another is better.
     assert "--search.alpha 1.0 --search.beam 4" in follow(maker(scale), {})["install"].describe()[0]
+
+
+def test_the_student_goes_on_from_the_installed_model_with_fewer_layers():
+    for bleu, teacher in ((30.0, "final"), (1.0, "forward-1")):
+        stages = follow(maker(SCALES[2]), {"forward-1": 20.0, "final": bleu})
+        student = options(stages["student"])
+        assert student.init == f"runs/best/runs/{teacher}"
+        assert student.overrides["model.num-decoder-layers"] == "2"
+        assert (
+            student.overrides["model.d-model"]
+            == options(stages["final"]).overrides["model.d-model"]
+        )
 
 
 def test_the_student_has_the_first_beam_that_is_good_enough():

@@ -98,7 +98,7 @@ def best_model(make: StageMaker, given: GivenText) -> Recipe:
         "install", "search", f"the model of {make.out}", InstallModel(best.run, make.out, search)
     )
     if choices.student:
-        yield from _distill(make, real, best.run, backward, search, bleu)
+        yield from _distill(make, swept, real, best.run, backward, search, bleu)
 
 
 def _sweep(make: StageMaker, real: PairFiles) -> Generator[Stage, Result, Settings]:
@@ -223,25 +223,37 @@ def _search_stage(make: StageMaker, name: str, model: Path, search: Settings) ->
 
 def _distill(
     make: StageMaker,
+    swept: Settings,
     real: PairFiles,
     teacher: Path,
     backward: Path | None,
     search: Settings,
     bleu: float,
 ) -> Stages:
-    """Train a small model on the translations of the final one, and choose its beam."""
+    """Train a smaller model on the translations of the final one, and choose its beam.
+
+    Args:
+        make: Makes the stages.
+        swept: Settings that the sweep chose.
+        real: The training text.
+        teacher: The run directory of the final model.
+        backward: That of a model of the other direction; None: there is none.
+        search: How the final model searches.
+        bleu: Of the final model.
+    """
     text = PairFiles(source=real.source, target=make.text("student").target)
     yield make.translate(
         "student-text", "student", "the final model's translations of the training sources", [teacher],
         text.source, text.target, make.facts.kept, search, backward=backward,
     )  # fmt: skip
-    own = make.scale.student
+    own = {**make.scale.common, **swept, **make.scale.student}
     both = JoinPairs(
         parts=[(real, make.scale.student_real_weight), (text, 1)],
         output=make.text("student-all"),
     )
     student = make.train(
-        "student", "student", "a small fast model of these translations", both.output, own, work=both
+        "student", "student", "a small fast model of these translations", both.output, own, work=both,
+        init=teacher,
     )  # fmt: skip
     yield replace(student, is_compared=False)
     run = make.run("student")

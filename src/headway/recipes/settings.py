@@ -6,7 +6,7 @@ from typing import Any
 
 Settings = Mapping[str, str]  # options of headway train without dashes: {"model.dropout": "0.2"}
 
-VERSION = 7  # raised by each change that gives an old plan other stages
+VERSION = 8  # raised by each change that gives an old plan other stages
 MOST_HOURS = 8.0  # planned for without --hours, if the whole recipe needs more
 SHORTEST = 0.02  # share of its steps that a training keeps at least, however few the hours
 CANDIDATES: Settings = {"search.candidates": "8"}  # among which models of both directions choose
@@ -29,7 +29,7 @@ class Scale:
     Attributes:
         most_pairs: The largest text that the scale is for, in cleaned pairs.
         preset: Of all trainings.
-        common: Settings of all trainings but the student's.
+        common: Settings of all trainings.
         sweep: The candidates of the sweep; the first is used without a sweep.
         sweep_share: Share of the steps of a forward model that a candidate is trained for.
         forward_models: The most models of the wanted direction, which differ in the seed.
@@ -46,7 +46,7 @@ class Scale:
             and translated text begins anew.
         alphas: Length penalties to try besides that of the preset.
         beams: Beams to try besides that of the preset, with the best length penalty.
-        student: Settings of the student, which has no others.
+        student: Settings of the student that differ from those of all trainings.
         student_real_weight: How often the student sees the real pairs beside the translations of the teacher.
         student_beams: Beams of the student, the fastest first; the first good enough is taken.
         longest: How many times as many steps each training takes at most, if the hours are more than enough.
@@ -73,10 +73,11 @@ class Scale:
     longest: float = 1.0
 
 
-# Settings of a student: int8, and one layer in the decoder, which is where a search spends its time. It
-# learns translations that are more regular than the real ones, so it needs no R-Drop.
+# Settings of a student, which goes on from the final model: int8, and two layers in the decoder, which is where a search
+# spends its time (docs/performance.md). It learns translations that are more regular than the real ones, so it needs no R-Drop.
 _STUDENT = {
-    "model.num-decoder-layers": "1",
+    "model.num-decoder-layers": "2",
+    "training.rate-scale": "0.45",
     "model.dropout": "0.1",
     "search.precision": "int8",
     "training.agreement": "0",
@@ -108,14 +109,13 @@ _SMALL = Scale(
     sweep=({"model.dropout": "0.3"}, {"model.dropout": "0.2"}, {"text.vocab-size": "1000"}),
     forward_models=3,
     real_weight=3,
-    student={**_STUDENT, "text.vocab-size": "2000", **_steps(4000, 2700)},
+    student={**_STUDENT, **_steps(2000, 1300)},
 )
 _SMALLEST = replace(
     _SMALL,
     most_pairs=300,
     common={"text.vocab-size": "500"},
     sweep=({"model.dropout": "0.3"}, {"model.dropout": "0.2"}),
-    student={**_SMALL.student, "text.vocab-size": "500"},
 )
 
 SCALES = (
@@ -131,7 +131,7 @@ SCALES = (
         real_weight=3,
         final=_steps(8000, 5300),
         tuning={"training.rate-scale": "0.45", **_steps(5000, 3300)},
-        student={**_STUDENT, **_steps(8000, 5300)},
+        student={**_STUDENT, **_steps(4000, 2700)},
     ),
     Scale(
         most_pairs=400_000,
@@ -141,7 +141,7 @@ SCALES = (
         forward_models=2,
         real_weight=2,
         longest=2.0,
-        student={**_STUDENT, "training.batch-tokens": "5000", **_steps(8000, 5500)},
+        student={**_STUDENT, **_steps(6000, 4000)},
     ),
     Scale(
         most_pairs=float("inf"),
@@ -151,7 +151,7 @@ SCALES = (
         forward_models=1,
         real_weight=1,
         longest=4.0,
-        student={**_STUDENT, "training.batch-tokens": "5000", **_steps(12_000, 8000)},
+        student={**_STUDENT, **_steps(9000, 6000)},
     ),
 )
 
