@@ -14,6 +14,7 @@ from headway.documents.kept_marks import KeptMarks
 from headway.documents.paragraph import Translated
 from headway.text.word_links import WordLinks
 from headway.text.words import find_words
+from support.documents import translate
 
 
 def linked(source: str, target: str, pairs: Sequence[tuple[int, int]]) -> WordLinks:
@@ -121,7 +122,8 @@ def test_attributes_say_what_is_left_alone(source: str, texts: list[str]) -> Non
         # Nothing else divides a word or a sentence.
         ("un<b>believ</b>able H<sub>2</sub>O", ["unbelievable H2O"]),
         ("<a>one</a> <a>two</a>, <a>thr</a>ee<a>four</a>", ["one two, threefour"]),
-        ("<a name=x></a>one<a>three</a><img><code>x</code><a>four</a>", ["onethree", "_four"]),
+        ("<a name=x></a>one<a>three</a><img> <code>x</code> <a>four</a>", ["onethree _ four"]),
+        ("<a>Home</a><a><code>x</code></a><a>About</a>", ["Home", "About"]),
         ("one<a></a><a>two</a>", ["onetwo"]),
         ("<a>one</a><sup><a>[a]</a></sup><sup><a>[1]</a></sup> <a>two</a><a><sup>b</sup></a><a>3</a><a>4</a>.", ["one[a] twob34."]),
         ("<a>one</a><a>1</a><a> <b>two</b></a><a>three</a>", ["one1 two", "three"]),
@@ -130,7 +132,7 @@ def test_attributes_say_what_is_left_alone(source: str, texts: list[str]) -> Non
 def test_texts_that_are_seen_apart_are_translated_one_by_one(source: str, texts: list[str]) -> None:
     assert translated(source) == texts
     page = HtmlPage(source)
-    written = page.write([upper(block.text) for block in page.paragraphs])
+    written = page.write([translate(block, str.upper) for block in page.paragraphs])
     assert re.findall("<.*?>", written) == re.findall("<.*?>", source)
 
 

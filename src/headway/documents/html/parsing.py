@@ -104,7 +104,7 @@ def _find_link_borders(run: Sequence[Part]) -> Iterator[int]:
     behind = border = 0
     has_words = False
     for number, part in enumerate(run):
-        if part.kind == "text":
+        if part.kind in ("text", "code"):
             is_word = any(map(str.isalpha, part.text))
             if border and is_word:
                 yield border
