@@ -71,6 +71,14 @@ def test_kept_text_of_which_the_translation_does_not_say_where_it_is_takes_the_p
     pairs = [(0, 0), (1, 1), (2, 2), (4, 3), (5, 4)]
     found = linked(text, "JETZT A B UND X", *pairs)
     assert show(place(paragraph, found)) == "JETZT <c:a b> UND <d:b>"
+    unlinked = linked(text, "JETZT A B UND X", *pairs[:4])
+    assert show(place(paragraph, unlinked)).replace("<d:b>", "").split() == [
+        "JETZT",
+        "<c:a",
+        "b>",
+        "UND",
+        "X",
+    ]
 
 
 def test_kept_text_does_not_replace_words_that_translate_other_words() -> None:
@@ -288,6 +296,15 @@ def gather(parts: list[str | Placed[Any]]) -> tuple[list[str], list[str]]:
             inner = gather(part.inner)
             texts, kept = texts + inner[0], kept + inner[1]
     return texts, kept
+
+
+def test_an_element_ends_before_the_kept_text_of_another_one() -> None:
+    page = HtmlPage("<p><b>switch on</b> <img src=i> <code>x</code> now</p>")
+    marks = KeptMarks(page.paragraphs[0])
+    target = marks.text.replace("switch on", "A B").replace("now", "C D")
+    found = linked(marks.text, target, (0, 0), (0, 1), (1, 3), (1, 4))
+    written = page.write([marks.expand(found)])
+    assert written == "<p><b>A B</b> <img src=i> <code>x</code> C D</p>"
 
 
 @pytest.mark.parametrize(
