@@ -239,6 +239,14 @@ def test_a_plan_is_shorter_than_its_hours_and_each_part_adds_time():
     assert fits[0].choices.share < 0.2 < fits[1].choices.share < 0.5
     assert fits[2].choices == Choices()
     assert fits[2].omitted[0][0] == "training on translations"
+    # For the sake of the first addition, trainings may be a little shorter.
+    first = replace(Choices(), more_text=True)
+    for budget, more_text in ((0.99, True), (0.85, True), (0.75, False)):
+        fit = fit_parts(begin, SCALE, 1e11, budget * hours(first))
+        assert fit.choices.more_text == more_text
+        assert 0.8 <= fit.choices.share <= 1
+        assert hours(fit.choices) <= fit.hours
+        assert ("training on translations" in dict(fit.omitted)) != more_text
     # Without hours: all, but not more than the limit.
     assert fit_parts(begin, SCALE, 1e11, None).choices == whole.choices
     slow = fit_parts(begin, SCALE, 1e9, None)

@@ -91,11 +91,14 @@ def fit_parts(
         whole = replace(whole, **change)
     budget = min(count_hours(whole), numbers.MOST_HOURS) if hours is None else hours
     choices, omitted = Choices(), []
-    for name, change in additions.items():
-        longer = replace(choices, **change)
+    for number, (name, change) in enumerate(additions.items()):
+        longer = replace(choices, **change, share=1.0)
         needed = count_hours(longer)
         if needed <= budget:
             choices = longer
+        elif not number and count_hours(replace(longer, share=numbers.SHORTENED)) <= budget:
+            # It is worth more than the last steps of each training.
+            choices = replace(longer, share=_find_share(longer, 1.0, budget, count_hours))
         else:
             omitted.append((name, needed))
     if choices in (Choices(), whole):
