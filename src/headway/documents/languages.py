@@ -28,7 +28,7 @@ class Language:
     target: str
 
     def replaces(self, code: str) -> bool:
-        """Return whether a code names the language of the text, so that it must name that of the translation."""
+        """Return whether a code names the language of the text: a translation names its own language there."""
         if not self.target or code in _UNKNOWN:
             return False
         self.source = self.source or code

@@ -1,4 +1,4 @@
-"""Documents with messages of programs, whose mnemonics are put into the translation.
+"""Mnemonics of menus and buttons: taken out of a message before its translation, and put back into it.
 
 A mnemonic is the letter that Alt and a key choose: ``&Open`` in Qt and wxWidgets, ``_Open`` in GTK.
 """

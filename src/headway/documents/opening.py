@@ -48,7 +48,7 @@ def check_is_lines(name: str) -> None:
 
 
 def describe_unknown(suffix: str) -> str:
-    """Return why a file is refused whose suffix is not one of `SUFFIXES`, and which files can be translated."""
+    """Return a message for a file of an unknown kind: what to do with it, or which suffixes are known."""
     return (
         name_conversion(f"x{suffix}")
         or f"is no document that can be translated: use one of {', '.join(SUFFIXES)}"

@@ -4,12 +4,13 @@ Every element comes back once. The links of words decide where; what has no link
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
 from typing import Generic
 
+from headway.documents.kept_spans import KeptSpans
 from headway.documents.paragraph import Content, Element, Paragraph, Translated, walk
 from headway.documents.points import (
     find_missing_spaces,
@@ -76,9 +77,8 @@ class _Placing(Generic[Content]):
     kept: Mapping[int, Span]
 
     @cached_property
-    def _kept_spans(self) -> list[tuple[int, int, int]]:
-        """Where the translation has kept texts, in its order, each with where it starts in the paragraph."""
-        return sorted((start, end, own) for own, (start, end) in self.kept.items())
+    def _spans(self) -> KeptSpans:
+        return KeptSpans(self.target, self.kept)
 
     def find_pairs(self) -> list[tuple[int, int]]:
         """Return the links, sorted; a kept text is linked to itself, and to nothing else."""
@@ -89,7 +89,7 @@ class _Placing(Generic[Content]):
             if kept := self._find_kept(element):
                 own = overlapped(self.links.source, (element.start, element.end))
                 words = overlapped(self.links.target, kept)
-                forced |= {(s, t) for s in range(*own) for t in range(*words)}
+                forced |= set(zip(range(*own), range(*words), strict=False))
         sources, targets = ({pair[side] for pair in forced} for side in (0, 1))
         others = {(s, t) for s, t in self.links.pairs if s not in sources and t not in targets}
         return sorted(forced | others)
@@ -127,7 +127,7 @@ class _Placing(Generic[Content]):
             last = max(first, last)
             a, b = self._find_characters(element, first, last, (at, span[1]))
             if a < b and not element.is_kept:
-                a, b = self._leave_out_others(element, a, b)
+                a, b = self._spans.leave_out_others((element.start, element.end), (a, b))
                 last = max(first, min(last, overlapped(self.links.target, (a, b))[1]))
             out += self._write_text(at, a)
             before = after = ""
@@ -148,35 +148,9 @@ class _Placing(Generic[Content]):
         return out + self._write_text(at, span[1])
 
     def _write_text(self, start: int, end: int) -> list[str | Placed[Content]]:
-        """Return a part of the translation, if it has text, without kept texts: their elements write them."""
-        text, at = "", start
-        for a, b, _ in self._kept_between(start, end):
-            text, at = text + self.target[at:a], b
-            if text[-1:].isspace() and self.target[at : at + 1].isspace():
-                at += 1
-        text += self.target[at:end]
+        """Return a part of the translation, if it has text; kept texts are written by their elements."""
+        text = self._spans.cut(start, end)
         return [text] if text else []
-
-    def _kept_between(self, start: int, end: int) -> Iterator[tuple[int, int, int]]:
-        """Yield the kept texts that begin in a part of the translation; see `_kept_spans`."""
-        for number in range(bisect_left(self._kept_spans, (start,)), len(self._kept_spans)):
-            if self._kept_spans[number][0] >= end:
-                break
-            yield self._kept_spans[number]
-
-    def _leave_out_others(self, element: Element[Content], start: int, end: int) -> Span:
-        """Return a range without the kept texts of other elements: up to the first, or behind one at the start."""
-        for a, b, own in self._kept_between(start, end):
-            if element.start <= own < element.end:
-                continue
-            if a > start:
-                end = a
-                break
-            start = min(b, end)
-        text = self.target[start:end]
-        if text.strip():
-            start, end = end - len(text.lstrip()), start + len(text.rstrip())
-        return start, end
 
     def _find_words(
         self,

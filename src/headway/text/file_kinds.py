@@ -94,7 +94,7 @@ MEMBERS = (
 
 
 def plain_suffix(path: str) -> str:
-    """Return the suffix of a file's name in small letters, without that of a compression: .csv of A.CSV.gz."""
+    """Return the suffix of a file as if it were not compressed, in small letters: ``.csv`` for ``A.CSV.gz``."""
     name = path.lower()
     for suffix in (".gz", ".xz", ".zst"):
         name = name.removesuffix(suffix)
