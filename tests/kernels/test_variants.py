@@ -1,5 +1,6 @@
 """Each kind of processor has a variant of the native code; it is chosen, forced, and taken from a wheel."""
 
+import ctypes
 import platform
 import shutil
 import subprocess
@@ -132,12 +133,39 @@ def test_the_threads_of_native_code_are_those_of_torch() -> None:
     needed = subprocess.run(
         ["readelf", "--dynamic", loaded._name], capture_output=True, text=True, check=True
     ).stdout
-    assert "libstdc++" in needed
+    assert "libc.so" in needed
     assert "gomp" not in needed
     maps = Path("/proc/self/maps").read_text(encoding="utf-8")
     paths = {Path(line.split()[-1]) for line in maps.splitlines() if "gomp" in line}
     others = {path for path in paths if path.parent.name.endswith(".libs")}  # of another package
     assert len(paths - others) == 1
+
+
+@compiled
+@pytest.mark.skipif(sys.platform != "linux", reason="names an option of GCC's linker")
+def test_a_compiler_may_link_its_library_of_cxx_statically(tmp_path: Path) -> None:
+    """It has a function that `guard.h` also defines, and names of its own, which are not exported."""
+    compiler, target = find_compiler(), tmp_path / "one.so"
+    assert compiler is not None
+    source = tmp_path / "one.cpp"
+    source.write_text(
+        '#include "guard.h"\n#include <vector>\n'
+        'extern "C" int at(int place) { return headway::guarded([&] { std::vector<int>(1).at(place); }); }\n'
+        'extern "C" int* many(long count) { return new int[count]; }\n'
+    )
+    for file in ("guard.h", "exports.map"):
+        shutil.copy(SOURCES / file, tmp_path)
+    try:
+        compiler.build(source, GENERIC, target, ["-static-libstdc++"])
+    except subprocess.CalledProcessError as error:
+        if "cannot find -lstdc++" not in error.stderr:
+            raise
+        pytest.skip("this compiler has no static library of C++")
+    found = ctypes.CDLL(str(target))
+    assert [found.at(0), found.at(1)] == [0, 1]
+    table = subprocess.run(["nm", "-D", target], capture_output=True, text=True, check=True).stdout
+    defined = {line.split()[2] for line in table.splitlines() if " T " in line}
+    assert defined == {"at", "many"}
 
 
 @compiled

@@ -12,8 +12,10 @@
 #define HEADWAY_IDENTITY ""
 #endif
 
-#if defined(_GLIBCXX_RELEASE) && _GLIBCXX_RELEASE >= 11  // whose code calls it; older systems do not have it
-[[noreturn]] void std::__throw_bad_array_new_length() { throw std::bad_alloc(); }
+#if defined(_GLIBCXX_RELEASE) && _GLIBCXX_RELEASE >= 11
+// Code of this release calls it, and the library of an older system does not have it. It is weak, because a
+// compiler that links its own library statically brings another one.
+[[noreturn, gnu::weak]] void std::__throw_bad_array_new_length() { throw std::bad_alloc(); }
 #endif
 
 namespace headway {
