@@ -11,13 +11,14 @@ from headway.checks import bench_machine, bench_training, matrix_rate
 from headway.checks.bench_translation import bench_translation, make_endless, translate_ids
 from headway.checks.flop import forward_flop, search_flop, training_flop
 from headway.checks.peak_rates import published_rate
-from headway.checks.synthetic import TEXTS, draw_lengths, draw_sentences
+from headway.checks.synthetic import TEXTS, draw_lengths, draw_sentences, prepare_synthetic
 from headway.cli.main import dispatch
-from headway.config import PRESETS, ModelConfig
+from headway.config import PRESETS, ModelConfig, TrainingConfig
 from headway.errors import HeadwayError
 from headway.inference import make_engine
 from headway.model import Transformer
 from headway.training.machine import Machine
+from headway.training.steps.feed import Feed
 from support.command import headway
 
 B, S, T, K, V = 3, 13, 7, 2, 101
@@ -224,6 +225,17 @@ def test_a_gpu_also_trains_with_one_packed_micro_batch_a_step():
     assert found["base"] == base
     packed = found["base packed"].training
     assert (packed.packed, packed.micro_batch_tokens, packed.batch_tokens) == (True, 25000, 25000)
+
+
+def test_a_gpu_gets_random_sentences_as_it_gets_those_of_a_corpus(tmp_path):
+    """The feed asks more of a tokenizer for a GPU: its labels are checked before they are copied."""
+    training = TrainingConfig(batch_tokens=200, micro_batch_tokens=200, packed=True)
+    data = prepare_synthetic(tmp_path, "captions", 1000, V, 64, seed=1)
+    [batch] = Feed(data, training, torch.device("meta")).next().batches
+    assert batch.target.is_meta
+    data = replace(data, tokenizer=data.tokenizer._replace(target_vocab_size=5))
+    with pytest.raises(IndexError, match=r"^label \d+ of 5 tokens$"):
+        Feed(data, training, torch.device("meta")).next()
 
 
 def test_the_published_rate_is_that_of_the_first_name_that_fits():

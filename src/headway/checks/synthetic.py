@@ -36,11 +36,12 @@ class Lengths(NamedTuple):
 TEXTS = {"captions": Lengths(14.7, 0.30), "news": Lengths(22.2, 0.58)}
 
 
-class PadIds(NamedTuple):
-    """Stands in for a tokenizer: the ids of ``<pad>``, which are all that a training feed uses."""
+class NoTokenizer(NamedTuple):
+    """Stands in for a tokenizer: what a training feed asks one for."""
 
     source_pad: int
     target_pad: int
+    target_vocab_size: int
 
 
 def draw_lengths(text: str, count: int, longest: int, seed: int) -> tuple[LengthArray, LengthArray]:
@@ -88,7 +89,7 @@ def prepare_synthetic(
     languages = ("en", "de")
     return PreparedData(
         directory=directory,
-        tokenizer=cast(Tokenizer, PadIds(vocab_size - 1, vocab_size - 1)),
+        tokenizer=cast(Tokenizer, NoTokenizer(vocab_size - 1, vocab_size - 1, vocab_size)),
         train=corpus,
         valid=corpus,
         valid_source=[],
