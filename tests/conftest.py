@@ -1,11 +1,16 @@
 """Fixtures of several packages: a model with random weights, a small corpus, and a finished run on it."""
 
+import os
 import platform
 import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+# The tests are of processors, also on a machine with a GPU; benchmarks/card.py is for GPUs.
+os.environ["CUDA_VISIBLE_DEVICES"] = ""
+
 import torch
 
 from headway.cli.main import dispatch
