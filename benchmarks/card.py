@@ -1,8 +1,8 @@
 """Run on a graphics card what Headway has not run on one yet: training, resuming, checks, speed.
 
-    python benchmarks/card.py WORK                        # everything, in 13 minutes at most
-    python benchmarks/card.py WORK --parts train check    # 3 minutes
-    python benchmarks/card.py WORK --parts bench          # 10 minutes
+    python benchmarks/card.py WORK                                # everything, in 13 minutes at most
+    python benchmarks/card.py WORK --parts padded packed check    # 3 minutes
+    python benchmarks/card.py WORK --parts bench                  # 10 minutes
 
 Each part is a command of its own, so that one that fails does not lose the others. WORK gets the output of
 every command, and ``bench.json``.
@@ -19,7 +19,7 @@ from pathlib import Path
 import torch
 from safetensors.torch import load_file
 
-LIMITS = {"train": 90.0, "check": 120.0, "bench": 600.0}  # seconds of a command
+LIMITS = {"padded": 90.0, "packed": 90.0, "check": 120.0, "bench": 600.0}  # seconds of a command
 STEPS, STOPPED_AT = 120, 40
 DIGITS = ["null", "eins", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun"]
 SETTINGS = {
@@ -84,29 +84,26 @@ def write_text(directory: Path) -> list[str]:
     return options
 
 
-def train(work: Path, device: str, more: list[str]) -> bool:
-    """Train twice without a stop and once with one, and compare the last checkpoints bit by bit."""
+def train(work: Path, kind: str, device: str, more: list[str]) -> bool:
+    """Train twice without a stop and once with one, and compare the last checkpoints bit by bit.
+
+    Args:
+        work: Directory of the runs and of their text.
+        kind: Of the batches, "padded" or "packed".
+        device: As in ``--device``.
+        more: Options of all trainings.
+    """
     words = [*write_text(work / "text"), "--preset", "tiny", "--training.device", device]
     words += [word for name, value in SETTINGS.items() for word in (f"--{name}", str(value))]
-    done = True
-    for kind in ("padded", "packed"):
-        runs = [work / f"{kind}-{name}" for name in ("once", "again", "stopped")]
-        chosen = [*words, "--training.packed", str(kind == "packed").lower(), *more]
-        for run in runs:
-            is_stopped = run.name.endswith("stopped")
-            done &= headway(
-                work,
-                f"train-{run.name}",
-                "train",
-                str(run),
-                *chosen,
-                stop=run if is_stopped else None,
-            )
-            if is_stopped:
-                print(f"    stopped after step {count_steps(run)}")
-                done &= headway(work, f"train-{run.name}", "train", str(run))
-        for other in runs[1:]:
-            print(f"    {other.name} and {runs[0].name}: {compare(other, runs[0])}")
+    words += ["--training.packed", str(kind == "packed").lower(), *more]
+    once, again, stopped = (work / f"{kind}-{name}" for name in ("once", "again", "stopped"))
+    done = headway(work, once.name, "train", str(once), *words)
+    done &= headway(work, again.name, "train", str(again), *words)
+    done &= headway(work, stopped.name, "train", str(stopped), *words, stop=stopped)
+    print(f"    stopped after step {count_steps(stopped)}")
+    done &= headway(work, stopped.name, "train", str(stopped))
+    for other in (again, stopped):
+        print(f"    {other.name} and {once.name}: {compare(other, once)}")
     return done
 
 
@@ -145,10 +142,12 @@ def main() -> int:
     card = torch.cuda.get_device_name() if torch.cuda.is_available() else "no graphics card"
     print(f"torch {torch.__version__}, {card}")
     done = True
-    if "train" in args.parts:
-        done &= train(args.work, args.device, more)
+    for kind in ("padded", "packed"):
+        if kind in args.parts:
+            done &= train(args.work, kind, args.device, more)
     if "check" in args.parts:
-        model = str(args.work / "packed-once")
+        runs = (args.work / f"{kind}-once" for kind in ("packed", "padded"))
+        model = str(next((run for run in runs if run.exists()), args.work / "packed-once"))
         done &= headway(args.work, "check", "check", model, "--device", args.device)
     if "bench" in args.parts:
         file = str(args.work / "bench.json")

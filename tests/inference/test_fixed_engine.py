@@ -19,14 +19,15 @@ from headway.config import SearchConfig
 from headway.errors import HeadwayError
 from headway.inference import Hypothesis, Translator
 from headway.inference.batch_search import search_batch
-from headway.inference.engines import fixed_engine, recorded_step
+from headway.inference.engines import fixed_engine
 from headway.inference.engines.beam_state import Shape, round_up
 from headway.inference.engines.engine import make_engine, resolve_precision
 from headway.inference.engines.fixed_engine import FixedEngine, is_supported
 from headway.inference.engines.fixed_search import FixedSearch
 from headway.inference.engines.native_engine import NativeEngine
 from headway.inference.engines.plain_engine import PlainEngine
-from headway.inference.engines.recorded_step import GraphMemory, RecordedStep
+from headway.kernels import recorded_step
+from headway.kernels.recorded_step import GraphMemory, RecordedStep
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
 from support.engines import EOS, SHAPES, VOCAB, library, model_of, native, search, sources

@@ -6,6 +6,9 @@ backward pass computes the mask again. Paper: section 5.4.
 Shapes: N rows, D width.
 """
 
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import torch
@@ -21,16 +24,77 @@ def apply_mask_on_device(x: Tensor, mask: Mask) -> Tensor:
     """Multiply [..., D] with a mask's factors, on the device of x."""
     if mask.threshold == 0 or x.numel() == 0:
         return x
-    return _DeviceDropout.apply(x, move(mask_numbers(mask), x.device))  # type: ignore[no-untyped-call]
+    numbers = _numbers_on_device.get()(mask, x.device)
+    return _DeviceDropout.apply(x, numbers)  # type: ignore[no-untyped-call]
 
 
-def mask_numbers(mask: Mask) -> Tensor:
-    """Return all that a mask depends on as numbers of one tensor: seed, threshold and factor.
+def mask_numbers(masks: Sequence[Mask]) -> Tensor:
+    """Return all that masks depend on as the rows of a tensor: seed, threshold and factor of each.
 
     They are not arguments of the compiled function, which would be compiled again for other numbers, or
     would divide less exactly than a processor. 64-bit floats hold these integers exactly.
     """
-    return torch.tensor([mask.low, mask.high, mask.threshold, mask.factor], dtype=torch.float64)
+    rows = [(mask.low, mask.high, mask.threshold, mask.factor) for mask in masks]
+    return torch.tensor(rows, dtype=torch.float64).view(-1, 4)
+
+
+def _upload(mask: Mask, device: torch.device) -> Tensor:
+    return move(mask_numbers([mask]), device)[0]
+
+
+# How a computation gets the numbers of its next mask; `MaskTape` changes it.
+_numbers_on_device: ContextVar[Callable[[Mask, torch.device], Tensor]] = ContextVar(
+    "numbers_on_device", default=_upload
+)
+
+
+class MaskTape:
+    """The masks of a computation that is recorded once and replayed with other masks.
+
+    Its tensor stays the same, and its numbers are drawn for each replay, in the order in which the ordinary
+    computation draws them.
+
+    Attributes:
+        masks: Those of the ordinary computation, in its order.
+    """
+
+    def __init__(self) -> None:
+        self.masks: list[Mask] = []
+        self._numbers = torch.empty(0, 4)
+
+    @contextmanager
+    def listing(self) -> Iterator[None]:
+        """List the masks of the ordinary computation that runs meanwhile."""
+
+        def add(mask: Mask, device: torch.device) -> Tensor:
+            self.masks.append(mask)
+            return _upload(mask, device)
+
+        with self._giving(add):
+            yield
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Let the computation that runs meanwhile read its masks from the tape."""
+        rows = iter(self._numbers)
+        with self._giving(lambda mask, device: next(rows)):
+            yield
+
+    def draw(self, device: torch.device) -> None:
+        """Draw the masks for the next replay."""
+        numbers = move(mask_numbers([mask.draw_again() for mask in self.masks]), device)
+        if len(self._numbers):
+            self._numbers.copy_(numbers)
+        else:
+            self._numbers = numbers
+
+    @contextmanager
+    def _giving(self, numbers: Callable[[Mask, torch.device], Tensor]) -> Iterator[None]:
+        token = _numbers_on_device.set(numbers)
+        try:
+            yield
+        finally:
+            _numbers_on_device.reset(token)
 
 
 class _DeviceDropout(torch.autograd.Function):

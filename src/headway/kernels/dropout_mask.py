@@ -30,10 +30,12 @@ class Mask(NamedTuple):
         if not 0 <= p < 1:
             raise ValueError(f"dropout = {p} must be at least 0 and below 1")
         threshold = min(round(p * 65536), 65535)  # 65,536 would make the factor 1 / 0
-        if threshold == 0:
-            return cls(0, 0, 0)
+        return cls(0, 0, threshold).draw_again() if threshold else cls(0, 0, 0)
+
+    def draw_again(self) -> "Mask":
+        """Take another seed, for the same probability."""
         seed = int(torch.empty((), dtype=torch.int64).random_())
-        return cls(seed & WORD, seed >> 32, threshold)
+        return Mask(seed & WORD, seed >> 32, self.threshold)
 
     @property
     def factor(self) -> float:

@@ -92,7 +92,10 @@ def rehearse(run: Run) -> Rehearsal:
 
 
 def _time_batches(run: Run) -> float:
-    """Compute the gradient of the largest batch, then of a median one; return its tokens per second."""
+    """Compute the gradient of the largest batch, then of a median one; return its tokens per second.
+
+    A GPU computes the median one twice: the first time, it may be recorded.
+    """
     corpus = run.data.train
 
     def padded(rows: Rows) -> int:
@@ -104,12 +107,13 @@ def _time_batches(run: Run) -> float:
     by_size = sorted(run.feed.plan(run.feed.position), key=padded)
     run.trainer.set_training_mode()
     rate = 0.0
-    for rows in (by_size[-1], by_size[len(by_size) // 2]):
+    is_cpu = run.trainer.device.type == "cpu"
+    largest, median = by_size[-1], by_size[len(by_size) // 2]
+    for rows in (largest, median) if is_cpu else (largest, median, median):
         batch = run.feed.batch(rows)
         started = time.perf_counter()
         try:
             # A GPU has no memory but its own, so all that a step holds must be there now.
-            is_cpu = run.trainer.device.type == "cpu"
             partial_sums = [] if is_cpu else run.trainer.make_partial_sums()
             run.trainer.compute(batch, batch.target_tokens)[-1].tolist()
             del partial_sums

@@ -10,7 +10,6 @@ import torch
 from headway.inference.engines.beam_state import NOT_FINITE, OPEN, Shape, round_up
 from headway.inference.engines.fixed_search import FixedSearch
 from headway.inference.engines.plain_engine import PlainEngine
-from headway.inference.engines.recorded_step import GraphMemory
 from headway.inference.search.beam_search import (
     Hypothesis,
     Ids,
@@ -18,10 +17,12 @@ from headway.inference.search.beam_search import (
     check_finite,
     length_penalty,
 )
+from headway.kernels.recorded_step import GraphMemory
 from headway.model import SelfAttention, Transformer
 
 STEPS_UNSEEN = 8  # between two looks at which sentences are done; each look waits for the GPU
-KEPT_BYTES = 4 << 30  # of the shapes that the engine remembers
+KEPT_SHARE = 8  # the shapes that the engine remembers take this part of a GPU's memory
+KEPT_BYTES = 4 << 30  # the same on a processor
 FEWEST_POSITIONS = 16
 # Small batches, as a server has them, get the fewest shapes: their step takes hardly longer on a GPU if
 # half of it is padding, but the first steps of a shape do.
@@ -49,6 +50,10 @@ class FixedEngine(PlainEngine):
         super().__init__(copy.deepcopy(model) if precision == "fp32" else model, precision)
         self._searches: dict[Shape, FixedSearch] = {}  # the newest last
         self._memory = GraphMemory(self.device)
+        self._kept_bytes = KEPT_BYTES
+        if self.device.type == "cuda":
+            properties = torch.cuda.get_device_properties(self.device)
+            self._kept_bytes = properties.total_memory // KEPT_SHARE
         self._lock = threading.Lock()
 
     @torch.inference_mode()
@@ -136,7 +141,7 @@ class FixedEngine(PlainEngine):
         self._searches[shape] = search
         while (
             len(self._searches) > 2  # the batch and its smaller successor
-            and sum(s.state.num_bytes for s in self._searches.values()) > KEPT_BYTES
+            and sum(s.state.num_bytes for s in self._searches.values()) > self._kept_bytes
         ):
             del self._searches[next(iter(self._searches))]
         return search

@@ -9,12 +9,14 @@ V vocabulary, D d_model.
 
 from functools import partial
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from headway.inference.engines.beam_state import DONE, NOT_FINITE, OPEN, BeamState, Shape
-from headway.inference.engines.recorded_step import GraphMemory, RecordedStep
-from headway.inference.search.beam_search import Hypothesis
+from headway.inference.engines.largest import find_largest
+from headway.inference.search.beam_search import Hypothesis, Ids
+from headway.kernels.recorded_step import GraphMemory, RecordedStep
 from headway.model import Transformer
 
 FIRST_SPAN = 16  # positions; later steps read 32, 64, ... cached positions
@@ -69,14 +71,16 @@ class FixedSearch:
         return model.logits(model.decoder.step(x_ND[:, None], state.decoder)[:, 0])
 
     def _candidates(self, logits_NV: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return log-probabilities and ids of the best tokens, [B, K, C], and log Z, [B, K, 1]."""
+        """Return log-probabilities and ids of the best tokens, [B, K, C], and whether they are numbers, [B, K]."""
         state, (sentences, beams, *_) = self.state, self.shape
-        logits_BKV = logits_NV.unflatten(0, (sentences, beams)).float()
+        logits_BKV = logits_NV.unflatten(0, (sentences, beams))
         if state.hidden_BV is not None:
             logits_BKV = logits_BKV.masked_fill(state.hidden_BV[:, None], -torch.inf)
-        log_z_BK1 = logits_BKV.logsumexp(-1, keepdim=True).double()
-        logits_BKV.select(-1, self.pad).fill_(-torch.inf)
-        top_BKC, tokens_BKC = logits_BKV.topk(len(self.places_C1))
+        log_p_BKV = logits_BKV.log_softmax(-1, dtype=torch.float32)
+        of_pad_BK = log_p_BKV.select(-1, self.pad)
+        are_numbers_BK = ~of_pad_BK.isnan()  # one logit that is not finite makes all of them NaN
+        of_pad_BK.fill_(-torch.inf)
+        top_BKC, tokens_BKC = find_largest(log_p_BKV, len(self.places_C1))
         others_BKC = top_BKC.masked_fill(tokens_BKC == self.eos, -torch.inf)
         has_others_BK1 = others_BKC.isfinite().any(-1, keepdim=True)
         is_first_step = state.past.position == 0
@@ -84,14 +88,14 @@ class FixedSearch:
         forced_B11 = state.forced_BT.index_select(1, state.past.position)[:, :, None]
         forced_BK1 = forced_B11.clamp(min=0).expand(-1, beams, -1)
         is_first_C = self.places_C1 == 0
-        only_BKC = torch.where(is_first_C, logits_BKV.gather(2, forced_BK1), -torch.inf)
+        only_BKC = torch.where(is_first_C, log_p_BKV.gather(2, forced_BK1), -torch.inf)
         is_forced_B11 = forced_B11 >= 0
         top_BKC = torch.where(is_forced_B11, only_BKC, top_BKC)
         only_BKC = torch.where(is_first_C, forced_BK1, self.pad)
         tokens_BKC = torch.where(is_forced_B11, only_BKC, tokens_BKC)
-        return top_BKC.double() - log_z_BK1, tokens_BKC, log_z_BK1
+        return top_BKC.double(), tokens_BKC, are_numbers_BK
 
-    def _choose(self, log_p_BKC: Tensor, tokens_BKC: Tensor, log_z_BK1: Tensor) -> Tensor:
+    def _choose(self, log_p_BKC: Tensor, tokens_BKC: Tensor, are_numbers_BK: Tensor) -> Tensor:
         """Choose the hypotheses that end and those that continue, as `beam_search` does.
 
         Returns:
@@ -134,8 +138,9 @@ class FixedSearch:
         longest_B = torch.where(state.finished_B >= beams, penalty, state.limit_penalties_B)
         cannot_win_B = state.best_scores_BM[:, -1] >= top_B / longest_B
         is_done_B = (top_B == -torch.inf) | ((state.finished_B >= n_best) & cannot_win_B)
-        is_finite_B = log_z_BK1.isfinite().flatten(1).all(1)
-        status_B = torch.where(is_finite_B, torch.where(is_done_B, DONE, OPEN), NOT_FINITE)
+        status_B = torch.where(
+            are_numbers_BK.all(1), torch.where(is_done_B, DONE, OPEN), NOT_FINITE
+        )
         state.status_B.copy_(torch.where(is_open_B1[:, 0], status_B, state.status_B))
         return (state.first_rows_B1 + origin_BK).flatten()
 
@@ -149,15 +154,26 @@ class FixedSearch:
             x.index_select(0, sentences).cpu().numpy()
             for x in (state.best_scores_BM, state.best_sums_BM, state.best_ends_BM, state.moves_BTK)
         )
-        found: list[list[Hypothesis]] = []
-        for row in range(len(sentences)):
-            found.append([])
-            for score, total, end in zip(scores[row], sums[row], ends[row].tolist(), strict=True):
-                if score == -torch.inf:
-                    break
-                tokens, (length, beam) = [self.eos], divmod(end, beams)
-                for moved in reversed(moves[row, : length - 1].tolist()):
-                    token, beam = divmod(moved[beam], beams)
-                    tokens.append(token)
-                found[-1].append(Hypothesis(tokens[::-1], float(score), float(total)))
-        return found
+        tokens = _trace(moves, ends, beams)
+        return [
+            [
+                Hypothesis([*tokens[row, m, : end // beams - 1].tolist(), self.eos], score, total)
+                for m, (score, total, end) in enumerate(zip(*best, strict=True))
+                if score > -np.inf
+            ]
+            for row, best in enumerate(
+                zip(scores.tolist(), sums.tolist(), ends.tolist(), strict=True)
+            )
+        ]
+
+
+def _trace(moves_BTK: Ids, ends_BM: Ids, beams: int) -> Ids:
+    """Return the tokens of hypotheses, [B, M, T], by following the moves of their beams back to the start."""
+    lengths_BM, beam_BM = np.divmod(ends_BM, beams)
+    tokens_BMT = np.zeros((*ends_BM.shape, moves_BTK.shape[1]), dtype=np.int64)
+    for place in range(int(lengths_BM.max(initial=0)) - 2, -1, -1):  # the last token is </s>
+        token_BM, origin_BM = np.divmod(np.take_along_axis(moves_BTK[:, place], beam_BM, 1), beams)
+        is_part_BM = place < lengths_BM - 1
+        tokens_BMT[:, :, place] = token_BM
+        beam_BM = np.where(is_part_BM, origin_BM, beam_BM)
+    return tokens_BMT

@@ -252,7 +252,7 @@ def compute_gradient(
     model: nn.Module,
     objective: Callable[[Batch], Loss],
     batch: Batch,
-    tokens: int,
+    tokens: int | Tensor,
     low_precision: bool,
 ) -> tuple[dict[Tensor, Tensor], Tensor]:
     """Compute the gradient of a batch's loss, divided by ``tokens``.
@@ -261,7 +261,7 @@ def compute_gradient(
         model: Its parameters have no gradient before and after.
         objective: The loss of this model on a batch.
         batch: On the device of the model.
-        tokens: Target tokens of the whole step.
+        tokens: Target tokens of the whole step; a scalar of the device, if a GPU records the computation.
         low_precision: Whether matrix products are in bfloat16.
 
     Returns:

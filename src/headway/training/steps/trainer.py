@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from headway.config import TrainingConfig
+from headway.kernels.packing import move
 from headway.model import Network, make_model
 from headway.text.batches import Batch
 from headway.training import parallel
@@ -21,6 +22,7 @@ from headway.training.steps.gradient_tree import Gradient, add_up, divide_share,
 from headway.training.steps.objective import Objective, compute_gradient
 from headway.training.steps.optimizers import make_optimizers
 from headway.training.steps.random_numbers import kept_generators, seed_generators
+from headway.training.steps.recorded_gradient import RecordedGradient
 from headway.training.steps.schedule import learning_rate
 
 if TYPE_CHECKING:
@@ -103,6 +105,7 @@ class Trainer:
             self.parameters = {n: p for n, p in model.named_parameters() if p.requires_grad}
             shapes = [*(p.shape for p in self.parameters.values()), torch.Size([2])]
             self.exchange = connect(shapes, config.micro_batches_per_step, self.device)
+            self.recorded = RecordedGradient(self._compute, self.device)
         self.optimizers = make_optimizers(self.parameters, config, self.low_precision)
 
     def step(self, data: Step | Sequence[Batch]) -> StepReport:
@@ -166,6 +169,20 @@ class Trainer:
         """
         if self.sharding:
             return self.sharding.compute(batch, tokens, self.low_precision, parallel.world_size())
+        if self.device.type != "cuda":
+            return self._compute(batch, tokens)
+        # A scalar of the GPU, by which a recording can divide, too.
+        divisor = move(torch.tensor(float(tokens)), self.device)
+        is_recordable = batch.source_packing is not None and self._has_only_masks
+        return (self.recorded if is_recordable else self._compute)(batch, divisor)
+
+    @property
+    def _has_only_masks(self) -> bool:
+        """Whether all random numbers of a step are dropout masks."""
+        # The attention of packed rows is a kernel that has no dropout.
+        return not self.config.cut and not getattr(self.model.config, "attention_dropout", 0.0)
+
+    def _compute(self, batch: Batch, tokens: int | Tensor) -> Gradient:
         found, sums = compute_gradient(
             self.model, self.objective, batch, tokens, self.low_precision
         )

@@ -27,13 +27,13 @@ def recording_stream(device: torch.device) -> torch.cuda.Stream:
 
 
 class GraphMemory:
-    """The memory that the recordings of an engine share.
+    """The memory that recordings share.
 
-    The steps may share memory, because they run one after the other and leave their results in tensors
-    that were allocated elsewhere.
+    They may share memory, because they run one after the other, and each one's results are in tensors that
+    were allocated elsewhere, or are read before the next one runs.
 
     Args:
-        device: Of the engine; nothing is allocated before the first recording.
+        device: Of the recordings; nothing is allocated before the first recording.
 
     Attributes:
         can_record: Whether the device is a GPU on which no recording has failed.
@@ -70,7 +70,7 @@ class GraphMemory:
             torch.cuda.set_stream(before)  # a recording that fails leaves its own stream behind
             self.can_record = False
             logger.warning(
-                "decoding is slower: a step cannot be recorded as a CUDA graph: %s", error
+                "this is slower: a computation cannot be recorded as a CUDA graph: %s", error
             )
             return None
         self._graphs.add(graph)
@@ -84,12 +84,13 @@ class RecordedStep:
     Where there is no GPU, every call is an ordinary one. The same holds if a recording fails.
 
     Args:
-        memory: Of the engine.
+        memory: Of this step and of others.
+        is_warm: Whether the function was called before, so that the first call records.
     """
 
-    def __init__(self, memory: GraphMemory) -> None:
+    def __init__(self, memory: GraphMemory, *, is_warm: bool = False) -> None:
         self.memory = memory
-        self.is_warm = False
+        self.is_warm = is_warm
         self.graph: torch.cuda.CUDAGraph | None = None
 
     def __call__(self, function: Callable[[], None]) -> None:
