@@ -85,7 +85,7 @@ def _read_package(
     names = find_column_names(package) if kind == ".xlsx" else NO_NAMES
     documents: list[tuple[str, Document]] = [
         (name, XmlPart(package, name, grammar, language, names.fixed))
-        for name, grammar in find_ooxml_parts(package, kind)
+        for name, grammar in find_ooxml_parts(package, kind, is_turned=bool(language.directions))
     ]
     if not is_inner:
         documents += _read_inner_files(package, options)

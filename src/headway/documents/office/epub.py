@@ -7,6 +7,7 @@ from urllib.parse import unquote
 
 from headway.documents.html.document import HtmlDocument
 from headway.documents.languages import Language
+from headway.documents.office.directions import Turn, turn_attributes
 from headway.documents.office.document import PackagedDocument
 from headway.documents.office.grammar import Grammar
 from headway.documents.office.package import Package, name_member
@@ -28,6 +29,9 @@ _GRAMMARS = {
         plain=frozenset({"metadata/title", "metadata/description", "metadata/subject"}),
         languages={"package": "xml:lang"},
         codes=frozenset({"metadata/language"}),
+        turn_text=turn_attributes(
+            {"spine": [Turn("page-progression-direction", "ltr", "rtl", True)]}
+        ),
         may_have_type=True,
     ),
 }

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from headway.documents.office.directions import Turn, turn_attributes
 from headway.documents.office.grammar import Grammar
 from headway.documents.office.odf_text import OdfText, find_equal_styles
 from headway.documents.office.package import Package, name_member
@@ -45,6 +46,11 @@ _GRAMMAR = Grammar(
     resumed=frozenset({"annotation"}),
     languages={"text-properties": "fo:language"},
     codes=frozenset({"meta/language"}),
+    turn_text=turn_attributes({
+        "page-layout-properties": [Turn("style:writing-mode", "lr-tb", "rl-tb", is_added=True)],
+        "paragraph-properties": [Turn("style:writing-mode", "lr-tb", "rl-tb")],
+        "table-properties": [Turn("style:writing-mode", "lr-tb", "rl-tb")],
+    }),
 )  # fmt: skip
 
 

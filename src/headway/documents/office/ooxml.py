@@ -5,6 +5,12 @@ from collections.abc import Iterator
 
 from headway.documents.office import sheet_headers
 from headway.documents.office.dialects import CELL, SLIDE, WORD
+from headway.documents.office.directions import (
+    Turn,
+    turn_attributes,
+    turn_word,
+    turn_word_styles,
+)
 from headway.documents.office.grammar import Grammar
 from headway.documents.office.package import Package
 from headway.documents.office.sheet_headers import SheetHeaders
@@ -76,16 +82,27 @@ _TEXT = Grammar(
     attributes={**_DRAWINGS, "hyperlink": ("tooltip",)},
     is_skipped=_is_deleted,
     languages={"lang": "w:val"},
+    turn_text=turn_word,
 )
+_ALIGNED = [Turn("rtl", "0", "1"), Turn("algn", "l", "r"), Turn("algn", "r", "l")]
+_TURN_SLIDES = turn_attributes({
+    **dict.fromkeys(("pPr", "defPPr", *(f"lvl{level}pPr" for level in range(1, 10))), _ALIGNED),
+    "tblPr": [Turn("rtl", "0", "1", is_added=True)],
+})  # fmt: skip
 _SLIDE = Grammar(
     {"p": SLIDE},
     frozenset({"cm/text", "pt/v", "trendline/name", "tx/v"}),
     _DRAWINGS,
     lambda token, source: token.name in ("numCache", "numLit"),
     languages={"*": "lang"},
+    turn_text=_TURN_SLIDES,
 )
 _LAYOUT = Grammar(
-    {"p": SLIDE}, attributes=_DRAWINGS, is_skipped=_is_placeholder, languages={"*": "lang"}
+    {"p": SLIDE},
+    attributes=_DRAWINGS,
+    is_skipped=_is_placeholder,
+    languages={"*": "lang"},
+    turn_text=_TURN_SLIDES,
 )
 _NEWER_CHART = Grammar(  # such as a waterfall or a map
     {"p": SLIDE},
@@ -93,6 +110,7 @@ _NEWER_CHART = Grammar(  # such as a waterfall or a map
     _DRAWINGS,
     _is_no_label,
     languages={"*": "lang"},
+    turn_text=_TURN_SLIDES,
 )
 _SHEET = Grammar(
     {"is": CELL, **dict.fromkeys(sheet_headers.NAMES, SheetHeaders())},
@@ -102,6 +120,7 @@ _SHEET = Grammar(
         "hyperlink": ("tooltip",),
     },
     is_skipped=_is_no_text,
+    turn_text=turn_attributes({"sheetView": [Turn("rightToLeft", "0", "1", is_added=True)]}),
 )
 _GRAMMARS = {  # by the ends of types of content, without "+xml"
     **dict.fromkeys(_MAIN[".docx"], _TEXT),
@@ -111,8 +130,9 @@ _GRAMMARS = {  # by the ends of types of content, without "+xml"
     "wordprocessingml.footnotes": _TEXT,
     "wordprocessingml.endnotes": _TEXT,
     "wordprocessingml.comments": _TEXT,
-    "wordprocessingml.styles": Grammar(languages={"lang": "w:val"}),
-    **dict.fromkeys(_MAIN[".pptx"], Grammar(languages={"*": "lang"})),
+    "wordprocessingml.styles": Grammar(languages={"lang": "w:val"}, turn_text=turn_word_styles),
+    "wordprocessingml.numbering": Grammar(turn_text=turn_word),
+    **dict.fromkeys(_MAIN[".pptx"], Grammar(languages={"*": "lang"}, turn_text=_TURN_SLIDES)),
     "presentationml.slide": _SLIDE,
     "presentationml.notesSlide": _SLIDE,
     "presentationml.comments": _SLIDE,
@@ -138,8 +158,15 @@ _SIGNS_OF_TEXT = re.compile(
 )
 
 
-def find_ooxml_parts(package: Package, kind: str) -> Iterator[tuple[str, Grammar]]:
-    """Yield the names of the parts with text or a language, each with its grammar.
+def find_ooxml_parts(
+    package: Package, kind: str, *, is_turned: bool = False
+) -> Iterator[tuple[str, Grammar]]:
+    """Yield the names of the parts with text, a language or a direction, each with its grammar.
+
+    Args:
+        package: The file.
+        kind: The suffix of such files, without macros.
+        is_turned: Whether the translation has another direction, so that sheets without a text of their own matter.
 
     Raises:
         HeadwayError: If the package is no file of this kind.
@@ -152,7 +179,7 @@ def find_ooxml_parts(package: Package, kind: str) -> Iterator[tuple[str, Grammar
         for end, grammar in _GRAMMARS.items():
             if not content.endswith(end):
                 continue
-            if grammar is not _SHEET or _SIGNS_OF_TEXT.search(package.read(name)):
+            if grammar is not _SHEET or is_turned or _SIGNS_OF_TEXT.search(package.read(name)):
                 yield name, grammar
 
 

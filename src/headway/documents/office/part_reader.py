@@ -8,6 +8,7 @@ from typing import Any
 
 from headway.documents.edits import Edit
 from headway.documents.languages import Language
+from headway.documents.office.directions import edit_direction
 from headway.documents.office.escaping import escape_text
 from headway.documents.office.grammar import Grammar, ParagraphFormat, ParagraphReader
 from headway.documents.office.inline import InlineParagraph, Render
@@ -85,6 +86,7 @@ class _PartReader:
         languages = self._grammar.languages
         if attribute := languages.get(token.name) or languages.get("*"):
             self.edits += edit_language(token, attribute, self._language)
+        self.edits += edit_direction(token, self._source, self._grammar.turn_text, self._language)
         is_skipped = self._skips[-1][1]
         if is_open and is_skipped and token.name in self._grammar.resumed:
             self._skips.append((len(self._path), False))

@@ -1,0 +1,167 @@
+"""An office file that is translated into a language of the other direction is read in that direction."""
+
+import io
+import zipfile
+from collections.abc import Callable
+
+import pytest
+
+from headway.documents.opening import open_document
+from headway.documents.paragraph import DocumentOptions
+from support.documents import make_file, translate
+from support.office_packages import SPREADSHEET, write_office_package, write_zip
+
+ARABIC, ENGLISH, GERMAN = (
+    DocumentOptions(*pair) for pair in (("en", "ar"), ("ar", "en"), ("en", "de"))
+)
+MAIN = "vnd.openxmlformats-officedocument.wordprocessingml."
+SLIDES = "vnd.openxmlformats-officedocument.presentationml."
+BIDI = "<w:pPrDefault><w:pPr><w:bidi/></w:pPr></w:pPrDefault>"
+
+
+def turn(
+    data: bytes,
+    suffix: str,
+    part: str,
+    options: DocumentOptions,
+    change: Callable[[str], str] = str,
+) -> str:
+    """Return a part of a translated file; the texts stay, or are changed."""
+    document = open_document(data, f"x{suffix}", options)
+    out = document.write([translate(paragraph, change) for paragraph in document.paragraphs])
+    return zipfile.ZipFile(io.BytesIO(out)).read(part).decode()
+
+
+def turn_word(
+    content: str,
+    options: DocumentOptions,
+    part: str = "document",
+    change: Callable[[str], str] = str,
+) -> str:
+    contents = {"document": "", part: content}
+    parts = [
+        (f"word/{name}.xml", f"{MAIN}{name}{'.main' * (name == 'document')}", f'<w:{name} xmlns:w="w">{text}</w:{name}>')
+        for name, text in contents.items()
+    ]  # fmt: skip
+    found = turn(write_office_package("word/document.xml", parts, {}), ".docx", f"word/{part}.xml", options, change)  # fmt: skip
+    return found.removeprefix(f'<w:{part} xmlns:w="w">').removesuffix(f"</w:{part}>")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("", f"<w:docDefaults>{BIDI}</w:docDefaults>"),
+        ("<w:docDefaults></w:docDefaults>", f"<w:docDefaults>{BIDI}</w:docDefaults>"),
+        ("<w:docDefaults><w:rPrDefault/><w:pPrDefault/></w:docDefaults>", f"<w:docDefaults><w:rPrDefault/>{BIDI}</w:docDefaults>"),
+        ("<w:docDefaults><w:pPrDefault></w:pPrDefault></w:docDefaults>", f"<w:docDefaults>{BIDI}</w:docDefaults>"),
+        ("<w:docDefaults><w:pPrDefault><w:pPr/></w:pPrDefault></w:docDefaults>", f"<w:docDefaults>{BIDI}</w:docDefaults>"),
+        # The order of properties is fixed.
+        ('<w:docDefaults><w:pPrDefault><w:pPr><w:tabs><w:tab w:val="x"/></w:tabs><w:spacing w:after="1"/></w:pPr></w:pPrDefault></w:docDefaults>',
+         '<w:docDefaults><w:pPrDefault><w:pPr><w:tabs><w:tab w:val="x"/></w:tabs><w:bidi/><w:spacing w:after="1"/></w:pPr></w:pPrDefault></w:docDefaults>'),
+        ('<w:docDefaults><w:pPrDefault><w:pPr><w:bidi w:val="0"/><w:jc w:val="x"/></w:pPr></w:pPrDefault></w:docDefaults>',
+         '<w:docDefaults><w:pPrDefault><w:pPr><w:bidi w:val="1"/><w:jc w:val="x"/></w:pPr></w:pPrDefault></w:docDefaults>'),
+    ],
+)  # fmt: skip
+def test_paragraphs_of_word_get_the_direction_by_default(before: str, after: str) -> None:
+    assert turn_word(before, ARABIC, "styles") == after
+    assert turn_word(before, GERMAN, "styles") == before
+
+
+@pytest.mark.parametrize(
+    ("ltr", "rtl"),
+    [
+        ('<w:p><w:pPr><w:bidi w:val="0"/></w:pPr></w:p>', '<w:p><w:pPr><w:bidi w:val="1"/></w:pPr></w:p>'),
+        ('<w:p><w:r><w:rPr><w:rtl w:val="0"/></w:rPr><w:t>a</w:t></w:r></w:p>', '<w:p><w:r><w:rPr><w:rtl w:val="1"/></w:rPr><w:t>a</w:t></w:r></w:p>'),
+        ('<w:tbl><w:tblPr><w:tblStyle w:val="x"/><w:bidiVisual w:val="0"/></w:tblPr></w:tbl>',
+         '<w:tbl><w:tblPr><w:tblStyle w:val="x"/><w:bidiVisual w:val="1"/></w:tblPr></w:tbl>'),
+    ],
+)  # fmt: skip
+def test_what_names_a_direction_is_turned_and_turned_back(ltr: str, rtl: str) -> None:
+    assert turn_word(ltr, ARABIC) == rtl
+    assert turn_word(rtl, ENGLISH) == ltr
+    assert turn_word(rtl, ARABIC) == rtl
+    assert turn_word(ltr, GERMAN) == ltr
+
+
+def test_elements_without_a_value_are_on() -> None:
+    row = "<w:p><w:pPr><w:bidi/></w:pPr><w:r><w:rPr><w:rtl/></w:rPr><w:t>a</w:t></w:r></w:p>"
+    off = row.replace("bidi/", 'bidi w:val="0"/').replace("rtl/", 'rtl w:val="0"/')
+    assert turn_word(row, ENGLISH) == off
+    assert turn_word(row, ENGLISH, change=str.upper) == off.replace(">a<", ">A<")
+    assert turn_word(row, ARABIC) == row
+
+
+def test_tables_of_word_begin_at_the_right() -> None:
+    table = '<w:tbl><w:tblPr><w:tblStyle w:val="x"/><w:tblW w:w="0"/></w:tblPr></w:tbl>'
+    turned = table.replace("<w:tblW", "<w:bidiVisual/><w:tblW")
+    assert turn_word(table * 2, ARABIC) == turned * 2
+    assert turn_word(table, ENGLISH) == table
+
+
+def test_slides_are_mirrored() -> None:
+    def make(levels: str) -> bytes:
+        content = f'<p:sldMaster xmlns:p="p" xmlns:a="a">{levels}</p:sldMaster>'
+        master = ("ppt/slideMasters/slideMaster1.xml", f"{SLIDES}slideMaster", content)
+        main = ("ppt/presentation.xml", f"{SLIDES}presentation.main", '<p:presentation xmlns:p="p"/>')  # fmt: skip
+        return write_office_package("ppt/presentation.xml", [main, master], {})
+
+    levels = '<a:lvl1pPr algn="l" rtl="0"/><a:lvl9pPr rtl="0" algn="r"/><a:pPr algn="ctr"/><a:tblPr rtl="0"/>'
+    mirrored = '<a:lvl1pPr algn="r" rtl="1"/><a:lvl9pPr rtl="1" algn="l"/><a:pPr algn="ctr"/><a:tblPr rtl="1"/>'
+    part = "ppt/slideMasters/slideMaster1.xml"
+    assert mirrored in turn(make(levels), ".pptx", part, ARABIC)
+    assert levels in turn(make(mirrored), ".pptx", part, ENGLISH)
+
+
+@pytest.mark.parametrize("text", ["", "<c t='inlineStr'><is><t>a</t></is></c>"])
+def test_sheets_begin_at_the_right(text: str) -> None:
+    def make(view: str) -> bytes:
+        sheet = f'<worksheet><sheetViews>{view}</sheetViews><sheetData><row>{text}</row></sheetData></worksheet>'  # fmt: skip
+        parts = [
+            ("xl/workbook.xml", f"{SPREADSHEET}.sheet.main", "<workbook/>"),
+            ("xl/worksheets/sheet1.xml", f"{SPREADSHEET}.worksheet", sheet),
+        ]
+        return write_office_package("xl/workbook.xml", parts, {})
+
+    part = "xl/worksheets/sheet1.xml"
+    for view, turned in (
+        ('<sheetView tabSelected="1"/>', '<sheetView tabSelected="1" rightToLeft="1"/>'),
+        ('<sheetView rightToLeft="0"><x/></sheetView>', '<sheetView rightToLeft="1"><x/></sheetView>'),
+    ):  # fmt: skip
+        assert turned in turn(make(view), ".xlsx", part, ARABIC)
+        assert view in turn(make(view), ".xlsx", part, GERMAN)
+        assert view in turn(make(view), ".xlsx", part, ENGLISH)
+    assert '<sheetView rightToLeft="0"/>' in turn(make('<sheetView rightToLeft="1"/>'), ".xlsx", part, ENGLISH)  # fmt: skip
+
+
+def test_pages_of_open_document_are_turned() -> None:
+    def make(styles: str) -> bytes:
+        content = f'<office:styles xmlns:office="o" xmlns:style="s" xmlns:fo="f">{styles}</office:styles>'  # fmt: skip
+        kind = "application/vnd.oasis.opendocument.text"
+        return write_zip([("mimetype", kind), ("content.xml", "<x/>"), ("styles.xml", content)])
+
+    ltr = '<style:page-layout-properties style:writing-mode="lr-tb"/><style:paragraph-properties style:writing-mode="page"/>'
+    rtl = ltr.replace("lr-tb", "rl-tb")
+    assert rtl in turn(make(ltr), ".odt", "styles.xml", ARABIC)
+    assert ltr in turn(make(rtl), ".odt", "styles.xml", ENGLISH)
+    added = '<style:page-layout-properties fo:x="1" style:writing-mode="rl-tb"/>'
+    assert added in turn(
+        make('<style:page-layout-properties fo:x="1"/>'), ".odt", "styles.xml", ARABIC
+    )
+
+
+def test_the_pages_of_a_book_follow_from_right_to_left() -> None:
+    data = make_file(".epub", 1)
+    turned = turn(data, ".epub", "OEBPS/book.opf", ARABIC)
+    assert 'page-progression-direction="rtl"' in turned
+    assert "page-progression-direction" not in turn(data, ".epub", "OEBPS/book.opf", GERMAN)
+
+
+@pytest.mark.parametrize("suffix", [".docx", ".pptx", ".xlsx", ".odt", ".odp", ".ods", ".epub"])
+def test_a_turned_file_can_be_read_again(suffix: str) -> None:
+    for seed in range(3):
+        document = open_document(make_file(suffix, seed), f"x{suffix}", ARABIC)
+        out = document.write([translate(each, str.upper) for each in document.paragraphs])
+        again = open_document(out, f"x{suffix}", DocumentOptions("ar", "en"))
+        assert [each.text.upper() for each in again.paragraphs] == [
+            each.text.upper() for each in document.paragraphs
+        ]
