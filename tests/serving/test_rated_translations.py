@@ -2,10 +2,12 @@
 
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from starlette.testclient import TestClient
 
+from headway import translate_file
 from headway.config import ServerConfig
 from headway.errors import HeadwayError
 from headway.inference.quality.evidence import FEATURES
@@ -96,3 +98,33 @@ def test_a_model_that_was_not_calibrated_is_refused(tokenizer: Tokenizer, tmp_pa
     (tmp_path / "fr" / "quality.json").write_text("{}")
     with pytest.raises(HeadwayError, match=r"quality\.json: damaged"):
         load_models([tmp_path / "fr"])
+
+
+def test_the_report_of_a_file_is_that_of_python(tokenizer: Tokenizer, tmp_path: Path) -> None:
+    models = load_rated(tmp_path, tokenizer, 1)
+    lines = [" ".join(f"{s.capitalize()}." for s in sentences(n, n)) for n in (3, 1, 2)]
+    source, output, report = (tmp_path / name for name in ("a.txt", "a.de.txt", "report.tsv"))
+    source.write_text("\n".join([*lines, "", ""]), encoding="utf-8")
+    translate_file(models.pairs["en", "de"], source, output, report=report)
+    with started(models) as client:
+
+        def send(**fields: str) -> Any:
+            fields = {"source": "en", "target": "de"} | fields
+            sent = {"file": ("a.txt", source.read_bytes())}
+            return client.post("/translate_file", data=fields, files=sent)
+
+        def fetch(url: str) -> tuple[bytes, str]:
+            answer = client.get(urlsplit(url).path)
+            return answer.content, answer.headers["content-disposition"].rpartition("'")[2]
+
+        answer = send(quality="true").json()
+        assert fetch(answer["translatedFileUrl"]) == (output.read_bytes(), "a.de.txt")
+        table, name = fetch(answer["qualityUrl"])
+        assert (table.decode(), name) == (report.read_text("utf-8"), "a.de.txt.quality.tsv")
+        rows = [row.split("\t") for row in table.decode().splitlines()[1:]]
+        assert len(rows) == 6
+        qualities = [float(row[0]) for row in rows]
+        assert min(qualities) < answer["quality"] < max(qualities)
+        assert [*send().json()] == [*send(quality="false").json()] == ["translatedFileUrl"]
+        refused = send(quality="true", source="de", target="fr")
+        assert (refused.status_code, "needs a model that" in refused.text) == (400, True)

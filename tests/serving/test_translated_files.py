@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from headway.config import ServerConfig
 from headway.inference.text_translation import finish_sentence
 from headway.serving.app import make_app
-from headway.serving.files import KEPT_FILES, KEPT_SECONDS, FileStore, Upload
+from headway.serving.files import KEPT_FILES, KEPT_SECONDS, FileStore
 from headway.serving.models import Models, load_models
 from headway.serving.rejection import Rejection
 from headway.serving.server import Server
@@ -145,8 +145,7 @@ def test_files_take_turns_and_go(monkeypatch: pytest.MonkeyPatch) -> None:
             pass
 
     asyncio.run(use())
-    upload = Upload("a.txt", b"")
-    addresses = [store.add(upload, "de", b"x" * 10) for _ in range(KEPT_FILES + 1)]
+    addresses = [store.add("a.de.txt", b"x" * 10) for _ in range(KEPT_FILES + 1)]
     assert len(set(addresses)) == len(addresses)
     assert store.find(addresses[-1]).name == "a.de.txt"
     with pytest.raises(Rejection):

@@ -40,12 +40,17 @@ def write_document(document: Document, found: Iterable[TextTranslation]) -> byte
 
 
 def write_report(path: Path, found: Iterable[TextTranslation]) -> None:
-    """Write how good the translation of each sentence is, as tab-separated values with a header."""
+    """Write `make_report` to a file."""
+    replace_text(path, make_report(found))
+
+
+def make_report(found: Iterable[TextTranslation]) -> str:
+    """Return how good the translation of each sentence is, as tab-separated values with a header."""
     rows = [("quality", "notes", "source", "translation")]
     for sentence, _, best in (each for text in found for each in text.sentences):
         rows.append((f"{best.quality:.4f}", best.notes, sentence, best.text))
     lines = ("\t".join(" ".join(cell.split()) for cell in row) for row in rows)
-    replace_text(path, "".join(f"{line}\n" for line in lines))
+    return "".join(f"{line}\n" for line in lines)
 
 
 def describe_defects(

@@ -4,13 +4,14 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
+from typing import NamedTuple
 
 from headway.documents.kept_marks import KeptMarks
 from headway.documents.opening import open_document
-from headway.documents.paragraph import Document, DocumentOptions, Translated
+from headway.documents.paragraph import Document, DocumentOptions
 from headway.errors import HeadwayError
 from headway.inference import Translator
-from headway.inference.text_translation import expand_kept
+from headway.inference.text_translation import TextTranslation, expand_kept
 from headway.serving.files import Upload
 from headway.serving.rejection import Rejection
 from headway.serving.translation import TextTranslator, keeps_text
@@ -24,6 +25,13 @@ class Progress:
 
     done: int = 0
     total: int = 0
+
+
+class TranslatedDocument(NamedTuple):
+    """A translated document, and the translations of its paragraphs."""
+
+    data: bytes
+    texts: list[TextTranslation]
 
 
 async def open_upload(upload: Upload, options: DocumentOptions) -> Document:
@@ -44,7 +52,9 @@ async def translate_document(
     route: Sequence[Translator],
     document: Document,
     progress: Progress | None = None,
-) -> bytes:
+    *,
+    quality: bool = False,
+) -> TranslatedDocument:
     """Return the document with its text translated.
 
     Args:
@@ -52,6 +62,7 @@ async def translate_document(
         route: The models.
         document: From `open_upload`.
         progress: Is changed while the document is translated.
+        quality: Also rate the translations, and translate again what looks broken.
 
     Raises:
         Rejection: 400 if the translation cannot be written.
@@ -60,16 +71,17 @@ async def translate_document(
     is_kept = keeps_text(route)
     marked = [KeptMarks(paragraph, is_kept) for paragraph in document.paragraphs]
     progress.total = sum(len(marks.text) for marks in marked)
-    found: list[Translated] = []
+    found: list[TextTranslation] = []
     for chunk in _chunks(marked):
         texts = [marks.text for marks in chunk]
         translations = await translator.translate(
-            route, texts, align=True, is_document=True, is_admitted=True
+            route, texts, align=True, quality=quality, is_document=True, is_admitted=True
         )
-        found += [t.for_document for t in map(expand_kept, translations, chunk)]
+        found += map(expand_kept, translations, chunk)
         progress.done += sum(map(len, texts))
     try:
-        return await asyncio.to_thread(document.write, found)
+        data = await asyncio.to_thread(document.write, [each.for_document for each in found])
+        return TranslatedDocument(data, found)
     except HeadwayError as error:
         raise Rejection(400, f"Invalid request: the file {error}") from None
 

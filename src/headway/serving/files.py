@@ -39,6 +39,19 @@ class TranslatedFile:
     made_at: float
 
 
+def name_translation(name: str, language: str) -> str:
+    """Return the name of a translated file, such as ``report.de.md``.
+
+    Args:
+        name: Of the file, as the client gives it.
+        language: Code of the translation.
+    """
+    path = PurePath(name)
+    stem = re.sub(r"[^\w.-]+", "_", path.stem)[:60].strip(".") or "file"
+    suffix = re.sub(r"[^.\w]", "", path.suffix.lower())
+    return f"{stem}.{language}{suffix}"
+
+
 class FileStore:
     """Keeps translated files in memory for a while, and limits how many are translated at once.
 
@@ -66,13 +79,9 @@ class FileStore:
         async with self._places:
             yield
 
-    def add(self, upload: Upload, language: str, data: bytes) -> str:
-        """Keep a translated file; return the unguessable end of its address."""
+    def add(self, name: str, data: bytes) -> str:
+        """Keep a file with the name that `name_translation` gave it; return the unguessable end of its address."""
         self._remove_old(len(data))
-        path = PurePath(upload.name)
-        stem = re.sub(r"[^\w.-]+", "_", path.stem)[:60].strip(".") or "file"
-        suffix = re.sub(r"[^.\w]", "", path.suffix.lower())
-        name = f"{stem}.{language}{suffix}"
         address = f"{secrets.token_urlsafe(24)}.{name}"
         self._files[address] = TranslatedFile(name, data, time.monotonic())
         return address

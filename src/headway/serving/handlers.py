@@ -8,9 +8,12 @@ from headway import __version__
 from headway.documents.opening import SUFFIXES
 from headway.documents.paragraph import DocumentOptions
 from headway.errors import HeadwayError
+from headway.inference.document_translation import make_report
+from headway.inference.text_translation import mean_quality
 from headway.serving.context import Context
 from headway.serving.directions import detect_languages, find_direction
 from headway.serving.file_translation import open_upload, translate_document
+from headway.serving.files import name_translation
 from headway.serving.glossaries import add_named_glossary
 from headway.serving.markup_translation import translate_pages
 from headway.serving.messages import (
@@ -99,8 +102,24 @@ async def translate_file(request: FileRequest, context: Context) -> FileTranslat
         route, _ = await find_direction(request.source, request.target, texts, models)
         if request.glossary is not None:
             route = add_named_glossary(route, request.glossary, context.glossaries)
-        data = await translate_document(context.translator, route, document)
-    return {"translatedFileUrl": f"download_file/{context.files.add(upload, target, data)}"}
+        if request.quality:
+            check_quality(route)
+        data, found = await translate_document(
+            context.translator, route, document, quality=request.quality
+        )
+    name = name_translation(upload.name, target)
+    answer = FileTranslation(translatedFileUrl=_keep_file(context, name, data))
+    if request.quality:
+        lengths = [len(text.text) for text in found]
+        mean = mean_quality([(n, t.quality) for n, t in zip(lengths, found, strict=True)])
+        answer["quality"] = round(mean, 4)
+        report = make_report(found).encode()
+        answer["qualityUrl"] = _keep_file(context, f"{name}.quality.tsv", report)
+    return answer
+
+
+def _keep_file(context: Context, name: str, data: bytes) -> str:
+    return f"download_file/{context.files.add(name, data)}"
 
 
 async def detect(request: DetectRequest, context: Context) -> list[DetectedLanguage]:

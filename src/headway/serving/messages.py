@@ -83,12 +83,20 @@ class FileRequest:
         str | None, "char_limit", "The columns of a table to translate, separated by commas."
     ] = None
     glossary: Glossary = None
+    quality: Annotated[
+        bool, "", "Also rate the translations, and translate again what looks broken."
+    ] = False
 
 
 class FileTranslation(TypedDict):
-    """The address of a translated file, where it is for half an hour."""
+    """The address of a translated file, where it is for half an hour.
+
+    ``quality`` is the mean of its sentences, from 0 to 1, and ``qualityUrl`` the address of a table of them.
+    """
 
     translatedFileUrl: str
+    quality: NotRequired[float]
+    qualityUrl: NotRequired[str]
 
 
 class Error(TypedDict):

@@ -13,7 +13,7 @@ from headway.serving import handlers
 from headway.serving.answers import EventStream, file_response, json_response, run_while_connected
 from headway.serving.deepl.languages import list_sources, list_targets
 from headway.serving.deepl.routes import deepl_routes, describe_deepl
-from headway.serving.messages import Event, FileRequest, FileTranslation, StreamRequest
+from headway.serving.messages import Event, FileRequest, StreamRequest
 from headway.serving.openapi import GONE, REJECTIONS, Handler, OpenAPI
 from headway.serving.page import page_files
 from headway.serving.rejection import CLIENT_LEFT, Rejection
@@ -109,8 +109,11 @@ def _translate_file(server: Server) -> Endpoint:
             task = await run_while_connected(work, request.receive)
         if task is None:
             return Response(status_code=CLIENT_LEFT)
-        url = f"{request.base_url}{task.result()['translatedFileUrl']}"
-        return json_response(FileTranslation(translatedFileUrl=url))
+        answer = task.result()
+        answer["translatedFileUrl"] = f"{request.base_url}{answer['translatedFileUrl']}"
+        if "qualityUrl" in answer:
+            answer["qualityUrl"] = f"{request.base_url}{answer['qualityUrl']}"
+        return json_response(answer)
 
     return post
 

@@ -14,7 +14,7 @@ from headway.serving import file_jobs
 from headway.serving.app import make_app
 from headway.serving.file_jobs import FileJobs
 from headway.serving.file_translation import Progress
-from headway.serving.files import KEPT_FILES, FileStore, Upload
+from headway.serving.files import KEPT_FILES, FileStore
 from headway.serving.models import Models, load_models
 from headway.serving.rejection import Rejection
 from headway.serving.server import Server
@@ -128,7 +128,7 @@ def test_jobs_wait_end_and_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> Non
 
         async def work(until: asyncio.Event) -> str:
             await until.wait()
-            return files.add(Upload("a.txt", b""), "de", b"x")
+            return files.add("a.txt", b"x")
 
         async def fail(error: Exception) -> str:
             raise error

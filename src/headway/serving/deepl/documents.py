@@ -16,7 +16,7 @@ from headway.serving.deepl.messages import (
 from headway.serving.deepl.text import check_formality, require_source
 from headway.serving.directions import find_direction
 from headway.serving.file_translation import Progress, open_upload, translate_document
-from headway.serving.files import TranslatedFile, Upload
+from headway.serving.files import TranslatedFile, Upload, name_translation
 from headway.serving.glossaries import add_named_glossary
 from headway.serving.rejection import Rejection
 
@@ -63,9 +63,9 @@ async def _translate(
     route = await add_glossary(route, request.glossary_id, context)
     if request.glossary:
         route = add_named_glossary(route, request.glossary, context.glossaries)
-    data = await translate_document(context.translator, route, document, progress)
+    data, _ = await translate_document(context.translator, route, document, progress)
     context.deepl.characters[context.owner] += progress.total
-    return context.files.add(upload, target, data)
+    return context.files.add(name_translation(upload.name, target), data)
 
 
 async def get_document(request: DeepLDocumentKeyRequest, context: Context) -> DeepLDocumentStatus:
