@@ -1,6 +1,7 @@
 """The languages of a translation, and the language codes in a document that it changes."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from headway.text.language_pairs import shorten_code
 
@@ -13,6 +14,11 @@ _RIGHT_TO_LEFT = frozenset({
 _SCRIPTS = frozenset(
     {"adlm", "arab", "aran", "hebr", "mand", "nkoo", "rohg", "samr", "syrc", "thaa"}
 )
+_ASIAN = frozenset({"ja", "ko", "yue", "zh"})
+# Languages from left to right whose letters change with their neighbors, or are written around each other.
+_COMPLEX = frozenset({
+    "as", "bn", "bo", "dz", "gu", "hi", "km", "kn", "lo", "mai", "ml", "mr", "my", "ne", "or", "pa", "sa", "si", "ta", "te", "th",
+})  # fmt: skip
 
 
 @dataclass
@@ -49,6 +55,13 @@ def is_foreign(code: str, source: str) -> bool:
         source: Language code of the document.
     """
     return code not in _UNKNOWN and bool(source) and _primary(code) != _primary(source)
+
+
+def find_script_group(code: str) -> Literal["western", "asian", "complex"]:
+    """Return the group of the scripts of a language, as office programs have fonts and languages for each."""
+    if _direction(code) == "rtl" or _primary(code) in _COMPLEX:
+        return "complex"
+    return "asian" if _primary(code) in _ASIAN else "western"
 
 
 def _direction(code: str) -> str:

@@ -1,8 +1,18 @@
 """Attributes of office files that name the language of their text."""
 
 from headway.documents.edits import Edit
-from headway.documents.languages import Language
+from headway.documents.languages import Language, find_script_group
 from headway.documents.xml_tokens import XmlToken, find_attributes
+
+# The attributes of a tag that name a language, and a country if it has a place of its own, for each group of scripts.
+_NAMES = {
+    "w:val": {"western": ("w:val", ""), "asian": ("w:eastAsia", ""), "complex": ("w:bidi", "")},
+    "fo:language": {
+        "western": ("fo:language", "fo:country"),
+        "asian": ("style:language-asian", "style:country-asian"),
+        "complex": ("style:language-complex", "style:country-complex"),
+    },
+}
 
 
 def edit_language(token: XmlToken, attribute: str, language: Language) -> list[Edit]:
@@ -10,22 +20,24 @@ def edit_language(token: XmlToken, attribute: str, language: Language) -> list[E
 
     Args:
         token: The tag.
-        attribute: The attribute with a language; ``fo:language`` goes with ``fo:country``.
+        attribute: The attribute with a language. Word and OpenDocument have others for the scripts of Asia, and for
+            those that are written from right to left or whose letters change with their neighbors.
         language: The languages of the translation.
     """
     spans = find_attributes(token.source) if attribute in token.source else {}
     if attribute not in spans or not language.replaces(_value(token, spans[attribute])):
         return []
-    values = {attribute: language.target}
-    if attribute == "fo:language":
+    groups = _NAMES.get(attribute, {"western": (attribute, "")})
+    values = {}
+    for group in ("western", find_script_group(language.target)):
+        name, country_name = groups.get(group, ("", ""))
         code, _, country = language.target.replace("_", "-").partition("-")
-        values = {attribute: code}
-        if "fo:country" in spans:
-            values["fo:country"] = country if len(country) == 2 else "none"
+        values[name] = code if country_name else language.target
+        values[country_name] = country if len(country) == 2 else "none"
     return [
         Edit(token.start + spans[name][0], token.start + spans[name][1], f'"{value}"')
         for name, value in values.items()
-        if _value(token, spans[name]) != value
+        if name in spans and _value(token, spans[name]) != value
     ]
 
 
