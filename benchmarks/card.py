@@ -1,4 +1,4 @@
-"""Run on a graphics card what Headway has not run on one yet: training, resuming, checks, speed.
+"""Run on a graphics card what may differ there: training, resuming, checks, speed.
 
     python benchmarks/card.py WORK                                # everything, in 13 minutes at most
     python benchmarks/card.py WORK --parts padded packed check    # 3 minutes
@@ -21,6 +21,9 @@ from safetensors.torch import load_file
 
 LIMITS = {"padded": 90.0, "packed": 90.0, "check": 120.0, "bench": 600.0}  # seconds of a command
 STEPS, STOPPED_AT = 120, 40
+NOT_RECORDED = (
+    "cannot be recorded as a CUDA graph"  # a warning, after which the same is computed more slowly
+)
 DIGITS = ["null", "eins", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun"]
 SETTINGS = {
     "text.vocab-size": 300, "training.batch-tokens": 4000, "training.micro-batch-tokens": 2000,
@@ -56,6 +59,8 @@ def headway(work: Path, name: str, *words: str, stop: Path | None = None) -> boo
             code = process.wait()
     seconds = time.monotonic() - started
     is_right = code in ((0, 143) if stop else (0,))
+    if NOT_RECORDED in log.read_text(encoding="utf-8"):
+        print(f"    {NOT_RECORDED}: see {log}")
     result = "ok" if is_right else f"FAILED with {code}, see {log}"
     print(f"{name:<30}{seconds:6.0f} s  {result}", flush=True)
     return is_right

@@ -179,6 +179,23 @@ def test_predictions_that_are_not_finite_are_reported_and_spoil_no_later_batch()
     assert search(engine, model, texts) == before
 
 
+@pytest.mark.parametrize("value", [torch.inf, torch.nan])
+def test_one_logit_that_is_not_finite_is_enough(
+    monkeypatch: pytest.MonkeyPatch, value: float
+) -> None:
+    engine, texts = FixedEngine(model_of({})), sources(3)
+    logits = engine.model.logits
+
+    def damage(hidden: Tensor) -> Tensor:
+        found = logits(hidden)
+        found[-1, 7] = value
+        return found
+
+    monkeypatch.setattr(engine.model, "logits", damage)
+    with pytest.raises(HeadwayError, match="not finite"):
+        search(engine, engine.model, texts)
+
+
 def test_learned_positions_have_a_limit() -> None:
     model = model_of(SHAPES["swish"])
     with pytest.raises(HeadwayError, match="61 were learned"):
@@ -320,7 +337,7 @@ def test_a_step_never_waits_and_launches_no_more_than_300_kernels() -> None:
     model = meta_model()
     model.target_positions.table = torch.empty(64, 64, device="meta")
     shape = Shape(sentences=5, beams=4, source=20, target=48, n_best=1, has_choices=False)
-    run = FixedSearch(model, shape, EOS, GraphMemory(torch.device("meta")))
+    run = FixedSearch(model, shape, EOS, GraphMemory(torch.device("meta"), "decoding"))
     counts = []
     for _ in range(3):
         with torch.no_grad(), OneKernelAttention(), Operations() as operations:
@@ -371,7 +388,7 @@ def fake_recordings(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 def test_a_step_is_recorded_at_its_second_call(fake_recordings: list[Any]) -> None:
     calls: list[None] = []
-    memory = GraphMemory(torch.device("cuda"))
+    memory = GraphMemory(torch.device("cuda"), "decoding")
     step = RecordedStep(memory)
     for _ in range(5):
         step(lambda: calls.append(None))
@@ -389,7 +406,7 @@ def test_after_a_recording_that_fails_every_call_is_an_ordinary_one(
     fake_recordings: list[Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     calls: list[None] = []
-    memory = GraphMemory(torch.device("cuda"))
+    memory = GraphMemory(torch.device("cuda"), "decoding")
 
     def wait() -> None:
         calls.append(None)
@@ -408,7 +425,7 @@ def test_after_a_recording_that_fails_every_call_is_an_ordinary_one(
 
 def test_a_step_is_never_recorded_on_a_processor() -> None:
     calls: list[None] = []
-    step = RecordedStep(GraphMemory(torch.device("cpu")))
+    step = RecordedStep(GraphMemory(torch.device("cpu"), "decoding"))
     for _ in range(3):
         step(lambda: calls.append(None))
     assert (step.graph, len(calls)) == (None, 3)

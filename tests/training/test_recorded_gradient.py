@@ -1,20 +1,26 @@
 """A gradient that a GPU replays has the bits of one that is computed, whatever the batch and its masks."""
 
+import gc
+import weakref
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from headway.config import ModelConfig, TrainingConfig
 from headway.kernels import dropout, normalization
 from headway.kernels.device_dropout import apply_mask_on_device
 from headway.kernels.packing import pack_sides
+from headway.kernels.recorded_step import GraphMemory
 from headway.model import make_model
 from headway.text.batches import Batch, fixed_shape
-from headway.training.steps.recorded_gradient import MOST_SHAPES, RecordedGradient
+from headway.training.steps import trainer as trainer_module
+from headway.training.steps.recorded_gradient import MOST_SHAPES, RecordedGradient, _tensors_of
 from headway.training.steps.trainer import Trainer
 
 CPU = torch.device("cpu")
@@ -48,42 +54,189 @@ def trainer(monkeypatch: pytest.MonkeyPatch) -> Trainer:
     return Trainer(make_model(shape).train(), TrainingConfig(agreement=1.0))
 
 
+class Recording:
+    """Stands in for a CUDA graph: a replay reads the tensors that were recorded, and overwrites the recorded results."""
+
+    def __init__(self, function: Any) -> None:
+        function()
+        self.owner, self.function = function.func.__self__, function
+        self.results = self.owner._gradient
+        self.read = self.addresses()
+
+    def addresses(self) -> list[int]:
+        read = [*_tensors_of(self.owner._batch), self.owner._tokens, self.owner._tape._numbers]
+        return [tensor.data_ptr() for tensor in read]
+
+    def replay(self) -> None:
+        assert self.addresses() == self.read
+        self.function()
+        for mine, new in zip(self.results, self.owner._gradient, strict=True):
+            mine.copy_(new)
+        self.owner._gradient = self.results
+
+    def pool(self) -> tuple[int, int]:
+        return (0, 0)
+
+
+@pytest.fixture
+def recordings(monkeypatch: pytest.MonkeyPatch) -> list[Recording]:
+    """All recordings that are made."""
+    made: list[Recording] = []
+
+    def record(memory: GraphMemory, function: Any) -> Recording:
+        made.append(Recording(function))
+        return made[-1]
+
+    monkeypatch.setattr(GraphMemory, "record", record)
+    monkeypatch.setattr(GraphMemory, "can_record", True, raising=False)
+    monkeypatch.setattr(GraphMemory, "__init__", lambda memory, device, work: None)
+    return made
+
+
 def compute(function: Any, batch: Batch, seed: int) -> list[Tensor]:
     torch.manual_seed(seed)
     return function(batch, torch.tensor(float(10 + seed)))
 
 
-def test_a_replay_computes_what_an_ordinary_computation_does(trainer: Trainer) -> None:
-    vocab_size = trainer.model.config.target_vocab_size
-    rows = [make_row(lengths, vocab_size) for lengths in LENGTHS]
-    recorded = RecordedGradient(trainer._compute, CPU)
-    found = [compute(recorded, row, seed) for seed, row in enumerate(rows)]
-    for seed, row in enumerate(
-        rows
-    ):  # afterwards, so that no result was overwritten by a later one
+def make_rows(trainer: Trainer, entries: int = 6) -> list[Batch]:
+    return [make_row(each, trainer.model.config.target_vocab_size, entries) for each in LENGTHS]
+
+
+def replaying(trainer: Trainer) -> Any:
+    return partial(RecordedGradient(trainer.model, CPU), trainer._compute)
+
+
+def test_a_replay_computes_what_an_ordinary_computation_does(
+    trainer: Trainer, recordings: list[Recording]
+) -> None:
+    rows, recorded = make_rows(trainer), replaying(trainer)
+    found = []
+    for seed, row in enumerate(rows):
+        before = row.source.clone()
+        found.append(compute(recorded, row, seed))
+        assert torch.equal(row.source, before)
+    for seed, row in enumerate(rows):  # afterwards: no result was overwritten by a later one
         expected = compute(trainer._compute, row, seed)
         assert all(map(torch.equal, found[seed], expected))
         assert not torch.equal(found[seed][-1], compute(trainer._compute, row, seed + 9)[-1])
-    assert len(recorded._recordings) == 1
+    assert len(recordings) == 1
+    assert recorded.func.has_recorded
 
 
-def test_a_recording_has_tensors_of_its_own_for_each_of_a_few_shapes(trainer: Trainer) -> None:
-    vocab_size = trainer.model.config.target_vocab_size
-    recorded = RecordedGradient(trainer._compute, CPU)
-    for entries in range(6, 6 + 2 * MOST_SHAPES):
-        for seed, lengths in enumerate(LENGTHS[:2]):
-            row = make_row(lengths, vocab_size, entries)
-            before = row.source.clone()
+def test_the_second_batch_of_each_of_a_few_shapes_is_recorded(
+    trainer: Trainer, recordings: list[Recording]
+) -> None:
+    recorded = replaying(trainer)
+    for count, entries in enumerate(range(6, 6 + 2 * MOST_SHAPES)):
+        rows = make_rows(trainer, entries)
+        if count == 1:  # the same tensors with another longest sentence
+            rows = make_rows(trainer, 6)
+            for row in rows:
+                assert row.source_packing
+                object.__setattr__(row.source_packing, "longest", 99)
+        for seed, row in enumerate(rows):
             found = compute(recorded, row, seed)
             assert all(map(torch.equal, found, compute(trainer._compute, row, seed)))
-            assert torch.equal(row.source, before)
-    assert len(recorded._recordings) == MOST_SHAPES
+            assert len(recordings) == min(count + (seed > 0), MOST_SHAPES)
 
 
-def test_only_a_gpu_records_and_only_what_it_can_replay(trainer: Trainer) -> None:
-    assert trainer._has_only_masks
+def test_a_recording_keeps_what_it_reads(trainer: Trainer, recordings: list[Recording]) -> None:
+    recorded = replaying(trainer)
+    rows = make_rows(trainer)
+    for seed in range(2):
+        compute(recorded, rows[seed], seed)
+    table = weakref.ref(trainer.model.source_positions.table)
+    with torch.no_grad():
+        trainer.model.source_positions.table_of(table().size(0) + 1)
+    assert trainer.model.source_positions.table is not table()
+    assert table() is not None
+
+
+def test_where_nothing_can_be_recorded_results_are_not_kept(trainer: Trainer) -> None:
+    recorded = replaying(trainer)
+    for seed, row in enumerate(make_rows(trainer)):
+        found = compute(recorded, row, seed)
+        assert all(map(torch.equal, found, compute(trainer._compute, row, seed)))
+        kept = weakref.ref(found[0])
+        del found
+        assert kept() is None
+    assert not recorded.func.has_recorded
+
+
+@pytest.mark.parametrize("kind", ["a number of the processor", "a mask of torch"])
+def test_other_random_numbers_are_not_recorded(
+    trainer: Trainer, recordings: list[Recording], kind: str
+) -> None:
+    def with_noise(batch: Batch, tokens: Tensor) -> list[Tensor]:
+        found = trainer._compute(batch, tokens)
+        noise = torch.rand(()) if kind == "a number of the processor" else F.dropout(torch.ones(9))
+        return [*found, noise]
+
+    recorded = partial(RecordedGradient(trainer.model, CPU), with_noise)
+    for seed, row in enumerate(make_rows(trainer)):
+        found = compute(recorded, row, seed)
+        after = torch.get_rng_state()
+        assert all(map(torch.equal, found, compute(with_noise, row, seed)))
+        assert torch.equal(torch.get_rng_state(), after)
+    assert not recordings
+
+
+def test_recordings_go_when_memory_is_short(
+    trainer: Trainer, recordings: list[Recording], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    emptied: list[None] = []
+    monkeypatch.setattr(torch.cuda, "empty_cache", lambda: emptied.append(None))
+    recorded = RecordedGradient(trainer.model, CPU)
+    rows = make_rows(trainer)
+    for seed in range(2):
+        compute(partial(recorded, trainer._compute), rows[seed], seed)
+    tries: list[None] = []
+
+    def fail_once(batch: Batch, tokens: Tensor) -> list[Tensor]:
+        tries.append(None)
+        found = trainer._compute(batch, tokens)
+        if len(tries) == 1:
+            torch.manual_seed(3)
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return found
+
+    other = make_rows(trainer, 9)[2]
+    found = compute(partial(recorded, fail_once), other, 3)
+    assert all(map(torch.equal, found, compute(trainer._compute, other, 3)))
+    assert (len(tries), len(emptied), len(recordings)) == (2, 1, 1)
+    assert not recorded.has_recorded
+    for seed, row in enumerate([*rows, other]):  # only the shape that there was no room for
+        found = compute(partial(recorded, trainer._compute), row, seed)
+        assert all(map(torch.equal, found, compute(trainer._compute, row, seed)))
+    assert len(recordings) == 2
+
+
+def test_a_gpu_records_packed_rows_in_bf16(
+    trainer: Trainer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Batch] = []
+    monkeypatch.setattr(
+        trainer, "recorded", lambda compute, batch, tokens: asked.append(batch) or []
+    )
+    monkeypatch.setattr(trainer_module, "move", lambda tensor, device: tensor)
     row = make_row(LENGTHS[0], trainer.model.config.target_vocab_size)
-    trainer.compute(row, 10)
-    assert not trainer.recorded._recordings
-    cut = Trainer(trainer.model, replace(trainer.config, cut=0.1))
-    assert not cut._has_only_masks
+    padded = replace(row, is_packed=False, source_packing=None, target_packing=None)
+    for device, low_precision, batch, is_asked in (
+        ("cpu", True, row, False), ("cuda", False, row, False), ("cuda", True, padded, False), ("cuda", True, row, True),
+    ):  # fmt: skip
+        trainer.device, trainer.low_precision = torch.device(device), low_precision
+        trainer.compute(batch, 10)
+        assert bool(asked) == is_asked
+
+
+def test_the_memory_of_a_trainer_is_freed_without_the_garbage_collector() -> None:
+    model = make_model(ModelConfig(source_vocab_size=29, target_vocab_size=29, num_encoder_layers=1,
+                                   num_decoder_layers=1, d_model=24, d_ff=37, num_heads=3))  # fmt: skip
+    trainer = Trainer(model, TrainingConfig())
+    freed = weakref.ref(trainer)
+    gc.disable()
+    try:
+        del trainer
+        assert freed() is None
+    finally:
+        gc.enable()

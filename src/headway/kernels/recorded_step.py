@@ -34,13 +34,14 @@ class GraphMemory:
 
     Args:
         device: Of the recordings; nothing is allocated before the first recording.
+        work: What the recordings are for, for a message: "training", say.
 
     Attributes:
         can_record: Whether the device is a GPU on which no recording has failed.
     """
 
-    def __init__(self, device: torch.device) -> None:
-        self.device = device
+    def __init__(self, device: torch.device, work: str) -> None:
+        self.device, self.work = device, work
         self.can_record = device.type == "cuda"
         self._graphs: WeakSet[torch.cuda.CUDAGraph] = WeakSet()
 
@@ -70,7 +71,9 @@ class GraphMemory:
             torch.cuda.set_stream(before)  # a recording that fails leaves its own stream behind
             self.can_record = False
             logger.warning(
-                "this is slower: a computation cannot be recorded as a CUDA graph: %s", error
+                "%s is slower: a computation cannot be recorded as a CUDA graph: %s",
+                self.work,
+                error,
             )
             return None
         self._graphs.add(graph)

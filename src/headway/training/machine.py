@@ -115,6 +115,7 @@ def thread_count(threads: int) -> Iterator[None]:
 def peak_memory(device: str) -> int:
     """Return the most bytes that this process has held so far on the device it trains on."""
     if device != "cpu":
-        return torch.cuda.max_memory_allocated(device)
+        # Recordings keep memory that is not allocated, and that nothing else can have.
+        return torch.cuda.max_memory_reserved(device)
     used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return used if sys.platform == "darwin" else used * 1024

@@ -21,7 +21,8 @@ from headway.kernels.recorded_step import GraphMemory
 from headway.model import SelfAttention, Transformer
 
 STEPS_UNSEEN = 8  # between two looks at which sentences are done; each look waits for the GPU
-KEPT_SHARE = 8  # the shapes that the engine remembers take this part of a GPU's memory
+# The shapes that the engine remembers take at most a quarter of a GPU's memory that is free when it is made.
+KEPT_PARTS = 4
 KEPT_BYTES = 4 << 30  # the same on a processor
 FEWEST_POSITIONS = 16
 # Small batches, as a server has them, get the fewest shapes: their step takes hardly longer on a GPU if
@@ -49,11 +50,11 @@ class FixedEngine(PlainEngine):
         # A recorded step reads weights at fixed addresses, so they are the engine's own.
         super().__init__(copy.deepcopy(model) if precision == "fp32" else model, precision)
         self._searches: dict[Shape, FixedSearch] = {}  # the newest last
-        self._memory = GraphMemory(self.device)
+        self._memory = GraphMemory(self.device, "decoding")
         self._kept_bytes = KEPT_BYTES
         if self.device.type == "cuda":
-            properties = torch.cuda.get_device_properties(self.device)
-            self._kept_bytes = properties.total_memory // KEPT_SHARE
+            free, _ = torch.cuda.mem_get_info(self.device)
+            self._kept_bytes = free // KEPT_PARTS
         self._lock = threading.Lock()
 
     @torch.inference_mode()

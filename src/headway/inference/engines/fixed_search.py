@@ -78,7 +78,9 @@ class FixedSearch:
             logits_BKV = logits_BKV.masked_fill(state.hidden_BV[:, None], -torch.inf)
         log_p_BKV = logits_BKV.log_softmax(-1, dtype=torch.float32)
         of_pad_BK = log_p_BKV.select(-1, self.pad)
-        are_numbers_BK = ~of_pad_BK.isnan()  # one logit that is not finite makes all of them NaN
+        are_numbers_BK = (
+            ~of_pad_BK.isnan()
+        )  # a NaN among the logits, or +inf, makes all of them NaN
         of_pad_BK.fill_(-torch.inf)
         top_BKC, tokens_BKC = find_largest(log_p_BKV, len(self.places_C1))
         others_BKC = top_BKC.masked_fill(tokens_BKC == self.eos, -torch.inf)

@@ -105,7 +105,7 @@ class Trainer:
             self.parameters = {n: p for n, p in model.named_parameters() if p.requires_grad}
             shapes = [*(p.shape for p in self.parameters.values()), torch.Size([2])]
             self.exchange = connect(shapes, config.micro_batches_per_step, self.device)
-            self.recorded = RecordedGradient(self._compute, self.device)
+            self.recorded = RecordedGradient(model, self.device)
         self.optimizers = make_optimizers(self.parameters, config, self.low_precision)
 
     def step(self, data: Step | Sequence[Batch]) -> StepReport:
@@ -173,14 +173,10 @@ class Trainer:
             return self._compute(batch, tokens)
         # A scalar of the GPU, by which a recording can divide, too.
         divisor = move(torch.tensor(float(tokens)), self.device)
-        is_recordable = batch.source_packing is not None and self._has_only_masks
-        return (self.recorded if is_recordable else self._compute)(batch, divisor)
-
-    @property
-    def _has_only_masks(self) -> bool:
-        """Whether all random numbers of a step are dropout masks."""
-        # The attention of packed rows is a kernel that has no dropout.
-        return not self.config.cut and not getattr(self.model.config, "attention_dropout", 0.0)
+        # Other batches have too many shapes. In fp32, the attention of packed rows is a hundred times as many kernels.
+        if batch.source_packing is None or not self.low_precision:
+            return self._compute(batch, divisor)
+        return self.recorded(self._compute, batch, divisor)
 
     def _compute(self, batch: Batch, tokens: int | Tensor) -> Gradient:
         found, sums = compute_gradient(
