@@ -1,6 +1,8 @@
 """An office file that is translated into a language of the other direction is read in that direction."""
 
 import io
+import re
+import time
 import zipfile
 from collections.abc import Callable
 
@@ -30,6 +32,16 @@ def turn(
     document = open_document(data, f"x{suffix}", options)
     out = document.write([translate(paragraph, change) for paragraph in document.paragraphs])
     return zipfile.ZipFile(io.BytesIO(out)).read(part).decode()
+
+
+def change_member(data: bytes, name: str, change: Callable[[str], str]) -> bytes:
+    """Return a package in which one member is changed."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(out, "w") as new:
+        for info in old.infolist():
+            content = old.read(info)
+            new.writestr(info, change(content.decode()) if info.filename == name else content)
+    return out.getvalue()
 
 
 def turn_word(
@@ -71,7 +83,7 @@ def test_paragraphs_of_word_get_the_direction_by_default(before: str, after: str
     ("ltr", "rtl"),
     [
         ('<w:p><w:pPr><w:bidi w:val="0"/></w:pPr></w:p>', '<w:p><w:pPr><w:bidi w:val="1"/></w:pPr></w:p>'),
-        ('<w:p><w:r><w:rPr><w:rtl w:val="0"/></w:rPr><w:t>a</w:t></w:r></w:p>', '<w:p><w:r><w:rPr><w:rtl w:val="1"/></w:rPr><w:t>a</w:t></w:r></w:p>'),
+        ('<w:sectPr><w:bidi w:val="0"/></w:sectPr>', '<w:sectPr><w:bidi w:val="1"/></w:sectPr>'),
         ('<w:tbl><w:tblPr><w:tblStyle w:val="x"/><w:bidiVisual w:val="0"/></w:tblPr></w:tbl>',
          '<w:tbl><w:tblPr><w:tblStyle w:val="x"/><w:bidiVisual w:val="1"/></w:tblPr></w:tbl>'),
     ],
@@ -89,6 +101,51 @@ def test_elements_without_a_value_are_on() -> None:
     assert turn_word(row, ENGLISH) == off
     assert turn_word(row, ENGLISH, change=str.upper) == off.replace(">a<", ">A<")
     assert turn_word(row, ARABIC) == row
+
+
+def test_a_run_that_is_turned_stays_bold_and_large() -> None:
+    """A run from right to left has bold letters and sizes of its own."""
+    for before, after in (
+        ('<w:bCs/><w:szCs w:val="40"/><w:rtl/>', '<w:b/><w:bCs/><w:sz w:val="40"/><w:szCs w:val="40"/><w:rtl w:val="0"/>'),
+        ('<w:b w:val="0"/><w:bCs/><w:iCs/><w:rtl w:val="true"/>', '<w:b w:val="0"/><w:bCs/><w:i/><w:iCs/><w:rtl w:val="0"/>'),
+        ('<w:bCs/><w:rtl w:val="off"/>', '<w:bCs/><w:rtl w:val="off"/>'), ("<w:bCs/>", "<w:bCs/>"),
+    ):  # fmt: skip
+        runs = [f"<w:r><w:rPr>{each}</w:rPr><w:t>a</w:t></w:r>" for each in (before, after)]
+        assert turn_word(f"<w:p>{runs[0]}</w:p>", ENGLISH) == f"<w:p>{runs[1]}</w:p>"
+        assert turn_word(f"<w:p>{runs[0]}</w:p>", ARABIC) == f"<w:p>{runs[0]}</w:p>"
+    off = '<w:p><w:r><w:rPr><w:b/><w:rtl w:val="0"/></w:rPr><w:t>a</w:t></w:r></w:p>'
+    assert turn_word(off, ARABIC) == off
+
+
+def test_recorded_changes_and_strange_tables_keep_their_form() -> None:
+    old = "<w:tblPrChange><w:tblPr><w:tblW/></w:tblPr></w:tblPrChange>"
+    for before, after in (
+        (f"<w:tblPr><w:tblW/>{old}</w:tblPr>", f"<w:tblPr><w:bidiVisual/><w:tblW/>{old}</w:tblPr>"),
+        ("<w:tblPr><!-- </w:tblPr> --></w:tblPr>", "<w:tblPr><!-- </w:tblPr> --><w:bidiVisual/></w:tblPr>"),
+        ("<w:tblPr />", "<w:tblPr><w:bidiVisual/></w:tblPr>"),
+        ("<w:tblPr><w:tblStyle/></w:tblPr><w:tr><w:tc><w:tbl><w:tblPr><w:bidiVisual/></w:tblPr></w:tbl></w:tc></w:tr>",
+         "<w:tblPr><w:tblStyle/><w:bidiVisual/></w:tblPr><w:tr><w:tc><w:tbl><w:tblPr><w:bidiVisual/></w:tblPr></w:tbl></w:tc></w:tr>"),
+        ("<a:tblPr/>", "<a:tblPr/>"),
+    ):  # fmt: skip
+        assert turn_word(f"<w:tbl>{before}</w:tbl>", ARABIC) == f"<w:tbl>{after}</w:tbl>"
+    style = "<w:style><w:tblPr><w:tblW/></w:tblPr></w:style>"
+    assert turn_word(style, ARABIC, "styles").endswith(style)
+
+
+@pytest.mark.slow
+def test_the_time_grows_with_the_length() -> None:
+    times = []
+    for count in (4_000, 16_000):
+        started = time.process_time()
+        turn_word("<w:styles></w:styles>" * count, ARABIC, "styles")
+        times.append(time.process_time() - started)
+    assert times[1] < 10 * times[0]
+
+
+def test_a_language_that_is_not_known_from_the_start_turns_nothing() -> None:
+    body = '<w:tbl><w:tblPr/></w:tbl><w:p><w:r><w:rPr><w:lang w:val="en"/></w:rPr><w:t>a</w:t></w:r></w:p>'
+    unknown = DocumentOptions("", "ar")
+    assert turn_word(body * 2, unknown) == body.replace('"en"', '"ar"') * 2
 
 
 def test_tables_of_word_begin_at_the_right() -> None:
@@ -116,6 +173,14 @@ def test_scripts_of_asia_and_complex_ones_have_languages_of_their_own(
     assert turn_word(tag, DocumentOptions("fr", target)) == tag
 
 
+@pytest.mark.parametrize("source", ["ja", "ar"])
+def test_the_language_of_a_text_has_the_attribute_of_its_script(source: str) -> None:
+    tag = '<w:lang w:val="en-US" w:eastAsia="ja-JP" w:bidi="ar-SA"/>'
+    turned = turn_word(tag, DocumentOptions(source, "de"))
+    assert turned == tag.replace("en-US", "de")
+    assert turn_word(tag, DocumentOptions("fr", "de")) == tag
+
+
 def test_open_document_names_countries_apart() -> None:
     western = 'fo:language="en" fo:country="US"'
     other = 'style:language-asian="zxx" style:country-asian="none" style:language-complex="hi" style:country-complex="IN"'
@@ -137,6 +202,9 @@ def test_slides_are_mirrored() -> None:
         main = ("ppt/presentation.xml", f"{SLIDES}presentation.main", '<p:presentation xmlns:p="p"/>')  # fmt: skip
         return write_office_package("ppt/presentation.xml", [main, master], {})
 
+    wordy = make('<a:lvl1pPr rtl="false"/><a:tblPr/>')
+    expected = '<a:lvl1pPr rtl="1"/><a:tblPr rtl="1"/>'
+    assert expected in turn(wordy, ".pptx", "ppt/slideMasters/slideMaster1.xml", ARABIC)
     levels = '<a:lvl1pPr algn="l" rtl="0"/><a:lvl9pPr rtl="0" algn="r"/><a:pPr algn="ctr"/><a:tblPr rtl="0"/>'
     mirrored = '<a:lvl1pPr algn="r" rtl="1"/><a:lvl9pPr rtl="1" algn="l"/><a:pPr algn="ctr"/><a:tblPr rtl="1"/>'
     part = "ppt/slideMasters/slideMaster1.xml"
@@ -146,8 +214,8 @@ def test_slides_are_mirrored() -> None:
 
 @pytest.mark.parametrize("text", ["", "<c t='inlineStr'><is><t>a</t></is></c>"])
 def test_sheets_begin_at_the_right(text: str) -> None:
-    def make(view: str) -> bytes:
-        sheet = f'<worksheet><sheetViews>{view}</sheetViews><sheetData><row>{text}</row></sheetData></worksheet>'  # fmt: skip
+    def make(view: str, rows: str = f"<row>{text}</row>") -> bytes:
+        sheet = f'<worksheet><sheetViews>{view}</sheetViews><sheetData>{rows}</sheetData></worksheet>'  # fmt: skip
         parts = [
             ("xl/workbook.xml", f"{SPREADSHEET}.sheet.main", "<workbook/>"),
             ("xl/worksheets/sheet1.xml", f"{SPREADSHEET}.worksheet", sheet),
@@ -155,9 +223,13 @@ def test_sheets_begin_at_the_right(text: str) -> None:
         return write_office_package("xl/workbook.xml", parts, {})
 
     part = "xl/worksheets/sheet1.xml"
+    if not text:  # the rows are not read, of which there may be many
+        cells = "<row>" + "<c/>" * 700_000 + "</row>"
+        assert 'rightToLeft="1"' in turn(make("<sheetView a=''/>", cells), ".xlsx", part, ARABIC)
     for view, turned in (
         ('<sheetView tabSelected="1"/>', '<sheetView tabSelected="1" rightToLeft="1"/>'),
         ('<sheetView rightToLeft="0"><x/></sheetView>', '<sheetView rightToLeft="1"><x/></sheetView>'),
+        ("<sheetView rightToLeft='false' a='>'/>", "<sheetView rightToLeft=\"1\" a='>'/>"),
     ):  # fmt: skip
         assert turned in turn(make(view), ".xlsx", part, ARABIC)
         assert view in turn(make(view), ".xlsx", part, GERMAN)
@@ -175,6 +247,11 @@ def test_pages_of_open_document_are_turned() -> None:
     rtl = ltr.replace("lr-tb", "rl-tb")
     assert rtl in turn(make(ltr), ".odt", "styles.xml", ARABIC)
     assert ltr in turn(make(rtl), ".odt", "styles.xml", ENGLISH)
+    for before, after in (
+        ('<style:graphic-properties style:writing-mode="lr"/>', '<style:graphic-properties style:writing-mode="rl-tb"/>'),
+        ("<ns1:page-layout-properties/>", '<ns1:page-layout-properties ns1:writing-mode="rl-tb"/>'),
+    ):  # fmt: skip
+        assert after in turn(make(before), ".odt", "styles.xml", ARABIC)
     added = '<style:page-layout-properties fo:x="1" style:writing-mode="rl-tb"/>'
     assert added in turn(
         make('<style:page-layout-properties fo:x="1"/>'), ".odt", "styles.xml", ARABIC
@@ -185,6 +262,8 @@ def test_the_pages_of_a_book_follow_from_right_to_left() -> None:
     data = make_file(".epub", 1)
     turned = turn(data, ".epub", "OEBPS/book.opf", ARABIC)
     assert 'page-progression-direction="rtl"' in turned
+    old = change_member(data, "OEBPS/book.opf", lambda text: re.sub(r'version="3[.\d]*"', 'version="2.0"', text))  # fmt: skip
+    assert "page-progression" not in turn(old, ".epub", "OEBPS/book.opf", ARABIC)
     assert "page-progression-direction" not in turn(data, ".epub", "OEBPS/book.opf", GERMAN)
 
 

@@ -128,3 +128,27 @@ def test_the_report_of_a_file_is_that_of_python(tokenizer: Tokenizer, tmp_path: 
         assert [*send().json()] == [*send(quality="false").json()] == ["translatedFileUrl"]
         refused = send(quality="true", source="de", target="fr")
         assert (refused.status_code, "needs a model that" in refused.text) == (400, True)
+
+
+def test_the_quality_of_a_file_is_that_of_its_sentences(
+    tokenizer: Tokenizer, tmp_path: Path
+) -> None:
+    text = "The cat sees a dog. A dog.\n" + "12 34\n====\n" * 40
+    with started(load_rated(tmp_path, tokenizer, 2)) as client:
+
+        def rate(target: str) -> tuple[float, list[list[str]]]:
+            fields = {"source": "en", "target": target, "quality": "true"}
+            answer = client.post("/translate_file", data=fields, files={"file": ("a.txt", text)})
+            table = client.get(urlsplit(answer.json()["qualityUrl"]).path).text
+            return answer.json()["quality"], [row.split("\t") for row in table.splitlines()[1:]]
+
+        mean, rows = rate("de")
+        assert [row[2] for row in rows] == ["The cat sees a dog.", "A dog."]
+        lengths = [len(row[2]) for row in rows]
+        expected = sum(n * float(row[0]) for n, row in zip(lengths, rows, strict=True)) / sum(
+            lengths
+        )
+        assert mean == pytest.approx(expected, abs=2e-4)
+        mean, rows = rate("fr")  # by German
+        assert [row[2] for row in rows] == ["The cat sees a dog. A dog."]
+        assert mean == float(rows[0][0])

@@ -1,6 +1,8 @@
 """Files that the server translates."""
 
 import asyncio
+import io
+import zipfile
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,6 +17,9 @@ from headway.serving.files import KEPT_FILES, KEPT_SECONDS, FileStore
 from headway.serving.models import Models, load_models
 from headway.serving.rejection import Rejection
 from headway.serving.server import Server
+from headway.text.tokenizer import Tokenizer
+from support.documents import make_file
+from support.toy_models import write_random_model
 
 PAGE = "<html lang=en><p title='the cat'>the <b>dog</b></p><code>the</code></html>"
 
@@ -145,15 +150,41 @@ def test_files_take_turns_and_go(monkeypatch: pytest.MonkeyPatch) -> None:
             pass
 
     asyncio.run(use())
-    addresses = [store.add("a.de.txt", b"x" * 10) for _ in range(KEPT_FILES + 1)]
+    addresses = [store.add({"a.de.txt": b"x" * 10})[0] for _ in range(KEPT_FILES + 1)]
     assert len(set(addresses)) == len(addresses)
     assert store.find(addresses[-1]).name == "a.de.txt"
     with pytest.raises(Rejection):
         store.find(addresses[0])
+    both = store.add({"a.de.txt": b"x" * 10, "a.de.txt.quality.tsv": b"x" * 10})
+    assert [store.find(address).name for address in both] == ["a.de.txt", "a.de.txt.quality.tsv"]
+    with pytest.raises(Rejection) as raised:
+        store.add({"a.txt": b"x" * (KEPT_FILES * store.config.file_limit), "b.txt": b"x"})
+    assert raised.value.status == 413
+    assert store.find(addresses[-1])
     clock = store.find(addresses[-1]).made_at + KEPT_SECONDS + 1
     monkeypatch.setattr("headway.serving.files.time.monotonic", lambda: clock)
     with pytest.raises(Rejection):
         store.find(addresses[-1])
+
+
+@pytest.mark.parametrize("suffix", [".docx", ".xlsx", ".epub", ".html"])
+def test_a_file_of_a_detected_language_is_that_of_a_named_one(
+    tokenizer: Tokenizer, tmp_path: Path, suffix: str
+) -> None:
+    """Arabic is read from right to left, which a file says in many places."""
+    path = write_random_model(tmp_path / "ar", tokenizer, ("en", "ar"), 10)
+    data = b"<p>the cat and the dog</p>" if suffix == ".html" else make_file(suffix, 1)
+    with client_of(load_models([path], overrides={"search.max-extra": "5"})) as client:
+        found = []
+        for source in ("en", "auto"):
+            answer = post(client, f"a{suffix}", data, source=source, target="ar")
+            found.append(client.get(urlsplit(answer.json()["translatedFileUrl"]).path).content)
+    if suffix == ".html":
+        assert found[0] == found[1]
+        return
+    parts = [zipfile.ZipFile(io.BytesIO(each)) for each in found]
+    for name in parts[0].namelist():
+        assert parts[0].read(name) == parts[1].read(name), name
 
 
 def test_a_long_file_is_not_rejected_halfway_but_lets_others_pass(models: Models) -> None:

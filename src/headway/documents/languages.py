@@ -1,6 +1,6 @@
 """The languages of a translation, and the language codes in a document that it changes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from headway.text.language_pairs import shorten_code
@@ -8,8 +8,8 @@ from headway.text.language_pairs import shorten_code
 _UNKNOWN = ("", "none", "und", "mul")
 # Languages and scripts that are written from right to left.
 _RIGHT_TO_LEFT = frozenset({
-    "ar", "arc", "arb", "azb", "ckb", "dv", "fa", "glk", "he", "iw", "ji", "ks", "lrc", "mzn", "nqo", "pbt", "per", "pnb", "prs",
-    "ps", "sd", "snd", "syr", "ug", "ur", "ydd", "yi",
+    "acm", "aeb", "ajp", "apc", "ar", "arb", "arc", "ars", "ary", "arz", "azb", "bal", "ckb", "div", "dv", "fa", "glk", "he", "iw", "ji", "kas", "ks", "lrc", "mzn", "nqo", "pbt", "per", "pnb", "prs",
+    "ps", "sd", "skr", "snd", "syr", "ug", "ur", "ydd", "yi",
 })  # fmt: skip
 _SCRIPTS = frozenset(
     {"adlm", "arab", "aran", "hebr", "mand", "nkoo", "rohg", "samr", "syrc", "thaa"}
@@ -28,10 +28,18 @@ class Language:
     Attributes:
         source: Language code of the text; if it is not known, that of the first text that names one.
         target: Language code of the translation; "": nothing is changed.
+        directions: Of the text and of its translation, ltr or rtl; None: they are the same, or the source is not
+            known from the start, so that only a part of a document would be turned.
     """
 
     source: str
     target: str
+    directions: tuple[str, str] | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        before, after = (find_direction(code) for code in (self.source, self.target))
+        is_known = bool(self.source and self.target)
+        self.directions = (before, after) if is_known and before != after else None
 
     def replaces(self, code: str) -> bool:
         """Return whether a code names the language of the text: a translation names its own language there."""
@@ -39,12 +47,6 @@ class Language:
             return False
         self.source = self.source or code
         return _primary(code) == _primary(self.source) != _primary(self.target)
-
-    @property
-    def directions(self) -> tuple[str, str] | None:
-        """The directions of the text and of its translation, ltr or rtl, if they differ; None if they do not."""
-        before, after = (_direction(code) for code in (self.source, self.target))
-        return (before, after) if self.source and self.target and before != after else None
 
 
 def is_foreign(code: str, source: str) -> bool:
@@ -59,12 +61,12 @@ def is_foreign(code: str, source: str) -> bool:
 
 def find_script_group(code: str) -> Literal["western", "asian", "complex"]:
     """Return the group of the scripts of a language, as office programs have fonts and languages for each."""
-    if _direction(code) == "rtl" or _primary(code) in _COMPLEX:
+    if find_direction(code) == "rtl" or _primary(code) in _COMPLEX:
         return "complex"
     return "asian" if _primary(code) in _ASIAN else "western"
 
 
-def _direction(code: str) -> str:
+def find_direction(code: str) -> str:
     """Return ltr or rtl; a script that the code names (ur-Latn, arb_Arab) decides."""
     scripts = [part for part in code.lower().replace("_", "-").split("-")[1:] if len(part) == 4]
     is_rtl = scripts[0] in _SCRIPTS if scripts else _primary(code) in _RIGHT_TO_LEFT

@@ -15,6 +15,7 @@ from headway.inference.text_translation import TextTranslation, expand_kept, tra
 from headway.inference.translator import Translator
 
 WINDOW = 128  # sentences that are translated together
+REPORT_HEAD = "quality\tnotes\tsource\ttranslation\n"
 
 
 def translate_document(
@@ -40,17 +41,22 @@ def write_document(document: Document, found: Iterable[TextTranslation]) -> byte
 
 
 def write_report(path: Path, found: Iterable[TextTranslation]) -> None:
-    """Write `make_report` to a file."""
-    replace_text(path, make_report(found))
+    """Write `REPORT_HEAD` and the rows of all texts to a file."""
+    replace_text(path, "".join([REPORT_HEAD, *map(report_sentences, found)]))
 
 
-def make_report(found: Iterable[TextTranslation]) -> str:
-    """Return how good the translation of each sentence is, as tab-separated values with a header."""
-    rows = [("quality", "notes", "source", "translation")]
-    for sentence, _, best in (each for text in found for each in text.sentences):
-        rows.append((f"{best.quality:.4f}", best.notes, sentence, best.text))
-    lines = ("\t".join(" ".join(cell.split()) for cell in row) for row in rows)
-    return "".join(f"{line}\n" for line in lines)
+def report_sentences(text: TextTranslation) -> str:
+    """Return how good the translation of each sentence of a text is, as rows of tab-separated values."""
+    return "".join(
+        report_row(best.quality or 0.0, best.notes, sentence, best.text)
+        for sentence, _, best in text.sentences
+    )
+
+
+def report_row(quality: float, notes: str, source: str, translation: str) -> str:
+    """Return a row of a report."""
+    cells = (f"{quality:.4f}", notes, source, translation)
+    return "\t".join(" ".join(cell.split()) for cell in cells) + "\n"
 
 
 def describe_defects(

@@ -2,17 +2,20 @@
 
 import asyncio
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import NamedTuple
 
 from headway.documents.kept_marks import KeptMarks
 from headway.documents.opening import open_document
-from headway.documents.paragraph import Document, DocumentOptions
+from headway.documents.paragraph import Document, DocumentOptions, Translated
 from headway.errors import HeadwayError
 from headway.inference import Translator
-from headway.inference.text_translation import TextTranslation, expand_kept
+from headway.inference.text_translation import expand_kept
+from headway.serving.directions import find_direction
 from headway.serving.files import Upload
+from headway.serving.models import Models
+from headway.serving.quality import QualityReport
 from headway.serving.rejection import Rejection
 from headway.serving.translation import TextTranslator, keeps_text
 
@@ -28,18 +31,34 @@ class Progress:
 
 
 class TranslatedDocument(NamedTuple):
-    """A translated document, and the translations of its paragraphs."""
+    """A translated document, and how good its translation is; None: nobody asked."""
 
     data: bytes
-    texts: list[TextTranslation]
+    report: QualityReport | None
 
 
-async def open_upload(upload: Upload, options: DocumentOptions) -> Document:
-    """Return the document that a client has sent.
+async def open_upload(
+    upload: Upload, options: DocumentOptions, models: Models
+) -> tuple[Document, list[Translator]]:
+    """Return the document that a client has sent, and the models that translate it.
+
+    Args:
+        upload: The file.
+        options: If the source is not known, it is detected from the texts.
+        models: Those of the server.
 
     Raises:
-        Rejection: 400 if its kind is unknown, or it is damaged.
+        Rejection: 400 if the kind of the file is unknown, it is damaged, or no models lead to the target.
     """
+    document = await _open(upload, options)
+    texts = [paragraph.text for paragraph in document.paragraphs]
+    route, detected = await find_direction(options.source or "auto", options.target, texts, models)
+    if detected is not None and route:  # what the file says of its language depends on it
+        document = await _open(upload, replace(options, source=detected["language"]))
+    return document, route
+
+
+async def _open(upload: Upload, options: DocumentOptions) -> Document:
     name = PurePath(upload.name).name[-100:]
     try:
         return await asyncio.to_thread(open_document, upload.data, name, options)
@@ -71,17 +90,20 @@ async def translate_document(
     is_kept = keeps_text(route)
     marked = [KeptMarks(paragraph, is_kept) for paragraph in document.paragraphs]
     progress.total = sum(len(marks.text) for marks in marked)
-    found: list[TextTranslation] = []
+    found: list[Translated] = []
+    report = QualityReport(is_direct=len(route) == 1) if quality else None
     for chunk in _chunks(marked):
         texts = [marks.text for marks in chunk]
         translations = await translator.translate(
             route, texts, align=True, quality=quality, is_document=True, is_admitted=True
         )
-        found += map(expand_kept, translations, chunk)
+        expanded = [*map(expand_kept, translations, chunk)]
+        found += [text.for_document for text in expanded]
+        if report:
+            report.add(texts, expanded)
         progress.done += sum(map(len, texts))
     try:
-        data = await asyncio.to_thread(document.write, [each.for_document for each in found])
-        return TranslatedDocument(data, found)
+        return TranslatedDocument(await asyncio.to_thread(document.write, found), report)
     except HeadwayError as error:
         raise Rejection(400, f"Invalid request: the file {error}") from None
 

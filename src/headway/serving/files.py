@@ -4,7 +4,7 @@ import asyncio
 import re
 import secrets
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -63,6 +63,7 @@ class FileStore:
         self.config = config
         self._places = asyncio.Semaphore(config.file_jobs)
         self._files: dict[str, TranslatedFile] = {}
+        self._room = KEPT_FILES * config.file_limit  # bytes
 
     @asynccontextmanager
     async def reserve(self, waits: bool = False) -> AsyncIterator[None]:
@@ -79,12 +80,24 @@ class FileStore:
         async with self._places:
             yield
 
-    def add(self, name: str, data: bytes) -> str:
-        """Keep a file with the name that `name_translation` gave it; return the unguessable end of its address."""
-        self._remove_old(len(data))
-        address = f"{secrets.token_urlsafe(24)}.{name}"
-        self._files[address] = TranslatedFile(name, data, time.monotonic())
-        return address
+    def add(self, files: Mapping[str, bytes]) -> list[str]:
+        """Keep files that belong together; return the unguessable ends of their addresses.
+
+        Args:
+            files: Their contents by their names, of which `name_translation` makes the first.
+
+        Raises:
+            Rejection: 413 if there is no room for them.
+        """
+        size = sum(map(len, files.values()))
+        if size > self._room:
+            raise Rejection(413, "The translated file is too large for this server")
+        self._remove_old(size)
+        made_at, addresses = time.monotonic(), []
+        for name, data in files.items():
+            addresses.append(f"{secrets.token_urlsafe(24)}.{name}")
+            self._files[addresses[-1]] = TranslatedFile(name, data, made_at)
+        return addresses
 
     def find(self, address: str) -> TranslatedFile:
         """Return a translated file.
@@ -102,7 +115,7 @@ class FileStore:
         size += sum(len(file.data) for file in self._files.values())
         for address, file in list(self._files.items()):  # the oldest first
             is_old = time.monotonic() - file.made_at > KEPT_SECONDS
-            if not is_old and size <= KEPT_FILES * self.config.file_limit:
+            if not is_old and size <= self._room:
                 break
             size -= len(file.data)
             del self._files[address]

@@ -8,8 +8,6 @@ from headway import __version__
 from headway.documents.opening import SUFFIXES
 from headway.documents.paragraph import DocumentOptions
 from headway.errors import HeadwayError
-from headway.inference.document_translation import make_report
-from headway.inference.text_translation import mean_quality
 from headway.serving.context import Context
 from headway.serving.directions import detect_languages, find_direction
 from headway.serving.file_translation import open_upload, translate_document
@@ -97,29 +95,23 @@ async def translate_file(request: FileRequest, context: Context) -> FileTranslat
     target = models.served_code(request.target)
     options = DocumentOptions(source, target, (request.columns or "",))
     async with context.files.reserve():
-        document = await open_upload(upload, options)
-        texts = [paragraph.text for paragraph in document.paragraphs]
-        route, _ = await find_direction(request.source, request.target, texts, models)
+        document, route = await open_upload(upload, options, models)
         if request.glossary is not None:
             route = add_named_glossary(route, request.glossary, context.glossaries)
         if request.quality:
             check_quality(route)
-        data, found = await translate_document(
+        data, report = await translate_document(
             context.translator, route, document, quality=request.quality
         )
     name = name_translation(upload.name, target)
-    answer = FileTranslation(translatedFileUrl=_keep_file(context, name, data))
-    if request.quality:
-        lengths = [len(text.text) for text in found]
-        mean = mean_quality([(n, t.quality) for n, t in zip(lengths, found, strict=True)])
-        answer["quality"] = round(mean, 4)
-        report = make_report(found).encode()
-        answer["qualityUrl"] = _keep_file(context, f"{name}.quality.tsv", report)
+    files = {name: data}
+    if report:
+        files[f"{name}.quality.tsv"] = report.table.encode()
+    urls = [f"download_file/{address}" for address in context.files.add(files)]
+    answer = FileTranslation(translatedFileUrl=urls[0])
+    if report:
+        answer["quality"], answer["qualityUrl"] = round(report.mean, 4), urls[1]
     return answer
-
-
-def _keep_file(context: Context, name: str, data: bytes) -> str:
-    return f"download_file/{context.files.add(name, data)}"
 
 
 async def detect(request: DetectRequest, context: Context) -> list[DetectedLanguage]:

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from headway.inference import Translator
+from headway.inference.document_translation import REPORT_HEAD, report_row, report_sentences
 from headway.inference.quality.quality_model import FILE
-from headway.inference.text_translation import TextTranslation
+from headway.inference.text_translation import TextTranslation, mean_quality
 from headway.serving.messages import RatedSentence
 from headway.serving.rejection import Rejection
 
@@ -34,6 +35,41 @@ def check_quality(route: Sequence[Translator]) -> None:
         raise Rejection(
             400, "Invalid request: quality needs a model that headway evaluate --calibrate has seen"
         )
+
+
+class QualityReport:
+    """How good the translation of a file is; it grows with the file's paragraphs.
+
+    Args:
+        is_direct: Whether one model translates them. Otherwise the sentences are those of the last model, so that
+            the table has whole paragraphs.
+    """
+
+    def __init__(self, *, is_direct: bool) -> None:
+        self._is_direct = is_direct
+        self._rows = [REPORT_HEAD]
+        self._parts: list[
+            tuple[int, float]
+        ] = []  # the length of each paragraph's sentences, and their quality
+
+    def add(self, sources: Sequence[str], texts: Sequence[TextTranslation]) -> None:
+        """Add paragraphs and their translations; those without sentences count for nothing."""
+        for source, text in zip(sources, texts, strict=True):
+            if text.sentences:
+                length = sum(len(sentence.source) for sentence in text.sentences)
+                self._parts.append((length, text.quality))
+                row = report_row(text.quality, "", source, text.text)
+                self._rows.append(report_sentences(text) if self._is_direct else row)
+
+    @property
+    def mean(self) -> float:
+        """The mean quality of the sentences, by their lengths; 1 if there are none."""
+        return mean_quality(self._parts)
+
+    @property
+    def table(self) -> str:
+        """A row for each sentence, as `headway.translate_file` writes it."""
+        return "".join(self._rows)
 
 
 def list_sentences(text: TextTranslation) -> list[RatedSentence]:

@@ -128,7 +128,7 @@ def test_jobs_wait_end_and_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> Non
 
         async def work(until: asyncio.Event) -> str:
             await until.wait()
-            return files.add("a.txt", b"x")
+            return files.add({"a.txt": b"x"})[0]
 
         async def fail(error: Exception) -> str:
             raise error

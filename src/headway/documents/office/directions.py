@@ -1,165 +1,195 @@
 """The direction of the text in office files: a translation from or into a language of the other direction turns it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from headway.documents.edits import Edit
-from headway.documents.languages import Language
-from headway.documents.xml_tokens import XmlToken, find_attributes, tokenize_xml
+from headway.documents.xml_tokens import XmlToken, find_attributes
 
-TurnText = Callable[[XmlToken, str, tuple[str, str]], list[Edit]]
-_SWITCHES = (
-    "bidi",
-    "bidiVisual",
-    "rtl",
-)  # elements of Word: of paragraphs and sections, of tables, of runs
-_OFF = ("0", "false", "off")
-# What stands before such an element; the order of the properties is fixed.
-_BEFORE_BIDI = frozenset({
-    "autoSpaceDE", "autoSpaceDN", "framePr", "keepLines", "keepNext", "kinsoku", "numPr", "overflowPunct", "pBdr", "pStyle",
-    "pageBreakBefore", "shd", "suppressAutoHyphens", "suppressLineNumbers", "tabs", "topLinePunct", "widowControl", "wordWrap",
-})  # fmt: skip
-_BEFORE_BIDI_VISUAL = frozenset({"tblStyle", "tblpPr", "tblOverlap"})
+Directions = tuple[str, str]  # of the text and of its translation, "ltr" or "rtl"
+
+
+class Turner(Protocol):
+    """Turns the text of a part; it gets all tags of the part in their order."""
+
+    def feed(self, token: XmlToken) -> list[Edit]:
+        """Return the edits of the next tag."""
+
+
+MakeTurner = Callable[[Directions], Turner]
 
 
 class Turn(NamedTuple):
     """An attribute that depends on the direction of the text.
 
     Attributes:
-        name: The attribute, with its prefix.
-        ltr: Its value for text from left to right.
-        rtl: Its value for text from right to left.
+        name: The attribute; one that begins with a colon has the prefix of the element.
+        ltr: Its values for text from left to right; the first is written.
+        rtl: Its values for text from right to left.
         is_added: Whether text from right to left gets it where it is missing.
     """
 
     name: str
-    ltr: str
-    rtl: str
+    ltr: tuple[str, ...]
+    rtl: tuple[str, ...]
     is_added: bool = False
 
 
-def turn_attributes(turns: Mapping[str, Sequence[Turn]]) -> TurnText:
-    """Return a function that turns the text by attributes.
+ON_OR_OFF = (("0", "false"), ("1", "true"))
+
+
+class AttributeTurner:
+    """Turns the text by attributes.
 
     Args:
         turns: The attributes, by the names of elements without prefixes.
+        directions: See `Directions`.
     """
 
-    def turn_text(token: XmlToken, source: str, directions: tuple[str, str]) -> list[Edit]:
-        edits = []
-        spans = find_attributes(token.source) if token.name in turns else {}
-        for turn in turns.get(token.name, ()):
-            before, after = (getattr(turn, direction) for direction in directions)
-            if turn.name in spans:
-                start, end = spans[turn.name]
-                if token.source[start + 1 : end - 1] == before:
-                    edits.append(Edit(token.start + start, token.start + end, f'"{after}"'))
-            elif turn.is_added and directions[1] == "rtl":
-                edits.append(_add_attribute(token, turn.name, after))
-        return edits
+    def __init__(self, turns: Mapping[str, Sequence[Turn]], directions: Directions) -> None:
+        self._turns, self._directions = turns, directions
 
-    return turn_text
-
-
-def turn_word(token: XmlToken, source: str, directions: tuple[str, str]) -> list[Edit]:
-    """Return the edits that turn paragraphs, sections, tables and runs of Word that have a direction, and all tables."""
-    after = directions[1]
-    if token.name in _SWITCHES:
-        name = f"{token.prefix}val"
-        span = find_attributes(token.source).get(name)
-        value = token.source[span[0] + 1 : span[1] - 1] if span else "1"
-        if (value.lower() in _OFF) == (after == "ltr"):
+    def feed(self, token: XmlToken) -> list[Edit]:
+        """Return the edits of the next tag."""
+        if token.kind == "close" or token.name not in self._turns:
             return []
-        new = "1" if after == "rtl" else "0"
-        if span is None:
-            return [_add_attribute(token, name, new)]
-        return [Edit(token.start + span[0], token.start + span[1], f'"{new}"')]
-    if token.name == "tblPr" and token.kind == "open" and after == "rtl":
-        return _add_child(token, source, "bidiVisual", _BEFORE_BIDI_VISUAL)
-    return []
-
-
-def turn_word_styles(token: XmlToken, source: str, directions: tuple[str, str]) -> list[Edit]:
-    """Return the edits that turn the styles of Word: a paragraph without a direction gets that of the translation."""
-    edits = turn_word(token, source, directions)
-    if directions[1] != "rtl":
+        edits, spans = [], find_attributes(token.source)
+        for turn in self._turns[token.name]:
+            name = f"{token.prefix}{turn.name[1:]}" if turn.name.startswith(":") else turn.name
+            before, after = (getattr(turn, direction) for direction in self._directions)
+            if name in spans:
+                start, end = spans[name]
+                if token.source[start + 1 : end - 1] in before:
+                    edits.append(Edit(token.start + start, token.start + end, f'"{after[0]}"'))
+            elif turn.is_added and self._directions[1] == "rtl":
+                edits.append(_add_attribute(token, name, after[0]))
         return edits
-    prefix = token.prefix
-    default = f"<{prefix}pPrDefault><{prefix}pPr><{prefix}bidi/></{prefix}pPr></{prefix}pPrDefault>"
-    if token.name == "styles" and token.kind == "open":
-        if f"<{prefix}docDefaults" not in source:
-            added = f"<{prefix}docDefaults>{default}</{prefix}docDefaults>"
-            edits.append(Edit(token.end, token.end, added))
-    elif token.name == "docDefaults" and token.kind == "open":
-        content, end = _read_content(token, source)
-        places = [each for each in content if each.name == "pPrDefault"]
-        inner = [each for each in content if each.name == "pPr"]
-        if not places:
-            edits.append(Edit(end, end, default))
-        elif not inner:
-            edits.append(_replace_element(places[0], source, default))
-        elif inner[0].kind == "empty":
-            edits.append(
-                _replace_element(inner[0], source, f"<{prefix}pPr><{prefix}bidi/></{prefix}pPr>")
-            )
-        else:
-            edits += _add_child(inner[0], source, "bidi", _BEFORE_BIDI)
-    return edits
+
+
+class _Child(NamedTuple):
+    """An element of Word that another one must have if the text is from right to left.
+
+    Attributes:
+        around: The elements around it, the nearest one last.
+        name: Its name, without a prefix.
+        earlier: The elements that stand before it; the order is fixed.
+    """
+
+    around: tuple[str, ...]
+    name: str
+    earlier: frozenset[str]
+
+
+_STYLES = ("styles", "docDefaults", "pPrDefault", "pPr")  # of paragraphs without a style
+_CHILDREN = (
+    _Child(_STYLES[:1], "docDefaults", frozenset()),
+    _Child(_STYLES[:2], "pPrDefault", frozenset({"rPrDefault"})),
+    _Child(_STYLES[:3], "pPr", frozenset()),
+    _Child(_STYLES, "bidi", frozenset({
+        "autoSpaceDE", "autoSpaceDN", "framePr", "keepLines", "keepNext", "kinsoku", "numPr", "overflowPunct", "pBdr", "pStyle",
+        "pageBreakBefore", "shd", "suppressAutoHyphens", "suppressLineNumbers", "tabs", "topLinePunct", "widowControl", "wordWrap",
+    })),
+    _Child(("tbl", "tblPr"), "bidiVisual", frozenset({"tblStyle", "tblpPr", "tblOverlap"})),
+)  # fmt: skip
+_SWITCHES = ("bidi", "bidiVisual", "rtl")  # of paragraphs and sections, of tables, of runs
+# What a run from right to left has in the place of what others have.
+_OF_RUNS = {"bCs": "b", "iCs": "i", "szCs": "sz"}
+
+
+class WordTurner:
+    """Turns paragraphs, sections, tables and runs of Word.
+
+    Paragraphs without a direction of their own get one by the styles, and each table gets one. A run is turned only from
+    right to left to the other direction.
+
+    Args:
+        directions: See `Directions`.
+    """
+
+    def __init__(self, directions: Directions) -> None:
+        self._is_rtl = directions[1] == "rtl"
+        self._prefix = ""
+        self._path: list[str] = []
+        self._missing: list[_Child | None] = []  # what each element of the path lacks so far
+        # Of a run: what it must have too if it is turned; None: it has it.
+        self._properties: dict[str, Edit | None] = {}
+
+    def feed(self, token: XmlToken) -> list[Edit]:
+        """Return the edits of the next tag."""
+        if token.kind == "close":
+            self._path.pop()
+            missing = self._missing.pop()
+            return [self._add(missing, token.start)] if missing else []
+        if not self._path:
+            self._prefix = token.prefix
+        edits = []
+        is_own = token.prefix == self._prefix
+        parent = self._missing[-1] if self._missing else None
+        if parent and token.name not in parent.earlier:
+            if token.name != parent.name:
+                edits.append(self._add(parent, token.start))
+            self._missing[-1] = None
+        child = self._find_missing(token.name) if is_own else None
+        if token.kind == "open":
+            self._path.append(token.name)
+            self._missing.append(child)
+        elif child:
+            edits.append(self._fill(token, child))
+        if is_own and token.name in _SWITCHES:
+            edits += self._switch(token)
+        elif is_own:
+            self._note_property(token)
+        return edits
+
+    def _find_missing(self, name: str) -> _Child | None:
+        """Return what an element of this name lacks where the path ends."""
+        if not self._is_rtl:
+            return None
+        path = (*self._path, name)
+        return next((c for c in _CHILDREN if path[-len(c.around) :] == c.around), None)
+
+    def _add(self, child: _Child, place: int) -> Edit:
+        return Edit(place, place, self._write(child))
+
+    def _fill(self, token: XmlToken, child: _Child) -> Edit:
+        """Return the edit that puts a child into an empty element."""
+        opening = token.source[:-2].rstrip()
+        closing = f"</{token.prefix}{token.name}>"
+        return Edit(token.start, token.end, f"{opening}>{self._write(child)}{closing}")
+
+    def _write(self, child: _Child) -> str:
+        around = (*child.around, child.name)
+        inner = [self._write(each) for each in _CHILDREN if each.around == around]
+        name = f"{self._prefix}{child.name}"
+        return f"<{name}>{inner[0]}</{name}>" if inner else f"<{name}/>"
+
+    def _switch(self, token: XmlToken) -> list[Edit]:
+        """Return the edits that turn an element which names a direction."""
+        spans = find_attributes(token.source)
+        name = next((name for name in spans if name.rpartition(":")[2] == "val"), "")
+        start, end = spans.get(name, (0, 0))
+        is_on = not name or token.source[start + 1 : end - 1].lower() not in ("0", "false", "off")
+        if is_on == self._is_rtl or (token.name == "rtl" and self._is_rtl):
+            return []
+        others = [edit for edit in self._properties.values() if edit] if token.name == "rtl" else []
+        self._properties = {}
+        new = "1" if self._is_rtl else "0"
+        if name:
+            return [*others, Edit(token.start + start, token.start + end, f'"{new}"')]
+        return [*others, _add_attribute(token, f"{self._prefix}val", new)] if self._prefix else []
+
+    def _note_property(self, token: XmlToken) -> None:
+        """Remember what a run must have in the place of what only runs from right to left use."""
+        if token.name == "rPr":
+            self._properties = {}
+        elif token.name in _OF_RUNS:
+            plain = _OF_RUNS[token.name]
+            copy = token.source.replace(token.name, plain, 1)
+            self._properties.setdefault(plain, Edit(token.start, token.start, copy))
+        elif token.name in _OF_RUNS.values():
+            self._properties[token.name] = None
 
 
 def _add_attribute(token: XmlToken, name: str, value: str) -> Edit:
     place = token.end - (2 if token.kind == "empty" else 1)
     return Edit(place, place, f' {name}="{value}"')
-
-
-def _add_child(opening: XmlToken, source: str, name: str, earlier: frozenset[str]) -> list[Edit]:
-    """Return the edit that adds an empty element to another one, unless it has it.
-
-    Args:
-        opening: The tag of the other one.
-        source: Of the part.
-        name: Of the new element, without a prefix.
-        earlier: Names of the elements that stand before it.
-    """
-    content, end = _read_content(opening, source)
-    depth, place = 0, end
-    for token in content:
-        if depth == 0 and token.kind in ("open", "empty"):
-            if token.name == name:
-                return []
-            if token.name not in earlier:
-                place = min(place, token.start)
-        depth += (token.kind == "open") - (token.kind == "close")
-    return [Edit(place, place, f"<{opening.prefix}{name}/>")]
-
-
-def _replace_element(opening: XmlToken, source: str, new: str) -> Edit:
-    end = opening.end
-    if opening.kind == "open":
-        name = f"{opening.prefix}{opening.name}"
-        end = source.index(">", source.index(f"</{name}", opening.end)) + 1
-    return Edit(opening.start, end, new)
-
-
-def _read_content(opening: XmlToken, source: str) -> tuple[list[XmlToken], int]:
-    """Return the tokens in an element, and where its closing tag starts; it is in no element of its name."""
-    end = source.index(f"</{opening.prefix}{opening.name}", opening.end)
-    close = source.index(">", end) + 1
-    tokens = tokenize_xml(source[opening.start : close])[1:-1]
-    return [token._replace(start=token.start + opening.start) for token in tokens], end
-
-
-def edit_direction(
-    token: XmlToken, source: str, turn_text: TurnText | None, language: Language
-) -> list[Edit]:
-    """Return the edits of a tag that give the text the direction of the translation.
-
-    Args:
-        token: The tag.
-        source: Of the part.
-        turn_text: How the part says in which direction text is written; None: it does not.
-        language: The languages of the translation.
-    """
-    if turn_text is None or not language.directions:
-        return []
-    return turn_text(token, source, language.directions)

@@ -7,8 +7,9 @@ from typing import Any
 from headway.documents.languages import Language
 from headway.documents.office.column_names import NO_NAMES, ColumnNames, find_column_names
 from headway.documents.office.odf import find_odf_parts
-from headway.documents.office.ooxml import find_ooxml_parts, read_types
+from headway.documents.office.ooxml import find_ooxml_parts, find_wordless_sheets, read_types
 from headway.documents.office.package import Package
+from headway.documents.office.sheet_views import SheetViews
 from headway.documents.office.xml_part import XmlPart
 from headway.documents.paragraph import Document, DocumentOptions, Paragraph, Translated
 from headway.errors import HeadwayError
@@ -85,8 +86,11 @@ def _read_package(
     names = find_column_names(package) if kind == ".xlsx" else NO_NAMES
     documents: list[tuple[str, Document]] = [
         (name, XmlPart(package, name, grammar, language, names.fixed))
-        for name, grammar in find_ooxml_parts(package, kind, is_turned=bool(language.directions))
+        for name, grammar in find_ooxml_parts(package, kind)
     ]
+    if directions := language.directions:
+        sheets = find_wordless_sheets(package)
+        documents += [(name, SheetViews(package, name, directions)) for name in sheets]
     if not is_inner:
         documents += _read_inner_files(package, options)
     return PackagedDocument(package, documents, names)

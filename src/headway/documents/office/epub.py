@@ -5,14 +5,16 @@ import re
 from collections.abc import Iterator
 from urllib.parse import unquote
 
+from headway.documents.edits import Edit
 from headway.documents.html.document import HtmlDocument
 from headway.documents.languages import Language
-from headway.documents.office.directions import Turn, turn_attributes
+from headway.documents.office.directions import AttributeTurner, Directions, Turn
 from headway.documents.office.document import PackagedDocument
 from headway.documents.office.grammar import Grammar
 from headway.documents.office.package import Package, name_member
 from headway.documents.office.xml_part import XmlPart
 from headway.documents.paragraph import Document, DocumentOptions
+from headway.documents.xml_tokens import XmlToken
 from headway.errors import HeadwayError
 
 MOST_TAGS = 200_000  # of all chapters
@@ -29,13 +31,27 @@ _GRAMMARS = {
         plain=frozenset({"metadata/title", "metadata/description", "metadata/subject"}),
         languages={"package": "xml:lang"},
         codes=frozenset({"metadata/language"}),
-        turn_text=turn_attributes(
-            {"spine": [Turn("page-progression-direction", "ltr", "rtl", True)]}
-        ),
+        make_turner=lambda directions: _BookTurner(directions),
         may_have_type=True,
     ),
 }
 _DECLARATIONS = re.compile(r"<!DOCTYPE[^<>]*\[")
+
+
+class _BookTurner(AttributeTurner):
+    """Turns the order of the pages, which books name since version 3."""
+
+    def __init__(self, directions: Directions) -> None:
+        values = ("ltr", "default"), ("rtl",)
+        self._spine = {"spine": [Turn("page-progression-direction", *values, is_added=True)]}
+        super().__init__({}, directions)
+
+    def feed(self, token: XmlToken) -> list[Edit]:
+        """Return the edits of the next tag."""
+        if token.name == "package" and token.kind == "open":
+            is_old = token.attributes.get("version", "").startswith(("1", "2"))
+            self._turns = {} if is_old else self._spine
+        return super().feed(token)
 
 
 def read_book(data: bytes, options: DocumentOptions) -> PackagedDocument:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from headway.documents.office.directions import TurnText
+from headway.documents.office.directions import MakeTurner
 from headway.documents.office.inline import InlineParagraph, Render
 from headway.documents.paragraph import Translated
 from headway.documents.xml_tokens import XmlToken
@@ -52,7 +52,7 @@ class Grammar:
         resumed: Elements in such an element whose text does not stay.
         languages: Attributes that name a language, by the names of elements; "*": of any element.
         codes: Elements whose content is a language code, as in `plain`.
-        turn_text: Returns the edits of a tag that change the direction of the text; None: nothing says it.
+        make_turner: Makes what turns the text of a part into the other direction; None: nothing says a direction.
         may_have_type: Whether it may begin with a document type, without declarations.
     """
 
@@ -63,5 +63,5 @@ class Grammar:
     resumed: frozenset[str] = frozenset()
     languages: Mapping[str, str] = field(default_factory=dict)
     codes: frozenset[str] = frozenset()
-    turn_text: TurnText | None = None
+    make_turner: MakeTurner | None = None
     may_have_type: bool = False

@@ -24,10 +24,14 @@ def edit_language(token: XmlToken, attribute: str, language: Language) -> list[E
             those that are written from right to left or whose letters change with their neighbors.
         language: The languages of the translation.
     """
-    spans = find_attributes(token.source) if attribute in token.source else {}
-    if attribute not in spans or not language.replaces(_value(token, spans[attribute])):
-        return []
     groups = _NAMES.get(attribute, {"western": (attribute, "")})
+    own, _ = groups.get(find_script_group(language.source), (attribute, ""))
+    spans = (
+        find_attributes(token.source) if any(n in token.source for n in (own, attribute)) else {}
+    )
+    named = own if own in spans else attribute
+    if named not in spans or not language.replaces(_value(token, spans[named])):
+        return []
     values = {}
     for group in ("western", find_script_group(language.target)):
         name, country_name = groups.get(group, ("", ""))

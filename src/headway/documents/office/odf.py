@@ -3,8 +3,9 @@
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
-from headway.documents.office.directions import Turn, turn_attributes
+from headway.documents.office.directions import AttributeTurner, Turn
 from headway.documents.office.grammar import Grammar
 from headway.documents.office.odf_text import OdfText, find_equal_styles
 from headway.documents.office.package import Package, name_member
@@ -32,6 +33,12 @@ def _is_skipped(token: XmlToken, source: str) -> bool:
     )
 
 
+_MODE = Turn(":writing-mode", ("lr-tb", "lr"), ("rl-tb", "rl"))
+_TURNED = ("paragraph", "table", "table-cell", "section", "graphic")
+_TURNS = {
+    "page-layout-properties": [_MODE._replace(is_added=True)],
+    **{f"{name}-properties": [_MODE] for name in _TURNED},
+}
 _GRAMMAR = Grammar(
     plain=frozenset({
         "svg:title", "svg:desc", "meta/title", "meta/subject", "meta/description", "meta/keyword",
@@ -46,11 +53,7 @@ _GRAMMAR = Grammar(
     resumed=frozenset({"annotation"}),
     languages={"text-properties": "fo:language"},
     codes=frozenset({"meta/language"}),
-    turn_text=turn_attributes({
-        "page-layout-properties": [Turn("style:writing-mode", "lr-tb", "rl-tb", is_added=True)],
-        "paragraph-properties": [Turn("style:writing-mode", "lr-tb", "rl-tb")],
-        "table-properties": [Turn("style:writing-mode", "lr-tb", "rl-tb")],
-    }),
+    make_turner=partial(AttributeTurner, _TURNS),
 )  # fmt: skip
 
 

@@ -2,15 +2,11 @@
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
 from headway.documents.office import sheet_headers
 from headway.documents.office.dialects import CELL, SLIDE, WORD
-from headway.documents.office.directions import (
-    Turn,
-    turn_attributes,
-    turn_word,
-    turn_word_styles,
-)
+from headway.documents.office.directions import ON_OR_OFF, AttributeTurner, Turn, WordTurner
 from headway.documents.office.grammar import Grammar
 from headway.documents.office.package import Package
 from headway.documents.office.sheet_headers import SheetHeaders
@@ -82,35 +78,40 @@ _TEXT = Grammar(
     attributes={**_DRAWINGS, "hyperlink": ("tooltip",)},
     is_skipped=_is_deleted,
     languages={"lang": "w:val"},
-    turn_text=turn_word,
+    make_turner=WordTurner,
 )
-_ALIGNED = [Turn("rtl", "0", "1"), Turn("algn", "l", "r"), Turn("algn", "r", "l")]
-_TURN_SLIDES = turn_attributes({
+_RTL = Turn("rtl", *ON_OR_OFF)
+_ALIGNED = [_RTL, Turn("algn", ("l",), ("r",)), Turn("algn", ("r",), ("l",))]
+_TURN_SLIDES = partial(AttributeTurner, {
     **dict.fromkeys(("pPr", "defPPr", *(f"lvl{level}pPr" for level in range(1, 10))), _ALIGNED),
-    "tblPr": [Turn("rtl", "0", "1", is_added=True)],
+    "tblPr": [_RTL._replace(is_added=True)],
 })  # fmt: skip
+TURN_SHEETS = partial(
+    AttributeTurner, {"sheetView": [Turn("rightToLeft", *ON_OR_OFF, is_added=True)]}
+)
 _SLIDE = Grammar(
     {"p": SLIDE},
     frozenset({"cm/text", "pt/v", "trendline/name", "tx/v"}),
     _DRAWINGS,
     lambda token, source: token.name in ("numCache", "numLit"),
     languages={"*": "lang"},
-    turn_text=_TURN_SLIDES,
+    make_turner=_TURN_SLIDES,
 )
 _LAYOUT = Grammar(
     {"p": SLIDE},
     attributes=_DRAWINGS,
     is_skipped=_is_placeholder,
     languages={"*": "lang"},
-    turn_text=_TURN_SLIDES,
+    make_turner=_TURN_SLIDES,
 )
+_MASTER = Grammar(languages={"*": "lang"}, make_turner=_TURN_SLIDES)
 _NEWER_CHART = Grammar(  # such as a waterfall or a map
     {"p": SLIDE},
     frozenset({"lvl/pt", "txData/v"}),
     _DRAWINGS,
     _is_no_label,
     languages={"*": "lang"},
-    turn_text=_TURN_SLIDES,
+    make_turner=_TURN_SLIDES,
 )
 _SHEET = Grammar(
     {"is": CELL, **dict.fromkeys(sheet_headers.NAMES, SheetHeaders())},
@@ -120,8 +121,9 @@ _SHEET = Grammar(
         "hyperlink": ("tooltip",),
     },
     is_skipped=_is_no_text,
-    turn_text=turn_attributes({"sheetView": [Turn("rightToLeft", "0", "1", is_added=True)]}),
+    make_turner=TURN_SHEETS,
 )
+_WORKSHEET = "spreadsheetml.worksheet"
 _GRAMMARS = {  # by the ends of types of content, without "+xml"
     **dict.fromkeys(_MAIN[".docx"], _TEXT),
     "wordprocessingml.document.glossary": _TEXT,
@@ -130,15 +132,17 @@ _GRAMMARS = {  # by the ends of types of content, without "+xml"
     "wordprocessingml.footnotes": _TEXT,
     "wordprocessingml.endnotes": _TEXT,
     "wordprocessingml.comments": _TEXT,
-    "wordprocessingml.styles": Grammar(languages={"lang": "w:val"}, turn_text=turn_word_styles),
-    "wordprocessingml.numbering": Grammar(turn_text=turn_word),
-    **dict.fromkeys(_MAIN[".pptx"], Grammar(languages={"*": "lang"}, turn_text=_TURN_SLIDES)),
+    "wordprocessingml.styles": Grammar(languages={"lang": "w:val"}, make_turner=WordTurner),
+    "wordprocessingml.numbering": Grammar(make_turner=WordTurner),
+    **dict.fromkeys(_MAIN[".pptx"], _MASTER),
     "presentationml.slide": _SLIDE,
     "presentationml.notesSlide": _SLIDE,
     "presentationml.comments": _SLIDE,
     "powerpoint.comments": _SLIDE,
     "presentationml.slideLayout": _LAYOUT,
     "presentationml.slideMaster": _LAYOUT,
+    "presentationml.notesMaster": _MASTER,
+    "presentationml.handoutMaster": _MASTER,
     "drawingml.chart": _SLIDE,
     "drawingml.chartshapes": _SLIDE,
     "ms-office.chartex": _NEWER_CHART,
@@ -146,7 +150,7 @@ _GRAMMARS = {  # by the ends of types of content, without "+xml"
     "drawingml.diagramDrawing": _SLIDE,
     "officedocument.drawing": _SLIDE,
     "spreadsheetml.sharedStrings": Grammar({"si": CELL}),
-    "spreadsheetml.worksheet": _SHEET,
+    _WORKSHEET: _SHEET,
     "spreadsheetml.table": Grammar(attributes={"tableColumn": ("name", "totalsRowLabel")}),
     "spreadsheetml.comments": Grammar({"text": CELL}),
     "ms-excel.threadedcomments": Grammar(plain=frozenset({"threadedComment/text"})),
@@ -158,15 +162,8 @@ _SIGNS_OF_TEXT = re.compile(
 )
 
 
-def find_ooxml_parts(
-    package: Package, kind: str, *, is_turned: bool = False
-) -> Iterator[tuple[str, Grammar]]:
-    """Yield the names of the parts with text, a language or a direction, each with its grammar.
-
-    Args:
-        package: The file.
-        kind: The suffix of such files, without macros.
-        is_turned: Whether the translation has another direction, so that sheets without a text of their own matter.
+def find_ooxml_parts(package: Package, kind: str) -> Iterator[tuple[str, Grammar]]:
+    """Yield the names of the parts with text or a language, each with its grammar.
 
     Raises:
         HeadwayError: If the package is no file of this kind.
@@ -177,10 +174,22 @@ def find_ooxml_parts(
     for name in package.names:
         content = types.get(name, "").removesuffix("+xml")
         for end, grammar in _GRAMMARS.items():
-            if not content.endswith(end):
-                continue
-            if grammar is not _SHEET or is_turned or _SIGNS_OF_TEXT.search(package.read(name)):
+            if content.endswith(end) and not is_wordless_sheet(package, name, grammar):
                 yield name, grammar
+
+
+def find_wordless_sheets(package: Package) -> Iterator[str]:
+    """Yield the names of the worksheets that have no text of their own."""
+    types = read_types(package)
+    for name in package.names:
+        is_sheet = types.get(name, "").removesuffix("+xml").endswith(_WORKSHEET)
+        if is_sheet and is_wordless_sheet(package, name, _SHEET):
+            yield name
+
+
+def is_wordless_sheet(package: Package, name: str, grammar: Grammar) -> bool:
+    """Return whether a part is a worksheet that has only numbers and shared strings."""
+    return grammar is _SHEET and not _SIGNS_OF_TEXT.search(package.read(name))
 
 
 def read_types(package: Package) -> dict[str, str]:

@@ -8,7 +8,6 @@ from typing import Any
 
 from headway.documents.edits import Edit
 from headway.documents.languages import Language
-from headway.documents.office.directions import edit_direction
 from headway.documents.office.escaping import escape_text
 from headway.documents.office.grammar import Grammar, ParagraphFormat, ParagraphReader
 from headway.documents.office.inline import InlineParagraph, Render
@@ -58,6 +57,8 @@ class _PartReader:
         self.places: list[Place] = []
         self.edits: list[Edit] = []
         self._source, self._grammar, self._language = source, grammar, language
+        directions, make_turner = language.directions, grammar.make_turner
+        self._turner = make_turner(directions) if directions and make_turner else None
         self._path: list[str] = []
         self._skips = [(0, False)]  # depths of elements, and whether the text in them stays
         self._readers: list[tuple[ParagraphReader, int, ParagraphFormat]] = []
@@ -66,6 +67,8 @@ class _PartReader:
 
     def feed(self, token: XmlToken) -> None:
         """Read the next token."""
+        if self._turner and token.kind in ("open", "empty", "close"):
+            self.edits += self._turner.feed(token)
         if token.kind in ("open", "empty"):
             self._open(token)
         elif token.kind == "close":
@@ -86,7 +89,6 @@ class _PartReader:
         languages = self._grammar.languages
         if attribute := languages.get(token.name) or languages.get("*"):
             self.edits += edit_language(token, attribute, self._language)
-        self.edits += edit_direction(token, self._source, self._grammar.turn_text, self._language)
         is_skipped = self._skips[-1][1]
         if is_open and is_skipped and token.name in self._grammar.resumed:
             self._skips.append((len(self._path), False))

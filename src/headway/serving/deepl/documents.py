@@ -14,7 +14,6 @@ from headway.serving.deepl.messages import (
     DeepLDocumentStatus,
 )
 from headway.serving.deepl.text import check_formality, require_source
-from headway.serving.directions import find_direction
 from headway.serving.file_translation import Progress, open_upload, translate_document
 from headway.serving.files import TranslatedFile, Upload, name_translation
 from headway.serving.glossaries import add_named_glossary
@@ -57,15 +56,14 @@ async def _translate(
 ) -> str:
     """Translate a file and return the address of the translated one."""
     options = DocumentOptions(source, target, (request.columns or "",))
-    document = await open_upload(upload, options)
-    texts = [paragraph.text for paragraph in document.paragraphs]
-    route, _ = await find_direction(source or "auto", target, texts, context.models)
+    document, route = await open_upload(upload, options, context.models)
     route = await add_glossary(route, request.glossary_id, context)
     if request.glossary:
         route = add_named_glossary(route, request.glossary, context.glossaries)
     data, _ = await translate_document(context.translator, route, document, progress)
     context.deepl.characters[context.owner] += progress.total
-    return context.files.add(name_translation(upload.name, target), data)
+    [address] = context.files.add({name_translation(upload.name, target): data})
+    return address
 
 
 async def get_document(request: DeepLDocumentKeyRequest, context: Context) -> DeepLDocumentStatus:
