@@ -29,6 +29,7 @@ from headway.paper.verdicts import (
     verdict_equal,
     verdict_not_worse,
 )
+from support.command import headway
 
 TABLE = Table("t", ("a", "b"), (("x", 1), ("y", None), ("z", 2.5)), "n")
 
@@ -274,3 +275,23 @@ def test_trials_depend_on_the_code_that_trains_and_scores_them(
     assert hash_sources("scoring_of_a_test") != first
     monkeypatch.setattr(plans, "FOLDERS", plans.FOLDERS[1:])
     assert hash_sources() != package_only
+
+
+def test_comparisons_are_trained_on_the_device_that_is_named(tmp_path: Path) -> None:
+    for scale in ("minutes", "hours"):
+        work, other = Work(tmp_path, scale), Work(tmp_path, scale, device="cuda:1")
+        for ours, theirs in (
+            (work.base, other.base),
+            (work.published_base, other.published_base),
+        ):
+            assert (ours.training.device, theirs.training.device) == ("cpu", "cuda:1")
+            same = replace(theirs.training, device="cpu", precision=ours.training.precision)
+            assert replace(theirs, training=same) == ours
+    assert Work(tmp_path, "paper", device="cuda").base == Work(tmp_path, "paper").base
+
+
+def test_a_device_that_is_not_there_is_refused_before_anything_is_trained(tmp_path: Path) -> None:
+    found = headway("reproduce", "tying", "--scale", "toy", "--out", str(tmp_path), "--device", "cuda:9")  # fmt: skip
+    assert found.returncode == 2
+    assert "--device = 'cuda:9', but torch sees" in found.stderr
+    assert not [*tmp_path.iterdir()]

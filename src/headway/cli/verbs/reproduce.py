@@ -59,6 +59,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="trainings that run at the same time (default: one on each core)",
     )
     parser.add_argument(
+        "--device",
+        default="cpu",
+        metavar="NAME",
+        help="where translators are trained: cpu (default), cuda or cuda:N; --processes share a GPU",
+    )
+    parser.add_argument(
         "--again",
         action="store_true",
         help="compute finished experiments again, from finished trainings",
@@ -69,6 +75,7 @@ def run(args: argparse.Namespace) -> int:
     """Run the experiments that are not done yet, and write the report of all that are."""
     from headway.cli.arguments import usage_error
     from headway.errors import HeadwayError, suggest
+    from headway.kernels.devices import resolve_device
     from headway.paper.reproduction import ALL, EXPERIMENTS, describe, reproduce, write_report
     from headway.paper.running.work import Work
     from headway.paper.table3_rows import GROUPS
@@ -106,12 +113,13 @@ def run(args: argparse.Namespace) -> int:
     def show(text: str) -> None:
         print(text, file=sys.stderr, flush=True)
 
+    device = str(resolve_device(args.device, "--device"))
     corpus = None
     if args.train:
         from headway.paper.running.bitext import Bitext
 
         corpus = Bitext.read(args.train, args.valid, args.test or ())
-    work = Work(args.out, args.scale, args.seeds, show, args.processes, corpus, rows)
+    work = Work(args.out, args.scale, args.seeds, show, args.processes, corpus, rows, device)
     failed = 0
     for name in names:
         try:

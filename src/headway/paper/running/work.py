@@ -41,6 +41,7 @@ class Work:
         processes: How many trials run at once, on one core each; 0: one for each core.
         corpus: Text to train on; None: the built-in corpus, at "minutes" and "toy".
         rows: Groups of Table 3's rows that are trained beside the base; none: all.
+        device: Where the models of comparisons with the base are trained, as in ``training.device``.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class Work:
         processes: int = 0,
         corpus: Bitext | None = None,
         rows: Sequence[str] = (),
+        device: str = "cpu",
     ) -> None:
         if scale not in BASES:
             raise HeadwayError(f"scale {scale}: the scales are {', '.join(BASES)}")
@@ -59,6 +61,7 @@ class Work:
         self.scale = scale
         self.seeds = tuple(seeds) or ((1, 2) if scale == "toy" else (1, 2, 3))
         self.rows = tuple(rows)
+        self.device = device
         self.show = show
         self.processes = processes or (1 if scale == "toy" else available_cores())
         self._given_corpus = corpus
@@ -66,12 +69,19 @@ class Work:
     @property
     def base(self) -> Config:
         """The settings that comparisons start from."""
-        return BASES[self.scale]
+        return self._on_device(BASES[self.scale])
 
     @property
     def published_base(self) -> Config:
         """The base with the paper's optimizer, learning rate and averaging."""
-        return PUBLISHED[self.scale]
+        return self._on_device(PUBLISHED[self.scale])
+
+    def _on_device(self, config: Config) -> Config:
+        if self.is_settings_only or self.device == "cpu":
+            return config
+        # A GPU has a kernel for packed rows in bf16 only.
+        training = replace(config.training, device=self.device, precision="auto")
+        return replace(config, training=training)
 
     @property
     def regime(self) -> str:
