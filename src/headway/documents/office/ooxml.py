@@ -6,10 +6,11 @@ from functools import partial
 
 from headway.documents.office import sheet_headers
 from headway.documents.office.dialects import CELL, SLIDE, WORD
-from headway.documents.office.directions import ON_OR_OFF, AttributeTurner, Turn, WordTurner
+from headway.documents.office.directions import ON_OR_OFF, AttributeTurner, Turn
 from headway.documents.office.grammar import Grammar
 from headway.documents.office.package import Package
 from headway.documents.office.sheet_headers import SheetHeaders
+from headway.documents.office.word_directions import WordTurner
 from headway.documents.xml_tokens import XmlToken
 from headway.errors import HeadwayError
 
