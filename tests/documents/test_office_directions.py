@@ -104,7 +104,7 @@ def test_elements_without_a_value_are_on() -> None:
 
 
 def test_a_run_that_is_turned_stays_bold_and_large() -> None:
-    """A run from right to left has bold letters and sizes of its own."""
+    """In a run from right to left, Word reads other properties for bold and size (`w:bCs`, `w:szCs`)."""
     for before, after in (
         ('<w:bCs/><w:szCs w:val="40"/><w:rtl/>', '<w:b/><w:bCs/><w:sz w:val="40"/><w:szCs w:val="40"/><w:rtl w:val="0"/>'),
         ('<w:b w:val="0"/><w:bCs/><w:iCs/><w:rtl w:val="true"/>', '<w:b w:val="0"/><w:bCs/><w:i/><w:iCs/><w:rtl w:val="0"/>'),

@@ -144,7 +144,7 @@ def test_the_threads_of_native_code_are_those_of_torch() -> None:
 @compiled
 @pytest.mark.skipif(sys.platform != "linux", reason="names an option of GCC's linker")
 def test_a_compiler_may_link_its_library_of_cxx_statically(tmp_path: Path) -> None:
-    """It has a function that `guard.h` also defines, and names of its own, which are not exported."""
+    """That library also defines a function of `guard.h`; the names of its functions are not exported."""
     compiler, target = find_compiler(), tmp_path / "one.so"
     assert compiler is not None
     source = tmp_path / "one.cpp"

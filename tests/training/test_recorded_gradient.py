@@ -20,7 +20,7 @@ from headway.kernels.recorded_step import GraphMemory
 from headway.model import make_model
 from headway.text.batches import Batch, fixed_shape
 from headway.training.steps import trainer as trainer_module
-from headway.training.steps.recorded_gradient import MOST_SHAPES, RecordedGradient, _tensors_of
+from headway.training.steps.recorded_gradient import MOST_SHAPES, RecordedGradient
 from headway.training.steps.trainer import Trainer
 
 CPU = torch.device("cpu")
@@ -42,7 +42,7 @@ def make_row(lengths: list[int], vocab_size: int, entries: int = 6) -> Batch:
 
 @pytest.fixture
 def trainer(monkeypatch: pytest.MonkeyPatch) -> Trainer:
-    """A trainer whose masks come as on a GPU."""
+    """A trainer that draws its dropout masks in the way of a GPU."""
     for module in (dropout, normalization):
         monkeypatch.setattr(module, "apply_mask", apply_mask_on_device)
     monkeypatch.setattr(normalization, "_fits_native", lambda *_: False)
@@ -64,7 +64,7 @@ class Recording:
         self.read = self.addresses()
 
     def addresses(self) -> list[int]:
-        read = [*_tensors_of(self.owner._batch), self.owner._tokens, self.owner._tape._numbers]
+        read = [*self.owner._batch.tensors(), self.owner._tokens, self.owner._tape._numbers]
         return [tensor.data_ptr() for tensor in read]
 
     def replay(self) -> None:

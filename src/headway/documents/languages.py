@@ -15,7 +15,7 @@ _SCRIPTS = frozenset(
     {"adlm", "arab", "aran", "hebr", "mand", "nkoo", "rohg", "samr", "syrc", "thaa"}
 )
 _ASIAN = frozenset({"ja", "ko", "yue", "zh"})
-# Languages from left to right whose letters change with their neighbors, or are written around each other.
+# Languages from left to right in whose scripts the shape of a letter depends on the letters beside it.
 _COMPLEX = frozenset({
     "as", "bn", "bo", "dz", "gu", "hi", "km", "kn", "lo", "mai", "ml", "mr", "my", "ne", "or", "pa", "sa", "si", "ta", "te", "th",
 })  # fmt: skip

@@ -6,7 +6,7 @@ So a row is filled to a fixed number of tokens, and the list of its sentences to
 Shapes: T tokens of a row, N entries of the list of sentences.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -57,13 +57,9 @@ class Packing:
     positions: Tensor
     longest: int
 
-    def to(self, device: torch.device | str) -> "Packing":
-        """Return the same on a device."""
-        return replace(
-            self,
-            bounds=move(self.bounds, device),
-            positions=move(self.positions, device),
-        )
+    def map(self, change: Callable[[Tensor], Tensor]) -> "Packing":
+        """Return the same with other tensors."""
+        return replace(self, bounds=change(self.bounds), positions=change(self.positions))
 
     def followed_by(self, other: "Packing") -> "Packing":
         """Return the packing of this row and another one as one row."""

@@ -31,7 +31,7 @@ class Progress:
 
 
 class TranslatedDocument(NamedTuple):
-    """A translated document, and how good its translation is; None: nobody asked."""
+    """A translated document, and the report on its quality; None if the request did not ask for one."""
 
     data: bytes
     report: QualityReport | None

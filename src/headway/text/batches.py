@@ -5,7 +5,7 @@ approximate sequence length".
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -53,15 +53,30 @@ class Batch:
 
     def to(self, device: torch.device | str) -> "Batch":
         """Return the batch on a device."""
+        return self.map(lambda tensor: move(tensor, device))
+
+    def map(self, change: Callable[[Tensor], Tensor]) -> "Batch":
+        """Return the batch with other tensors; they are changed one by one, always in the same order."""
         return replace(
             self,
-            source=move(self.source, device),
-            source_segments=move(self.source_segments, device),
-            target=move(self.target, device),
-            target_segments=move(self.target_segments, device),
-            source_packing=self.source_packing and self.source_packing.to(device),
-            target_packing=self.target_packing and self.target_packing.to(device),
+            source=change(self.source),
+            source_segments=change(self.source_segments),
+            target=change(self.target),
+            target_segments=change(self.target_segments),
+            source_packing=self.source_packing and self.source_packing.map(change),
+            target_packing=self.target_packing and self.target_packing.map(change),
         )
+
+    def tensors(self) -> list[Tensor]:
+        """Return all tensors of the batch, always in the same order."""
+        found: list[Tensor] = []
+
+        def add(tensor: Tensor) -> Tensor:
+            found.append(tensor)
+            return tensor
+
+        self.map(add)
+        return found
 
     def followed_by(self, other: "Batch") -> "Batch":
         """Return this batch and another one of the same shape as one batch.

@@ -4,7 +4,7 @@ from headway.documents.edits import Edit
 from headway.documents.languages import Language, find_script_group
 from headway.documents.xml_tokens import XmlToken, find_attributes
 
-# The attributes of a tag that name a language, and a country if it has a place of its own, for each group of scripts.
+# For each group of scripts: the attribute that names the language, and the one that names the country, or "".
 _NAMES = {
     "w:val": {"western": ("w:val", ""), "asian": ("w:eastAsia", ""), "complex": ("w:bidi", "")},
     "fo:language": {

@@ -6,7 +6,6 @@ into the tensors that the recording reads: the tokens, and the numbers of the dr
 """
 
 from collections.abc import Callable
-from dataclasses import fields, replace
 from functools import partial
 
 import torch
@@ -14,7 +13,6 @@ from torch import Tensor
 
 from headway.errors import is_out_of_memory
 from headway.kernels.device_dropout import MaskTape
-from headway.kernels.packing import Packing
 from headway.kernels.recorded_step import GraphMemory, RecordedStep
 from headway.kernels.torch_private import copy_each_
 from headway.model import Network
@@ -43,7 +41,7 @@ class RecordedGradient:
         self._recordings: dict[object, _Recording | None] = {}  # None: cannot be recorded
 
     def __call__(self, compute: Compute, batch: Batch, tokens: Tensor) -> Gradient:
-        """Return the gradient, in tensors of its own.
+        """Return the gradient; the next call does not change its tensors.
 
         Args:
             compute: The same in every call; it never waits for the GPU. It is not kept, because it usually
@@ -51,8 +49,9 @@ class RecordedGradient:
             batch: A packed row with packings.
             tokens: Target tokens of the step, a scalar.
         """
-        shape = [tensor.shape for tensor in _tensors_of(batch)]
-        key = (*shape, *(packing and packing.longest for packing in _packings_of(batch)))
+        packings = (batch.source_packing, batch.target_packing)
+        longest = [packing.longest for packing in packings if packing is not None]
+        key = (*(tensor.shape for tensor in batch.tensors()), *longest)
         if recording := self._recordings.get(key):
             return recording(compute, batch, tokens)
         if key in self._recordings or len(self._recordings) == MOST_SHAPES:
@@ -121,15 +120,15 @@ class _Recording:
     ) -> None:
         self._step = RecordedStep(memory, is_warm=True)
         self._tape = tape
-        self._batch = _clone(batch)
+        self._batch = batch.map(Tensor.clone)
         self._tokens = tokens.clone()
         # A longer input replaces the table of positions. Its first rows are those of the table that was recorded.
-        self._read = list(model.buffers())
+        self._buffers = list(model.buffers())
         self._gradient: Gradient = []
 
     def __call__(self, compute: Compute, batch: Batch, tokens: Tensor) -> Gradient:
         self._tape.draw(tokens.device)
-        copy_each_([*_tensors_of(self._batch), self._tokens], [*_tensors_of(batch), tokens])
+        copy_each_([*self._batch.tensors(), self._tokens], [*batch.tensors(), tokens])
         self._step(partial(self._run, compute))
         if not self.is_recorded:
             gradient, self._gradient = self._gradient, []
@@ -147,25 +146,3 @@ class _Recording:
     def _run(self, compute: Compute) -> None:
         with self._tape.reading():
             self._gradient = compute(self._batch, self._tokens)
-
-
-def _packings_of(batch: Batch) -> list[Packing | None]:
-    return [batch.source_packing, batch.target_packing]
-
-
-def _tensors_of(batch: Batch) -> list[Tensor]:
-    """Return all tensors of a batch, always in the same order."""
-    parts: list[Batch | Packing] = [batch, *(packing for packing in _packings_of(batch) if packing)]
-    values = (getattr(part, field.name) for part in parts for field in fields(part))
-    return [value for value in values if isinstance(value, Tensor)]
-
-
-def _clone(batch: Batch) -> Batch:
-    """Return a copy of a batch with tensors of its own."""
-
-    def clone(part: Batch | Packing) -> dict[str, Tensor]:
-        values = {field.name: getattr(part, field.name) for field in fields(part)}
-        return {name: v.clone() for name, v in values.items() if isinstance(v, Tensor)}
-
-    source, target = (p and replace(p, **clone(p)) for p in _packings_of(batch))  # type: ignore[arg-type]
-    return replace(batch, **clone(batch), source_packing=source, target_packing=target)  # type: ignore[arg-type]
