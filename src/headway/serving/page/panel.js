@@ -22,9 +22,10 @@
       $("panel").hidden = false;
       $("position").textContent = `${number + 1} of ${sentences.length}`;
       for (const id of ["previous", "next", "position"]) $(id).hidden = sentences.length < 2;
+      const focused = document.activeElement; // some browsers take the focus from a button that is disabled
       $("previous").disabled = number === 0;
       $("next").disabled = number === sentences.length - 1;
-      if (document.activeElement?.disabled) $("panel").focus(); // a focused element receives Escape
+      if (focused?.disabled) $("panel").focus(); // a focused element receives Escape
       $("sentence").textContent = sentences[number].text;
       $("sentence-target").textContent = "";
       $("panel").setAttribute("aria-busy", "true");
