@@ -208,7 +208,7 @@ def test_the_student_goes_on_from_the_installed_model_with_fewer_layers():
         stages = follow(maker(SCALES[2]), {"forward-1": 20.0, "final": bleu})
         student = options(stages["student"])
         assert student.init == f"runs/best/runs/{teacher}"
-        assert student.overrides["model.num-decoder-layers"] == "2"
+        assert student.overrides["model.num-decoder-layers"] == "3"
         assert (
             student.overrides["model.d-model"]
             == options(stages["final"]).overrides["model.d-model"]
