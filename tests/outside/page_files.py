@@ -1,5 +1,6 @@
 """Drive the translation page's glossary and files; `browser.py` runs it with a model."""
 
+import re
 from pathlib import Path
 
 from playwright.sync_api import BrowserContext, Page
@@ -32,6 +33,16 @@ def use_files(context: BrowserContext, origin: str, shots: Path | None) -> None:
     assert "`snow`" in saved
     assert "Quarkze" in saved
     take(page, shots, "file")
+    with page.expect_download() as waiting:
+        page.locator("#file-quality").click()
+    assert waiting.value.suggested_filename == "dogs.de.md.quality.tsv"
+    table = Path(waiting.value.path()).read_text(encoding="utf-8").splitlines()
+    assert [row.split("\t")[2] for row in table[1:]] == [
+        "Dogs",
+        "Two brown dogs run through the snow.",
+    ]
+    assert re.fullmatch(r"Done\. Quality [01]\.\d\d", page.locator("#file-status").inner_text())
+    count("tables of quality saved")
     saved = translate_file(page, "dogs.csv", TABLE, columns="text")
     assert saved.startswith("id,text\n1,")
     assert "Quarkze" in saved
@@ -43,6 +54,7 @@ def use_files(context: BrowserContext, origin: str, shots: Path | None) -> None:
         choose(page, name, content)
         until(page, f"document.querySelector('#file-status').textContent.includes('{reason}')")
         assert page.locator("#file-save").is_hidden()
+        assert page.locator("#file-quality").is_hidden()
         count("files refused with a reason")
     take(page, shots, "refused")
     page.set_viewport_size({"width": 360, "height": 740})

@@ -1,5 +1,6 @@
 """The quality of the server's translations is Python's, and a model without one is refused."""
 
+import time
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -128,6 +129,44 @@ def test_the_report_of_a_file_is_that_of_python(tokenizer: Tokenizer, tmp_path: 
         assert [*send().json()] == [*send(quality="false").json()] == ["translatedFileUrl"]
         refused = send(quality="true", source="de", target="fr")
         assert (refused.status_code, "needs a model that" in refused.text) == (400, True)
+
+
+def test_a_document_that_is_asked_for_has_the_same_quality(
+    tokenizer: Tokenizer, tmp_path: Path
+) -> None:
+    file = {"file": ("a.txt", b"The cat sees a dog. A dog.\n\n12 34\n")}
+    with started(load_rated(tmp_path, tokenizer, 1)) as client:
+
+        def send(source: str, target: str, quality: str) -> tuple[dict[str, Any], list[Any]]:
+            """Return the last state of a document, and the answers with its file and its table."""
+            fields = {"source_lang": source, "target_lang": target, "quality": quality}
+            sent = client.post("/v2/document", data=fields, files=file).json()
+            address, key = f"/v2/document/{sent['document_id']}", sent
+            for _ in range(600):
+                state = client.post(address, json=key).json()
+                if state["status"] in ("done", "error"):
+                    parts = ("result", "quality")
+                    return state, [client.post(f"{address}/{part}", json=key) for part in parts]
+                time.sleep(0.02)
+            raise AssertionError(state)
+
+        for quality in ("true", "false"):
+            state, parts = send("EN", "DE", quality)
+            fields = {"source": "en", "target": "de", "quality": quality}
+            waited = client.post("/translate_file", data=fields, files=file).json()
+            assert state.get("quality") == waited.get("quality")
+            urls = [waited[name] for name in ("translatedFileUrl", "qualityUrl") if name in waited]
+            for part, url in zip(parts, urls, strict=False):
+                same = client.get(urlsplit(url).path)
+                assert part.content == same.content
+                names = [answer.headers["content-disposition"] for answer in (part, same)]
+                assert names[0] == names[1]
+        assert [part.status_code for part in parts] == [200, 404]
+        assert parts[1].json() == {"message": "Document has no quality: send it with quality=true"}
+        state, parts = send("DE", "FR", "true")
+        assert state["status"] == "error"
+        assert "needs a model that" in state["error_message"]
+        assert [part.status_code for part in parts] == [503, 503]
 
 
 def test_the_quality_of_a_file_is_that_of_its_sentences(

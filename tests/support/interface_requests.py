@@ -218,13 +218,18 @@ class Conversation:
                 named = {"glossary_id": self._glossary()}
                 return Call("DELETE", "/v2/glossaries/{glossary_id}", named=named)
             case 9:
-                fields = {"file": pick(list(DOCUMENTS.items())), **pair}
+                fields = {
+                    "file": pick(list(DOCUMENTS.items())),
+                    "quality": pick(["true", ""]),
+                    **pair,
+                }
                 return Call("POST", "/v2/document", fields, "multipart")
             case 10:
                 document = pick(self.documents or [{"document_id": "A", "document_key": "B"}])
-                path = pick(["/v2/document/{document_id}", "/v2/document/{document_id}/result"])
+                part = pick(["", "/result", "/quality"])
                 fields = {"document_key": document["document_key"]}
-                return Call("POST", path, fields, pick(["json", "form"]), document)
+                kind = pick(["json", "form"])
+                return Call("POST", f"/v2/document/{{document_id}}{part}", fields, kind, document)
             case 11:
                 fields = {"q": self._text(), "source": "en", "target": "de"}
                 return Call("GET", "/translate", fields, "query")

@@ -10,7 +10,7 @@ from typing import Any
 
 from headway.config import ServerConfig
 from headway.errors import HeadwayError
-from headway.serving.file_translation import Progress
+from headway.serving.file_translation import KeptDocument, Progress
 from headway.serving.files import KEPT_FILES, KEPT_SECONDS, FileStore
 from headway.serving.rejection import FAILED, Rejection, overloaded
 
@@ -28,7 +28,7 @@ class FileJob:
         key: A secret of the client that sent the file.
         started_at: When its turn came, in seconds; 0.0: it waits.
         ended_at: When it ended; 0.0: it has not ended.
-        address: Of the translated file, from `FileStore.add`; "" if there is none.
+        kept: The translated file; None if there is none.
         error: Why it failed, or "".
     """
 
@@ -37,7 +37,7 @@ class FileJob:
     key: str = field(default_factory=lambda: secrets.token_hex(32).upper())
     started_at: float = 0.0
     ended_at: float = 0.0
-    address: str = ""
+    kept: KeptDocument | None = None
     error: str = ""
 
     @property
@@ -62,13 +62,13 @@ class FileJobs:
         self._jobs: dict[str, FileJob] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def start(self, owner: str, progress: Progress, work: Coroutine[Any, Any, str]) -> str:
+    def start(self, owner: str, progress: Progress, work: Coroutine[Any, Any, KeptDocument]) -> str:
         """Start a job when its turn comes.
 
         Args:
             owner: The name of the key's owner.
             progress: Changed by the work.
-            work: Translates the file, and returns the address of the translated one.
+            work: Translates the file, and keeps the translated one.
 
         Returns:
             The name of the job.
@@ -115,12 +115,12 @@ class FileJobs:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def _run(self, job: FileJob, work: Coroutine[Any, Any, str]) -> None:
+    async def _run(self, job: FileJob, work: Coroutine[Any, Any, KeptDocument]) -> None:
         try:
             async with self.files.reserve(waits=True):
                 job.started_at = time.monotonic()
                 async with asyncio.timeout(self.config.file_deadline):
-                    job.address = await work
+                    job.kept = await work
         except Rejection as error:
             job.error = error.message
         except TimeoutError:

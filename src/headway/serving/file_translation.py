@@ -13,7 +13,7 @@ from headway.errors import HeadwayError
 from headway.inference import Translator
 from headway.inference.text_translation import expand_kept
 from headway.serving.directions import find_direction
-from headway.serving.files import Upload
+from headway.serving.files import FileStore, Upload, name_translation
 from headway.serving.models import Models
 from headway.serving.quality import QualityReport
 from headway.serving.rejection import Rejection
@@ -35,6 +35,43 @@ class TranslatedDocument(NamedTuple):
 
     data: bytes
     report: QualityReport | None
+
+
+class KeptDocument(NamedTuple):
+    """A translated document that waits to be fetched.
+
+    Attributes:
+        address: Of its file, from `FileStore.add`.
+        quality: The mean of its sentences, from 0 to 1; None if the request did not ask for it.
+        table: The address of a table of the sentences, or "".
+    """
+
+    address: str
+    quality: float | None = None
+    table: str = ""
+
+
+def keep_document(
+    files: FileStore, name: str, language: str, translated: TranslatedDocument
+) -> KeptDocument:
+    """Keep a translated document and the report on it until the client fetches them.
+
+    Args:
+        files: Keeps them.
+        name: Of the file, as the client gives it.
+        language: Code of the translation.
+        translated: From `translate_document`.
+
+    Raises:
+        Rejection: 413 if there is no room for them.
+    """
+    data, report = translated
+    name = name_translation(name, language)
+    if report is None:
+        return KeptDocument(*files.add({name: data}))
+    table = report.table.encode()
+    addresses = files.add({name: data, f"{name}.quality.tsv": table})
+    return KeptDocument(addresses[0], round(report.mean, 4), addresses[1])
 
 
 async def open_upload(

@@ -10,8 +10,7 @@ from headway.documents.paragraph import DocumentOptions
 from headway.errors import HeadwayError
 from headway.serving.context import Context
 from headway.serving.directions import detect_languages, find_direction
-from headway.serving.file_translation import open_upload, translate_document
-from headway.serving.files import name_translation
+from headway.serving.file_translation import keep_document, open_upload, translate_document
 from headway.serving.glossaries import add_named_glossary
 from headway.serving.markup_translation import translate_pages
 from headway.serving.messages import (
@@ -100,17 +99,13 @@ async def translate_file(request: FileRequest, context: Context) -> FileTranslat
             route = add_named_glossary(route, request.glossary, context.glossaries)
         if request.quality:
             check_quality(route)
-        data, report = await translate_document(
+        translated = await translate_document(
             context.translator, route, document, quality=request.quality
         )
-    name = name_translation(upload.name, target)
-    files = {name: data}
-    if report:
-        files[f"{name}.quality.tsv"] = report.table.encode()
-    urls = [f"download_file/{address}" for address in context.files.add(files)]
-    answer = FileTranslation(translatedFileUrl=urls[0])
-    if report:
-        answer["quality"], answer["qualityUrl"] = round(report.mean, 4), urls[1]
+    kept = keep_document(context.files, upload.name, target, translated)
+    answer = FileTranslation(translatedFileUrl=f"download_file/{kept.address}")
+    if kept.quality is not None:
+        answer |= {"quality": kept.quality, "qualityUrl": f"download_file/{kept.table}"}
     return answer
 
 

@@ -13,7 +13,7 @@ from headway.errors import HeadwayError
 from headway.serving import file_jobs
 from headway.serving.app import make_app
 from headway.serving.file_jobs import FileJobs
-from headway.serving.file_translation import Progress
+from headway.serving.file_translation import KeptDocument, Progress
 from headway.serving.files import KEPT_FILES, FileStore
 from headway.serving.models import Models, load_models
 from headway.serving.rejection import Rejection
@@ -126,11 +126,11 @@ def test_jobs_wait_end_and_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> Non
         first, second = asyncio.Event(), asyncio.Event()
         progress = Progress(total=30)
 
-        async def work(until: asyncio.Event) -> str:
+        async def work(until: asyncio.Event) -> KeptDocument:
             await until.wait()
-            return files.add({"a.txt": b"x"})[0]
+            return KeptDocument(*files.add({"a.txt": b"x"}))
 
-        async def fail(error: Exception) -> str:
+        async def fail(error: Exception) -> KeptDocument:
             raise error
 
         names = [jobs.start("", progress, work(event)) for event in (first, second)]
@@ -147,7 +147,7 @@ def test_jobs_wait_end_and_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> Non
                 pass
         first.set()
         await asyncio.sleep(0.01)
-        assert [bool(job.address) for job in found] == [True, False]
+        assert [bool(job.kept) for job in found] == [True, False]
         assert found[1].started_at
         errors = [Rejection(400, "wrong"), HeadwayError("damaged\nmore"), ValueError("secret")]
         failing = [jobs.start("", Progress(), fail(error)) for error in errors]

@@ -14,9 +14,16 @@ from headway.serving.deepl.messages import (
     DeepLDocumentStatus,
 )
 from headway.serving.deepl.text import check_formality, require_source
-from headway.serving.file_translation import Progress, open_upload, translate_document
-from headway.serving.files import TranslatedFile, Upload, name_translation
+from headway.serving.file_translation import (
+    KeptDocument,
+    Progress,
+    keep_document,
+    open_upload,
+    translate_document,
+)
+from headway.serving.files import TranslatedFile, Upload
 from headway.serving.glossaries import add_named_glossary
+from headway.serving.quality import check_quality
 from headway.serving.rejection import Rejection
 
 
@@ -53,17 +60,20 @@ async def _translate(
     target: str,
     context: Context,
     progress: Progress,
-) -> str:
-    """Translate a file and return the address of the translated one."""
+) -> KeptDocument:
+    """Translate a file and keep the translated one."""
     options = DocumentOptions(source, target, (request.columns or "",))
     document, route = await open_upload(upload, options, context.models)
     route = await add_glossary(route, request.glossary_id, context)
     if request.glossary:
         route = add_named_glossary(route, request.glossary, context.glossaries)
-    data, _ = await translate_document(context.translator, route, document, progress)
+    if request.quality:
+        check_quality(route)
+    translated = await translate_document(
+        context.translator, route, document, progress, quality=request.quality
+    )
     context.deepl.characters[context.owner] += progress.total
-    [address] = context.files.add({name_translation(upload.name, target): data})
-    return address
+    return keep_document(context.files, upload.name, target, translated)
 
 
 async def get_document(request: DeepLDocumentKeyRequest, context: Context) -> DeepLDocumentStatus:
@@ -72,8 +82,10 @@ async def get_document(request: DeepLDocumentKeyRequest, context: Context) -> De
     answer = DeepLDocumentStatus(document_id=request.document_id, status="queued")
     if job.error:
         answer |= {"status": "error", "error_message": job.error, "message": job.error}
-    elif job.address:
+    elif job.kept:
         answer |= {"status": "done", "billed_characters": job.progress.total}
+        if job.kept.quality is not None:
+            answer["quality"] = job.kept.quality
     elif job.started_at:
         answer["status"] = "translating"
         if job.seconds_remaining is not None:
@@ -83,7 +95,21 @@ async def get_document(request: DeepLDocumentKeyRequest, context: Context) -> De
 
 async def get_document_result(request: DeepLDocumentKeyRequest, context: Context) -> TranslatedFile:
     """Return the translated file."""
+    return context.files.find(_find_kept(request, context).address)
+
+
+async def get_document_quality(
+    request: DeepLDocumentKeyRequest, context: Context
+) -> TranslatedFile:
+    """Return the table of a document's sentences with the quality of each translation."""
+    kept = _find_kept(request, context)
+    if not kept.table:
+        raise Rejection(404, "Document has no quality: send it with quality=true")
+    return context.files.find(kept.table)
+
+
+def _find_kept(request: DeepLDocumentKeyRequest, context: Context) -> KeptDocument:
     job = context.jobs.find(request.document_id, request.document_key, context.owner)
-    if not job.address:
+    if job.kept is None:
         raise Rejection(503, job.error or "Document translation is not done")
-    return context.files.find(job.address)
+    return job.kept

@@ -122,7 +122,7 @@ class DeepLGlossaries(TypedDict):
 
 @dataclass(frozen=True, kw_only=True)
 class DeepLDocumentRequest:
-    """Fields of ``POST /v2/document``; ``glossary`` and ``columns`` are those of ``/translate_file``."""
+    """Fields of ``POST /v2/document``; the last three are those of ``/translate_file``."""
 
     file: Upload
     target_lang: str
@@ -133,6 +133,7 @@ class DeepLDocumentRequest:
     glossary_id: str | None = None
     glossary: Glossary = None
     columns: Annotated[str | None, "char_limit"] = None
+    quality: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,11 +152,12 @@ class DeepLDocument(TypedDict):
 
 
 class DeepLDocumentStatus(TypedDict):
-    """How far a translation is."""
+    """How far a translation is; ``quality`` is the mean of its sentences, from 0 to 1."""
 
     document_id: str
     status: Literal["queued", "translating", "done", "error"]
     seconds_remaining: NotRequired[int]
     billed_characters: NotRequired[int]
+    quality: NotRequired[float]
     error_message: NotRequired[str]
     message: NotRequired[str]

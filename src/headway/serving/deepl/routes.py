@@ -36,6 +36,7 @@ DOCUMENTS: list[tuple[str, str, Handler, int]] = [
     ("POST", "/v2/document", documents.upload_document, 200),
     ("POST", "/v2/document/{document_id}", documents.get_document, 200),
     ("POST", "/v2/document/{document_id}/result", documents.get_document_result, 200),
+    ("POST", "/v2/document/{document_id}/quality", documents.get_document_quality, 200),
 ]
 
 
@@ -59,7 +60,7 @@ def describe_deepl(api: OpenAPI) -> None:
     api.add("get", "/v2/languages", handlers.deepl_languages, rejections=REJECTIONS)
     api.add("get", "/v2/usage", handlers.deepl_usage, rejections=REJECTIONS)
     for method, path, handler, _ in DOCUMENTS:
-        answer = bytes if handler is documents.get_document_result else None
+        answer = bytes if get_type_hints(handler)["return"] is TranslatedFile else None
         api.add(method.lower(), path, handler, answer=answer, rejections=REJECTIONS | GONE)
     for method, path, handler, status in GLOSSARIES:
         kind = TSV if handler is glossaries.get_glossary_entries else ""

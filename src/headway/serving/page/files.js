@@ -8,6 +8,7 @@
 
   function files(context) {
     let request = null; // the newest file; an older one is no longer asked for
+    let rates = false; // whether the server says how good translations are
 
     function show(message, { wrong = false, done = null } = {}) {
       $("file-status").textContent = message;
@@ -24,7 +25,7 @@
       request?.abort();
       $("file-panel").hidden = false;
       $("file-name").textContent = file.name;
-      $("file-save").hidden = true;
+      hideLinks();
       $("columns-field").hidden = !TABLES.test(file.name);
       if (!TABLES.test(file.name)) translate(file);
       else {
@@ -43,22 +44,30 @@
       if (source !== "auto") form.append("source_lang", source);
       if (glossary) form.append("glossary", glossary);
       if ($("columns").value.trim() && TABLES.test(file.name)) form.append("columns", $("columns").value);
+      if (rates) form.append("quality", "true");
       const options = { signal: mine.signal, key };
-      $("file-save").hidden = true;
+      hideLinks();
       show("Sending …", { done: 0 });
       try {
         const sent = await headway.request("v2/document", form, options);
         const secret = { document_key: sent.document_key };
         const address = `v2/document/${encodeURIComponent(sent.document_id)}`;
-        await wait(address, secret, options);
-        const blob = await headway.request(`${address}/result`, secret, { ...options, isFile: true });
-        if (!mine.signal.aborted) save(blob, file.name, target);
+        const { quality } = await wait(address, secret, options);
+        const fetchFile = (part) => headway.request(`${address}/${part}`, secret, { ...options, isFile: true });
+        const blob = await fetchFile("result");
+        const table = quality === undefined ? null : await fetchFile("quality");
+        if (mine.signal.aborted) return;
+        const name = nameTranslation(file.name, target);
+        offer("file-save", blob, name, `Save ${name}`);
+        if (table) offer("file-quality", table, `${name}.quality.tsv`, "Save the quality of each sentence");
+        show(table ? `Done. Quality ${quality.toFixed(2)}` : "Done.");
+        $("file-save").click();
       } catch (error) {
         if (error.name !== "AbortError") show(error.message, { wrong: true });
       }
     }
 
-    /** Ask how far a file is until it is done. */
+    /** Ask how far a file is until it is done; return the last answer. */
     async function wait(address, secret, options) {
       for (const started = Date.now(); ; ) {
         await new Promise((resolve) => setTimeout(resolve, PAUSE));
@@ -71,7 +80,7 @@
           continue;
         }
         if (state.status === "error") throw new Error(state.error_message);
-        if (state.status === "done") return;
+        if (state.status === "done") return state;
         const left = state.seconds_remaining;
         const spent = (Date.now() - started) / 1000;
         const known = left === undefined ? "" : ` About ${left} s are left.`;
@@ -80,16 +89,20 @@
       }
     }
 
-    function save(blob, name, target) {
-      const link = $("file-save");
+    function nameTranslation(name, target) {
       const dot = name.lastIndexOf(".");
+      return `${name.slice(0, dot)}.${target}${name.slice(dot)}`;
+    }
+
+    /** Show a link that saves a file. */
+    function offer(id, blob, name, text) {
+      const link = $(id);
       URL.revokeObjectURL(link.href);
-      link.href = URL.createObjectURL(blob);
-      link.download = `${name.slice(0, dot)}.${target}${name.slice(dot)}`;
-      link.textContent = `Save ${link.download}`;
-      link.hidden = false;
-      show("Done.");
-      link.click();
+      Object.assign(link, { href: URL.createObjectURL(blob), download: name, textContent: text, hidden: false });
+    }
+
+    function hideLinks() {
+      for (const id of ["file-save", "file-quality"]) $(id).hidden = true;
     }
 
     $("file-button").addEventListener("click", () => $("file").click());
@@ -114,6 +127,7 @@
 
     /** Offer files, if the server takes them. */
     function configure(settings) {
+      rates = settings.quality === true;
       $("file-button").hidden = !settings.filesTranslation;
       $("file").accept = (settings.supportedFilesFormat ?? []).join();
     }
