@@ -68,10 +68,10 @@ def keep_document(
     data, report = translated
     name = name_translation(name, language)
     if report is None:
-        return KeptDocument(*files.add({name: data}))
-    table = report.table.encode()
-    addresses = files.add({name: data, f"{name}.quality.tsv": table})
-    return KeptDocument(addresses[0], round(report.mean, 4), addresses[1])
+        [address] = files.add({name: data})
+        return KeptDocument(address)
+    address, table = files.add({name: data, f"{name}.quality.tsv": report.table.encode()})
+    return KeptDocument(address, round(report.mean, 4), table)
 
 
 async def open_upload(
