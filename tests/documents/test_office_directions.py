@@ -250,12 +250,45 @@ def test_pages_of_open_document_are_turned() -> None:
     for before, after in (
         ('<style:graphic-properties style:writing-mode="lr"/>', '<style:graphic-properties style:writing-mode="rl-tb"/>'),
         ("<ns1:page-layout-properties/>", '<ns1:page-layout-properties ns1:writing-mode="rl-tb"/>'),
+        ("<style:paragraph-properties fo:text-align='start'/>", '<style:paragraph-properties fo:text-align="right"/>'),
+        ('<style:paragraph-properties fo:text-align="end"/>', '<style:paragraph-properties fo:text-align="left"/>'),
+        ('<style:paragraph-properties fo:text-align="center"/>', '<style:paragraph-properties fo:text-align="center"/>'),
+        ('<style:table-properties table:align="right"/>', '<style:table-properties table:align="left"/>'),
     ):  # fmt: skip
         assert after in turn(make(before), ".odt", "styles.xml", ARABIC)
+        assert before in turn(make(before), ".odt", "styles.xml", GERMAN)
+    for before, after in (("end", "left"), ("right", "left"), ("start", "right")):
+        style = '<style:paragraph-properties fo:text-align="{}"/>'
+        assert style.format(after) in turn(
+            make(style.format(before)), ".odt", "styles.xml", ENGLISH
+        )
     added = '<style:page-layout-properties fo:x="1" style:writing-mode="rl-tb"/>'
     assert added in turn(
         make('<style:page-layout-properties fo:x="1"/>'), ".odt", "styles.xml", ARABIC
     )
+
+
+def test_default_styles_of_open_document_name_a_side() -> None:
+    style = '<style:{0} xmlns:style="s" xmlns:fo="f"><style:paragraph-properties{1}/></style:{0}>'
+    right = ' fo:text-align="right"'
+    for name, before, after in (
+        ("default-style", "", right),
+        ("default-style", ' style:writing-mode="page"', f' style:writing-mode="page"{right}'),
+        ("default-style", ' fo:text-align="justify"', ' fo:text-align="justify"'),
+        ("style", "", ""),
+    ):
+        given = style.format(name, before)
+        data = write_zip(
+            [
+                ("mimetype", "application/vnd.oasis.opendocument.text"),
+                ("content.xml", "<x/>"),
+                ("styles.xml", f"<x>{given}{style.format('style', '')}</x>"),
+            ]
+        )
+        turned = f"<x>{style.format(name, after)}{style.format('style', '')}</x>"
+        assert turn(data, ".odt", "styles.xml", ARABIC) == turned
+        assert given in turn(data, ".odt", "styles.xml", GERMAN)
+        assert given in turn(data, ".odt", "styles.xml", ENGLISH)
 
 
 def test_the_pages_of_a_book_follow_from_right_to_left() -> None:

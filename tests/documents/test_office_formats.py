@@ -395,6 +395,7 @@ def test_templates_and_files_with_macros_are_read_as_documents() -> None:
         ("docm", "document.main", "ms-word.document.macroEnabled.main"), ("dotx", "document.main", "wordprocessingml.template.main"),
         ("ppsx", "presentation.main", "presentationml.slideshow.main"), ("potm", "presentation.main", "ms-powerpoint.template.macroEnabled.main"),
         ("xlsm", "sheet.main", "ms-excel.sheet.macroEnabled.main"), ("ott", "text", "opendocument.text-template"),
+        ("odt", "text", "opendocument.text-web"),
     ],
 )  # fmt: skip
 def test_the_main_part_of_a_template_or_of_a_file_with_macros_has_another_type(
@@ -405,7 +406,7 @@ def test_the_main_part_of_a_template_or_of_a_file_with_macros_has_another_type(
     package = zipfile.ZipFile(io.BytesIO(data))
     pattern = rf'(?<=[/."])[\w.-]*{re.escape(kind)}(?=["+]|$)'
     members = [
-        (each, re.sub(pattern, f"vnd.{other}" if name != "ott" else f"vnd.oasis.{other}", package.read(each).decode())
+        (each, re.sub(pattern, f"vnd.{other}" if made != ".odt" else f"vnd.oasis.{other}", package.read(each).decode())
          if each in ("[Content_Types].xml", "mimetype") else package.read(each))
         for each in package.namelist()
     ]  # fmt: skip

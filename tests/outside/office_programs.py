@@ -52,7 +52,12 @@ json.dump(found, sys.stdout)
 def capitalize(data: bytes, name: str) -> bytes:
     """Return a document with its text in capitals."""
     document = open_document(data, name, DocumentOptions("en", "de"))
-    return document.write([translate(paragraph, str.upper) for paragraph in document.paragraphs])
+    return document.write([translate(paragraph, _upper) for paragraph in document.paragraphs])
+
+
+def _upper(text: str) -> str:
+    """Return a text in capitals in which every word stands where it stood: ß stays."""
+    return "".join(letter.upper() if len(letter.upper()) == 1 else letter for letter in text)
 
 
 def read_flat(path: Path) -> list[str]:

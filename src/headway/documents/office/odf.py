@@ -3,10 +3,9 @@
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 
-from headway.documents.office.directions import AttributeTurner, Turn
 from headway.documents.office.grammar import Grammar
+from headway.documents.office.odf_directions import OdfTurner
 from headway.documents.office.odf_text import OdfText, find_equal_styles
 from headway.documents.office.package import Package, name_member
 from headway.documents.xml_tokens import XmlToken
@@ -33,12 +32,6 @@ def _is_skipped(token: XmlToken, source: str) -> bool:
     )
 
 
-_MODE = Turn(":writing-mode", ("lr-tb", "lr"), ("rl-tb", "rl"))
-_TURNED = ("paragraph", "table", "table-cell", "section", "graphic")
-_TURNS = {
-    "page-layout-properties": [_MODE._replace(is_added=True)],
-    **{f"{name}-properties": [_MODE] for name in _TURNED},
-}
 _GRAMMAR = Grammar(
     plain=frozenset({
         "svg:title", "svg:desc", "meta/title", "meta/subject", "meta/description", "meta/keyword",
@@ -53,7 +46,7 @@ _GRAMMAR = Grammar(
     resumed=frozenset({"annotation"}),
     languages={"text-properties": "fo:language"},
     codes=frozenset({"meta/language"}),
-    make_turner=partial(AttributeTurner, _TURNS),
+    make_turner=OdfTurner,
 )  # fmt: skip
 
 
@@ -65,7 +58,9 @@ def find_odf_parts(package: Package, kind: str) -> Iterator[tuple[str, Grammar]]
     """
     found = package.read("mimetype").decode("ascii", "replace") if "mimetype" in package else ""
     expected = f"application/vnd.oasis.opendocument.{_KINDS[kind]}"
-    is_other = found and found.strip().removesuffix("-template") != expected
+    is_other = found and not found.strip().startswith(
+        expected
+    )  # text-web, text-template and others
     if is_other or "content.xml" not in package:
         raise HeadwayError(f"is no {kind} file, although its name says so")
     if _MANIFEST in package and b"encryption-data" in package.read(_MANIFEST):
