@@ -177,7 +177,17 @@ def test_a_mistake_in_a_file_is_named(
 
 
 def test_what_must_stay_is_found() -> None:
-    numbers = ["5 km/h", "3.5kg", "50%", "1,000 MB", "-20 °C"]
+    numbers = [
+        "5 km/h",
+        "3.5kg",
+        "50%",
+        "1,000 MB",
+        "-20 °C",
+        "8.50 EUR",
+        "USD 1,250.00",
+        "90°",
+        "24h",
+    ]
     kept = [
         "{}", "{{{x}}}", "$(x)", "%%", "%.1f%%", "%1", "%L2", "<%= user.name %>", "[[Page]]", "__NAME__",
         "{name}", "{{a.b}}", "${x}", "$VAR", "${HOME}/bin/$USER", "$HOME/.config/a.b", "%1$s", "%d", "%.2f", "%(count)s", "%name%", "%@",
@@ -190,6 +200,12 @@ def test_what_must_stay_is_found() -> None:
             spans = [sentence[k.start : k.end] for k in find_kept_text(sentence)]
             is_alone = sentence in numbers
             assert spans == ([] if is_alone else [text]), sentence
+
+
+def test_words_beside_numbers_are_no_units() -> None:
+    for text in ("cars of the 1990s", "the 80s", "TRY 5 TIMES", "MAD 3", "25 EURO", "5 hours"):
+        assert find_kept_text(text) == [], text
+    assert len(find_kept_text("after 5 s or 5ms, 7 TRY, EUR 3")) == 4
 
 
 def test_symbols_and_codes_are_kept() -> None:
