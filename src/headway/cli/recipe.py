@@ -110,7 +110,7 @@ def describe_plan(out: Path, plan: "Plan") -> str:
     elif plan.options.hours and not plan.omitted and hours < 0.8 * plan.hours:
         lines += ["", f"{plan.hours - hours:.2g} of the {plan.hours:.2g} hours are not needed"]
     if omitted := plan.describe_omitted():
-        lines += ["", f"left out, because there are {plan.hours:.2g} hours:"]
+        lines += ["", f"left out, to end within {plan.hours:.2g} h:"]
         lines += [f"  {line}" for line in omitted]
     return "\n".join(lines)
 
