@@ -237,6 +237,21 @@ def test_sheets_begin_at_the_right(text: str) -> None:
     assert '<sheetView rightToLeft="0"/>' in turn(make('<sheetView rightToLeft="1"/>'), ".xlsx", part, ENGLISH)  # fmt: skip
 
 
+def test_the_sides_of_cells_are_turned() -> None:
+    def make(side: str) -> bytes:
+        styles = f'<styleSheet><cellXfs><xf><alignment horizontal="{side}" vertical="top"/></xf></cellXfs></styleSheet>'
+        parts = [
+            ("xl/workbook.xml", f"{SPREADSHEET}.sheet.main", "<workbook/>"),
+            ("xl/styles.xml", f"{SPREADSHEET}.styles", styles),
+        ]
+        return write_office_package("xl/workbook.xml", parts, {})
+
+    for side, other in (("left", "right"), ("right", "left"), ("center", "center")):
+        for options, expected in ((ARABIC, other), (ENGLISH, other), (GERMAN, side)):
+            turned = turn(make(side), ".xlsx", "xl/styles.xml", options)
+            assert f'<alignment horizontal="{expected}" vertical="top"/>' in turned
+
+
 def test_pages_of_open_document_are_turned() -> None:
     def make(styles: str) -> bytes:
         content = f'<office:styles xmlns:office="o" xmlns:style="s" xmlns:fo="f">{styles}</office:styles>'  # fmt: skip

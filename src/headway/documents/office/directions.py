@@ -38,6 +38,11 @@ class Turn(NamedTuple):
 ON_OR_OFF = (("0", "false"), ("1", "true"))
 
 
+def mirror(name: str, left: tuple[str, ...], right: tuple[str, ...]) -> tuple[Turn, Turn]:
+    """Return the turns of an attribute that names a side, of which the left becomes the right, and the right the left."""
+    return Turn(name, left, right), Turn(name, right, left)
+
+
 class AttributeTurner:
     """Turns the text by attributes.
 

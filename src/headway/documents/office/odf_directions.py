@@ -1,19 +1,23 @@
 """The direction of the text in OpenDocument: pages, and what names a direction or a side."""
 
 from headway.documents.edits import Edit
-from headway.documents.office.directions import AttributeTurner, Directions, Turn, add_attribute
+from headway.documents.office.directions import (
+    AttributeTurner,
+    Directions,
+    Turn,
+    add_attribute,
+    mirror,
+)
 from headway.documents.xml_tokens import XmlToken, find_attributes
 
 _MODE = Turn(":writing-mode", ("lr-tb", "lr"), ("rl-tb", "rl"))
 # By the standard, "start" is the right side of text from right to left. LibreOffice takes it for the left side, and
 # writes "end" for the right one, so that the side is named.
-_SIDES = (("left", "start"), ("right", "end"))
-_ALIGN = (Turn("fo:text-align", *_SIDES), Turn("fo:text-align", *_SIDES[::-1]))
-_TABLE = (Turn("table:align", ("left",), ("right",)), Turn("table:align", ("right",), ("left",)))
+_ALIGN = mirror("fo:text-align", ("left", "start"), ("right", "end"))
 _TURNS = {
     "page-layout-properties": [_MODE._replace(is_added=True)],
     "paragraph-properties": [_MODE, *_ALIGN],
-    "table-properties": [_MODE, *_TABLE],
+    "table-properties": [_MODE, *mirror("table:align", ("left",), ("right",))],
     "table-cell-properties": [_MODE],
     "section-properties": [_MODE],
     "graphic-properties": [_MODE],

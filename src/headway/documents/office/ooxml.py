@@ -6,7 +6,7 @@ from functools import partial
 
 from headway.documents.office import sheet_headers
 from headway.documents.office.dialects import CELL, SLIDE, WORD
-from headway.documents.office.directions import ON_OR_OFF, AttributeTurner, Turn
+from headway.documents.office.directions import ON_OR_OFF, AttributeTurner, Turn, mirror
 from headway.documents.office.grammar import Grammar
 from headway.documents.office.package import Package
 from headway.documents.office.sheet_headers import SheetHeaders
@@ -82,7 +82,7 @@ _TEXT = Grammar(
     make_turner=WordTurner,
 )
 _RTL = Turn("rtl", *ON_OR_OFF)
-_ALIGNED = [_RTL, Turn("algn", ("l",), ("r",)), Turn("algn", ("r",), ("l",))]
+_ALIGNED = [_RTL, *mirror("algn", ("l",), ("r",))]
 _TURN_SLIDES = partial(AttributeTurner, {
     **dict.fromkeys(("pPr", "defPPr", *(f"lvl{level}pPr" for level in range(1, 10))), _ALIGNED),
     "tblPr": [_RTL._replace(is_added=True)],
@@ -90,6 +90,7 @@ _TURN_SLIDES = partial(AttributeTurner, {
 TURN_SHEETS = partial(
     AttributeTurner, {"sheetView": [Turn("rightToLeft", *ON_OR_OFF, is_added=True)]}
 )
+_TURN_CELLS = partial(AttributeTurner, {"alignment": mirror("horizontal", ("left",), ("right",))})
 _SLIDE = Grammar(
     {"p": SLIDE},
     frozenset({"cm/text", "pt/v", "trendline/name", "tx/v"}),
@@ -152,6 +153,7 @@ _GRAMMARS = {  # by the ends of types of content, without "+xml"
     "officedocument.drawing": _SLIDE,
     "spreadsheetml.sharedStrings": Grammar({"si": CELL}),
     _WORKSHEET: _SHEET,
+    "spreadsheetml.styles": Grammar(make_turner=_TURN_CELLS),
     "spreadsheetml.table": Grammar(attributes={"tableColumn": ("name", "totalsRowLabel")}),
     "spreadsheetml.comments": Grammar({"text": CELL}),
     "ms-excel.threadedcomments": Grammar(plain=frozenset({"threadedComment/text"})),
