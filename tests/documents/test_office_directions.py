@@ -237,21 +237,6 @@ def test_sheets_begin_at_the_right(text: str) -> None:
     assert '<sheetView rightToLeft="0"/>' in turn(make('<sheetView rightToLeft="1"/>'), ".xlsx", part, ENGLISH)  # fmt: skip
 
 
-def test_the_sides_of_cells_are_turned() -> None:
-    def make(side: str) -> bytes:
-        styles = f'<styleSheet><cellXfs><xf><alignment horizontal="{side}" vertical="top"/></xf></cellXfs></styleSheet>'
-        parts = [
-            ("xl/workbook.xml", f"{SPREADSHEET}.sheet.main", "<workbook/>"),
-            ("xl/styles.xml", f"{SPREADSHEET}.styles", styles),
-        ]
-        return write_office_package("xl/workbook.xml", parts, {})
-
-    for side, other in (("left", "right"), ("right", "left"), ("center", "center")):
-        for options, expected in ((ARABIC, other), (ENGLISH, other), (GERMAN, side)):
-            turned = turn(make(side), ".xlsx", "xl/styles.xml", options)
-            assert f'<alignment horizontal="{expected}" vertical="top"/>' in turned
-
-
 def test_pages_of_open_document_are_turned() -> None:
     def make(styles: str) -> bytes:
         content = f'<office:styles xmlns:office="o" xmlns:style="s" xmlns:fo="f">{styles}</office:styles>'  # fmt: skip
@@ -265,45 +250,44 @@ def test_pages_of_open_document_are_turned() -> None:
     for before, after in (
         ('<style:graphic-properties style:writing-mode="lr"/>', '<style:graphic-properties style:writing-mode="rl-tb"/>'),
         ("<ns1:page-layout-properties/>", '<ns1:page-layout-properties ns1:writing-mode="rl-tb"/>'),
-        ("<style:paragraph-properties fo:text-align='start'/>", '<style:paragraph-properties fo:text-align="right"/>'),
-        ('<style:paragraph-properties fo:text-align="end"/>', '<style:paragraph-properties fo:text-align="left"/>'),
-        ('<style:paragraph-properties fo:text-align="center"/>', '<style:paragraph-properties fo:text-align="center"/>'),
         ('<style:table-properties table:align="right"/>', '<style:table-properties table:align="left"/>'),
+        ('<style:graphic-properties draw:textarea-horizontal-align="left"/>', '<style:graphic-properties draw:textarea-horizontal-align="right"/>'),
     ):  # fmt: skip
         assert after in turn(make(before), ".odt", "styles.xml", ARABIC)
-        assert before in turn(make(before), ".odt", "styles.xml", GERMAN)
-    for before, after in (("end", "left"), ("right", "left"), ("start", "right")):
-        style = '<style:paragraph-properties fo:text-align="{}"/>'
-        assert style.format(after) in turn(
-            make(style.format(before)), ".odt", "styles.xml", ENGLISH
-        )
     added = '<style:page-layout-properties fo:x="1" style:writing-mode="rl-tb"/>'
     assert added in turn(
         make('<style:page-layout-properties fo:x="1"/>'), ".odt", "styles.xml", ARABIC
     )
 
 
-def test_default_styles_of_open_document_name_a_side() -> None:
-    style = '<style:{0} xmlns:style="s" xmlns:fo="f"><style:paragraph-properties{1}/></style:{0}>'
-    right = ' fo:text-align="right"'
-    for name, before, after in (
-        ("default-style", "", right),
-        ("default-style", ' style:writing-mode="page"', f' style:writing-mode="page"{right}'),
-        ("default-style", ' fo:text-align="justify"', ' fo:text-align="justify"'),
-        ("style", "", ""),
+@pytest.mark.parametrize("family", ["paragraph", "graphic", "presentation", "table-cell"])
+def test_open_document_names_sides_as_libre_office_reads_them(family: str) -> None:
+    def make(name: str, side: str) -> str:
+        properties = f"<style:paragraph-properties{side and f' fo:text-align={side}'}/>"
+        return f'<style:{name} style:family="{family}">{properties}</style:{name}>'
+
+    def turn_styles(styles: str, options: DocumentOptions) -> str:
+        kind = "application/vnd.oasis.opendocument.text"
+        members = [("mimetype", kind), ("content.xml", "<x/>"), ("styles.xml", f"<x>{styles}</x>")]
+        return turn(write_zip(members), ".odt", "styles.xml", options)[3:-4]
+
+    for name, side, arabic, english in (
+        ("style", "'start'", '"right"', '"right"'),
+        ("style", '"left"', '"right"', '"right"'),
+        ("style", '"end"', '"left"', '"left"'),
+        ("style", '"right"', '"left"', '"left"'),
+        ("style", '"center"', '"center"', '"center"'),
+        ("style", "", "", ""),
+        ("default-style", "", '"right"', ""),
+        ("default-style", '"justify"', '"justify"', '"justify"'),
+        ("default-style", '"start"', '"right"', '"right"'),
     ):
-        given = style.format(name, before)
-        data = write_zip(
-            [
-                ("mimetype", "application/vnd.oasis.opendocument.text"),
-                ("content.xml", "<x/>"),
-                ("styles.xml", f"<x>{given}{style.format('style', '')}</x>"),
-            ]
-        )
-        turned = f"<x>{style.format(name, after)}{style.format('style', '')}</x>"
-        assert turn(data, ".odt", "styles.xml", ARABIC) == turned
-        assert given in turn(data, ".odt", "styles.xml", GERMAN)
-        assert given in turn(data, ".odt", "styles.xml", ENGLISH)
+        given, other = make(name, side), make("style", "")
+        for options, expected in ((ARABIC, arabic), (ENGLISH, english), (GERMAN, side)):
+            if family == "table-cell":  # mirrored with the sheet
+                expected = side
+            turned = turn_styles(given + other, options)
+            assert turned == make(name, expected) + other, (name, side, options)
 
 
 def test_the_pages_of_a_book_follow_from_right_to_left() -> None:

@@ -16,16 +16,21 @@ _MODE = Turn(":writing-mode", ("lr-tb", "lr"), ("rl-tb", "rl"))
 _ALIGN = mirror("fo:text-align", ("left", "start"), ("right", "end"))
 _TURNS = {
     "page-layout-properties": [_MODE._replace(is_added=True)],
-    "paragraph-properties": [_MODE, *_ALIGN],
+    "paragraph-properties": [_MODE],
     "table-properties": [_MODE, *mirror("table:align", ("left",), ("right",))],
     "table-cell-properties": [_MODE],
     "section-properties": [_MODE],
-    "graphic-properties": [_MODE],
+    "graphic-properties": [
+        _MODE,
+        *mirror("draw:textarea-horizontal-align", ("left",), ("right",)),
+    ],
 }
+# Of styles whose paragraphs have sides; those of cells are mirrored with their sheet.
+_FAMILIES = ("paragraph", "graphic", "presentation")
 
 
 class OdfTurner:
-    """Turns pages, paragraphs, tables and sections.
+    """Turns pages, paragraphs, tables, sections and shapes.
 
     Paragraphs whose styles name no side get one by the default styles: LibreOffice would align them left.
 
@@ -35,19 +40,25 @@ class OdfTurner:
 
     def __init__(self, directions: Directions) -> None:
         self._attributes = AttributeTurner(_TURNS, directions)
+        self._sides = AttributeTurner({"paragraph-properties": _ALIGN}, directions)
         self._is_rtl = directions[1] == "rtl"
-        self._is_default = False  # whether the next tag is in a default style
+        self._style: XmlToken | None = None  # whose properties the next tags are
 
     def feed(self, token: XmlToken) -> list[Edit]:
         """Return the edits of the next tag."""
-        if token.name == "default-style":
-            self._is_default = token.kind == "open"
+        if token.name in ("style", "default-style"):
+            self._style = token if token.kind == "open" else None
         edits = self._attributes.feed(token)
-        return [*edits, *self._align(token)] if self._is_rtl and self._is_default else edits
+        if token.name == "paragraph-properties" and token.kind != "close":
+            edits += self._align(token)
+        return edits
 
     def _align(self, token: XmlToken) -> list[Edit]:
-        """Return the edit that names the side of a default style's paragraphs, if it is missing."""
-        is_sided = "fo:text-align" in find_attributes(token.source)
-        if token.name != "paragraph-properties" or token.kind == "close" or is_sided:
+        """Return the edits of the side of a style's paragraphs."""
+        style = self._style
+        if style is None or style.attributes.get("style:family") not in _FAMILIES:
             return []
-        return [add_attribute(token, "fo:text-align", "right")]
+        is_sided = "fo:text-align" in find_attributes(token.source)
+        if self._is_rtl and style.name == "default-style" and not is_sided:
+            return [add_attribute(token, "fo:text-align", "right")]
+        return self._sides.feed(token)
