@@ -42,12 +42,12 @@ class OdfTurner:
         self._attributes = AttributeTurner(_TURNS, directions)
         self._sides = AttributeTurner({"paragraph-properties": _ALIGN}, directions)
         self._is_rtl = directions[1] == "rtl"
-        self._style: XmlToken | None = None  # whose properties the next tags are
+        self._style: XmlToken | None = None  # the newest; properties follow it
 
     def feed(self, token: XmlToken) -> list[Edit]:
         """Return the edits of the next tag."""
-        if token.name in ("style", "default-style"):
-            self._style = token if token.kind == "open" else None
+        if token.name in ("style", "default-style") and token.kind != "close":
+            self._style = token
         edits = self._attributes.feed(token)
         if token.name == "paragraph-properties" and token.kind != "close":
             edits += self._align(token)
