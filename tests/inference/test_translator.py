@@ -432,7 +432,9 @@ def test_streamed_tokens_equal_greedy_search(translator: Translator) -> None:
 def test_a_line_in_capitals_is_read_as_a_sentence(translator: Translator) -> None:
     small = ["The cats see the dog.", "The cats see {name}.", "The house. The dogs see {x}."]
     large = ["THE CATS SEE THE DOG.", "THE CATS SEE {name}.", "THE HOUSE. THE DOGS SEE {x}."]
-    expected = [[to_capitals(each.text) for each in n_best] for n_best in translator.stream(small)]
+    expected = [
+        [to_capitals(each.text, "de") for each in n_best] for n_best in translator.stream(small)
+    ]
     assert [[each.text for each in n_best] for n_best in translator.stream(large)] == expected
     assert "{name}" in expected[1][0]
     # As it is, the model reads something else.
@@ -450,6 +452,12 @@ def test_the_translation_of_capitals_is_in_capitals(translator: Translator) -> N
         for segment in (small, large)
     ]
     assert written == ["the cat", "THE CAT"]
+    [tokens] = translator.tokenizer.encode_target(["a fish in it"])
+    for target, expected in (("de", "A FISH IN IT"), ("tr", "A FİSH İN İT")):
+        chosen = copy.copy(translator)
+        chosen.languages = ("en", target)
+        [joined] = chosen.join([large], [[Hypothesis(tokens, 0.0, 0.0)]])
+        assert joined.text == expected
 
 
 def test_the_model_does_not_read_what_a_document_keeps(

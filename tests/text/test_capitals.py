@@ -28,16 +28,23 @@ def test_capitals_are_found(text: str, expected: bool) -> None:
 
 
 def test_small_letters_begin_with_a_capital() -> None:
-    assert to_small_letters("“TABLE OF CONTENTS”") == "“Table of contents”"
-    assert to_small_letters("A. B!  “C” (3 D)? E.G. F, G") == "A. B!  “C” (3 d)? E.g. F, g"
-    assert to_small_letters("") == ""
+    assert to_small_letters("“TABLE OF CONTENTS”", "en") == "“Table of contents”"
+    assert to_small_letters("A. B!  “C” (3 D)? E.G. F, G", "en") == "A. B!  “C” (3 d)? E.g. F, g"
+    assert to_small_letters("", "en") == ""
 
 
 def test_capitals_leave_what_is_kept() -> None:
-    assert to_capitals("Straße mit {name} und %d") == "STRASSE MIT {name} UND %d"
+    assert to_capitals("Straße mit {name} und %d", "de") == "STRASSE MIT {name} UND %d"
+
+
+@pytest.mark.parametrize("language", ["tr", "az", "tr-TR"])
+def test_an_i_keeps_its_dot(language: str) -> None:
+    assert to_capitals("ışık ve iki {id}", language) == "IŞIK VE İKİ {id}"
+    assert to_small_letters("IŞIK İYİ. İKİ KIZ", language) == "Işık iyi. İki kız"
+    assert to_small_letters("ILL IN IT", "de") == "Ill in it"
 
 
 def test_the_time_grows_with_the_length() -> None:
     started = time.process_time()
-    to_small_letters(". " * 500_000)
+    to_small_letters(". " * 500_000, "en")
     assert time.process_time() - started < 5  # a square would be hours

@@ -19,15 +19,16 @@ class SegmentWriter:
     Args:
         models: In evaluation mode; several are an ensemble.
         tokenizer: Of the models.
+        language: Code of the translations' language.
     """
 
-    def __init__(self, models: Sequence[Transformer], tokenizer: Tokenizer) -> None:
-        self.models, self.tokenizer = models, tokenizer
+    def __init__(self, models: Sequence[Transformer], tokenizer: Tokenizer, language: str) -> None:
+        self.models, self.tokenizer, self.language = models, tokenizer, language
 
     def write(self, segment: Segment, hypothesis: Hypothesis) -> str:
         """Return the text of a hypothesis, with what the segment keeps."""
         text = self._write_small(segment, hypothesis)
-        return to_capitals(text) if segment.is_capital else text
+        return to_capitals(text, self.language) if segment.is_capital else text
 
     def _write_small(self, segment: Segment, hypothesis: Hypothesis) -> str:
         """Return the text as the model has written it, with what the segment keeps."""

@@ -6,6 +6,7 @@ from headway.text.kept_text import find_kept_text
 
 _LONG, _SINGLE = 4, 5  # letters of a word that is no abbreviation, beside other words and alone
 _WORD = re.compile(r"[^\W\d_]+")
+_SMALL, _LARGE = str.maketrans("Iİ", "ıi"), str.maketrans("iı", "İI")
 _FIRST_LETTER = re.compile(r"(?:^|[.!?…]\s)[\W\d_]{0,8}[^\W\d_]")
 
 
@@ -17,15 +18,35 @@ def is_in_capitals(text: str) -> bool:
     return max(lengths) >= (_LONG if len(lengths) > 1 else _SINGLE)
 
 
-def to_small_letters(text: str) -> str:
-    """Return a text in capitals as sentences: only the first letter of each is a capital."""
-    return _FIRST_LETTER.sub(lambda found: found[0].upper(), text.lower())
+def to_small_letters(text: str, language: str) -> str:
+    """Return a text in capitals as sentences: only the first letter of each is a capital.
+
+    Args:
+        text: Any text.
+        language: Its code.
+    """
+    small = (text.translate(_SMALL) if _is_dotted(language) else text).lower()
+    return _FIRST_LETTER.sub(lambda found: _upper(found[0], language), small)
 
 
-def to_capitals(text: str) -> str:
-    """Return a text in capitals, without a change of placeholders, addresses and the like."""
+def to_capitals(text: str, language: str) -> str:
+    """Return a text in capitals, without a change of placeholders, addresses and the like.
+
+    Args:
+        text: Any text.
+        language: Its code.
+    """
     parts, at = [], 0
     for kept in find_kept_text(text):
-        parts += [text[at : kept.start].upper(), text[kept.start : kept.end]]
+        parts += [_upper(text[at : kept.start], language), text[kept.start : kept.end]]
         at = kept.end
-    return "".join([*parts, text[at:].upper()])
+    return "".join([*parts, _upper(text[at:], language)])
+
+
+def _upper(text: str, language: str) -> str:
+    return (text.translate(_LARGE) if _is_dotted(language) else text).upper()
+
+
+def _is_dotted(language: str) -> bool:
+    """Return whether a language has an i with a dot and one without, each small and large."""
+    return re.split("[-_]", language)[0] in ("az", "tr")

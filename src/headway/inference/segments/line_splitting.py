@@ -47,7 +47,7 @@ def split_into_segments(
     named = tokenizer.named_language(stripped)
     own = marked.text.removeprefix(named)
     if is_capital := search.keep and is_in_capitals(own):
-        marked.text = named + to_small_letters(own)
+        marked.text = named + to_small_letters(own, language)
     longest = max(1, longest - bool(named))
     encode_part = encode_marked if marked.marks else encode
     texts = split_sentences(marked.text, language) if search.split_sentences else [marked.text]
