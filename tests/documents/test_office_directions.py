@@ -237,57 +237,105 @@ def test_sheets_begin_at_the_right(text: str) -> None:
     assert '<sheetView rightToLeft="0"/>' in turn(make('<sheetView rightToLeft="1"/>'), ".xlsx", part, ENGLISH)  # fmt: skip
 
 
-def test_pages_of_open_document_are_turned() -> None:
-    def make(styles: str) -> bytes:
-        content = f'<office:styles xmlns:office="o" xmlns:style="s" xmlns:fo="f">{styles}</office:styles>'  # fmt: skip
-        kind = "application/vnd.oasis.opendocument.text"
-        return write_zip([("mimetype", kind), ("content.xml", "<x/>"), ("styles.xml", content)])
+def test_the_sides_of_cells_are_turned() -> None:
+    def make(side: str) -> bytes:
+        styles = f'<styleSheet><cellXfs><xf><alignment horizontal="{side}" vertical="top"/></xf></cellXfs></styleSheet>'
+        parts = [
+            ("xl/workbook.xml", f"{SPREADSHEET}.sheet.main", "<workbook/>"),
+            ("xl/styles.xml", f"{SPREADSHEET}.styles", styles),
+        ]
+        return write_office_package("xl/workbook.xml", parts, {})
 
-    ltr = '<style:page-layout-properties style:writing-mode="lr-tb"/><style:paragraph-properties style:writing-mode="page"/>'
+    for side, other in (("left", "right"), ("right", "left"), ("center", "center")):
+        for options, expected in ((ARABIC, other), (ENGLISH, other), (GERMAN, side)):
+            turned = turn(make(side), ".xlsx", "xl/styles.xml", options)
+            assert f'<alignment horizontal="{expected}" vertical="top"/>' in turned
+
+
+ODF_ROOT = '<x xmlns:office="o" xmlns:style="s" xmlns:fo="f">'
+
+
+def turn_odf(styles: str, options: DocumentOptions, root: str = ODF_ROOT) -> str:
+    """Return styles of OpenDocument in a translated file."""
+    kind = "application/vnd.oasis.opendocument.text"
+    members = [("mimetype", kind), ("content.xml", "<x/>"), ("styles.xml", f"{root}{styles}</x>")]
+    turned = turn(write_zip(members), ".odt", "styles.xml", options)
+    return turned.removeprefix(root).removesuffix("</x>")
+
+
+@pytest.mark.parametrize(
+    "name", ["page-layout", "paragraph", "table", "table-cell", "section", "graphic"]
+)
+def test_directions_of_open_document_are_turned(name: str) -> None:
+    ltr = f'<style:{name}-properties fo:x="1" style:writing-mode="lr-tb"/>'
     rtl = ltr.replace("lr-tb", "rl-tb")
-    assert rtl in turn(make(ltr), ".odt", "styles.xml", ARABIC)
-    assert ltr in turn(make(rtl), ".odt", "styles.xml", ENGLISH)
-    for before, after in (
-        ('<style:graphic-properties style:writing-mode="lr"/>', '<style:graphic-properties style:writing-mode="rl-tb"/>'),
-        ("<ns1:page-layout-properties/>", '<ns1:page-layout-properties ns1:writing-mode="rl-tb"/>'),
-        ('<style:table-properties table:align="right"/>', '<style:table-properties table:align="left"/>'),
-        ('<style:graphic-properties draw:textarea-horizontal-align="left"/>', '<style:graphic-properties draw:textarea-horizontal-align="right"/>'),
-    ):  # fmt: skip
-        assert after in turn(make(before), ".odt", "styles.xml", ARABIC)
-    added = '<style:page-layout-properties fo:x="1" style:writing-mode="rl-tb"/>'
-    assert added in turn(
-        make('<style:page-layout-properties fo:x="1"/>'), ".odt", "styles.xml", ARABIC
-    )
+    assert turn_odf(ltr, ARABIC) == turn_odf(ltr.replace("lr-tb", "lr"), ARABIC) == rtl
+    assert turn_odf(rtl, ENGLISH) == turn_odf(rtl.replace("rl-tb", "rl"), ENGLISH) == ltr
+    assert turn_odf(ltr, GERMAN) == ltr
+    page = ltr.replace("lr-tb", "page")
+    assert turn_odf(page, ARABIC) == page
+    added = rtl if name == "page-layout" else ltr.replace(' style:writing-mode="lr-tb"', "")
+    assert turn_odf(f'<style:{name}-properties fo:x="1"/>', ARABIC) == added
+
+
+def test_pages_with_another_prefix_are_turned() -> None:
+    expected = '<ns1:page-layout-properties ns1:writing-mode="rl-tb"/>'
+    assert turn_odf("<ns1:page-layout-properties/>", ARABIC) == expected
+
+
+@pytest.mark.parametrize(
+    ("element", "left", "right"),
+    [
+        ("style:table-properties table:align", "left", "right"),
+        ("style:graphic-properties draw:textarea-horizontal-align", "left", "right"),
+        ("style:graphic-properties style:horizontal-pos", "left", "right"),
+        ("style:graphic-properties style:wrap", "left", "right"),
+        ("style:footnote-sep style:adjustment", "left", "right"),
+        ("style:list-level-properties fo:text-align", "start", "end"),
+    ],
+)
+def test_sides_in_open_document_are_turned(element: str, left: str, right: str) -> None:
+    for side, other in ((left, right), (right, left), ("center", "center")):
+        for options, expected in ((ARABIC, other), (ENGLISH, other), (GERMAN, side)):
+            assert turn_odf(f'<{element}="{side}"/>', options) == f'<{element}="{expected}"/>'
 
 
 @pytest.mark.parametrize("family", ["paragraph", "graphic", "presentation", "table-cell"])
 def test_open_document_names_sides_as_libre_office_reads_them(family: str) -> None:
-    def make(name: str, side: str) -> str:
-        properties = f"<style:paragraph-properties{side and f' fo:text-align={side}'}/>"
+    def make(name: str, side: str, child: str = "<x/>") -> str:
+        properties = f"<style:paragraph-properties{side and f' fo:text-align={side}'}>{child}</style:paragraph-properties>"
         return f'<style:{name} style:family="{family}">{properties}</style:{name}>'
 
-    def turn_styles(styles: str, options: DocumentOptions) -> str:
-        kind = "application/vnd.oasis.opendocument.text"
-        members = [("mimetype", kind), ("content.xml", "<x/>"), ("styles.xml", f"<x>{styles}</x>")]
-        return turn(write_zip(members), ".odt", "styles.xml", options)[3:-4]
-
+    left, right = ('"start"', '"end"') if family == "table-cell" else ('"left"', '"right"')
+    default = "" if family == "table-cell" else right
     for name, side, arabic, english in (
-        ("style", "'start'", '"right"', '"right"'),
-        ("style", '"left"', '"right"', '"right"'),
-        ("style", '"end"', '"left"', '"left"'),
-        ("style", '"right"', '"left"', '"left"'),
+        ("style", "'start'", right, right),
+        ("style", '"left"', right, right),
+        ("style", '"end"', left, left),
+        ("style", '"right"', left, left),
         ("style", '"center"', '"center"', '"center"'),
         ("style", "", "", ""),
-        ("default-style", "", '"right"', ""),
+        ("default-style", "", default, ""),
         ("default-style", '"justify"', '"justify"', '"justify"'),
-        ("default-style", '"start"', '"right"', '"right"'),
+        ("default-style", '"start"', right, right),
     ):
         given, other = make(name, side), make("style", "")
         for options, expected in ((ARABIC, arabic), (ENGLISH, english), (GERMAN, side)):
-            if family == "table-cell":  # mirrored with the sheet
-                expected = side
-            turned = turn_styles(given + other, options)
+            turned = turn_odf(given + other, options)
             assert turned == make(name, expected) + other, (name, side, options)
+
+
+def test_default_styles_of_open_document_get_a_side_only_where_it_can_be_written() -> None:
+    empty = '<style:default-style style:family="paragraph"/>'
+    properties = "<style:paragraph-properties/>"
+    assert turn_odf(empty, ARABIC) == empty
+    assert turn_odf(f'<style:style style:family="paragraph"/>{properties}', ARABIC).endswith(
+        properties
+    )
+    default = f'<style:default-style style:family="paragraph">{properties}</style:default-style>'
+    assert turn_odf(default, ARABIC, '<x xmlns:style="s">') == default
+    after = f'{default}<style:style style:family="paragraph"/>{properties}'
+    assert turn_odf(after, ARABIC).endswith(properties)
 
 
 def test_the_pages_of_a_book_follow_from_right_to_left() -> None:

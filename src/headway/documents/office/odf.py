@@ -58,8 +58,8 @@ def find_odf_parts(package: Package, kind: str) -> Iterator[tuple[str, Grammar]]
     """
     found = package.read("mimetype").decode("ascii", "replace") if "mimetype" in package else ""
     expected = f"application/vnd.oasis.opendocument.{_KINDS[kind]}"
-    # A template or a document made from a web page has a longer type, such as text-web.
-    is_other = found and not found.strip().startswith(expected)
+    # Templates, master documents and documents made from web pages have a longer type, such as text-web.
+    is_other = found and not re.fullmatch(rf"{re.escape(expected)}(-[a-z-]+)?", found.strip())
     if is_other or "content.xml" not in package:
         raise HeadwayError(f"is no {kind} file, although its name says so")
     if _MANIFEST in package and b"encryption-data" in package.read(_MANIFEST):

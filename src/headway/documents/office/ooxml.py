@@ -90,6 +90,7 @@ _TURN_SLIDES = partial(AttributeTurner, {
 TURN_SHEETS = partial(
     AttributeTurner, {"sheetView": [Turn("rightToLeft", *ON_OR_OFF, is_added=True)]}
 )
+_TURN_CELLS = partial(AttributeTurner, {"alignment": mirror("horizontal", ("left",), ("right",))})
 _SLIDE = Grammar(
     {"p": SLIDE},
     frozenset({"cm/text", "pt/v", "trendline/name", "tx/v"}),
@@ -152,6 +153,7 @@ _GRAMMARS = {  # by the ends of types of content, without "+xml"
     "officedocument.drawing": _SLIDE,
     "spreadsheetml.sharedStrings": Grammar({"si": CELL}),
     _WORKSHEET: _SHEET,
+    "spreadsheetml.styles": Grammar(make_turner=_TURN_CELLS),
     "spreadsheetml.table": Grammar(attributes={"tableColumn": ("name", "totalsRowLabel")}),
     "spreadsheetml.comments": Grammar({"text": CELL}),
     "ms-excel.threadedcomments": Grammar(plain=frozenset({"threadedComment/text"})),
