@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from playwright.sync_api import BrowserContext, Page
+from playwright.sync_api import BrowserContext, Page, Route
 from watching import Watch, count, take, until
 
 MARKDOWN = "# Dogs\n\nTwo **brown** dogs run through the `snow`.\n"
@@ -12,7 +12,7 @@ TABLE = "id,text\n1,Two dogs run.\n"
 
 def use_files(context: BrowserContext, origin: str, shots: Path | None) -> None:
     """The glossary holds for text and files; files are translated, saved, or refused with a reason."""
-    watch = Watch(context, origin, ("status of 400",))
+    watch = Watch(context, origin, ("status of 400", "status of 404", "status of 429"))
     page = context.new_page()
     page.goto(origin)
     until(page, "document.querySelector('#from').options.length > 0")
@@ -43,6 +43,25 @@ def use_files(context: BrowserContext, origin: str, shots: Path | None) -> None:
     ]
     assert re.fullmatch(r"Done\. Quality [01]\.\d\d", page.locator("#file-status").inner_text())
     count("tables of quality saved")
+    # A busy server is asked again, and a table that is gone does not keep the file back.
+    answers = [("result", 429), ("quality", 404)]
+
+    def refuse(route: Route) -> None:
+        part, status = answers[0] if answers else ("", 0)
+        if not route.request.url.endswith(part) or not part:
+            return route.continue_()
+        answers.pop(0)
+        headers = {"Retry-After": "1"}
+        return route.fulfill(status=status, headers=headers, json={"message": "gone"})
+
+    page.route("**/v2/document/**", refuse)
+    assert translate_file(page, "dogs.md", MARKDOWN) == saved
+    until(page, "document.querySelector('#file-status').textContent === 'gone'")
+    assert page.locator("#file-save").is_visible()
+    assert page.locator("#file-quality").is_hidden()
+    assert answers == []
+    page.unroute_all()
+    count("files saved in spite of refusals")
     saved = translate_file(page, "dogs.csv", TABLE, columns="text")
     assert saved.startswith("id,text\n1,")
     assert "Quarkze" in saved

@@ -163,7 +163,10 @@ def test_a_document_that_is_asked_for_has_the_same_quality(
                 assert names[0] == names[1]
         assert [part.status_code for part in parts] == [200, 404]
         assert parts[1].json() == {"message": "Document has no quality: send it with quality=true"}
-        state, parts = send("DE", "FR", "true")
+        fields = {"source_lang": "DE", "target_lang": "FR", "quality": "true"}
+        refused = client.post("/v2/document", data=fields, files=file)
+        assert (refused.status_code, "needs a model that" in refused.text) == (400, True)
+        state, parts = send("", "FR", "true")  # the language is detected later
         assert state["status"] == "error"
         assert "needs a model that" in state["error_message"]
         assert [part.status_code for part in parts] == [503, 503]

@@ -150,16 +150,23 @@ def test_files_take_turns_and_go(monkeypatch: pytest.MonkeyPatch) -> None:
             pass
 
     asyncio.run(use())
-    addresses = [store.add({"a.de.txt": b"x" * 10})[0] for _ in range(KEPT_FILES + 1)]
+    addresses = [store.add(b"x" * 10, "a.de.txt")[0] for _ in range(KEPT_FILES + 1)]
     assert len(set(addresses)) == len(addresses)
     assert store.find(addresses[-1]).name == "a.de.txt"
     with pytest.raises(Rejection):
         store.find(addresses[0])
-    both = store.add({"a.de.txt": b"x" * 10, "a.de.txt.quality.tsv": b"x" * 10})
-    assert [store.find(address).name for address in both] == ["a.de.txt", "a.de.txt.quality.tsv"]
-    with pytest.raises(Rejection) as raised:
-        store.add({"a.txt": b"x" * (KEPT_FILES * store.config.file_limit), "b.txt": b"x"})
-    assert raised.value.status == 413
+    room = KEPT_FILES * store.config.file_limit
+    for large in ((b"x" * (room + 1), None), (b"x", b"x" * (room + 1))):
+        with pytest.raises(Rejection) as raised:
+            store.add(large[0], "a.txt", large[1])
+        assert raised.value.status == 413
+    # Reports do not drive out files.
+    rated = [store.add(b"x", "a.de.txt", b"x" * room) for _ in range(3)]
+    assert store.find(rated[-1][1]).name == "a.de.txt.quality.tsv"
+    for gone in rated[:2]:
+        assert store.find(gone[0]).name == "a.de.txt"
+        with pytest.raises(Rejection, match="if there is room"):
+            store.find(gone[1])
     assert store.find(addresses[-1])
     clock = store.find(addresses[-1]).made_at + KEPT_SECONDS + 1
     monkeypatch.setattr("headway.serving.files.time.monotonic", lambda: clock)

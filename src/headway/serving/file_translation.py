@@ -68,9 +68,9 @@ def keep_document(
     data, report = translated
     name = name_translation(name, language)
     if report is None:
-        [address] = files.add({name: data})
+        [address] = files.add(data, name)
         return KeptDocument(address)
-    address, table = files.add({name: data, f"{name}.quality.tsv": report.table.encode()})
+    address, table = files.add(data, name, report.table.encode())
     return KeptDocument(address, round(report.mean, 4), table)
 
 

@@ -4,7 +4,7 @@ import asyncio
 import re
 import secrets
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -13,7 +13,7 @@ from headway.config import ServerConfig
 from headway.serving.rejection import Rejection, overloaded
 
 KEPT_SECONDS = 1800.0  # from a translation until its file can no longer be fetched
-KEPT_FILES = 20  # as large as a request may send; then the oldest go
+KEPT_FILES = 20  # as large as a request may send, and as many bytes of reports; then the oldest go
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,13 @@ class TranslatedFile:
         name: For the client, such as ``report.de.md``.
         data: Its content.
         made_at: Time in seconds.
+        is_report: Whether it says something about another file.
     """
 
     name: str
     data: bytes
     made_at: float
+    is_report: bool = False
 
 
 def name_translation(name: str, language: str) -> str:
@@ -80,23 +82,26 @@ class FileStore:
         async with self._places:
             yield
 
-    def add(self, files: Mapping[str, bytes]) -> list[str]:
-        """Keep files that belong together; return the unguessable ends of their addresses.
+    def add(self, data: bytes, name: str, report: bytes | None = None) -> list[str]:
+        """Keep a file and a report on it; return the unguessable ends of their addresses.
 
         Args:
-            files: Their contents by their names, of which `name_translation` makes the first.
+            data: The file.
+            name: From `name_translation`.
+            report: A table on the quality; None: there is none.
 
         Raises:
             Rejection: 413 if there is no room for them.
         """
-        size = sum(map(len, files.values()))
-        if size > self._room:
+        made_at = time.monotonic()
+        kept = [TranslatedFile(name, data, made_at)]
+        if report is not None:
+            kept.append(TranslatedFile(f"{name}.quality.tsv", report, made_at, is_report=True))
+        if max(len(file.data) for file in kept) > self._room:
             raise Rejection(413, "The translated file is too large for this server")
-        self._remove_old(size)
-        made_at, addresses = time.monotonic(), []
-        for name, data in files.items():
-            addresses.append(f"{secrets.token_urlsafe(24)}.{name}")
-            self._files[addresses[-1]] = TranslatedFile(name, data, made_at)
+        addresses = [f"{secrets.token_urlsafe(24)}.{file.name}" for file in kept]
+        self._files |= zip(addresses, kept, strict=True)
+        self._remove_old()
         return addresses
 
     def find(self, address: str) -> TranslatedFile:
@@ -105,17 +110,19 @@ class FileStore:
         Raises:
             Rejection: 404 if there is none of this address, or no more.
         """
-        self._remove_old(0)
+        self._remove_old()
         if address not in self._files:
-            raise Rejection(404, "There is no such file: translated files are kept for 30 minutes")
+            raise Rejection(
+                404,
+                "There is no such file: translated files are kept for 30 minutes, if there is room",
+            )
         return self._files[address]
 
-    def _remove_old(self, size: int) -> None:
-        """Drop the files that are too old, and the oldest ones if there is no room for another."""
-        size += sum(len(file.data) for file in self._files.values())
-        for address, file in list(self._files.items()):  # the oldest first
+    def _remove_old(self) -> None:
+        """Drop the files that are too old, and the oldest ones if there is no room for the others."""
+        sizes = {False: 0, True: 0}  # of files and of reports, whose rooms are equal
+        for address, file in reversed([*self._files.items()]):  # the newest first
+            sizes[file.is_report] += len(file.data)
             is_old = time.monotonic() - file.made_at > KEPT_SECONDS
-            if not is_old and size <= self._room:
-                break
-            size -= len(file.data)
-            del self._files[address]
+            if is_old or sizes[file.is_report] > self._room:
+                del self._files[address]

@@ -128,7 +128,7 @@ def test_jobs_wait_end_and_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> Non
 
         async def work(until: asyncio.Event) -> KeptDocument:
             await until.wait()
-            return KeptDocument(files.add({"a.txt": b"x"})[0])
+            return KeptDocument(files.add(b"x", "a.txt")[0])
 
         async def fail(error: Exception) -> KeptDocument:
             raise error

@@ -47,6 +47,8 @@ async def upload_document(request: DeepLDocumentRequest, context: Context) -> De
         if not route:
             raise Rejection(400, "Source and target language are equal.")
         await add_glossary(route, request.glossary_id, context)  # rejects a wrong one now
+        if request.quality:
+            check_quality(route)
     progress = Progress()
     work = _translate(request, upload, source, target, context, progress)
     name = context.jobs.start(context.owner, progress, work)

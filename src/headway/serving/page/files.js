@@ -53,32 +53,43 @@
         const secret = { document_key: sent.document_key };
         const address = `v2/document/${encodeURIComponent(sent.document_id)}`;
         const { quality } = await wait(address, secret, options);
-        const fetchFile = (part) => headway.request(`${address}/${part}`, secret, { ...options, isFile: true });
-        const blob = await fetchFile("result");
-        const table = quality === undefined ? null : await fetchFile("quality");
-        if (mine.signal.aborted) return;
+        const blob = await ask(`${address}/result`, secret, { ...options, isFile: true });
         const name = nameTranslation(file.name, target);
         offer("file-save", blob, name, `Save ${name}`);
-        if (table) offer("file-quality", table, `${name}.quality.tsv`, "Save the quality of each sentence");
-        show(table ? `Done. Quality ${quality.toFixed(2)}` : "Done.");
+        show(quality === undefined ? "Done." : `Done. Quality ${quality.toFixed(2)}`);
         $("file-save").click();
+        if (quality === undefined) return;
+        const table = await ask(`${address}/quality`, secret, { ...options, isFile: true });
+        offer("file-quality", table, `${name}.quality.tsv`, "Save the quality of each sentence");
       } catch (error) {
         if (error.name !== "AbortError") show(error.message, { wrong: true });
       }
     }
 
+    /** Return the answer to a request; while the server is busy, wait as long as it says: the file goes on. */
+    async function ask(address, secret, options) {
+      for (;;) {
+        try {
+          const answer = await headway.request(address, secret, options);
+          options.signal.throwIfAborted();
+          return answer;
+        } catch (error) {
+          if (!error.wait) throw error;
+          await pause(1000 * error.wait, options);
+        }
+      }
+    }
+
+    async function pause(milliseconds, { signal }) {
+      await new Promise((resolve) => setTimeout(resolve, milliseconds));
+      signal.throwIfAborted();
+    }
+
     /** Ask how far a file is until it is done; return the last answer. */
     async function wait(address, secret, options) {
       for (const started = Date.now(); ; ) {
-        await new Promise((resolve) => setTimeout(resolve, PAUSE));
-        options.signal.throwIfAborted();
-        let state;
-        try {
-          state = await headway.request(address, secret, options);
-        } catch (error) {
-          if (!error.wait) throw error; // the server is busy: the file goes on
-          continue;
-        }
+        await pause(PAUSE, options);
+        const state = await ask(address, secret, options);
         if (state.status === "error") throw new Error(state.error_message);
         if (state.status === "done") return state;
         const left = state.seconds_remaining;
