@@ -218,7 +218,7 @@ def test_the_student_goes_on_from_the_installed_model_with_fewer_layers():
 
 def test_the_student_has_the_first_beam_that_is_good_enough():
     scale = replace(SCALE, student_beams=(1, 2, 4))
-    stages = follow(maker(scale), {"student-beam-1": 19.5, "student-beam-2": 19.7})
+    stages = follow(maker(scale), {"student-beam-1": 19.7, "student-beam-2": 19.9})
     assert "student-beam-4" not in stages
     assert "--search.beam 2" in stages["install-student"].describe()[0]
 
