@@ -4,7 +4,7 @@
 
 Half of the requests are sound and must succeed; half are damaged. No answer may have a status above 499, but the
 503 of a document that is not done, or be other than `/spec` says; memory may grow by 40 MB, because the translated
-documents of half an hour are kept. MODEL translates English to German.
+documents of half an hour are kept. MODEL translates English to German and has a `quality.json`.
 """
 
 import argparse
@@ -20,7 +20,16 @@ from serving_process import Server
 
 from support.interface_requests import Answer, Conversation
 
-SHORT = ("--search.max-extra", "3", "--search.beam", "1", "--server.client-glossaries", "20")
+SHORT = (
+    "--search.max-extra",
+    "3",
+    "--search.beam",
+    "1",
+    "--server.client-glossaries",
+    "20",
+    "--server.file-jobs",
+    "20",
+)
 MOST_GROWTH = 40e6
 
 

@@ -1,11 +1,14 @@
 """Generated requests for DeepL's addresses; `tests/outside/interface_campaign.py` sends thousands."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
 
 from headway.config import ServerConfig
+from headway.inference.quality.evidence import FEATURES
+from headway.inference.quality.quality_model import QualityModel
 from headway.serving.app import make_app
 from headway.serving.models import load_models
 from headway.serving.server import Server
@@ -15,9 +18,11 @@ from support.interface_requests import Answer, Conversation
 # Starlette leaves the file of a part that was cut off to the garbage collector.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.slow
-def test_answers_are_as_the_description_says(model_directory: Path) -> None:
-    models = load_models([model_directory], overrides={"search.max-extra": "3"})
-    config = ServerConfig(client_glossaries=1)
+def test_answers_are_as_the_description_says(model_directory: Path, tmp_path: Path) -> None:
+    rated = shutil.copytree(model_directory, tmp_path / "model")
+    QualityModel(-1.0, dict.fromkeys(FEATURES, 0.5)).save(rated)
+    models = load_models([rated], overrides={"search.max-extra": "3"})
+    config = ServerConfig(client_glossaries=1, file_jobs=20)
     with TestClient(make_app(Server(models, config)), raise_server_exceptions=False) as client:
 
         def send(method: str, address: str, headers: dict[str, str], body: bytes) -> Answer:
@@ -25,7 +30,7 @@ def test_answers_are_as_the_description_says(model_directory: Path) -> None:
             return answer.status_code, dict(answer.headers), answer.content
 
         conversation = Conversation(send, seed=3)
-        for _ in range(250):
+        for _ in range(400):
             conversation.ask()
     paths = {path for _, path, status in conversation.statuses if status < 300}
     described = {path for path in conversation.spec["paths"] if path.startswith("/v2/")}
