@@ -203,9 +203,20 @@ def test_what_must_stay_is_found() -> None:
 
 
 def test_words_beside_numbers_are_no_units() -> None:
-    for text in ("cars of the 1990s", "the 80s", "TRY 5 TIMES", "MAD 3", "25 EURO", "5 hours"):
+    for text in (
+        "cars of the 1990s",
+        "the 80s",
+        "TRY 5 TIMES",
+        "MAD 3",
+        "25 EURO",
+        "5 hours",
+        "for CHF9.12",
+        "183M",
+        "12B people",
+    ):
         assert find_kept_text(text) == [], text
     assert len(find_kept_text("after 5 s or 5ms, 7 TRY, EUR 3")) == 4
+    assert len(find_kept_text("A4, 4K-TV, M3.")) == 3
 
 
 def test_symbols_and_codes_are_kept() -> None:

@@ -70,8 +70,8 @@ PATTERNS: dict[Kind, tuple[str, ...]] = {
     ),
     "literal": (
         _NUMBER,
-        # A code such as A4, DE-2301 or COVID-19.
-        r"(?a:(?<![\w./-])(?=[A-Z0-9/-]*[A-Z])(?=[A-Z0-9/-]*\d)[A-Z0-9]+(?:[-/][A-Z0-9]+)*(?![\w/-]))",
+        # A code such as A4, DE-2301 or COVID-19; "CHF9.12" and "18M" are numbers.
+        r"(?a:(?<![\w./-])(?!\d+[KMBT](?![\w/-]))(?=[A-Z0-9/-]*[A-Z])(?=[A-Z0-9/-]*\d)[A-Z0-9]+(?:[-/][A-Z0-9]+)*(?![\w/-]|[.,]\d))",
     ),
 }
 _ANY = re.compile("|".join(f"(?P<{kind}>{'|'.join(some)})" for kind, some in PATTERNS.items()))
