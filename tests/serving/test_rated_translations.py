@@ -172,6 +172,20 @@ def test_a_document_that_is_asked_for_has_the_same_quality(
         assert [part.status_code for part in parts] == [503, 503]
 
 
+def test_a_document_may_have_the_lowest_quality(tokenizer: Tokenizer, tmp_path: Path) -> None:
+    models = load_rated(tmp_path, tokenizer, 1)
+    models.pairs["en", "de"].quality_model = QualityModel(-1000.0, dict.fromkeys(FEATURES, 0.0))
+    with started(models) as client:
+        fields = {"source_lang": "EN", "target_lang": "DE", "quality": "true"}
+        sent = client.post("/v2/document", data=fields, files={"file": ("a.txt", b"A dog.")}).json()
+        for _ in range(600):
+            state = client.post(f"/v2/document/{sent['document_id']}", json=sent).json()
+            if state["status"] == "done":
+                break
+            time.sleep(0.02)
+        assert state["quality"] == 0
+
+
 def test_the_quality_of_a_file_is_that_of_its_sentences(
     tokenizer: Tokenizer, tmp_path: Path
 ) -> None:

@@ -15,7 +15,7 @@ _SCRIPTS = frozenset(
     {"adlm", "arab", "aran", "hebr", "mand", "nkoo", "rohg", "samr", "syrc", "thaa"}
 )
 _ASIAN = frozenset({"ja", "ko", "yue", "zh"})
-# Languages from left to right in whose scripts the shape of a letter depends on the letters beside it.
+# Besides those from right to left, the languages that office programs name in an attribute of its own, as complex scripts.
 _COMPLEX = frozenset({
     "as", "bn", "bo", "dz", "gu", "hi", "km", "kn", "lo", "mai", "ml", "mr", "my", "ne", "or", "pa", "sa", "si", "ta", "te", "th",
 })  # fmt: skip

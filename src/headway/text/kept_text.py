@@ -5,16 +5,16 @@ from typing import Literal, NamedTuple
 
 Kind = Literal["name", "tag", "literal"]
 
-# Of currencies.
-CODES = (
+# Codes of currencies.
+CURRENCIES = (
     "AED|ARS|AUD|BRL|CAD|CHF|CLP|CNY|COP|CZK|DKK|EGP|EUR|GBP|HKD|HUF|IDR|ILS|INR|ISK|JPY|KES|KRW|KZT|MAD|MXN|MYR|NGN|NOK|NZD|"
     "PEN|PHP|PKR|PLN|RON|RSD|RUB|SAR|SEK|SGD|THB|TND|TRY|TWD|UAH|USD|VND|ZAR"
 )
 # Symbols that are the same in most languages; letters that are also words are left out, and "1990s" are no seconds.
 UNITS = (
-    "km/h|mph|m/s|[kMGT]i?B/s|[kMGT]bit/s|[kMGT]bps|[cdkmµμn]?m[²³]?|[kmµμ]?g|[cdhm]?l|mL|ml|[mµμn]s|(?<=[ \u00a0\u202f])s|min|h|[kMGT]?Hz|rpm|fps|"
-    "[kMG]?W|kWh|MWh|[kmM]?V|mA|mAh|Ah|[kM]?Ω|kJ|kcal|[hkM]?Pa|bar|dB|°[CF]?|[kKMGTP]i?B|dpi|px|pt|ft|lbs?|oz|ppm|%%?|‰|€|£|"
-    f"{CODES}"
+    "km/h|mph|m/s|[kMGT]i?B/s|[kMGT]bit/s|[kMGT]bps|[cdkmµμn]?m[²³]?|[kmµμ]?g|[cdhm]?l|mL|ml|[mµμn]s|(?<=[ \u00a0\u202f])s|min|h|"
+    "[kMGT]?Hz|rpm|fps|[kMG]?W|kWh|MWh|[kmM]?V|mA|mAh|Ah|[kM]?Ω|kJ|kcal|[hkM]?Pa|bar|dB|°[CF]?|[kKMGTP]i?B|dpi|px|pt|ft|lbs?|oz|ppm|%%?|‰|€|£|"
+    f"{CURRENCIES}"
 )
 # Of names of files that are no words.
 SUFFIXES = (
@@ -24,17 +24,19 @@ SUFFIXES = (
 TAG = r"</?[A-Za-z][\w:.-]*(?:\s[^<>]*)?/?>"
 # A message of ICU with the braces of its cases, and of placeholders in them.
 ICU = r"\{\s*\w+\s*,\s*(?:plural|select|selectordinal)\s*,(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}"
-PRIVATE_USE = (
-    0xE000,
-    0xF900,
-)  # characters without a meaning in Unicode; documents mark kept texts with them
+# Characters without a meaning in Unicode, with which documents mark kept texts.
+PRIVATE_USE = (0xE000, 0xF900)
 # Marks of lists, notes of songs, arrows, emoji and the like.
 _SYMBOL = (
     "\u00a9\u00ae\u2022\u2023\u2043\u2122\u2190-\u21ff\u2300-\u23ff\u2460-\u24ff\u2500-\u27bf\u2b00-\u2bff"
     "\U0001f000-\U0001faff"
 )
 _DIGITS = r"\d+(?:[.,]\d+)*"
-_NUMBER = rf"(?<![\w.,])(?:[-+±]?{_DIGITS}[ \u00a0\u202f]?(?:{UNITS})|(?!TRY|PEN|MAD|COP)(?:{CODES})[ \u00a0\u202f]{_DIGITS})(?!\w)"
+_WITH_UNIT = rf"[-+±]?{_DIGITS}[ \u00a0\u202f]?(?:{UNITS})"
+_WITH_CURRENCY = (
+    rf"(?!TRY|PEN|MAD|COP)(?:{CURRENCIES})[ \u00a0\u202f]{_DIGITS}"  # those are also words
+)
+_NUMBER = rf"(?<![\w.,])(?:{_WITH_UNIT}|{_WITH_CURRENCY})(?!\w)"
 PATTERNS: dict[Kind, tuple[str, ...]] = {
     "tag": (TAG, rf"(?:[{_SYMBOL}][\ufe0e\ufe0f\u200d]*)+"),
     "name": (
