@@ -14,7 +14,7 @@ from headway.cli.arguments import parse
 from headway.cli.verbs import evaluate, train, translate
 from headway.config import PRESETS, load
 from headway.recipes.best import best_model
-from headway.recipes.forecast import estimate_seconds, fit_parts, list_stages
+from headway.recipes.forecast import Fit, estimate_seconds, fit_parts, list_stages
 from headway.recipes.given import GivenText, TextFacts
 from headway.recipes.ledger import Ledger, unfinished_stages
 from headway.recipes.making import StageMaker
@@ -230,11 +230,11 @@ def test_a_plan_is_shorter_than_its_hours_and_each_part_adds_time():
     def hours(choices: Choices) -> float:
         return sum(estimate_seconds(stage, 1e11) for stage in list_stages(begin(choices))) / 3600
 
-    whole = fit_parts(begin, SCALE, 1e11, 1e6)
+    whole = fit_parts(begin, SCALE, FACTS, 1e11, 1e6)
     assert whole.choices == replace(ALL, forward_models=2)
     assert whole.omitted == []
     steps = [0.2, 0.5, 1.0, 2.0, 4.0]
-    fits = [fit_parts(begin, SCALE, 1e11, share * hours(Choices())) for share in steps]
+    fits = [fit_parts(begin, SCALE, FACTS, 1e11, share * hours(Choices())) for share in steps]
     assert all(hours(fit.choices) <= fit.hours for fit in fits)
     assert [hours(fit.choices) for fit in fits] == sorted(hours(fit.choices) for fit in fits)
     assert fits[0].choices.share < 0.2 < fits[1].choices.share < 0.5
@@ -243,33 +243,53 @@ def test_a_plan_is_shorter_than_its_hours_and_each_part_adds_time():
     # For the sake of the first addition, trainings may be a little shorter.
     first = replace(Choices(), more_text=True)
     for budget, more_text in ((0.99, True), (0.85, True), (0.75, False)):
-        fit = fit_parts(begin, SCALE, 1e11, budget * hours(first))
+        fit = fit_parts(begin, SCALE, FACTS, 1e11, budget * hours(first))
         assert fit.choices.more_text == more_text
         assert 0.8 <= fit.choices.share <= 1
         assert hours(fit.choices) <= fit.hours
         assert ("training on translations" in dict(fit.omitted)) != more_text
     # Without hours: all, but not more than the limit.
-    assert fit_parts(begin, SCALE, 1e11, None).choices == whole.choices
-    slow = fit_parts(begin, SCALE, 1e9, None)
+    assert fit_parts(begin, SCALE, FACTS, 1e11, None).choices == whole.choices
+    slow = fit_parts(begin, SCALE, FACTS, 1e9, None)
     assert slow.hours == headway.recipes.settings.MOST_HOURS
 
 
-def test_more_hours_than_enough_make_the_trainings_longer_where_that_helps():
-    def begin(scale: Scale):
-        return lambda choices: best_model(maker(scale, choices), GIVEN)
+def test_trainings_are_as_much_longer_as_the_text_if_the_hours_allow_it():
+    def fit(times: float, hours: float | None, longest: float = 9.0) -> Fit:
+        """The plan for a text that is so many times longer than those that the steps suit."""
+        scale = replace(SCALE, tokens=29_000 * 71 / 4.2 / times, longest=longest)
+        return fit_parts(
+            lambda choices: best_model(maker(scale, choices), GIVEN), scale, FACTS, 1e12, hours
+        )
 
-    for longest, hours, share in ((1.0, 1e6, 1.0), (3.0, 1e6, 3.0), (3.0, None, 1.0)):
-        scale = replace(SCALE, longest=longest)
-        fit = fit_parts(begin(scale), scale, 1e11, hours)
-        assert fit.choices == replace(ALL, forward_models=2, share=share)
-    [whole] = [fit_parts(begin(SCALE), SCALE, 1e11, None).hours]
-    scale = replace(SCALE, longest=9.0)
-    longer = fit_parts(begin(scale), scale, 1e11, 2 * whole)
-    assert 1.5 < longer.choices.share < 2.5
-    steps = options(follow(maker(scale, longer.choices), {})["final"]).overrides[
-        "training.max-steps"
+    whole = replace(ALL, forward_models=2)
+    for times, longest, share in (
+        (0.5, 9.0, 1.0),
+        (1.0, 9.0, 1.0),
+        (3.0, 9.0, 3.0),
+        (3.0, 2.0, 2.0),
+    ):
+        for hours in (1e6, None):
+            found = fit(times, hours, longest)
+            assert (found.choices, found.omitted) == (replace(whole, share=share), [])
+    # They are more worth than a sweep and a second model, and less than translations and a student.
+    usual = fit(1.0, None).hours
+    some = fit(3.0, usual)
+    assert some.choices == Choices(more_text=True, student=True, share=some.choices.share)
+    assert 1.1 < some.choices.share < 2
+    assert [name for name, _ in some.omitted] == [
+        "longer trainings",
+        "the sweep",
+        "a second forward model",
     ]
-    assert int(steps) == round(3200 * longer.choices.share)
+    most = fit(3.0, 1.5 * usual)
+    assert some.choices.share < most.choices.share < 3
+    few = fit(3.0, 0.05 * usual)
+    assert few.choices == Choices(share=few.choices.share)
+    assert few.choices.share < 1
+    longer = maker(SCALE, most.choices)
+    steps = options(follow(longer, {})["final"]).overrides["training.max-steps"]
+    assert int(steps) == round(3200 * most.choices.share)
 
 
 def test_a_number_of_steps_changes_the_whole_schedule():

@@ -78,7 +78,11 @@ def make_plan(out: Path, options: "Options", processors: Processors) -> "Plan":
             raise SystemExit(code)
         speed = read_speed(output)
     fit = fit_parts(
-        lambda choices: begin_recipe(out, options, facts, choices), scale, speed, options.hours
+        lambda choices: begin_recipe(out, options, facts, choices),
+        scale,
+        facts,
+        speed,
+        options.hours,
     )
     return Plan(
         options=options, sha256=digests, facts=facts, speed=speed, hours=fit.hours,
@@ -101,6 +105,11 @@ def describe_plan(out: Path, plan: "Plan") -> str:
     width = max(len(stage.name) for stage in stages)
     for stage, seconds in zip(stages, times, strict=True):
         lines.append(f"  {stage.name:<{width}}  {format_duration(seconds):>11}  {stage.purpose}")
+    if plan.choices.share > 1:
+        lines += [
+            "",
+            f"trainings have {plan.choices.share:.3g} times the usual steps, because the text is long",
+        ]
     hours = sum(times) / 3600
     if hours > 1.02 * plan.hours:
         lines += [

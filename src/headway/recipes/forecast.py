@@ -1,13 +1,15 @@
 """Estimates: how fast this machine trains, how long stages take, and which parts fit into the hours."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from headway.recipes import settings as numbers
+from headway.recipes.given import TextFacts
 from headway.recipes.ledger import Recipe
-from headway.recipes.settings import ADDITIONS, Choices, Scale, Settings, list_options
+from headway.recipes.settings import ADDITIONS, LONGER, Choices, Scale, Settings, list_options
 from headway.recipes.stage import Command, Result, Scores, Stage
 
 UNKNOWN = Scores(bleu=0.0, chrf=0.0)  # of a model that is not trained yet
@@ -66,13 +68,18 @@ class Fit:
 
 
 def fit_parts(
-    begin: Callable[[Choices], Recipe], scale: Scale, speed: float, hours: float | None
+    begin: Callable[[Choices], Recipe],
+    scale: Scale,
+    facts: TextFacts,
+    speed: float,
+    hours: float | None,
 ) -> Fit:
     """Choose the parts of a recipe, those first that are worth most for their time.
 
     Args:
         begin: Returns a new recipe with some parts.
         scale: Its settings.
+        facts: What is known about the text.
         speed: FLOP a second of a training on this machine.
         hours: The hours that the user gives; None: as many as the whole recipe takes, at most
             `MOST_HOURS`.
@@ -81,8 +88,9 @@ def fit_parts(
     def count_hours(choices: Choices) -> float:
         return sum(estimate_seconds(s, speed) for s in list_stages(begin(choices))) / 3600
 
-    additions = {
-        name: change
+    longest = scale.find_longest(max(facts.source_characters, facts.target_characters))
+    additions: dict[str, Mapping[str, Any]] = {
+        name: {"share": longest} if name == LONGER else change
         for name, change in ADDITIONS.items()
         if change.get("forward_models", 0) <= scale.forward_models
     }
@@ -92,7 +100,8 @@ def fit_parts(
     budget = min(count_hours(whole), numbers.MOST_HOURS) if hours is None else hours
     choices, omitted = Choices(), []
     for number, (name, change) in enumerate(additions.items()):
-        longer = replace(choices, **change, share=1.0)
+        # Trainings that are shorter for the sake of the first addition get no other.
+        longer = replace(choices, **{"share": max(1.0, choices.share), **change})
         needed = count_hours(longer)
         if needed <= budget:
             choices = longer
@@ -100,9 +109,10 @@ def fit_parts(
             # It is worth more than the last steps of each training.
             choices = replace(longer, share=_find_share(longer, 1.0, budget, count_hours))
         else:
-            omitted.append((name, needed))
-    if choices in (Choices(), whole):
-        choices = replace(choices, share=_find_share(choices, scale.longest, budget, count_hours))
+            if name == LONGER:
+                choices = replace(choices, share=_find_share(choices, longest, budget, count_hours))
+            if name != LONGER or longest > 1:
+                omitted.append((name, needed))
     return Fit(choices=choices, hours=budget, omitted=omitted)
 
 

@@ -53,7 +53,9 @@ class Scale:
         student: Settings of the student that differ from those of all trainings.
         student_real_weight: How often the student sees the real pairs beside the translations of the teacher.
         student_beams: Beams of the student, the fastest first; the first good enough is taken.
-        longest: How many times as many steps each training takes at most, if the hours are more than enough.
+        tokens: Of the longer side of a text that the steps suit. For a longer text the trainings are as many
+            times longer, if the hours allow it.
+        longest: At most so many times longer.
     """
 
     most_pairs: float
@@ -74,7 +76,17 @@ class Scale:
     student: Settings = field(default_factory=dict)
     student_real_weight: int = 1
     student_beams: tuple[int, ...] = (1, 2, 4)
-    longest: float = 1.0
+    tokens: float = float("inf")
+    longest: float = 4.0
+
+    def find_longest(self, characters: int) -> float:
+        """Return how many times longer the trainings should be for a text.
+
+        Args:
+            characters: Of the longer side of the text.
+        """
+        tokens = characters / CHARACTERS_A_TOKEN
+        return min(max(1.0, round(tokens / self.tokens, 2)), self.longest)
 
 
 # Settings of a student, which goes on from the final model: int8, and three layers in the decoder, which is where a search
@@ -136,6 +148,7 @@ SCALES = (
         final=_steps(8000, 5300),
         tuning={"training.rate-scale": "0.45", **_steps(5000, 3300)},
         student={**_STUDENT, **_steps(4000, 2700)},
+        tokens=5e5,
     ),
     Scale(
         most_pairs=400_000,
@@ -144,8 +157,9 @@ SCALES = (
         sweep=({"model.dropout": "0.1"}, {"model.dropout": "0.2"}, {"text.vocab-size": "16000"}),
         forward_models=2,
         real_weight=2,
-        longest=2.0,
         student={**_STUDENT, **_steps(6000, 4000)},
+        tokens=3e6,
+        longest=2.0,
     ),
     Scale(
         most_pairs=float("inf"),
@@ -154,8 +168,8 @@ SCALES = (
         sweep=({"model.dropout": "0.1"}, {"model.dropout": "0"}),
         forward_models=1,
         real_weight=1,
-        longest=4.0,
         student={**_STUDENT, **_steps(9000, 6000)},
+        tokens=6e6,
     ),
 )
 
@@ -175,8 +189,8 @@ class Choices:
     """Which parts of the recipe a plan has.
 
     Attributes:
-        share: Share of its steps that each training takes; below 1 only if the hours are few, and above 1 only
-            if they are more than enough.
+        share: Share of its steps that each training takes; below 1 if the hours are few, and above 1 if the text
+            is long.
         sweep: Whether dropout and vocabulary are compared by short trainings.
         forward_models: How many models of the wanted direction are trained.
         more_text: Whether translations are made and a model is trained on them.
@@ -190,11 +204,14 @@ class Choices:
     student: bool = False
 
 
+LONGER = "longer trainings"
+
 # Parts that a plan has if the hours are enough: what each changes in the choices. They are in the order of what
 # they are expected to be worth for their time.
 ADDITIONS: Mapping[str, Mapping[str, Any]] = {
     "training on translations": {"more_text": True},
     "a small fast student": {"student": True},
+    LONGER: {},  # as much longer as the text is, or as the hours allow
     "the sweep": {"sweep": True},
     "a second forward model": {"forward_models": 2},
     "a third forward model": {"forward_models": 3},
