@@ -256,6 +256,13 @@ def test_commands_print_it_and_learn_it(
     assert dispatch(["evaluate", str(model), *names, "--calibrate"]) == 0
     assert "quality.json: from 7 sentences" in capsys.readouterr().out
     assert QualityModel.load(model).sentences == 7
+    spearman = round(QualityModel.load(model).spearman, 3)
+    for directory, shown in (
+        (model, {"spearman": spearman, "sentences": 7}),
+        (model_directory, {}),
+    ):
+        assert dispatch(["info", str(directory), "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["quality"] == shown
     replace(QUALITY, sentences=9).save(model)  # fewer lines do not take the place of more
     before = (model / "quality.json").read_bytes()
     with pytest.raises(HeadwayError, match="learned from 9 sentences, and this text has 8 lines"):

@@ -52,6 +52,7 @@ def run(args: argparse.Namespace) -> None:
         "parameters": parameter_count(network),
         "parameters in embeddings": sum(p.numel() for n, p in named if "embedding" in n),
         **shape_and_departures(config),
+        **({"quality": quality_facts(model.path)} if shape.kind == "translator" else {}),
         "vocabulary fingerprint": model.tokenizer.fingerprint[:16],
     }
     show(facts, config, args)
@@ -111,6 +112,16 @@ def shape_and_departures(config: "Config") -> dict[str, object]:
         "departures from its text": departures["text"],
         "departures from its search": departures["search"],
     }
+
+
+def quality_facts(directory: Path) -> dict[str, object]:
+    """Return how well the quality of translations agreed with chrF when a model was calibrated; nothing if it was not."""
+    from headway.inference.quality.quality_model import FILE, QualityModel
+
+    if not (directory / FILE).is_file():
+        return {}
+    quality = QualityModel.load(directory)
+    return {"spearman": round(quality.spearman, 3), "sentences": quality.sentences}
 
 
 def kind_facts(
