@@ -9,8 +9,8 @@ WALK = Path(__file__).parents[1] / "docs" / "walk"
 SCRIPTS = sorted(WALK.glob("*.py"))
 HEAD = """# A walk from equation to code to output
 
-Short notebooks for readers who know PyTorch but not the Transformer. Each puts a few lines by hand beside Headway's own
-part, and checks that both give the same numbers. It ends with questions; the answers are folded away below them. The files are
+Short notebooks for readers who know PyTorch but not the Transformer. Most put a few lines by hand beside Headway's own
+part, and check that both give the same numbers; two train a small model instead. Each ends with questions; the answers are folded away below them. The files are
 plain Python (`python docs/walk/01_attention.py`); VS Code, and Jupyter with jupytext, open them as notebooks.
 
 | notebook | what it shows |

@@ -20,7 +20,8 @@ inner = torch.relu(layer.feed_forward.inner(after_attention))
 by_hand = layer.residuals[1].norm(after_attention + layer.feed_forward.outer(inner))
 torch.testing.assert_close(layer(x), by_hand)
 # %% [markdown]
-# Each position leaves the layer with the mean 0 and the variance 1.
+# Before training, each position leaves the layer with the mean 0 and the variance 1. The last step multiplies them by learned
+# numbers and adds others, which begin as 1 and 0.
 # %%
 out = layer(x)
 torch.testing.assert_close(out.mean(-1), torch.zeros(1, 5), atol=1e-5, rtol=0)

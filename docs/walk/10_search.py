@@ -41,7 +41,7 @@ print(by_hand, probability(by_hand), search(1).tokens, search(2).tokens)
 assert search(2).tokens == by_hand == [B, END]
 assert search(1).tokens != by_hand
 # %% [markdown]
-# Section 6.1: a score is divided by ((5 + length) / 6)^alpha, because longer texts are less probable.
+# Longer texts are less probable. So a score is divided by ((5 + length) / 6)^alpha, as in Wu et al. (2016), whom section 6.1 follows.
 # %%
 assert length_penalty(1, 0.6) == 1
 assert length_penalty(7, 1.0) == 2

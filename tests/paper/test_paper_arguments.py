@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from headway.config import ModelConfig
-from headway.model import Transformer, sinusoids
+from headway.model import Additive, Transformer, sinusoids
 from headway.paper.experiments import (
     arguments,
     arguments_embeddings,
@@ -34,6 +34,7 @@ from headway.paper.experiments.figures3to5_links import (
     find_distant,
     number_clauses,
 )
+from headway.paper.experiments.scaling import attend_into
 from headway.paper.reproduction import reproduce
 from headway.paper.running.bitext import Bitext
 from headway.paper.running.work import Work
@@ -65,6 +66,15 @@ def fit_shift(table_TD: torch.Tensor, k: int, count: int) -> tuple[torch.Tensor,
     map_P22 = torch.linalg.lstsq(before[:, :count], after[:, :count]).solution
     error = (before[:, count:] @ map_P22 - after[:, count:]).abs().max()
     return map_P22.transpose(1, 2), float(error)
+
+
+def test_additive_attention_in_given_memory_equals_the_core() -> None:
+    torch.manual_seed(3)
+    core = Additive(1, 5)
+    q, k, v = torch.randn(2, 1, 7, 5), torch.randn(2, 1, 4, 5), torch.randn(2, 1, 4, 3)
+    with torch.no_grad():
+        found = attend_into(core, torch.empty(2, 1, 7, 4, 5), q, k, v)
+        torch.testing.assert_close(found, core.weights(q, k) @ v)
 
 
 def test_shifted_sinusoids_are_rotations_that_a_fit_recovers() -> None:

@@ -10,7 +10,8 @@ from xml.etree import ElementTree
 import pytest
 
 from headway.cli.main import dispatch
-from headway.config import Config
+from headway.config import PRESETS, Config
+from headway.config.departures import list_departures
 from headway.errors import HeadwayError
 from headway.paper import reproduction
 from headway.paper.reproduction import EXPERIMENTS, TRAININGS, reproduce, write_report
@@ -80,28 +81,25 @@ def test_what_is_about_the_papers_training_is_trained_so(
         configs.extend(plan.config for plan in planned)
         raise Stop
 
-    def train_groups(
-        work: Work, function: object, names: object, config: Config, task: object
-    ) -> None:
-        configs.append(config)
-        raise Stop
-
     monkeypatch.setattr(Work, "run_groups", run_groups)
-    monkeypatch.setattr("headway.paper.experiments.rivals.train_groups", train_groups)
     pairs = (("a b", "c d"),)
     work = Work(tmp_path, "hours", corpus=Bitext("text", pairs, pairs, pairs, ("en", "de")))
     with pytest.raises(Stop):
         importlib.import_module(f"headway.paper.experiments.{name}").run(work)
     optimizers = [config.training.optimizer for config in configs]
     assert optimizers == {
-        "schedule": ["adam"] * 5, "table2": ["muon", "muon", "adam"], "rivals": ["adam"],
+        "schedule": ["adam"] * 5, "table2": ["muon", "muon", "adam"], "rivals": ["adam"] * 5,
         "smoothing": ["muon"] * 3,
     }[name]  # fmt: skip
 
 
 def fake(work: Work) -> Result:
     table = Table("A <table>", ("x", "y"), (("<b>", 1234567), (None, 0.00012)))
-    claims = (Claim("c & d", "1", "2", "holds"), Claim("e", "1", "2", "not decided"))
+    claims = (
+        Claim("c & d", "1", "2", "holds", p=0.0123),
+        Claim("e", "1", "2", "not decided", p=0.3),
+        Claim("f", "1", "2", "shown"),
+    )
     return Result(tables=(table,), claims=claims, differs="much")
 
 
@@ -152,7 +150,9 @@ def test_finished_results_are_reused_and_shown(
     assert "script" not in reader.tags
     for words in ("F & G", "A <table>", "<b>", "1,234,567", "0.00012", "c & d", "holds", "much"):
         assert words in reader.text, words
-    assert "Of 2 claims: holds 1, not decided 1." in reader.text
+    assert "Of 3 claims: holds 1, not decided 1, shown 1. 2 of the claims are trends" in reader.text
+    assert "(Holm's rule), 1 is, with p up to 0.012." in reader.text
+    assert ("p = 0.012" in reader.text, "p = 0.3" in reader.text) == (True, True)
     # Nothing was run at another scale.
     assert "F & G" not in write_report(Work(tmp_path, "minutes")).read_text(encoding="utf-8")
 
@@ -262,6 +262,16 @@ def test_an_interrupted_experiment_leaves_its_finished_trainings(
     assert "perplexity " in text
 
 
+def test_the_document_names_every_departure_of_base_and_big() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "paper.md").read_text(encoding="utf-8")
+    section = text.split("## Departures from the paper")[1].split("The experiments depart")[0]
+    named = {name.split(".")[-1] for name in re.findall(r"`([a-z_.]+)`", section)}
+    for preset in ("base", "big"):
+        nearest, departures = list_departures(PRESETS[preset])
+        assert nearest == preset
+        assert {name for some in departures.values() for name in some} <= named
+
+
 def test_the_document_names_existing_files_and_commands() -> None:
     root = Path(__file__).parents[2]
     text = (root / "docs" / "paper.md").read_text(encoding="utf-8")
@@ -273,3 +283,50 @@ def test_the_document_names_existing_files_and_commands() -> None:
         assert (root / "src" / "headway" / path).is_file(), path
     for target in re.findall(r"\]\((\w[\w-]*\.md)\)", text):
         assert (root / "docs" / target).is_file(), target
+
+
+def test_what_needs_no_training_is_in_the_report_before_the_trainings_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Stop(Exception):
+        pass
+
+    def stop(work: Work, planned: list[PlannedTrial]) -> None:
+        raise Stop
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Work, "run_trials", stop)
+        with pytest.raises(Stop):
+            reproduce("positions", Work(tmp_path, "toy"))
+    page = write_report(Work(tmp_path, "toy")).read_text(encoding="utf-8")
+    assert "The wavelengths form a geometric progression" in page
+    assert reproduction.UNFINISHED in page
+    # It is no result: the experiment is done from its beginning.
+    calls: list[str] = []
+    monkeypatch.setattr(
+        "headway.paper.experiments.positions.run",
+        lambda work: (calls.append(work.experiment), Result(differs="all"))[1],
+    )
+    reproduce("positions", Work(tmp_path, "toy"))
+    assert calls == ["positions"]
+    assert not [*tmp_path.glob("*unfinished*")]
+    assert reproduction.UNFINISHED not in write_report(Work(tmp_path, "toy")).read_text(
+        encoding="utf-8"
+    )
+
+
+@pytest.mark.slow
+def test_trainings_of_other_code_scales_and_texts_are_not_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = Work(tmp_path, "toy", seeds=(1,))
+    work.experiment = "smoothing"
+    work.run_trials([PlannedTrial("base", work.base)])
+    [row] = work.finished_trials().rows
+    assert row[:3] == ("smoothing", "base", 1)
+    assert Work(tmp_path, "minutes").finished_trials().rows == ()
+    pairs = (("a b", "c d"),) * 20
+    other = Bitext("text", pairs, pairs, pairs, ("en", "de"))
+    assert Work(tmp_path, "toy", corpus=other).finished_trials().rows == ()
+    monkeypatch.setattr("headway.paper.running.plan.code_version", lambda *modules: "another")
+    assert work.finished_trials().rows == ()

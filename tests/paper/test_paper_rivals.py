@@ -1,7 +1,8 @@
 """The systems that the paper names: each against its own paper's equations, alone and in a batch."""
 
 import itertools
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -133,6 +134,48 @@ def convolve(taps: list[Tensor], weight: Tensor, bias: Tensor) -> Tensor:
     """Return W [x_1, ..., x_k] + b, tap by tap."""
     width = len(taps[0])
     return bias + sum(weight[:, i * width : (i + 1) * width] @ tap for i, tap in enumerate(taps))
+
+
+def test_weights_begin_as_the_papers_say() -> None:
+    config = replace(CONFIG, d_model=64, source_vocab_size=200, target_vocab_size=200, dropout=0.4)
+
+    def deviations(model: Rival, names: Sequence[str]) -> list[float]:
+        found = dict(model.named_parameters())
+        return [float(found[name].detach().std()) for name in names]
+
+    torch.manual_seed(1)
+    recurrent = RecurrentTranslator(config)
+    names = [
+        "source_embedding.weight",
+        "target_inputs.weight",
+        "out_context.weight",
+        "output.weight",
+    ]
+    assert deviations(recurrent, names) == pytest.approx([0.01] * 4, rel=0.05)
+    assert deviations(recurrent, ["align_state.weight", "align_memory.weight"]) == pytest.approx(
+        [0.001] * 2, rel=0.05
+    )
+    for unit in (recurrent.forward_unit, recurrent.backward_unit, recurrent.unit):
+        for part in (*unit.gates.weight.split(64), unit.candidate.weight):
+            torch.testing.assert_close(part @ part.T, torch.eye(64))
+    still = [
+        p for n, p in recurrent.named_parameters() if n.endswith("bias") or n == "align_energy"
+    ]
+    assert not any(p.any() for p in [*still, recurrent.source_embedding.weight[-1]])
+
+    translator = ConvolutionalTranslator(config)
+    maps = {
+        "into_encoder": 0.6,
+        "out_of_encoder": 1.0,
+        "into_decoder": 0.6,
+        "out_of_decoder": 1.0,
+        "output": 0.6,
+    }
+    for name, kept in maps.items():  # section 3.5: the variance is that of an input kept so often
+        linear = translator.get_submodule(name)
+        assert float(linear.weight.detach().std()) == pytest.approx(math.sqrt(kept / 64), rel=0.05)
+        assert not linear.bias.any()
+    assert deviations(translator, ["source_embedding.weight"]) == pytest.approx([0.1], rel=0.05)
 
 
 def test_convs2s_follows_its_equations() -> None:

@@ -238,14 +238,8 @@ def groups_with(change: float, base: float = 70.0) -> dict[str, Group]:
 
 
 @pytest.mark.parametrize(("change", "found"), [(-15.0, "holds"), (-60.0, "not decided")])
-def test_warm_up_and_scale_are_judged_only_if_both_models_have_learned(
-    change: float, found: str
-) -> None:
+def test_scale_is_judged_only_if_both_models_have_learned(change: float, found: str) -> None:
     groups = groups_with(change)
-    usual, none = schedule.WarmUp(200), schedule.WarmUp(1)
-    found_groups = {usual: groups["base"], none: groups["big"]}
-    claim = schedule.warmup_claim(usual, none, found_groups, 50.0)
-    assert claim.verdict == found
     names = (tying.ONE, tying.THREE, tying.ONE_UNSCALED, tying.THREE_UNSCALED)
     several = dict(zip(names, [groups["base"]] * 2 + [groups["big"]] * 2, strict=True))
     work = cast(Work, SimpleNamespace(seeds=(0, 1, 2), least_bleu=50.0))
@@ -267,7 +261,6 @@ def test_the_verdicts_of_table_3_follow_the_scores() -> None:
     assert (worse[width], better[width]) == ("does not", "holds")
     equal = {c.text: c.verdict for c in table3.statement_claims(groups_with(0.0), least)}
     assert equal[head] == "not decided"
-    assert [v for t, v in equal.items() if "Learned" in t] == ["holds"]
     some = {label: t for label, t in groups_with(-2.0).items() if label[:3] in ("bas", "(A)")}
     assert [c.text for c in table3.statement_claims(some, least)] == [
         "A single head is worse than the base's", "Quality also drops with too many heads",
@@ -276,9 +269,13 @@ def test_the_verdicts_of_table_3_follow_the_scores() -> None:
     assert len(table3.difference_table(some, least).rows) == 4
     rows = {row[0]: row for row in table3.difference_table(groups_with(-2.0), least).rows}
     assert rows["(A) h = 1"][3] == rows["(A) h = 1"][6] == "holds"
+    # The paper has no difference there, so that there is no direction.
+    assert rows["(A) h = 16"][3] is None
+    assert rows["(A) h = 16"][6] is None
+    assert rows["(E) learned positions"][6] is None
     # Models that have hardly learned are not compared.
     rows = {row[0]: row for row in table3.difference_table(groups_with(-2.0, 30.0), least).rows}
-    assert {row[3] for row in rows.values()} == {"not decided"}
+    assert {row[3] for row in rows.values()} == {"not decided", None}
     mixed = groups_with(-2.0) | {"(A) h = 1": groups_with(-45.0)["(A) h = 1"]}
     rows = {row[0]: row for row in table3.difference_table(mixed, least).rows}
     assert rows["(A) h = 1"][3] == rows["(A) h = 1"][6] == "not decided"

@@ -21,12 +21,17 @@ from headway.paper.running.workers import run_together
 from headway.paper.table3_rows import TABLE3, configure
 from headway.paper.verdicts import (
     Verdict,
+    count_surviving,
     if_learned,
     interval_text,
+    p_value,
+    percent_text,
+    perplexity_text,
     t_interval,
     t_quantile,
     verdict,
     verdict_equal,
+    verdict_needed,
     verdict_not_worse,
 )
 from support.command import headway
@@ -63,6 +68,34 @@ def test_an_interval_equals_one_computed_by_hand() -> None:
     assert (mean, low, high) == pytest.approx((2.0, 2.0 - half, 2.0 + half), abs=1e-5)
     assert interval_text([1.0, 2.0, 3.0], 1) == "2.0 (-0.5 to 4.5)"
     assert interval_text([1.25], 1, sign=True) == "+1.2"
+
+
+def test_an_interval_ends_where_no_value_can_be() -> None:
+    assert interval_text([0.1, 0.3, 1.0], 1) == "0.5 (-0.7 to 1.6)"
+    assert percent_text([99.0, 100.0, 98.0], 1) == "99.0 (96.5 to 100.0)"
+    assert percent_text([0.0, 1.0, 2.0], 1) == "1.0 (0.0 to 3.5)"
+    assert perplexity_text([1.1, 1.3, 1.5]) == "1.30 (1.00 to 1.80)"
+
+
+def test_p_values_equal_those_of_printed_tables_and_are_judged_together() -> None:
+    # The mean of three seeds is 4.3027 of its standard errors from zero where the interval ends there.
+    half = 4.302653 / math.sqrt(3)
+    assert p_value([half - 1, half, half + 1]) == pytest.approx(0.05, abs=1e-5)
+    assert p_value([-half - 1, -half, -half + 1]) == pytest.approx(0.05, abs=1e-5)
+    assert p_value([1.0, -1.0, 0.0]) == pytest.approx(1.0)
+    assert (p_value([3.0]), p_value([0.0, 0.0]), p_value([2.0, 2.0])) == (1.0, 1.0, 0.0)
+    # By Holm's rule, the smallest of three must be below 0.05 / 3, the next below 0.05 / 2.
+    assert count_surviving([0.2, 0.016, 0.024]) == 2
+    assert count_surviving([0.2, 0.017, 0.024]) == 0
+    assert count_surviving([0.016, 0.04, 0.03]) == 1
+    assert count_surviving([]) == 0
+
+
+def test_a_part_is_needed_if_models_learn_with_it_and_not_without() -> None:
+    assert verdict_needed([60.0, 61.0, 60.0], [1.0, 2.0, 1.0], 50) == "holds"
+    assert verdict_needed([60.0, 61.0, 60.0], [55.0, 56.0, 55.0], 50) == "does not"
+    assert verdict_needed([60.0, 61.0, 60.0], [40.0, 60.0, 50.0], 50) == "not decided"
+    assert verdict_needed([40.0, 60.0, 50.0], [1.0, 2.0, 1.0], 50) == "not decided"
 
 
 @pytest.mark.parametrize(
@@ -230,6 +263,10 @@ def test_larger_trainings_have_a_larger_effort() -> None:
     assert rows["big"] > 3 * rows["(C) d_model = 1024"] > 3 * rows["base"]
     assert rows["(C) N = 2"] < rows["(C) N = 4"] < rows["base"] < rows["(C) N = 8"]
     assert rows["(A) h = 1"] == rows["base"]  # the small cost of more heads is not counted
+    classifier = replace(SMALL, model=replace(SMALL.model, kind="classifier"))
+    assert training_effort(classifier) < training_effort(SMALL) / 2  # it has no decoder
+    plan = PlannedTrial("x", SMALL)
+    assert replace(plan, pace=3.0).effort == 3 * plan.effort == 3 * training_effort(SMALL)
 
 
 def test_the_remaining_time_follows_the_pace_so_far(monkeypatch: pytest.MonkeyPatch) -> None:

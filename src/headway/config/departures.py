@@ -45,12 +45,14 @@ def list_departures(config: Config) -> tuple[str, dict[str, dict[str, object]]]:
         ``base`` or ``big``, and for each of the sections ``model``, ``training``, ``text`` and
         ``search`` the settings that differ, with their values.
     """
-    found = {name: _compare(config, _paper(PRESETS[name])) for name in ("base", "big")}
+    found = {name: _compare(config, paper_config(name)) for name in ("base", "big")}
     nearest = min(found, key=lambda name: sum(map(len, found[name].values())))
     return nearest, found[nearest]
 
 
-def _paper(preset: Config) -> Config:
+def paper_config(name: str) -> Config:
+    """Return all settings of the paper's ``base`` or ``big``, those of the text and of the search included."""
+    preset = PRESETS[name]
     training: TrainingConfig = replace(preset.training, precision="fp32")
     return replace(preset, training=training, text=_TEXT, search=_SEARCH)
 

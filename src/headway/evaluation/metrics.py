@@ -36,8 +36,8 @@ class Metric:
         kind: The formula.
         tokens: The form of the text that is scored: ``raw`` as written, ``moses`` tokenized,
             ``moses-split`` also with hyphenated compounds split, ``get_ende_bleu`` before
-            that also with Unicode punctuation replaced, as in the script of the paper's authors, ``lc.norm.tok`` as Multi30k
-            publishes it.
+            that also with Unicode punctuation replaced, as in the script of the paper's authors (which
+            leaves the reference as it is), ``lc.norm.tok`` as Multi30k publishes it.
         lowercase: Whether raw text is lower-cased first.
     """
 

@@ -10,7 +10,7 @@ import torch
 from headway import __version__
 from headway.paper.published import PAPER
 from headway.paper.results import Cell, Claim, Figure, Result, Table, place_text
-from headway.paper.verdicts import VERDICTS
+from headway.paper.verdicts import VERDICTS, count_surviving
 
 # Inline styles are allowed because matplotlib writes them into its SVG.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'"
@@ -32,6 +32,7 @@ td.n { text-align: right; white-space: nowrap; }
 figure { margin: 1rem 0; }
 figure img { max-width: 100%; height: auto; border: 1px solid #dddad5; border-radius: 0.5rem; background: #fff; }
 .v { white-space: nowrap; font-weight: 600; }
+.p { white-space: nowrap; font-size: 0.875rem; opacity: 0.8; }
 .holds, .shown { color: #1a7430; } .does-not { color: #b3261e; } .not-decided { color: #8a5a00; }
 nav ol { columns: 2 18rem; column-gap: 3.5rem; padding-left: 1.3rem; }
 footer { margin-top: 4rem; font-size: 0.875rem; opacity: 0.8; }
@@ -74,7 +75,7 @@ def html(results: Sequence[Result], scale: str, bases: Table, trainings: Table) 
         " Intervals are 95 % intervals of the mean by Student's t, over the seeds unless a table says otherwise:"
         " they cover initial weights, order and dropout, not the choice of text. A trend “holds” or “does"
         " not” only if its interval excludes zero, or, for a claim of no difference, lies within or outside"
-        " a margin. Each is judged by itself: of twenty trends without any effect, one is decided by chance."
+        " a margin. p is the probability of a mean so far from zero, or farther, without any effect (Student's t, two-sided)."
         " “Shown” is an identity or a count. Claims on time, memory and operations have one measurement and"
         " a limit."
     )
@@ -97,7 +98,28 @@ def _overview(results: Sequence[Result]) -> str:
         f' <span class="small">{escape(_tally(r.claims))}</span></li>'
         for r in results
     )
-    return f"<p>Of {total} claims: {counted}.</p><nav><ol>{items}</ol></nav>"
+    return f"<p>Of {total} claims: {counted}. {_judge_together(results)}</p><nav><ol>{items}</ol></nav>"
+
+
+def _judge_together(results: Sequence[Result]) -> str:
+    """Say how many trends are decided if all of them are judged together."""
+    values = sorted(c.p for r in results for c in r.claims if c.p is not None)
+    if not values:
+        return ""
+    count = count_surviving(values)
+    limit = _p_text(values[count - 1]) if count else ""
+    together = (
+        f"{count} {'is' if count == 1 else 'are'}, with p up to {limit}" if count else "none is"
+    )
+    return (
+        f"{len(values)} of the claims are trends with a side, each judged by itself: if there were no effect at all,"
+        f" about {0.05 * len(values):.0f} of them would be decided by chance. Judged together, so that in 95 % of"
+        f" such cases none is decided by chance (Holm's rule), {together}."
+    )
+
+
+def _p_text(p: float) -> str:
+    return f"{p:.2g}" if p >= 1e-4 else "0.0001"
 
 
 def _tally(claims: Sequence[Claim]) -> str:
@@ -127,11 +149,18 @@ def _section(result: Result) -> str:
 def _claims(claims: Sequence[Claim]) -> str:
     rows = "".join(
         f"<tr><td>{escape(c.text)}</td><td>{escape(c.paper)}</td><td>{escape(c.ours)}</td>"
-        f"<td>{_verdict(c.verdict)}</td><td>{escape(c.why)}</td></tr>"
+        f"<td>{_verdict(c.verdict)}{_chance(c)}</td><td>{escape(c.why)}</td></tr>"
         for c in claims
     )
     heads = "".join(f"<th>{h}</th>" for h in ("Claim", "Paper", "Here", "", "Why"))
     return f'<div class="scroll"><table><tr>{heads}</tr>{rows}</table></div>'
+
+
+def _chance(claim: Claim) -> str:
+    if claim.p is None:
+        return ""
+    value = f"&lt; {_p_text(0)}" if claim.p < 1e-4 else f"= {_p_text(claim.p)}"
+    return f'<br><span class="p">p {value}</span>'
 
 
 def _verdict(verdict: str) -> str:

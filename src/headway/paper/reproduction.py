@@ -9,7 +9,7 @@ from typing import Protocol
 
 from headway.errors import HeadwayError
 from headway.paper import experiments, report
-from headway.paper.results import Result, place_text
+from headway.paper.results import Finding, Result, collect, place_text
 from headway.paper.running.plan import code_version
 from headway.paper.running.work import Work
 from headway.paper.table3_rows import GROUPS
@@ -25,13 +25,14 @@ EXPERIMENTS = (
 TRAININGS = {
     "arguments": (18, 12), "scaling": (18, 19), "feed_forward": (0, 0), "tying": (15, 10),
     "positions": (15, 10), "table1": (18, 12), "schedule": (15, 18), "smoothing": (9, 6),
-    "table2": (9, 26), "table3": (66, 65), "table4": (6, 5), "classification": (12, 16),
-    "figures3to5": (3, 2), "rivals": (27, 90),
+    "table2": (9, 26), "table3": (66, 65), "table4": (6, 5), "classification": (12, 3),
+    "figures3to5": (3, 2), "rivals": (27, 87),
 }  # fmt: skip
 # Experiments that change the base one setting at a time; `Work.regime` says how the base is trained.
 FROM_BASE = {
     "arguments", "scaling", "tying", "positions", "table1", "smoothing", "table2", "table3", "figures3to5",
 }  # fmt: skip
+UNFINISHED = "Not finished: this is what needs no training."
 # Table 2 is the last: it needs trials of Table 3, which train there beside others on all cores.
 ALL = sorted(EXPERIMENTS, key=lambda name: name == "table2")
 
@@ -59,7 +60,7 @@ def reproduce(name: str, work: Work, *, again: bool = False) -> Result:
     """Run an experiment, or return the result of an earlier run with the same work."""
     path = work.directory / f"{name}.json"
     if not again and (earlier := _read(path)) is not None:
-        if earlier.settings.get("work") == _key(name, work) and _covers(earlier, work):
+        if _is_current(earlier, work) and _covers(earlier, work):
             work.show(f"{name}: done before")
             return earlier
         work.show(
@@ -69,32 +70,53 @@ def reproduce(name: str, work: Work, *, again: bool = False) -> Result:
     work.show(f"{name}: {experiment.TITLE}")
     work.directory.mkdir(parents=True, exist_ok=True)
     started = time.monotonic()
-    found = experiment.run(work)
-    seconds = time.monotonic() - started
-    result = replace(
-        found,
-        name=name,
-        title=experiment.TITLE,
-        section=experiment.SECTION,
-        claims=tuple(replace(c, section=c.section or experiment.SECTION) for c in found.claims),
-        seconds=seconds,
-        differs=_describe_differences(name, found, work),
-        settings={**found.settings, "work": _key(name, work)},
-    )
+
+    def finish(found: Result) -> Result:
+        return replace(
+            found,
+            name=name,
+            title=experiment.TITLE,
+            section=experiment.SECTION,
+            claims=tuple(replace(c, section=c.section or experiment.SECTION) for c in found.claims),
+            seconds=time.monotonic() - started,
+            differs=_describe_differences(name, found, work),
+            settings={**found.settings, "work": _key(name, work)},
+        )
+
+    def keep(*findings: Finding) -> None:
+        result = finish(collect(*findings, differs=UNFINISHED))
+        replace_file(_unfinished(path), result.to_json().encode())
+
+    work.experiment, work.keep = name, keep
+    result = finish(experiment.run(work))
     replace_file(path, result.to_json().encode())
-    work.show(f"{name}: {seconds:.0f} s")
+    _unfinished(path).unlink(missing_ok=True)
+    work.show(f"{name}: {result.seconds:.0f} s")
     return result
 
 
 def write_report(work: Work) -> Path:
     """Write ``report.html`` of all results and trainings so far at this scale; returns its path."""
-    found = [_read(work.directory / f"{name}.json") for name in EXPERIMENTS]
-    results = [r for r in found if r is not None and r.settings.get("work") == _key(r.name, work)]
+    files = [work.directory / f"{name}.json" for name in EXPERIMENTS]
+    found = [
+        [r for r in map(_read, (file, _unfinished(file))) if r and _is_current(r, work)]
+        for file in files
+    ]
+    results = [some[0] for some in found if some]
     path = work.directory / "report.html"
     replace_file(
         path, report.html(results, work.scale, work.list_bases(), work.finished_trials()).encode()
     )
     return path
+
+
+def _is_current(result: Result, work: Work) -> bool:
+    return bool(result.settings.get("work") == _key(result.name, work))
+
+
+def _unfinished(path: Path) -> Path:
+    """Return the file of what an experiment has found before its trainings."""
+    return path.with_suffix(".unfinished.json")
 
 
 def _describe_differences(name: str, found: Result, work: Work) -> str:

@@ -55,6 +55,7 @@ class Claim:
         verdict: See `headway.paper.verdicts`.
         why: What the verdict rests on.
         section: Of the paper; if it is empty, the experiment's.
+        p: Of a trend: how probable such differences would be without it; see `p_value`.
     """
 
     text: str
@@ -63,6 +64,7 @@ class Claim:
     verdict: Verdict
     why: str = ""
     section: str = ""
+    p: float | None = None
 
     def __post_init__(self) -> None:
         if self.verdict not in VERDICTS:

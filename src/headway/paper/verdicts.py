@@ -62,6 +62,24 @@ def verdict_not_worse(differences: Sequence[float], margin: float) -> Verdict:
     return "holds" if low >= -margin else "does not" if high < -margin else "not decided"
 
 
+def verdict_needed(having: Sequence[float], lacking: Sequence[float], least: float) -> Verdict:
+    """Judge a claim that models learn only with some part.
+
+    Args:
+        having: Scores of the models that have the part.
+        lacking: Scores of those that lack it.
+        least: The score from which on a model has learned.
+
+    Returns:
+        "holds" if the models with the part have learned and the others have not, "does not" if the others have
+        learned, too, by their 95 % intervals; else "not decided".
+    """
+    if t_interval(having)[1] < least:
+        return "not decided"
+    _, low, high = t_interval(lacking)
+    return "holds" if high < least else "does not" if low >= least else "not decided"
+
+
 def if_learned(found: Verdict, least: float, *scores: Sequence[float]) -> Verdict:
     """Return a verdict, or "not decided" if the mean of any scores is below the least.
 
@@ -70,11 +88,38 @@ def if_learned(found: Verdict, least: float, *scores: Sequence[float]) -> Verdic
     return found if min(sum(group) / len(group) for group in scores) >= least else "not decided"
 
 
-def interval_text(values: Sequence[float], digits: int = 2, sign: bool = False) -> str:
-    """Write mean and interval: ``1.32 (1.10 to 1.54)``. A single value has no interval."""
+def interval_text(
+    values: Sequence[float],
+    digits: int = 2,
+    sign: bool = False,
+    *,
+    least: float = -math.inf,
+    most: float = math.inf,
+) -> str:
+    """Write mean and interval: ``1.32 (1.10 to 1.54)``. A single value has no interval.
+
+    Args:
+        values: One for each seed.
+        digits: After the point.
+        sign: Whether positive numbers have one.
+        least: The interval ends there, because no value can be smaller.
+        most: The same for larger values.
+    """
     mean, low, high = t_interval(values)
     form = f"{{:{'+' if sign else ''}.{digits}f}}".format
-    return form(mean) if len(values) < 2 else f"{form(mean)} ({form(low)} to {form(high)})"
+    if len(values) < 2:
+        return form(mean)
+    return f"{form(mean)} ({form(max(low, least))} to {form(min(high, most))})"
+
+
+def percent_text(values: Sequence[float], digits: int = 2) -> str:
+    """Write mean and interval of BLEU, F1 or shares in percent."""
+    return interval_text(values, digits, least=0, most=100)
+
+
+def perplexity_text(values: Sequence[float], digits: int = 2) -> str:
+    """Write mean and interval of perplexities."""
+    return interval_text(values, digits, least=1)
 
 
 def t_interval(values: Sequence[float]) -> tuple[float, float, float]:
@@ -84,6 +129,29 @@ def t_interval(values: Sequence[float]) -> tuple[float, float, float]:
         return mean, -math.inf, math.inf
     half = t_quantile(len(values) - 1) * float(np.std(values, ddof=1)) / math.sqrt(len(values))
     return mean, mean - half, mean + half
+
+
+def p_value(differences: Sequence[float]) -> float:
+    """Return the probability of a mean so far from zero, or farther, if there were no trend: Student's t, two-sided."""
+    count = len(differences)
+    if count < 2:
+        return 1.0
+    mean, error = float(np.mean(differences)), float(np.std(differences, ddof=1)) / math.sqrt(count)
+    if not error:
+        return 0.0 if mean else 1.0
+    return 2 * (1 - _t_below(abs(mean) / error, count - 1))
+
+
+def count_surviving(values: Sequence[float], level: float = 0.05) -> int:
+    """Return how many of several trends are decided if all are judged together (Holm, 1979).
+
+    Args:
+        values: The p of each.
+        level: The probability that any of them is decided by chance, at most.
+    """
+    ordered = sorted(values)
+    failing = (i for i, p in enumerate(ordered) if p > level / (len(ordered) - i))
+    return next(failing, len(ordered))
 
 
 def t_quantile(degrees: int) -> float:

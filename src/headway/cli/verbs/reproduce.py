@@ -27,7 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--scale",
         choices=("toy", "minutes", "hours", "paper"),
         default="minutes",
-        help="toy: tries the code in seconds; minutes (default): all take two hours on two cores; hours:"
+        help="toy: tries the code in seconds; minutes (default): all take three hours on two cores; hours:"
         " trains on your text (--train); paper: counts and measures what needs no training, and"
         " writes the paper's own settings",
     )
@@ -84,7 +84,8 @@ def run(args: argparse.Namespace) -> int:
         for name in EXPERIMENTS:
             print(f"{name:<16}{describe(name)}")
         print(
-            "\nTimes: at the scale minutes, with three seeds; at hours about eight times as long."
+            "\nTimes: at the scale minutes, with three seeds, beside which counting and timing take some minutes; at"
+            " hours about eight times as long. Trainings that several experiments share are done once."
         )
         return 0
     names = ALL if args.what == ["all"] else args.what

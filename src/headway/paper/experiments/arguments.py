@@ -33,6 +33,7 @@ def run(work: Work) -> Result:
         planned = [*arguments_heads.plan_trials(work), *arguments_embeddings.plan_trials(work)]
         findings.append(work.write_settings(planned))
     else:
+        work.keep(*findings)
         work.show("arguments: translators with one head, without mask, without sqrt(d_model)")
         findings += arguments_heads.compare_translators(work)
         findings += arguments_mask.compare_masks(work)

@@ -8,7 +8,7 @@ from headway.model import Transformer, sinusoids
 from headway.paper.results import Cell, Claim, Table
 from headway.paper.running.plan import PlannedTrial
 from headway.paper.running.work import Work
-from headway.paper.verdicts import interval_text, shown
+from headway.paper.verdicts import interval_text, percent_text, shown
 
 
 def component_sizes(model: Transformer) -> tuple[float, float, float]:
@@ -47,7 +47,7 @@ def compare_sizes(work: Work) -> tuple[Table, Claim]:
         rows.append((plan.name, "before training", *(f"{value:.3f}" for value in first), ""))
         sizes_by_part = list(trained)
         cells = (interval_text(sizes, 3) for sizes in sizes_by_part)
-        rows.append((plan.name, "trained", *cells, interval_text(group.bleu)))
+        rows.append((plan.name, "trained", *cells, percent_text(group.bleu)))
         ratios.append(first[1] / first[2])
         trained_ratios.append(sum(sizes_by_part[1]) / sum(sizes_by_part[2]))
     table = Table(

@@ -14,7 +14,8 @@ from headway.paper.results import Claim, Table
 from headway.paper.running.plan import PlannedTrial
 from headway.paper.running.trial import Trial
 from headway.paper.running.work import Work
-from headway.paper.verdicts import if_learned, interval_text, verdict
+from headway.paper.trends import Learned, trend_claim
+from headway.paper.verdicts import interval_text, percent_text
 from headway.pictures import sentence_maps
 
 SYMBOLS, PLACES, WIDTH = 16, 8, 32
@@ -93,7 +94,7 @@ def compare_two_targets(work: Work) -> tuple[Table, Claim]:
     rows = tuple(
         (
             heads,
-            interval_text([100 * scores.right for scores in group], 1),
+            percent_text([100 * scores.right for scores in group], 1),
             interval_text([scores.keys for scores in group]),
         )
         for heads, group in found.items()
@@ -107,14 +108,15 @@ def compare_two_targets(work: Work) -> tuple[Table, Claim]:
         f"The width is {WIDTH} in all. A head that uses one of the two keys, or gives both the same"
         f" weight, can name {limit:.1f} %; uneven weights allow a little more.",
     )
-    claim = Claim(
+    claim = trend_claim(
         "Averaging keeps a single head from attending to several positions at once; several heads"
         " can.",
         "no number",
-        f"two heads name {interval_text(gaps, 1, sign=True)} points more than one of full width",
-        verdict(gaps, 1),
-        "paired by seed",
-        "3.2.2",
+        "two heads name {} points more than one of full width",
+        gaps,
+        digits=1,
+        learned=None,
+        section="3.2.2",
     )
     return table, claim
 
@@ -150,7 +152,7 @@ def compare_translators(work: Work) -> tuple[Table, Claim]:
     rows = tuple(
         (
             heads,
-            interval_text(groups[heads].bleu),
+            percent_text(groups[heads].bleu),
             interval_text([mean for mean, _ in entropies]),
             interval_text([sharpest for _, sharpest in entropies]),
         )
@@ -165,12 +167,13 @@ def compare_translators(work: Work) -> tuple[Table, Claim]:
         rows,
         f"{work.seeds_note} All have the same width in all.",
     )
-    claim = Claim(
+    claim = trend_claim(
         "A single head has a lower effective resolution.",
         "no number",
-        f"its entropy less that of the sharpest of {many}: {interval_text(gaps, sign=True)} nats",
-        if_learned(verdict(gaps, 1), work.least_bleu, groups[str(many)].bleu),
-        "paired by seed; one of many heads is the sharpest by chance too, which is not subtracted",
-        "2",
+        f"its entropy less that of the sharpest of {many}: {{}} nats",
+        gaps,
+        learned=Learned(work.least_bleu, tuple(group.bleu for group in groups.values())),
+        why="paired by seed; one of many heads is the sharpest by chance too, which is not subtracted",
+        section="2",
     )
     return table, claim

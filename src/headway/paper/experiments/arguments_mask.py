@@ -6,7 +6,8 @@ from headway.model import SelfAttention, Transformer
 from headway.paper.results import Claim, Table
 from headway.paper.running.plan import PlannedTrial
 from headway.paper.running.work import Work
-from headway.paper.verdicts import if_learned, interval_text, verdict
+from headway.paper.trends import Learned, trend_claim
+from headway.paper.verdicts import interval_text, percent_text, verdict_needed
 
 SECTION = "3.1 and 3.2.3"
 
@@ -32,35 +33,34 @@ def compare_masks(work: Work) -> tuple[Table, Claim, Claim]:
         [PlannedTrial("with the mask", base), PlannedTrial("without", base, change=remove_mask)]
     )
     masked, unmasked = groups.values()
-    gains = masked.less(unmasked)
     table = Table(
         "The decoder's mask",
         ("training", "last training loss, nats", "BLEU"),
         tuple(
-            (name, interval_text(group.final_loss, 3), interval_text(group.bleu))
+            (name, interval_text(group.final_loss, 3, least=0), percent_text(group.bleu))
             for name, group in groups.items()
         ),
         f"Without dropout and label smoothing. {work.seeds_note}",
     )
     pairs = zip(masked.final_loss, unmasked.final_loss, strict=True)
-    falls = [with_mask - without for with_mask, without in pairs]
     return (
         table,
-        Claim(
+        trend_claim(
             "Without the mask the decoder sees the right token, and the training loss is lower.",
             "follows from the design",
-            f"{interval_text(unmasked.final_loss, 3)} nats a subword, {interval_text(falls, 3)} less than with"
-            " the mask",
-            if_learned(verdict(falls, 1), work.least_bleu, masked.bleu),
-            "paired by seed; the model with the mask knows most of its training text by heart too",
-            SECTION,
+            f"{interval_text(unmasked.final_loss, 3, least=0)} nats a subword, {{}} with the mask",
+            [with_mask - without for with_mask, without in pairs],
+            digits=3,
+            learned=Learned(work.least_bleu, (masked.bleu,)),
+            why="paired by seed; the model with the mask knows most of its training text by heart too",
+            section=SECTION,
         ),
         Claim(
-            "Without the mask in training, translations are nonsense.",
+            "The mask is needed: without it in training, translations are nonsense.",
             "follows from the design",
-            f"{interval_text(unmasked.bleu)} BLEU, {interval_text(gains)} less",
-            if_learned(verdict(gains, 1), work.least_bleu, masked.bleu),
-            "paired by seed",
+            f"{percent_text(unmasked.bleu)} BLEU without, {percent_text(masked.bleu)} with",
+            verdict_needed(masked.bleu, unmasked.bleu, work.least_bleu),
+            f"holds if models with it have at least {work.least_bleu:.0f} BLEU, and those without have less",
             SECTION,
         ),
     )

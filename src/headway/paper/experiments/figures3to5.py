@@ -25,7 +25,8 @@ from headway.paper.running.plan import PlannedTrial
 from headway.paper.running.scoring import Pairs
 from headway.paper.running.trial import Group
 from headway.paper.running.work import ONLY_SETTINGS, Work
-from headway.paper.verdicts import if_learned, interval_text, verdict
+from headway.paper.trends import Learned, trend_claim
+from headway.paper.verdicts import interval_text
 from headway.pictures import AttentionMap, AttentionMaps, sentence_maps
 from headway.pictures.head_view import head_view
 
@@ -143,13 +144,15 @@ def run(work: Work) -> Result:
 
 def topic_claim(work: Work, group: Group, topic: Topic, means: list[float]) -> Claim:
     """Return the claim of a figure, decided by each model's best heads on sentences that did not choose them."""
-    return Claim(
+    return trend_claim(
         topic.claim,
         "drawn, not measured",
-        f"{interval_text(means, 3, sign=True)} of the weight above chance",
-        if_learned(verdict(means, 1), work.least_bleu, group.bleu),
-        f"the best {'head' if topic.heads == 1 else 'heads'} of each of {len(means)} models",
-        topic.figure,
+        "{} of the weight above chance",
+        means,
+        digits=3,
+        learned=Learned(work.least_bleu, (group.bleu,)),
+        why=f"the best {'head' if topic.heads == 1 else 'heads'} of each of {len(means)} models",
+        section=topic.figure,
     )
 
 

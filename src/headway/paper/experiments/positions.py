@@ -19,7 +19,8 @@ from headway.paper.running.plan import PlannedTrial
 from headway.paper.running.scoring import Pairs, score_predictions
 from headway.paper.running.trial import Trial
 from headway.paper.running.work import Work
-from headway.paper.verdicts import MARGIN, if_learned, interval_text, shown, verdict, verdict_equal
+from headway.paper.trends import Learned, trend_claim
+from headway.paper.verdicts import MARGIN, percent_text, perplexity_text, shown
 
 TITLE = "Sinusoidal and learned positions, near and far"
 SECTION = "3.5"
@@ -33,6 +34,7 @@ def run(work: Work) -> Result:
     if work.is_settings_only:
         findings.append(work.write_settings(plan_trials(work, KINDS)))
     else:
+        work.keep(*findings)
         work.show(
             "positions: learned against sinusoidal, and longer sentences than any in training"
         )
@@ -139,18 +141,16 @@ def plan_trials(work: Work, kinds: Sequence[str]) -> list[PlannedTrial]:
 def compare_kinds(work: Work) -> tuple[Table, Claim]:
     """Compare translators with sinusoidal, learned and no positions."""
     groups = work.run_groups(plan_trials(work, KINDS))
-    gaps = groups["learned"].less(groups["sinusoidal"])
-    claim = Claim(
+    claim = trend_claim(
         "Learned positions give nearly identical results to sinusoids.",
         "25.7 and 25.8 BLEU, 4.92 and 4.92 perplexity",
-        f"learned less sinusoidal: {interval_text(gaps, sign=True)} BLEU",
-        if_learned(
-            verdict_equal(gaps, MARGIN),
-            work.least_bleu,
-            *(groups[k].bleu for k in ("sinusoidal", "learned")),
-        ),
-        f"paired by seed; nearly identical: the interval within {MARGIN} BLEU",
-        "3.5, Table 3 row E",
+        "learned less sinusoidal: {} BLEU",
+        groups["learned"].less(groups["sinusoidal"]),
+        expected="equal",
+        margin=MARGIN,
+        learned=Learned(work.least_bleu, (groups["sinusoidal"].bleu, groups["learned"].bleu)),
+        why=f"paired by seed; nearly identical: the interval within {MARGIN} BLEU",
+        section="3.5, Table 3 row E",
     )
     rows = tuple((kind, *group.score_cells) for kind, group in groups.items())
     table = Table("Positions", ("kind", "BLEU", "perplexity"), rows, work.seeds_note)
@@ -198,8 +198,8 @@ def compare_lengths(work: Work) -> tuple[Table, Claim]:
             kind,
             name,
             len(buckets[i]),
-            interval_text([found[i][0] for found in by_seed]),
-            interval_text([found[i][1] for found in by_seed]),
+            percent_text([found[i][0] for found in by_seed]),
+            perplexity_text([found[i][1] for found in by_seed]),
         )
         for kind, by_seed in scores.items()
         for i, name in enumerate(names)
@@ -211,14 +211,14 @@ def compare_lengths(work: Work) -> tuple[Table, Claim]:
         for sinusoidal, learned in zip(scores["sinusoidal"], scores["learned"], strict=True)
     ]
     # Extrapolation is decided only if the models do well on the lengths that they were trained on.
-    near = [[found[0][0] for found in by_seed] for by_seed in scores.values()]
-    ours = f"learned less sinusoidal: {interval_text(gaps, sign=True)} nats"
-    claim = Claim(
+    near = tuple([found[0][0] for found in by_seed] for by_seed in scores.values())
+    claim = trend_claim(
         "Sinusoids may allow a model to extrapolate to sequences longer than those of training.",
         "a hypothesis",
-        f"on sources of {names[beyond]} characters, {ours}",
-        if_learned(verdict(gaps, 1), work.least_bleu, *near),
-        f"trained on pairs of at most {most} characters a side; paired by seed",
+        f"on sources of {names[beyond]} characters, learned less sinusoidal: {{}} nats",
+        gaps,
+        learned=Learned(work.least_bleu, near),
+        why=f"trained on pairs of at most {most} characters a side; paired by seed",
     )
     table = Table(
         f"Trained on pairs of at most {most} characters a side",

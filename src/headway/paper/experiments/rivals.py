@@ -5,15 +5,20 @@ from dataclasses import replace
 from headway.config import Config
 from headway.paper.experiments.rivals_sentences import classify_sentences
 from headway.paper.experiments.rivals_stories import answer_questions
-from headway.paper.experiments.rivals_trials import train_groups
 from headway.paper.results import Claim, Result, Table, collect
+from headway.paper.rivals import outcome, padded_feed, rival, training
 from headway.paper.rivals.training import RIVALS, TRANSFORMER, train_rival
+from headway.paper.running.plan import PlannedTrial
 from headway.paper.running.trial import Group
 from headway.paper.running.work import Work
-from headway.paper.verdicts import if_learned, interval_text, verdict
+from headway.paper.trends import Learned, trend_claim
 
 TITLE = "The systems that the paper names, beside the Transformer"
 SECTION = "1, 2 and 6.1"
+# How long a training takes, in those of a Transformer with packed rows; measured at the scale of minutes.
+PACES = {
+    TRANSFORMER: 2.1, "RNN with attention": 2.9, "ConvS2S": 1.1, "ByteNet": 0.9, "Extended Neural GPU": 16.0,
+}  # fmt: skip
 DIFFERS = (
     "The paper compares with published scores of large models. Here each system is small, and reads the same"
     " subwords and batches. All are trained as the Transformer's paper trains it, by Adam and equation 3 (at"
@@ -29,8 +34,7 @@ def run(work: Work) -> Result:
     """Train every system with every seed; at the scale "paper" there is nothing to run."""
     if work.is_settings_only:
         return collect(differs="The systems are small, and are not trained at this scale.")
-    names = (TRANSFORMER, *RIVALS)
-    groups = train_groups(work, train_rival, names, settings(work), work.corpus)
+    groups = work.run_groups(plan_trials(work))
     table = Table(
         "Systems trained on the same text",
         ("system", "BLEU", "perplexity", "processor time, s", "tokens/s", "parameters"),
@@ -55,15 +59,30 @@ def run(work: Work) -> Result:
 
 def compare(work: Work, transformer: Group, name: str, rival: Group) -> Claim:
     """Judge whether the Transformer translates better than a rival."""
-    gains = transformer.less(rival)
-    return Claim(
+    return trend_claim(
         f"The Transformer translates better than {name}.",
         "better than all published models of its time",
-        f"{interval_text(gains, sign=True)} BLEU",
-        if_learned(verdict(gains, 1), work.least_bleu, transformer.bleu, rival.bleu),
-        "paired by seed; the same steps, not the same time",
-        "6.1",
+        "{} BLEU",
+        transformer.less(rival),
+        learned=Learned(work.least_bleu, (transformer.bleu, rival.bleu)),
+        why="paired by seed; the same steps, not the same time",
+        section="6.1",
     )
+
+
+def plan_trials(work: Work) -> list[PlannedTrial]:
+    """Return a training of each system, the Transformer first."""
+    config, shared = settings(work), [training, outcome, padded_feed, rival]
+    return [
+        PlannedTrial(
+            name, config, trainer=train_rival, pace=PACES[name],
+            modules=tuple(
+                [*(module.__name__ for module in shared)]
+                + ([RIVALS[name].__module__] if name in RIVALS else [])
+            ),
+        )
+        for name in (TRANSFORMER, *RIVALS)
+    ]  # fmt: skip
 
 
 def settings(work: Work) -> Config:

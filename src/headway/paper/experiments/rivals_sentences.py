@@ -1,14 +1,16 @@
 """The structured self-attentive sentence embedding, beside the Transformer's encoder (paper: section 2)."""
 
 from headway.paper.experiments import classification
-from headway.paper.experiments.rivals_trials import train_groups
-from headway.paper.results import Cell, Claim, Finding, Table
+from headway.paper.results import Cell, Finding, Table
+from headway.paper.rivals import outcome, self_attentive
 from headway.paper.rivals.classifying import train_classifier
 from headway.paper.running.plan import PlannedTrial
 from headway.paper.running.work import Work
-from headway.paper.verdicts import interval_text, verdict
+from headway.paper.trends import trend_claim
+from headway.paper.verdicts import percent_text
 
 NAME = "structured self-attentive embedding"
+MODULES = (outcome.__name__, self_attentive.__name__)
 
 
 def classify_sentences(work: Work) -> list[Finding]:
@@ -17,12 +19,14 @@ def classify_sentences(work: Work) -> list[Finding]:
     rows: list[tuple[Cell, ...]] = []
     claims = []
     for task in classification.make_tasks(work):
-        plan = PlannedTrial("self-attention", config, task)  # a trial of that experiment too
-        transformer = work.run_groups([plan])[plan.name]
-        rival = train_groups(work, train_classifier, (NAME,), config, task)[NAME]
+        plans = [
+            PlannedTrial("self-attention", config, task),  # a trial of that experiment too
+            PlannedTrial(NAME, config, task, trainer=train_classifier, modules=MODULES),
+        ]
+        transformer, rival = work.run_groups(plans).values()
         rows += [
             (
-                task.name, name, interval_text(group.values("right")), round(group.seconds),
+                task.name, name, percent_text(group.values("right")), round(group.seconds),
                 group.parameters,
             )
             for name, group in (("Transformer's encoder", transformer), (NAME, rival))
@@ -30,15 +34,16 @@ def classify_sentences(work: Work) -> list[Finding]:
         rows.append(
             (task.name, "the most frequent label", f"{task.most_frequent():.2f}", None, None)
         )
-        gains = transformer.less(rival, "right")
         claims.append(
-            Claim(
+            trend_claim(
                 f"{task.name}: the Transformer's encoder does better than the {NAME}.",
                 "named, without a number",
-                f"{interval_text(gains, sign=True)} % of the labels",
-                verdict(gains, 1),
-                "paired by seed; texts, batches, optimizer and steps are the same",
-                "2",
+                "{} % of the labels",
+                transformer.less(rival, "right"),
+                learned=task.learned(transformer, rival),
+                why="paired by seed; texts, batches, optimizer and steps are the same;"
+                f" {classification.LEARNED_NOTE}",
+                section="2",
             )
         )
     table = Table(

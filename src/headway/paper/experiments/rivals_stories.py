@@ -10,7 +10,7 @@ from headway.paper.results import Claim, Finding, Table
 from headway.paper.rivals.memory_network import MemoryNetwork, count_right, train_network
 from headway.paper.rivals.stories import LONGEST, Facts, Question, Words, make_questions
 from headway.paper.running.work import Work
-from headway.paper.verdicts import interval_text, verdict
+from headway.paper.verdicts import percent_text, verdict
 from headway.training.machine import thread_count
 
 WIDTH = 20
@@ -26,13 +26,13 @@ def answer_questions(work: Work) -> list[Finding]:
             trained = [train_one(work, facts, hops, seed) for seed in work.seeds]
             right = [network.right for network in trained]
             seconds = sum(network.seconds for network in trained) / len(trained)
-            rows.append((facts, hops, interval_text(right), round(seconds), trained[0].parameters))
+            rows.append((facts, hops, percent_text(right), round(seconds), trained[0].parameters))
         claims.append(
             Claim(
                 "End-to-end memory networks perform well on simple-language question answering"
                 f" (supporting facts: {facts}).",
                 "named, without a number",
-                f"{interval_text(right)} % right with three hops",
+                f"{percent_text(right)} % right with three hops",
                 verdict([value - SOLVED for value in right], 1),
                 f"a task counts as solved at {SOLVED:g} %",
                 "2",

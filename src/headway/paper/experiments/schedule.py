@@ -7,11 +7,17 @@ from typing import Literal, NamedTuple
 
 from headway.config import Config
 from headway.paper.charts import curves
-from headway.paper.results import Claim, Figure, Result, Table, collect
+from headway.paper.results import Claim, Figure, Finding, Result, Table, collect
 from headway.paper.running.plan import PlannedTrial
 from headway.paper.running.trial import Group
 from headway.paper.running.work import Work
-from headway.paper.verdicts import if_learned, interval_text, shown, verdict
+from headway.paper.verdicts import (
+    interval_text,
+    percent_text,
+    perplexity_text,
+    shown,
+    verdict_needed,
+)
 from headway.training.steps.schedule import learning_rate
 
 TITLE = "The learning rate and its warm-up"
@@ -54,12 +60,13 @@ def run(work: Work) -> Result:
     planned = [PlannedTrial(f"warm-up of {each}", each.of(base)) for each in warm_ups]
     if work.is_settings_only:
         return work.settings_only(planned, draw_rates(), *check_rates())
+    counted: list[Finding] = [draw_rates(), *check_rates()]
+    work.keep(*counted)
     groups = dict(zip(warm_ups, work.run_groups(planned).values(), strict=True))
     return collect(
+        *counted,
         score_table(groups, base),
-        draw_rates(),
         draw_losses(groups),
-        *check_rates(),
         warmup_claim(usual, none, groups, work.least_bleu),
         warmup_claim(level, abrupt, groups, work.least_bleu),
         differs=f"The base's warm-up is {usual.steps:,} of {base.training.max_steps:,} steps here, the"
@@ -127,14 +134,14 @@ def check_rates() -> list[Claim]:
 def warmup_claim(
     longer: WarmUp, none: WarmUp, groups: Mapping[WarmUp, Group], least_bleu: float
 ) -> Claim:
-    """Return the claim that a warm-up is better than one of a single step."""
-    gains = groups[longer].less(groups[none])
+    """Return the claim that models do not learn with a warm-up of a single step."""
+    with_it, without = groups[longer].bleu, groups[none].bleu
     return Claim(
-        f"A warm-up is needed: {longer} is better than {none}",
+        f"A warm-up is needed: models learn with {longer}, and not with {none}",
         "",
-        f"{interval_text(gains, 1, sign=True)} BLEU",
-        if_learned(verdict(gains, 1), least_bleu, groups[longer].bleu, groups[none].bleu),
-        f"{len(gains)} seeds, paired",
+        f"{percent_text(with_it, 1)} BLEU with it, {percent_text(without, 1)} without",
+        verdict_needed(with_it, without, least_bleu),
+        f"a model has learned if it has at least {least_bleu:.0f} BLEU",
     )
 
 
@@ -149,9 +156,9 @@ def score_table(groups: Mapping[WarmUp, Group], base: Config) -> Table:
             (
                 str(warm_up),
                 peak,
-                interval_text(group.bleu, 1),
-                interval_text(group.perplexity),
-                interval_text(group.final_loss, 3),
+                percent_text(group.bleu, 1),
+                perplexity_text(group.perplexity),
+                interval_text(group.final_loss, 3, least=0),
             )
         )
     columns = ("warm-up", "highest rate", "BLEU", "perplexity",

@@ -9,7 +9,8 @@ from headway.paper.running.plan import PlannedTrial
 from headway.paper.running.trial import Group
 from headway.paper.running.work import Work
 from headway.paper.table3_rows import TABLE3
-from headway.paper.verdicts import if_learned, interval_text, verdict
+from headway.paper.trends import Expected, Learned, trend_claim
+from headway.paper.verdicts import percent_text, perplexity_text
 
 TITLE = "Label smoothing varied"
 SECTION = "5.4"
@@ -55,10 +56,10 @@ def score_table(groups: Mapping[float, Group]) -> Table:
         tuple(
             (
                 rate,
-                interval_text(group.perplexity, 3), paper[ROWS[rate]].perplexity,
-                interval_text(group.bleu, 1), paper[ROWS[rate]].bleu,
-                interval_text([100 * share for share in group.values("accuracy")], 1),
-                interval_text([100 * share for share in group.values("confidence")], 1),
+                perplexity_text(group.perplexity, 3), paper[ROWS[rate]].perplexity,
+                percent_text(group.bleu, 1), paper[ROWS[rate]].bleu,
+                percent_text([100 * share for share in group.values("accuracy")], 1),
+                percent_text([100 * share for share in group.values("confidence")], 1),
             )
             for rate, group in groups.items()
         ),
@@ -68,21 +69,22 @@ def score_table(groups: Mapping[float, Group]) -> Table:
 
 def smoothing_claims(groups: Mapping[float, Group], least_bleu: float) -> list[Claim]:
     """Return what section 5.4 says of epsilon = 0.1 against none, each with its verdict."""
-    claims = []
-    for text, score, scale, sign, paper, unit, digits in (
-        ("It hurts perplexity", "perplexity", 1.0, 1, "4.92 instead of 4.67", "", 3),
-        ("It improves accuracy", "accuracy", 100.0, 1, "", " % of subwords", 2),
-        ("It improves BLEU", "bleu", 1.0, 1, "+0.5", " BLEU", 1),
-        ("The model learns to be more unsure", "confidence", 100.0, -1, "", " % of probability", 1),
-    ):
-        gaps = [scale * gap for gap in groups[0.1].less(groups[0.0], score)]
-        claims.append(
-            Claim(
-                text,
-                paper,
-                f"{interval_text(gaps, digits, sign=True)}{unit}",
-                if_learned(verdict(gaps, sign), least_bleu, groups[0.1].bleu, groups[0.0].bleu),
-                f"epsilon 0.1 less none, {len(gaps)} seeds, paired",
-            )
+    effects: tuple[tuple[str, str, float, Expected, str, str, int], ...] = (
+        ("It hurts perplexity", "perplexity", 1.0, "more", "4.92 instead of 4.67", "", 3),
+        ("It improves accuracy", "accuracy", 100.0, "more", "", " % of subwords", 2),
+        ("It improves BLEU", "bleu", 1.0, "more", "+0.5", " BLEU", 1),
+        ("The model learns to be more unsure", "confidence", 100.0, "less", "", " % of probability", 1),
+    )  # fmt: skip
+    return [
+        trend_claim(
+            text,
+            paper,
+            f"{{}}{unit}",
+            [scale * gap for gap in groups[0.1].less(groups[0.0], score)],
+            expected=expected,
+            digits=digits,
+            learned=Learned(least_bleu, (groups[0.1].bleu, groups[0.0].bleu)),
+            why="epsilon 0.1 less none, paired by seed",
         )
-    return claims
+        for text, score, scale, expected, paper, unit, digits in effects
+    ]

@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 from headway.paper.measuring.layer_types import LAYER_TYPES
-from headway.paper.results import Claim, Finding, Table
+from headway.paper.results import Finding, Table
 from headway.paper.running.plan import PlannedTrial
 from headway.paper.running.work import Work
-from headway.paper.verdicts import if_learned, interval_text, verdict
+from headway.paper.trends import Learned, trend_claim
 
 KERNEL, WINDOW = 3, 8
 
@@ -50,15 +50,15 @@ def compare_translators(work: Work) -> list[Finding]:
     for name, group in groups.items():
         if group is attention:
             continue
-        gains = attention.less(group)
         claims.append(
-            Claim(
+            trend_claim(
                 f"Self-attention in place of {name} translates better.",
                 "not compared",
-                f"{interval_text(gains, sign=True)} BLEU",
-                if_learned(verdict(gains, 1), work.least_bleu, attention.bleu, group.bleu),
-                "paired by seed; the paper compares only with published systems",
-                "4 and 6.1",
+                "{} BLEU",
+                attention.less(group),
+                learned=Learned(work.least_bleu, (attention.bleu, group.bleu)),
+                why="paired by seed; the paper compares only with published systems",
+                section="4 and 6.1",
             )
         )
     return [table, *claims]

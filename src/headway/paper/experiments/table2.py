@@ -28,7 +28,8 @@ from headway.paper.running.scales import paper_settings
 from headway.paper.running.trial import Group
 from headway.paper.running.work import Work
 from headway.paper.table3_rows import TABLE3, configure
-from headway.paper.verdicts import if_learned, interval_text, shown, verdict
+from headway.paper.trends import Learned, trend_claim
+from headway.paper.verdicts import percent_text, shown
 from headway.training.steps.objective import plain_loss
 
 TITLE = "Table 2: training cost and BLEU"
@@ -45,6 +46,7 @@ def run(work: Work) -> Result:
     if work.is_settings_only:
         planned = [PlannedTrial(name, paper_settings(name)) for name in SETTINGS]
         return work.settings_only(planned, *findings)
+    work.keep(*findings)
     rows = TABLE3[0], TABLE3[-1]
     groups = work.run_groups(
         [
@@ -177,18 +179,15 @@ def score_claims(
     ahead = [big - base for big, base in zip(last["big"], last["base"], strict=True)]
     gains = [a - b for a, b in zip(averaged, last[PUBLISHED], strict=True)]
     return [
-        Claim(
-            "Big is better than base", "28.4 and 27.3", f"{interval_text(ahead, 1, sign=True)} BLEU",
-            if_learned(
-                verdict(ahead, 1), work.least_bleu, *(groups[name].bleu for name in ("base", "big"))
-            ),
-            f"{len(ahead)} seeds, paired; last checkpoints",
+        trend_claim(
+            "Big is better than base", "28.4 and 27.3", "{} BLEU", ahead, digits=1,
+            learned=Learned(work.least_bleu, (groups["base"].bleu, groups["big"].bleu)),
+            why="paired by seed; last checkpoints, by the authors' scripts",
         ),
-        Claim(
-            "Averaged checkpoints are better than the last",
-            "", f"{interval_text(gains, 1, sign=True)} BLEU",
-            if_learned(verdict(gains, 1), work.least_bleu, groups[PUBLISHED].bleu),
-            f"{PUBLISHED}, each seed; the paper averages without a comparison",
+        trend_claim(
+            "Averaged checkpoints are better than the last", "", "{} BLEU", gains, digits=1,
+            learned=Learned(work.least_bleu, (groups[PUBLISHED].bleu,)),
+            why=f"{PUBLISHED}, each seed; the paper averages without a comparison",
         ),
     ]  # fmt: skip
 
@@ -236,9 +235,9 @@ def trained_table(
         by_method = group.seconds * flops
         cells.append(
             (
-                name, interval_text(last[name], 1),
-                interval_text(averaged, 1) if name == PUBLISHED else None,
-                interval_text(score(work, group, as_paper=False), 1),
+                name, percent_text(last[name], 1),
+                percent_text(averaged, 1) if name == PUBLISHED else None,
+                percent_text(score(work, group, as_paper=False), 1),
                 group.parameters, round(group.seconds, 1), by_method, counted,
                 round(100 * counted / by_method, 1),
             )

@@ -12,19 +12,13 @@ from headway.paper.running.plan import PlannedTrial
 from headway.paper.running.trial import Group
 from headway.paper.running.work import Work
 from headway.paper.table3_rows import CONTROLS, GROUPS, TABLE3, Row, configure, rows_of
-from headway.paper.verdicts import (
-    MARGIN,
-    MARGIN_NATS,
-    Verdict,
-    if_learned,
-    interval_text,
-    verdict,
-    verdict_equal,
-)
+from headway.paper.trends import Expected, Learned, judge, trend_claim
+from headway.paper.verdicts import Verdict, if_learned, interval_text, percent_text, perplexity_text
 
 TITLE = "Table 3: what each part of the model is worth"
 SECTION = "6.2"
 NO_TREND = 0.15  # BLEU: a smaller difference in the paper is no trend to be tested
+NO_TREND_NATS = 0.015
 
 
 def run(work: Work) -> Result:
@@ -34,6 +28,7 @@ def run(work: Work) -> Result:
         return work.settings_only(plan_trials(Config(), rows_of(work.rows or GROUPS)), *parameters)
     names = trained_groups(work)
     rows = rows_of(names)
+    work.keep(*parameters)
     with_controls = rows + [row for row in CONTROLS if row.group in names]
     groups = work.run_groups(plan_trials(work.base, with_controls))
     apart = separate_heads(groups, work.least_bleu) if len(with_controls) > len(rows) else []
@@ -110,8 +105,8 @@ def score_table(groups: Mapping[str, Group]) -> Table:
         group = groups[row.label]
         cells.append(
             (
-                row.label, interval_text(group.perplexity), row.perplexity,
-                interval_text(group.bleu, 1), row.bleu, group.parameters,
+                row.label, perplexity_text(group.perplexity), row.perplexity,
+                percent_text(group.bleu, 1), row.bleu, group.parameters,
                 round(group.tokens_per_second), round(group.seconds, 1),
             )
         )  # fmt: skip
@@ -143,51 +138,53 @@ def difference_table(groups: Mapping[str, Group], least_bleu: float) -> Table:
     for row in trained_rows(groups)[1:]:
         bleu, nats = bleu_less(groups, row), nats_less(groups, row)
         paper_bleu, paper_nats = row.bleu - base.bleu, math.log(row.perplexity / base.perplexity)
-        learned = groups["base"].bleu, groups[row.label].bleu
+        learned = Learned(least_bleu, (groups["base"].bleu, groups[row.label].bleu))
         cells.append(
             (
                 row.label,
                 interval_text(bleu, 1, sign=True), round(paper_bleu, 1),
-                if_learned(_direction(bleu, paper_bleu, MARGIN), least_bleu, *learned),
+                judge_direction(bleu, paper_bleu, NO_TREND, learned),
                 interval_text(nats, 3, sign=True), round(paper_nats, 3),
-                if_learned(_direction(nats, paper_nats / 0.1, MARGIN_NATS), least_bleu, *learned),
+                judge_direction(nats, paper_nats, NO_TREND_NATS, learned),
             )
         )  # fmt: skip
+    tested = sum(cell[i] is not None for cell in cells for i in (3, 6))
     return Table(
         "Differences to the base with the same seed",
         ("row", "BLEU", "paper", "direction", "nats a subword", "paper", "direction"),
         tuple(cells),
         "The direction “holds” if the 95 % interval excludes zero on the paper's side. If the paper's"
-        f" difference is less than {NO_TREND} BLEU or {NO_TREND / 10:.3f} nats, the direction holds if"
-        f" the interval lies within {MARGIN} BLEU or {MARGIN_NATS} nats. Nothing is decided of a row"
-        f" that has hardly learned: less than {least_bleu:.0f} BLEU.",
+        f" difference is less than {NO_TREND} BLEU or {NO_TREND_NATS} nats, there is no direction to be tested."
+        f" Nothing is decided of a row that has hardly learned: less than {least_bleu:.0f} BLEU. Of the"
+        f" {tested} directions, about {0.05 * tested:.0f} would be decided by chance if no row had any effect.",
     )
 
 
-def _direction(differences: Sequence[float], paper: float, margin: float) -> Verdict:
-    if abs(paper) < NO_TREND:
-        return verdict_equal(differences, margin)
-    return verdict(differences, 1 if paper > 0 else -1)
+def judge_direction(
+    differences: Sequence[float], paper: float, least: float, learned: Learned
+) -> Verdict | None:
+    """Judge whether differences have the sign of the paper's; None: the paper's is too small to be a trend."""
+    if abs(paper) < least:
+        return None
+    found = judge(differences, "more" if paper > 0 else "less", 0.0)
+    return if_learned(found, learned.least, *learned.scores)
 
 
-# What section 6.2 says in words: of which row, and how it compares with the base: by BLEU, or "surer" by
-# perplexity.
-STATEMENTS = (
-    ("A single head is worse than the base's", "(A) h = 1", "worse"),
-    ("Quality also drops with too many heads", "(A) h = 32", "worse"),
-    ("Smaller attention keys hurt: a quarter", "(B) d_k = 16", "worse"),
-    ("Smaller attention keys hurt: half", "(B) d_k = 32", "worse"),
-    ("Bigger models are better: a third of the layers is worse", "(C) N = 2", "worse"),
-    ("Bigger models are better: two thirds of the layers are worse", "(C) N = 4", "worse"),
-    ("Bigger models are better: four thirds of the layers, by perplexity", "(C) N = 8", "surer"),
-    ("Bigger models are better: half the width is worse", "(C) d_model = 256", "worse"),
-    ("Bigger models are better: twice the width is better", "(C) d_model = 1024", "better"),
-    ("Bigger models are better: half the d_ff is worse", "(C) d_ff = 1024", "worse"),
-    ("Bigger models are better: twice the d_ff is better", "(C) d_ff = 4096", "better"),
-    ("Dropout is very helpful: without it is worse", "(D) P_drop = 0.0", "worse"),
-    ("Label smoothing helps BLEU: without it is worse", "(D) eps_ls = 0.0", "worse"),
-    (f"Learned positions are nearly identical (within {MARGIN} BLEU)", "(E) learned positions", "equal"),
-    ("Big, trained three times as long, is better", "big", "better"),
+# What section 6.2 says in words: of which row, and whether its BLEU, or its perplexity, is more or less than the base's.
+# What it says of label smoothing, learned positions and big is judged where the paper's other sections say it.
+STATEMENTS: tuple[tuple[str, str, str, Expected], ...] = (
+    ("A single head is worse than the base's", "(A) h = 1", "BLEU", "less"),
+    ("Quality also drops with too many heads", "(A) h = 32", "BLEU", "less"),
+    ("Smaller attention keys hurt: a quarter", "(B) d_k = 16", "BLEU", "less"),
+    ("Smaller attention keys hurt: half", "(B) d_k = 32", "BLEU", "less"),
+    ("Bigger models are better: a third of the layers is worse", "(C) N = 2", "BLEU", "less"),
+    ("Bigger models are better: two thirds of the layers are worse", "(C) N = 4", "BLEU", "less"),
+    ("Bigger models are better: four thirds of the layers, by perplexity", "(C) N = 8", "perplexity", "less"),
+    ("Bigger models are better: half the width is worse", "(C) d_model = 256", "BLEU", "less"),
+    ("Bigger models are better: twice the width is better", "(C) d_model = 1024", "BLEU", "more"),
+    ("Bigger models are better: half the d_ff is worse", "(C) d_ff = 1024", "BLEU", "less"),
+    ("Bigger models are better: twice the d_ff is better", "(C) d_ff = 4096", "BLEU", "more"),
+    ("Dropout is very helpful: without it is worse", "(D) P_drop = 0.0", "BLEU", "less"),
 )  # fmt: skip
 
 
@@ -195,23 +192,22 @@ def statement_claims(groups: Mapping[str, Group], least_bleu: float) -> list[Cla
     """Return the claims that section 6.2 makes in words on the rows that were trained."""
     rows, base = {row.label: row for row in trained_rows(groups)}, TABLE3[0]
     claims = []
-    for text, label, comparison in STATEMENTS:
+    for text, label, score, expected in STATEMENTS:
         if label not in rows:
             continue
         row = rows[label]
-        bleu, nats = bleu_less(groups, row), nats_less(groups, row)
-        paper = f"{row.bleu - base.bleu:+.1f} BLEU"
-        ours = f"{interval_text(bleu, 1, sign=True)} BLEU"
-        match comparison:
-            case "surer":
-                paper = f"perplexity {row.perplexity:.2f} instead of {base.perplexity:.2f}"
-                ours = f"{interval_text(nats, 3, sign=True)} nats a subword"
-                found = verdict(nats, -1)
-            case "equal":
-                found = verdict_equal(bleu, MARGIN)
-            case _:
-                found = verdict(bleu, 1 if comparison == "better" else -1)
-        why = "each seed beside the base of the same seed" if len(bleu) > 1 else "a single seed"
-        decided = if_learned(found, least_bleu, groups["base"].bleu, groups[label].bleu)
-        claims.append(Claim(text, paper, ours, decided, why, "6.2, Table 3"))
+        if score == "BLEU":
+            paper, unit, digits = f"{row.bleu - base.bleu:+.1f} BLEU", "BLEU", 1
+            differences = bleu_less(groups, row)
+        else:
+            paper = f"perplexity {row.perplexity:.2f} instead of {base.perplexity:.2f}"
+            unit, digits, differences = "nats a subword", 3, nats_less(groups, row)
+        claims.append(
+            trend_claim(
+                text, paper, f"{{}} {unit}", differences, expected=expected, digits=digits,
+                learned=Learned(least_bleu, (groups["base"].bleu, groups[label].bleu)),
+                why="each seed beside the base of the same seed" if len(differences) > 1 else "a single seed",
+                section="6.2, Table 3",
+            )
+        )  # fmt: skip
     return claims

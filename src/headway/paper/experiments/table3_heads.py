@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from headway.paper.results import Claim, Finding, Table
 from headway.paper.running.trial import Group
 from headway.paper.table3_rows import CONTROLS
-from headway.paper.verdicts import if_learned, interval_text, verdict
+from headway.paper.trends import Learned, trend_claim
+from headway.paper.verdicts import interval_text
 
 ONE, MANY = (row.label for row in CONTROLS)
 # Name of a training, and what it changes beside the base.
@@ -38,14 +39,15 @@ def separate_heads(groups: Mapping[str, Group], least_bleu: float) -> list[Findi
     )
 
     def claim(text: str, name: str, other: str, why: str) -> Claim:
-        gains = groups[name].less(groups[other])
-        return Claim(
+        return trend_claim(
             text,
             "not separated",
-            f"{interval_text(gains, 1, sign=True)} BLEU",
-            if_learned(verdict(gains, 1), least_bleu, groups[name].bleu, groups[other].bleu),
-            f"paired by seed; {why}",
-            "6.2, Table 3",
+            "{} BLEU",
+            groups[name].less(groups[other]),
+            digits=1,
+            learned=Learned(least_bleu, (groups[name].bleu, groups[other].bleu)),
+            why=f"paired by seed; {why}",
+            section="6.2, Table 3",
         )
 
     return [

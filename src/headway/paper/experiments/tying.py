@@ -19,14 +19,8 @@ from headway.paper.results import Claim, Finding, Result, Table, collect
 from headway.paper.running.plan import PlannedTrial
 from headway.paper.running.trial import Group
 from headway.paper.running.work import Work
-from headway.paper.verdicts import (
-    MARGIN,
-    if_learned,
-    interval_text,
-    shown,
-    verdict,
-    verdict_not_worse,
-)
+from headway.paper.trends import Expected, Learned, trend_claim
+from headway.paper.verdicts import MARGIN, percent_text, perplexity_text, shown
 from headway.training.steps.objective import plain_loss
 
 TITLE = "Tied embeddings, and their scale"
@@ -43,12 +37,13 @@ def run(work: Work) -> Result:
     findings: list[Finding] = [count_matrices(), compare_gradients(), compare_parameters()]
     if work.is_settings_only:
         return work.settings_only(plan_trials(work), *findings)
+    work.keep(*findings)
     groups = work.run_groups(plan_trials(work))
     table = Table(
         "Trained alike: mean and 95 % interval over the seeds",
         ("embeddings and softmax", "BLEU", "perplexity", "parameters"),
         tuple(
-            (name, interval_text(g.bleu, 1), interval_text(g.perplexity), g.parameters)
+            (name, percent_text(g.bleu, 1), perplexity_text(g.perplexity), g.parameters)
             for name, g in groups.items()
         ),
     )
@@ -87,23 +82,26 @@ def plan_trials(work: Work) -> list[PlannedTrial]:
 
 def tying_claims(groups: Mapping[str, Group], work: Work) -> list[Claim]:
     """Return the claims of section 3.4, decided by differences of BLEU paired by seed."""
-    seeds = f"{len(work.seeds)} seeds"
-    claims = []
-    for text, name, base, is_gain in (
-        ("Sharing costs no quality: one matrix less three", ONE, THREE, False),
-        ("Multiplying embeddings by sqrt(d_model) helps: one matrix", ONE, ONE_UNSCALED, True),
-        ("Multiplying embeddings by sqrt(d_model) helps: three matrices", THREE, THREE_UNSCALED, True),
-    ):  # fmt: skip
-        gains = groups[name].less(groups[base])
-        found = verdict(gains, 1) if is_gain else verdict_not_worse(gains, MARGIN)
-        decided = if_learned(found, work.least_bleu, groups[name].bleu, groups[base].bleu)
-        why = (
-            f"{seeds}, paired"
-            if is_gain
-            else f"holds if the interval lies above -{MARGIN} BLEU; {seeds}"
+    compared: tuple[tuple[str, str, str, Expected], ...] = (
+        ("Sharing costs no quality: one matrix less three", ONE, THREE, "not less"),
+        ("Multiplying embeddings by sqrt(d_model) helps: one matrix", ONE, ONE_UNSCALED, "more"),
+        ("Multiplying embeddings by sqrt(d_model) helps: three matrices", THREE, THREE_UNSCALED, "more"),
+    )  # fmt: skip
+    limit = f"; holds if the interval lies above -{MARGIN} BLEU"
+    return [
+        trend_claim(
+            text,
+            "",
+            "{} BLEU",
+            groups[name].less(groups[base]),
+            expected=expected,
+            margin=MARGIN,
+            digits=1,
+            learned=Learned(work.least_bleu, (groups[name].bleu, groups[base].bleu)),
+            why=f"paired by seed{limit if expected == 'not less' else ''}",
         )
-        claims.append(Claim(text, "", f"{interval_text(gains, 1, sign=True)} BLEU", decided, why))
-    return claims
+        for text, name, base, expected in compared
+    ]
 
 
 def tied_shape(tying: Literal["three-way", "target", "none"]) -> ModelConfig:

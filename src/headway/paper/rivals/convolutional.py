@@ -22,10 +22,16 @@ from headway.paper.rivals.rival import Rival, RivalState, real_positions
 HALF = math.sqrt(0.5)  # halves the variance of a sum of two (section 3.4)
 
 
-def normalized_map(inputs: int, outputs: int) -> nn.Linear:
-    """Make a linear map with weight normalization, initialized with N(0, sqrt(1/n)) (section 3.5)."""
+def normalized_map(inputs: int, outputs: int, dropout: float = 0.0) -> nn.Linear:
+    """Make a linear map with weight normalization, initialized with N(0, sqrt(p / n)) (section 3.5).
+
+    Args:
+        inputs: n.
+        outputs: The width of the result.
+        dropout: Of the input, which is kept with the probability p.
+    """
     linear = nn.Linear(inputs, outputs)
-    nn.init.normal_(linear.weight, std=inputs**-0.5)
+    nn.init.normal_(linear.weight, std=math.sqrt((1 - dropout) / inputs))
     nn.init.zeros_(linear.bias)
     weight_norm(linear)
     return linear
@@ -78,11 +84,11 @@ class ConvolutionalTranslator(Rival):
                 embedding.weight[-1] = 0
         self.dropout = nn.Dropout(p)
         # Maps between the embeddings and the layers, and before the scores (section 3.2).
-        self.into_encoder = normalized_map(width, width)
+        self.into_encoder = normalized_map(width, width, p)
         self.out_of_encoder = normalized_map(width, width)
-        self.into_decoder = normalized_map(width, width)
+        self.into_decoder = normalized_map(width, width, p)
         self.out_of_decoder = normalized_map(width, width)
-        self.output = normalized_map(width, config.target_vocab_size)
+        self.output = normalized_map(width, config.target_vocab_size, p)
         depth = config.num_decoder_layers
         self.encoder = nn.ModuleList(
             Block(width, k, p, causal=False) for _ in range(config.num_encoder_layers)

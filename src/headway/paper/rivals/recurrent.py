@@ -30,8 +30,6 @@ class GatedUnit(nn.Module):
         super().__init__()
         self.gates = nn.Linear(width, 2 * width, bias=False)  # U_z and U_r
         self.candidate = nn.Linear(width, width, bias=False)  # U
-        for part in (*self.gates.weight.split(width), self.candidate.weight):
-            nn.init.orthogonal_(part)  # appendix B.1
 
     def forward(self, inputs_B3D: Tensor, state_BD: Tensor) -> Tensor:
         """Return the next state, [B, D]; ``inputs_B3D`` are those of candidate, z and r."""
@@ -62,10 +60,26 @@ class RecurrentTranslator(Rival):
         self.unit = GatedUnit(width)
         self.align_state = Linear(width, width, bias=False)  # W_a
         self.align_memory = Linear(2 * width, width, bias=False)  # U_a
-        self.align_energy = nn.Parameter(torch.zeros(width))  # v_a, zero at first: appendix B.1
+        self.align_energy = nn.Parameter(torch.empty(width))  # v_a
         self.out_state = Linear(width, 2 * width)  # U_o
         self.out_target = Linear(width, 2 * width, bias=False)  # V_o
         self.out_context = Linear(2 * width, 2 * width, bias=False)  # C_o
+        self._initialize()
+
+    def _initialize(self) -> None:
+        """Set the weights of appendix B.1: v_a and biases zero, the maps of states orthogonal, others small."""
+        for parameter in self.parameters():
+            if parameter.dim() == 1:
+                nn.init.zeros_(parameter)
+            else:
+                nn.init.normal_(parameter, std=0.01)
+        for unit in (self.forward_unit, self.backward_unit, self.unit):
+            for part in (*unit.gates.weight.split(self.config.d_model), unit.candidate.weight):
+                nn.init.orthogonal_(part)
+        for linear in (self.align_state, self.align_memory):
+            nn.init.normal_(linear.weight, std=0.001)
+        for embedding in (self.source_embedding, self.target_embedding):
+            nn.init.zeros_(embedding.weight[-1])  # <pad>
 
     def start(self, source_BS: Tensor, source_segments: SegmentsLike = None) -> RivalState:
         """Read the source in both directions; s_0 = tanh(W_s h_1) of the backward direction."""

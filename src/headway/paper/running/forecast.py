@@ -20,6 +20,8 @@ def training_effort(config: Config) -> float:
         attention += 70 * 20 * m.num_heads * d_k
     feed_forward = 2 * m.d_model * m.d_ff
     layers = m.num_encoder_layers * (attention + feed_forward)
+    if m.kind == "classifier":
+        return t.max_steps * t.batch_tokens * float(layers)
     layers += m.num_decoder_layers * (2 * attention + feed_forward)
     return t.max_steps * t.batch_tokens * float(layers + m.d_model * config.text.vocab_size)
 

@@ -12,10 +12,12 @@ import torch
 
 from headway.config import Config
 from headway.model import Transformer
+from headway.paper.running.forecast import training_effort
 from headway.paper.running.task import Task
 from headway.training.storage.checkpoint import replace_file
 
 Change = Callable[[Transformer], None]
+Train = Callable[[Path], None]
 PACKAGE = Path(__file__).parents[2]
 # The folders, beside this one, on whose sources a trial depends.
 FOLDERS = ("config", "kernels", "model", "text", "inference", "evaluation", "training", "parsing")
@@ -31,6 +33,10 @@ class PlannedTrial:
         task: Its data; None: the work's text.
         seed: Of weights, order and dropout.
         change: A function at the top level of a module that changes the model before training.
+        trainer: Such a function, which trains another system than a Transformer: the one of that name. It reads the
+            ``spec.json`` of a directory, and writes ``trial.json``.
+        modules: Names of further modules of this package that the result depends on.
+        pace: How many times as long it takes as a Transformer with these settings.
     """
 
     name: str
@@ -38,32 +44,46 @@ class PlannedTrial:
     task: Task | None = None
     seed: int = 1
     change: Change | None = None
+    trainer: Train | None = None
+    modules: tuple[str, ...] = ()
+    pace: float = 1.0
+
+    @property
+    def effort(self) -> float:
+        """How long the training takes, in proportion to others."""
+        return self.pace * training_effort(self.config)
 
     def key(self, task: Task) -> str:
-        """Return a hash of all that the result depends on: settings, data, change and sources.
+        """Return a hash of all that the result depends on: settings, data, system and sources.
 
         Args:
             task: The data.
         """
-        modules = {type(task).__module__}
-        if self.change:
-            modules.add(self.change.__module__)
+        system = (self.name, _name(self.trainer)) if self.trainer else _name(self.change)
         parts = (
             self._seeded_config(),
             task.fingerprint,
-            _name(self.change),
-            code_version(*sorted(modules)),
+            system,
+            code_version(*self._all_modules(task)),
         )
         return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
-    def write_spec(self, directory: Path, task: Task, data_folder: Path) -> None:
+    def _all_modules(self, task: Task) -> list[str]:
+        functions = [each for each in (self.change, self.trainer) if each]
+        return sorted({type(task).__module__, *(f.__module__ for f in functions), *self.modules})
+
+    def write_spec(
+        self, directory: Path, task: Task, data_folder: Path, origin: dict[str, str]
+    ) -> None:
         """Prepare the data, and write what the trial is to do.
 
         Args:
             directory: Of the trial.
             task: The data.
             data_folder: The directory in which the data of all trials are prepared.
+            origin: Facts for the reader of a report, such as the experiment that trained it first.
         """
+        modules = self._all_modules(task)
         config = self._seeded_config()
         data, test = task.prepare(data_folder, config.text)
         spec = {
@@ -73,6 +93,10 @@ class PlannedTrial:
             "data": str(data),
             "test": [str(path) for path in test],
             "change": _name(self.change),
+            "trainer": _name(self.trainer),
+            "modules": modules,
+            "version": code_version(*modules),
+            **origin,
         }
         directory.mkdir(parents=True, exist_ok=True)
         replace_file(directory / "spec.json", json.dumps(spec, indent=1).encode())
@@ -89,7 +113,7 @@ class PlannedTrial:
         )
 
 
-def _name(item: Change | type | None) -> str | None:
+def _name(item: Change | Train | type | None) -> str | None:
     """Return the name by which a trial's process imports a function or class."""
     return f"{item.__module__}:{item.__qualname__}" if item else None
 
@@ -108,3 +132,15 @@ def code_version(*modules: str) -> str:
     files += [Path(str(importlib.import_module(module).__file__)) for module in sorted(modules)]
     sums = [hashlib.sha256(file.read_bytes()).hexdigest() for file in files]
     return hashlib.sha256("".join((*sums, torch.__version__)).encode()).hexdigest()
+
+
+def read_origin(directory: Path) -> dict[str, str] | None:
+    """Return the facts that `PlannedTrial.write_spec` was given; None: other code than today's has trained it."""
+    try:
+        spec = json.loads((directory / "spec.json").read_text(encoding="utf-8"))
+        is_current = spec["version"] == code_version(*spec["modules"])
+        return (
+            {name: spec[name] for name in ("experiment", "scale", "text")} if is_current else None
+        )
+    except (OSError, ValueError, KeyError, TypeError, ImportError):
+        return None

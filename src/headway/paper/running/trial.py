@@ -12,7 +12,7 @@ from pathlib import Path
 from headway import config as settings
 from headway.config import Config
 from headway.inference import Translator
-from headway.paper.verdicts import interval_text
+from headway.paper.verdicts import percent_text, perplexity_text
 from headway.training.storage.checkpoint import replace_file
 
 
@@ -78,7 +78,7 @@ class Group:
     @property
     def score_cells(self) -> tuple[str, str]:
         """BLEU and perplexity with their intervals, as cells of a table."""
-        return interval_text(self.bleu), interval_text(self.perplexity)
+        return percent_text(self.bleu), perplexity_text(self.perplexity)
 
     @property
     def final_loss(self) -> list[float]:

@@ -24,6 +24,9 @@ CURVE_POINTS = 60
 def run_trial(directory: Path) -> None:
     """Train, score and keep the model that a directory's ``spec.json`` describes, or continue."""
     spec = json.loads((directory / "spec.json").read_text(encoding="utf-8"))
+    if spec["trainer"]:
+        _import(spec["trainer"])(directory)
+        return
     config = settings.from_dict(spec["settings"], where=str(directory))
     data = PreparedData.open(spec["data"])
     run_directory = RunDirectory(directory / "run")

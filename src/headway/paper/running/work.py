@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import TypeVar
 
 from headway.config import Config, to_toml
+from headway.config.departures import list_departures, paper_config
 from headway.errors import HeadwayError
 from headway.kernels.cores import available_cores
 from headway.paper.results import Finding, Result, Table, collect
 from headway.paper.running.bitext import Bitext
 from headway.paper.running.forecast import Forecast, training_effort
-from headway.paper.running.plan import PlannedTrial
+from headway.paper.running.plan import PlannedTrial, read_origin
 from headway.paper.running.scales import BASES, PUBLISHED, SECONDS
 from headway.paper.running.trial import Group, Trial, read_trial
 from headway.paper.running.trial_run import run_trial
@@ -25,8 +26,6 @@ TEXT = "--train train.en train.de --valid valid.en valid.de"
 ONLY_SETTINGS = (
     "Nothing is trained at this scale: the settings are written, with the commands that train them."
 )
-# Settings that do not say what is learned.
-_SAME_MODEL = ("training.device", "training.threads", "training.micro_batch_tokens")
 T = TypeVar("T")
 
 
@@ -42,6 +41,11 @@ class Work:
         corpus: Text to train on; None: the built-in corpus, at "minutes" and "toy".
         rows: Groups of Table 3's rows that are trained beside the base; none: all.
         device: Where the models of comparisons with the base are trained, as in ``training.device``.
+
+    Attributes:
+        experiment: The name of the one that runs.
+        keep: Called by an experiment with what it has found before its trainings begin, so that it is in the report
+            if they are interrupted.
     """
 
     def __init__(
@@ -64,7 +68,13 @@ class Work:
         self.device = device
         self.show = show
         self.processes = processes or (1 if scale == "toy" else available_cores())
+        self.experiment = ""
+        self.keep: Callable[..., None] = _keep_nothing
         self._given_corpus = corpus
+
+    @property
+    def _origin(self) -> dict[str, str]:
+        return {"scale": self.scale, "text": self.text_fingerprint}
 
     @property
     def base(self) -> Config:
@@ -140,14 +150,12 @@ class Work:
         """
         directories = [self._trial_directory(plan) for plan in planned]
         # The longest first, so that no core waits for a long one at the end.
-        order = sorted(
-            zip(directories, planned, strict=True),
-            key=lambda pair: -training_effort(pair[1].config),
-        )
+        order = sorted(zip(directories, planned, strict=True), key=lambda pair: -pair[1].effort)
         waiting = {directory: plan for directory, plan in order if read_trial(directory) is None}
         for directory, plan in waiting.items():  # before any runs: several may need the same data
-            plan.write_spec(directory, plan.task or self.corpus, self.directory / "data")
-        efforts = {directory: training_effort(plan.config) for directory, plan in waiting.items()}
+            task, data = plan.task or self.corpus, self.directory / "data"
+            plan.write_spec(directory, task, data, {"experiment": self.experiment, **self._origin})
+        efforts = {directory: plan.effort for directory, plan in waiting.items()}
         seconds = sum(efforts.values()) * SECONDS[self.scale] / training_effort(self.base)
         forecast = Forecast(efforts, seconds, self.processes)
         if len(waiting) > 1:
@@ -178,42 +186,53 @@ class Work:
 
     def list_bases(self) -> Table:
         """Return the settings in which the models that are compared differ from the paper's base."""
-        configs = {"the paper's base": Config(), "the base here": self.base}
+        configs = {"the base here": self.base}
         if self.published_base != self.base:
             configs["the base here, trained as in the paper"] = self.published_base
-        settings = {
-            name: {
-                f"{section}.{setting}": value
-                for section in ("model", "training")
-                for setting, value in config.to_dict()[section].items()
-            }
-            for name, config in configs.items()
-        }
-        paper, *ours = settings.values()
+        paper = paper_config("base").to_dict()
+        ours = [config.to_dict() for config in configs.values()]
+        departures = [list_departures(config)[1] for config in configs.values()]
         rows = tuple(
-            (setting, str(value), *(str(each[setting]) for each in ours))
-            for setting, value in paper.items()
-            if setting not in _SAME_MODEL and any(each[setting] != value for each in ours)
+            (f"{section}.{name}", str(value), *(str(each[section][name]) for each in ours))
+            for section, settings in paper.items()
+            for name, value in settings.items()
+            if any(name in each[section] for each in departures)
         )
-        note = "Classifiers and parsers have settings of their own, which their sections list."
-        return Table("The models that are compared", ("setting", *settings), rows, note)
+        note = (
+            "All settings are compared that change a result. The paper names no precision, and has no rules that drop"
+            " training pairs. Classifiers and parsers have settings of their own, which their sections list."
+        )
+        columns = ("setting", "the paper's base", *configs)
+        return Table("The models that are compared", columns, rows, note)
 
     def finished_trials(self) -> Table:
-        """Return the scores of every training that was finished in this directory."""
-        found = map(read_trial, sorted((self.directory / "trials").glob("*/")))
-        trials = sorted((t for t in found if t is not None), key=lambda t: (t.name, t.seed))
-        rows = tuple(
-            (
-                t.name, t.seed, t.config.model.d_model, t.steps, f"{t.seconds:.0f} s",
-                ", ".join(f"{name} {value:.4g}" for name, value in t.scores.items()),
-            )
-            for t in trials
-        )  # fmt: skip
+        """Return the scores of every training of this scale and text that today's code has finished here."""
+        rows = []
+        for directory in (self.directory / "trials").glob("*/"):
+            trial, origin = read_trial(directory), read_origin(directory)
+            if trial is None or origin is None or not self._origin.items() <= origin.items():
+                continue
+            scores = ", ".join(f"{name} {value:.4g}" for name, value in trial.scores.items())
+            rows.append(
+                (
+                    origin["experiment"], trial.name, trial.seed, trial.config.model.d_model,
+                    trial.steps, f"{trial.seconds:.0f} s", scores,
+                )
+            )  # fmt: skip
         return Table(
             "Finished trainings",
-            ("training", "seed", "d_model", "steps", "processor time", "scores"),
-            rows,
-            "Also of experiments that were interrupted: the same command goes on with the others.",
+            (
+                "first trained for",
+                "training",
+                "seed",
+                "d_model",
+                "steps",
+                "processor time",
+                "scores",
+            ),
+            tuple(sorted(rows)),
+            "Also of experiments that were interrupted: the same command goes on with the others. A training that"
+            " several experiments need has the name that the first of them gave it.",
         )
 
     def write_settings(
@@ -237,3 +256,7 @@ class Work:
 
     def _trial_directory(self, plan: PlannedTrial) -> Path:
         return self.directory / "trials" / plan.key(plan.task or self.corpus)
+
+
+def _keep_nothing(*findings: Finding) -> None:
+    pass

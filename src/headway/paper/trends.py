@@ -1,0 +1,83 @@
+"""Claims on trends: differences between trainings, one for each seed, and what they decide."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from headway.paper.results import Claim
+from headway.paper.verdicts import (
+    Verdict,
+    if_learned,
+    interval_text,
+    p_value,
+    verdict,
+    verdict_equal,
+    verdict_not_worse,
+)
+
+Expected = Literal["more", "less", "equal", "not less"]
+
+
+@dataclass(frozen=True)
+class Learned:
+    """Scores of the models that a trend compares, and what each group must reach for a verdict.
+
+    Attributes:
+        least: The least mean.
+        scores: Of each group.
+    """
+
+    least: float
+    scores: tuple[Sequence[float], ...]
+
+
+def trend_claim(
+    text: str,
+    paper: str,
+    measured: str,
+    differences: Sequence[float],
+    *,
+    learned: Learned | None,
+    expected: Expected = "more",
+    margin: float = 0.0,
+    digits: int = 2,
+    why: str = "paired by seed",
+    section: str = "",
+) -> Claim:
+    """Return a claim on differences, with its verdict.
+
+    Args:
+        text: What the paper says.
+        paper: The paper's number.
+        measured: What was measured; mean and interval of the differences take the place of ``{}``.
+        differences: One for each seed.
+        learned: What the models must have learned; None: nothing, as they are not trained translators.
+        expected: The paper's side of zero.
+        margin: Of "equal" and "not less".
+        digits: Of the differences.
+        why: What the verdict rests on.
+        section: Of the paper; if it is empty, the experiment's.
+    """
+    found = judge(differences, expected, margin)
+    if learned is not None:
+        found = if_learned(found, learned.least, *learned.scores)
+    return Claim(
+        text,
+        paper,
+        measured.format(interval_text(differences, digits, sign=True)),
+        found,
+        why,
+        section,
+        p_value(differences) if expected in ("more", "less") else None,
+    )
+
+
+def judge(differences: Sequence[float], expected: Expected, margin: float) -> Verdict:
+    """Return what differences decide."""
+    match expected:
+        case "equal":
+            return verdict_equal(differences, margin)
+        case "not less":
+            return verdict_not_worse(differences, margin)
+        case _:
+            return verdict(differences, 1 if expected == "more" else -1)

@@ -1,0 +1,248 @@
+"""What each experiment concludes from its trainings: invented scores in, verdicts out.
+
+A claim that compares the wrong models, or in the wrong direction, fails here.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+
+from headway.paper.experiments import (
+    arguments_heads,
+    arguments_mask,
+    classification,
+    figures3to5,
+    positions,
+    rivals,
+    rivals_sentences,
+    scaling,
+    schedule,
+    smoothing,
+    table1_translators,
+    table2,
+    table3,
+    table4,
+    tying,
+)
+from headway.paper.experiments.table1_translators import LAYER_TYPES
+from headway.paper.results import Claim, Finding
+from headway.paper.rivals.training import RIVALS
+from headway.paper.running.bitext import Bitext
+from headway.paper.running.plan import PlannedTrial
+from headway.paper.running.trial import Group, Trial
+from headway.paper.running.work import Work
+from headway.paper.trends import Learned, trend_claim
+
+SEEDS = (1, 2, 3)
+JITTER = (-0.3, 0.4, -0.1)  # of the seeds, other than those of the model beside
+Favored = Callable[[PlannedTrial], bool]
+
+
+def invent(plan: PlannedTrial, quality: float, jitter: Sequence[float], level: float) -> Group:
+    """The trials of a plan, whose scores are all better if the quality is higher."""
+
+    def trial(seed: int, noise: float) -> Trial:
+        q = quality + noise / 10
+        scores = {
+            "bleu": level + 4 * q, "perplexity": math.exp(1 - q / 2), "right": level + 7 + 4 * q,
+            "accuracy": 0.5 + q / 10, "confidence": 0.5 - q / 10, "f1": level + 4 * q, "whole": 1.0,
+        }  # fmt: skip
+        loss = ((1, 3.0), (2, 2 - q / 2))
+        return Trial(
+            plan.name, seed, Path("none"), 7, 2, loss, scores, 10.0, 1.0, replace(plan.config)
+        )
+
+    return Group(tuple(map(trial, SEEDS, jitter)))
+
+
+class Invented(Work):
+    """Trains nothing: models that are favored have a better quality, by so much."""
+
+    def __init__(self, favored: Favored, gain: float, level: float = 85.0) -> None:
+        pairs = (("a b c", "d e f"),) * 3
+        corpus = Bitext("text", pairs, pairs, pairs, ("en", "de"))
+        super().__init__("nowhere", "toy", SEEDS, corpus=corpus)
+        self.favored, self.gain, self.level = favored, gain, level
+        self.planned: list[PlannedTrial] = []
+
+    def run_groups(self, planned: Sequence[PlannedTrial]) -> dict[str, Group]:
+        self.planned += planned
+        found = {}
+        for number, plan in enumerate(planned):
+            jitter = [noise * (1 - 2 * (number % 2)) for noise in JITTER]
+            found[plan.name] = invent(plan, self.gain * self.favored(plan), jitter, self.level)
+        return found
+
+
+def find_claim(run: Callable[[Work], object], work: Work, words: str) -> Claim:
+    """The claim with these words."""
+    found = run(work)
+    claims = getattr(found, "claims", found)
+    [claim] = [c for c in claims if isinstance(c, Claim) and words in c.text]
+    return claim
+
+
+@pytest.fixture(autouse=True)
+def scores_without_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read from a trial's scores what is otherwise measured on its model."""
+
+    def entropies(trial: Trial, work: Work) -> tuple[float, float]:
+        return 1.0, trial.scores["perplexity"]
+
+    def buckets(trial: Trial, parts: Sequence[object], language: str) -> list[tuple[float, float]]:
+        return [(trial.scores["bleu"], trial.scores["perplexity"])] * len(parts)
+
+    monkeypatch.setattr(arguments_heads, "head_entropies", entropies)
+    monkeypatch.setattr(positions, "score_buckets", buckets)
+
+
+def named(name: str) -> Favored:
+    return lambda plan: plan.name == name
+
+
+def smoothed(plan: PlannedTrial) -> bool:
+    return plan.config.training.label_smoothing == 0.1
+
+
+def run_table2(work: Work) -> list[Claim]:
+    plans = [PlannedTrial(name, work.base) for name in ("base", "big", table2.PUBLISHED)]
+    groups = work.run_groups(plans)
+    last = {name: group.bleu for name, group in groups.items()}
+    averaged = work.run_groups([PlannedTrial("averaged", work.base)])["averaged"].bleu
+    return table2.score_claims(work, groups, last, averaged)
+
+
+def run_table4(work: Work) -> list[Claim]:
+    full, restricted = work.run_groups(
+        [PlannedTrial(n, work.base) for n in ("full", "less")]
+    ).values()
+    trees = cast(table4.Treebank, SimpleNamespace(test=[0], window=14))
+    return table4.parsing_claims(trees, full, restricted)
+
+
+def run_tying(work: Work) -> list[Claim]:
+    return tying.tying_claims(work.run_groups(tying.plan_trials(work)), work)
+
+
+def run_table3(work: Work) -> list[Claim]:
+    groups = work.run_groups(table3.plan_trials(work.base, table3.TABLE3))
+    return table3.statement_claims(groups, work.least_bleu)
+
+
+def run_figures(work: Work) -> list[Claim]:
+    group = work.run_groups([PlannedTrial("base", work.base)])["base"]
+    means = [trial.scores["right"] - 92 for trial in group.trials]
+    return [figures3to5.topic_claim(work, group, figures3to5.TOPICS[0], means)]
+
+
+def run_scaling(work: Work) -> list[Finding]:
+    return scaling.compare_translators(work, (8, 64))
+
+
+def run_rivals(work: Work) -> list[Claim]:
+    groups = work.run_groups(rivals.plan_trials(work))
+    return [rivals.compare(work, groups["Transformer"], name, groups[name]) for name in RIVALS]
+
+
+# An experiment, words of a claim, and which models have the better scores if the claim is right.
+TRENDS: list[tuple[Callable[[Work], object], str, Favored]] = [
+    (arguments_mask.compare_masks, "training loss is lower", named("without")),
+    (arguments_heads.compare_translators, "lower effective resolution", named("8")),
+    (smoothing.run, "accuracy", smoothed),
+    (smoothing.run, "improves BLEU", smoothed),
+    (smoothing.run, "more unsure", smoothed),
+    (run_scaling, "additive attention outperforms", lambda plan: "additive" in plan.name),
+    (run_scaling, "scaled dot products outperform", lambda plan: "dot, scaled" in plan.name),
+    (run_tying, "helps: one matrix", named(tying.ONE)),
+    (run_tying, "helps: three matrices", named(tying.THREE)),
+    (positions.compare_lengths, "extrapolate", named("sinusoidal")),
+    (run_table2, "Big is better", named("big")),
+    (run_table2, "Averaged checkpoints", named("averaged")),
+    (run_table4, "loses something", named("full")),
+    (run_figures, figures3to5.TOPICS[0].claim, named("base")),
+    (classification.run, "Kind of phrase", named("self-attention")),
+    (classification.run, "Translation or not", named("self-attention")),
+    (rivals_sentences.classify_sentences, "Kind of phrase", named("self-attention")),
+    *((run_rivals, f"better than {name}.", named("Transformer")) for name in RIVALS),
+    *(
+        (table1_translators.compare_translators, f"in place of {layer.name} ", named("self-attention"))
+        for layer in LAYER_TYPES
+        if layer.name != "self-attention"
+    ),
+    *(
+        (run_table3, text, named(label) if (expected == "more") == (score == "BLEU") else named("base"))
+        for text, label, score, expected in table3.STATEMENTS
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("run", "words", "favored"), TRENDS, ids=[f"{run.__name__}: {words}" for run, words, _ in TRENDS])  # fmt: skip
+def test_a_trend_follows_the_scores_of_the_right_models(
+    run: Callable[[Work], object], words: str, favored: Favored
+) -> None:
+    found = {gain: find_claim(run, Invented(favored, gain), words) for gain in (1.0, -1.0, 0.0)}
+    assert {gain: claim.verdict for gain, claim in found.items()} == {
+        1.0: "holds", -1.0: "does not", 0.0: "not decided",
+    }  # fmt: skip
+    chance = {gain: claim.p for gain, claim in found.items()}
+    assert max(chance[1.0] or 0, chance[-1.0] or 0) < 0.05 < (chance[0.0] or 0)
+    # Models that have hardly learned decide nothing.
+    assert find_claim(run, Invented(favored, 1.0, level=12.0), words).verdict == "not decided"
+
+
+@pytest.mark.parametrize(
+    ("run", "words", "favored"),
+    [
+        (positions.compare_kinds, "nearly identical", named("learned")),
+        (run_scaling, "perform similarly", named("additive, d_k = 8")),
+    ],
+)
+def test_equality_is_judged_on_both_sides(
+    run: Callable[[Work], object], words: str, favored: Favored
+) -> None:
+    found = {gain: find_claim(run, Invented(favored, gain), words) for gain in (0.0, 1.0, -1.0)}
+    assert {gain: claim.verdict for gain, claim in found.items()} == {
+        0.0: "not decided", 1.0: "does not", -1.0: "does not",
+    }  # fmt: skip
+    assert {claim.p for claim in found.values()} == {None}  # zero is no side of equality
+    same = trend_claim(
+        "x", "", "{}", [0.01, -0.01, 0.0], learned=None, expected="equal", margin=0.1
+    )
+    assert same.verdict == "holds"
+
+
+def test_sharing_costs_nothing_unless_it_does() -> None:
+    words = "Sharing costs no quality"
+    found = [
+        find_claim(run_tying, Invented(named(tying.THREE), gain), words).verdict
+        for gain in (-1.0, 1.0)
+    ]
+    assert found == ["holds", "does not"]
+
+
+@pytest.mark.parametrize(("having", "lacking", "found"), [(85.0, 2.0, "holds"), (85.0, 80.0, "does not"), (12.0, 2.0, "not decided")])  # fmt: skip
+def test_a_part_is_needed_if_models_learn_only_with_it(
+    having: float, lacking: float, found: str
+) -> None:
+    def choose(plan: PlannedTrial) -> bool:
+        return plan.name in ("with the mask", "warm-up of 8 steps, equation 3")
+
+    work = Invented(choose, (having - lacking) / 4, level=lacking)
+    assert find_claim(arguments_mask.compare_masks, work, "mask is needed").verdict == found
+    usual, none = schedule.WarmUp(8), schedule.WarmUp(1)
+    plans = [PlannedTrial(f"warm-up of {each}", work.base) for each in (usual, none)]
+    groups = dict(zip((usual, none), work.run_groups(plans).values(), strict=True))
+    assert schedule.warmup_claim(usual, none, groups, 50.0).verdict == found
+
+
+def test_a_difference_is_shown_with_its_interval_and_the_side_that_was_expected() -> None:
+    claim = trend_claim(
+        "x", "1", "a {} b", [-1.0, -1.1, -0.9], learned=Learned(50, ([60.0],)), expected="less", digits=1
+    )  # fmt: skip
+    assert (claim.ours, claim.verdict) == ("a -1.0 (-1.2 to -0.8) b", "holds")
+    assert claim.p == pytest.approx(0.0033, abs=1e-4)  # t = 17.32 with two degrees of freedom
