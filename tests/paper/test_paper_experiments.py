@@ -3,6 +3,7 @@
 import base64
 import importlib
 import re
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
@@ -331,3 +332,43 @@ def test_trainings_of_other_code_scales_and_texts_are_not_listed(
     assert Work(tmp_path, "toy", corpus=other).finished_trials().rows == ()
     monkeypatch.setattr("headway.paper.running.plan.code_version", lambda *modules: "another")
     assert work.finished_trials().rows == ()
+
+
+TRIPLE = re.compile(r"([+-]?\d[\d,]*(?:\.\d+)?) \(([+-]?\d+(?:\.\d+)?) to ([+-]?\d+(?:\.\d+)?)\)")
+
+
+def find_intervals(text: str) -> list[tuple[tuple[float, float, float], float]]:
+    """Each mean with its interval, and how much it may be off by rounding."""
+    found = []
+    for match in TRIPLE.finditer(text):
+        mean, low, high = (float(number.replace(",", "")) for number in match.groups())
+        digits = len(match[1].partition(".")[2])
+        found.append(((mean, low, high), 0.51 * 10**-digits))
+    return found
+
+
+def test_the_documents_intervals_are_those_of_the_report() -> None:
+    docs = Path(__file__).parents[2] / "docs"
+    page = (docs / "report-minutes.html").read_text(encoding="utf-8")
+    known = [values for values, _ in find_intervals(unescape(re.sub("<[^>]+>", " ", page)))]
+    text = (docs / "paper.md").read_text(encoding="utf-8")
+    sections = [
+        text.split(begin)[1].split(end)[0]
+        for begin, end in (
+            ("## What was trained", "## Table 2"),
+            ("### Trained at the small size", "### Trained on Multi30k"),
+            ("## Rivals", "## Departures"),
+        )
+    ]
+    # The treebank is not in the report.
+    lines = [line for section in sections for line in section.splitlines() if "GUM" not in line]
+    intervals = [found for line in lines for found in find_intervals(line)]
+    assert len(intervals) > 100
+    for (mean, low, high), rounding in intervals:
+        # A difference may be told from the other side.
+        both = (mean, low, high), (-mean, -high, -low)
+        assert any(
+            all(abs(a - b) <= rounding for a, b in zip(values, each, strict=True))
+            for values in known
+            for each in both
+        ), f"{mean} ({low} to {high})"
