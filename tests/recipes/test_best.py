@@ -19,7 +19,7 @@ from headway.recipes.installing import InstallModel
 from headway.recipes.plan import Plan
 from headway.recipes.stage import Result, Stage
 from support.processes import fork
-from support.recipes import MODELS, OPTIONS, SCALE, run_forked
+from support.recipes import MODELS, NUMBERS, OPTIONS, SCALE, run_forked
 
 pytestmark = pytest.mark.slow
 
@@ -29,6 +29,8 @@ def _small_recipe():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(recipe, "run_child", run_forked)
         patch.setattr(headway.recipes.settings, "SCALES", (SCALE,))
+        for name, value in NUMBERS.items():
+            patch.setattr(headway.recipes.settings, name, value)
         patch.setattr(report, "find_spec", lambda name: None)  # curves take seconds
         yield
 

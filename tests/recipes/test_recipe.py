@@ -26,10 +26,9 @@ FACTS = TextFacts(
     read=31_000, kept=29_000, dropped={}, source_characters=29_000 * 61, target_characters=29_000 * 71,
     validation=1013, mono_source=200_000, mono_target=700,
 )  # fmt: skip
-ALL = Choices(sweep=True, forward_models=3, more_text=True, student=True)
+ALL = Choices(sweep=True, forward_models=2, more_text=True, student=True)
 SCALE = Scale(
     most_pairs=1e9,
-    preset="quick",
     sweep=({}, {"model.dropout": "0.3"}, {"text.vocab-size": "4000", "model.d-model": "192"}),
     forward_models=2,
 )
@@ -91,9 +90,7 @@ def test_the_best_candidate_of_the_sweep_decides_the_later_settings():
 
 def test_the_sweep_wins_over_the_usual_settings_and_the_last_training_over_the_sweep():
     usual = {"model.dropout": "0.2"}
-    scale = replace(
-        SCALE, common=usual, forward=usual, backward=usual, final={"model.dropout": "0.1"}
-    )
+    scale = replace(SCALE, common=usual, forward=usual, final={"model.dropout": "0.1"})
     stages = follow(maker(scale), {"sweep-2": 21.0})
     names = ("sweep-1", "sweep-2", "backward", "forward-1", "final")
     dropouts = [options(stages[name]).overrides["model.dropout"] for name in names]
@@ -194,13 +191,28 @@ def test_models_of_both_directions_choose_the_translations_of_the_text():
     assert options(alone["student-text"], translate).backward is None
 
 
-def test_the_search_takes_the_best_length_penalty_and_then_the_best_beam():
-    scale = replace(SCALE, alphas=(0.6, 1.0, 1.4), beams=(8, 12))
-    stages = follow(maker(scale), {"search-1": 21.0, "search-4": 21.5})
-    assert "--search.alpha 0.6 --search.beam 12" in stages["install"].describe()[0]
-    assert options(stages["search-4"], evaluate).overrides["search.alpha"] == "0.6"
-    # The models were scored with alpha 1.0, that of quick, so it stays unless another is better.
-    assert "--search.alpha 1.0 --search.beam 4" in follow(maker(scale), {})["install"].describe()[0]
+def searched(stages: dict[str, Stage]) -> list[tuple[str, str]]:
+    """The length penalties and beams that were tried."""
+    found = [options(s, evaluate).overrides for n, s in stages.items() if n.startswith("search-")]
+    return [(each["search.alpha"], each["search.beam"]) for each in found]
+
+
+def test_length_penalties_are_tried_as_long_as_they_get_better():
+    # The models were scored with alpha 1.0 and beam 4, those of quick, and all have 20 BLEU.
+    stages = follow(maker(), {"search-1": 20.1, "search-2": 20.2, "search-3": 20.1})
+    assert searched(stages) == [("1.4", "4"), ("1.8", "4"), ("2.4", "4"), ("1.8", "8")]
+    assert "--search.alpha 1.8 --search.beam 4" in stages["install"].describe()[0]
+    # If no larger one is better, smaller ones are tried.
+    stages = follow(maker(), {"search-2": 20.1})
+    assert searched(stages) == [("1.4", "4"), ("0.6", "4"), ("0.0", "4"), ("0.6", "8")]
+    assert "--search.alpha 0.6 --search.beam 4" in stages["install"].describe()[0]
+
+
+def test_a_wider_beam_must_gain_more_than_a_length_penalty():
+    for gain, beam in ((0.15, 4), (0.25, 8)):
+        stages = follow(maker(), {"search-3": 20 + gain})
+        assert searched(stages)[2:] == [("1.0", "8"), ("1.0", "16")][: 1 + (beam == 8)]
+        assert f"--search.alpha 1.0 --search.beam {beam}" in stages["install"].describe()[0]
 
 
 def test_the_student_goes_on_from_the_installed_model_with_fewer_layers():
@@ -217,8 +229,7 @@ def test_the_student_goes_on_from_the_installed_model_with_fewer_layers():
 
 
 def test_the_student_has_the_first_beam_that_is_good_enough():
-    scale = replace(SCALE, student_beams=(1, 2, 4))
-    stages = follow(maker(scale), {"student-beam-1": 19.7, "student-beam-2": 19.9})
+    stages = follow(maker(), {"student-beam-1": 19.7, "student-beam-2": 19.9})
     assert "student-beam-4" not in stages
     assert "--search.beam 2" in stages["install-student"].describe()[0]
 
@@ -230,11 +241,11 @@ def test_a_plan_is_shorter_than_its_hours_and_each_part_adds_time():
     def hours(choices: Choices) -> float:
         return sum(estimate_seconds(stage, 1e11) for stage in list_stages(begin(choices))) / 3600
 
-    whole = fit_parts(begin, SCALE, FACTS, 1e11, 1e6)
-    assert whole.choices == replace(ALL, forward_models=2)
+    whole = fit_parts(begin, SCALE, 1.0, 1e11, 1e6)
+    assert whole.choices == ALL
     assert whole.omitted == []
     steps = [0.2, 0.5, 1.0, 2.0, 4.0]
-    fits = [fit_parts(begin, SCALE, FACTS, 1e11, share * hours(Choices())) for share in steps]
+    fits = [fit_parts(begin, SCALE, 1.0, 1e11, share * hours(Choices())) for share in steps]
     assert all(hours(fit.choices) <= fit.hours for fit in fits)
     assert [hours(fit.choices) for fit in fits] == sorted(hours(fit.choices) for fit in fits)
     assert fits[0].choices.share < 0.2 < fits[1].choices.share < 0.5
@@ -243,14 +254,14 @@ def test_a_plan_is_shorter_than_its_hours_and_each_part_adds_time():
     # For the sake of the first addition, trainings may be a little shorter.
     first = replace(Choices(), more_text=True)
     for budget, more_text in ((0.99, True), (0.85, True), (0.75, False)):
-        fit = fit_parts(begin, SCALE, FACTS, 1e11, budget * hours(first))
+        fit = fit_parts(begin, SCALE, 1.0, 1e11, budget * hours(first))
         assert fit.choices.more_text == more_text
         assert 0.8 <= fit.choices.share <= 1
         assert hours(fit.choices) <= fit.hours
         assert ("training on translations" in dict(fit.omitted)) != more_text
     # Without hours: all, but not more than the limit.
-    assert fit_parts(begin, SCALE, FACTS, 1e11, None).choices == whole.choices
-    slow = fit_parts(begin, SCALE, FACTS, 1e9, None)
+    assert fit_parts(begin, SCALE, 1.0, 1e11, None).choices == whole.choices
+    slow = fit_parts(begin, SCALE, 1.0, 1e9, None)
     assert slow.hours == headway.recipes.settings.MOST_HOURS
 
 
@@ -259,10 +270,14 @@ def test_trainings_are_as_much_longer_as_the_text_if_the_hours_allow_it():
         """The plan for a text that is so many times longer than those that the steps suit."""
         scale = replace(SCALE, tokens=29_000 * 71 / 4.2 / times, longest=longest)
         return fit_parts(
-            lambda choices: best_model(maker(scale, choices), GIVEN), scale, FACTS, 1e12, hours
+            lambda choices: best_model(maker(scale, choices), GIVEN),
+            scale,
+            scale.find_longest(29_000 * 71),
+            1e12,
+            hours,
         )
 
-    whole = replace(ALL, forward_models=2)
+    whole = ALL
     for times, longest, share in (
         (0.5, 9.0, 1.0),
         (1.0, 9.0, 1.0),
@@ -311,7 +326,7 @@ def test_repeated_text_is_not_dropped_in_the_trainings_whatever_the_user_says_of
 @pytest.mark.parametrize("scale", SCALES)
 def test_each_training_can_have_as_many_ranks_as_the_first(scale):
     def micro_batches(stage: Stage) -> int:
-        training = load(scale.preset, (), options(stage).overrides).training
+        training = load("quick", (), options(stage).overrides).training
         return training.batch_tokens // training.micro_batch_tokens
 
     trainings = [stage for stage in follow(maker(scale), {}).values() if stage.run]
@@ -431,3 +446,22 @@ class _Work:
 
     def describe(self) -> str:
         return self.name
+
+
+def test_a_student_is_small_whatever_the_user_says_of_layers():
+    for asked, given in ((None, "3"), ("6", "3"), ("2", "2")):
+        overrides = {"model__num_decoder_layers": asked} if asked else {}
+        stages = follow(maker(SCALES[2], ALL, **overrides), {})
+        assert options(stages["student"]).overrides["model.num-decoder-layers"] == given
+        assert options(stages["final"]).overrides.get("model.num-decoder-layers") == asked
+
+
+def test_a_candidate_of_the_sweep_differs_from_the_first_in_one_setting():
+    for scale in SCALES:
+        stages = follow(maker(scale), {})
+        usual, *others = (
+            options(stage).overrides for name, stage in stages.items() if name.startswith("sweep-")
+        )
+        for other in others:
+            names = usual.keys() | other.keys()
+            assert len([name for name in names if usual.get(name) != other.get(name)]) == 1

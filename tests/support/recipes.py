@@ -15,17 +15,14 @@ from support.runs import SETTINGS, words
 SPEED = 10**9  # FLOP a second that the benchmark reports
 SCALE = Scale(
     most_pairs=float("inf"),
-    preset="quick",
     sweep=({"model.dropout": "0.1"}, {"model.dropout": "0.3"}),
-    sweep_share=0.3,
     forward_models=1,
     real_weight=2,
     tuning={"training.rate-scale": "0.5"},
-    alphas=(0.6,),
-    beams=(2,),
     student={"model.num-decoder-layers": "1", "search.precision": "int8"},
-    student_beams=(1, 2),
 )
+# Of headway.recipes.settings.
+NUMBERS = {"SWEEP_SHARE": 0.3, "ALPHAS": (0.6, 1.0), "BEAMS": (2,), "STUDENT_BEAMS": (1, 2)}
 CHANGES = {
     "training.cool-steps": 0, "training.checkpoint-every": 8, "training.validate-every": 9,
     "text.max-ratio": 0, "text.max-copied": 0,

@@ -77,10 +77,13 @@ def make_plan(out: Path, options: "Options", processors: Processors) -> "Plan":
         if code := processors.run(benchmark(scale, options.settings, output)):
             raise SystemExit(code)
         speed = read_speed(output)
+    longest = scale.find_longest(max(facts.source_characters, facts.target_characters))
+    if "training.max-steps" in options.settings:
+        longest = 1.0
     fit = fit_parts(
         lambda choices: begin_recipe(out, options, facts, choices),
         scale,
-        facts,
+        longest,
         speed,
         options.hours,
     )

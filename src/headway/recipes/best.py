@@ -4,12 +4,13 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from headway.recipes import settings as numbers
 from headway.recipes.given import GivenText, TextFacts
 from headway.recipes.installing import InstallModel
 from headway.recipes.ledger import Recipe
 from headway.recipes.making import StageMaker
 from headway.recipes.plan import Options
-from headway.recipes.settings import PAIRS_IMPORTED, STUDENT_SHARE, Choices, Settings, choose_scale
+from headway.recipes.settings import Choices, Settings, choose_scale
 from headway.recipes.stage import Result, Stage
 from headway.recipes.text_work import ImportLines, ImportText, JoinPairs, PairFiles
 
@@ -59,7 +60,7 @@ def best_model(make: StageMaker, given: GivenText) -> Recipe:
     yield make.work(
         "text", "text", "clean the text",
         ImportText(given=given, train=real, valid=make.text("valid"), teacher=teacher.target),
-        seconds=make.facts.read / PAIRS_IMPORTED, reads=given.text_files(),
+        seconds=make.facts.read / numbers.PAIRS_IMPORTED, reads=given.text_files(),
     )  # fmt: skip
     swept = yield from _sweep(make, real)
 
@@ -67,12 +68,12 @@ def best_model(make: StageMaker, given: GivenText) -> Recipe:
     if backward:
         yield make.train(
             "backward", "models", "a model of the other direction", real.reversed,
-            {**scale.common, **scale.backward, **swept}, is_backward=True,
+            {**scale.common, **swept}, is_backward=True,
         )  # fmt: skip
     # Without translations, the forward models are the last ones, and trained as long as such.
     as_last = {} if choices.more_text else scale.final
     models: list[Trained] = []
-    for seed in range(1, min(choices.forward_models, scale.forward_models) + 1):
+    for seed in range(1, choices.forward_models + 1):
         result = yield make.train(
             f"forward-{seed}", "models", f"model {seed} of the wanted direction", real,
             {**scale.common, **scale.forward, **swept, **as_last}, seed=seed,
@@ -103,7 +104,8 @@ def best_model(make: StageMaker, given: GivenText) -> Recipe:
 
 def _sweep(make: StageMaker, real: PairFiles) -> Generator[Stage, Result, Settings]:
     """Train the candidates for a short time, and return the settings of the best."""
-    candidates = _distinct(make.scale.sweep, make.overrides)
+    usual, *others = make.scale.sweep
+    candidates = _distinct([usual, *({**usual, **other} for other in others)], make.overrides)
     if not make.choices.sweep or len(candidates) == 1:
         return candidates[0]
     scores = []
@@ -111,7 +113,7 @@ def _sweep(make: StageMaker, real: PairFiles) -> Generator[Stage, Result, Settin
         words = ", ".join(f"{name} {value}" for name, value in candidate.items())
         result = yield make.train(
             f"sweep-{number}", "sweep", f"a short training: {words or 'usual settings'}", real,
-            {**make.scale.common, **make.scale.forward, **candidate}, share=make.scale.sweep_share,
+            {**make.scale.common, **make.scale.forward, **candidate}, share=numbers.SWEEP_SHARE,
         )  # fmt: skip
         scores.append(result.bleu)
     return candidates[scores.index(max(scores))]
@@ -132,7 +134,7 @@ def _choose_translators(
 ) -> Generator[Stage, Result, list[list[Path]]]:
     """Return the models that translate the training sources: together if that is better, else one by one."""
     runs = [model.run for model in models]
-    if make.scale.may_ensemble and len(runs) > 1:
+    if len(runs) > 1:
         ensemble = make.score("ensemble", "translations", "all forward models together", runs)
         result = yield replace(ensemble, is_compared=False)
         if result.bleu > best.result.bleu:
@@ -175,7 +177,7 @@ def _translate(
     if given.teacher:
         teacher = make.text("teacher").target
         parts.append((PairFiles(source=real.source, target=teacher), 1))
-    most = scale.mono_weight * facts.kept
+    most = numbers.MONO_WEIGHT * facts.kept
     if given.mono_source:
         text = make.text("mono-source")
         yield make.translate(
@@ -202,17 +204,32 @@ def _translate(
 def _tune_search(
     make: StageMaker, model: Trained
 ) -> Generator[Stage, Result, tuple[Settings, float]]:
-    """Choose the length penalty, then the beam; return the search settings and their BLEU."""
+    """Choose the length penalty, then the beam; return the search settings and their BLEU.
+
+    Penalties are tried as long as the last one is better than the one before, first larger ones and then, if none
+    of these is better, smaller ones. So are beams, which must gain `BEAM_GAIN`.
+    """
     default = make.search  # that the model was scored with
     best = {"search.alpha": str(default.alpha), "search.beam": str(default.beam)}
     best_bleu = model.result.bleu
+    larger = [alpha for alpha in numbers.ALPHAS if alpha > default.alpha]
+    smaller = [alpha for alpha in reversed(numbers.ALPHAS) if alpha < default.alpha]
     number = 0
-    for name, values in (("search.alpha", make.scale.alphas), ("search.beam", make.scale.beams)):
-        for search in [{**best, name: str(value)} for value in values if str(value) != best[name]]:
+    for name, values, gain in (
+        ("search.alpha", larger, 0.0),
+        ("search.alpha", smaller, 0.0),
+        ("search.beam", numbers.BEAMS, numbers.BEAM_GAIN),
+    ):
+        if name == "search.alpha" and best[name] != str(default.alpha):
+            continue
+        for value in values:
+            search = {**best, name: str(value)}
             number += 1
             result = yield _search_stage(make, f"search-{number}", model.run, search)
-            if result.bleu > best_bleu:
+            if result.bleu > best_bleu + gain:
                 best, best_bleu = search, result.bleu
+            elif best_bleu:  # a plan knows no scores, so bleu is 0 there, and it counts all stages
+                break
     return best, best_bleu
 
 
@@ -248,25 +265,25 @@ def _distill(
     )  # fmt: skip
     own = {**make.scale.common, **swept, **make.scale.student}
     both = JoinPairs(
-        parts=[(real, make.scale.student_real_weight), (text, 1)],
+        parts=[(real, 1), (text, 1)],
         output=make.text("student-all"),
     )
     student = make.train(
         "student", "student", "a small fast model of these translations", both.output, own, work=both,
-        init=teacher,
+        init=teacher, limits={"model.num-decoder-layers": numbers.STUDENT_LAYERS},
     )  # fmt: skip
     yield replace(student, is_compared=False)
     run = make.run("student")
     precision = own.get("search.precision", "auto")
     alpha = search["search.alpha"]
-    for beam in make.scale.student_beams:
+    for beam in numbers.STUDENT_BEAMS:
         chosen = {"search.alpha": alpha, "search.beam": str(beam), "search.precision": precision}
         scored = make.score(
             f"student-beam-{beam}", "student", f"the student with beam {beam}", [run], chosen
         )
         result = yield replace(scored, is_compared=False)
         # A plan knows no scores, so bleu is 0 there, and it counts all beams.
-        if bleu and result.bleu >= STUDENT_SHARE * bleu:
+        if bleu and result.bleu >= numbers.STUDENT_SHARE * bleu:
             break
     yield make.work(
         "install-student", "student", f"the model of {make.out / 'student'}",

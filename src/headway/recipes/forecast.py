@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from headway.recipes import settings as numbers
-from headway.recipes.given import TextFacts
 from headway.recipes.ledger import Recipe
 from headway.recipes.settings import ADDITIONS, LONGER, Choices, Scale, Settings, list_options
 from headway.recipes.stage import Command, Result, Scores, Stage
@@ -20,7 +19,7 @@ def benchmark(scale: Scale, overrides: Settings, output: Path) -> Command:
     # R-Drop takes two passes, which the estimates count.
     one_pass = {"training.agreement": "0", "training.cut": "0"}
     settings = {**scale.common, **scale.forward, **overrides, **one_pass}
-    words = ["bench", "train", "--preset", scale.preset, "--repeats", "3", "--json", "-"]
+    words = ["bench", "train", "--preset", numbers.PRESET, "--repeats", "3", "--json", "-"]
     return Command(arguments=[*words, *list_options(settings)], output=output)
 
 
@@ -70,7 +69,7 @@ class Fit:
 def fit_parts(
     begin: Callable[[Choices], Recipe],
     scale: Scale,
-    facts: TextFacts,
+    longest: float,
     speed: float,
     hours: float | None,
 ) -> Fit:
@@ -79,7 +78,7 @@ def fit_parts(
     Args:
         begin: Returns a new recipe with some parts.
         scale: Its settings.
-        facts: What is known about the text.
+        longest: How many times longer the trainings should be if the hours allow it; see `Scale.find_longest`.
         speed: FLOP a second of a training on this machine.
         hours: The hours that the user gives; None: as many as the whole recipe takes, at most
             `MOST_HOURS`.
@@ -88,7 +87,6 @@ def fit_parts(
     def count_hours(choices: Choices) -> float:
         return sum(estimate_seconds(s, speed) for s in list_stages(begin(choices))) / 3600
 
-    longest = scale.find_longest(max(facts.source_characters, facts.target_characters))
     additions: dict[str, Mapping[str, Any]] = {
         name: {"share": longest} if name == LONGER else change
         for name, change in ADDITIONS.items()

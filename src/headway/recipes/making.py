@@ -1,6 +1,6 @@
 """Stages as ``headway`` commands: how a training, a translation and a scoring are written."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -79,6 +79,7 @@ class StageMaker:
         is_backward: bool = False,
         work: Work | None = None,
         init: Path | None = None,
+        limits: Mapping[str, int] | None = None,
     ) -> Stage:
         """Return the stage that trains a model and scores it on the validation text.
 
@@ -93,22 +94,25 @@ class StageMaker:
             is_backward: Whether the model translates the target language.
             work: Makes the text.
             init: The model that the training goes on from; None: from random weights.
+            limits: The largest values of some settings, also of the user's.
         """
         chosen = {**own, **self.overrides}
+        for setting, most in (limits or {}).items():
+            chosen[setting] = str(min(int(chosen.get(setting, most)), most))
         if steps := self.overrides.get("training.max-steps"):
-            usual = _resolve(self.scale.preset, own)
+            usual = _resolve(own)
             schedule = change_length(usual, int(steps) / usual.training.max_steps)
-            chosen = {**own, **schedule, **self.overrides}
+            chosen |= {key: value for key, value in schedule.items() if key not in self.overrides}
         if seed > 1:
             first = int(self.overrides.get("training.seed", "1"))
             chosen["training.seed"] = str(first + SEEDS_APART * (seed - 1))
         share *= self.choices.share
         if share != 1:
-            chosen |= change_length(_resolve(self.scale.preset, chosen), share)
+            chosen |= change_length(_resolve(chosen), share)
         chosen["text.drop-duplicates"] = (
             "false"  # the import has dropped them, and some are wanted now
         )
-        resolved = _resolve(self.scale.preset, chosen)
+        resolved = _resolve(chosen)
         valid = self.text("valid")
         languages = self.languages
         if is_backward:
@@ -117,7 +121,7 @@ class StageMaker:
             arguments=[
                 "train", str(self.run(name)), *_pair_option("--train", text), *_pair_option("--valid", valid),
                 "--languages", *languages, *(["--init", str(init)] if init else []),
-                "--preset", self.scale.preset, *list_options(chosen),
+                "--preset", numbers.PRESET, *list_options(chosen),
             ]
         )  # fmt: skip
         return replace(
@@ -162,7 +166,9 @@ class StageMaker:
             ],
             output=scores,
         )  # fmt: skip
-        flop = len(models) * self._search_flop(self._common(), self.facts.validation)
+        common = self._common()
+        beam = int((search or {}).get("search.beam", common.search.beam))
+        flop = len(models) * self._search_flop(common, self.facts.validation, beam)
         return Stage(
             name=name,
             part=part,
@@ -220,7 +226,7 @@ class StageMaker:
 
     def _common(self) -> Config:
         """Return the settings of a forward model."""
-        return _resolve(self.scale.preset, {**self.scale.common, **self.overrides})
+        return _resolve({**self.scale.common, **self.overrides})
 
     def _lengths(self) -> tuple[int, int]:
         """Return about how many tokens the two sides of a pair have."""
@@ -237,7 +243,8 @@ class StageMaker:
         passes = 2 if training.agreement else 1  # R-Drop
         flop = training.max_steps * pairs * passes * training_flop(shape, [source], [target])
         validations = 1 + training.max_steps // training.validate_every
-        return flop + validations * self._search_flop(settings, self.facts.validation, beam=1)
+        lines = min(self.facts.validation, training.validation_sentences)
+        return flop + validations * self._search_flop(settings, lines, beam=1)
 
     def _search_flop(self, settings: Config, lines: int, beam: int = SearchConfig().beam) -> float:
         source, target = self._lengths()
@@ -248,13 +255,13 @@ class StageMaker:
         )
 
 
-def _resolve(preset: str, settings: Settings) -> Config:
-    return _load(preset, tuple(settings.items()))
+def _resolve(settings: Settings) -> Config:
+    return _load(tuple(settings.items()))
 
 
 @lru_cache(maxsize=1024)  # a plan is estimated with many choices
-def _load(preset: str, settings: tuple[tuple[str, str], ...]) -> Config:
-    return config.load(preset, (), dict(settings))
+def _load(settings: tuple[tuple[str, str], ...]) -> Config:
+    return config.load(numbers.PRESET, (), dict(settings))
 
 
 def with_vocabulary(settings: Config) -> ModelConfig:

@@ -6,13 +6,21 @@ from typing import Any
 
 Settings = Mapping[str, str]  # options of headway train without dashes: {"model.dropout": "0.2"}
 
-VERSION = 10  # raised by each change that gives an old plan other stages
+VERSION = 11  # raised by each change that gives an old plan other stages
 MOST_HOURS = 8.0  # planned for without --hours, if the whole recipe needs more
 SHORTENED = (
     0.8  # share of the steps that trainings keep at least for the sake of the first addition
 )
 SHORTEST = 0.02  # share of its steps that a training keeps at least, however few the hours
 CANDIDATES: Settings = {"search.candidates": "8"}  # among which models of both directions choose
+PRESET = "quick"  # of all trainings
+SWEEP_SHARE = 0.25  # of the steps of a forward model that a candidate of the sweep is trained for
+MONO_WEIGHT = 2.0  # the most monolingual lines of a language, for each real pair
+ALPHAS = (0.0, 0.6, 1.0, 1.4, 1.8, 2.4, 3.0)  # length penalties, neighbors of which are tried
+BEAMS = (8, 16)  # wider ones than the preset's
+BEAM_GAIN = 0.2  # BLEU that a wider beam must gain, because it takes as many times longer
+STUDENT_LAYERS = 3  # of the decoder, at most: a search spends its time there (docs/performance.md)
+STUDENT_BEAMS = (1, 2, 4)  # the fastest first; the first good enough is taken
 # Of its teacher's BLEU that a student should have on the validation text; on others it has a little less.
 STUDENT_SHARE = 0.99
 
@@ -32,50 +40,31 @@ class Scale:
 
     Attributes:
         most_pairs: The largest text that the scale is for, in cleaned pairs.
-        preset: Of all trainings.
         common: Settings of all trainings.
-        sweep: The candidates of the sweep; the first is used without a sweep.
-        sweep_share: Share of the steps of a forward model that a candidate is trained for.
+        sweep: The candidates of the sweep; the first is used without a sweep, and the others change it.
         forward_models: The most models of the wanted direction, which differ in the seed.
         forward: Their settings, if a training on translations follows.
-        backward: Settings of the model of the other direction.
-        may_ensemble: Whether the forward models translate the text together, if this is better on the
-            validation text. Otherwise each of them translates it.
         real_weight: How often the text of the last training has the real pairs. It has each translation
             of them once.
-        mono_weight: The most monolingual lines of a language, for each real pair.
         final: Settings of the last training; they win over those of the sweep. It is the one on real and
             translated text, or, without translations, the forward model.
         tuning: The same of a last training that goes on from the best forward model; none: the one on real
             and translated text begins anew.
-        alphas: Length penalties to try besides that of the preset.
-        beams: Beams to try besides that of the preset, with the best length penalty.
         student: Settings of the student that differ from those of all trainings.
-        student_real_weight: How often the student sees the real pairs beside the translations of the teacher.
-        student_beams: Beams of the student, the fastest first; the first good enough is taken.
         tokens: Of the longer side of a text that the steps suit. For a longer text the trainings are as many
             times longer, if the hours allow it.
         longest: At most so many times longer.
     """
 
     most_pairs: float
-    preset: str
     common: Settings = field(default_factory=dict)
     sweep: tuple[Settings, ...] = ({},)
-    sweep_share: float = 0.25
     forward_models: int = 3
     forward: Settings = field(default_factory=dict)
-    backward: Settings = field(default_factory=dict)
-    may_ensemble: bool = True
     real_weight: int = 1
-    mono_weight: float = 2.0
     final: Settings = field(default_factory=dict)
     tuning: Settings = field(default_factory=dict)
-    alphas: tuple[float, ...] = (0.6, 1.0, 1.4)
-    beams: tuple[int, ...] = (8, 16)
     student: Settings = field(default_factory=dict)
-    student_real_weight: int = 1
-    student_beams: tuple[int, ...] = (1, 2, 4)
     tokens: float = float("inf")
     longest: float = 4.0
 
@@ -89,10 +78,9 @@ class Scale:
         return min(max(1.0, round(tokens / self.tokens, 2)), self.longest)
 
 
-# Settings of a student, which goes on from the final model: int8, and three layers in the decoder, which is where a search
-# spends its time (docs/performance.md). It learns translations that are more regular than the real ones, so it needs no R-Drop.
+# Settings of a student, which goes on from the final model. It learns translations that are more regular than the real
+# ones, so it needs no R-Drop.
 _STUDENT = {
-    "model.num-decoder-layers": "3",
     "training.rate-scale": "0.45",
     "model.dropout": "0.1",
     "search.precision": "int8",
@@ -120,7 +108,6 @@ _MIDDLE = {"model.d-model": "192", "model.d-ff": "768", "model.num-heads": "6"}
 # A large vocabulary cannot be learned from little text.
 _SMALL = Scale(
     most_pairs=10_000,
-    preset="quick",
     common={"text.vocab-size": "2000"},
     sweep=({"model.dropout": "0.3"}, {"model.dropout": "0.2"}, {"text.vocab-size": "1000"}),
     forward_models=3,
@@ -139,7 +126,6 @@ SCALES = (
     _SMALL,
     Scale(
         most_pairs=100_000,
-        preset="quick",
         common=_MIDDLE,
         sweep=({"model.dropout": "0.2"}, {"model.dropout": "0.3"}, {"text.vocab-size": "4000"}),
         forward_models=3,
@@ -152,7 +138,6 @@ SCALES = (
     ),
     Scale(
         most_pairs=400_000,
-        preset="quick",
         common={**_WIDE, **_steps(12_000, 8000)},
         sweep=({"model.dropout": "0.1"}, {"model.dropout": "0.2"}, {"text.vocab-size": "16000"}),
         forward_models=2,
@@ -163,7 +148,6 @@ SCALES = (
     ),
     Scale(
         most_pairs=float("inf"),
-        preset="quick",
         common={**_WIDE, "text.vocab-size": "16000", **_steps(18_000, 12_000)},
         sweep=({"model.dropout": "0.1"}, {"model.dropout": "0"}),
         forward_models=1,
