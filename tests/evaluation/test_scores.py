@@ -255,6 +255,10 @@ def test_bleu_is_the_headline_of_the_sheet(hypotheses, references):
 def test_languages_without_spaces_are_scored_by_character():
     hypothesis, reference = ["我喜欢看书和音乐。"], ["我喜欢看书和电影。"]
     assert bleu(hypothesis, reference, "zh") > 40
+    for code in ("zh-CN", "zh_Hans", "ZH-Hant"):
+        assert bleu(hypothesis, reference, code) == bleu(hypothesis, reference, "zh")
+    for code in ("ja-JP", "lo", "km", "my"):
+        assert bleu(hypothesis, reference, code) == bleu(hypothesis, reference, "ja")
     assert bleu(hypothesis, reference, "de") < 1
 
 

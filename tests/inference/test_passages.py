@@ -37,7 +37,8 @@ def test_sentences_without_a_space_get_one_where_the_language_has_them() -> None
     passage = Passage.split("一つ。二つ。\n三つ。", "ja")
     assert passage.sentences == ["一つ。", "二つ。", "三つ。"]
     assert passage.join(["One.", "Two.", "Three."], "en")[0] == "One. Two.\nThree."
-    assert passage.join(["一.", "二.", "三."], "zh")[0] == "一.二.\n三."
+    for code in ("zh", "zh-CN", "zh_Hant"):
+        assert passage.join(["一.", "二.", "三."], code)[0] == "一.二.\n三."
 
 
 def linked(source: str, target: str, pairs: list[tuple[int, int]]) -> WordLinks:

@@ -100,7 +100,7 @@ def writers_campaign(folder: Path, count: int, _: random.Random) -> str:
         if number == 0:
             words = [sys.executable, "-m", "headway", "train", str(path)]
             second = subprocess.run(words, capture_output=True, text=True, check=False)
-            named = f"process {other} is training here already" in second.stderr
+            named = f"process {other} is at work here already" in second.stderr
             expect(second.returncode == 1 and named, f"the command: {second.stderr}")
     run.directory.unlock()
     expect(refused["in time"] == count, f"refused: {refused}")

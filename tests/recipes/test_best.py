@@ -15,9 +15,10 @@ from headway.cli.main import dispatch, main
 from headway.errors import HeadwayError
 from headway.inference import Translator
 from headway.recipes import report
+from headway.recipes.directory import open_directory
 from headway.recipes.installing import InstallModel
 from headway.recipes.plan import Plan
-from headway.recipes.stage import Result, Stage
+from headway.recipes.stage import Command, Result, Stage
 from support.processes import fork
 from support.recipes import MODELS, NUMBERS, OPTIONS, SCALE, run_forked
 
@@ -155,7 +156,7 @@ def test_a_finished_recipe_has_nothing_left_to_do(finished, monkeypatch, capsys)
     ],
 )
 def test_changed_options_are_refused(change, message, finished, corpus, capsys):
-    words = [word.format(text=corpus[1]) for word in change]
+    words = [word.format(text=corpus[2]) for word in change]
     with pytest.raises(SystemExit) as end:
         main(["best", str(finished), *corpus, *OPTIONS, *words])
     assert end.value.code == 2
@@ -262,3 +263,89 @@ def test_another_directory_is_refused(corpus, tmp_path):
 def test_seconds_add_up_over_attempts(finished):
     seconds = [json.loads(f.read_text())["seconds"] for f in (finished / "stages").iterdir()]
     assert 0 < sum(seconds) < time.monotonic()
+
+
+def test_text_of_the_user_in_the_directory_is_never_overwritten(corpus, tmp_path, capsys):
+    """Also where it has the names of the recipe's own files."""
+    (tmp_path / "text").mkdir()
+    own = [
+        str(shutil.copy(corpus[n], tmp_path / "text" / f"train.{code}"))
+        for n, code in ((1, "en"), (2, "de"))
+    ]
+    before = [Path(file).read_bytes() for file in own]
+    with pytest.raises(HeadwayError, match=r"holds text, but no plan\.json: give another OUT"):
+        dispatch(["best", str(tmp_path), "--train", *own, "--valid", *corpus[-2:], *OPTIONS])
+    assert [Path(file).read_bytes() for file in own] == before
+
+
+def test_files_of_the_wrong_language_are_refused(corpus, tmp_path):
+    source, target = corpus[-2:]
+    for words, message in (
+        (
+            ["--valid", target, source],
+            r"their names say de and en, but the training text is en and de",
+        ),
+        (
+            ["--valid", "7", "--mono-source", target],
+            r"its name says de, but this text must be in en",
+        ),
+        (
+            ["--valid", "7", "--mono-target", source],
+            r"its name says en, but this text must be in de",
+        ),
+        (["--valid", "7", "--teacher", source], r"its name says en, but this text must be in de"),
+        (["--valid", "7", "--test", target, source], r"their names say de and en"),
+    ):
+        with pytest.raises(HeadwayError, match=message):
+            dispatch(["best", str(tmp_path / "out"), *corpus[:3], *words, "--dry-run", *OPTIONS])
+
+
+def test_a_plan_can_be_carried_out_from_another_directory(corpus, tmp_path, monkeypatch):
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    names = [Path(shutil.copy(file, folder)).name for file in corpus if not file.startswith("--")]
+    words = ["--train", *names[:2], "--valid", *names[2:], *OPTIONS]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(recipe, "_do", lambda *_: 1)
+        patch.chdir(folder)
+        assert dispatch(["best", "../out", *words]) == 1
+        assert dispatch(["best", "../out", *(w.replace("train.", "./train.") for w in words)]) == 1
+        patch.chdir(tmp_path)
+        assert dispatch(["best", "out"]) == 1
+
+
+def test_one_process_works_in_a_directory(finished):
+    process = fork(hold, finished)
+    try:
+        assert any((finished / ".held").exists() or time.sleep(0.02) for _ in range(500))
+        with pytest.raises(HeadwayError, match="is at work here already"):
+            dispatch(["best", str(finished)])
+    finally:
+        process.kill()
+        process.join()
+        (finished / ".held").unlink()
+
+
+def hold(out: Path) -> None:
+    with open_directory(out):
+        (out / ".held").touch()
+        time.sleep(60)
+
+
+def test_every_command_has_the_threads_and_ranks_that_were_asked_for(tmp_path, monkeypatch):
+    given: list[list[str]] = []
+    monkeypatch.setattr(recipe, "run_child", lambda words, file=None: given.append(words) or 0)
+    for ranks, threads in ((2, 3), (0, 0)):
+        for verb in ("train", "bench", "translate", "evaluate"):
+            output = tmp_path / "scores" / "x.json" if verb == "evaluate" else None
+            assert (
+                recipe.Processors(ranks, threads).run(Command(arguments=[verb, "x"], output=output))
+                == 0
+            )
+    assert given == [
+        ["train", "x", "--ranks", "2", "--training.threads", "3"],
+        ["bench", "x", "--ranks", "2", "--threads", "3"],
+        ["translate", "x", "--threads", "3"],
+        ["evaluate", "x", "--threads", "3"],
+        *([verb, "x"] for verb in ("train", "bench", "translate", "evaluate")),
+    ]

@@ -1,6 +1,7 @@
 """The text of a recipe: what is counted, imported, held out and joined."""
 
 import itertools
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.recipes.given import GivenText, look_at
 from headway.recipes.text_work import ImportLines, ImportText, JoinPairs, PairFiles
+from headway.text.readers import FileForm
 from support.toy_models import sentences, translate_words
 
 SOURCES = list(dict.fromkeys(sentences(60, 7)))
@@ -133,8 +135,12 @@ def test_monolingual_lines_are_taken_once_and_from_the_whole_text(share, tmp_pat
     output = tmp_path / "text" / "mono.en"
     valid = tmp_path / "valid.en"
     valid.write_text("Line  7\nnothing\n")  # case and white space do not matter
-    ImportLines(given=given(tmp_path), files=[file], share=share, valid=valid, output=output).run()
+    test = [write(tmp_path / "test.en", ["line 9"]), write(tmp_path / "test.de", ["line 11"])]
+    ImportLines(
+        given=given(tmp_path, test=test), side="source", files=[file], share=share, valid=valid, output=output
+    ).run()  # fmt: skip
     all_lines.remove("line 7")
+    all_lines.remove("line 9")
     taken = lines(output)
     assert len(taken) == len(set(taken))
     if share > 1:
@@ -162,3 +168,46 @@ def test_the_cleaning_rules_of_the_user_hold(tmp_path):
         rules=TextConfig(drop_duplicates=False),
     )
     assert look_at(text).kept == len(SOURCES) + 1 - 7
+
+
+def test_no_training_sees_the_test_text(tmp_path):
+    held_out = [SOURCES[0].upper(), "something else"]  # case does not matter
+    translated = [translate_words(SOURCES[0]), "y"]
+    test = [write(tmp_path / "test.en", held_out), write(tmp_path / "test.de", translated)]
+    text = given(tmp_path, test=test)
+    assert look_at(text).dropped == {"also in validation or test text": 1}
+    train, _ = imported(tmp_path, text)
+    assert SOURCES[0] not in lines(train.source)
+    assert set(test) <= set(text.text_files())
+
+
+def test_text_in_another_encoding_is_read_with_it_and_refused_without(tmp_path):
+    words = ["Ein Hund läuft.", "Die Bäume blühen.", "Öl schwimmt oben."] * 9
+    (tmp_path / "train.de").write_bytes("\n".join(words).encode("cp1252"))
+    train = [write(tmp_path / "train.en", ["a dog runs"] * 27), str(tmp_path / "train.de")]
+    (tmp_path / "mono.de").write_bytes("\n".join(words[:3]).encode("cp1252"))
+    teacher = mono = str(tmp_path / "mono.de")
+    text = GivenText(train=train, valid=1, languages=("en", "de"))
+    cp1252 = FileForm("cp1252", None)
+    with pytest.raises(
+        HeadwayError, match=r"train\.de: 27 of 27 pairs cannot be read.*--encoding cp1252"
+    ):
+        look_at(text)
+    assert look_at(replace(text, form=cp1252, mono_target=[mono])).mono_target == 3
+    fit = replace(given(tmp_path), mono_target=[mono])
+    with pytest.raises(HeadwayError, match=r"mono\.de:1: .*--encoding cp1252"):
+        look_at(replace(fit, mono_target=[], teacher=teacher))
+    (tmp_path / "mono.de").write_bytes("\n".join(words).encode("cp1252"))
+    with pytest.raises(HeadwayError, match=r"mono\.de: 27 of 27 lines cannot be read"):
+        look_at(fit)
+    empty = write(tmp_path / "empty.en", ["", " "])
+    with pytest.raises(HeadwayError, match=r"empty\.en: no line is left after cleaning"):
+        look_at(replace(fit, mono_target=[], mono_source=[empty]))
+
+
+def test_all_files_of_the_user_are_named(tmp_path):
+    text = given(
+        tmp_path, valid=["v.en", "v.de"], test=["t.en", "t.de"], teacher="t", mono_source=["a"], mono_target=["b"]
+    )  # fmt: skip
+    assert text.text_files() == [*text.train, "v.en", "v.de", "t.en", "t.de", "t"]
+    assert text.files() == [*text.text_files(), "a", "b"]

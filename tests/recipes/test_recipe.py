@@ -465,3 +465,94 @@ def test_a_candidate_of_the_sweep_differs_from_the_first_in_one_setting():
         for other in others:
             names = usual.keys() | other.keys()
             assert len([name for name in names if usual.get(name) != other.get(name)]) == 1
+
+
+def commands(stages: dict[str, Stage], name: str) -> list[str]:
+    """The commands of a stage, without the settings of trainings, which other tests look at."""
+    found = []
+    for command in stages[name].commands:
+        words = " ".join(command.arguments).replace(f"{OUT}/", "")
+        found.append(words.split(" --preset")[0])
+    return found
+
+
+def test_each_stage_reads_and_writes_the_right_text():
+    """Written out by hand: a recipe that mixes up languages, models or texts gives other commands."""
+    given = replace(
+        GIVEN, teacher="t.de", mono_source=["m.en"], mono_target=["m.de"], test=["x.en", "x.de"]
+    )
+    stages = follow(maker(), {"forward-2": 21.0, "final": 22.0, "search-1": 22.5}, given)
+    ahead, back = "--languages en de", "--languages de en"
+    valid, backward_valid = (
+        "--valid text/valid.en text/valid.de",
+        "--valid text/valid.de text/valid.en",
+    )
+    score = "--source text/valid.en --reference text/valid.de --json"
+    candidates = "--search.candidates 8"
+    assert {name: commands(stages, name) for name in stages if stages[name].commands} == {
+        **{
+            f"{name}-{n}": [f"train runs/{name}-{n} --train text/train.en text/train.de {valid} {ahead}",
+                            f"evaluate runs/{name}-{n} {score}"]
+            for name, count in (("sweep", 3), ("forward", 2)) for n in range(1, count + 1)
+        },
+        "backward": [f"train runs/backward --train text/train.de text/train.en {backward_valid} {back}",
+                     "evaluate runs/backward --source text/valid.de --reference text/valid.en --json"],
+        "ensemble": [f"evaluate runs/forward-1 runs/forward-2 {score}"],
+        **{
+            f"own-{n}": [f"translate runs/forward-{n} --backward runs/backward --input text/train.en"
+                         f" --output text/own-{n}.de {candidates}"]
+            for n in (1, 2)
+        },
+        "back": [f"translate runs/backward --backward runs/forward-2 --input text/train.de --output text/back.en {candidates}"],
+        "mono-source": ["translate runs/forward-1 --backward runs/backward --input text/mono-source.en"
+                        f" --output text/mono-source.de {candidates}"],
+        "mono-target": ["translate runs/backward --backward runs/forward-2 --input text/mono-target.de"
+                        f" --output text/mono-target.en {candidates}"],
+        "final": [f"train runs/final --train text/all.en text/all.de {valid} {ahead}", f"evaluate runs/final {score}"],
+        "search-1": [f"evaluate runs/final {score} --search.alpha 1.4 --search.beam 4"],
+        "search-2": [f"evaluate runs/final {score} --search.alpha 1.8 --search.beam 4"],
+        "search-3": [f"evaluate runs/final {score} --search.alpha 1.4 --search.beam 8"],
+        "student-text": ["translate runs/final --backward runs/backward --input text/train.en --output text/student.de"
+                         f" --search.alpha 1.4 --search.beam 4 {candidates}"],
+        "student": [f"train runs/student --train text/student-all.en text/student-all.de {valid} {ahead} --init runs/final",
+                    f"evaluate runs/student {score}"],
+        **{
+            f"student-beam-{beam}": [f"evaluate runs/student {score} --search.alpha 1.4 --search.beam {beam} --search.precision auto"]
+            for beam in (1, 2, 4)
+        },
+    }  # fmt: skip
+    texts = {
+        name: stage.describe()[0] for name, stage in stages.items() if stage.work and stage.run
+    }
+    assert texts["student"].startswith(
+        "join 1 x (train.en, train.de), 1 x (train.en, student.de) to"
+    )
+    # Each file of the user is read in some stage, which therefore checks that it has not changed.
+    assert stages["text"].reads == ["a.en", "a.de", "x.en", "x.de", "t.de"]
+    assert stages["mono-source"].reads == ["m.en", "x.en", "x.de"]
+    assert stages["mono-target"].reads == ["m.de", "x.en", "x.de"]
+    works = {name: stages[name].work for name in ("mono-source", "mono-target")}
+    assert [(w.side, w.files, w.valid.name, w.output.name) for w in works.values()] == [
+        ("source", ["m.en"], "valid.en", "mono-source.en"), ("target", ["m.de"], "valid.de", "mono-target.de"),
+    ]  # fmt: skip
+
+
+def test_a_teacher_is_read_without_translations_of_own_models_too():
+    given = replace(GIVEN, teacher="t.de", mono_target=["m.de"])
+    stages = follow(maker(replace(SCALE, real_weight=2), Choices()), {}, given)
+    text = "join 2 x (train.en, train.de), 1 x (train.en, teacher.de) to (taught.en, taught.de)"
+    assert stages["forward-1"].describe()[0] == text
+    assert "--train text/taught.en text/taught.de" in commands(stages, "forward-1")[0]
+    assert "--train text/train.en" in commands(follow(maker(choices=Choices()), {}), "forward-1")[0]
+
+
+def test_the_time_of_a_search_grows_with_its_beam_and_text():
+    make = maker()
+    narrow, wide = (
+        make.score("x", "search", "", [OUT], {"search.beam": beam}).flop for beam in ("4", "16")
+    )
+    assert 2 < wide / narrow < 5
+    assert make.translate("x", "models", "", [OUT], OUT, OUT, 2000).flop == pytest.approx(
+        2 * make.translate("x", "models", "", [OUT], OUT, OUT, 1000).flop
+    )
+    assert make.score("x", "search", "", [OUT]).flop > 0

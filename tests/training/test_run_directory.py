@@ -202,7 +202,7 @@ def test_a_log_that_lost_lines_is_rejected(tmp_path):
 def test_only_one_process_may_train_in_a_directory(tmp_path):
     first, second = RunDirectory(tmp_path / "run"), RunDirectory(tmp_path / "run")
     first.lock()
-    with pytest.raises(HeadwayError, match=f"process {os.getpid()} is training here already"):
+    with pytest.raises(HeadwayError, match=f"process {os.getpid()} is at work here already"):
         second.lock()
     first.unlock()
     second.lock()

@@ -29,7 +29,7 @@ def test_a_second_training_in_one_directory_is_rejected(uninterrupted_run):
     directory = RunDirectory(uninterrupted_run)
     directory.lock()
     try:
-        with pytest.raises(HeadwayError, match="training here already"):
+        with pytest.raises(HeadwayError, match="at work here already"):
             dispatch(["train", str(uninterrupted_run)])
     finally:
         directory.unlock()

@@ -1,9 +1,11 @@
 """Carry out a recipe in a terminal: look at the text, show the plan, run the stages, write the report."""
 
+import os
 import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from headway.cli.child import run_child
@@ -21,6 +23,7 @@ THREADS = {
     "evaluate": "--threads",
 }
 RANKS = {"train": "--ranks", "bench": "--ranks"}
+BUSY = 0.3  # of the cores, by other programs, from which on a measurement may mislead
 
 
 @dataclass(frozen=True)
@@ -59,19 +62,30 @@ class Processors:
 
 def make_plan(out: Path, options: "Options", processors: Processors) -> "Plan":
     """Look at the text, measure this machine, and choose the parts that fit into the hours."""
+    from headway.errors import HeadwayError
     from headway.files import hash_file
     from headway.recipes.best import begin_recipe
     from headway.recipes.forecast import benchmark, fit_parts, read_speed
     from headway.recipes.given import look_at
     from headway.recipes.plan import Plan
-    from headway.recipes.settings import choose_scale
+    from headway.recipes.settings import LEAST_PAIRS, choose_scale
 
     say("looking at the text ...")
     given = options.given()
     digests = {name: hash_file(Path(name)) for name in given.files()}
     facts = look_at(given)
+    if facts.kept < LEAST_PAIRS:
+        raise HeadwayError(
+            f"{options.train[0]}: {facts.kept} training pairs are left after cleaning, and headway best needs {LEAST_PAIRS}"
+        )
     scale = choose_scale(facts.kept)
+    busy = os.getloadavg()[0]
     say("measuring this machine ...")
+    if busy > BUSY * (os.cpu_count() or 1):
+        say(
+            f"other programs keep {busy:.1f} of {os.cpu_count()} cores busy: the plan may have fewer parts than this machine"
+            " has time for; --dry-run prints it"
+        )
     with tempfile.TemporaryDirectory(prefix="headway-best-") as folder:
         output = Path(folder) / "speed.json"
         if code := processors.run(benchmark(scale, options.settings, output)):
@@ -135,7 +149,10 @@ def carry_out(out: Path, plan: "Plan", processors: Processors) -> int:
     from headway.recipes.report import write_report
 
     ledger = Ledger(out)
-    count = len(list_stages(begin_recipe(out, plan.options, plan.facts, plan.choices)))
+    planned = list_stages(begin_recipe(out, plan.options, plan.facts, plan.choices))
+    count = len(planned)
+    unread = {name for stage in planned if not ledger.is_finished(stage) for name in stage.reads}
+    plan.check_files(out, sorted(unread))  # before hours of work, not after them
     finished: list[tuple[Stage, Result]] = []
     recipe = begin_recipe(out, plan.options, plan.facts, plan.choices)
     for stage in unfinished_stages(recipe, ledger, finished):
@@ -145,7 +162,9 @@ def carry_out(out: Path, plan: "Plan", processors: Processors) -> int:
         with ledger.timed(stage):
             code = _do(stage, processors)
         if code:
-            say(f"headway: {out} stopped in {stage.name}; headway best {out} goes on there")
+            say(
+                f"headway: {out} stopped in {stage.name}; headway best {quote(str(out))} goes on there"
+            )
             return code
         ledger.finish(stage)
     write_report(out, plan, finished, is_complete=True)

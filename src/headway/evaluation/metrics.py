@@ -16,12 +16,13 @@ from headway.evaluation.moses import (
     split_compounds,
 )
 from headway.evaluation.text_warnings import check_lines
+from headway.text.languages import base_code
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.base import Metric as SacreMetric
 
 # sacreBLEU's tokenizer 13a finds no words in languages without spaces between them.
-_RAW_TOKENIZERS = {"zh": "zh", "ja": "char", "th": "char"}
+_RAW_TOKENIZERS = {"zh": "zh", **dict.fromkeys(("ja", "th", "lo", "km", "my"), "char")}
 
 _BLOCK = 5000  # lines whose n-grams are in memory at once
 
@@ -89,7 +90,7 @@ class Metric:
                 return TER()
             case "bleu" if self.tokens == "raw":
                 # force: no warning of sacreBLEU's; `headway.evaluation.text_warnings` is more precise.
-                tokenizer = _RAW_TOKENIZERS.get(language, "13a")
+                tokenizer = _RAW_TOKENIZERS.get(base_code(language), "13a")
                 return BLEU(lowercase=self.lowercase, tokenize=tokenizer, force=True)
             case "bleu":
                 # The published tokenized figures are by multi-bleu.perl, which does not smooth.

@@ -70,13 +70,21 @@ def best_model(make: StageMaker, given: GivenText) -> Recipe:
             "backward", "models", "a model of the other direction", real.reversed,
             {**scale.common, **swept}, is_backward=True,
         )  # fmt: skip
-    # Without translations, the forward models are the last ones, and trained as long as such.
+    # Without translations by own models, the forward models are the last ones: trained as long as such, also on the
+    # teacher's translations.
     as_last = {} if choices.more_text else scale.final
+    taught = None
+    if given.teacher and not choices.more_text:
+        by_teacher = PairFiles(source=real.source, target=teacher.target)
+        taught = JoinPairs(
+            parts=[(real, scale.real_weight), (by_teacher, 1)], output=make.text("taught")
+        )
     models: list[Trained] = []
     for seed in range(1, choices.forward_models + 1):
         result = yield make.train(
-            f"forward-{seed}", "models", f"model {seed} of the wanted direction", real,
-            {**scale.common, **scale.forward, **swept, **as_last}, seed=seed,
+            f"forward-{seed}", "models", f"model {seed} of the wanted direction",
+            taught.output if taught else real, {**scale.common, **scale.forward, **swept, **as_last},
+            seed=seed, work=taught,
         )  # fmt: skip
         models.append(Trained(make.run(f"forward-{seed}"), result))
     best = max(models, key=lambda model: model.result.bleu)
@@ -183,9 +191,9 @@ def _translate(
         yield make.translate(
             "mono-source", "translations", "translations of monolingual sources", translators[0],
             text.source, text.target, min(facts.mono_source, int(most)), backward=backward,
-            work=ImportLines(given=given, files=given.mono_source, share=most / max(1, facts.mono_source),
+            work=ImportLines(given=given, side="source", files=given.mono_source, share=most / max(1, facts.mono_source),
                              valid=make.text("valid").source, output=text.source),
-            reads=given.mono_source,
+            reads=[*given.mono_source, *given.test],
         )  # fmt: skip
         parts.append((text, 1))
     if given.mono_target:
@@ -193,9 +201,9 @@ def _translate(
         yield make.translate(
             "mono-target", "translations", "translations of monolingual targets", [backward],
             text.target, text.source, min(facts.mono_target, int(most)), backward=forward,
-            work=ImportLines(given=given, files=given.mono_target, share=most / max(1, facts.mono_target),
+            work=ImportLines(given=given, side="target", files=given.mono_target, share=most / max(1, facts.mono_target),
                              valid=make.text("valid").target, output=text.target),
-            reads=given.mono_target,
+            reads=[*given.mono_target, *given.test],
         )  # fmt: skip
         parts.append((text, 1))
     return JoinPairs(parts=[(real, scale.real_weight), *parts], output=make.text("all"))

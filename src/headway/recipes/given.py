@@ -3,6 +3,7 @@
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -18,8 +19,9 @@ from headway.text.cleaning import (
     digest_held_out,
 )
 from headway.text.digests import digest_loosely, digest_pair
-from headway.text.lines import Damaged, read_lines, scan_lines
+from headway.text.lines import Damaged, scan_lines
 from headway.text.readers import UTF8, FileForm, Pair, read_pairs
+from headway.text.unreadable import require_readable
 
 
 class CleanedPair(NamedTuple):
@@ -48,6 +50,7 @@ class GivenText:
         languages: Codes of source and target.
         form: The encoding of files that are not UTF-8, and the columns of tables.
         rules: The cleaning rules.
+        test: Test text, likewise, whose sentences no training may see.
         teacher: Translations of the training sources by another system, a line for each pair.
         mono_source: Plain text in the source language.
         mono_target: Plain text in the target language.
@@ -58,6 +61,7 @@ class GivenText:
     languages: tuple[str, str]
     form: FileForm = UTF8
     rules: TextConfig = field(default_factory=TextConfig)
+    test: Sequence[str] = ()
     teacher: str | None = None
     mono_source: Sequence[str] = ()
     mono_target: Sequence[str] = ()
@@ -70,12 +74,32 @@ class GivenText:
         """Return the names of the files with pairs, and of the teacher's."""
         valid = () if isinstance(self.valid, int) else self.valid
         teacher = [self.teacher] if self.teacher else []
-        return [*self.train, *valid, *teacher]
+        return [*self.train, *valid, *self.test, *teacher]
 
     def read_validation(self) -> Iterator[Pair]:
         """Read the validation files; there are none if the pairs are held out."""
         if not isinstance(self.valid, int):
             yield from read_pairs(self.valid, self.languages, form=self.form)
+
+    def read_test(self) -> Iterator[Pair]:
+        """Read the test files, if there are any."""
+        if self.test:
+            yield from read_pairs(self.test, self.languages, form=self.form)
+
+    def read_plain(self, files: Sequence[str]) -> Iterator[str]:
+        """Read the lines of monolingual text that are fit for training.
+
+        Raises:
+            HeadwayError: If many lines of a file cannot be read.
+        """
+        alone = replace(self.rules, drop_identical=False, max_copied=0.0, max_ratio=0.0)
+        for file in files:
+            lines = require_readable(
+                scan_lines(file, self.form.encoding), self.languages, self.form, self.rules.max_unreadable, "lines"
+            )  # fmt: skip
+            for line in lines:
+                if isinstance(line, str) and broken_rule(line.strip(), line.strip(), alone) is None:
+                    yield line.strip()
 
     def read_training(self) -> Iterator[CleanedPair]:
         """Read the training text with the rule that each pair breaks; duplicates are not looked for.
@@ -83,10 +107,13 @@ class GivenText:
         Raises:
             HeadwayError: If a file cannot be read, or the teacher has not as many lines as there are pairs.
         """
-        held_out = digest_held_out(self.read_validation()) if self.rules.drop_leaks else set()
-        teacher = read_lines(self.teacher) if self.teacher else None
+        held_out = set()
+        if self.rules.drop_leaks:
+            held_out = digest_held_out(chain(self.read_validation(), self.read_test()))
+        teacher = self._read_teacher() if self.teacher else None
         count = 0
-        for pair in read_pairs(self.train, self.languages, strict=False, form=self.form):
+        pairs = read_pairs(self.train, self.languages, strict=False, form=self.form)
+        for pair in require_readable(pairs, self.languages, self.form, self.rules.max_unreadable):
             count += 1
             line = next(teacher, None) if teacher else ""
             if line is None:
@@ -100,7 +127,7 @@ class GivenText:
                 rule = LEAK
             yield CleanedPair(source, target, line.strip(), rule)
         if teacher:
-            lines = count if line is not None else sum(1 for _ in read_lines(str(self.teacher)))
+            lines = count if line is not None else sum(1 for _ in self._read_teacher())
             lines += sum(1 for _ in teacher)
             if lines != count:
                 raise HeadwayError(
@@ -108,17 +135,12 @@ class GivenText:
                     " must be a translation of pair n"
                 )
 
-
-def read_plain(files: Sequence[str], rules: TextConfig) -> Iterator[str]:
-    """Read the lines of monolingual text that are fit for training."""
-    alone = replace(rules, drop_identical=False, max_copied=0.0, max_ratio=0.0)
-    for file in files:
-        for line in scan_lines(file):
-            if (
-                not isinstance(line, Damaged)
-                and broken_rule(line.strip(), line.strip(), alone) is None
-            ):
-                yield line.strip()
+    def _read_teacher(self) -> Iterator[str]:
+        assert self.teacher
+        lines = scan_lines(self.teacher, self.form.encoding)
+        for line in require_readable(lines, self.languages, self.form, limit=0):
+            assert isinstance(line, str)  # the first damaged line is an error
+            yield line
 
 
 def mark_first(digests: "array[int]") -> npt.NDArray[np.bool_]:
@@ -203,6 +225,12 @@ def look_at(text: GivenText) -> TextFacts:
         raise HeadwayError(f"{text.files()[0]}: no {what} pairs are left after cleaning")
     held_out = validation if isinstance(text.valid, int) else 0
     share = (kept - held_out) / len(digests)
+    mono = [
+        sum(1 for _ in text.read_plain(files)) for files in (text.mono_source, text.mono_target)
+    ]
+    for files, count in zip((text.mono_source, text.mono_target), mono, strict=True):
+        if files and not count:
+            raise HeadwayError(f"{files[0]}: no line is left after cleaning")
     return TextFacts(
         read=read,
         kept=kept - held_out,
@@ -210,6 +238,6 @@ def look_at(text: GivenText) -> TextFacts:
         source_characters=int(lengths[0] * share),
         target_characters=int(lengths[1] * share),
         validation=validation,
-        mono_source=sum(1 for _ in read_plain(text.mono_source, text.rules)),
-        mono_target=sum(1 for _ in read_plain(text.mono_target, text.rules)),
+        mono_source=mono[0],
+        mono_target=mono[1],
     )

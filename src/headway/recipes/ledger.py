@@ -46,6 +46,10 @@ class Ledger:
         scores = values["scores"]
         return Result(seconds=values["seconds"], scores=Scores(**scores) if scores else None)
 
+    def is_finished(self, stage: Stage) -> bool:
+        """Return whether a stage of this name is finished; see `find`."""
+        return bool(self._read(stage).get("is_finished"))
+
     @contextmanager
     def timed(self, stage: Stage, interval: float = 60.0) -> Iterator[None]:
         """Add the time that is spent in this context to the seconds of a stage, which is done in it.

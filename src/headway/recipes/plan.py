@@ -14,8 +14,6 @@ from headway.recipes.settings import VERSION, Choices
 from headway.text.readers import FileForm
 
 FILE = "plan.json"
-# Files and directories of a recipe; an interrupted start may have left some of them.
-OWN = ("text", "runs", "stages", "scores", "student")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +28,7 @@ class Options:
         columns: Of a table.
         mono_source: Plain text in the source language.
         mono_target: Plain text in the target language.
+        test: Test text, whose sentences no training may see; pairs, likewise.
         teacher: Translations of the training sources.
         hours: How long the recipe may take; None: see `headway.recipes.forecast.fit_parts`.
         settings: Settings that all trainings have.
@@ -42,6 +41,7 @@ class Options:
     columns: Sequence[str] | None
     mono_source: Sequence[str]
     mono_target: Sequence[str]
+    test: Sequence[str]
     teacher: str | None
     hours: float | None
     settings: Mapping[str, str]
@@ -56,6 +56,7 @@ class Options:
             languages=(self.languages[0], self.languages[1]),
             form=FileForm(self.encoding, columns),
             rules=config.load(overrides=text).text,
+            test=self.test,
             teacher=self.teacher,
             mono_source=self.mono_source,
             mono_target=self.mono_target,
@@ -93,6 +94,11 @@ class Plan:
     def describe_omitted(self) -> list[str]:
         """Return a line for what the hours are too few for."""
         lines = [f"{name}: with it, {hours:.2g} hours" for name, hours in self.omitted]
+        unread = [*self.options.mono_source, *self.options.mono_target]
+        if unread and not self.choices.more_text:
+            lines.append(
+                f"{', '.join(unread)}: only a training on translations reads monolingual text"
+            )
         if self.choices.share < 1:
             lines.append(f"{100 * (1 - self.choices.share):.0f} % of the steps of each training")
         return lines
@@ -117,7 +123,7 @@ class Plan:
                 for name, kind in (("options", Options), ("facts", TextFacts), ("choices", Choices))
             }
             return cls(**{**values, **built})
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
         except HeadwayError:
             raise
@@ -171,7 +177,7 @@ def check_new(out: Path) -> None:
     if out.is_file():
         raise HeadwayError(f"{out}: is a file: give another OUT")
     if out.is_dir():
-        foreign = sorted(e.name for e in out.iterdir() if e.name[0] != "." and e.name not in OWN)
+        foreign = sorted(entry.name for entry in out.iterdir() if entry.name[0] != ".")
         if foreign:
             raise HeadwayError(f"{out}: holds {foreign[0]}, but no {FILE}: give another OUT")
 

@@ -11,6 +11,7 @@ MOST_HOURS = 8.0  # planned for without --hours, if the whole recipe needs more
 SHORTENED = (
     0.8  # share of the steps that trainings keep at least for the sake of the first addition
 )
+LEAST_PAIRS = 100  # of training text; from fewer no vocabulary can be learned
 SHORTEST = 0.02  # share of its steps that a training keeps at least, however few the hours
 CANDIDATES: Settings = {"search.candidates": "8"}  # among which models of both directions choose
 PRESET = "quick"  # of all trainings

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from headway.errors import HeadwayError
 from headway.files import add_path_to_errors, write_atomically
-from headway.recipes.given import GivenText, mark_first, number_of, read_plain
+from headway.recipes.given import GivenText, mark_first, number_of
 from headway.text.digests import digest_loosely
 from headway.text.readers import Pair
 
@@ -116,10 +116,11 @@ class ImportText:
 class ImportLines:
     """Write monolingual lines, without duplicates: all, or a part that is spread over the text.
 
-    Lines of the validation text are left out: a model that has seen them cannot be judged by them.
+    Lines of the validation and the test text are left out: a model that has seen them cannot be judged by them.
 
     Attributes:
         given: The user's files, which have the cleaning rules.
+        side: The language.
         files: Those of the language.
         share: The share of the lines to take.
         valid: The validation text of the language.
@@ -127,6 +128,7 @@ class ImportLines:
     """
 
     given: GivenText
+    side: Literal["source", "target"]
     files: Sequence[str]
     share: float
     valid: Path
@@ -135,6 +137,7 @@ class ImportLines:
     def run(self) -> None:
         """Write the file."""
         lines = self.valid.read_text(encoding="utf-8").split("\n")
+        lines += [getattr(pair, self.side) for pair in self.given.read_test()]
         held_out = {_digest_line(line) for line in lines}
         is_first = mark_first(array("Q", (number_of(line) for line in self._read_part())))
         with write_files(self.output) as (file,):
@@ -150,9 +153,7 @@ class ImportLines:
 
     def _read_part(self) -> Iterator[str]:
         limit = self.share * 2**64
-        return (
-            line for line in read_plain(self.files, self.given.rules) if number_of(line) < limit
-        )
+        return (line for line in self.given.read_plain(self.files) if number_of(line) < limit)
 
 
 @dataclass(frozen=True, kw_only=True)

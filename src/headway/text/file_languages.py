@@ -30,6 +30,17 @@ def check_file_languages(train: Files, *others: Files) -> None:
             )
 
 
+def check_file_language(path: str | Path, language: str, other: str) -> None:
+    """Check that the name of a file in one language does not end in the code of the other.
+
+    Raises:
+        HeadwayError: If it does.
+    """
+    suffixes = [s[1:] for s in Path(path).suffixes if s not in (".gz", ".xz", ".zst")]
+    if language != other and suffixes and suffixes[-1] == other:
+        raise HeadwayError(f"{path}: its name says {other}, but this text must be in {language}")
+
+
 def languages_from_names(paths: Files) -> tuple[str, str]:
     """Return the languages that two file names end in: ``train.en.gz`` and ``train.de``: en and de.
 

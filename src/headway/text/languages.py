@@ -3,7 +3,7 @@
 import re
 
 CODE = re.compile(r"\w[\w-]{0,30}")  # such as de, pt-BR or zh_Hant
-UNSPACED = {"zh", "zh-Hans", "zh-Hant", "ja", "th", "lo", "km", "my"}  # no space after a sentence
+_UNSPACED = {"zh", "ja", "th", "lo", "km", "my"}
 
 # ISO 639-1 codes, and common codes with a script or country.
 NAMES = {
@@ -36,6 +36,16 @@ NAMES = {
 def name_of(code: str) -> str:
     """Return the English name of a language, or the code itself if the name is not listed."""
     return NAMES.get(code, code)
+
+
+def base_code(code: str) -> str:
+    """Return a code without its script and country: ``zh`` of zh-CN and zh_Hant."""
+    return re.split("[-_]", code)[0].lower()
+
+
+def is_unspaced(code: str) -> bool:
+    """Return whether a language has no spaces between words, nor after a sentence."""
+    return base_code(code) in _UNSPACED
 
 
 def is_translatable(text: str) -> bool:

@@ -2,26 +2,33 @@
 
 from collections.abc import Generator, Iterator
 from contextlib import closing
+from typing import TypeVar
 
 from headway.errors import HeadwayError
 from headway.text.encodings import likely_encoding
 from headway.text.lines import Damaged
-from headway.text.readers import FileForm, Pair
+from headway.text.readers import FileForm
 
 FEW = 3  # unreadable lines that never stop the reading
 INTERVAL = 10_000  # pairs after which their share is compared with the limit again
+T = TypeVar("T")
 
 
 def require_readable(
-    pairs: Generator[Pair | Damaged], languages: tuple[str, str], form: FileForm, limit: float
-) -> Iterator[Pair | Damaged]:
+    pairs: Generator[T | Damaged],
+    languages: tuple[str, str],
+    form: FileForm,
+    limit: float,
+    name: str = "pairs",
+) -> Iterator[T | Damaged]:
     """Yield pairs, as long as the share of those that cannot be read stays within a limit.
 
     Args:
-        pairs: Pairs as `read_pairs` yields them; they are closed.
+        pairs: Pairs as `read_pairs` yields them, or lines; they are closed.
         languages: Codes of source and target, which suggest an encoding for the message.
         form: How the files were read.
         limit: The largest share of pairs that may be unreadable; 0: the first one is an error.
+        name: What a message calls them.
 
     Raises:
         HeadwayError: If the share is larger; it names the first unreadable line and the way out.
@@ -37,9 +44,9 @@ def require_readable(
                 if not limit:
                     raise HeadwayError(f"{pair.error()}{_advise(pair, languages, form)}")
             if not read % INTERVAL:
-                _check_share(read, unreadable, first, languages, form, limit)
+                _check_share(read, unreadable, first, languages, form, limit, name)
             yield pair
-    _check_share(read, unreadable, first, languages, form, limit)
+    _check_share(read, unreadable, first, languages, form, limit, name)
 
 
 def _check_share(
@@ -49,10 +56,11 @@ def _check_share(
     languages: tuple[str, str],
     form: FileForm,
     limit: float,
+    name: str,
 ) -> None:
     if first and limit and unreadable > limit * read + FEW:
         raise HeadwayError(
-            f"{first.file}: {unreadable:,} of {read:,} pairs cannot be read; the first is in line"
+            f"{first.file}: {unreadable:,} of {read:,} {name} cannot be read; the first is in line"
             f" {first.line}: {first.reason}{_advise(first, languages, form)}"
         )
 

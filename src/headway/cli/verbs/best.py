@@ -1,12 +1,15 @@
 """``headway best``: the best model that a text allows, by several trainings in a row."""
 
 import argparse
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headway.cli.options import add_file_form, add_ranks, file_form, language_code
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from headway.cli.recipe import Processors
     from headway.recipes.plan import Options, Plan
 
@@ -15,7 +18,9 @@ headway best runs/best --train a.en a.de --valid 1000 --hours 8 --dry-run
 headway best runs/best    # goes on where it stopped"""
 SETTINGS = ("text", "model", "training")
 # What a plan depends on, besides --train, --valid and the settings.
-PLANNED = ("mono_source", "mono_target", "teacher", "hours", "languages", "encoding", "columns")
+PLANNED = (
+    "test", "mono_source", "mono_target", "teacher", "hours", "languages", "encoding", "columns",
+)  # fmt: skip
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -24,6 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     for option, text in (
         ("--train", "training text, as for headway train"),
         ("--valid", "validation text; a number holds out so many pairs"),
+        ("--test", "test text, whose sentences no training may see; it is not scored"),
         ("--mono-source", "plain text in the source language"),
         ("--mono-target", "plain text in the target language"),
     ):
@@ -53,8 +59,8 @@ def run(args: argparse.Namespace) -> int:
 
     if is_launched():
         usage_error("headway best starts processes of its own: start it without torchrun or srun")
-    if args.hours is not None and not args.hours > 0:
-        usage_error(f"--hours {args.hours:g}: must be more than 0")
+    if args.hours is not None and not 0 < args.hours < math.inf:
+        usage_error(f"--hours {args.hours:g}: must be a number of hours, more than 0")
     out = Path(args.out)
     if not out.name:  # "." or "/": the ledger needs a name for it
         out = out.resolve()
@@ -105,19 +111,36 @@ def read_options(args: argparse.Namespace) -> "Options":
     """Return what the command line asks for; named corpora are fetched."""
     from headway.cli.downloads import fetch_text, fetch_validation
     from headway.recipes.plan import Options
-    from headway.text.file_languages import languages_from_names
+    from headway.text.file_languages import (
+        check_file_language,
+        check_file_languages,
+        languages_from_names,
+    )
 
     train, valid = fetch_text(args, "train"), fetch_validation(args)
+    source, target = languages = args.languages or languages_from_names(train)
+    others = [() if isinstance(valid, int) else valid, args.test]
+    check_file_languages(train, *filter(None, others))
+    for path in args.mono_source:
+        check_file_language(path, source, target)
+    for path in (*args.mono_target, *([args.teacher] if args.teacher else [])):
+        check_file_language(path, target, source)
     form = file_form(args)
     return Options(
-        train=train,
-        valid=valid,
-        languages=args.languages or languages_from_names(train),
+        train=_absolute(train),
+        valid=valid if isinstance(valid, int) else _absolute(valid),
+        languages=languages,
         encoding=form.encoding,
         columns=form.columns,
-        mono_source=args.mono_source,
-        mono_target=args.mono_target,
-        teacher=args.teacher,
+        test=_absolute(args.test),
+        mono_source=_absolute(args.mono_source),
+        mono_target=_absolute(args.mono_target),
+        teacher=_absolute([args.teacher])[0] if args.teacher else None,
         hours=args.hours,
         settings={name.replace("_", "-"): value for name, value in args.overrides.items()},
     )
+
+
+def _absolute(files: "Sequence[str]") -> list[str]:
+    """Return the same names for any working directory; the plan can be carried out from another one."""
+    return [str(Path(file).absolute()) for file in files]

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
-from headway.text.languages import UNSPACED
+from headway.text.languages import is_unspaced
 
 Defect = Literal["loop", "numbers", "untranslated"]
 
@@ -76,7 +76,7 @@ def share_copied(source: str, translation: str) -> float:
 
 def has_loop(text: str, language: str) -> bool:
     """Return whether up to 12 words come three times in a row, or a few letters five times."""
-    words = list(text) if language in UNSPACED else _UNIT.findall(text)
+    words = list(text) if is_unspaced(language) else _UNIT.findall(text)
     periods = range(1, LONGEST_LOOP + 1)
     return any(count_copies(words, period) >= COPIES for period in periods) or bool(
         _STUTTER.search(text)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from headway.inference.segments.splitting import split_sentences
 from headway.text.kept_text import has_words
-from headway.text.languages import UNSPACED
+from headway.text.languages import is_unspaced
 
 # A run of white space is matched once, from its beginning: the time is linear in its length.
 _LINE_BREAKS = re.compile(r"((?<!\s)\s*[\n\r]\s*)")
@@ -79,7 +79,7 @@ class Passage:
         if not self.sentences:
             return self.gaps
         inner = self.gaps[1:-1]
-        if language not in UNSPACED:
+        if not is_unspaced(language):
             inner = [gap or " " for gap in inner]
         return [self.gaps[0], *inner, self.gaps[-1]]
 

@@ -43,8 +43,8 @@ class RunLock:
                 holder = file.read() or "?"
                 file.close()
                 raise HeadwayError(
-                    f"{self.directory}: process {holder} is training here already; wait for it, stop it,"
-                    " or give another RUN"
+                    f"{self.directory}: process {holder} is at work here already; wait for it, stop it,"
+                    " or give another directory"
                 ) from None
         self._file = file
 
