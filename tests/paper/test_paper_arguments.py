@@ -27,6 +27,7 @@ from headway.paper.experiments.figures3to5 import (
     best_heads,
     clause_lift,
     link_lift,
+    measure_chosen,
 )
 from headway.paper.experiments.figures3to5_links import (
     Link,
@@ -193,6 +194,10 @@ def test_a_lift_is_the_attention_weight_above_chance() -> None:
     assert clause_lift(found, [0, 0, 0])[0] == pytest.approx([0, (1 - 0.5) / 3])
     maps = AttentionMaps("a b c", "x", {"encoder": found})
     assert best_heads([MeasuredSentence(maps, 2, lifts)], 1) == [(0, 1)]
+    # The sentences that choose a head do not measure it.
+    chooses, measures = np.array([[0.1, 0.9]]), np.array([[0.5, -0.2]])
+    sentences = [MeasuredSentence(maps, 2, each) for each in (chooses, measures, chooses, measures)]
+    assert measure_chosen(sentences, 1) == [(0, 1, [-0.2, -0.2])]
 
 
 @pytest.mark.slow

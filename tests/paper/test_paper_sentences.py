@@ -1,11 +1,16 @@
 """The structured self-attentive sentence embedding: against its paper's equations, and in a batch."""
 
+from types import SimpleNamespace
+from typing import cast
+
 import pytest
 import torch
 from torch import Tensor
 
-from headway.config import ModelConfig
+from headway.config import Config, ModelConfig, TrainingConfig
+from headway.paper.rivals import classifying
 from headway.paper.rivals.self_attentive import HOPS, SelfAttentiveClassifier, penalty
+from headway.training.steps.feed import Feed
 
 CONFIG = ModelConfig(
     source_vocab_size=23, d_model=14, d_ff=11, num_heads=1, dropout=0.3, tying="none"
@@ -111,3 +116,19 @@ def test_the_penalty_is_zero_where_each_hop_looks_at_one_token_of_its_own() -> N
     assert penalty(same).item() == 6  # each of 6 pairs of different hops overlaps by 1
     even = torch.full((1, 5), 0.2).double()
     assert penalty(even).item() == pytest.approx((1 - 0.2) ** 2)
+
+
+def test_training_lowers_the_penalty(monkeypatch: pytest.MonkeyPatch) -> None:
+    target, segments = torch.tensor([[0], [2]]), torch.ones(2, 1)
+    batch = SimpleNamespace(
+        source=ONE, source_segments=(ONE != 22).long(), target=target, target_segments=segments
+    )
+    feed = SimpleNamespace(next=lambda: SimpleNamespace(batches=[batch], target_tokens=2))
+    config = Config(model=CONFIG, training=TrainingConfig(max_steps=30, warmup_steps=10))
+    found = {}
+    for weight in (0.0, 30.0):
+        monkeypatch.setattr(classifying, "PENALTY", weight)
+        model = make(1).train()
+        classifying.train(model, config, cast(Feed, feed))
+        found[weight] = model.eval()(ONE, (ONE != 22).long())[1].sum().item()
+    assert found[30.0] < 0.8 * found[0.0]

@@ -108,20 +108,18 @@ def run(work: Work) -> Result:
         means = []
         for trial, translator in zip(group.trials, translators, strict=True):
             sentences = [measure(translator, source, target, topic) for source, target in chosen]
-            first_half, second_half = sentences[::2], sentences[1::2]
             found = []
-            for layer, head in best_heads(first_half, topic.heads):
-                lifts = [float(s.lifts[layer, head]) for s in second_half]
+            for layer, head, lifts in measure_chosen(sentences, topic.heads):
                 name = f"layer {layer + 1}, head {head + 1}"
                 rows.append(
                     (
-                        topic.figure, topic.name, trial.seed, name, len(first_half), len(second_half),
+                        topic.figure, topic.name, trial.seed, name, len(sentences) - len(lifts), len(lifts),
                         interval_text(lifts, 3, sign=True),
                     )
                 )  # fmt: skip
                 found += lifts
                 if trial is group.trials[0]:
-                    figures.append(draw(second_half, topic, layer, head, trial.seed))
+                    figures.append(draw(sentences[1::2], topic, layer, head, trial.seed))
             means.append(float(np.mean(found)))
         claims.append(topic_claim(work, group, topic, means))
     table = Table(
@@ -140,6 +138,20 @@ def run(work: Work) -> Result:
         " chosen by eye. A head is compared with even weights; one that looks at the same place in every"
         " sentence may be above them too.",
     )
+
+
+def measure_chosen(
+    sentences: Sequence[MeasuredSentence], count: int
+) -> list[tuple[int, int, list[float]]]:
+    """Choose the best heads on every other sentence.
+
+    Returns:
+        The layer and the number of each head, and its lifts on the sentences that did not choose it.
+    """
+    return [
+        (layer, head, [float(sentence.lifts[layer, head]) for sentence in sentences[1::2]])
+        for layer, head in best_heads(sentences[::2], count)
+    ]
 
 
 def topic_claim(work: Work, group: Group, topic: Topic, means: list[float]) -> Claim:
