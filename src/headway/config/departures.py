@@ -10,13 +10,13 @@ from headway.config.text import TextConfig
 from headway.config.training import TrainingConfig
 
 # The paper drops no training pairs, cuts no lines and translates everything.
-_NO_LIMIT = 1_000_000_000
+NO_LIMIT = 1_000_000_000
 _TEXT = TextConfig(
-    sample_lines=0, max_tokens=_NO_LIMIT, drop_unreadable=False, drop_empty=False, drop_control=False,
+    sample_lines=0, max_tokens=NO_LIMIT, drop_unreadable=False, drop_empty=False, drop_control=False,
     max_characters=0, max_ratio=0.0, drop_duplicates=False, drop_identical=False, max_copied=0.0,
     drop_leaks=False,
 )  # fmt: skip
-_SEARCH = SearchConfig(max_tokens=_NO_LIMIT, keep=False, precision="fp32")
+_SEARCH = SearchConfig(max_tokens=NO_LIMIT, keep=False, precision="fp32")
 
 # These settings follow from the data, or change what is measured and stored, or where and in what
 # portions a run computes; compare_sides only switches rules that are compared. A new setting is compared unless

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from headway.config import Config, to_toml
-from headway.config.departures import list_departures, paper_config
+from headway.config.departures import NO_LIMIT, list_departures, paper_config
 from headway.errors import HeadwayError
 from headway.kernels.cores import available_cores
 from headway.paper.results import Finding, Result, Table, collect
@@ -193,7 +193,11 @@ class Work:
         ours = [config.to_dict() for config in configs.values()]
         departures = [list_departures(config)[1] for config in configs.values()]
         rows = tuple(
-            (f"{section}.{name}", str(value), *(str(each[section][name]) for each in ours))
+            (
+                f"{section}.{name}",
+                "no limit" if value == NO_LIMIT else str(value),
+                *(str(each[section][name]) for each in ours),
+            )
             for section, settings in paper.items()
             for name, value in settings.items()
             if any(name in each[section] for each in departures)
