@@ -50,7 +50,7 @@ class GivenText:
         languages: Codes of source and target.
         form: The encoding of files that are not UTF-8, and the columns of tables.
         rules: The cleaning rules.
-        test: Test text, likewise, whose sentences no training may see.
+        test: Test text, likewise, whose pairs no training may see.
         teacher: Translations of the training sources by another system, a line for each pair.
         mono_source: Plain text in the source language.
         mono_target: Plain text in the target language.

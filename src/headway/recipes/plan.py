@@ -28,7 +28,7 @@ class Options:
         columns: Of a table.
         mono_source: Plain text in the source language.
         mono_target: Plain text in the target language.
-        test: Test text, whose sentences no training may see; pairs, likewise.
+        test: Test text, likewise, whose pairs no training may see.
         teacher: Translations of the training sources.
         hours: How long the recipe may take; None: see `headway.recipes.forecast.fit_parts`.
         settings: Settings that all trainings have.

@@ -29,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     for option, text in (
         ("--train", "training text, as for headway train"),
         ("--valid", "validation text; a number holds out so many pairs"),
-        ("--test", "test text, whose sentences no training may see; it is not scored"),
+        ("--test", "test text, whose pairs no training may see; it is not scored"),
         ("--mono-source", "plain text in the source language"),
         ("--mono-target", "plain text in the target language"),
     ):
