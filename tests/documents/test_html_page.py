@@ -127,6 +127,15 @@ def test_attributes_say_what_is_left_alone(source: str, texts: list[str]) -> Non
         ("one<a></a><a>two</a>", ["onetwo"]),
         ("<a>one</a><sup><a>[a]</a></sup><sup><a>[1]</a></sup> <a>two</a><a><sup>b</sup></a><a>3</a><a>4</a>.", ["one[a] twob34."]),
         ("<a>one</a><a>1</a><a> <b>two</b></a><a>three</a>", ["one1 two", "three"]),
+        # Links of a menu have nothing beside them but white space and signs; some signs stand in no sentence.
+        ("<nav>\n<a>one</a>\n<i><a>two</a></i> <a>three</a>\n</nav>", ["\none", "two", "three\n"]),
+        ("<a>one</a> · <a>two</a><b> | </b><a>three</a> / <a>four</a>", ["one", "two", "three", "four"]),
+        ("see <a>one</a> | <a>two</a>, <a>three</a> <a>four</a> – <a>five</a>", ["see one", "two, three four – five"]),
+        ("<a>one</a> <a>two</a>.", ["one two."]),
+        # So are elements that a page defines itself, if they have no text beside them.
+        ("<x-a>one</x-a><x-b>two</x-b> <x-a>three</x-a>", ["one", "two", "three"]),
+        ("<x-a><x-b>one</x-b> <x-c>a <x-d>b</x-d> <x-d>c</x-d></x-c></x-a>\n<x-a><x-b>two</x-b></x-a>", ["one", "a b c", "two"]),
+        ("a <x-b>b</x-b><x-b>c</x-b>", ["a bc"]),
     ],
 )  # fmt: skip
 def test_texts_that_are_seen_apart_are_translated_one_by_one(source: str, texts: list[str]) -> None:
