@@ -51,6 +51,23 @@ def test_a_file_of_another_name_may_be_lines(name: str) -> None:
     ("name", "message"),
     [
         ("a.YAML", "a YAML file: convert it to .json"),
+        *(
+            (f"a.{suffix}", f".*: convert it to .*{target}")
+            for suffix, target in (
+                ("mdx", ".md"),
+                ("ts", ".xliff or .json"),
+                ("ipynb", ".md"),
+                ("json5", ".json"),
+                ("php", ".json"),
+                ("lrc", ".srt"),
+                ("fodt", ".odt"),
+                ("fods", ".ods"),
+                ("fodp", ".odp"),
+                ("rst", ".html"),
+                ("adoc", ".html"),
+                ("tex", ".html"),
+            )
+        ),
         ("a.ssa.gz", "subtitles of SubStation Alpha: convert it to .srt"),
         ("a.srt.gz", "is a compressed document: decompress it first"),
     ],
