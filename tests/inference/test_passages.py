@@ -41,6 +41,21 @@ def test_sentences_without_a_space_get_one_where_the_language_has_them() -> None
         assert passage.join(["一.", "二.", "三."], code)[0] == "一.二.\n三."
 
 
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("A man runs… A dog runs.", 2),
+        ("A man runs… and a dog runs.", 1),
+        ("“A man runs…” A dog runs at 5 km/h. A cat sleeps.", 3),
+        ("He runs 5 m/s. a day", 1),
+        ("See https://a.b/c. A dog runs (www.a.b). A cat sleeps.", 3),
+        ("See https://a.b/c. or else", 1),
+    ],
+)
+def test_a_sentence_ends_behind_an_ellipsis_an_address_and_a_unit(text: str, count: int) -> None:
+    assert len(Passage.split(text, "en").sentences) == count
+
+
 def linked(source: str, target: str, pairs: list[tuple[int, int]]) -> WordLinks:
     return WordLinks(find_words(source), find_words(target), list(pairs))
 

@@ -1,7 +1,8 @@
 """Split long lines into segments at sentence ends, and join the translations of the segments."""
 
+import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -9,6 +10,8 @@ from headway.config import SearchConfig
 from headway.inference.search.beam_search import Hypothesis
 from headway.inference.search.constraints import Constraint
 from headway.inference.segments.readings import Reading
+
+_WORD_BEFORE_CAPITAL = re.compile(r"(\S++)\s++(?=[^\W\d_])")
 
 
 class Segment(NamedTuple):
@@ -111,8 +114,24 @@ def split_sentences(line: str, language: str) -> list[str]:
             return [line]
         places.append(place)
         at = place + len(sentence)
-    cuts = [0, *places[1:], len(line)]
+    cuts = [0, *sorted({*places[1:], *_find_missed_ends(line)}), len(line)]
     return [line[a:b] for a, b in pairwise(cuts) if a < b]
+
+
+def _find_missed_ends(line: str) -> Iterator[int]:
+    """Yield where a sentence begins that the splitter misses.
+
+    It stands before a capital and behind an ellipsis, an address, or a unit such as km/h: the splitter takes these for
+    a pause, and the full stop for that of an abbreviation.
+    """
+    if not any(sign in line for sign in ("\u2026", "/", "www.")):
+        return
+    for found in _WORD_BEFORE_CAPITAL.finditer(line):
+        word = found[1].rstrip("\"'”’»)]")
+        is_kept = "://" in word or "www." in word or word[-3:-2] == "/"
+        is_end = word.endswith("\u2026") or (is_kept and word.endswith("."))
+        if is_end and line[found.end()].isupper():
+            yield found.end()
 
 
 def join_translations(sources: Sequence[str], translations: Sequence[str]) -> str:
