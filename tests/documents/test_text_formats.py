@@ -410,11 +410,35 @@ def test_speakers_and_notes_are_texts_of_their_own() -> None:
     assert [paragraph.text for paragraph in document.paragraphs] == [
         "Man:", "A dog is running.", "Old Woman:", "A very small cat is sleeping now.", "MARY:", "Two children are playing.",
         "man laughing", "sighs", "A woman is eating.", "He said: come. So I came.", "JOHN:", "Who?", "Me.",
-        "[music]", "Who?", "Me.", "A man sleeps Al: no",
+        "music", "Who?", "Me.", "A man sleeps Al: no",
     ]  # fmt: skip
     written = translated(source, "x.srt")
     kept = re.sub(r"(?m)^(?!.*-->).*", lambda found: found[0].upper(), source)
     assert written == kept.replace("<I>", "<i>").replace("</I>", "</i>")
+
+
+@pytest.mark.parametrize(
+    ("cue", "texts"),
+    [
+        ("[laughing]", ["laughing"]),
+        ("A man runs.\n[laughing]", ["A man runs.", "laughing"]),
+        ("<i>- Who?</i>\n<b><i>- Me.</i></b>", ["Who?", "Me."]),
+        ("<i>- Who?\n- <b>Me</b>.</i>", ["Who?", "Me."]),
+        ("A man runs.\\NA dog runs.", ["A man runs. A dog runs."]),
+    ],
+)
+def test_brackets_dashes_and_line_breaks_of_subtitles_stay(cue: str, texts: list[str]) -> None:
+    source = f"1\n00:00:01,000 --> 00:00:02,000\n{cue}\n"
+    document = open_document(source.encode(), "x.srt")
+    assert [paragraph.text for paragraph in document.paragraphs] == texts
+    written = translated(source, "x.srt")
+    assert written == source.replace(cue, re.sub(r"(?<![<\\/])\w+", lambda w: w[0].upper(), cue))
+
+
+def test_the_line_before_a_timing_of_webvtt_is_text() -> None:
+    source = "WEBVTT\n\n00:01.000 --> 00:02.000\nA dog\nruns.\n00:03.000 --> 00:04.000\nA cat\n2\n00:05.000 --> 00:06.000\nB\n"
+    document = open_document(source.encode(), "x.vtt")
+    assert [paragraph.text for paragraph in document.paragraphs] == ["A dog runs.", "A cat", "B"]
 
 
 def test_a_subtitle_has_lines_also_where_no_spaces_separate_words() -> None:

@@ -12,7 +12,10 @@ from headway.documents.placing import place
 from headway.text.words import find_words
 
 LINE = 42  # characters of a line that can be read in time, by most guidelines
-_MARKUP = re.compile(r"</?[a-zA-Z][^<>\r\n]*>|<\d[\d:.]*>|</>|\{\\[^{}\r\n]*\}|(?<!\s)\s*[\r\n]\s*")
+_LINE_BREAK = re.compile(r"(?<!\s)\s*(?:[\r\n]|\\N)\s*")  # \N: of SubStation Alpha
+_MARKUP = re.compile(
+    rf"</?[a-zA-Z][^<>\r\n]*>|<\d[\d:.]*>|</>|\{{\\[^{{}}\r\n]*\}}|{_LINE_BREAK.pattern}"
+)
 _NAME = re.compile(r"</?([a-zA-Z]+)")
 
 
@@ -32,7 +35,7 @@ def make_cue(source: str, has_references: bool) -> Block:
             break
         at, markup = found.end(), found[0]
         name = _NAME.match(markup)
-        if markup.isspace():
+        if _LINE_BREAK.fullmatch(markup):
             parts.append(Part("text", markup, " "))
         elif name is None:
             parts.append(Part("point", markup))
@@ -55,7 +58,8 @@ def write_cue(block: Block, translated: Translated, has_references: bool, line_e
     """
     if translated.text == block.text:
         return block.source
-    lines = re.split(r"(?<!\s)\s*[\r\n]\s*", block.source)
+    lines = _LINE_BREAK.split(block.source)
+    line_end = "\\N" if "\\N" in block.source else line_end
     longest = max(LINE, *(_width(_MARKUP.sub("", line)) for line in lines))
     needed = -(-_width(translated.text) // longest)
     parts = [*flatten(place(block, translated))]

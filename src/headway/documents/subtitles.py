@@ -19,10 +19,13 @@ _TIMING = re.compile(
 )
 _END = re.compile(r"[.!?…。！？:;](?:[\"'”’»)\]♪\s-]|<[^<>]*>)*\Z|[♪)\]]\s*\Z")
 _SPEAKER = r"(?:[-–—]|>>|&gt;&gt;)"  # what marks that another one speaks
-_DASH = re.compile(rf"{_SPEAKER}[ \t]*(?=\S)")
+_DASH = re.compile(rf"(?:<[^<>\r\n]*>)*{_SPEAKER}[ \t]*(?=\S)")
+_CLOSING = re.compile(
+    r"[^<>]*?((?:</[^<>\r\n]*>)+)\Z"
+)  # tags whose opening ones stand before the text
 # At the start of a line: the name of a speaker, each word with a capital, or a note in brackets.
 _ASIDE = re.compile(
-    r"(?:[^\W\d_a-z][\w.'’-]*(?: [^\W_a-z][\w.'’-]*){0,2}:|\[(?P<heard>[^\[\]\r\n]*)\]:?|\((?P<seen>[^()\r\n]*)\):?)(?=[ \t\r\n])"
+    r"(?:[^\W\d_a-z][\w.'’-]*(?: [^\W_a-z][\w.'’-]*){0,2}:|\[(?P<heard>[^\[\]\r\n]*)\]:?|\((?P<seen>[^()\r\n]*)\):?)(?=[ \t\r\n]|\Z)"
 )
 _TAIL = 300  # characters in which the end of a sentence is looked for
 _LONGEST_PAUSE = 3.0  # seconds between two cues of a sentence
@@ -104,6 +107,8 @@ def _read_cues(text: str, is_vtt: bool) -> list[_Cue]:
         for start, end in _split_speakers(text, *body):
             dash = _DASH.match(text, start, end)  # of a speaker: it stays
             for at, last in _split_asides(text, dash.end() if dash else start, end):
+                if closing := _CLOSING.match(text, at, last):
+                    last = closing.start(1)
                 block = make_cue(text[at:last], is_vtt)
                 if is_translatable(block.text):
                     cues.append(_Cue(at, block, begins, ends, at == body[0]))
@@ -117,10 +122,9 @@ def _find_body(text: str, start: int, following: int, is_vtt: bool) -> tuple[int
     body = text[start:following]
     if is_vtt:  # an empty line ends a cue
         end = re.search(r"(?:\A|\r\n|\n|\r(?!\n))[ \t]*(?:\r\n|\n|\r)", body)
-        body = body[: end.start()] if end else body
-        if end is None and following < len(text):
-            body = re.sub(r"(?:\A|\r?\n)[^\r\n]*\r?\n?\Z", "", body)
-    elif following < len(text):  # the number of the next subtitle
+        if end:
+            return start, start + end.start()
+    if following < len(text):  # the number of the next subtitle
         body = re.sub(r"(?:\A|(?<=[\r\n]))[ \t]*+(?:\d+[ \t]*+)?(?:\r\n|\n|\r)?\Z", "", body)
     return start, start + len(body.rstrip())
 
