@@ -610,6 +610,15 @@ def test_an_encoding_that_lacks_a_character() -> None:
         open_document(catalog.encode(), "x.po").write([Translated("„é“")])
     xliff = '<?xml version="1.0" encoding="ISO-8859-1"?><xliff version="1.2"><file><body><trans-unit id="1"><source>a</source></trans-unit></body></file></xliff>'
     written = open_document(xliff.encode(), "x.xlf").write([Translated("„é“")])
+def test_a_line_that_names_the_delimiter_stays() -> None:
+    """Excel reads it, and does not show it."""
+    assert (
+        translated("sep=;\r\nid;text\r\na,b;c,d,e\r\n", "x.csv")
+        == "sep=;\r\nid;text\r\na,b;C,D,E\r\n"
+    )
+    assert translated("sep=|\nid|text\na|b", "x.tsv") == "sep=|\nid|text\na|B"
+
+
     assert ElementTree.fromstring(written)[0][0][0][1].text == "„é“"
     with pytest.raises(HeadwayError, match="names the encoding 'x-y'"):
         open_document(b"<meta charset=x-y>", "x.html")

@@ -10,6 +10,7 @@ from headway.documents.text_file import check_count, read_text_file
 from headway.errors import HeadwayError, suggest
 from headway.text.languages import is_translatable
 
+_HINT = re.compile(r"sep=([^\r\n])(?:\r\n|\n|\r)")  # a line by which Excel knows the delimiter
 _SAMPLE = 65_536  # characters in which the first row ends
 _SHOWN = 12  # names of columns in a message
 
@@ -40,9 +41,11 @@ class TableDocument:
     def __init__(self, data: bytes, options: DocumentOptions, delimiter: str = "") -> None:
         self._file = read_text_file(data, options.source)
         text = self._file.text
-        self._delimiter = delimiter or _recognize_delimiter(text)
+        hint = _HINT.match(text)
+        start = hint.end() if hint else 0
+        self._delimiter = hint[1] if hint else delimiter or _recognize_delimiter(text)
         check_count(len(re.findall(rf"[\n\r{re.escape(self._delimiter)}]", text)), "cells")
-        cells = list(_read_cells(text, self._delimiter))
+        cells = list(_read_cells(text, self._delimiter, start))
         header = [cell.text.strip() for cell in cells if cell.row == 0]
         columns, first_row = _find_columns(options.columns, header)
         self._cells = [
@@ -111,12 +114,12 @@ def _split_columns(word: str, header: Sequence[str]) -> list[str]:
     return [name.strip() for name in names if name.strip()]
 
 
-def _read_cells(text: str, delimiter: str) -> Iterator[_Cell]:
-    """Yield the cells of a table."""
+def _read_cells(text: str, delimiter: str, start: int) -> Iterator[_Cell]:
+    """Yield the cells of a table, which begins at a place of the file."""
     mark = re.escape(delimiter)
     quoted = re.compile(rf'"((?:[^"]|"")*+)"(?={mark}|\r|\n|\Z)')
     bare = re.compile(rf"[^\r\n{mark}]*+")
-    at = row = column = 0
+    at, row, column = start, 0, 0
     while at < len(text):
         if found := quoted.match(text, at):
             yield _Cell(row, column, at, found.end(), found[1].replace('""', '"'), True)
