@@ -524,7 +524,7 @@ def test_translations_of_a_catalog_stay() -> None:
 
 def test_targets_of_xliff_have_a_state_and_a_language() -> None:
     for seed in range(20):
-        source = make_file(".xlf", seed)
+        source = re.sub(rb' (trgLang|target-language)="de"', b"", make_file(".xlf", seed))
         options = DocumentOptions("en", "fr")
         document = open_document(source, "x.xlf", options)
         out = document.write([translate(paragraph) for paragraph in document.paragraphs])
@@ -546,6 +546,55 @@ def test_targets_of_xliff_have_a_state_and_a_language() -> None:
             assert tags[0][:-1] == tags[1][:-1] or len(tags[0]) == len(tags[1])
 
 
+SEGMENTED = (
+    '<xliff version="1.2"><file><body><trans-unit id="1"><source>a b c</source><seg-source><mrk mtype="seg" mid="1">a</mrk> <g id="1">'
+    '<mrk mtype="seg" mid="2">b</mrk></g> c</seg-source>{}</trans-unit></body></file></xliff>'
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        ('<target><mrk mtype="seg" mid="1"/> <mrk mtype="seg" mid="2"/></target>', '<mrk mtype="seg" mid="1">A</mrk> <mrk mtype="seg" mid="2">B</mrk>'),
+        ('<target><mrk mtype="seg" mid="1">z</mrk><mrk mtype="seg" mid="2"></mrk></target>', '<mrk mtype="seg" mid="1">z</mrk><mrk mtype="seg" mid="2">B</mrk>'),
+        # Where the target has not all segments, it becomes like the source.
+        *((target, '<mrk mtype="seg" mid="1">A</mrk> <g id="1"><mrk mtype="seg" mid="2">B</mrk></g> c') for target in ("", "<target/>", '<target state="new">z</target>')),
+        ('<target><mrk mtype="seg" mid="2">z</mrk></target>', '<mrk mtype="seg" mid="1">A</mrk> <g id="1"><mrk mtype="seg" mid="2">z</mrk></g> c'),
+    ],
+)  # fmt: skip
+def test_segments_of_xliff_are_translated_in_their_marks(target: str, expected: str) -> None:
+    written = translated(SEGMENTED.format(target), "x.xlf")
+    assert written.replace(' target-language="de"', "") == SEGMENTED.format(
+        f'<target state="translated">{expected}</target>'
+    )
+    done = SEGMENTED.format("<target>z</target>").replace("<file>", '<file target-language="de">')
+    assert translated(done, "x.xlf") == done
+
+
+def test_line_breaks_of_xliff_are_spaces_unless_it_says_otherwise() -> None:
+    source = '<xliff version="1.2"><file><body {}><trans-unit id="1"><source>a\n  b&#10;c</source></trans-unit></body></file></xliff>'
+    for attribute, text in (("", "a b\nc"), ('xml:space="preserve"', "a\n  b\nc")):
+        [paragraph] = open_document(source.format(attribute).encode(), "x.xlf").paragraphs
+        assert paragraph.text == text
+
+
+@pytest.mark.parametrize(
+    ("name", "source"),
+    [
+        ("x.po", 'msgid ""\nmsgstr "Language: fr_CA\\n"\n\nmsgid "a"\nmsgstr ""\n'),
+        ("x.xlf", '<xliff version="1.2"><file target-language="fr_CA"><body/></file></xliff>'),
+        ("x.xlf", '<xliff version="2.0" trgLang="fr_CA"><file/></xliff>'),
+    ],
+)
+def test_a_catalog_of_another_language_is_refused(name: str, source: str) -> None:
+    with pytest.raises(HeadwayError, match="into 'fr_CA', and not 'de'"):
+        open_document(source.encode(), name, GERMAN)
+    for options in (DocumentOptions("en", "fr"), DocumentOptions(), DocumentOptions("en", "de", is_complete=True)):  # fmt: skip
+        open_document(source.encode(), name, options)
+    for own in ("de", "de-AT", ""):
+        open_document(source.replace("fr_CA", own).encode(), name, GERMAN)
+
+
 def test_columns_are_named_or_numbered() -> None:
     table = 'id;text\n1;a\n2;"b;\nc"\n'
     assert translated(table, "x.csv") == 'id;text\n1;A\n2;"B;\nC"\n'
@@ -559,6 +608,15 @@ def test_columns_are_named_or_numbered() -> None:
     ):
         with pytest.raises(HeadwayError, match=message):
             open_document(table.encode(), "x.csv", DocumentOptions(columns=columns))
+
+
+def test_a_line_that_names_the_delimiter_stays() -> None:
+    """Excel reads it, and does not show it."""
+    assert (
+        translated("sep=;\r\nid;text\r\na,b;c,d,e\r\n", "x.csv")
+        == "sep=;\r\nid;text\r\na,b;C,D,E\r\n"
+    )
+    assert translated("sep=|\nid|text\na|b", "x.tsv") == "sep=|\nid|text\na|B"
 
 
 @pytest.mark.parametrize(
@@ -610,15 +668,6 @@ def test_an_encoding_that_lacks_a_character() -> None:
         open_document(catalog.encode(), "x.po").write([Translated("„é“")])
     xliff = '<?xml version="1.0" encoding="ISO-8859-1"?><xliff version="1.2"><file><body><trans-unit id="1"><source>a</source></trans-unit></body></file></xliff>'
     written = open_document(xliff.encode(), "x.xlf").write([Translated("„é“")])
-def test_a_line_that_names_the_delimiter_stays() -> None:
-    """Excel reads it, and does not show it."""
-    assert (
-        translated("sep=;\r\nid;text\r\na,b;c,d,e\r\n", "x.csv")
-        == "sep=;\r\nid;text\r\na,b;C,D,E\r\n"
-    )
-    assert translated("sep=|\nid|text\na|b", "x.tsv") == "sep=|\nid|text\na|B"
-
-
     assert ElementTree.fromstring(written)[0][0][0][1].text == "„é“"
     with pytest.raises(HeadwayError, match="names the encoding 'x-y'"):
         open_document(b"<meta charset=x-y>", "x.html")

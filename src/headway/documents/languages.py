@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
+from headway.errors import HeadwayError
 from headway.text.language_pairs import shorten_code
 
 _UNKNOWN = ("", "none", "und", "mul")
@@ -57,6 +58,22 @@ def is_foreign(code: str, source: str) -> bool:
         source: Language code of the document.
     """
     return code not in _UNKNOWN and bool(source) and _primary(code) != _primary(source)
+
+
+def check_target(code: str, target: str) -> None:
+    """Check that the translations that a catalog has already are in the language of those that it gets.
+
+    Args:
+        code: Language code of the catalog; "" if it names none.
+        target: Language code of the new translations; "" if it is not known.
+
+    Raises:
+        HeadwayError: If not.
+    """
+    if is_foreign(code, target):
+        raise HeadwayError(
+            f"is a catalog of translations into {code[:30]!r}, and not {target!r}: give a model of that language"
+        )
 
 
 def find_script_group(code: str) -> Literal["western", "asian", "complex"]:

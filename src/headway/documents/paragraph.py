@@ -60,11 +60,14 @@ class Translated:
         links: Words that belong together; None: inline elements keep their relative places.
         kept: Where kept texts stand in the translation, by where they start in the paragraph's text. One without an
             entry takes the place of the words that it is linked to.
+        is_missing: Whether there is no translation: the text of the paragraph takes its place, or nothing does in a
+            file that has both (po, xliff).
     """
 
     text: str
     links: WordLinks | None = None
     kept: Mapping[int, Span] = field(default_factory=dict)
+    is_missing: bool = False
 
 
 class Document(Protocol):

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from headway.documents.edits import Edit, apply_edits
+from headway.documents.languages import check_target
 from headway.documents.paragraph import DocumentOptions, Paragraph, Translated
 from headway.documents.po_entries import Entry, quote, read_entries
 from headway.documents.text_file import read_text_file
@@ -11,6 +12,7 @@ from headway.errors import HeadwayError
 from headway.text.languages import is_translatable
 
 _CHARSET = re.compile(rb"charset=([\w.:-]+)")
+_LANGUAGE = re.compile(r"^Language:[ \t]*([\w-]+)", re.MULTILINE)
 _PLURALS = re.compile(r"nplurals\s*=\s*([1-6])\s*;")
 _UNSET_PLURALS = re.compile(r"nplurals=INTEGER; plural=EXPRESSION;")
 # The plural forms of languages that do not have two of them, one for 1 and one for all else.
@@ -64,6 +66,9 @@ class PoDocument:
         self._line_end = "\r\n" if "\r\n" in self._file.text else "\n"
         self._header = first if first.ids[0].text == "" and not first.context else None
         header = self._header.strings[0].text if self._header else ""
+        language = _LANGUAGE.search(header)
+        if language and not options.is_complete:
+            check_target(language[1], options.target)
         if self._header and options.target and _UNSET_PLURALS.search(header):
             header = plural_forms(options.target)
         found = _PLURALS.search(header)
@@ -85,7 +90,9 @@ class PoDocument:
         found = iter(translations)
         edits = self._edit_header()
         for entry in self._entries:
-            edits += self._edit_entry(entry, [next(found).text for _ in entry.ids])
+            texts = [next(found) for _ in entry.ids]
+            if not any(text.is_missing for text in texts):
+                edits += self._edit_entry(entry, [text.text for text in texts])
         written = apply_edits(self._file.text, edits)
         if not self._file.can_encode(written):
             raise HeadwayError(

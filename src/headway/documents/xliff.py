@@ -1,21 +1,23 @@
 """Translation files (.xlf, .xliff) in XLIFF 1.2 and 2.x."""
 
-import html
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import islice
 
-from headway.documents.blocks import Block, flatten, make_block
+from headway.documents.blocks import Block, make_block
 from headway.documents.edits import Edit, apply_edits
+from headway.documents.html.page import write_nodes
+from headway.documents.languages import check_target
 from headway.documents.paragraph import DocumentOptions, Translated
-from headway.documents.placing import place
 from headway.documents.text_file import read_text_file
 from headway.documents.xliff_inline import make_parts
-from headway.documents.xml_tokens import XmlToken, set_attribute, tokenize_xml
+from headway.documents.xml_tokens import XmlToken, read_text, set_attribute, tokenize_xml
 from headway.errors import HeadwayError
 from headway.text.languages import is_translatable
 
 _ENCODING = re.compile(rb"""<\?xml[^>]*?\bencoding\s*=\s*["']([\w.:-]+)""")
+_SPACE = "xml:space"
 # States of a target that is no translation yet.
 _UNTRANSLATED = {"new", "needs-translation", "needs-l10n", "needs-adaptation", "initial"}
 
@@ -26,17 +28,24 @@ class _Unit:
 
     Attributes:
         holder: The tag that holds both: ``trans-unit`` or ``segment``.
-        source: The opening tag of the text.
-        block: The text.
-        after: The token after which a translation is inserted.
+        source: The tokens of the text, with its tags.
+        keeps_lines: Whether line breaks are text.
+        segments: The tokens of the same text divided into segments (``seg-source``), with its tags.
         target: The tokens of the translation, with its tags.
+        nodes: What the new translation consists of: markup, translated segments, and the texts to translate.
     """
 
     holder: XmlToken
-    source: XmlToken
-    block: Block
-    after: XmlToken
-    target: list[XmlToken]
+    source: list[XmlToken]
+    keeps_lines: bool
+    segments: list[XmlToken] = field(default_factory=list)
+    target: list[XmlToken] = field(default_factory=list)
+    nodes: list[str | Block] = field(default_factory=list)
+
+    @property
+    def blocks(self) -> list[Block]:
+        """The texts to translate."""
+        return [node for node in self.nodes if isinstance(node, Block)]
 
 
 class XliffDocument:
@@ -60,45 +69,46 @@ class XliffDocument:
         if root.name != "xliff" or version[:2] not in ("1.", "2."):
             raise HeadwayError("is no XLIFF 1 or 2: it has no element xliff with such a version")
         self._is_first_version = version.startswith("1.")
+        self._attribute = "target-language" if self._is_first_version else "trgLang"
         self._heads = [
             token
             for token in tokens
             if token.kind == "open"
             and token.name == ("file" if self._is_first_version else "xliff")
         ]
-        self._units = [
-            unit
-            for unit in _read_units(tokens)
-            if is_translatable(unit.block.text)
-            and (options.is_complete or not _is_translated(unit))
-        ]
+        for head in () if options.is_complete else self._heads:
+            check_target(head.attributes.get(self._attribute, ""), options.target)
+        self._units = _read_units(tokens)
+        for unit in self._units:
+            unit.nodes = _make_nodes(unit, options.is_complete)
 
     @property
     def paragraphs(self) -> Sequence[Block]:
         """The texts that have no translation."""
-        return [unit.block for unit in self._units]
+        return [block for unit in self._units for block in unit.blocks]
 
     def write(self, translations: Sequence[Translated]) -> bytes:
         """Return the file with translations of its texts."""
-        edits = self._edit_heads()
-        for unit, translated in zip(self._units, translations, strict=True):
-            edits += self._edit_unit(unit, translated)
+        edits, left = self._edit_heads(), iter(translations)
+        for unit in self._units:
+            found = [*islice(left, len(unit.blocks))]
+            if found and not any(translated.is_missing for translated in found):
+                edits += self._edit_unit(unit, write_nodes(unit.nodes, found))
         return self._file.encode_markup(apply_edits(self._file.text, edits))
 
     def _edit_heads(self) -> list[Edit]:
         """Return the edits that name the target language."""
-        attribute = "target-language" if self._is_first_version else "trgLang"
         edits = []
         for head in self._heads:
-            known = head.attributes.get(attribute, "").lower().partition("-")[0]
+            known = head.attributes.get(self._attribute, "").lower().partition("-")[0]
             if self._language and known != self._language.lower().partition("-")[0]:
-                tag = set_attribute(head.source, attribute, self._language)
+                tag = set_attribute(head.source, self._attribute, self._language)
                 edits.append(Edit(head.start, head.end, tag))
         return edits
 
-    def _edit_unit(self, unit: _Unit, translated: Translated) -> list[Edit]:
+    def _edit_unit(self, unit: _Unit, translation: str) -> list[Edit]:
         """Return the edits that write a translation and its state."""
-        name = re.sub(r"source$", "target", re.split(r"[\s>]", unit.source.source[1:])[0])
+        name = f"{unit.source[0].prefix}target"
         opening = unit.target[0].source if unit.target else f"<{name}>"
         opening = re.sub(r"\s*/>$", ">", opening)
         edits = []
@@ -107,27 +117,68 @@ class XliffDocument:
         else:
             holder = set_attribute(unit.holder.source, "state", "translated")
             edits.append(Edit(unit.holder.start, unit.holder.end, holder))
-        element = f"{opening}{_write_block(unit.block, translated)}</{name}>"
+        element = f"{opening}{translation}</{name}>"
         if unit.target:
             edits.append(Edit(unit.target[0].start, unit.target[-1].end, element))
         else:
-            before = self._file.text[: unit.source.start]
+            before = self._file.text[: unit.source[0].start]
             indent = before[len(before.rstrip()) :]
-            edits.append(Edit(unit.after.end, unit.after.end, indent + element))
+            at = (unit.segments or unit.source)[-1].end
+            edits.append(Edit(at, at, indent + element))
         return edits
 
 
-def _write_block(block: Block, translated: Translated) -> str:
-    if translated.text == block.text:
-        return block.source
-    return "".join(
-        part if is_markup else html.escape(part, quote=False)
-        for part, is_markup in flatten(place(block, translated))
-    )
+def _make_nodes(unit: _Unit, is_complete: bool) -> list[str | Block]:
+    """Return what the translation of a unit consists of.
+
+    Args:
+        unit: The text.
+        is_complete: Whether what has a translation is translated again.
+    """
+    is_done = not is_complete and _is_translated(unit)
+    sources, targets = _find_segments(unit.segments), _find_segments(unit.target)
+    if not sources or (is_done and not targets):
+        return [] if is_done else [_make_node(unit.source[1:-1], unit.keeps_lines)]
+    whole = unit.target if sources.keys() <= targets.keys() else unit.segments
+    nodes: list[str | Block] = []
+    at = 1
+    for number, (start, end) in _find_segments(whole).items():
+        own = slice(*targets.get(number, (0, 0)))
+        translation = unit.target[own][1:-1]
+        nodes.append(_join(whole[at:start]) + re.sub(r"\s*/>$", ">", whole[start].source))
+        if number not in sources or (is_done and read_text(translation).strip()):
+            nodes.append(_join(translation))
+        else:
+            source = unit.segments[slice(*sources[number])]
+            nodes.append(_make_node(source[1:-1], unit.keeps_lines))
+        nodes.append(f"</{whole[start].prefix}mrk>")
+        at = end
+    return [*nodes, _join(whole[at:-1])]
+
+
+def _make_node(tokens: Sequence[XmlToken], keeps_lines: bool) -> str | Block:
+    """Return a text to translate, or its source if it has no words."""
+    block = make_block(make_parts(tokens, keeps_lines))
+    return block if is_translatable(block.text) else block.source
+
+
+def _find_segments(tokens: Sequence[XmlToken]) -> dict[str, tuple[int, int]]:
+    """Return where the segments of a text begin and end, by their ids."""
+    return {
+        token.attributes.get("mid", ""): (number, _find_end(tokens, number))
+        for number, token in enumerate(tokens)
+        if token.kind in ("open", "empty")
+        and token.name == "mrk"
+        and token.attributes.get("mtype") == "seg"
+    }
+
+
+def _join(tokens: Sequence[XmlToken]) -> str:
+    return "".join(token.source for token in tokens)
 
 
 def _is_translated(unit: _Unit) -> bool:
-    if not any(token.kind in ("text", "data") and token.text.strip() for token in unit.target):
+    if not read_text(unit.target).strip():
         return False
     states = unit.target[0].attributes.get("state"), unit.holder.attributes.get("state")
     return not any(state in _UNTRANSLATED for state in states)
@@ -137,7 +188,7 @@ def _read_units(tokens: Sequence[XmlToken]) -> list[_Unit]:
     """Return the texts that may be translated; those of other translations (alt-trans) are none."""
     units: list[_Unit] = []
     path: list[XmlToken] = []
-    translate = [True]
+    translate, spaces = [True], ["default"]
     at = 0
     while at < len(tokens):
         token = tokens[at]
@@ -152,21 +203,23 @@ def _read_units(tokens: Sequence[XmlToken]) -> list[_Unit]:
             element = list(tokens[at:end])
             assert holder is not None
             if token.name == "source" and translate[-1]:
-                block = make_block(make_parts(element[1:-1]))
-                units.append(_Unit(holder, token, block, element[-1], []))
+                keeps_lines = token.attributes.get(_SPACE, spaces[-1]) == "preserve"
+                units.append(_Unit(holder, element, keeps_lines))
             elif units and units[-1].holder is holder and token.name == "target":
                 units[-1].target = element
             elif units and units[-1].holder is holder:
-                units[-1].after = element[-1]
+                units[-1].segments = element
             at = end
             continue
         if token.kind == "open":
             path.append(token)
             own = token.attributes.get("translate")
             translate.append(translate[-1] if own is None else own != "no")
+            spaces.append(token.attributes.get(_SPACE, spaces[-1]))
         elif token.kind == "close":
             path.pop()
             translate.pop()
+            spaces.pop()
         at += 1
     return units
 

@@ -1,5 +1,7 @@
 """The inline elements of XLIFF: code of the original format, and marked text."""
 
+import html
+import re
 from collections.abc import Iterator, Sequence
 
 from headway.documents.blocks import Part, make_kept
@@ -7,15 +9,21 @@ from headway.documents.xml_tokens import XmlToken, read_text
 
 # Elements that stand for an opening tag of the original format -> for the closing tag of the same.
 _OPENING, _CLOSING = {"bx", "bpt", "sc", "sm"}, {"ex", "ept", "ec", "em"}
+_LINE_BREAK = re.compile(r"(?<!\s)\s*[\n\r]\s*")
 _CODE = {"bpt", "ept", "ph", "it", "ut"}  # their content is code of the original format
 
 
-def make_parts(tokens: Sequence[XmlToken]) -> list[Part]:
-    """Return the parts of a text; code, and text that is not for translation, is markup."""
-    return list(_make_parts(tokens))
+def make_parts(tokens: Sequence[XmlToken], keeps_lines: bool) -> list[Part]:
+    """Return the parts of a text; code, and text that is not for translation, is markup.
+
+    Args:
+        tokens: Of the text.
+        keeps_lines: Whether line breaks are text; otherwise they are spaces.
+    """
+    return list(_make_parts(tokens, keeps_lines))
 
 
-def _make_parts(tokens: Sequence[XmlToken]) -> Iterator[Part]:
+def _make_parts(tokens: Sequence[XmlToken], keeps_lines: bool) -> Iterator[Part]:
     at = 0
     while at < len(tokens):
         token, end = tokens[at], at + 1
@@ -27,7 +35,9 @@ def _make_parts(tokens: Sequence[XmlToken]) -> Iterator[Part]:
                 end += 1
         source = "".join(each.source for each in tokens[at:end])
         start, at = at, end
-        if token.kind in ("text", "data"):
+        if token.kind == "text" and not keeps_lines:
+            yield Part("text", source, html.unescape(_LINE_BREAK.sub(" ", source)))
+        elif token.kind in ("text", "data"):
             yield Part("text", source, token.text)
         elif token.name in _OPENING:
             yield Part("open", source, name=_pair_name(token))
