@@ -73,6 +73,31 @@ def test_other_files_are_lines(model_directory: Path, tmp_path: Path) -> None:
     assert (tmp_path / "outa.txt").read_text() == (tmp_path / "outa.en").read_text()
 
 
+def test_lines_do_not_get_the_name_of_a_document(
+    model_directory: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.txt").write_text("a dog\n")
+    with pytest.raises(UsageError, match=r"has lines of text, which are no \.docx"):
+        run(model_directory, tmp_path / "a.txt", tmp_path / "b.docx")
+    run(model_directory, tmp_path / "a.txt", tmp_path / "b.tsv", "--scores")
+    assert (tmp_path / "b.tsv").read_text().count("\t") == 1
+    for words in (
+        ("--input", "-", "--output", str(tmp_path / "c.txt")),
+        ("--input", str(tmp_path / "a.txt"), "--output", "-"),
+    ):
+        with pytest.raises(SystemExit):
+            dispatch(["translate", str(model_directory), *words])
+        assert "omit --input and --output" in capsys.readouterr().err
+
+
+def test_messages_that_stay_are_counted(
+    model_directory: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.json").write_text('["{n, plural, offset:1 one {a dog} other {dogs}}"]')
+    run(model_directory, tmp_path / "a.json", tmp_path / "b.json")
+    assert "b.json: messages of ICU that stay as they are: 1\n" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("suffix", [".yaml", ".pdf", ".tmx", ".ass"])
 def test_a_file_that_lines_would_ruin_is_refused_before_the_model_is_loaded(
     suffix: str, model_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

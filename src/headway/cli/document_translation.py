@@ -25,6 +25,23 @@ def check_document_options(args: argparse.Namespace) -> None:
         raise UsageError(f"--output {args.output}: must end in {suffixes[0]}, as --input does")
 
 
+def check_line_output(args: argparse.Namespace) -> None:
+    """Check that translated lines do not get the name of a document, which no program could open.
+
+    Rows of scores are a table, and objects are JSON.
+
+    Raises:
+        UsageError: If they would.
+    """
+    from headway.documents.opening import is_document
+
+    has_rows = args.scores or args.quality or args.alignment or args.json
+    if is_document(args.output) and not has_rows:
+        raise UsageError(
+            f"--output {args.output}: {args.input} has lines of text, which are no {Path(args.output).suffix}"
+        )
+
+
 def translate_document(args: argparse.Namespace) -> None:
     """Translate ``--input`` to ``--output``, which appears when it is finished."""
     from headway.documents.opening import open_document

@@ -85,7 +85,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Translate standard input to standard output, or one file to another."""
     from headway.cli.arguments import usage_error
-    from headway.cli.document_translation import check_document_options, translate_document
+    from headway.cli.document_translation import (
+        check_document_options,
+        check_line_output,
+        translate_document,
+    )
     from headway.cli.file_plan import check_options
     from headway.cli.file_translation import translate_file
     from headway.cli.process import set_threads
@@ -97,6 +101,8 @@ def run(args: argparse.Namespace) -> None:
     if bool(args.input) != bool(args.output):
         given, other = ("input", "output") if args.input else ("output", "input")
         usage_error(f"--{given} needs --{other} too; without both, standard input is translated")
+    if "-" in (args.input, args.output):
+        usage_error("-: omit --input and --output to translate standard input")
     for name in ("workers", "part"):
         if getattr(args, name) is not None and not args.input:
             usage_error(f"--{name} needs --input and --output")
@@ -105,6 +111,7 @@ def run(args: argparse.Namespace) -> None:
         check_options(args)
         if is_file_of_lines:
             check_is_lines(args.input)
+            check_line_output(args)
         else:
             check_document_options(args)
     if args.columns and not is_table(args.input or ""):
