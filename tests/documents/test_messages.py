@@ -8,7 +8,7 @@ import time
 import pytest
 
 from headway.documents.icu_message import MOST_SENTENCES, IcuMessage
-from headway.documents.opening import open_document
+from headway.documents.opening import count_missing, open_document
 from headway.documents.paragraph import DocumentOptions, Translated
 
 
@@ -166,4 +166,28 @@ def test_a_message_with_inline_elements_stays() -> None:
     assert [paragraph.text for paragraph in document.paragraphs] == ["a ball"]
     written = document.write([Translated("ein Ball")]).decode()
     targets = re.findall("<target[^>]*>(.*?)</target>", written)
-    assert targets == [re.search("<source>(.*?)</source>", source)[1], "ein Ball"]
+    assert targets == ["ein Ball"]
+    assert count_missing(document) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{n, plural, one {a dog} other {# dogs}} '{braces}' run.",
+        "a {n, plural, offset:1 one {dog} other {# dogs}}",
+        " ".join(["{n, select, a {b} other {c}}"] * 5),
+    ],
+)
+def test_a_message_that_is_too_complicated_stays(text: str) -> None:
+    for source, name in (
+        (json.dumps({"a": text, "b": "{n} dogs"}), "x.json"),
+        (f'#, fuzzy\nmsgid "{text}"\nmsgstr "z"\n\nmsgid "{{n}} dogs"\nmsgstr ""\n', "x.po"),
+    ):
+        document = open_document(source.encode(), name, DocumentOptions("en", "de"))
+        assert [paragraph.text for paragraph in document.paragraphs] == ["{n} dogs"]
+        assert count_missing(document) == 1
+        written = document.write([Translated("{n} Hunde")]).decode()
+        if name == "x.po":  # without a translation, and marked as fuzzy still
+            assert written == source.replace('msgstr ""', 'msgstr "{n} Hunde"')
+        else:
+            assert json.loads(written) == {"a": text, "b": "{n} Hunde"}

@@ -44,7 +44,7 @@ def check_line_output(args: argparse.Namespace) -> None:
 
 def translate_document(args: argparse.Namespace) -> None:
     """Translate ``--input`` to ``--output``, which appears when it is finished."""
-    from headway.documents.opening import open_document
+    from headway.documents.opening import count_missing, open_document
     from headway.documents.paragraph import DocumentOptions
     from headway.files import replace_bytes
     from headway.inference.document_translation import (
@@ -70,5 +70,7 @@ def translate_document(args: argparse.Namespace) -> None:
         write_report(Path(f"{args.output}.quality.tsv"), found)
     if not found:
         print(f"{args.input}: has nothing to translate", file=sys.stderr)
+    if count := count_missing(document):
+        print(f"{args.output}: messages of ICU that stay as they are: {count}", file=sys.stderr)
     if said := describe_defects(found, translator.languages, is_rated=args.quality):
         print(f"{args.output}: {said}", file=sys.stderr)

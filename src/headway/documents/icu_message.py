@@ -42,6 +42,11 @@ class Choice:
 Parts = tuple[str | Choice, ...]
 
 
+def is_message(text: str) -> bool:
+    """Return whether a text has a choice, so that it is a message, or would be one if it had no mistake."""
+    return _HEAD.search(text) is not None
+
+
 class IcuMessage:
     """A message with at least one choice.
 
@@ -60,7 +65,7 @@ class IcuMessage:
 
         Quoted braces, offsets, and more than `MOST_SENTENCES` sentences are too complicated.
         """
-        if _HEAD.search(text) is None or _QUOTE.search(text.replace("''", "")):
+        if not is_message(text) or _QUOTE.search(text.replace("''", "")):
             return None
         reader = _Reader(text)
         parts = reader.read("")

@@ -104,10 +104,13 @@ class MnemonicDocument:
 
     Args:
         document: The same document, with the marks in its paragraphs.
+
+    Attributes:
+        document: The same.
     """
 
     def __init__(self, document: Document) -> None:
-        self._document = document
+        self.document = document
         self._mnemonics = [
             None if paragraph.elements else find_mnemonic(paragraph.text)
             for paragraph in document.paragraphs
@@ -116,14 +119,14 @@ class MnemonicDocument:
     @property
     def paragraphs(self) -> Sequence[Paragraph[Any]]:
         """The paragraphs of the document, without marks."""
-        pairs = zip(self._document.paragraphs, self._mnemonics, strict=True)
+        pairs = zip(self.document.paragraphs, self._mnemonics, strict=True)
         return [Paragraph(found.text) if found else paragraph for paragraph, found in pairs]
 
     def write(self, translations: Sequence[Translated]) -> bytes:
         """Return the document with its paragraphs replaced."""
         whole: list[Translated] = []
         for paragraph, found, translated in zip(
-            self._document.paragraphs, self._mnemonics, translations, strict=True
+            self.document.paragraphs, self._mnemonics, translations, strict=True
         ):
             if found is None:
                 whole.append(translated)
@@ -131,4 +134,4 @@ class MnemonicDocument:
                 whole.append(Translated(paragraph.text))
             else:
                 whole.append(Translated(found.put_back(translated.text)))
-        return self._document.write(whole)
+        return self.document.write(whole)

@@ -72,6 +72,13 @@ def open_document(data: bytes, name: str, options: DocumentOptions | None = None
         raise HeadwayError(f"{name}: {error}") from None
 
 
+def count_missing(document: Document) -> int:
+    """Return how many messages of ICU stay as they are, because they are too complicated."""
+    if isinstance(document, MnemonicDocument):
+        document = document.document
+    return document.count_missing() if isinstance(document, MessageDocument) else 0
+
+
 def _read(data: bytes, suffix: str, options: DocumentOptions) -> Document:
     """Read a document by its format; only the code of this format is imported."""
     match suffix:
