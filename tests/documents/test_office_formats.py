@@ -201,6 +201,16 @@ def test_a_field_over_paragraphs_stays_around_them() -> None:
     assert re.findall("begin|<w:instr|<w:t>.|end", out) == ["begin", "<w:instr", "<w:t>A", "<w:t>B", "end"]  # fmt: skip
 
 
+def test_marks_of_what_is_also_in_other_paragraphs_stay_at_the_ends() -> None:
+    begin, end = (f'<w:r><w:fldChar w:fldCharType="{kind}"/></w:r>' for kind in ("begin", "end"))
+    link = f'<w:hyperlink w:anchor="x">{run("1")}<w:r><w:tab/></w:r>{run("a b")}</w:hyperlink>'
+    marks = '<w:bookmarkStart w:id="1"/>', '<w:commentRangeEnd w:id="2"/>'
+    source = f"<w:p>{begin}{marks[0]}{link}</w:p><w:p>{run('b c')}{marks[1]}{end}</w:p>"
+    written = merged(translated_word(source, reverse))
+    order = ["begin", "bookmark", "<w:hyper", "<w:t>B A 1<", "<w:t>C B<", "comment", '"end"']
+    assert re.findall('begin|bookmark|<w:hyper|<w:t>.*?<|comment|"end"', written) == order
+
+
 def test_a_raised_number_behind_a_word_is_no_part_of_it() -> None:
     raised = '<w:r><w:rPr><w:vertAlign w:val="superscript"/></w:rPr><w:t>1</w:t></w:r>'
     source = f"<w:p>{run('a red shirt')}{raised}{run(' is')}</w:p>"

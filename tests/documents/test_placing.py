@@ -42,6 +42,14 @@ def test_elements_of_an_unchanged_text_stay_at_their_characters() -> None:
     assert show(place(paragraph, Translated(text))) == "<b:r<x:>e>load i<i:t>"
 
 
+def test_what_stands_at_the_beginning_stays_there() -> None:
+    paragraph = Paragraph("1\ta b", [Element(0, 0, "x"), Element(0, 5, "link")])
+    # Numbers between sentences have no links.
+    assert show(place(paragraph, linked("1\ta b", "1\tB A", (1, 2), (2, 1)))) == "<x:><link:1\tB A>"
+    paragraph = Paragraph("a b", [Element(3, 3, "note"), Element(3, 3, "x", kind="end")])
+    assert show(place(paragraph, linked("a b", "B A", (0, 1), (1, 0)))) == "B<note:> A<x:>"
+
+
 def test_kept_text_stays_wherever_the_translation_has_it() -> None:
     text = "print the list in list and list"
     code = [Element(18, 22, "a", is_kept=True), Element(27, 31, "b", is_kept=True)]

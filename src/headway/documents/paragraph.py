@@ -21,6 +21,7 @@ class Element(Generic[Content]):
         inner: The elements inside.
         is_kept: Whether the text inside stays as it is, such as code.
         kind: Elements of different kinds may stand around the same words; "": this one stands in no other.
+            One without text is of the kind "end" if it ends what began in an earlier paragraph.
     """
 
     start: int

@@ -16,7 +16,6 @@ from headway.documents.points import (
     find_missing_spaces,
     find_point,
     is_behind_word,
-    is_leading,
     is_mark,
     is_trailing,
 )
@@ -206,12 +205,14 @@ class _Placing(Generic[Content]):
         """Return the target word before which an element without text stands.
 
         It follows the source word that it is attached to, such as a footnote, or else precedes the
-        translation of the next source word.
+        translation of the next source word. At the beginning of the text it stays there, and so does the end of a
+        range at the end of the text: the range has other paragraphs, too.
         """
         text = self.paragraph.text
-        if is_leading(text, element.start):
+        if element.start == 0:
             return 0
-        if is_trailing(text, element.start):
+        is_last = element.start == len(text) and element.kind == "end"
+        if is_last or is_trailing(text, element.start):
             return last
         if is_behind_word(text, element.start):
             word = bisect_left(self.links.source, element.start, key=lambda word: word[0]) - 1

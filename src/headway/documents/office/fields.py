@@ -1,7 +1,7 @@
 """Fields of word processing: instructions, which stay as they are, and their results, which may be text."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from headway.documents.blocks import MAX_DEPTH
 from headway.documents.office.inline import Part, Piece
@@ -45,8 +45,10 @@ def join_fields(parts: Sequence[Part | FieldMark]) -> list[Part]:
         elif begins and not part.kind:
             instruction = begins[-1].instruction + part.instruction
             begins[-1] = begins[-1]._replace(instruction=instruction)
-        out.append(Part("point", (part.piece,)))
-        if begins and part.kind == "end":
+        is_end = part.kind == "end"
+        kind: Literal["close", "point"] = "close" if is_end and not begins else "point"
+        out.append(Part(kind, (part.piece,), is_element=False))
+        if begins and is_end:
             field = begins.pop()
             out[field.begin :] = _join_field(field, out[field.begin :])
     return out

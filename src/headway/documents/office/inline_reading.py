@@ -165,7 +165,8 @@ class _Builder:
         """Return the element of a part, and the number of the part behind the element."""
         part, start = self.parts[at], len(self.text)
         if at not in self.partner:
-            return Element(start, start, Inline(part.pieces)), at + 1
+            kind = "end" if part.kind == "close" else ""
+            return Element(start, start, Inline(part.pieces), kind=kind), at + 1
         end = self.partner[at]
         if part.is_kept:
             inside = self.parts[at : end + 1]
