@@ -248,6 +248,16 @@ def test_numbers_formulas_and_names_of_sheets_stay() -> None:
         assert kept in written
 
 
+def test_headers_that_a_pivot_table_names_stay() -> None:
+    cells = "<table:table-cell><text:p>{}</text:p></table:table-cell>" * 2
+    field = '<table:data-pilot-field table:source-field-name="Animal"/>'
+    content = (
+        f'<office:text xmlns:office="o" xmlns:text="t" xmlns:table="b">{cells}{field}</office:text>'
+    )
+    written = translated_part(".ods", "content.xml", content.format("Animal", "dog"))
+    assert written == content.format("Animal", "DOG")
+
+
 def make_sheet(content: str) -> bytes:
     kind = SPREADSHEET
     names = 'xmlns:x="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'

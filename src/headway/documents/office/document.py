@@ -6,7 +6,7 @@ from typing import Any
 
 from headway.documents.languages import Language
 from headway.documents.office.column_names import NO_NAMES, ColumnNames, find_column_names
-from headway.documents.office.odf import find_odf_parts
+from headway.documents.office.odf import find_odf_parts, find_pivot_fields
 from headway.documents.office.ooxml import find_ooxml_parts, find_wordless_sheets, read_types
 from headway.documents.office.package import Package
 from headway.documents.office.sheet_views import SheetViews
@@ -78,10 +78,9 @@ def _read_package(
 ) -> PackagedDocument:
     language = Language(options.source, options.target)
     if kind.startswith(".od"):
-        parts = [
-            (name, XmlPart(package, name, grammar, language))
-            for name, grammar in find_odf_parts(package, kind)
-        ]
+        grammars = [*find_odf_parts(package, kind)]
+        fixed = find_pivot_fields(package, kind)
+        parts = [(name, XmlPart(package, name, each, language, fixed)) for name, each in grammars]
         return PackagedDocument(package, parts)
     names = find_column_names(package) if kind == ".xlsx" else NO_NAMES
     documents: list[tuple[str, Document]] = [

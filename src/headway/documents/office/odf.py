@@ -50,6 +50,15 @@ _GRAMMAR = Grammar(
 )  # fmt: skip
 
 
+def find_pivot_fields(package: Package, kind: str) -> frozenset[str]:
+    """Return the headers of a spreadsheet's columns that its pivot tables name; they stay."""
+    name = "content.xml"
+    if kind != ".ods" or "data-pilot-field" not in package.read_xml(name):
+        return frozenset()
+    fields = package.read_tags(name, "data-pilot-field")
+    return frozenset(field.attributes.get("table:source-field-name", "") for field in fields)
+
+
 def find_odf_parts(package: Package, kind: str) -> Iterator[tuple[str, Grammar]]:
     """Yield the names of the parts with text or a language, each with its grammar.
 
