@@ -321,6 +321,14 @@ def test_a_header_that_would_be_too_long_stays() -> None:
         assert (out != content) == is_changed
 
 
+@pytest.mark.parametrize(("name", "most"), [("promptTitle", 32), ("error", 255)])
+def test_a_message_of_an_input_check_that_would_be_too_long_stays(name: str, most: int) -> None:
+    content = f'<x:dataValidation {name}="a b"/>'
+    for size, written in ((most, "b" * most), (most + 1, "a b")):
+        out = translated_sheet(content, lambda _, size=size: Translated("b" * size))
+        assert out == content.replace("a b", written)
+
+
 def test_a_number_behind_the_size_of_a_font_does_not_become_part_of_the_size() -> None:
     content = "<x:headerFooter><x:evenFooter>x &amp;14b</x:evenFooter></x:headerFooter>"
     out = translated_sheet(content, lambda p: Translated("X 2B", WordLinks.identity(p.text)))

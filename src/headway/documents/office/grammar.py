@@ -54,6 +54,7 @@ class Grammar:
         codes: Elements whose content is a language code, as in `plain`.
         make_turner: Makes what turns the text of a part into the other direction; None: nothing says a direction.
         may_have_type: Whether it may begin with a document type, without declarations.
+        limits: The most characters of attributes (``element/attribute``); a text whose translation would have more stays.
     """
 
     paragraphs: Mapping[str, ParagraphFormat] = field(default_factory=dict)
@@ -65,3 +66,4 @@ class Grammar:
     codes: frozenset[str] = frozenset()
     make_turner: MakeTurner | None = None
     may_have_type: bool = False
+    limits: Mapping[str, int] = field(default_factory=dict)

@@ -115,13 +115,16 @@ _NEWER_CHART = Grammar(  # such as a waterfall or a map
     languages={"*": "lang"},
     make_turner=_TURN_SLIDES,
 )
+# The attributes of an input check, and the most characters they may have.
+_MESSAGES = {"promptTitle": 32, "prompt": 255, "errorTitle": 32, "error": 255}
 _SHEET = Grammar(
     {"is": CELL, **dict.fromkeys(sheet_headers.NAMES, SheetHeaders())},
     frozenset({"c/v"}),
     attributes={
-        "dataValidation": ("promptTitle", "prompt", "errorTitle", "error"),
+        "dataValidation": tuple(_MESSAGES),
         "hyperlink": ("tooltip",),
     },
+    limits={f"dataValidation/{name}": limit for name, limit in _MESSAGES.items()},
     is_skipped=_is_no_text,
     make_turner=TURN_SHEETS,
 )

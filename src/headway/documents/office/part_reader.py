@@ -2,8 +2,10 @@
 
 import html
 import re
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from headway.documents.edits import Edit
@@ -146,10 +148,13 @@ class _PartReader:
         if not names:
             return
         for name, (start, end) in find_attributes(token.source).items():
-            text = html.unescape(token.source[start + 1 : end - 1])
-            if name.rpartition(":")[2] in names and is_translatable(text):
+            own, local = token.source[start:end], name.rpartition(":")[2]
+            text = html.unescape(own[1:-1])
+            if local in names and is_translatable(text):
                 span = token.start + start, token.start + end
-                self.places.append(Place(*span, Paragraph(text), _write_attribute))
+                limit = self._grammar.limits.get(f"{token.name}/{local}", sys.maxsize)
+                write = partial(_write_attribute, own, limit)
+                self.places.append(Place(*span, Paragraph(text), write))
 
 
 def _find_free_text(paragraph: Paragraph[Any]) -> str:
@@ -166,7 +171,9 @@ def _write_plain(translated: Translated, render: Render) -> str:
     return escape_text(translated.text)
 
 
-def _write_attribute(translated: Translated, render: Render) -> str:
-    """Return the source of a value, with quotes."""
+def _write_attribute(own: str, limit: int, translated: Translated, render: Render) -> str:
+    """Return the source of a value, with quotes; one that would be too long stays as it is."""
+    if len(translated.text) > limit:
+        return own
     written = escape_text(translated.text).replace('"', "&quot;")
     return f'"{written}"'.replace("\n", "&#10;").replace("\t", "&#9;").replace("\r", "&#13;")
