@@ -47,6 +47,12 @@ def make_word(body: str) -> bytes:
     return write_office_package("word/document.xml", [("word/document.xml", kind, content)], {})
 
 
+def make_text(content: str) -> bytes:
+    """Return a document of OpenDocument."""
+    members = [("mimetype", "application/vnd.oasis.opendocument.text"), ("content.xml", content)]
+    return write_zip(members)
+
+
 def translated_word(body: str, translate: Callable[[Paragraph[object]], Translated] = upper) -> str:
     document = open_document(make_word(body), "x.docx", GERMAN)
     out = document.write([translate(paragraph) for paragraph in document.paragraphs])
@@ -209,6 +215,36 @@ def test_marks_of_what_is_also_in_other_paragraphs_stay_at_the_ends() -> None:
     written = merged(translated_word(source, reverse))
     order = ["begin", "bookmark", "<w:hyper", "<w:t>B A 1<", "<w:t>C B<", "comment", '"end"']
     assert re.findall('begin|bookmark|<w:hyper|<w:t>.*?<|comment|"end"', written) == order
+
+
+def link_all_but_c(paragraph: Paragraph[object]) -> Translated:
+    assert paragraph.text == "a b c d"
+    words, pairs = find_words(paragraph.text), [(0, 1), (1, 0), (3, 3)]
+    return Translated("B A C D", WordLinks(words, words, pairs))
+
+
+@pytest.mark.parametrize("name", ["bookmark", "perm", "moveToRange", "moveFromRange"])
+def test_a_range_stays_around_its_words(name: str) -> None:
+    start, end = f'<w:{name}Start w:id="1"/>', f'<w:{name}End w:id="1"/>'
+    source = f"<w:p>{run('a b ')}{start}{run('c')}{end}{run(' d')}</w:p>"
+    written = translated_word(source, link_all_but_c)
+    assert written == source.replace("a b", "B A").replace(">c<", ">C<").replace(" d", " D")
+
+
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [
+        ('bookmark-start w:name="n" xml:id="i"', 'bookmark-end w:name="n"'),
+        ('change-start w:change-id="c"', 'change-end w:change-id="c"'),
+        *((f'{each}-start w:id="i"', f'{each}-end w:id="i"') for each in ("toc-mark", "alphabetical-index-mark", "user-index-mark")),
+        ('annotation w:name="n"', 'annotation-end w:name="n"'),
+    ],
+)  # fmt: skip
+def test_a_range_of_open_document_stays_around_its_words(start: str, end: str) -> None:
+    source = f'<w:p xmlns:w="{WORD}">a b <w:{start}/>c<w:{end}/> d</w:p>'
+    document = open_document(make_text(source), "x.odt")
+    out = document.write([link_all_but_c(paragraph) for paragraph in document.paragraphs])
+    assert f">B A <w:{start}/>C<w:{end}/> D<" in read(out, "content.xml")
 
 
 def test_a_raised_number_behind_a_word_is_no_part_of_it() -> None:
@@ -527,8 +563,7 @@ def test_spaces_of_open_document_are_those_of_a_reader() -> None:
         ("a <text:span>b</text:span><text:span>c</text:span>", "a bc", "A <text:span>BC</text:span>"),
     ):  # fmt: skip
         content = f"<office:text {namespaces}><text:p>{source}</text:p></office:text>"
-        data = write_zip([("mimetype", "application/vnd.oasis.opendocument.text"), ("content.xml", content)])  # fmt: skip
-        document = open_document(data, "x.odt")
+        document = open_document(make_text(content), "x.odt")
         assert [paragraph.text for paragraph in document.paragraphs] == [text]
         out = document.write([upper(paragraph) for paragraph in document.paragraphs])
         assert f"<text:p>{expected}</text:p>" in read(out, "content.xml")

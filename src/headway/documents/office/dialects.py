@@ -78,7 +78,7 @@ WORD = Runs(RunDialect(
     attached=frozenset({"customXmlPr", "sdtEndPr", "sdtPr", "smartTagPr"}),
     described=frozenset({"customXml", "sdt", "smartTag"}),
     numbered=frozenset({"ins", "moveTo"}),
-    ranges=frozenset({"bookmark", "commentRange"}),
+    ranges=frozenset({"bookmark", "commentRange", "moveFromRange", "moveToRange", "perm"}),
     kept=frozenset({"fldSimple"}),
     characters=(("noBreakHyphen", "-"),),
 ))  # fmt: skip

@@ -20,7 +20,14 @@ from headway.documents.xml_tokens import XmlToken, iterate_xml
 _SPACES = re.compile(r"[ \t\r\n]+")
 _WRAPPERS = frozenset({"a", "bookmark-ref", "meta", "reference-ref", "span"})
 _MERGED = frozenset({"a", "span"})
-_RANGES = frozenset({"bookmark", "reference-mark"})
+_RANGES = frozenset({
+    "alphabetical-index-mark", "annotation", "bookmark", "change", "reference-mark", "toc-mark", "user-index-mark",
+})  # fmt: skip
+_NAMES = (
+    ":name",
+    ":change-id",
+    ":id",
+)  # the first one that a mark has is equal at both ends of a range
 _BREAKS = frozenset({"line-break", "tab"})
 _TRANSPARENT = frozenset({"ruby", "ruby-base"})  # a translation has no readings of words
 _DROPPED = frozenset({"ruby-text", "soft-page-break"})
@@ -156,7 +163,7 @@ class OdfReader:
         elif is_text and name in _BREAKS:
             self._is_space = name == "line-break"
             self._parts.append(Part("break", (piece,)))
-        elif name.removesuffix("-start") in _RANGES and name.endswith("-start"):
+        elif _begins_range(opening):
             self._is_space = was_space
             self._parts.append(Part("open", (piece,), name=_name_range(opening), is_element=False))
         elif name.removesuffix("-end") in _RANGES and name.endswith("-end"):
@@ -178,10 +185,17 @@ class OdfReader:
         return make_paragraph(self._parts)
 
 
+def _begins_range(token: XmlToken) -> bool:
+    """Return whether a mark begins a range; one of a comment has the comment in it, and a name if it has an end."""
+    if token.name == "annotation":
+        return any(key.endswith(":name") for key in token.attributes)
+    return token.name.endswith("-start") and token.name.removesuffix("-start") in _RANGES
+
+
 def _name_range(token: XmlToken) -> str:
     name = token.name.removesuffix("-start").removesuffix("-end")
-    found = [value for key, value in token.attributes.items() if key.endswith(":name")]
-    return f"{name} {''.join(found)}"
+    found = {f":{key.rpartition(':')[2]}": value for key, value in token.attributes.items()}
+    return f"{name} {next((found[key] for key in _NAMES if key in found), '')}"
 
 
 class OdfWriter:
