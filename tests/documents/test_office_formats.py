@@ -508,6 +508,8 @@ def translated_part(suffix: str, part: str, content: str) -> str:
          '<w:help-message w:title="A"><w:p>B</w:p></w:help-message><w:error-message w:title="A"/><w:table w:title="a"/>'),
         (".odt", "content.xml", '<w:button w:name="a" w:label="b"/><w:p><w:a w:title="c">d</w:a></w:p>',
          '<w:button w:name="a" w:label="B"/><w:p><w:a w:title="C">D</w:a></w:p>'),
+        (".odt", "content.xml", "<w:p>a <w:content-control>b</w:content-control> <w:text-input>c</w:text-input></w:p>",
+         "<w:p>A <w:content-control>B</w:content-control> <w:text-input>C</w:text-input></w:p>"),
     ],
 )  # fmt: skip
 def test_what_a_reader_sees_in_the_language_of_the_text_is_translated(

@@ -18,7 +18,9 @@ from headway.documents.paragraph import Translated
 from headway.documents.xml_tokens import XmlToken, iterate_xml
 
 _SPACES = re.compile(r"[ \t\r\n]+")
-_WRAPPERS = frozenset({"a", "bookmark-ref", "meta", "reference-ref", "span"})
+_WRAPPERS = frozenset({
+    "a", "bookmark-ref", "content-control", "meta", "reference-ref", "span", "text-input",
+})  # fmt: skip
 _MERGED = frozenset({"a", "span"})
 _RANGES = frozenset({
     "alphabetical-index-mark", "annotation", "bookmark", "change", "reference-mark", "toc-mark", "user-index-mark",
