@@ -519,6 +519,23 @@ def test_what_a_reader_sees_in_the_language_of_the_text_is_translated(
     assert translated_part(suffix, part, root.format(source)) == root.format(expected)
 
 
+def test_what_a_content_control_shows_is_translated_where_it_is_stored() -> None:
+    def control(path: str, kind: str) -> str:
+        return f'<w:sdt><w:sdtPr><w:dataBinding w:xpath="{path}"/><w:{kind}/></w:sdtPr></w:sdt>'
+
+    controls = [control("/n:Cover[1]/n:Abstract[1]", "text"), control("/n:Cover/n:Day", "date")]
+    content = f'<w:document xmlns:w="{WORD}"><w:body>{"".join(controls)}</w:body></w:document>'
+    kind = "vnd.openxmlformats-officedocument.wordprocessingml.document.main"
+    store = "<Cover><Abstract>{}</Abstract><Day>a day</Day></Cover>"
+    inner = {"customXml/item1.xml": store.format("a man").encode()}
+    data = write_office_package(
+        "word/document.xml", [("word/document.xml", kind, content)], {}, inner
+    )
+    document = open_document(data, "x.docx", GERMAN)
+    out = document.write([upper(paragraph) for paragraph in document.paragraphs])
+    assert read(out, "customXml/item1.xml") == store.format("A MAN")
+
+
 def test_newer_charts_are_translated_without_their_numbers() -> None:
     def make_chart(title: str, category: str, series: str) -> str:
         return (

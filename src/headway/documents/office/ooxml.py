@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
 from headway.documents.office import sheet_headers
@@ -10,6 +11,7 @@ from headway.documents.office.directions import ON_OR_OFF, AttributeTurner, Turn
 from headway.documents.office.grammar import Grammar
 from headway.documents.office.package import Package
 from headway.documents.office.sheet_headers import SheetHeaders
+from headway.documents.office.stores import find_bound_elements, find_stores
 from headway.documents.office.word_directions import WordTurner
 from headway.documents.xml_tokens import XmlToken
 from headway.errors import HeadwayError
@@ -128,6 +130,7 @@ _SHEET = Grammar(
     is_skipped=_is_no_text,
     make_turner=TURN_SHEETS,
 )
+_CORE = Grammar(plain=_TITLES, codes=frozenset({"coreProperties/language"}))
 _WORKSHEET = "spreadsheetml.worksheet"
 _GRAMMARS = {  # by the ends of types of content, without "+xml"
     **dict.fromkeys(_MAIN[".docx"], _TEXT),
@@ -160,7 +163,7 @@ _GRAMMARS = {  # by the ends of types of content, without "+xml"
     "spreadsheetml.table": Grammar(attributes={"tableColumn": ("name", "totalsRowLabel")}),
     "spreadsheetml.comments": Grammar({"text": CELL}),
     "ms-excel.threadedcomments": Grammar(plain=frozenset({"threadedComment/text"})),
-    "package.core-properties": Grammar(plain=_TITLES, codes=frozenset({"coreProperties/language"})),
+    "package.core-properties": _CORE,
 }
 # A worksheet without any of these has no text of its own, only numbers and shared strings.
 _SIGNS_OF_TEXT = re.compile(
@@ -177,11 +180,18 @@ def find_ooxml_parts(package: Package, kind: str) -> Iterator[tuple[str, Grammar
     types = read_types(package)
     if not any(each.removesuffix("+xml").endswith(_MAIN[kind]) for each in types.values()):
         raise HeadwayError(f"is no {kind} file, although its name says so")
-    for name in package.names:
-        content = types.get(name, "").removesuffix("+xml")
-        for end, grammar in _GRAMMARS.items():
-            if content.endswith(end) and not is_wordless_sheet(package, name, grammar):
-                yield name, grammar
+    found = [
+        (name, grammar)
+        for name in package.names
+        for end, grammar in _GRAMMARS.items()
+        if types.get(name, "").removesuffix("+xml").endswith(end)
+        and not is_wordless_sheet(package, name, grammar)
+    ]
+    bound = find_bound_elements(package, [name for name, grammar in found if grammar is _TEXT])
+    for name, grammar in found:
+        yield name, replace(grammar, plain=grammar.plain | bound) if grammar is _CORE else grammar
+    if bound:
+        yield from ((name, Grammar(plain=bound)) for name in find_stores(package))
 
 
 def find_wordless_sheets(package: Package) -> Iterator[str]:
