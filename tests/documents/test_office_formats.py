@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
+from headway.documents.kept_marks import KeptMarks
 from headway.documents.opening import OFFICE as OFFICE_KINDS
 from headway.documents.opening import open_document
 from headway.documents.paragraph import DocumentOptions, Paragraph, Translated
@@ -534,6 +535,39 @@ def test_what_a_content_control_shows_is_translated_where_it_is_stored() -> None
     document = open_document(data, "x.docx", GERMAN)
     out = document.write([upper(paragraph) for paragraph in document.paragraphs])
     assert read(out, "customXml/item1.xml") == store.format("A MAN")
+
+
+def translated_comments(kind: str, content: str) -> str:
+    parts = [
+        ("xl/workbook.xml", f"{SPREADSHEET}.sheet.main", "<workbook/>"),
+        ("xl/more.xml", kind, content),
+    ]
+    data = write_office_package("xl/workbook.xml", parts, {})
+    document = open_document(data, "x.xlsx")
+    found = [
+        KeptMarks(paragraph).expand(reverse(Paragraph(KeptMarks(paragraph).text)))
+        for paragraph in document.paragraphs
+    ]
+    return read(document.write(found), "xl/more.xml")
+
+
+def test_the_name_of_the_author_of_a_note_stays() -> None:
+    notes = "<comments><authors><author>Anna &amp; Al</author></authors><commentList>{}</commentList></comments>"
+    source = "<text><r><rPr><b/></rPr><t>Anna &amp; Al:</t></r><r><t>\na b</t></r></text>"
+    expected = source.replace("\na b", "B A")
+    other = "<text><r><t>Bob:</t></r></text>"
+    written = translated_comments(f"{SPREADSHEET}.comments", notes.format(source + other))
+    assert written == notes.format(expected + other.replace("Bob", "BOB"))
+
+
+def test_mentions_in_threads_stay_and_tell_their_new_places() -> None:
+    comment = (
+        '<x><threadedComment ref="A1"><text>{}</text><mentions><mention mentionId="1" startIndex="{}" length="7"/>'
+        '<mention mentionId="2" startIndex="{}" length="4"/><mention startIndex="99" length="4"/></mentions></threadedComment></x>'
+    )
+    source = comment.format("@Anna B &amp; \U0001f600 see @Bob", 0, 17)
+    written = translated_comments("vnd.ms-excel.threadedcomments", source)
+    assert written == comment.format("@Bob SEE \U0001f600 &amp; @Anna B", 14, 0)
 
 
 def test_newer_charts_are_translated_without_their_numbers() -> None:

@@ -10,6 +10,7 @@ from headway.documents.office.dialects import CELL, SLIDE, WORD
 from headway.documents.office.directions import ON_OR_OFF, AttributeTurner, Turn, mirror
 from headway.documents.office.grammar import Grammar
 from headway.documents.office.package import Package
+from headway.documents.office.sheet_comments import NOTE, ThreadedComments
 from headway.documents.office.sheet_headers import SheetHeaders
 from headway.documents.office.stores import find_bound_elements, find_stores
 from headway.documents.office.word_directions import WordTurner
@@ -161,8 +162,8 @@ _GRAMMARS = {  # by the ends of types of content, without "+xml"
     _WORKSHEET: _SHEET,
     "spreadsheetml.styles": Grammar(make_turner=_TURN_CELLS),
     "spreadsheetml.table": Grammar(attributes={"tableColumn": ("name", "totalsRowLabel")}),
-    "spreadsheetml.comments": Grammar({"text": CELL}),
-    "ms-excel.threadedcomments": Grammar(plain=frozenset({"threadedComment/text"})),
+    "spreadsheetml.comments": Grammar({"text": NOTE}),
+    "ms-excel.threadedcomments": Grammar({"threadedComment": ThreadedComments()}),
     "package.core-properties": _CORE,
 }
 # A worksheet without any of these has no text of its own, only numbers and shared strings.
