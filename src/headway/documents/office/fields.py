@@ -6,9 +6,12 @@ from typing import Literal, NamedTuple
 from headway.documents.blocks import MAX_DEPTH
 from headway.documents.office.inline import Part, Piece
 from headway.documents.office.inline_reading import is_balanced
+from headway.text.languages import is_translatable
 
 # Fields whose results are text of the document; all others are numbers, dates, names and references to data.
 _TEXTS = {"HYPERLINK", "INDEX", "QUOTE", "REF", "STYLEREF", "TOA", "TOC", "XE"}
+
+_FORM = "FORMTEXT"  # its result is text unless it is empty, which five spaces show
 
 
 class FieldMark(NamedTuple):
@@ -78,6 +81,8 @@ def _join_field(field: _Field, parts: list[Part]) -> list[Part]:
     if field.separate < 0:
         return [Part("point", pieces)]
     words = field.instruction.split(maxsplit=1)
-    is_kept = not words or words[0].upper() not in _TEXTS
+    kind = words[0].upper() if words else ""
+    is_form = kind == _FORM and any(is_translatable(part.text) for part in result)
+    is_kept = kind not in _TEXTS and not is_form
     name = "field"
     return [Part("open", pieces, name=name, is_kept=is_kept), *result, parts[-1]._replace(kind="close", name=name)]  # fmt: skip

@@ -34,7 +34,7 @@ def _is_skipped(token: XmlToken, source: str) -> bool:
 
 _GRAMMAR = Grammar(
     plain=frozenset({
-        "svg:title", "svg:desc", "meta/title", "meta/subject", "meta/description", "meta/keyword",
+        "svg:title", "svg:desc", "table:title", "table:desc", "meta/title", "meta/subject", "meta/description", "meta/keyword",
         "presentation:header-decl", "presentation:footer-decl",
     }),
     attributes={

@@ -79,7 +79,12 @@ def _is_no_label(token: XmlToken, source: str) -> bool:
 
 _TEXT = Grammar(
     {"p": WORD},
-    attributes={**_DRAWINGS, "hyperlink": ("tooltip",)},
+    attributes={
+        **_DRAWINGS,
+        "hyperlink": ("tooltip",),
+        "default": ("val",),  # of a text field in a form
+        "listItem": ("displayText",),
+    },
     is_skipped=_is_deleted,
     languages={"lang": "w:val"},
     make_turner=WordTurner,
