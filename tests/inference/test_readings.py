@@ -89,6 +89,22 @@ def test_lines_that_have_nothing_to_keep_get_the_same_bits(translator: Translato
     assert list(translator.with_glossary(glossary).stream(mixed, SEARCH))[::2] == free
 
 
+@pytest.mark.parametrize("rest", ["dog.", "{name}.", "<b>dog</b>."])
+def test_characters_of_line_breaks_are_read_as_common_ones(
+    translator: Translator, rest: str
+) -> None:
+    line = f"the\u00a0cat se\u00ades\u202fa green\u2011house and {rest}"
+    plain = f"the cat sees a green-house and {rest}"
+    [segment], [expected] = translator.split(line), translator.split(plain)
+    assert segment.text == line
+    assert segment.ids == expected.ids
+    assert [r.ids for r in segment.readings] == [r.ids for r in expected.readings]
+    [[found]] = translator.stream([line], SEARCH, align=True)
+    [[same]] = translator.stream([plain], SEARCH, align=True)
+    assert found == same
+    assert translator.score(line, "die Katze") == translator.score(plain, "die Katze")
+
+
 def test_terms_are_rendered_as_whole_words(translator: Translator) -> None:
     glossary = Glossary(
         [

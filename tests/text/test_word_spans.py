@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from headway.text.words import find_words, word_at
+from headway.text.words import find_words, simplify_breaks, word_at
 
 
 @pytest.mark.parametrize(
@@ -25,6 +25,27 @@ def test_words_of_scripts_with_and_without_spaces(text, words):
     assert find_words(text, 5) == [(start + 5, end + 5) for start, end in spans]
     for number, (start, end) in enumerate(spans):
         assert word_at(spans, start) == word_at(spans, end - 1) == number
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("a\u00a0man\u202f: 5\u2009km", "a man : 5 km"),
+        ("mountain\u2011bike", "mountain-bike"),
+        ("\u00adrid\u00ad\u00ading\u2060 \u00ad \ufeffa", "riding \u00ad a"),
+        ("plain - text\u3000犬", "plain - text\u3000犬"),
+    ],
+)
+def test_characters_of_line_breaks_become_common_ones(text: str, plain: str) -> None:
+    assert simplify_breaks(text) == plain
+    assert len(find_words(text)) == len(find_words(plain))
+
+
+@pytest.mark.parametrize("piece", ["\u00ad", "\u00a0", "\u00ad "])
+def test_the_time_to_simplify_breaks_is_linear(piece: str) -> None:
+    started = time.process_time()
+    simplify_breaks(piece * 200_000)
+    assert time.process_time() - started < 5
 
 
 @pytest.mark.parametrize("piece", ["(", "「", "犬", "ー", "a", "。"])

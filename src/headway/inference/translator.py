@@ -27,6 +27,7 @@ from headway.model import Transformer
 from headway.text.glossary import Glossary
 from headway.text.language_pairs import Languages, list_pairs, name_pair
 from headway.text.tokenizer import Tokenizer
+from headway.text.words import simplify_breaks
 
 # Lines that are translated together, so that lines of similar length share batches.
 WINDOW = 1024
@@ -298,7 +299,7 @@ class Translator:
         if len(source) != len(target):
             raise HeadwayError(f"score: {len(source)} sources, but {len(target)} targets")
         return self.score_tokens(
-            self.tokenizer.encode_source([text.strip() for text in source]),
+            self.tokenizer.encode_source([simplify_breaks(text.strip()) for text in source]),
             self.tokenizer.encode_target([text.strip() for text in target]),
         )
 

@@ -23,6 +23,13 @@ _WORD = re.compile(
     rf"|(?:(?![{_OPENING}]{{1,8}}[{_SINGLE}{_KATAKANA}])[^\s{_SINGLE}{_KATAKANA}])+"
 )
 _SINGLE_CHARACTER = re.compile(f"[{_SINGLE}{_KATAKANA}]")
+# Characters that say where a line may break, and nothing else to a reader.
+_OTHER_SPACE = re.compile("[\u00a0\u2000-\u200a\u202f\u205f]")
+_OTHER_HYPHEN = re.compile("[\u2010\u2011]")
+_INVISIBLE = "\u00ad\u2060\ufeff"
+_IN_WORD = re.compile(
+    rf"(?<=[^\s{_INVISIBLE}])[{_INVISIBLE}]++|(?<![{_INVISIBLE}])[{_INVISIBLE}]++(?=\S)"
+)
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _SENTENCE_START = re.compile(r"(?:^|[.!?\u3002\uff01\uff1f])\W*$")
 
@@ -63,6 +70,17 @@ def is_word_character(text: str) -> bool:
 def is_inside_word(text: str, at: int) -> bool:
     """Return whether a word goes on from the character before a place to the one after it."""
     return 0 < at < len(text) and is_word_character(text[at - 1]) and is_word_character(text[at])
+
+
+def simplify_breaks(text: str) -> str:
+    """Return a text with the characters that models know in the place of those that say where a line may break.
+
+    A non-breaking space becomes a space, a non-breaking hyphen a hyphen, and a soft hyphen in a word nothing. The
+    text has as many words as before.
+    """
+    if text.isascii():
+        return text
+    return _IN_WORD.sub("", _OTHER_HYPHEN.sub("-", _OTHER_SPACE.sub(" ", text)))
 
 
 def is_byte(subword: str) -> bool:

@@ -11,6 +11,7 @@ from headway.text.capitals import is_in_capitals, to_small_letters
 from headway.text.glossary import Glossary
 from headway.text.kept_text import find_kept_text, has_words
 from headway.text.tokenizer import Tokenizer
+from headway.text.words import simplify_breaks
 
 
 def split_into_segments(
@@ -38,7 +39,7 @@ def split_into_segments(
         return []
 
     def encode(text: str) -> list[int]:
-        return tokenizer.encode_source([text])[0]
+        return tokenizer.encode_source([simplify_breaks(text)])[0]
 
     def encode_marked(text: str) -> list[int]:
         return encode(marked.restore(text))

@@ -18,7 +18,7 @@ from headway.inference.segments.marked_text import Mark, MarkedText
 from headway.inference.segments.reading_draft import ReadingDraft
 from headway.inference.segments.readings import KeptName, PlacedTerm, Reading, StandIn
 from headway.text.tokenizer import Tokenizer
-from headway.text.words import find_neighbors, starts_sentence
+from headway.text.words import find_neighbors, simplify_breaks, starts_sentence
 
 COPIES = 3  # readings with words that are copied
 MOST_TERMS = 32  # of a segment; the time of a step grows with them
@@ -151,8 +151,8 @@ class ReadingWriter:
                 draft.constraints.append(Constraint(alternatives, is_exact=True))
                 draft.names.append(KeptName(mark.renderings[0], alternatives))
                 draft.write(written, mark.source)
-        ids = self.tokenizer.encode_source([self.language + draft.text.strip()])[0]
-        return draft.finish(ids)
+        plain = simplify_breaks(draft.text.strip())
+        return draft.finish(self.tokenizer.encode_source([self.language + plain])[0])
 
 
 def _spell_phrase(text: str) -> str:
