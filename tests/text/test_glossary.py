@@ -294,6 +294,24 @@ def test_names_of_files_variables_and_colors_are_kept() -> None:
     assert has_words(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("on <0>a bike</0> by <1/>", ["<0>", "</0>", "<1/>"]),
+        ("<color=red>a hat</color> <size=20>", ["<color=red>", "</color>", "<size=20>"]),
+        ("with { name } and { $user-name } on", ["{ name }", "{ $user-name }"]),
+        ("with $USER$ and $A$$B$ on", ["$USER$", "$A$", "$B$"]),
+        ("$HOME$PATH or $x", ["$HOME", "$PATH", "$x"]),
+        ("%n men and %Ln dogs", ["%n", "%Ln"]),
+        ('see $t(common.key) or $t(a, {"n": 1})', ["$t(common.key)", '$t(a, {"n": 1})']),
+        ("The :attribute (:min-:max) of <b>:name</b>", [":attribute", ":min", ":max", "<b>", ":name", "</b>"]),
+    ],
+)  # fmt: skip
+def test_placeholders_of_programs_are_kept(text: str, expected: list[str]) -> None:
+    text = f"A man {text} here"
+    assert [text[kept.start : kept.end] for kept in find_kept_text(text)] == expected
+
+
 def test_keys_digests_and_encoded_data_are_kept() -> None:
     for text in ("550e8400-e29b-41d4-a716-446655440000", "d41d8cd98f00b204e9800998ecf8427e", "data:image/png;base64,iVBO+w0K/g==",
                  "Qz9+/" * 20, "f" * 80):  # fmt: skip
@@ -308,6 +326,8 @@ def test_ordinary_text_is_not_kept() -> None:
     for text in (
         "A dog runs.", "and/or", "100% of", "it costs $5 or 3 < 4 > 2", "He said: \"I'm 5 minutes late\"",
         "a 50 % discount", "In 1999, 3 men", "Mr. and Mrs. {", "C: is a drive", "5 pm",
+        "a <3 you> b, x < 0 > y", "{ the set of all }", "5%n, 100 %now", "at 10:30, :) :p :D", "note:this, std::vector",
+        "he said : yes", "it is $5 or $10$",
     ):  # fmt: skip
         assert [k for k in find_kept_text(text) if k.kind != "literal"] == [], text
 

@@ -21,7 +21,8 @@ SUFFIXES = (
     "avi|bmp|css|csv|docx?|epub|exe|flac|gif|html?|jpe?g|js|json|log|md|mkv|mp[34]|od[pst]|ogg|pdf|png|po|pptx?|py|rtf|srt|svg|"
     "tar|tgz|tiff?|toml|tsv|ttf|txt|vtt|wav|webp|xlf|xliff|xlsx?|xml|ya?ml|zip"
 )
-TAG = r"</?[A-Za-z][\w:.-]*(?:\s[^<>]*)?/?>"
+# Also <color=red> of Unity, and <0> and <1/> of react-i18next.
+TAG = r"</?(?:[A-Za-z][\w:.-]*(?:=[^\s<>]+|\s[^<>]*)?|\d{1,3})/?>"
 # A message of ICU with the braces of its cases, and of placeholders in them.
 ICU = r"\{\s*\w+\s*,\s*(?:plural|select|selectordinal)\s*,(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}"
 # Characters without a meaning in Unicode, with which documents mark kept texts.
@@ -50,16 +51,19 @@ PATTERNS: dict[Kind, tuple[str, ...]] = {
         r"\{\{\{[^{}\n]*\}\}\}",
         r"\{\{[^{}\n]*\}\}",
         r"[$#%]?\{(?:[^{}\s][^{}\n]*)?\}",
+        r"\{[ \t]+[$-]?[^\W\d][\w.-]*[ \t]*\}",  # one word with spaces around it
         r"<%[^<>%\n]*%>",
         r"\[\[[^\[\]\n]+\]\]",
         r"(?a:\$\([A-Za-z_][\w.]*\))",
+        r"\$t\([^()\n]+\)",  # of i18next
         r"(?<![\d%])%\(\w+\)[-+#0]*\d*(?:\.\d+)?[a-zA-Z]",
-        r"(?<![\d%])%(?:\d+\$)?[-+#0]*\d*(?:\.\d+)?(?:hh?|ll?|[Lqjzt])?[diouxXeEfgGcsp@](?![A-Za-z])(?:%%)?",
+        r"(?<![\d%])%(?:\d+\$)?[-+#0]*\d*(?:\.\d+)?(?:hh?|ll?|[Lqjzt])?[diouxXeEfgGcspn@](?![A-Za-z])(?:%%)?",
         r"(?<![\w%])%[A-Za-z_]\w*%",
         r"(?<![\w%])%L?\d{1,2}(?![\w%])",  # of Qt
         r"(?<!\d)%%",
         r"(?a:(?<!\w)__[A-Z0-9]+(?:_[A-Z0-9]+)*__(?!\w))",
-        r"(?a:\$[A-Za-z_]\w*)",
+        r"(?a:\$[A-Za-z_]\w*(?:\$(?![\w{(]))?)",  # also $USER$
+        r"(?a:(?<![\w:)\]}.,;!?]):[a-z][a-z_]+(?![\w:]))",  # of Laravel
         r"(?<![\w/.~])(?:~|\.{1,2})?/(?:[\w.-]+/)+[\w.-]*\w",
         r"(?<![\w/.~])(?:~|\.{1,2})/[\w.-]*\w",
         r"\b[A-Za-z]:\\(?:[\w.-]+\\)*[\w.-]*\w",
@@ -85,7 +89,7 @@ _SEPARATOR = r"(?:[:;|.!?\u2026]|\s(?P<dash>[-\u2013\u2014/]))\s+"
 _OPENING, _CLOSING = re.compile(_SEPARATOR), re.compile(_SEPARATOR + "$")
 _WORD = re.compile(r"\w")
 # What every pattern needs; most texts have none.
-_HINT = re.compile(rf"[`@{{%$/\\<\d_#\[\ue000-\uf8ff{_SYMBOL}]|www\.|\w\.[a-z]|\w{{80}}")
+_HINT = re.compile(rf"[`@{{%$/\\<\d_#\[\ue000-\uf8ff{_SYMBOL}]|www\.|\w\.[a-z]|:[a-z]|\w{{80}}")
 
 
 class KeptText(NamedTuple):
