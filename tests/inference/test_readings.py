@@ -226,6 +226,33 @@ def test_names_beside_each_other_keep_their_order(tokenizer: Tokenizer) -> None:
         assert restore_kept(tokenizer, reading, tokens, straight).text == text
 
 
+def test_tags_stay_around_names_that_are_not_read(tokenizer: Tokenizer) -> None:
+    tokens = tokenizer.encode_target(["die Katze sieht Haus."])[0]
+    straight = [(0, 0), (1, 1), (2, 2), (3, 3)]
+    for source, text in (
+        ("the cat sees house <b>{a}</b>.", "die Katze sieht Haus <b>{a}</b>."),
+        ("the <b>cat {a}</b> sees house.", "die <b>Katze {a}</b> sieht Haus."),
+        ("the cat ({a}, sees) house.", "die Katze sieht {a} Haus."),
+    ):
+        marked = MarkedText(source, tokenizer, keep=True, glossary=None)
+        reading = ReadingWriter(marked, tokenizer).read(marked.text, (), reads_names=False)
+        assert restore_kept(tokenizer, reading, tokens, straight).text == text
+    # Whatever attention says, names stay in their tags.
+    source = "the <b>cat {a}</b> sees house."
+    marked = MarkedText(source, tokenizer, keep=True, glossary=None)
+    reading = ReadingWriter(marked, tokenizer).read(marked.text, (), reads_names=False)
+    for links in ([(0, 3), (1, 2), (2, 1), (3, 0)], [], [(1, 3)], [(2, 0)]):
+        restored = restore_kept(tokenizer, reading, tokens, links)
+        assert re.search("<b>.*{a}.*</b>", restored.text), restored.text
+        assert not re.search(r"\w{a}|{a}\w", restored.text), restored.text
+
+
+def test_a_name_that_a_word_continues_is_always_read(translator: Translator) -> None:
+    for text, count in (("{name}'s cat", 3), ("a{n}", 3), ("cat-{n} sees", 3), ("the cat {n}", 4)):
+        [segment] = translator.split(text)
+        assert len(segment.readings) == count, text
+
+
 def test_a_segment_of_which_nothing_is_read_is_copied(translator: Translator) -> None:
     search = replace(SEARCH, split_sentences=True)
     found = translator.translate("the cat sees. {name}. {other}", search)

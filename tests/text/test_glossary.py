@@ -300,14 +300,31 @@ def test_names_of_files_variables_and_colors_are_kept() -> None:
         ("on <0>a bike</0> by <1/>", ["<0>", "</0>", "<1/>"]),
         ("<color=red>a hat</color> <size=20>", ["<color=red>", "</color>", "<size=20>"]),
         ("with { name } and { $user-name } on", ["{ name }", "{ $user-name }"]),
-        ("with $USER$ and $A$$B$ on", ["$USER$", "$A$", "$B$"]),
-        ("$HOME$PATH or $x", ["$HOME", "$PATH", "$x"]),
+        ("with $USER$ and $A$$B$ on", ["$USER$", "$A$$B$"]),
+        ("$HOME$PATH or $x", ["$HOME$PATH", "$x"]),
         ("%n men and %Ln dogs", ["%n", "%Ln"]),
         ('see $t(common.key) or $t(a, {"n": 1})', ["$t(common.key)", '$t(a, {"n": 1})']),
-        ("The :attribute (:min-:max) of <b>:name</b>", [":attribute", ":min", ":max", "<b>", ":name", "</b>"]),
+        ("The :attribute (:min-:max) of <b>:name</b>", [":attribute", "(:min-:max)", "<b>:name</b>"]),
     ],
 )  # fmt: skip
 def test_placeholders_of_programs_are_kept(text: str, expected: list[str]) -> None:
+    text = f"A man {text} here"
+    assert [text[kept.start : kept.end] for kept in find_kept_text(text)] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("with {a}/{b} or {c}-%s://%d", ["{a}/{b}", "{c}-%s://%d"]),
+        ("<b>{a}</b>, <i>%s</i>+<i>{x}</i>", ["<b>{a}</b>", "<i>%s</i>+<i>{x}</i>"]),
+        ("<b>the {a}</b> {a}<br/>{b}", ["<b>", "{a}", "</b>", "{a}<br/>{b}"]),
+        ("<p><b>{a}</b> runs</p>", ["<p>", "<b>{a}</b>", "</p>"]),
+        ("<b>{a}:</b> {b}, {c}", ["<b>", "{a}", "</b>", "{b}", "{c}"]),
+        ("{a}</b>{b} ({c}/{d}), A4 {e}", ["{a}", "</b>", "{b}", "({c}/{d})", "A4", "{e}"]),
+        ("<b></b><br/> \ue000+\ue001", ["<b>", "</b>", "<br/>", "\ue000+\ue001"]),
+    ],
+)
+def test_kept_parts_that_only_marks_join_are_one(text: str, expected: list[str]) -> None:
     text = f"A man {text} here"
     assert [text[kept.start : kept.end] for kept in find_kept_text(text)] == expected
 

@@ -83,6 +83,9 @@ PATTERNS: dict[Kind, tuple[str, ...]] = {
 _ANY = re.compile("|".join(f"(?P<{kind}>{'|'.join(some)})" for kind, some in PATTERNS.items()))
 _LONE = re.compile(_NUMBER)
 
+# A tag of HTML or XML: a slash, the name, and the slash of an element without an end tag.
+ELEMENT = re.compile(r"<(/?)([\w:.-]+)[^<>]*?(/?)>")
+_BETWEEN = re.compile(r"[^\w\s]*")
 _BRACKETS = {"(": ")", "[": "]"}
 # What stands between a sentence and kept text before or after it. A comma does not: "{name}, a teacher, sings".
 _SEPARATOR = r"(?:[:;|.!?\u2026]|\s(?P<dash>[-\u2013\u2014/]))\s+"
@@ -140,12 +143,57 @@ def _match(text: str) -> list[KeptText]:
     found = []
     for match in _ANY.finditer(text):
         kind: Kind = "tag" if match["tag"] else "name" if match["name"] else "literal"
-        start, end = match.span()
-        closing = _BRACKETS.get(text[start - 1 : start])
-        if closing and text[end : end + 1] == closing:
-            start, end, kind = start - 1, end + 1, "tag"
-        found.append(KeptText(start, end, kind))
-    return found
+        found.append(_take_brackets(text, KeptText(*match.span(), kind)))
+    return _join_touching(text, found)
+
+
+def _take_brackets(text: str, kept: KeptText) -> KeptText:
+    """Return kept text as a tag with the brackets around it, if it has its own."""
+    start, end, _ = kept
+    closing = _BRACKETS.get(text[start - 1 : start])
+    if closing and text[end : end + 1] == closing:
+        return KeptText(start - 1, end + 1, "tag")
+    return kept
+
+
+def _join_touching(text: str, found: list[KeptText]) -> list[KeptText]:
+    """Join names and tags with nothing but marks between them, such as "{a}/{b}" and "<b>{name}</b>", to one name."""
+    runs: list[list[KeptText]] = []
+    for kept in found:
+        if runs and _touches(text, runs[-1][-1], kept):
+            runs[-1].append(kept)
+        else:
+            runs.append([kept])
+    return [kept for run in runs for kept in (_join_run(text, run) if len(run) > 1 else run)]
+
+
+def _touches(text: str, one: KeptText, other: KeptText) -> bool:
+    """Return whether only marks stand between two kept parts, and none of them between a tag and what it encloses."""
+    if "literal" in (one.kind, other.kind) or not _BETWEEN.fullmatch(text, one.end, other.start):
+        return False
+    opening = ELEMENT.fullmatch(text, one.start, one.end)
+    encloses = text.startswith("</", other.start) or (opening and not opening[1] and not opening[3])
+    return one.end == other.start or not encloses
+
+
+def _join_run(text: str, run: list[KeptText]) -> list[KeptText]:
+    """Join parts that touch each other, without the tags at the ends of the run that have no partner in it."""
+    whole: set[int] = set()
+    opened: list[tuple[int, str]] = []
+    for number, kept in enumerate(run):
+        tag = ELEMENT.fullmatch(text, kept.start, kept.end)
+        if tag is None or tag[3]:
+            whole.add(number)
+        elif not tag[1]:
+            opened.append((number, tag[2]))
+        elif opened and opened[-1][1] == tag[2]:
+            whole |= {opened.pop()[0], number}
+    first, end = min(whole, default=0), max(whole, default=-1) + 1
+    has_name = any(kept.kind == "name" for kept in run[first:end])
+    if not has_name or end - first == 1 or not whole.issuperset(range(first, end)):
+        return run
+    joined = KeptText(run[first].start, run[end - 1].end, "name")
+    return [*run[:first], _take_brackets(text, joined), *run[end:]]
 
 
 def _set_apart_before(text: str, found: list[KeptText]) -> None:

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from headway.inference.segments.readings import KeptName, KeptTag, Reading
+from headway.text.kept_text import ELEMENT
 from headway.text.tokenizer import Tokenizer
-from headway.text.words import Span, find_words, is_inside_word, word_at
+from headway.text.words import Span, find_words, is_inside_word, is_word_character, word_at
 
-_NAME = re.compile(r"</?([\w:.-]+)")
 _MARKS = re.compile(r"[^\w\s]*$")
 
 WordPairs = Sequence[tuple[int, int]]
@@ -119,26 +119,30 @@ def _place_tags(reading: Reading, text: str, links: WordPairs) -> list[Edit]:
     words = find_words(text)
     closing = _pair_tags(reading.tags)
     edits: list[Edit | None] = [None] * len(reading.tags)
-    # The open pairs: where each closes, and which characters are free for tags inside. Pairs never cross.
-    is_open = [(len(reading.tags), 0, len(text))]
+    # The open pairs: where each closes, which characters are inside, and from where on these are free for other
+    # pairs. Pairs never cross.
+    is_open = [(len(reading.tags), 0, len(text), 0)]
     for number, tag in enumerate(reading.tags):
         while is_open[-1][0] < number:
             is_open.pop()
         if edits[number] is not None:
             continue
         if number not in closing:
-            edits[number] = _place_alone(tag, words, text, links)
+            _, low, high, _ = is_open[-1]
+            edits[number] = _move_between(
+                _place_alone(tag, words, text, links), tag, text, low, high
+            )
             continue
         other = reading.tags[closing[number]]
-        first, last = _find_range(reading, tag.word, other.word, words, links)
-        start = words[first][0] if first < len(words) else len(text)
-        end = words[last - 1][1] if first < last else start
-        if other.is_followed and first < last:
+        begin, last = _find_range(reading, tag.word, other.word, words, links)
+        start = words[begin][0] if begin < len(words) else len(text)
+        end = words[last - 1][1] if begin < last else start
+        if other.is_followed and begin < last:
             end -= len(_find_marks(text[start:end]))
-        around, low, high = is_open.pop()
+        around, first, high, low = is_open.pop()
         start = min(max(start, low), high)
         end = min(max(start, end), high)
-        is_open += [(around, end, high), (closing[number], start, end)]
+        is_open += [(around, first, high, end), (closing[number], start, end, start)]
         is_apart = bool(text) and start == len(text) and not tag.is_attached
         edits[number], edits[closing[number]] = (
             Edit(start, start, f" {tag.text}" if is_apart else tag.text),
@@ -147,19 +151,33 @@ def _place_tags(reading: Reading, text: str, links: WordPairs) -> list[Edit]:
     return [edit for edit in edits if edit is not None]
 
 
+def _move_between(edit: Edit, tag: KeptTag, text: str, low: int, high: int) -> Edit:
+    """Return the edit for a tag, moved between the tags that enclose it; of a name, no word touches it."""
+    at, written = min(max(edit.start, low), high), edit.text
+    if at != edit.start:
+        written = tag.text
+    if tag.is_name and is_word_character(text[at - 1 : at]) and not written[0].isspace():
+        written = f" {written}"
+    if tag.is_name and is_word_character(text[at : at + 1]) and not written[-1].isspace():
+        written = f"{written} "
+    return Edit(at, at, written)
+
+
 def _pair_tags(tags: Sequence[KeptTag]) -> dict[int, int]:
     """Return the number of the closing tag of each opening tag."""
     found: dict[int, int] = {}
     is_open: list[tuple[int, str]] = []
     for number, tag in enumerate(tags):
-        match = _NAME.match(tag.text)
-        name = match[1].lower() if match else ""
-        if tag.text.startswith("</"):
+        match = ELEMENT.fullmatch(tag.text)
+        if match is None:
+            continue
+        name = match[2].lower()
+        if match[1]:
             at = next((i for i in reversed(range(len(is_open))) if is_open[i][1] == name), None)
             if at is not None:
                 found[is_open[at][0]] = number
                 del is_open[at:]
-        elif not tag.text.endswith("/>"):
+        elif not match[3]:
             is_open.append((number, name))
     return found
 

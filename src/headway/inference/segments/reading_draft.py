@@ -4,6 +4,7 @@ import re
 
 from headway.inference.search.constraints import Constraint
 from headway.inference.segments.readings import KeptName, KeptTag, PlacedTerm, Reading
+from headway.text.kept_text import ELEMENT
 from headway.text.words import find_words
 
 _CLOSING = re.compile(r"[.,;:!?]")
@@ -25,17 +26,17 @@ class ReadingDraft:
         self.pieces.append((text, source))
         self.text += text
 
-    def hang(self, kept: str, source: str, following: str) -> None:
-        """Add a tag that the model does not read, before the character that follows it.
+    def hang(self, kept: str, source: str, following: str, *, is_name: bool) -> None:
+        """Add a tag, or a name, that the model does not read, before the character that follows it.
 
         A punctuation mark moves to the word before, as the model knows it: "a dog {name}." is read as "a dog.".
         """
         is_attached = bool(self.text) and not self.text[-1].isspace()
         is_closed = self.text.strip() and not is_attached and _CLOSING.match(following)
-        if is_closed and not kept.startswith("<") and self._end_at_word():
+        if is_closed and not ELEMENT.fullmatch(kept) and self._end_at_word():
             kept, is_attached = f" {kept}", True
         word = len(find_words(self.text))
-        self.tags.append(KeptTag(kept, word, is_attached, bool(following.strip())))
+        self.tags.append(KeptTag(kept, word, is_attached, bool(following.strip()), is_name))
         self.pieces.append(("", source))
 
     def _end_at_word(self) -> bool:
@@ -47,11 +48,13 @@ class ReadingDraft:
         last = max(n for n, (text, _) in enumerate(self.pieces) if text.strip())
         count = sum(bool(source.strip()) for _, source in self.pieces[last + 1 :])
         first = len(self.tags) - count
-        if any(tag.text.startswith("<") for tag in self.tags[first:]):
+        if any(ELEMENT.fullmatch(tag.text) for tag in self.tags[first:]):
             return False
         self.text = self.text.rstrip()
         word = len(find_words(self.text))
-        self.tags[first:] = [KeptTag(f" {t.text}", word, True, True) for t in self.tags[first:]]
+        self.tags[first:] = [
+            KeptTag(f" {t.text}", word, True, True, t.is_name) for t in self.tags[first:]
+        ]
         shorter = self.pieces[last][0].rstrip()
         space = self.pieces[last][0][len(shorter) :]
         rest = [("", source) for _, source in self.pieces[last + 1 :]]

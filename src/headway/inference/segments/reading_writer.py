@@ -18,9 +18,10 @@ from headway.inference.segments.marked_text import Mark, MarkedText
 from headway.inference.segments.reading_draft import ReadingDraft
 from headway.inference.segments.readings import KeptName, PlacedTerm, Reading, StandIn
 from headway.text.tokenizer import Tokenizer
-from headway.text.words import find_neighbors, simplify_breaks, starts_sentence
+from headway.text.words import find_neighbors, is_word_character, simplify_breaks, starts_sentence
 
 COPIES = 3  # readings with words that are copied
+_JOINTS = "'\u2019-"  # of words
 MOST_TERMS = 32  # of a segment; the time of a step grows with them
 
 
@@ -69,10 +70,23 @@ class ReadingWriter:
             count = COPIES if has_names else 2  # literals are read once, and replaced once
             for first in range(max(1, min(count, len(free)))):
                 yield self.read(part, [*free[first:], *free[:first]], reads_literals=first == 0)
-        if has_names:
+        if has_names and not self._touches_word(part):
             without = self.read(part, (), reads_names=False)
             if any(map(str.isalnum, without.text)):
                 yield without
+
+    def _touches_word(self, part: str) -> bool:
+        """Return whether a word continues a name, as in "{name}'s", so that it means nothing without the name."""
+        names = [
+            at
+            for at, c in enumerate(part)
+            if c in self.marked.marks and self.marked.marks[c].kind == "name"
+        ]
+        return any(
+            is_word_character(part[:at].rstrip(_JOINTS)[-1:])
+            or is_word_character(part[at + 1 :].lstrip(_JOINTS)[:1])
+            for at in names
+        )
 
     def _find_free(self, part: str, kept: Sequence[Mark]) -> list[StandIn]:
         """Return the stand-ins that the translation can only contain because of themselves."""
@@ -132,7 +146,9 @@ class ReadingWriter:
             if mark is None:
                 draft.write(text, text)
             elif mark.kind == "tag" or (mark.kind == "name" and not reads_names):
-                draft.hang(mark.renderings[0], mark.source, part[at : at + 1])
+                draft.hang(
+                    mark.renderings[0], mark.source, part[at : at + 1], is_name=mark.kind == "name"
+                )
             elif mark.kind == "term" or (mark.kind == "literal" and reads_literals):
                 spelled = spell_words(self.tokenizer, mark.renderings)
                 if mark.kind == "literal":

@@ -40,12 +40,14 @@ class KeptTag(NamedTuple):
         word: How many words of the reading begin before it.
         is_attached: Whether a word ends at it.
         is_followed: Whether something follows it without a space.
+        is_name: Whether it is a name that the model does not read, so that no word may touch it.
     """
 
     text: str
     word: int
     is_attached: bool
     is_followed: bool
+    is_name: bool = False
 
 
 class PlacedTerm(NamedTuple):
