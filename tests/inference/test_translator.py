@@ -479,3 +479,10 @@ def test_the_model_does_not_read_what_a_document_keeps(
     found = [*translate_document(translator, document, replace(keep, keep=False))]
     assert "list" in read[1]
     assert found[0].text == "THE LIST SEES"
+
+
+def test_symbols_alone_stay_in_documents(translator: Translator) -> None:
+    page = b"<table><tr><td>x</td><td>II</td><td>m<sup>2</sup></td><td>5 x 3</td></tr></table>"
+    document = open_document(page, "x.html")
+    found = [*translate_document(translator, document, translator.default_search)]
+    assert document.write([each.for_document for each in found]) == page

@@ -9,7 +9,7 @@ import pytest
 from headway.errors import HeadwayError
 from headway.text.glossary import Glossary, Term
 from headway.text.glossary_file import read_glossary
-from headway.text.kept_text import find_kept_text, has_words
+from headway.text.kept_text import find_kept_text, has_words, is_symbol
 from headway.text.words import is_word_character
 
 
@@ -217,6 +217,47 @@ def test_words_beside_numbers_are_no_units() -> None:
         assert find_kept_text(text) == [], text
     assert len(find_kept_text("after 5 s or 5ms, 7 TRY, EUR 3")) == 4
     assert len(find_kept_text("A4, 4K-TV, M3.")) == 3
+
+
+def test_a_sign_of_a_currency_before_a_number_is_kept() -> None:
+    text = "It cost $5.99, €1,000 or US$7; not $5k, x$y$ or $10and."
+    assert [text[k.start : k.end] for k in find_kept_text(text) if k.kind == "literal"] == [
+        "$5.99",
+        "€1,000",
+        "US$7",
+    ]
+    assert find_kept_text("$5.99") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["x", "A", "II", "(XII)", "kg", "m²", "°C", "a)", "5 x 3", "к", "km/h:", "[GB]", "A & B", "É"],
+)
+def test_letters_units_and_roman_numbers_alone_are_symbols(text: str) -> None:
+    assert is_symbol(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "no",
+        "OK",
+        "I'm",
+        "a b cd",
+        "犬",
+        "나",
+        "में",
+        "MIX",
+        "bar",
+        "TRY",
+        "A man",
+        "{name} x",
+        "C'è",
+        "kg of",
+    ],
+)
+def test_words_alone_are_no_symbols(text: str) -> None:
+    assert not is_symbol(text)
 
 
 def test_symbols_and_codes_are_kept() -> None:

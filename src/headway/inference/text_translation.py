@@ -11,6 +11,7 @@ from headway.documents.paragraph import Translated
 from headway.inference.segments.passages import Passage
 from headway.inference.translation import Translation
 from headway.inference.translator import WINDOW, Translator
+from headway.text.kept_text import is_symbol
 from headway.text.languages import is_translatable
 from headway.text.word_links import WordLinks
 from headway.text.words import Span
@@ -34,14 +35,19 @@ class SplitText:
     language_name: str
 
     @classmethod
-    def split(cls, translator: Translator, text: str, is_split: bool = True) -> "SplitText":
+    def split(
+        cls, translator: Translator, text: str, is_split: bool = True, is_document: bool = False
+    ) -> "SplitText":
         """Split a text.
 
         Args:
             translator: The model that will translate it.
             text: Any text.
             is_split: Translate each sentence of a line by itself.
+            is_document: Whether the text is of a document, in which symbols alone stay.
         """
+        if is_document and is_symbol(text):
+            return cls(text, Passage([text], []), "")
         stripped = text.lstrip()
         name = translator.tokenizer.named_language(stripped)
         rest = text[: len(text) - len(stripped)] + stripped[len(name) :] if name else text
@@ -115,10 +121,10 @@ def translate_texts(
         align: Also link the words of each text and its translation.
         quality: Also rate the translation of each sentence, and translate again what looks broken.
         is_split: Translate each sentence of a line by itself.
-        is_document: Whether the texts are of a document; see `finish_sentence`.
+        is_document: Whether the texts are of a document; see `SplitText.split` and `finish_sentence`.
         window: Sentences that are translated together.
     """
-    splits = [SplitText.split(translator, text, is_split) for text in texts]
+    splits = [SplitText.split(translator, text, is_split, is_document) for text in texts]
     lines = (line for split in splits for line in split.lines)
     found = translator.stream(lines, search, align=align, quality=quality, window=window)
     for split in splits:

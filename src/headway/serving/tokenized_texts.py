@@ -62,6 +62,7 @@ def tokenize_texts(
     texts: Sequence[str],
     is_split: bool,
     max_tokens: int,
+    is_document: bool = False,
 ) -> list[TokenizedText]:
     """Split and tokenize the texts of a request.
 
@@ -71,13 +72,14 @@ def tokenize_texts(
         texts: Texts of any length.
         is_split: Translate each sentence of a line by itself.
         max_tokens: Tokens that all texts may have together.
+        is_document: Whether the texts are of a document; see `SplitText.split`.
 
     Raises:
         Rejection: 400 as soon as the texts have more tokens.
     """
     found, total = [], 0
     for text in texts:
-        split = SplitText.split(translator, text, is_split)
+        split = SplitText.split(translator, text, is_split, is_document)
         lines = []
         for line in split.lines:
             segments = translator.split(line, search)

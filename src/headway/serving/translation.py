@@ -90,7 +90,7 @@ class TextTranslator:
         is_admitted: bool,
     ) -> list[TextTranslation]:
         """Translate all texts of a request by one model; they are admitted or rejected together."""
-        tokenized = await self._tokenize(translator, search, texts, is_admitted)
+        tokenized = await self._tokenize(translator, search, texts, is_document, is_admitted)
         segments = [segment for text in tokenized for segment in text.segments]
         found = []
         if segments:
@@ -129,6 +129,7 @@ class TextTranslator:
         translator: Translator,
         search: SearchConfig,
         texts: Sequence[str],
+        is_document: bool,
         is_admitted: bool,
     ) -> list[TokenizedText]:
         characters = sum(map(len, texts))
@@ -137,7 +138,9 @@ class TextTranslator:
             # A long request that will be rejected must not cost the others the time to split it.
             self.queue.check_room(characters // CHARACTERS_PER_TOKEN)
         max_tokens = UNLIMITED if is_admitted else self.queue.config.queue_tokens
-        tokenize = partial(tokenize_texts, translator, search, texts, self.is_split, max_tokens)
+        tokenize = partial(
+            tokenize_texts, translator, search, texts, self.is_split, max_tokens, is_document
+        )
         return await self.queue.run_text_work(work, tokenize)
 
     async def _check_glossary(
@@ -176,7 +179,7 @@ class TextTranslator:
             return
         translator = route[-1]
         search = translator.default_search
-        [tokenized] = await self._tokenize(translator, search, [text], is_admitted)
+        [tokenized] = await self._tokenize(translator, search, [text], False, is_admitted)
         if not is_admitted:  # as a whole, so that it is not rejected halfway
             self.queue.check_room(sum(len(segment.ids) for segment in tokenized.segments))
         gaps = tokenized.split.passage.target_gaps(translator.languages[1])

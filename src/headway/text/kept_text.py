@@ -37,7 +37,8 @@ _WITH_UNIT = rf"[-+±]?{_DIGITS}[ \u00a0\u202f]?(?:{UNITS})"
 _WITH_CURRENCY = (
     rf"(?!TRY|PEN|MAD|COP)(?:{CURRENCIES})[ \u00a0\u202f]{_DIGITS}"  # those are also words
 )
-_NUMBER = rf"(?<![\w.,])(?:{_WITH_UNIT}|{_WITH_CURRENCY})(?!\w)"
+_WITH_SIGN = rf"(?:US|CA|AU|[A-Z])?[$€£¥₩₹₽₺]{_DIGITS}"
+_NUMBER = rf"(?<![\w.,])(?:{_WITH_UNIT}|{_WITH_CURRENCY}|{_WITH_SIGN})(?!\w)"
 PATTERNS: dict[Kind, tuple[str, ...]] = {
     "tag": (TAG, rf"(?:[{_SYMBOL}][\ufe0e\ufe0f\u200d]*)+"),
     "name": (
@@ -82,6 +83,9 @@ PATTERNS: dict[Kind, tuple[str, ...]] = {
 }
 _ANY = re.compile("|".join(f"(?P<{kind}>{'|'.join(some)})" for kind, some in PATTERNS.items()))
 _LONE = re.compile(_NUMBER)
+_LONE_UNIT = re.compile(rf"(?!bar|TRY|PEN|MAD|COP)(?:{UNITS})")  # those are also words
+_ROMAN_NUMBER = re.compile(r"X{0,3}(?:IX|IV|V?I{0,3})")
+_LETTERS = re.compile(r"[^\W\d_\u00b2\u00b3\u00b9]+(?:['\u2019][^\W\d_]+)*")
 
 # A tag of HTML or XML: a slash, the name, and the slash of an element without an end tag.
 ELEMENT = re.compile(r"<(/?)([\w:.-]+)[^<>]*?(/?)>")
@@ -127,6 +131,18 @@ def find_kept_text(text: str) -> list[KeptText]:
 def has_words(text: str) -> bool:
     """Return whether a text has a letter besides placeholders, addresses, code, tags and numbers with units."""
     return _has_words(text, _match(text))
+
+
+def is_symbol(text: str) -> bool:
+    """Return whether a text is a unit, a Roman number, or has no word of two letters, as cells of tables may be.
+
+    One letter of a script without capitals, such as Chinese, is a word.
+    """
+    core = text.strip().strip("()[].:,;")
+    if _LONE_UNIT.fullmatch(core) or _ROMAN_NUMBER.fullmatch(core):
+        return True
+    words = _LETTERS.findall(text)
+    return all(len(word) == 1 and word.lower() != word.upper() for word in words)
 
 
 def _has_words(text: str, found: list[KeptText]) -> bool:
