@@ -77,6 +77,8 @@ def test_links_go_through_a_third_language() -> None:
         ("A man.", "Ein Mann.", "Ein Mann."),
         ("A man", "Ein Mann", "Ein Mann"),
         ("A man...", "Ein Mann.", "Ein Mann..."),
+        ("A man&hellip;", "Ein Mann.", "Ein Mann&hellip;"),
+        ("A &quot;man&quot;", "Ein &quot;Mann&quot;", "Ein &quot;Mann&quot;"),
         ("A man:", "Ein Mann.", "Ein Mann:"),
         ("A man?", "Ein Mann.", "Ein Mann."),
         ("A man", "Ein Mann!", "Ein Mann!"),

@@ -247,6 +247,20 @@ def test_tags_stay_around_names_that_are_not_read(tokenizer: Tokenizer) -> None:
         assert not re.search(r"\w{a}|{a}\w", restored.text), restored.text
 
 
+def test_references_are_read_as_their_characters(tokenizer: Tokenizer) -> None:
+    source = "the&nbsp;cat &amp; house&hellip; <b>&lt;sees&gt;</b>"
+    marked = MarkedText(source, tokenizer, keep=True, glossary=None)
+    [reading] = ReadingWriter(marked, tokenizer).readings(marked.text)
+    assert reading.text == "the\u00a0cat & house… <sees>"
+    assert reading.ids == tokenizer.encode_source(["the cat & house… <sees>"])[0]
+    assert "".join(original for _, original in reading.pieces) == source
+    assert reading.words == (0, 0, 1, 2, 3)
+    tokens = tokenizer.encode_target(["die Katze & Haus… <sieht>"])[0]
+    restored = restore_kept(tokenizer, reading, tokens, [(n, n) for n in range(5)])
+    assert restored.text == "die Katze &amp; Haus&hellip; <b>&lt;sieht&gt;</b>"
+    assert restored.words == [0, 1, 2, 3, 4]
+
+
 def test_a_name_that_a_word_continues_is_always_read(translator: Translator) -> None:
     for text, count in (("{name}'s cat", 3), ("a{n}", 3), ("cat-{n} sees", 3), ("the cat {n}", 4)):
         [segment] = translator.split(text)

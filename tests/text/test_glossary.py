@@ -260,6 +260,20 @@ def test_words_alone_are_no_symbols(text: str) -> None:
     assert not is_symbol(text)
 
 
+def test_references_to_characters_are_kept() -> None:
+    text = "AT&amp;T&nbsp;Ger&auml;t &#8217;&#x2019; &copy; &#10; &foo; R&D; A&B"
+    found = [(text[k.start : k.end], k.kind) for k in find_kept_text(text)]
+    assert [each for each, kind in found if kind == "reference"] == [
+        "&amp;",
+        "&nbsp;",
+        "&auml;",
+        "&#8217;",
+        "&#x2019;",
+    ]
+    assert [each for each, kind in found if kind == "tag"] == ["&copy;", "&#10;"]
+    assert not has_words("&nbsp;&hellip;")
+
+
 def test_symbols_and_codes_are_kept() -> None:
     for text in (
         "♪ A man sings ♪",

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from html import unescape
 from itertools import islice
 from typing import NamedTuple
 
@@ -216,10 +217,12 @@ def finish_sentence(source: str, translation: str) -> str:
     """
     if not is_translatable(translation):
         return source
-    own, end = (text[len(text.rstrip(_MARKS)) :] for text in (source, translation))
+    own, end = (text[len(text.rstrip(_MARKS)) :] for text in (unescape(source), translation))
     if end not in (".", "。") or (own and own not in _UNLIKE_STOPS):
         return translation
-    return translation[:-1].rstrip() + own
+    # The mark may be written as a reference: the shortest end of the source that means it.
+    ends = (source[len(source) - n :] for n in range(len(source) + 1))
+    return translation[:-1].rstrip() + next(end for end in ends if unescape(end) == own)
 
 
 def mean_quality(parts: Sequence[tuple[int, float]]) -> float:

@@ -1,9 +1,11 @@
 """What a translation must keep as it is: placeholders, addresses, code, tags, symbols, and numbers with units."""
 
 import re
+import unicodedata
+from html import unescape
 from typing import Literal, NamedTuple
 
-Kind = Literal["name", "tag", "literal"]
+Kind = Literal["name", "tag", "literal", "reference"]
 
 # Codes of currencies.
 CURRENCIES = (
@@ -80,6 +82,8 @@ PATTERNS: dict[Kind, tuple[str, ...]] = {
         # A code such as A4, DE-2301 or COVID-19; "CHF9.12" and "18M" are numbers.
         r"(?a:(?<![\w./-])(?!\d+[KMBT](?![\w/-]))(?=[A-Z0-9/-]*[A-Z])(?=[A-Z0-9/-]*\d)[A-Z0-9]+(?:[-/][A-Z0-9]+)*(?![\w/-]|[.,]\d))",
     ),
+    # A reference to a character, of HTML.
+    "reference": (r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});",),
 }
 _ANY = re.compile("|".join(f"(?P<{kind}>{'|'.join(some)})" for kind, some in PATTERNS.items()))
 _LONE = re.compile(_NUMBER)
@@ -96,7 +100,7 @@ _SEPARATOR = r"(?:[:;|.!?\u2026]|\s(?P<dash>[-\u2013\u2014/]))\s+"
 _OPENING, _CLOSING = re.compile(_SEPARATOR), re.compile(_SEPARATOR + "$")
 _WORD = re.compile(r"\w")
 # What every pattern needs; most texts have none.
-_HINT = re.compile(rf"[`@{{%$/\\<\d_#\[\ue000-\uf8ff{_SYMBOL}]|www\.|\w\.[a-z]|:[a-z]|\w{{80}}")
+_HINT = re.compile(rf"[`@{{%$&/\\<\d_#\[\ue000-\uf8ff{_SYMBOL}]|www\.|\w\.[a-z]|:[a-z]|\w{{80}}")
 
 
 class KeptText(NamedTuple):
@@ -106,7 +110,8 @@ class KeptText(NamedTuple):
         start: Its first character.
         end: The character after it.
         kind: How it stands in a sentence. A name stands for words, a tag for none, like other kept text in
-            brackets of its own; a literal, a code or a number with its unit, is read like the words beside it.
+            brackets of its own; a literal, a code or a number with its unit, is read like the words beside it; a
+            reference is read as its character.
     """
 
     start: int
@@ -158,9 +163,22 @@ def _match(text: str) -> list[KeptText]:
         return []
     found = []
     for match in _ANY.finditer(text):
-        kind: Kind = "tag" if match["tag"] else "name" if match["name"] else "literal"
+        kind = next(kind for kind in PATTERNS if match[kind])
+        if kind == "reference":
+            if (character := unescape(match[0])) == match[0]:
+                continue  # there is no such character
+            kind = kind if _is_read(character) else "tag"
         found.append(_take_brackets(text, KeptText(*match.span(), kind)))
     return _join_touching(text, found)
+
+
+def _is_read(character: str) -> bool:
+    """Return whether a character means something to a reader, or a soft hyphen, which is simply left out."""
+    is_symbol = re.match(f"[{_SYMBOL}]", character) is not None
+    kind = unicodedata.category(character) if len(character) == 1 else ""
+    return not is_symbol and (
+        kind == "Zs" or kind[:1] in ("L", "N", "P", "S") or character == "\u00ad"
+    )
 
 
 def _take_brackets(text: str, kept: KeptText) -> KeptText:
@@ -185,7 +203,8 @@ def _join_touching(text: str, found: list[KeptText]) -> list[KeptText]:
 
 def _touches(text: str, one: KeptText, other: KeptText) -> bool:
     """Return whether only marks stand between two kept parts, and none of them between a tag and what it encloses."""
-    if "literal" in (one.kind, other.kind) or not _BETWEEN.fullmatch(text, one.end, other.start):
+    is_joinable = {one.kind, other.kind} <= {"name", "tag"}
+    if not is_joinable or not _BETWEEN.fullmatch(text, one.end, other.start):
         return False
     opening = ELEMENT.fullmatch(text, one.start, one.end)
     encloses = text.startswith("</", other.start) or (opening and not opening[1] and not opening[3])

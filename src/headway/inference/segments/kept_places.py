@@ -57,7 +57,8 @@ def restore_kept(
         links: Pairs (word of the reading, word of the translation); needed if there are tags.
     """
     text = tokenizer.decode(tokens)
-    edits = [*_replace_names(tokenizer, reading, tokens, text), *_place_tags(reading, text, links)]
+    names = _replace_names(tokenizer, reading, tokens, text)
+    edits = [*names, *_place_tags(reading, text, links), *_write_references(reading, text, names)]
     restored, at = [], 0
     shifts: list[tuple[int, int]] = []
     grown = 0
@@ -86,6 +87,16 @@ def _replace_names(
             at = words[place][0] if place < len(words) else len(text)
             edits.append(Edit(at, at, f"{name.text} " if place < len(words) else f" {name.text}"))
     return edits
+
+
+def _write_references(reading: Reading, text: str, names: Sequence[Edit]) -> list[Edit]:
+    """Return the edits that write characters as references, as the source does; common ones stay."""
+    references = {c: r for c, r in reading.references if not c.isascii() or c in "&<>\"'"}
+    return [
+        Edit(at, at + 1, references[character])
+        for at, character in enumerate(text)
+        if character in references and not any(name.start <= at < name.end for name in names)
+    ]
 
 
 def _find_stand_ins(

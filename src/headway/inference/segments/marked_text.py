@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from html import unescape
 from typing import NamedTuple
 
 from headway.text.glossary import Glossary
@@ -16,8 +17,9 @@ class Mark(NamedTuple):
     Attributes:
         source: The text of the source.
         kind: name: kept, the model reads a stand-in; tag: kept, the model reads nothing; literal: kept, the
-            model reads it or a stand-in; term: the model reads the source.
-        renderings: Of a term: each of them meets its constraint. Otherwise the text that is kept.
+            model reads it or a stand-in; reference: the model reads its character; term: the model reads the source.
+        renderings: Of a term: each of them meets its constraint. Of a reference: its character. Otherwise the text
+            that is kept.
     """
 
     source: str
@@ -51,7 +53,8 @@ class MarkedText:
             source = text[start:end]
             [ids] = tokenizer.encode_target([source])
             is_name = kept.kind == "literal" and not self._is_spelled(ids)
-            spans.append((start, end, Mark(source, "name" if is_name else kept.kind, (source,))))
+            written = unescape(source) if kept.kind == "reference" else source
+            spans.append((start, end, Mark(source, "name" if is_name else kept.kind, (written,))))
         if glossary is not None:
             terms = glossary.find(text, [(start, end) for start, end, _ in found])
             spans += [

@@ -20,6 +20,7 @@ class ReadingDraft:
         self.tags: list[KeptTag] = []
         self.terms: list[PlacedTerm] = []
         self.pieces: list[tuple[str, str]] = []
+        self.references: dict[str, str] = {}
 
     def write(self, text: str, source: str) -> None:
         """Add what the model reads for a part of the source."""
@@ -69,5 +70,5 @@ class ReadingDraft:
         """
         return Reading(
             self.text, ids, tuple(self.constraints), tuple(self.names), tuple(self.tags),
-            tuple(self.terms), tuple(self.pieces),
+            tuple(self.terms), tuple(self.pieces), tuple(self.references.items()),
         )  # fmt: skip

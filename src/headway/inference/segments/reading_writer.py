@@ -145,6 +145,9 @@ class ReadingWriter:
             at += len(text)
             if mark is None:
                 draft.write(text, text)
+            elif mark.kind == "reference":
+                draft.references[mark.renderings[0]] = mark.source
+                draft.write(mark.renderings[0], mark.source)
             elif mark.kind == "tag" or (mark.kind == "name" and not reads_names):
                 draft.hang(
                     mark.renderings[0], mark.source, part[at : at + 1], is_name=mark.kind == "name"

@@ -76,6 +76,7 @@ class Reading(NamedTuple):
         terms: In the order of the source.
         pieces: Pairs of what the model reads and what it stands for, which is mostly the same; joined they
             are ``text`` and the segment.
+        references: Pairs of a character and the reference of HTML with which the source writes it.
     """
 
     text: str
@@ -85,6 +86,7 @@ class Reading(NamedTuple):
     tags: tuple[KeptTag, ...]
     terms: tuple[PlacedTerm, ...]
     pieces: tuple[tuple[str, str], ...]
+    references: tuple[tuple[str, str], ...] = ()
 
     @property
     def words(self) -> tuple[int, ...]:
