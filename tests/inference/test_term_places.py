@@ -8,8 +8,10 @@ from headway.config import SearchConfig
 from headway.inference import Translator, term_places
 from headway.inference.engines import constrained_decoding
 from headway.inference.search.beam_search import Hypothesis
+from headway.inference.search.constraints import spell_words
 from headway.inference.segments.marked_text import MarkedText
 from headway.inference.segments.reading_writer import ReadingWriter
+from headway.inference.segments.readings import StandIn
 from headway.inference.segments.splitting import Segment
 from headway.inference.term_places import _write_terms
 from headway.text.glossary import Glossary
@@ -102,6 +104,37 @@ def test_a_prefix_stays_before_terms(
 
     assert place([]) == taken
     assert place(prefix[:-1]) == tokens
+
+
+def test_where_attention_leads_to_a_name_the_likeliest_place_is_taken(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All words of the translation attend to the term most, and its first one stands for a placeholder."""
+    tokenizer = translator.tokenizer
+    glossary = Glossary.of({"cat": "Kater"})
+    marked = MarkedText("{name} sees the cat", tokenizer, keep=True, glossary=glossary)
+    stand_in = StandIn("dog", spell_words(tokenizer, ["Hund"]))
+    reading = ReadingWriter(marked, tokenizer).read(marked.text, [stand_in])
+    segment = Segment("{name} sees the cat", reading.ids, (reading,))
+    tokens, without = tokenizer.encode_target(
+        ["Hund sieht die Katze Kater", "Hund sieht die Katze"]
+    )
+    found = [[Hypothesis(tokens, -2.0, -2.0, without_terms=Hypothesis(without, -1.0, -1.0))]]
+    weights = [[0.1, 0.1, 0.1, gain] for gain in (0.9, 0.7, 0.6, 0.5)]
+    monkeypatch.setattr(term_places, "_attend", lambda *_: iter([weights]))
+    tried: list[str] = []
+
+    def score(
+        _: object, __: object, ___: object, targets: list[list[int]], ____: int
+    ) -> list[float]:
+        tried.extend(map(tokenizer.decode, targets))
+        return [float(tokenizer.decode(target).endswith("die Kater")) for target in targets]
+
+    monkeypatch.setattr(term_places, "score_pairs", score)
+    forward = translator.token_search
+    [n_best] = term_places.place_terms(forward, lambda _: [], [segment], found, [[]])
+    assert tokenizer.decode(n_best[0].tokens) == "Hund sieht die Kater"
+    assert tried == ["Hund Kater die Katze", "Hund sieht Kater Katze", "Hund sieht die Kater"]
 
 
 @pytest.mark.parametrize(

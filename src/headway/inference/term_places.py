@@ -3,8 +3,9 @@
 The search finds the likeliest translation that has the terms. A rendering that the model would never choose is
 likeliest where it does least harm: after the sentence, or in the place of another word. Such a translation has
 `Hypothesis.without_terms`: the translation without the term, in which the rendering then takes the place of the words
-that attention links to the term. Articles before it stay as they are, which is a mistake where the rendering has
-another gender.
+that attention links to the term. If attention leads to a word that must stay, such as the stand-in of a placeholder,
+the model chooses: of the words that attend to the term most, that one in whose place the rendering is likeliest.
+Articles before it stay as they are, which is a mistake where the rendering has another gender.
 """
 
 import re
@@ -15,12 +16,15 @@ from itertools import pairwise
 import torch
 
 from headway.inference.alignment import cross_attention, weigh_words
+from headway.inference.scoring import score_pairs
 from headway.inference.search.beam_search import Hypothesis
 from headway.inference.segments.readings import PlacedTerm, Reading
 from headway.inference.segments.splitting import ReadingRow, Segment
 from headway.inference.token_search import TokenSearch
 from headway.text.words import find_words, is_word_character
 
+TRIED = 8  # words in whose place a rendering is tried
+BATCH_TOKENS = 4096
 _CORE = re.compile(r"\w.*\w|\w", re.DOTALL)
 
 
@@ -50,6 +54,7 @@ def place_terms(
     for (number, (reading, tokens)), weights in each:
         (best, *others), prefix = found[number], list(prefixes[number])
         written = _write_terms(forward, reading, tokens, weights)
+        written = written or _write_likeliest(forward, reading, tokens, weights)
         if written is not None and written[: len(prefix)] == prefix:
             placed[number] = [best._replace(tokens=written), *others]
         elif best.tokens == tokens:  # it lacks the terms, which now may stand anywhere
@@ -107,9 +112,55 @@ def _write_terms(
         if core is None:
             return None
         if not _has_rendering(core[0], term):
-            capitals = [r for r in term.renderings if r[:1].isupper()]
-            is_capital = core.start() == 0 and core[0][0].isupper() and capitals
-            edits.append((*core.span(), capitals[0] if is_capital else term.renderings[0]))
+            edits.append(_replace_word(core, term))
+    return _apply_edits(forward, reading, text, edits)
+
+
+def _write_likeliest(
+    forward: TokenSearch,
+    reading: Reading,
+    tokens: Sequence[int],
+    weights: Sequence[Sequence[float]],
+) -> list[int] | None:
+    """Return a translation with each rendering in the place of the word where it is likeliest; None: there is none.
+
+    Tried are the words that attend to the term most; those that must stay are left out. See `_write_terms`.
+    """
+    text, tokenizer = forward.tokenizer.decode(tokens), forward.tokenizer
+    if not _has_spaces_between_words(reading.text + text):
+        return None
+    kept = [each for each in reading.constraints if not each.is_term]
+    source_words, words = find_words(reading.text), find_words(text)
+    edits: list[tuple[int, int, str]] = []
+    for term in reading.terms:
+        own = [n for n, (a, b) in enumerate(source_words) if a < term.end and b > term.start]
+        gains = [sum(row[n] for n in own) for row in weights[: len(words)]]
+        likely = sorted(range(len(gains)), key=lambda n: -gains[n])[:TRIED]
+        cores = [core for n in likely if (core := _CORE.search(text, *words[n])) is not None]
+        taken = [edit[0] for edit in edits]
+        tried = [_replace_word(core, term) for core in cores if core.start() not in taken]
+        texts = tokenizer.encode_target([text[:a] + new + text[b:] for a, b, new in tried])
+        allowed = [n for n, t in enumerate(texts) if not kept or forward.follow(kept).accepts(t)]
+        if not allowed:
+            return None
+        targets = [texts[n] for n in allowed]
+        sources = [reading.ids] * len(targets)
+        scores = score_pairs(forward.models, tokenizer, sources, targets, BATCH_TOKENS)
+        edits.append(tried[allowed[scores.index(max(scores))]])
+    return _apply_edits(forward, reading, text, edits)
+
+
+def _replace_word(core: re.Match[str], term: PlacedTerm) -> tuple[int, int, str]:
+    """Return where a word of a translation stands, and the rendering that takes its place."""
+    capitals = [r for r in term.renderings if r[:1].isupper()]
+    is_capital = core.start() == 0 and core[0][0].isupper() and capitals
+    return (*core.span(), capitals[0] if is_capital else term.renderings[0])
+
+
+def _apply_edits(
+    forward: TokenSearch, reading: Reading, text: str, edits: list[tuple[int, int, str]]
+) -> list[int] | None:
+    """Return the tokens of a text with renderings; None: they overlap, or a constraint is not met."""
     edits.sort(key=lambda edit: edit[:2])
     if any(before[1] > after[0] for before, after in pairwise(edits)):
         return None
