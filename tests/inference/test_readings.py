@@ -171,6 +171,21 @@ def test_tags_stand_around_the_translations_of_their_words(tokenizer: Tokenizer)
     straight = [(0, 0), (1, 1), (2, 2), (3, 3)]
     assert place("the <b>cat sees</b> house.", straight) == "die <b>Katze sieht</b> Haus."
     assert place("the cat sees <b>house</b>.", straight) == "die Katze sieht <b>Haus</b>."
+    assert place("the cat sees <b>house.</b>", straight) == "die Katze sieht <b>Haus.</b>"
+    # Elements change places with their words, without a full stop that they do not have in the source.
+    swapped = [(0, 0), (1, 3), (2, 2), (3, 1)]
+    assert (
+        place("the <0>cat</0> sees <1>house</1>.", swapped) == "die <1>Katze</1> sieht <0>Haus</0>."
+    )
+    assert place("the <0>cat</0> <1>sees</1> <2>house</2>.", swapped) == (
+        "die <2>Katze</2> <1>sieht</1> <0>Haus</0>."
+    )
+    both = [(0, 0), (1, 1), (1, 3), (2, 2), (3, 3)]
+    crossed = place("the <0>cat</0> <1>sees</1> house.", both)
+    assert re.sub("<[^>]*>", "", crossed).split() == ["die", "Katze", "sieht", "Haus."]
+    assert re.findall("</?[01]>", crossed) in (
+        ["<0>", "</0>", "<1>", "</1>"], ["<1>", "</1>", "<0>", "</0>"],
+    )  # fmt: skip
     assert (
         place("<b>the <i>cat</i></b> sees house.", straight)
         == "<b>die <i>Katze</i></b> sieht Haus."

@@ -130,9 +130,10 @@ def _place_tags(reading: Reading, text: str, links: WordPairs) -> list[Edit]:
     words = find_words(text)
     closing = _pair_tags(reading.tags)
     edits: list[Edit | None] = [None] * len(reading.tags)
-    # The open pairs: where each closes, which characters are inside, and from where on these are free for other
-    # pairs. Pairs never cross.
-    is_open = [(len(reading.tags), 0, len(text), 0)]
+    source_words = find_words(reading.text)
+    # The open pairs: where each closes, which characters are inside, and which of these other pairs have. Pairs never
+    # cross.
+    is_open: list[tuple[int, int, int, list[Span]]] = [(len(reading.tags), 0, len(text), [])]
     for number, tag in enumerate(reading.tags):
         while is_open[-1][0] < number:
             is_open.pop()
@@ -148,18 +149,36 @@ def _place_tags(reading: Reading, text: str, links: WordPairs) -> list[Edit]:
         begin, last = _find_range(reading, tag.word, other.word, words, links)
         start = words[begin][0] if begin < len(words) else len(text)
         end = words[last - 1][1] if begin < last else start
-        if other.is_followed and begin < last:
+        has_marks = _ends_in_marks(reading.text, source_words[: other.word])
+        if begin < last and (other.is_followed or not has_marks):
             end -= len(_find_marks(text[start:end]))
-        around, first, high, low = is_open.pop()
-        start = min(max(start, low), high)
-        end = min(max(start, end), high)
-        is_open += [(around, first, high, end), (closing[number], start, end, start)]
+        _, low, high, taken = is_open[-1]
+        start, end = _fit_between(start, end, low, high, taken)
+        taken.append((start, end))
+        is_open.append((closing[number], start, end, []))
         is_apart = bool(text) and start == len(text) and not tag.is_attached
         edits[number], edits[closing[number]] = (
             Edit(start, start, f" {tag.text}" if is_apart else tag.text),
             Edit(end, end, other.text),
         )
     return [edit for edit in edits if edit is not None]
+
+
+def _fit_between(start: int, end: int, low: int, high: int, taken: Sequence[Span]) -> Span:
+    """Return the part of a range that no other pair has, or an empty range beside them."""
+    free, at = [], low
+    for first, last in sorted(taken):
+        free.append((at, first - 1))  # pairs that touch could be written across each other
+        at = last
+    free = [gap for gap in (*free, (at, high)) if gap[0] <= gap[1]]
+    first, last = max(free, key=lambda gap: min(end, gap[1]) - max(start, gap[0]))
+    start = min(max(start, first), last)
+    return start, min(max(start, end), last)
+
+
+def _ends_in_marks(text: str, words: Sequence[Span]) -> bool:
+    """Return whether the last of some words of a text has punctuation at its end."""
+    return bool(words) and bool(_find_marks(text[slice(*words[-1])]))
 
 
 def _move_between(edit: Edit, tag: KeptTag, text: str, low: int, high: int) -> Edit:
