@@ -428,6 +428,6 @@ def test_the_time_to_find_kept_text_is_linear() -> None:
     ]
     for part in [*parts, " "]:
         beginning = "<a" if part == " " else "1"
-        started = time.perf_counter()
+        started = time.process_time()
         find_kept_text(beginning + part * (40_000 // len(part)))
-        assert time.perf_counter() - started < 1.0, part
+        assert time.process_time() - started < 1.0, part
