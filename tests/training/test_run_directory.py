@@ -223,7 +223,7 @@ def test_a_killed_process_releases_the_lock(tmp_path):
     try:
         assert receiver.recv() == "locked"
         directory = RunDirectory(tmp_path)
-        with pytest.raises(HeadwayError, match=f"process {process.pid} is training"):
+        with pytest.raises(HeadwayError, match=f"process {process.pid} is at work"):
             directory.lock()
     finally:
         process.kill()
