@@ -219,14 +219,11 @@ def test_words_beside_numbers_are_no_units() -> None:
     assert len(find_kept_text("A4, 4K-TV, M3.")) == 3
 
 
-def test_a_sign_of_a_currency_before_a_number_is_kept() -> None:
-    text = "It cost $5.99, €1,000 or US$7; not $5k, x$y$ or $10and."
-    assert [text[k.start : k.end] for k in find_kept_text(text) if k.kind == "literal"] == [
-        "$5.99",
-        "€1,000",
-        "US$7",
-    ]
-    assert find_kept_text("$5.99") == []
+def test_a_sign_of_a_currency_before_a_number_is_left_to_the_model() -> None:
+    """Many languages write it behind the number, which a constraint would forbid."""
+    for text in ("It cost $5.99.", "for €1,000", "US$7 each", "$5k or $10and", "£870.68."):
+        assert find_kept_text(text) == []
+    assert len(find_kept_text("It cost 5.99 €.")) == 1
 
 
 @pytest.mark.parametrize(

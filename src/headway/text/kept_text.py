@@ -39,8 +39,7 @@ _WITH_UNIT = rf"[-+±]?{_DIGITS}[ \u00a0\u202f]?(?:{UNITS})"
 _WITH_CURRENCY = (
     rf"(?!TRY|PEN|MAD|COP)(?:{CURRENCIES})[ \u00a0\u202f]{_DIGITS}"  # those are also words
 )
-_WITH_SIGN = rf"(?:US|CA|AU|[A-Z])?[$€£¥₩₹₽₺]{_DIGITS}"
-_NUMBER = rf"(?<![\w.,])(?:{_WITH_UNIT}|{_WITH_CURRENCY}|{_WITH_SIGN})(?!\w)"
+_NUMBER = rf"(?<![\w.,])(?:{_WITH_UNIT}|{_WITH_CURRENCY})(?!\w)"
 PATTERNS: dict[Kind, tuple[str, ...]] = {
     "tag": (TAG, rf"(?:[{_SYMBOL}][\ufe0e\ufe0f\u200d]*)+"),
     "name": (
