@@ -41,7 +41,7 @@ print(by_hand, probability(by_hand), search(1).tokens, search(2).tokens)
 assert search(2).tokens == by_hand == [B, END]
 assert search(1).tokens != by_hand
 # %% [markdown]
-# Longer texts are less probable. So a score is divided by ((5 + length) / 6)^alpha, as in Wu et al. (2016), whom section 6.1 follows.
+# Longer texts are less probable, so the search divides each score by ((5 + length) / 6)^alpha. Section 6.1 takes this from Wu et al. (2016).
 # %%
 assert length_penalty(1, 0.6) == 1
 assert length_penalty(7, 1.0) == 2

@@ -3,7 +3,7 @@
 #
 # The weights of a trained model can be read, with care.
 #
-# `watch` records the weights of every head while the model runs as usual. The model is that of the copy task.
+# `watch` records the weights of every head while the model runs as usual. We look at a model that learns to copy, as in notebook 7.
 # %%
 import torch
 from torch.nn import functional as F

@@ -180,6 +180,10 @@ def test_tags_stand_around_the_translations_of_their_words(tokenizer: Tokenizer)
     assert place("the <0>cat</0> <1>sees</1> <2>house</2>.", swapped) == (
         "die <2>Katze</2> <1>sieht</1> <0>Haus</0>."
     )
+    # Two elements with the same word: neither crosses the other, nor begins where the other ends.
+    assert place("the <0>cat</0> <1>sees</1> house.", [(1, 1), (2, 0), (2, 1)]) == (
+        "<1>die</1> <0>Katze</0> sieht Haus."
+    )
     both = [(0, 0), (1, 1), (1, 3), (2, 2), (3, 3)]
     crossed = place("the <0>cat</0> <1>sees</1> house.", both)
     assert re.sub("<[^>]*>", "", crossed).split() == ["die", "Katze", "sieht", "Haus."]

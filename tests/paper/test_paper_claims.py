@@ -44,7 +44,7 @@ Favored = Callable[[PlannedTrial], bool]
 
 
 def invent(plan: PlannedTrial, quality: float, jitter: Sequence[float], level: float) -> Group:
-    """The trials of a plan, whose scores are all better if the quality is higher."""
+    """Return invented trials of a plan: the higher the quality, the better is each of their scores."""
 
     def trial(seed: int, noise: float) -> Trial:
         q = quality + noise / 10

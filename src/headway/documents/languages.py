@@ -16,7 +16,7 @@ _SCRIPTS = frozenset(
     {"adlm", "arab", "aran", "hebr", "mand", "nkoo", "rohg", "samr", "syrc", "thaa"}
 )
 _ASIAN = frozenset({"ja", "ko", "yue", "zh"})
-# Besides those from right to left, the languages that office programs name in an attribute of its own, as complex scripts.
+# Office programs call these languages complex scripts, as they do those from right to left, and name them in a separate attribute.
 _COMPLEX = frozenset({
     "as", "bn", "bo", "dz", "gu", "hi", "km", "kn", "lo", "mai", "ml", "mr", "my", "ne", "or", "pa", "sa", "si", "ta", "te", "th",
 })  # fmt: skip

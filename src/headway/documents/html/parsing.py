@@ -15,13 +15,12 @@ from headway.documents.html.elements import (
     is_kept,
     is_void,
 )
+from headway.documents.html.gaps import find_gaps
 from headway.documents.html.tokens import Token, tokenize
 
 # A character reference; no character has eight digits.
 _NUMBER = re.compile(r"&#0*([0-9]{1,8})[0-9]*")
 _LINE_BREAK = re.compile(r"(?<!\s)\s*[\n\r]\s*")
-_SIGN = re.compile("[|·•]")  # it stands between links, but not in sentences
-_BETWEEN = re.compile(r"[\s|·•/–—›»]*")
 
 
 def scan(source: str, language: str = "") -> Iterator[tuple[str, list[Token]]]:
@@ -91,71 +90,11 @@ def _read_text(tokens: Sequence[Token]) -> str:
 def _make_nodes(run: Sequence[Part]) -> Iterator[str | Block]:
     """Yield the blocks of a line, and what stands between links and other elements that are seen apart."""
     at = 0
-    for start, end in _find_gaps(run):
-        yield from _make_trimmed(run[at:start])
-        yield "".join(part.source for part in run[start:end])
-        at = end
+    for gap in find_gaps(run):
+        yield from _make_trimmed(run[at : gap.start])
+        yield "".join(part.source for part in run[gap.start : gap.stop])
+        at = gap.stop
     yield from _make_trimmed(run[at:])
-
-
-def _find_gaps(run: Sequence[Part]) -> Iterator[tuple[int, int]]:
-    """Yield where the parts are that stand between two elements with words that are seen apart.
-
-    They are tags, white space and signs between links. Numbers of footnotes have no words, and superscripts belong to
-    the word before them.
-    """
-    lists = _find_lists(run)
-    # The parts behind an element, and the same once another one is open there. (0, 0): nowhere.
-    behind = gap = (0, 0)
-    has_words = False
-    for number, part in enumerate(run):
-        if part.kind in ("text", "code"):
-            is_word = any(map(str.isalpha, part.text))
-            if gap[1] and is_word:
-                yield gap
-                gap = (0, 0)
-            is_between = behind[1] and _BETWEEN.fullmatch(part.text)
-            behind, has_words = (
-                (behind[0], number + 1) if is_between else (0, 0),
-                has_words or is_word,
-            )
-        elif part.name == "sup":
-            behind = gap = (0, 0)
-        elif part.kind == "close" and _is_apart(part.name):
-            behind, gap = (number + 1, number + 1) if has_words else (0, 0), (0, 0)
-        elif part.kind == "close" and behind[0] == behind[1] > 0:
-            behind = number + 1, number + 1
-        elif part.kind == "open" and _is_apart(part.name):
-            between = "".join(each.text for each in run[slice(*behind)] if each.kind == "text")
-            is_link = part.name == "a" and (not between or _SIGN.search(between))
-            if behind[1]:
-                gap = behind if is_link or number in lists else (0, 0)
-            behind, has_words = (0, 0), False
-
-
-def _is_apart(name: str) -> bool:
-    """Return whether elements of a name may be seen apart: links, and elements that a page defines itself."""
-    return name == "a" or "-" in name
-
-
-def _find_lists(run: Sequence[Part]) -> set[int]:
-    """Return the opening tags of the elements that may be seen apart and have no text beside them but signs."""
-    children: dict[int, list[int]] = {-1: []}
-    with_text: set[int] = set()
-    around = [-1]
-    partner = find_partners(run)
-    for number, part in enumerate(run):
-        if part.kind in ("text", "code") and not _BETWEEN.fullmatch(part.text):
-            with_text.add(around[-1])
-        elif _is_apart(part.name) and number in partner:
-            if part.kind == "close":
-                around.pop()
-            else:
-                children[around[-1]].append(number)
-                children[number] = []
-                around.append(number)
-    lists = (some for parent, some in children.items() if parent not in with_text)
-    return {number for some in lists for number in some}
 
 
 def _make_trimmed(run: Sequence[Part]) -> Iterator[str | Block]:

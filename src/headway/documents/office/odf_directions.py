@@ -34,8 +34,8 @@ _ALIGNMENTS = {
 class OdfTurner:
     """Turns pages, paragraphs, tables, sections, shapes, lists and notes.
 
-    A paragraph without an alignment has that of the default style. If that has none either, it gets one:
-    LibreOffice would align text from right to left at the left.
+    A paragraph that names no alignment takes the alignment of the default style. A default style that names none
+    gets one, because LibreOffice would align text from right to left at the left.
 
     Args:
         directions: See `Directions`.

@@ -1,4 +1,4 @@
-"""Comments in cells: notes, which begin with the name of their author, and threads, whose comments mention people."""
+"""Comments in cells. A note begins with the name of its author. A comment in a thread may mention people."""
 
 import html
 import re

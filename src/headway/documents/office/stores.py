@@ -16,7 +16,7 @@ def find_stores(package: Package) -> list[str]:
 
 
 def find_bound_elements(package: Package, parts: Iterable[str]) -> frozenset[str]:
-    """Return the elements whose text a control shows, as `Grammar.plain` names them.
+    """Return the elements of the data that content controls show, as ``parent/element``: see `Grammar.plain`.
 
     Args:
         package: A document of Word.

@@ -181,7 +181,7 @@ def _attend(core: Additive | DotProduct, q: Tensor, k: Tensor, v: Tensor) -> Ten
 def attend_into(
     core: Additive, hidden_BHTSK: Tensor, q_BHTK: Tensor, k_BHSK: Tensor, v_BHSV: Tensor
 ) -> Tensor:
-    """Compute additive attention in memory that is there, which has no gradients."""
+    """Compute additive attention without gradients, in memory that the caller provides."""
     torch.add(q_BHTK.unsqueeze(-2), k_BHSK.unsqueeze(-3), out=hidden_BHTSK).tanh_()
     scores_BHTS = (hidden_BHTSK @ core.energy[:, None, :, None]).squeeze(-1)
     return torch.softmax(scores_BHTS * q_BHTK.size(-1) ** -0.5, -1) @ v_BHSV
