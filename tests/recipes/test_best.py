@@ -231,6 +231,34 @@ def test_a_dry_run_prints_the_plan_and_writes_nothing(corpus, tmp_path, capsys):
     assert not out.exists()
 
 
+def test_the_plan_of_a_stopped_recipe_says_what_is_done_and_how_long_the_rest_takes(
+    finished, tmp_path, capsys
+):
+    dispatch(["best", str(finished), "--dry-run"])
+    whole = capsys.readouterr().out
+    assert not re.findall(r"^  \S+ +\d+ ", whole, re.MULTILINE)
+    out = tmp_path / "out"
+    shutil.copytree(finished, out)
+    for name in ("final", "install", "student"):
+        later = [f for f in (out / "stages").glob("*.json") if f.stem.startswith(name)]
+        for file in [*later, *(out / "stages").glob("search-*.json")]:
+            file.unlink()
+    dispatch(["best", str(out), "--dry-run"])
+    plan = capsys.readouterr().out
+    assert re.search(r"^  backward +done ", plan, re.MULTILINE)
+    assert re.search(r"^  final +\d+ ", plan, re.MULTILINE)
+    total = re.search(r"(\d+) stages, (\d+) of them done, about (.+) on this machine", plan)
+    times = re.findall(r"^  \S+ +(\d.*?)  ", plan, re.MULTILINE)
+    assert len(times) == int(total[1]) - int(total[2])
+    assert sum(map(seconds, times)) == pytest.approx(seconds(total[3]), abs=30 + len(times))
+
+
+def seconds(duration: str) -> int:
+    """Read "1 h 5 min", "5 min" or "5 s"."""
+    units = {"h": 3600, "min": 60, "s": 1}
+    return sum(int(n) * units[unit] for n, unit in re.findall(r"(\d+) (\w+)", duration))
+
+
 def test_few_hours_leave_parts_out_and_say_so(corpus, tmp_path, capsys):
     words = ["best", str(tmp_path / "out"), *corpus, *OPTIONS, "--dry-run", "--hours"]
     dispatch([*words, "0.04"])

@@ -111,17 +111,22 @@ def describe_plan(out: Path, plan: "Plan") -> str:
     """Return the facts of the text, the stages with their estimated times, and what is left out."""
     from headway.recipes.best import begin_recipe
     from headway.recipes.forecast import estimate_seconds, list_stages
+    from headway.recipes.ledger import Ledger
 
+    ledger = Ledger(out)
     stages = list_stages(begin_recipe(out, plan.options, plan.facts, plan.choices))
     times = [estimate_seconds(stage, plan.speed) for stage in stages]
+    # Of the stages that try a search, those behind the best one are never done.
+    done = max((i for i, stage in enumerate(stages, 1) if ledger.is_finished(stage)), default=0)
     lines = [*plan.facts.describe(), ""]
     lines.append(
-        f"{len(stages)} stages, about {format_duration(sum(times))} on this machine"
-        f" ({plan.speed / 1e9:,.0f} GFLOP/s in a training):"
+        f"{len(stages)} stages, {f'{done} of them done, ' if done else ''}about {format_duration(sum(times[done:]))}"
+        f" on this machine ({plan.speed / 1e9:,.0f} GFLOP/s in a training):"
     )
     width = max(len(stage.name) for stage in stages)
-    for stage, seconds in zip(stages, times, strict=True):
-        lines.append(f"  {stage.name:<{width}}  {format_duration(seconds):>11}  {stage.purpose}")
+    for number, (stage, seconds) in enumerate(zip(stages, times, strict=True), 1):
+        duration = "done" if number <= done else format_duration(seconds)
+        lines.append(f"  {stage.name:<{width}}  {duration:>11}  {stage.purpose}")
     if plan.choices.share > 1:
         lines += [
             "",
