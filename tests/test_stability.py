@@ -18,7 +18,7 @@ from headway.errors import HeadwayError
 from headway.file_format import NewerFileError
 from headway.inference.directory import load_model, read_config, write_config
 from headway.inference.quality.quality_model import QualityModel
-from headway.inference.segments.stand_in_file import load_phrases, save_phrases
+from headway.inference.segments.stand_in_file import load_stand_ins, save_stand_ins
 from headway.text.corpus_writer import in_blocks
 from headway.text.prepared import PreparedData, write_prepared
 from headway.training.storage.checkpoint import write_checkpoint
@@ -57,8 +57,8 @@ STORED = {
     ),
     "inference/segments/stand_in_file.py": Stored(
         "model/stand_ins.json",
-        lambda golden: load_phrases(golden / "model"),
-        {"pairs": {"en-de": [{"phrase": "a cat"}]}},
+        lambda golden: load_stand_ins(golden / "model"),
+        {"pairs": {"en-de": {"phrase": "a cat"}}},
     ),
     "training/storage/run_directory.py": Stored(
         "run/run.json", lambda golden: RunDirectory(golden / "run").record(), {"region": "north"}
@@ -86,7 +86,7 @@ UNPROMISED = {"text/corpora.py", "paper/results.py"}
 @pytest.fixture
 def golden(tmp_path: Path) -> Path:
     copy = shutil.copytree(GOLDEN, tmp_path / "golden")
-    save_phrases(copy / "model", {})  # which 0.2 writes, but only for text with such phrases
+    save_stand_ins(copy / "model", {})  # which 0.2 writes, but only for text with such phrases
     return copy
 
 
@@ -110,7 +110,7 @@ def test_each_file_names_the_version_that_wrote_it(golden: Path, tmp_path: Path)
         (out / folder).mkdir(parents=True)
     write_config(out / "model", stored.config, stored.languages)
     QualityModel.load(golden / "model").save(out / "model")
-    save_phrases(out / "model", {})
+    save_stand_ins(out / "model", {})
     pairs = [(s.tolist(), t.tolist()) for s, t in map(data.train.pair, range(len(data.train)))]
     write_prepared(
         out / "run" / "data", data.tokenizer, in_blocks(pairs, "uint16"), pairs[:1], (["a"], ["b"]),

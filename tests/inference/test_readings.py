@@ -14,7 +14,7 @@ from headway.inference.segments.kept_places import restore_kept
 from headway.inference.segments.marked_text import MarkedText
 from headway.inference.segments.passages import Passage
 from headway.inference.segments.reading_writer import ReadingWriter
-from headway.inference.segments.readings import KeptTag, Reading, StandIn
+from headway.inference.segments.readings import NOTHING, KeptTag, Reading, StandIn
 from headway.inference.token_stream import stream_tokens
 from headway.text.glossary import Glossary, Term
 from headway.text.tokenizer import Tokenizer
@@ -239,7 +239,7 @@ def test_names_beside_each_other_keep_their_order(tokenizer: Tokenizer) -> None:
         ("the cat {a} {b} sees house.", "die Katze {a} {b} sieht Haus."),
     ):
         marked = MarkedText(source, tokenizer, keep=True, glossary=None)
-        reading = ReadingWriter(marked, tokenizer).read(marked.text, (), reads_names=False)
+        reading = ReadingWriter(marked, tokenizer).read(marked.text, [NOTHING])
         assert reading.text.split() == ["the", "cat", "sees", "house."]
         assert "".join(original for _, original in reading.pieces) == source
         assert restore_kept(tokenizer, reading, tokens, straight).text == text
@@ -254,12 +254,12 @@ def test_tags_stay_around_names_that_are_not_read(tokenizer: Tokenizer) -> None:
         ("the cat ({a}, sees) house.", "die Katze sieht {a} Haus."),
     ):
         marked = MarkedText(source, tokenizer, keep=True, glossary=None)
-        reading = ReadingWriter(marked, tokenizer).read(marked.text, (), reads_names=False)
+        reading = ReadingWriter(marked, tokenizer).read(marked.text, [NOTHING])
         assert restore_kept(tokenizer, reading, tokens, straight).text == text
     # Whatever attention says, names stay in their tags.
     source = "the <b>cat {a}</b> sees house."
     marked = MarkedText(source, tokenizer, keep=True, glossary=None)
-    reading = ReadingWriter(marked, tokenizer).read(marked.text, (), reads_names=False)
+    reading = ReadingWriter(marked, tokenizer).read(marked.text, [NOTHING])
     for links in ([(0, 3), (1, 2), (2, 1), (3, 0)], [], [(1, 3)], [(2, 0)]):
         restored = restore_kept(tokenizer, reading, tokens, links)
         assert re.search("<b>.*{a}.*</b>", restored.text), restored.text

@@ -10,7 +10,17 @@ import pytest
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
 from headway.inference import Translator
-from headway.inference.segments.stand_in_file import FILE, load_phrases, save_phrases
+from headway.inference.segments.marked_text import MarkedText
+from headway.inference.segments.reading_writer import ReadingWriter
+from headway.inference.segments.readings import StandIn
+from headway.inference.segments.stand_in_file import (
+    FILE,
+    Learned,
+    learn_stand_ins,
+    load_stand_ins,
+    save_stand_ins,
+)
+from headway.text.gaps import PAIRS, Gap
 from headway.text.steady_phrases import SteadyPhrase
 
 PHRASES = [
@@ -18,6 +28,7 @@ PHRASES = [
     SteadyPhrase("two", "Two", ("zwei",), 17, {"": 13, "the": 5}, {"houses": 7}),
     SteadyPhrase("dog", "Dog", ("Hund",), 11, {"the": 5}, {"sees": 2}),
 ]
+LEARNED = Learned(PHRASES, Gap({"tree": {"sees": 40}, "": {"the": 90}}, 510, 51))
 SEARCH = SearchConfig(max_extra=7)
 
 
@@ -25,14 +36,14 @@ SEARCH = SearchConfig(max_extra=7)
 def learned(translator: Translator, tmp_path: Path) -> Translator:
     """The random model, which has learned the phrases."""
     translator.save_pretrained(tmp_path)
-    save_phrases(tmp_path, {"-".join(translator.languages): PHRASES})
+    save_stand_ins(tmp_path, {"-".join(translator.languages): LEARNED})
     return Translator.load(tmp_path)
 
 
 def read(translator: Translator, line: str) -> list[str]:
-    """Return what the model reads for a line, if it reads something in the place of names."""
+    """Return what the model reads for a line."""
     [segment] = translator.split(line)
-    return [reading.text for reading in segment.readings if reading.names]
+    return [reading.text for reading in segment.readings]
 
 
 def test_the_words_beside_a_placeholder_choose_what_the_model_reads(learned: Translator) -> None:
@@ -43,6 +54,43 @@ def test_the_words_beside_a_placeholder_choose_what_the_model_reads(learned: Tra
     assert read(learned, "{a} sees the {b}. {c} houses") == ["A cat sees the dog. Two houses"]
     # A phrase that the sentence has already cannot be told from the stand-in.
     assert read(learned, "A cat, {name} sees it") == ["A cat, dog sees it"]
+
+
+def test_a_placeholder_between_words_that_often_stand_together_may_stand_for_nothing(
+    learned: Translator,
+) -> None:
+    assert read(learned, "the tree {name} sees it") == ["the tree  sees it"]
+    assert read(learned, "the tree <b>{name}</b> sees it") == ["the tree  sees it"]
+    assert read(learned, "{name} the {n} houses") == [" the two houses"]
+    # A word goes on with the placeholder, so that it stands for something.
+    assert read(learned, "the tree {name}-sees it") == ["the tree dog-sees it"]
+    # So it does where nothing else is left of a segment.
+    marked = MarkedText("{name}!", learned.tokenizer, keep=True, glossary=None)
+    stand_ins = [StandIn("", (), Gap({"": {"!": 9}}, 9, 9)), StandIn("dog", ((5,),), PHRASES[2])]
+    writer = ReadingWriter(marked, learned.tokenizer, lambda: stand_ins)
+    assert [reading.text for reading in writer.readings(marked.text)] == ["Dog!"]
+    # A phrase that the segment has is no stand-in; then the model reads the name itself.
+    marked = MarkedText("{name}'s dog", learned.tokenizer, keep=True, glossary=None)
+    writer = ReadingWriter(marked, learned.tokenizer, lambda: stand_ins)
+    assert [reading.text for reading in writer.readings(marked.text)] == ["{name}'s dog"]
+
+
+def test_the_neighbors_of_a_placeholder_do_not_depend_on_what_the_model_does_not_read(
+    learned: Translator,
+) -> None:
+    for line in ("{name} sees it", "<i>{name}</i> sees it", "<i><b>{name}</b></i> sees it"):
+        assert read(learned, line) == ["A cat sees it"]
+
+
+def test_gaps_are_counted_in_the_source_text() -> None:
+    sources = ["The cat sees the dog.", "The cat, it sees."] * 20
+    phrases, gap = learn_stand_ins(sources, ["Katze sieht Hund", "Katze, sie sieht"] * 20)
+    assert gap.pairs["the"] == {"cat": 40, "dog": 20}
+    assert gap.pairs[""] == {"the": 40}
+    assert gap.pairs["."] == {"": 40}
+    assert gap.places == 20 * (7 + 7)
+    assert gap.phrases == sum(phrase.lines for phrase in phrases) > 0
+    assert gap.fit("the", "cat") > gap.fit("the", "dog") > gap.fit("the", "it")
 
 
 def test_placeholders_take_the_places_of_the_translations(learned: Translator) -> None:
@@ -70,13 +118,13 @@ def test_the_file_holds_the_phrases_and_goes_with_the_model(
     learned: Translator, tmp_path: Path
 ) -> None:
     learned.save_pretrained(tmp_path / "copy")
-    assert list(load_phrases(tmp_path / "copy").values()) == [PHRASES]
-    assert load_phrases(tmp_path / "none") == load_phrases(None) == {}
+    assert list(load_stand_ins(tmp_path / "copy").values()) == [LEARNED]
+    assert load_stand_ins(tmp_path / "none") == load_stand_ins(None) == {}
 
 
 def change(field: str, value: object) -> Callable[[dict[str, object]], None]:
-    """Return what changes a field of a stored phrase."""
-    return lambda phrase: phrase.update({field: value})
+    """Return what changes a field of the first stored phrase."""
+    return lambda pair: pair["phrases"][0].update({field: value})
 
 
 @pytest.mark.parametrize(
@@ -89,15 +137,25 @@ def change(field: str, value: object) -> Callable[[dict[str, object]], None]:
         (change("before", {"a": -1}), "counts of before"),
         (change("after", 7), "before and after"),
         (change("lines", True), "lines must be"),
-        (lambda phrase: phrase.pop("lines"), "must have the fields"),
+        (lambda pair: pair["phrases"][0].pop("lines"), "a phrase must have the fields"),
+        (lambda pair: pair.pop("gap"), "a pair must have the fields"),
+        (lambda pair: pair.update(phrases=3), "phrases must be a list"),
+        (lambda pair: pair["gap"].pop("places"), "gap must have the fields"),
+        (lambda pair: pair["gap"].update(places="3"), "counts of gap"),
+        (lambda pair: pair["gap"]["pairs"].update(a=3), "pairs of gap"),
+        (lambda pair: pair["gap"]["pairs"].update(a={"b": -1}), "counts of gap"),
+        (
+            lambda pair: pair["gap"]["pairs"].update(a={str(n): 1 for n in range(PAIRS)}),
+            f"{PAIRS} pairs at most",
+        ),
     ],
 )  # fmt: skip
 def test_a_damaged_file_is_refused_in_one_line(
     tmp_path: Path, damage: Callable[[dict[str, object]], None], message: str
 ) -> None:
-    save_phrases(tmp_path, {"en-de": PHRASES})
+    save_stand_ins(tmp_path, {"en-de": LEARNED})
     values = json.loads((tmp_path / FILE).read_text())
-    damage(values["pairs"]["en-de"][0])
+    damage(values["pairs"]["en-de"])
     (tmp_path / FILE).write_text(json.dumps(values))
     with pytest.raises(HeadwayError, match=rf"stand_ins\.json: damaged: .*{message}"):
-        load_phrases(tmp_path)
+        load_stand_ins(tmp_path)

@@ -10,10 +10,9 @@ from headway.cli.main import dispatch
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
 from headway.inference import Translator, load_model
-from headway.inference.segments.stand_in_file import load_phrases
+from headway.inference.segments.stand_in_file import learn_stand_ins, load_stand_ins
 from headway.text.prepared import PreparedData
 from headway.text.readers import read_lines
-from headway.text.steady_phrases import find_steady_phrases
 from headway.training import validation
 from headway.training.loop import run_to_end
 from headway.training.steps.trainer import StepReport
@@ -60,15 +59,16 @@ def test_files_of_a_run_name_its_pairs(whole):
 
 
 def test_stand_ins_are_learned_from_the_training_text_of_each_pair(whole, texts):
-    found = load_phrases(whole)
+    found = load_stand_ins(whole)
     assert set(found) == set(PAIRS)
     for name, (source, target) in files(texts, "train", *PAIRS).items():
         pairs = dict(zip(*map(read_lines, (source, target)), strict=True))  # the run has each once
-        expected = find_steady_phrases([*pairs], [*pairs.values()])
-        assert {phrase.text: phrase.translations for phrase in found[name]} == {
-            phrase.text: phrase.translations for phrase in expected
+        expected = learn_stand_ins([*pairs], [*pairs.values()])
+        assert {phrase.text: phrase.translations for phrase in found[name].phrases} == {
+            phrase.text: phrase.translations for phrase in expected.phrases
         }
-        assert found[name]
+        assert found[name].phrases
+        assert found[name].gap == expected.gap
 
 
 def test_a_resumed_run_equals_an_uninterrupted_one(words, whole, tmp_path):

@@ -5,6 +5,7 @@ import sys
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Sequence
+from itertools import pairwise
 
 Span = tuple[int, int]
 
@@ -95,6 +96,12 @@ def find_neighbors(text: str, start: int, end: int) -> tuple[str, str]:
     """
     before, after = _TOKEN.findall(text[:start]), _TOKEN.search(text, end)
     return (before[-1] if before else "").casefold(), (after[0] if after else "").casefold()
+
+
+def list_gaps(text: str) -> list[tuple[str, str]]:
+    """Return what `find_neighbors` finds for each place between words or punctuation marks, and for both ends."""
+    tokens = ["", *(token.casefold() for token in _TOKEN.findall(text)), ""]
+    return list(pairwise(tokens))
 
 
 def starts_sentence(before: str) -> bool:

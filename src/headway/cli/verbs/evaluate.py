@@ -129,7 +129,6 @@ def calibrate_model(translator: "Translator", sources: list[str], references: li
     from headway.inference.quality.quality_model import FILE
     from headway.inference.segments import stand_in_file
     from headway.text.language_pairs import name_pair
-    from headway.text.steady_phrases import find_steady_phrases
 
     directory = translator.directory
     assert directory is not None, "the translator was read from a directory"
@@ -143,7 +142,7 @@ def calibrate_model(translator: "Translator", sources: list[str], references: li
             f"{directory / FILE}: was learned from {learned:,} sentences, and this text has {len(sources):,} lines:"
             f" give {min(FEW, learned)} lines or more, or delete the file first"
         )
-    known = stand_in_file.load_phrases(
+    known = stand_in_file.load_stand_ins(
         directory
     )  # before anything is written: it may be of a newer version
     calibration = Calibration()
@@ -158,11 +157,11 @@ def calibrate_model(translator: "Translator", sources: list[str], references: li
         f"{directory / FILE}: from {model.sentences:,} sentences;"
         f" Spearman with chrF2 by sentence {model.spearman:.3f}"
     )
-    pair, phrases = name_pair(translator.languages), find_steady_phrases(sources, references)
-    stand_in_file.save_phrases(directory, {**known, pair: phrases})
+    found = stand_in_file.learn_stand_ins(sources, references)
+    stand_in_file.save_stand_ins(directory, {**known, name_pair(translator.languages): found})
     print(
-        f"{directory / stand_in_file.FILE}: {len(phrases)} phrases that stand for placeholders"
-        + "".join(f", {phrase.text}" for phrase in phrases)
+        f"{directory / stand_in_file.FILE}: {len(found.phrases)} phrases that stand for placeholders"
+        + "".join(f", {phrase.text}" for phrase in found.phrases)
     )
 
 

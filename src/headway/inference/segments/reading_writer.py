@@ -3,10 +3,10 @@
 A model has seldom seen ``{name}`` or an address, and translates the words around it badly. So it reads a
 stand-in: a phrase that it translates in the same way in most sentences, or a word that it copies. A constraint
 makes the translation contain the stand-in exactly as often as the source, and then the kept text takes its place.
-Which stand-in fits depends on the sentence ("{count} files", "{name} writes"). The words beside it decide among
-phrases. Nothing is known of words that are copied: a segment has several readings with them. It also has one in
-which the model reads nothing, because a sentence may be whole without the kept text ("the user {name} has left").
-The translation that the model finds likeliest is taken. Tags stand for no word, so the model does not read them.
+Which stand-in fits depends on the sentence ("{count} files", "{name} writes"), and nothing may fit best: a sentence
+may be whole without the kept text ("the user {name} has left"). The words beside it decide between phrases and nothing.
+Nothing is known of words that are copied: a segment has several readings with them, and one without, and the
+translation that the model finds likeliest is taken. Tags stand for no word, so the model does not read them.
 """
 
 import re
@@ -16,7 +16,8 @@ from itertools import cycle
 from headway.inference.search.constraints import Constraint, spell_words
 from headway.inference.segments.marked_text import Mark, MarkedText
 from headway.inference.segments.reading_draft import ReadingDraft
-from headway.inference.segments.readings import KeptName, PlacedTerm, Reading, StandIn
+from headway.inference.segments.readings import NOTHING, KeptName, PlacedTerm, Reading, StandIn
+from headway.text.steady_phrases import SteadyPhrase
 from headway.text.tokenizer import Tokenizer
 from headway.text.words import find_neighbors, is_word_character, simplify_breaks, starts_sentence
 
@@ -62,34 +63,35 @@ class ReadingWriter:
         has_names = any(mark.kind == "name" for mark in kept)
         has_literals = any(mark.kind == "literal" for mark in kept)
         free = self._find_free(part, kept)
-        if any(each.phrase is not None for each in free):
-            phrases = [each for each in free if each.phrase is not None]
+        if any(each.known is not None for each in free):
             for way in (True, False) if has_literals else (True,):
-                yield self.read(part, self._choose(part, phrases, way), reads_literals=way)
-        else:
-            count = COPIES if has_names else 2  # literals are read once, and replaced once
-            for first in range(max(1, min(count, len(free)))):
-                yield self.read(part, [*free[first:], *free[:first]], reads_literals=first == 0)
-        if has_names and not self._touches_word(part):
-            without = self.read(part, (), reads_names=False)
-            if any(map(str.isalnum, without.text)):
-                yield without
+                yield self.read(part, self._choose(part, free, way), reads_literals=way)
+            return
+        count = COPIES if has_names else 2  # literals are read once, and replaced once
+        for first in range(max(1, min(count, len(free)))):
+            yield self.read(part, [*free[first:], *free[:first]], reads_literals=first == 0)
+        names = [at for at, c in enumerate(part) if self._is_name(c)]
+        if names and all(self._may_be_nothing(part, at) for at in names):
+            yield self.read(part, [NOTHING])
 
-    def _touches_word(self, part: str) -> bool:
-        """Return whether a word continues a name, as in "{name}'s", so that it means nothing without the name."""
-        names = [
-            at
-            for at, c in enumerate(part)
-            if c in self.marked.marks and self.marked.marks[c].kind == "name"
-        ]
-        return any(
+    def _is_name(self, character: str) -> bool:
+        return character in self.marked.marks and self.marked.marks[character].kind == "name"
+
+    def _may_be_nothing(self, part: str, at: int) -> bool:
+        """Return whether a name may stand for nothing.
+
+        There must be other words, and none that the name is a part of, as in "{name}'s".
+        """
+        has_words = any(
+            mark is None and any(map(str.isalnum, text)) for text, mark in self.marked.parts(part)
+        )
+        return has_words and not (
             is_word_character(part[:at].rstrip(_JOINTS)[-1:])
             or is_word_character(part[at + 1 :].lstrip(_JOINTS)[:1])
-            for at in names
         )
 
     def _find_free(self, part: str, kept: Sequence[Mark]) -> list[StandIn]:
-        """Return the stand-ins that the translation can only contain because of themselves."""
+        """Return the words and phrases that the translation can only contain because of themselves."""
         present = _spell_phrase(part)
         # A stand-in with a token of a term could only be written as a part of the term.
         terms = [mark for mark in kept if mark.kind in ("term", "literal")]
@@ -102,23 +104,34 @@ class ReadingWriter:
         return [
             each
             for each in self.stand_ins()
-            if _spell_phrase(each.text) not in present
+            if each.text
+            and _spell_phrase(each.text) not in present
             and not any(taken.intersection(tokens) for tokens in each.alternatives)
         ]
 
     def _choose(self, part: str, phrases: Sequence[StandIn], reads_literals: bool) -> list[StandIn]:
-        """Return for each name of a part the phrase that fits best between its neighbors.
+        """Return for each name of a part the phrase, or nothing, that fits best between its neighbors.
 
-        No phrase is taken twice while there are others, so that names do not change places.
+        No phrase is taken twice while there are others, so that names do not change places. A number with its unit
+        never stands for nothing.
         """
         kinds = ("name",) if reads_literals else ("name", "literal")
+        nothing = [each for each in self.stand_ins() if not each.text]
         chosen: list[StandIn] = []
         at = 0
-        for text, mark in self.marked.parts(part):
+        parts = list(self.marked.parts(part))
+        read = [
+            text if mark is None else mark.source if mark.kind in ("term", "literal") else ""
+            for text, mark in parts
+        ]
+        for number, (text, mark) in enumerate(parts):
             if mark is not None and mark.kind in kinds:
-                neighbors = find_neighbors(part, at, at + 1)
-                left = [each for each in phrases if each not in chosen] or phrases
-                chosen.append(max(left, key=lambda each: each.fit(neighbors)))
+                before, after = "".join(read[:number]), "".join(read[number + 1 :])
+                neighbors = find_neighbors(before + after, len(before), len(before))
+                fitting = [each for each in phrases if each not in chosen] or phrases
+                if mark.kind == "name" and self._may_be_nothing(part, at):
+                    fitting = [*fitting, *nothing]
+                chosen.append(max(fitting, key=lambda each: each.fit(neighbors)))
             at += len(text)
         return chosen
 
@@ -128,7 +141,6 @@ class ReadingWriter:
         stand_ins: Sequence[StandIn],
         *,
         reads_literals: bool = True,
-        reads_names: bool = True,
     ) -> Reading:
         """Return what the model reads for a part of the marked text.
 
@@ -136,7 +148,6 @@ class ReadingWriter:
             part: Without the name of a target language.
             stand_ins: The stand-ins to take, in this order; after the last comes the first again.
             reads_literals: Whether the model reads numbers with units, and not stand-ins for them.
-            reads_names: Whether the model reads stand-ins for names, and not nothing.
         """
         chosen = cycle(stand_ins)
         draft = ReadingDraft()
@@ -148,10 +159,8 @@ class ReadingWriter:
             elif mark.kind == "reference":
                 draft.references[mark.renderings[0]] = mark.source
                 draft.write(mark.renderings[0], mark.source)
-            elif mark.kind == "tag" or (mark.kind == "name" and not reads_names):
-                draft.hang(
-                    mark.renderings[0], mark.source, part[at : at + 1], is_name=mark.kind == "name"
-                )
+            elif mark.kind == "tag":
+                draft.hang(mark.renderings[0], mark.source, part[at : at + 1], is_name=False)
             elif mark.kind == "term" or (mark.kind == "literal" and reads_literals):
                 spelled = spell_words(self.tokenizer, mark.renderings)
                 if mark.kind == "literal":
@@ -164,9 +173,12 @@ class ReadingWriter:
             else:
                 # A model that copies nothing reads the text itself.
                 itself = StandIn(mark.source, spell_words(self.tokenizer, mark.renderings)[:1])
-                written, alternatives, phrase = next(chosen, itself)
-                if phrase is not None and starts_sentence(draft.text):
-                    written = phrase.initial
+                written, alternatives, known = next(chosen, itself)
+                if not written:
+                    draft.hang(mark.renderings[0], mark.source, part[at : at + 1], is_name=True)
+                    continue
+                if isinstance(known, SteadyPhrase) and starts_sentence(draft.text):
+                    written = known.initial
                 draft.constraints.append(Constraint(alternatives, is_exact=True))
                 draft.names.append(KeptName(mark.renderings[0], alternatives))
                 draft.write(written, mark.source)

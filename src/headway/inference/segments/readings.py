@@ -3,26 +3,30 @@
 from typing import NamedTuple
 
 from headway.inference.search.constraints import Constraint
+from headway.text.gaps import Gap
 from headway.text.steady_phrases import SteadyPhrase
 from headway.text.words import find_words, word_at
 
 
 class StandIn(NamedTuple):
-    """A word or phrase that the model translates in the same way in most sentences.
+    """A word or phrase that the model translates in the same way in most sentences, or nothing.
 
     Attributes:
-        text: What the model reads.
+        text: What the model reads; "": nothing, because the sentence may be whole without a placeholder.
         alternatives: The target token ids of its translations.
-        phrase: Says where it fits; None: it is a word that is copied, and nothing is known.
+        known: Says where it fits; None: it is a word that is copied, or nothing beside such words.
     """
 
     text: str
     alternatives: tuple[tuple[int, ...], ...]
-    phrase: SteadyPhrase | None = None
+    known: SteadyPhrase | Gap | None = None
 
     def fit(self, neighbors: tuple[str, str]) -> float:
-        """Return how well the phrase fits between two neighbors; see `SteadyPhrase.fit`."""
-        return 0.0 if self.phrase is None else self.phrase.fit(*neighbors)
+        """Return how well it fits between two neighbors; see `SteadyPhrase.fit` and `Gap.fit`."""
+        return 0.0 if self.known is None else self.known.fit(*neighbors)
+
+
+NOTHING = StandIn("", ())
 
 
 class KeptName(NamedTuple):

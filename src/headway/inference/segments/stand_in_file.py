@@ -1,40 +1,64 @@
-"""``stand_ins.json``: the phrases that a model reads in the place of placeholders.
+"""``stand_ins.json``: what a model reads in the place of placeholders.
 
-They are learned from a text with its translation, such as the training text, by counting
-(`headway.text.steady_phrases`). A model without the file reads words that it copies.
+Phrases are learned from a text with its translation, such as the training text, by counting
+(`headway.text.steady_phrases`), and so are the places with nothing (`headway.text.gaps`). A model without the file
+reads words that it copies.
 """
 
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from headway import __version__
 from headway.errors import HeadwayError
 from headway.file_format import check_writer, read_small_file
 from headway.files import replace_text
-from headway.text.steady_phrases import FOUND, NEIGHBORS, SteadyPhrase
+from headway.text.gaps import PAIRS, Gap, count_gaps
+from headway.text.steady_phrases import FOUND, NEIGHBORS, SteadyPhrase, find_steady_phrases
 
 FILE = "stand_ins.json"
-FORMAT = 1
+FORMAT = 2  # in format 1, which no released version wrote, there was no gap
 MAX_BYTES = 1 << 20
 MAX_FORMS = 50  # translations of a phrase
 LONGEST = 200  # characters of a text
 
 
-def save_phrases(directory: Path, phrases: Mapping[str, Sequence[SteadyPhrase]]) -> None:
+class Learned(NamedTuple):
+    """What was learned for a pair of languages.
+
+    Attributes:
+        phrases: That most lines translate in the same way.
+        gap: The places with nothing between two words.
+    """
+
+    phrases: Sequence[SteadyPhrase]
+    gap: Gap
+
+
+def learn_stand_ins(sources: Sequence[str], translations: Sequence[str]) -> Learned:
+    """Learn from raw text and as many translations."""
+    phrases = find_steady_phrases(sources, translations)
+    return Learned(phrases, count_gaps(sources, phrases))
+
+
+def save_stand_ins(directory: Path, learned: Mapping[str, Learned]) -> None:
     """Write ``stand_ins.json``.
 
     Args:
         directory: Of the model.
-        phrases: For each pair of languages, such as "en-de".
+        learned: For each pair of languages, such as "en-de".
     """
-    pairs = {name: [each._asdict() for each in some] for name, some in phrases.items()}
+    pairs = {
+        name: {"phrases": [each._asdict() for each in some.phrases], "gap": some.gap._asdict()}
+        for name, some in learned.items()
+    }
     values = {"format": FORMAT, "headway": __version__, "pairs": pairs}
     replace_text(directory / FILE, json.dumps(values, ensure_ascii=False, indent=1) + "\n")
 
 
-def load_phrases(directory: Path | None) -> dict[str, list[SteadyPhrase]]:
-    """Return the phrases of each pair of languages of a model; none: it has no ``stand_ins.json``.
+def load_stand_ins(directory: Path | None) -> dict[str, Learned]:
+    """Return what was learned for each pair of languages of a model; none: it has no ``stand_ins.json`` of this format.
 
     Raises:
         NewerFileError: If a newer Headway wrote the file, and this one does not understand it.
@@ -43,6 +67,8 @@ def load_phrases(directory: Path | None) -> dict[str, list[SteadyPhrase]]:
     if directory is None or not (file := directory / FILE).is_file():
         return {}
     values = read_small_file(file, FORMAT, MAX_BYTES)
+    if values["format"] < FORMAT:
+        return {}
     with check_writer(file, values):
         try:
             return _parse(values)
@@ -50,11 +76,34 @@ def load_phrases(directory: Path | None) -> dict[str, list[SteadyPhrase]]:
             raise HeadwayError(f"{file}: damaged: {error}") from None
 
 
-def _parse(values: Mapping[str, object]) -> dict[str, list[SteadyPhrase]]:
+def _parse(values: Mapping[str, object]) -> dict[str, Learned]:
     pairs = values.get("pairs")
-    if not isinstance(pairs, dict) or not all(isinstance(some, list) for some in pairs.values()):
-        raise ValueError("pairs must be lists of phrases")
-    return {name: [_parse_phrase(each) for each in some[:FOUND]] for name, some in pairs.items()}
+    if not isinstance(pairs, dict):
+        raise ValueError("pairs must be an object")
+    return {name: _parse_learned(each) for name, each in pairs.items()}
+
+
+def _parse_learned(values: object) -> Learned:
+    if not isinstance(values, dict) or values.keys() != set(Learned._fields):
+        raise ValueError(f"a pair must have the fields {', '.join(Learned._fields)}")
+    if not isinstance(values["phrases"], list):
+        raise ValueError("phrases must be a list")
+    phrases = [_parse_phrase(each) for each in values["phrases"][:FOUND]]
+    return Learned(phrases, _parse_gap(values["gap"]))
+
+
+def _parse_gap(values: object) -> Gap:
+    if not isinstance(values, dict) or values.keys() != set(Gap._fields):
+        raise ValueError(f"gap must have the fields {', '.join(Gap._fields)}")
+    pairs = values["pairs"]
+    if not isinstance(pairs, dict) or not all(isinstance(some, dict) for some in pairs.values()):
+        raise ValueError("the pairs of gap must be objects of counts")
+    counts = [count for some in pairs.values() for count in some.values()]
+    if len(counts) > PAIRS:
+        raise ValueError(f"gap must have {PAIRS} pairs at most")
+    if not all(_is_count(count) for count in (*counts, values["places"], values["phrases"])):
+        raise ValueError("the counts of gap must be numbers from 0 to 1e9")
+    return Gap(pairs, values["places"], values["phrases"])
 
 
 def _parse_phrase(values: object) -> SteadyPhrase:
