@@ -21,7 +21,7 @@ from headway.inference.segments.stand_in_file import (
     save_stand_ins,
 )
 from headway.text.gaps import PAIRS, Gap
-from headway.text.steady_phrases import SteadyPhrase
+from headway.text.steady_phrases import FOUND, NEIGHBORS, SteadyPhrase
 
 PHRASES = [
     SteadyPhrase("a cat", "A cat", ("die Katze", "eine Katze"), 23, {"": 19}, {"sees": 11, ".": 3}),
@@ -64,7 +64,9 @@ def test_a_placeholder_between_words_that_often_stand_together_may_stand_for_not
     assert read(learned, "{name} the {n} houses") == [" the two houses"]
     # A word goes on with the placeholder, so that it stands for something.
     assert read(learned, "the tree {name}-sees it") == ["the tree dog-sees it"]
-    # So it does where nothing else is left of a segment.
+    # So it does between two marks, as of quotes, and where nothing else is left of a segment.
+    assert read(learned, 'The house sees "{name}".') == ['The house sees "dog".']
+    assert read(learned, "The house, {name}.") == ["The house, a cat."]
     marked = MarkedText("{name}!", learned.tokenizer, keep=True, glossary=None)
     stand_ins = [StandIn("", (), Gap({"": {"!": 9}}, 9, 9)), StandIn("dog", ((5,),), PHRASES[2])]
     writer = ReadingWriter(marked, learned.tokenizer, lambda: stand_ins)
@@ -83,12 +85,14 @@ def test_the_neighbors_of_a_placeholder_do_not_depend_on_what_the_model_does_not
 
 
 def test_gaps_are_counted_in_the_source_text() -> None:
-    sources = ["The cat sees the dog.", "The cat, it sees."] * 20
-    phrases, gap = learn_stand_ins(sources, ["Katze sieht Hund", "Katze, sie sieht"] * 20)
+    sources = [*["The cat sees the dog.", "The cat, it sees."] * 20, "Yes"]
+    translations = [*["Katze sieht Hund", "Katze, sie sieht"] * 20, "Ja"]
+    phrases, gap = learn_stand_ins(sources, translations)
     assert gap.pairs["the"] == {"cat": 40, "dog": 20}
+    assert "yes" not in str(gap.pairs)  # once
     assert gap.pairs[""] == {"the": 40}
     assert gap.pairs["."] == {"": 40}
-    assert gap.places == 20 * (7 + 7)
+    assert gap.places == 20 * (7 + 7) + 2
     assert gap.phrases == sum(phrase.lines for phrase in phrases) > 0
     assert gap.fit("the", "cat") > gap.fit("the", "dog") > gap.fit("the", "it")
 
@@ -120,6 +124,16 @@ def test_the_file_holds_the_phrases_and_goes_with_the_model(
     learned.save_pretrained(tmp_path / "copy")
     assert list(load_stand_ins(tmp_path / "copy").values()) == [LEARNED]
     assert load_stand_ins(tmp_path / "none") == load_stand_ins(None) == {}
+
+
+def test_the_largest_file_of_many_languages_can_be_read(tmp_path: Path) -> None:
+    words = [f"{n:04}{'ж' * 8}" for n in range(PAIRS)]
+    counts = dict.fromkeys(words[:NEIGHBORS], 10_000)
+    phrases = [SteadyPhrase(word, word, (word,), 9999, counts, counts) for word in words[:FOUND]]
+    learned = Learned(phrases, Gap({word: {word: 9999} for word in words}, 9, 9))
+    pairs = {f"xx-{n}": learned for n in range(24)}
+    save_stand_ins(tmp_path, pairs)
+    assert load_stand_ins(tmp_path) == pairs
 
 
 def change(field: str, value: object) -> Callable[[dict[str, object]], None]:

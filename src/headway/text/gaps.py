@@ -9,6 +9,7 @@ from headway.text.steady_phrases import UNSEEN, SteadyPhrase
 from headway.text.words import list_gaps
 
 PAIRS = 5000  # of neighbors that are kept, the most frequent ones
+LEAST = 2  # times that such a pair occurs
 
 
 class Gap(NamedTuple):
@@ -45,5 +46,6 @@ def count_gaps(texts: Iterable[str], phrases: Iterable[SteadyPhrase]) -> Gap:
     counts = Counter(pair for text in texts for pair in list_gaps(text))
     pairs: dict[str, dict[str, int]] = {}
     for (before, after), count in counts.most_common(PAIRS):
-        pairs.setdefault(before, {})[after] = count
+        if count >= LEAST:
+            pairs.setdefault(before, {})[after] = count
     return Gap(pairs, counts.total(), sum(phrase.lines for phrase in phrases))

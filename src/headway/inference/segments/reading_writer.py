@@ -70,25 +70,10 @@ class ReadingWriter:
         count = COPIES if has_names else 2  # literals are read once, and replaced once
         for first in range(max(1, min(count, len(free)))):
             yield self.read(part, [*free[first:], *free[:first]], reads_literals=first == 0)
-        names = [at for at, c in enumerate(part) if self._is_name(c)]
-        if names and all(self._may_be_nothing(part, at) for at in names):
+        parts = list(self.marked.parts(part))
+        names = [n for n, (_, mark) in enumerate(parts) if mark is not None and mark.kind == "name"]
+        if names and all(_may_be_nothing(parts, number) for number in names):
             yield self.read(part, [NOTHING])
-
-    def _is_name(self, character: str) -> bool:
-        return character in self.marked.marks and self.marked.marks[character].kind == "name"
-
-    def _may_be_nothing(self, part: str, at: int) -> bool:
-        """Return whether a name may stand for nothing.
-
-        There must be other words, and none that the name is a part of, as in "{name}'s".
-        """
-        has_words = any(
-            mark is None and any(map(str.isalnum, text)) for text, mark in self.marked.parts(part)
-        )
-        return has_words and not (
-            is_word_character(part[:at].rstrip(_JOINTS)[-1:])
-            or is_word_character(part[at + 1 :].lstrip(_JOINTS)[:1])
-        )
 
     def _find_free(self, part: str, kept: Sequence[Mark]) -> list[StandIn]:
         """Return the words and phrases that the translation can only contain because of themselves."""
@@ -118,21 +103,14 @@ class ReadingWriter:
         kinds = ("name",) if reads_literals else ("name", "literal")
         nothing = [each for each in self.stand_ins() if not each.text]
         chosen: list[StandIn] = []
-        at = 0
         parts = list(self.marked.parts(part))
-        read = [
-            text if mark is None else mark.source if mark.kind in ("term", "literal") else ""
-            for text, mark in parts
-        ]
-        for number, (text, mark) in enumerate(parts):
+        for number, (_, mark) in enumerate(parts):
             if mark is not None and mark.kind in kinds:
-                before, after = "".join(read[:number]), "".join(read[number + 1 :])
-                neighbors = find_neighbors(before + after, len(before), len(before))
+                neighbors = _find_neighbors(parts, number)
                 fitting = [each for each in phrases if each not in chosen] or phrases
-                if mark.kind == "name" and self._may_be_nothing(part, at):
+                if mark.kind == "name" and _may_be_nothing(parts, number):
                     fitting = [*fitting, *nothing]
                 chosen.append(max(fitting, key=lambda each: each.fit(neighbors)))
-            at += len(text)
         return chosen
 
     def read(
@@ -184,6 +162,34 @@ class ReadingWriter:
                 draft.write(written, mark.source)
         plain = simplify_breaks(draft.text.strip())
         return draft.finish(self.tokenizer.encode_source([self.language + plain])[0])
+
+
+Parts = Sequence[tuple[str, Mark | None]]  # of a marked text
+
+
+def _find_neighbors(parts: Parts, number: int) -> tuple[str, str]:
+    """Return the words or punctuation marks that the model reads before and after a part; see `find_neighbors`."""
+    read = [
+        text if mark is None else mark.source if mark.kind in ("term", "literal") else ""
+        for text, mark in parts
+    ]
+    before = "".join(read[:number])
+    return find_neighbors(before + "".join(read[number + 1 :]), len(before), len(before))
+
+
+def _may_be_nothing(parts: Parts, number: int) -> bool:
+    """Return whether a name may stand for nothing.
+
+    A word must stand beside it, because without it two marks, as of quotes, would meet; and the name must be no part of
+    a word, as in "{name}'s".
+    """
+    before, after = (
+        "".join(text for text, _ in some) for some in (parts[:number], parts[number + 1 :])
+    )
+    is_in_word = is_word_character(before.rstrip(_JOINTS)[-1:]) or is_word_character(
+        after.lstrip(_JOINTS)[:1]
+    )
+    return not is_in_word and any(word[:1].isalnum() for word in _find_neighbors(parts, number))
 
 
 def _spell_phrase(text: str) -> str:

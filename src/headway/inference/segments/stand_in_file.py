@@ -19,7 +19,7 @@ from headway.text.steady_phrases import FOUND, NEIGHBORS, SteadyPhrase, find_ste
 
 FILE = "stand_ins.json"
 FORMAT = 2  # in format 1, which no released version wrote, there was no gap
-MAX_BYTES = 1 << 20
+MAX_BYTES = 16 << 20  # a pair of languages has 100,000 mostly, and 700,000 at most
 MAX_FORMS = 50  # translations of a phrase
 LONGEST = 200  # characters of a text
 
@@ -54,7 +54,9 @@ def save_stand_ins(directory: Path, learned: Mapping[str, Learned]) -> None:
         for name, some in learned.items()
     }
     values = {"format": FORMAT, "headway": __version__, "pairs": pairs}
-    replace_text(directory / FILE, json.dumps(values, ensure_ascii=False, indent=1) + "\n")
+    replace_text(
+        directory / FILE, json.dumps(values, ensure_ascii=False, separators=(",", ":")) + "\n"
+    )
 
 
 def load_stand_ins(directory: Path | None) -> dict[str, Learned]:
