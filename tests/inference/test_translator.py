@@ -164,12 +164,31 @@ def test_each_sentence_of_a_line_can_be_translated_alone(translator: Translator)
     ["x" * 3000, "a, b; c: " * 300, "Ende. Neu! " * 200, "日本語。" * 500, " ", "a\u0300" * 900],
 )
 def test_splitting_loses_nothing(line: str) -> None:
-    segments = split_line(line, "en", lambda text: [*map(ord, text)], 50)
+    segments = [*split_line(line, "en", lambda text: [*map(ord, text)], 50)]
     assert "".join(segment.text for segment in segments) == line
     assert all(len(segment.ids) <= 50 for segment in segments)
     assert all(segment.ids == [*map(ord, segment.text.strip())] for segment in segments)
     assert join_translations(["a. ", "b"], ["x", "y"]) == "x y"
     assert join_translations(["a。", "b"], ["x", "y"]) == "xy"
+
+
+def test_the_first_segments_of_a_long_sentence_do_not_wait_for_the_others(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = "the cat sees a dog and " * 2000
+    calls = 0
+    encode = Tokenizer.encode_source
+
+    def counted(self: Tokenizer, texts: list[str]) -> list[list[int]]:
+        nonlocal calls
+        calls += 1
+        return encode(self, texts)
+
+    monkeypatch.setattr(Tokenizer, "encode_source", counted)
+    found = translator.iterate_segments(line, SEARCH)
+    some = [next(found), next(found)]
+    assert calls < 2000
+    assert [*some, *found] == translator.split(line, SEARCH)
 
 
 def test_a_prefix_starts_the_translation(translator: Translator) -> None:

@@ -326,6 +326,10 @@ class Translator:
             line: Raw text; a blank line, and one that only has what is kept, has no segments.
             search: Search settings, which limit the tokens of a segment; None: the default.
         """
+        return [*self.iterate_segments(line, search)]
+
+    def iterate_segments(self, line: str, search: SearchConfig | None = None) -> Iterator[Segment]:
+        """Yield what `split` returns; a line of megabytes takes a minute, which a caller can divide."""
         self.check_direction()
         search = search or self.default_search
         longest = max(1, min(search.max_tokens, self.token_search.max_positions - search.max_extra))

@@ -1,11 +1,12 @@
 """Split a line into the segments that a model translates, each with its placeholders and terms of a glossary."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 
 from headway.config import SearchConfig
 from headway.inference.segments.marked_text import MarkedText
 from headway.inference.segments.reading_writer import ReadingWriter
-from headway.inference.segments.readings import StandIn
+from headway.inference.segments.readings import Reading, StandIn
 from headway.inference.segments.splitting import Segment, split_line, split_sentences
 from headway.text.capitals import is_in_capitals, to_small_letters
 from headway.text.glossary import Glossary
@@ -22,8 +23,8 @@ def split_into_segments(
     longest: int,
     glossary: Glossary | None,
     stand_ins: Callable[[], Sequence[StandIn]],
-) -> list[Segment]:
-    """Split a line into segments; see `Translator.split`.
+) -> Iterator[Segment]:
+    """Yield the segments of a line; see `Translator.split`.
 
     Args:
         line: Raw text.
@@ -36,7 +37,7 @@ def split_into_segments(
     """
     stripped = line.strip()
     if not stripped or (search.keep and not has_words(stripped) and find_kept_text(stripped)):
-        return []
+        return
 
     def encode(text: str) -> list[int]:
         return tokenizer.encode_source([simplify_breaks(text)])[0]
@@ -52,16 +53,15 @@ def split_into_segments(
     longest = max(1, longest - bool(named))
     encode_part = encode_marked if marked.marks else encode
     texts = split_sentences(marked.text, language) if search.split_sentences else [marked.text]
-    segments = [
-        segment for text in texts for segment in split_line(text, language, encode_part, longest)
-    ]
-    if named:
-        texts = [named + segment.text for segment in segments[1:]]
-        segments[1:] = [Segment(text, encode_part(text.strip())) for text in texts]
-    if marked.marks:
-        writer = ReadingWriter(marked, tokenizer, stand_ins, named)
-        segments = [
-            Segment(marked.restore(text), ids, writer.readings(text.removeprefix(named)))
-            for text, ids, *_ in segments
-        ]
-    return [segment._replace(is_capital=is_capital) for segment in segments]
+    writer = ReadingWriter(marked, tokenizer, stand_ins, named) if marked.marks else None
+    segments = (split_line(text, language, encode_part, longest) for text in texts)
+    for number, segment in enumerate(chain.from_iterable(segments)):
+        text, ids = segment.text, segment.ids
+        if named and number:
+            text = named + text
+            ids = encode_part(text.strip())
+        readings: tuple[Reading, ...] = ()
+        if writer is not None:
+            readings = writer.readings(text.removeprefix(named))
+            text = marked.restore(text)
+        yield Segment(text, ids, readings, is_capital)

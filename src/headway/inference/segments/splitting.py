@@ -77,8 +77,8 @@ def choose_readings(
 Encode = Callable[[str], list[int]]
 
 
-def split_line(line: str, language: str, encode: Encode, longest: int) -> list[Segment]:
-    """Split a line into segments of at most ``longest`` tokens.
+def split_line(line: str, language: str, encode: Encode, longest: int) -> Iterator[Segment]:
+    """Yield the segments of a line, each of at most ``longest`` tokens.
 
     The line is split at the ends of sentences. If a sentence is too long, it is split after
     punctuation, then at spaces, then anywhere. The texts of the segments joined are the line.
@@ -90,13 +90,15 @@ def split_line(line: str, language: str, encode: Encode, longest: int) -> list[S
         encode: Text without white space around it -> token ids.
         longest: Tokens of a segment, at most; a single character may have more.
     """
-    segments: list[Segment] = []
-    for segment in _split(Segment(line, encode(line.strip())), language, encode, longest):
-        if segments and not segment.text.strip():
-            segments[-1] = segments[-1]._replace(text=segments[-1].text + segment.text)
+    parts = _split(Segment(line, encode(line.strip())), language, encode, longest)
+    last = next(parts)
+    for segment in parts:
+        if segment.text.strip():
+            yield last
+            last = segment
         else:
-            segments.append(segment)
-    return segments
+            last = last._replace(text=last.text + segment.text)
+    yield last
 
 
 def split_sentences(line: str, language: str) -> list[str]:
@@ -151,10 +153,11 @@ def join_translations(sources: Sequence[str], translations: Sequence[str]) -> st
     return joined
 
 
-def _split(segment: Segment, language: str, encode: Encode, longest: int) -> list[Segment]:
+def _split(segment: Segment, language: str, encode: Encode, longest: int) -> Iterator[Segment]:
     length = len(segment.ids)
     if length <= longest:
-        return [segment]
+        yield segment
+        return
 
     def split_evenly(line: str, language: str) -> list[str]:
         # A quarter more segments than the mean needs, because some have more tokens than others.
@@ -163,25 +166,24 @@ def _split(segment: Segment, language: str, encode: Encode, longest: int) -> lis
     for split in (split_sentences, _split_clauses, _split_words, split_evenly):
         texts = split(segment.text, language)
         if len(texts) > 1:
-            return [
-                part
-                for joined in _join_short(texts, encode, longest)
-                for part in _split(joined, language, encode, longest)
-            ]
-    return [segment]
+            for joined in _join_short(texts, encode, longest):
+                yield from _split(joined, language, encode, longest)
+            return
+    yield segment
 
 
-def _join_short(texts: list[str], encode: Encode, longest: int) -> list[Segment]:
+def _join_short(texts: list[str], encode: Encode, longest: int) -> Iterator[Segment]:
     """Join neighbors as long as they fit: this gives more context and fewer translations."""
-    joined = [Segment(texts[0], encode(texts[0].strip()))]
+    joined = Segment(texts[0], encode(texts[0].strip()))
     for text in texts[1:]:
-        longer = joined[-1].text + text
+        longer = joined.text + text
         ids = encode(longer.strip())
         if len(ids) <= longest:
-            joined[-1] = Segment(longer, ids)
+            joined = Segment(longer, ids)
         else:
-            joined.append(Segment(text, encode(text.strip())))
-    return joined
+            yield joined
+            joined = Segment(text, encode(text.strip()))
+    yield joined
 
 
 def _split_after(line: str, is_end: Callable[[str, str], bool]) -> list[str]:
