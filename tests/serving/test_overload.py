@@ -8,7 +8,8 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NoReturn
+from types import SimpleNamespace
+from typing import Any, NoReturn, cast
 
 import pytest
 from starlette.requests import Request
@@ -17,6 +18,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from headway.config import ServerConfig
 from headway.serving.admission import Admission
+from headway.serving.jobs import Job
 from headway.serving.metrics import Metrics
 from headway.serving.middleware import ServerMiddleware
 from headway.serving.queue import TranslationQueue
@@ -25,6 +27,7 @@ from support.server import Running
 
 HEAD = b"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
 MOST_TEXTS = 64
+WAITING = cast(Job, SimpleNamespace(is_file=False))  # somebody's
 
 
 def make_admission(**limits: Any) -> Admission:
@@ -61,7 +64,7 @@ def test_an_overloaded_server_rejects_before_it_reads_the_body() -> None:
     queue.texts = 0
     queue.tokens, queue.speed.tokens_per_second = 400, 25.0  # 16 of 30 seconds
     assert admit(admission, b"{}") == {}  # nothing waits: the tokens are being translated
-    queue.jobs.append(None)  # type: ignore[arg-type]
+    queue.jobs.append(WAITING)
     with pytest.raises(Rejection) as caught:
         admit(admission)
     assert caught.value.headers["Retry-After"] == "16"
@@ -102,7 +105,7 @@ def test_requests_that_are_still_read_count_as_load() -> None:
 def test_requests_that_are_still_read_take_the_place_of_a_usual_text_each() -> None:
     admission = make_admission(queue_texts=MOST_TEXTS)
     queue = admission.queue
-    queue.jobs.append(None)  # type: ignore[arg-type]
+    queue.jobs.append(WAITING)
     queue.tokens, queue.speed.tokens_per_second, queue.typical_text = 100, 100.0, 20.0
     admission.pending = 40  # 1 second in the queue, and 8 of 30 more that are being read
     admission.check_load()

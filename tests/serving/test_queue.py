@@ -327,6 +327,47 @@ def test_an_admitted_request_is_not_rejected_halfway() -> None:
     run(work, queue_tokens=100, batch_tokens=10)
 
 
+def test_nobody_is_rejected_for_the_work_of_a_file() -> None:
+    model = Model()
+
+    async def work(queue: TranslationQueue) -> None:
+        model.open.clear()
+        first = find(queue, model, "x" * 10)
+        await until(lambda: bool(model.batches))
+        segments = [Segment("x" * 10, [0] * 10)] * 30
+        file = asyncio.ensure_future(
+            queue.translate(model, SEARCH, segments, is_file=True)  # type: ignore[arg-type]
+        )
+        calls = asyncio.ensure_future(queue.run([lambda: 5] * 9, [90] * 9, is_file=True))
+        await asyncio.sleep(0.01)
+        assert (queue.tokens, queue.texts, len(queue.jobs)) == (0, 1, 39)
+        queue.speed.tokens_per_second = 1.0
+        alone = find(queue, model, "x" * 90)  # as if nothing waited
+        await asyncio.sleep(0.01)
+        model.open.set()
+        await asyncio.gather(first, file, calls, alone)
+
+    run(work, queue_tokens=100, batch_tokens=10, queue_texts=3)
+
+
+def test_a_closing_queue_waits_for_a_thread_without_stopping_the_event_loop() -> None:
+    async def work(queue: TranslationQueue) -> None:
+        release = threading.Event()
+        running = asyncio.ensure_future(
+            queue.run_text_work(0, lambda: release.wait(5), is_file=True)
+        )
+        await asyncio.sleep(0.01)
+        running.cancel()
+        closing = asyncio.ensure_future(queue.close())
+        for _ in range(5):
+            await asyncio.sleep(0.01)
+        assert not closing.done()
+        release.set()
+        await closing
+
+    run(work)
+
+
 def test_work_is_cancelled_when_the_client_leaves() -> None:
     async def main() -> None:
         async def never() -> dict[str, Any]:

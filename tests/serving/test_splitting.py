@@ -1,7 +1,9 @@
 """A request's texts before the queue: how they are split and counted, and when they are rejected."""
 
 import threading
+from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -51,13 +53,13 @@ def test_long_requests_are_split_in_a_thread_even_if_each_text_is_short(
     models: Models, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     where: set[str] = set()
-    split = Translator.split
+    iterate = Translator.iterate_segments
 
-    def recorded(self: Translator, line: str, search: Any = None) -> list[Segment]:
+    def recorded(self: Translator, line: str, search: Any = None) -> Iterator[Segment]:
         where.add(threading.current_thread().name.partition("_")[0])
-        return split(self, line, search)
+        return iterate(self, line, search)
 
-    monkeypatch.setattr(Translator, "split", recorded)
+    monkeypatch.setattr(Translator, "iterate_segments", recorded)
     text = ". ".join(random_sentences(10, 4))
     assert len(text) < SHORT_REQUEST < 30 * len(text)
     assert ask(Server(models), q=[text] * 30).status_code == 200
@@ -84,7 +86,7 @@ def test_a_rejected_request_is_not_tokenized(
     assert measured < 400  # of 18,000 sentences
     measured = 0
     server = Server(models, limits)
-    server.queue.jobs.append(None)  # type: ignore[arg-type]
+    server.queue.jobs.append(SimpleNamespace(is_file=False))  # type: ignore[arg-type]
     server.queue.tokens = 300  # others wait, and there is no room
     assert ask(server, q="Hi a. " * 400).status_code == 429
     assert measured == 0

@@ -1,8 +1,11 @@
 """Files that the server translates."""
 
 import asyncio
+import importlib
 import io
+import threading
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -11,15 +14,23 @@ import pytest
 from starlette.testclient import TestClient
 
 from headway.config import ServerConfig
+from headway.documents.opening import open_document
+from headway.documents.paragraph import DocumentOptions
+from headway.inference.document_translation import translate_document as translate_on_command_line
+from headway.inference.document_translation import write_document
 from headway.inference.text_translation import finish_sentence
 from headway.serving.app import make_app
+from headway.serving.file_translation import TranslatedDocument, translate_document
 from headway.serving.files import KEPT_FILES, KEPT_SECONDS, FileStore
+from headway.serving.metrics import Metrics
 from headway.serving.models import Models, load_models
+from headway.serving.queue import TranslationQueue
 from headway.serving.rejection import Rejection
 from headway.serving.server import Server
+from headway.serving.translation import TextTranslator
 from headway.text.tokenizer import Tokenizer
 from support.documents import make_file
-from support.toy_models import write_random_model
+from support.toy_models import sentences, write_random_model
 
 PAGE = "<html lang=en><p title='the cat'>the <b>dog</b></p><code>the</code></html>"
 
@@ -194,10 +205,112 @@ def test_a_file_of_a_detected_language_is_that_of_a_named_one(
         assert parts[0].read(name) == parts[1].read(name), name
 
 
-def test_a_long_file_is_not_rejected_halfway_but_lets_others_pass(models: Models) -> None:
-    lines = b"the cat sees a dog\n" * 300
+@pytest.mark.parametrize("file", [b"the cat sees a dog\n" * 300, b"The cat sees a dog. " * 300])
+def test_a_long_file_is_not_rejected_halfway_but_lets_others_pass(
+    models: Models, file: bytes
+) -> None:
     with client_of(models, queue_tokens=200, batch_tokens=100) as client:
-        answer = post(client, "a.txt", lines)
+        sent: list[Any] = []
+        upload = threading.Thread(target=lambda: sent.append(post(client, "a.txt", file)))
+        upload.start()
+        others = 0
+        while upload.is_alive():
+            fields = {"q": "the cat", "source": "en", "target": "de"}
+            answer = client.post("/translate", json=fields)
+            assert answer.status_code == 200, answer.text
+            others += upload.is_alive()
+        assert others > 2
+        [answer] = sent
         assert answer.status_code == 200, answer.text
         fetched = client.get(urlsplit(answer.json()["translatedFileUrl"]).path)
-        assert fetched.text.count("\n") == 300
+        assert fetched.text.count("\n") == file.count(b"\n")
+
+
+LONG = ". ".join(sentences(30, 2)) + "\n\n" + " ".join(sentences(60, 3)) + "\n" * 300 + "a\n" * 300
+
+
+async def translate_text(models: Models, text: str) -> TranslatedDocument:
+    queue = TranslationQueue(1, ServerConfig(), Metrics())
+    document = open_document(text.encode(), "a.txt", DocumentOptions("en", "de"))
+    route = [models.pairs["en", "de"]]
+    try:
+        return await translate_document(TextTranslator(queue), route, document)
+    finally:
+        await queue.close()
+
+
+def test_a_translation_does_not_depend_on_the_portions_of_the_file(
+    models: Models, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = []
+    for portion, chunk in ((1, 1), (50, 100), (1_000_000, 1_000_000)):
+        monkeypatch.setattr("headway.serving.translation.PORTION", portion)
+        monkeypatch.setattr("headway.serving.file_translation.CHUNK", chunk)
+        found.append(asyncio.run(translate_text(models, LONG)).data)
+    translator = models.pairs["en", "de"]
+    document = open_document(LONG.encode(), "a.txt", DocumentOptions("en", "de"))
+    expected = write_document(document, translate_on_command_line(translator, document))
+    assert found == [expected] * 3
+
+
+def test_the_work_for_a_long_paragraph_stops_at_the_next_portion(
+    models: Models, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tokenized = 0
+    encode = Tokenizer.encode_source
+
+    def counted(self: Tokenizer, texts: list[str]) -> list[list[int]]:
+        nonlocal tokenized
+        tokenized += 1
+        return encode(self, texts)
+
+    monkeypatch.setattr(Tokenizer, "encode_source", counted)
+
+    async def leave() -> None:
+        task = asyncio.ensure_future(translate_text(models, "the cat sees a dog and " * 20_000))
+        while not tokenized:
+            await asyncio.sleep(0.001)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(leave())
+    assert 0 < tokenized < 5_000  # of 100,000 words
+
+
+def test_the_event_loop_leaves_the_text_of_a_file_to_threads(
+    models: Models, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on_loop: list[str] = []
+
+    def watch(place: str) -> None:
+        module, _, name = place.rpartition(".")
+        called = getattr(importlib.import_module(module), name)
+
+        def watched(*arguments: Any) -> Any:
+            with suppress(RuntimeError):
+                asyncio.get_running_loop()
+                on_loop.append(name)
+            return called(*arguments)
+
+        monkeypatch.setattr(place, watched)
+
+    for name in ("KeptMarks", "expand_kept"):
+        watch(f"headway.serving.file_translation.{name}")
+    watch("headway.text.word_links.find_words")
+    watch("headway.inference.segments.passages.split_sentences")
+    asyncio.run(translate_text(models, LONG))
+    asyncio.run(translate_text(models, "The cat. The dog.\n"))
+    assert on_loop == []
+
+
+def test_the_work_of_a_glossary_is_bounded_in_each_sentence_of_a_file(
+    models: Models, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("headway.serving.tokenized_texts.MAX_TRIES", 100)
+    rows = "\n".join(f"cat {n}\tK" for n in range(11))
+    with client_of(models) as client:
+        for text, status in (("cat " * 10, 400), ("cat " * 9 + "\n", 200), ("cat\n" * 50, 200)):
+            answer = post(client, "a.txt", text.encode(), glossary=rows)
+            assert answer.status_code == status, answer.text
+            assert ("begin alike" in answer.text) == (status == 400)

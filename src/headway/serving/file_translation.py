@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import PurePath
 from typing import NamedTuple
 
@@ -11,7 +12,7 @@ from headway.documents.opening import open_document
 from headway.documents.paragraph import Document, DocumentOptions, Translated
 from headway.errors import HeadwayError
 from headway.inference import Translator
-from headway.inference.text_translation import expand_kept
+from headway.inference.text_translation import TextTranslation, expand_kept
 from headway.serving.directions import find_direction
 from headway.serving.files import FileStore, Upload, name_translation
 from headway.serving.models import Models
@@ -19,7 +20,9 @@ from headway.serving.quality import QualityReport
 from headway.serving.rejection import Rejection
 from headway.serving.translation import TextTranslator, keeps_text
 
-CHUNK = 2_000  # characters that wait in the queue at once, and then their next ones
+CHUNK = (
+    2_000  # characters of the paragraphs that are translated together; a longer paragraph is alone
+)
 
 
 @dataclass
@@ -125,33 +128,50 @@ async def translate_document(
     """
     progress = progress or Progress()
     is_kept = keeps_text(route)
-    marked = [KeptMarks(paragraph, is_kept) for paragraph in document.paragraphs]
+
+    def mark() -> list[KeptMarks]:
+        return [KeptMarks(paragraph, is_kept) for paragraph in document.paragraphs]
+
+    marked = await asyncio.to_thread(mark)
     progress.total = sum(len(marks.text) for marks in marked)
     found: list[Translated] = []
     report = QualityReport(is_direct=len(route) == 1) if quality else None
     for chunk in _chunks(marked):
         texts = [marks.text for marks in chunk]
         translations = await translator.translate(
-            route, texts, align=True, quality=quality, is_document=True, is_admitted=True
+            route, texts, align=True, quality=quality, is_document=True, is_file=True
         )
-        expanded = [*map(expand_kept, translations, chunk)]
-        found += [text.for_document for text in expanded]
-        if report:
-            report.add(texts, expanded)
-        progress.done += sum(map(len, texts))
+        size = sum(map(len, texts))
+        expand = partial(_expand, chunk, translations, report)
+        found += await translator.queue.run_text_work(size, expand, is_file=True)
+        progress.done += size
     try:
         return TranslatedDocument(await asyncio.to_thread(document.write, found), report)
     except HeadwayError as error:
         raise Rejection(400, f"Invalid request: the file {error}") from None
 
 
+def _expand(
+    chunk: Sequence[KeptMarks],
+    translations: Sequence[TextTranslation],
+    report: QualityReport | None,
+) -> list[Translated]:
+    """Return the translations of paragraphs with their kept texts, and add them to the report."""
+    expanded = [*map(expand_kept, translations, chunk)]
+    if report:
+        report.add([marks.text for marks in chunk], expanded)
+    return [text.for_document for text in expanded]
+
+
 def _chunks(marked: Sequence[KeptMarks]) -> Iterator[list[KeptMarks]]:
     """Yield some paragraphs at a time."""
     chunk: list[KeptMarks] = []
+    size = 0
     for marks in marked:
-        if chunk and sum(len(each.text) for each in chunk) + len(marks.text) > CHUNK:
+        if chunk and size + len(marks.text) > CHUNK:
             yield chunk
-            chunk = []
+            chunk, size = [], 0
         chunk.append(marks)
+        size += len(marks.text)
     if chunk:
         yield chunk

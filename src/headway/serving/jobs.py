@@ -28,6 +28,7 @@ class Job:
         turn: Jobs start in the order of their turns.
         queued_at: Time in seconds.
         result: Set by the event loop when the job is done.
+        is_file: Whether the work is for a file, which gives way to all others.
         is_cancelled: Nobody waits for the result. The event loop sets it, a worker thread reads it.
     """
 
@@ -36,7 +37,13 @@ class Job:
     turn: float
     queued_at: float
     result: asyncio.Future[Any]
+    is_file: bool = False
     is_cancelled: bool = False
+
+    @property
+    def load(self) -> int:
+        """Tokens for which others are rejected if there are too many."""
+        return 0 if self.is_file else self.tokens
 
     def can_share_batch(self, other: "Job") -> bool:
         """Return whether two jobs are segments for the same model with the same settings."""

@@ -46,7 +46,10 @@ class TranslationQueue:
         self.pool = ThreadPoolExecutor(workers, "translate", initializer=lower_priority)
         # Long requests are split and joined in one thread, so that the event loop competes with one.
         self.text_pool = ThreadPoolExecutor(1, "text", initializer=lower_priority)
+        # A file may hold one text of megabytes, for which the requests of others must not wait.
+        self.file_pool = ThreadPoolExecutor(config.file_jobs, "file", initializer=lower_priority)
         self.jobs: list[Job] = []
+        # Without those of files: little of a file waits at once, and nobody is rejected for it.
         self.tokens = 0  # waiting
         self.running_tokens = 0  # being translated
         self.texts = 0  # waiting or being translated
@@ -64,6 +67,7 @@ class TranslationQueue:
         segments: Sequence[Segment],
         texts: int = 1,
         is_admitted: bool = False,
+        is_file: bool = False,
     ) -> list[list[Hypothesis]]:
         """Search for the translations of segments, as `Translator.search_batch` does.
 
@@ -75,18 +79,23 @@ class TranslationQueue:
             segments: Of all texts of a request.
             texts: Texts that the segments belong to.
             is_admitted: The request has passed `check_room` before, and is not rejected halfway.
+            is_file: The segments are some of a file, which is always admitted.
 
         Raises:
             Rejection: 429 if the queue is full, 400 if the segments would never fit into it.
         """
         work = [SegmentSearch(translator, search, segment) for segment in segments]
         sizes = [len(segment.ids) for segment in segments]
-        jobs = self._make_jobs(work, sizes, is_admitted)
-        await self._finish(jobs, texts)
+        jobs = self._make_jobs(work, sizes, is_admitted, is_file)
+        await self._finish(jobs, 0 if is_file else texts)
         return [job.result.result() for job in jobs]
 
     async def run(
-        self, calls: Sequence[Callable[[], T]], sizes: Sequence[int], is_admitted: bool = False
+        self,
+        calls: Sequence[Callable[[], T]],
+        sizes: Sequence[int],
+        is_admitted: bool = False,
+        is_file: bool = False,
     ) -> list[T]:
         """Have worker threads call functions, each when its turn comes.
 
@@ -96,19 +105,23 @@ class TranslationQueue:
             calls: Each should take no longer than the translation of a sentence.
             sizes: Source tokens that each call is about.
             is_admitted: As for `translate`.
+            is_file: As for `translate`.
 
         Raises:
             Rejection: As for `translate`.
         """
-        jobs = self._make_jobs(calls, sizes, is_admitted)
-        await self._finish(jobs, 1)
+        jobs = self._make_jobs(calls, sizes, is_admitted, is_file)
+        await self._finish(jobs, 0 if is_file else 1)
         return [job.result.result() for job in jobs]
 
-    async def run_text_work(self, characters: int, work: Callable[[], T]) -> T:
-        """Split or join texts; if they are long, in a thread of its own."""
-        if characters < SHORT_REQUEST:
+    async def run_text_work(
+        self, characters: int, work: Callable[[], T], is_file: bool = False
+    ) -> T:
+        """Split or join texts; if they are long, or of a file, in a thread of its own."""
+        if characters < SHORT_REQUEST and not is_file:
             return work()
-        return await asyncio.get_running_loop().run_in_executor(self.text_pool, work)
+        pool = self.file_pool if is_file else self.text_pool
+        return await asyncio.get_running_loop().run_in_executor(pool, work)
 
     def expected_seconds(self, tokens: int = 0) -> float:
         """Return how long a request of so many tokens would take; 0 if the speed is unknown."""
@@ -119,7 +132,7 @@ class TranslationQueue:
         """Return whether a request of so many tokens finds no room, or would wait too long."""
         if self.texts >= self.config.queue_texts:
             return True
-        return bool(self.jobs) and (
+        return any(not job.is_file for job in self.jobs) and (
             self.tokens + tokens > self.config.queue_tokens
             or self.expected_seconds(tokens) > LONGEST_WAIT * self.config.deadline
         )
@@ -149,21 +162,23 @@ class TranslationQueue:
         work: Sequence[SegmentSearch | Callable[[], object]],
         sizes: Sequence[int],
         is_admitted: bool,
+        is_file: bool,
     ) -> list[Job]:
-        if not is_admitted:
+        if not (is_admitted or is_file):
             self.check_room(sum(sizes))
         now, loop = time.monotonic(), asyncio.get_running_loop()
         jobs, turn = [], self.turn
         for item, size in zip(work, sizes, strict=True):
             # The turns of a long request are far apart, so that short requests go between them.
             turn += size
-            jobs.append(Job(item, size, turn, now, loop.create_future()))
+            jobs.append(Job(item, size, turn, now, loop.create_future(), is_file))
         return jobs
 
     async def _finish(self, jobs: list[Job], texts: int) -> None:
-        """Queue jobs and wait until all are done."""
-        tokens = sum(job.tokens for job in jobs)
-        self.typical_text = 0.95 * self.typical_text + 0.05 * tokens / texts
+        """Queue jobs, of so many texts besides those of files, and wait until all are done."""
+        tokens = sum(job.load for job in jobs)
+        if texts:
+            self.typical_text = 0.95 * self.typical_text + 0.05 * tokens / texts
         self.jobs += jobs
         self.tokens += tokens
         self.texts += texts
@@ -176,7 +191,7 @@ class TranslationQueue:
             if left:
                 for job in jobs:
                     job.is_cancelled = True
-                self.tokens -= sum(job.tokens for job in self.jobs if id(job) in left)
+                self.tokens -= sum(job.load for job in self.jobs if id(job) in left)
                 self.jobs = [job for job in self.jobs if id(job) not in left]
                 self.metrics.cancelled.inc()
 
@@ -216,7 +231,7 @@ class TranslationQueue:
             batch.append(job)
         taken = set(map(id, batch))
         self.jobs = [job for job in self.jobs if id(job) not in taken]
-        size = sum(job.tokens for job in batch)
+        size = sum(job.load for job in batch)
         self.tokens -= size
         self.running_tokens += size
         if isinstance(first.work, SegmentSearch):
@@ -243,7 +258,7 @@ class TranslationQueue:
     def _measure(self, batch: list[Job], seconds: float) -> None:
         """Update the speed and the metrics after a batch."""
         tokens = sum(job.tokens for job in batch)
-        self.running_tokens -= tokens
+        self.running_tokens -= sum(job.load for job in batch)
         if isinstance(batch[0].work, SegmentSearch):
             self.speed.add_batch(tokens, seconds)
         else:
@@ -256,11 +271,11 @@ class TranslationQueue:
         self.metrics.batch_seconds.observe(seconds)
 
     async def close(self) -> None:
-        """Wait for the batches that have started."""
+        """Wait for the work that has started."""
         while self._running:
             await asyncio.wait(self._running)
-        self.pool.shutdown()
-        self.text_pool.shutdown()
+        for pool in (self.pool, self.text_pool, self.file_pool):
+            await asyncio.to_thread(pool.shutdown, cancel_futures=True)
 
 
 def lower_priority() -> None:

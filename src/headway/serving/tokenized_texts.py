@@ -1,6 +1,6 @@
 """The texts of a request, split and tokenized for the queue."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from headway.config import SearchConfig
@@ -8,7 +8,10 @@ from headway.inference import Hypothesis, Segment, Translator
 from headway.inference.quality.quality_model import Rating
 from headway.inference.text_translation import SplitText, TextTranslation, join_sentences
 from headway.inference.translation import WordPairs
-from headway.serving.rejection import too_long
+from headway.serving.rejection import Rejection, too_long
+from headway.text.glossary import Glossary
+
+MAX_TRIES = 1_000_000  # of a glossary's terms at places of texts: about two seconds
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,61 @@ class TokenizedText:
         return join_sentences(self.split, lines, language, links is not None, is_document)
 
 
+class Tokenization:
+    """Texts that are split and tokenized little by little.
+
+    Args:
+        translator: The model that will translate them.
+        search: Search settings, which limit the tokens of a segment.
+        texts: Texts of any length.
+        is_split: Translate each sentence of a line by itself.
+        is_document: Whether the texts are of a document; see `SplitText.split`.
+
+    Attributes:
+        texts: Those that have been reached; the last one may lack segments.
+    """
+
+    def __init__(
+        self,
+        translator: Translator,
+        search: SearchConfig,
+        texts: Sequence[str],
+        is_split: bool,
+        is_document: bool = False,
+    ) -> None:
+        self.translator, self.search = translator, search
+        self.texts: list[TokenizedText] = []
+        self._segments = self._iterate(texts, is_split, is_document)
+
+    def take(self, tokens: int) -> list[Segment]:
+        """Return the next segments, until they have so many tokens; none: all texts are tokenized.
+
+        Raises:
+            Rejection: 400 if the terms of a glossary would take too long in a sentence.
+        """
+        taken, total = [], 0
+        for segment in self._segments:
+            taken.append(segment)
+            total += len(segment.ids)
+            if total >= tokens:
+                break
+        return taken
+
+    def _iterate(
+        self, texts: Sequence[str], is_split: bool, is_document: bool
+    ) -> Iterator[Segment]:
+        for text in texts:
+            split = SplitText.split(self.translator, text, is_split, is_document)
+            self.texts.append(TokenizedText(split, []))
+            for line in split.lines:
+                count_tries(self.translator.glossary, [line])
+                segments: list[Segment] = []
+                self.texts[-1].lines.append(segments)
+                for segment in self.translator.iterate_segments(line, self.search):
+                    segments.append(segment)
+                    yield segment
+
+
 def tokenize_texts(
     translator: Translator,
     search: SearchConfig,
@@ -64,28 +122,37 @@ def tokenize_texts(
     max_tokens: int,
     is_document: bool = False,
 ) -> list[TokenizedText]:
-    """Split and tokenize the texts of a request.
+    """Split and tokenize the texts of a request; see `Tokenization`.
 
     Args:
         translator: The model that will translate them.
-        search: Search settings, which limit the tokens of a segment.
+        search: Search settings.
         texts: Texts of any length.
         is_split: Translate each sentence of a line by itself.
         max_tokens: Tokens that all texts may have together.
-        is_document: Whether the texts are of a document; see `SplitText.split`.
+        is_document: Whether the texts are of a document.
 
     Raises:
         Rejection: 400 as soon as the texts have more tokens.
     """
-    found, total = [], 0
-    for text in texts:
-        split = SplitText.split(translator, text, is_split, is_document)
-        lines = []
-        for line in split.lines:
-            segments = translator.split(line, search)
-            lines.append(segments)
-            total += sum(len(segment.ids) for segment in segments)
-            if total > max_tokens:
-                raise too_long(total, max_tokens)
-        found.append(TokenizedText(split, lines))
-    return found
+    tokenization = Tokenization(translator, search, texts, is_split, is_document)
+    total = sum(len(segment.ids) for segment in tokenization.take(max_tokens + 1))
+    if total > max_tokens:
+        raise too_long(total, max_tokens)
+    return tokenization.texts
+
+
+def count_tries(glossary: Glossary | None, texts: Sequence[str]) -> int:
+    """Return about how many terms of a glossary will be compared with texts.
+
+    Raises:
+        Rejection: 400 if this would take many seconds.
+    """
+    tries = sum(map(glossary.count_tries, texts)) if glossary is not None else 0
+    if tries > MAX_TRIES:
+        raise Rejection(
+            400,
+            "Invalid request: too many terms of the glossary begin alike for so long a text;"
+            " send less text at once",
+        )
+    return tries

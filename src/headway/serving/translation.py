@@ -4,27 +4,90 @@ import asyncio
 import threading
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from headway.config import UNLIMITED, SearchConfig
-from headway.inference import Segment, Translator
+from headway.inference import Hypothesis, Segment, Translator
 from headway.inference.quality.quality_model import Rating
 from headway.inference.text_translation import TextTranslation
 from headway.inference.token_stream import stream_tokens
 from headway.inference.translation import WordPairs
 from headway.serving.queue import SHORT_REQUEST, TranslationQueue
-from headway.serving.rejection import Rejection
-from headway.serving.tokenized_texts import TokenizedText, tokenize_texts
+from headway.serving.tokenized_texts import (
+    Tokenization,
+    TokenizedText,
+    count_tries,
+    tokenize_texts,
+)
 from headway.text.word_links import WordLinks
 
-MAX_TRIES = 1_000_000  # of a glossary's terms at places of a request's texts: about two seconds
 CHARACTERS_PER_TOKEN = 16  # at most, in almost all texts
+PORTION = 500  # tokens of a file that wait in the queue at once, and then the next ones
 
 
 def keeps_text(route: Sequence[Translator]) -> bool:
     """Return whether all models of a route keep placeholders and the like."""
     return all(translator.default_search.keep for translator in route)
+
+
+@dataclass
+class _Found:
+    """What a model has found for segments.
+
+    Attributes:
+        hypotheses: For each segment its n best ones.
+        ratings: For each segment those of its hypotheses, if they were requested.
+        links: For each segment the word links of its best hypothesis, if they were requested.
+    """
+
+    hypotheses: list[list[Hypothesis]] = field(default_factory=list)
+    ratings: list[list[Rating]] = field(default_factory=list)
+    links: list[WordPairs] = field(default_factory=list)
+
+    def add(self, other: "_Found") -> None:
+        """Add what was found for the segments that follow."""
+        self.hypotheses += other.hypotheses
+        self.ratings += other.ratings
+        self.links += other.links
+
+
+@dataclass(frozen=True)
+class _Step:
+    """What a model of a route does with the segments of a request; see `TextTranslator.translate`."""
+
+    queue: TranslationQueue
+    translator: Translator
+    search: SearchConfig
+    align: bool
+    quality: bool
+    is_file: bool
+    is_admitted: bool
+
+    async def translate(self, segments: Sequence[Segment], texts: int = 1) -> _Found:
+        """Translate segments of so many texts; also rate and link them, if the request asks for it."""
+        found = _Found()
+        if not segments:
+            return found
+        translator, search = self.translator, self.search
+        found.hypotheses = await self.queue.translate(
+            translator, search, segments, texts, self.is_admitted, self.is_file
+        )
+        sizes = [len(segment.ids) for segment in segments]
+        run = partial(self.queue.run, sizes=sizes, is_admitted=True, is_file=self.is_file)
+        if self.quality:
+            both = zip(segments, found.hypotheses, strict=True)
+            rated = await run(
+                [partial(translator.rate, segment, n_best, search) for segment, n_best in both]
+            )
+            found.hypotheses = [each.hypotheses for each in rated]
+            found.ratings = [each.ratings for each in rated]
+        if self.align:
+            both = zip(segments, found.hypotheses, strict=True)
+            found.links = await run(
+                [partial(translator.align, segment, best) for segment, (best, *_) in both]
+            )
+        return found
 
 
 class TextTranslator:
@@ -46,7 +109,7 @@ class TextTranslator:
         align: bool = False,
         quality: bool = False,
         is_document: bool = False,
-        is_admitted: bool = False,
+        is_file: bool = False,
     ) -> list[TextTranslation]:
         """Translate texts through the models of a route; an empty route changes nothing.
 
@@ -58,71 +121,63 @@ class TextTranslator:
             quality: Also rate the translations, and translate again what looks broken; the quality of a text
                 is the lowest of all models.
             is_document: The texts are of a document; see `finish_sentence`.
-            is_admitted: The request has been admitted before, and is not rejected halfway.
+            is_file: The texts are some of a file, which is translated little by little and never rejected for
+                want of room.
         """
-        found = [
-            TextTranslation(text, links=WordLinks.identity(text) if align else None)
-            for text in texts
-        ]
+        if not route:
+            return await self.queue.run_text_work(
+                sum(map(len, texts)), partial(_keep_texts, texts, align), is_file
+            )
+        found = [TextTranslation(text) for text in texts]
         for number, translator in enumerate(route):
             n_best = 1 + (alternatives if number + 1 == len(route) else 0)
             beam = max(translator.default_search.beam, n_best)
             search = replace(translator.default_search, n_best=n_best, beam=beam)
-            sources = [translation.text for translation in found]
-            step = await self._translate_step(
-                translator, search, sources, align, quality, is_document, is_admitted or number > 0
-            )
-            for before, after in zip(found, step, strict=True):
-                after.quality = min(before.quality, after.quality)
-                if number and before.links and after.links:
-                    after.links = before.links.then(after.links)
-            found = step
+            step = _Step(self.queue, translator, search, align, quality, is_file, number > 0)
+            before, sources = found, [translation.text for translation in found]
+            found = await self._translate_step(step, sources, is_document)
+            for earlier, later in zip(before, found, strict=True):
+                later.quality = min(earlier.quality, later.quality)
+                if earlier.links and later.links:
+                    later.links = earlier.links.then(later.links)
         return found
 
     async def _translate_step(
-        self,
-        translator: Translator,
-        search: SearchConfig,
-        texts: Sequence[str],
-        align: bool,
-        quality: bool,
-        is_document: bool,
-        is_admitted: bool,
+        self, step: "_Step", texts: Sequence[str], is_document: bool
     ) -> list[TextTranslation]:
         """Translate all texts of a request by one model; they are admitted or rejected together."""
-        tokenized = await self._tokenize(translator, search, texts, is_document, is_admitted)
-        segments = [segment for text in tokenized for segment in text.segments]
-        found = []
-        if segments:
-            found = await self.queue.translate(
-                translator, search, segments, len(texts), is_admitted
+        if step.is_file:
+            tokenized, found = await self._translate_portions(step, texts, is_document)
+        else:
+            tokenized = await self._tokenize(
+                step.translator, step.search, texts, is_document, step.is_admitted
             )
-        sizes = [len(segment.ids) for segment in segments]
-        ratings: list[list[Rating]] | None = None
-        if quality:
-            rate = [
-                partial(translator.rate, segment, n_best, search)
-                for segment, n_best in zip(segments, found, strict=True)
-            ]
-            rated = await self.queue.run(rate, sizes, is_admitted=True)
-            found, ratings = [r.hypotheses for r in rated], [r.ratings for r in rated]
-        links: list[WordPairs] | None = None
-        if align:
-            both = zip(segments, found, strict=True)
-            calls = [partial(translator.align, segment, best) for segment, (best, *_) in both]
-            links = await self.queue.run(calls, sizes, is_admitted=True)
+            segments = [segment for text in tokenized for segment in text.segments]
+            found = await step.translate(segments, len(texts))
 
         def join() -> list[TextTranslation]:
             joined, at = [], 0
             for text in tokenized:
                 here = slice(at, at + len(text.segments))
                 at = here.stop
-                linked = None if links is None else links[here]
-                rated_here = None if ratings is None else ratings[here]
-                joined.append(text.join(translator, found[here], linked, rated_here, is_document))
+                links = found.links[here] if step.align else None
+                ratings = found.ratings[here] if step.quality else None
+                hypotheses = found.hypotheses[here]
+                joined.append(text.join(step.translator, hypotheses, links, ratings, is_document))
             return joined
 
-        return await self.queue.run_text_work(sum(map(len, texts)), join)
+        return await self.queue.run_text_work(sum(map(len, texts)), join, step.is_file)
+
+    async def _translate_portions(
+        self, step: "_Step", texts: Sequence[str], is_document: bool
+    ) -> "tuple[list[TokenizedText], _Found]":
+        """Tokenize and translate a few sentences at a time, so that little work remains if the client leaves."""
+        tokenization = Tokenization(step.translator, step.search, texts, self.is_split, is_document)
+        take = partial(tokenization.take, PORTION)
+        found = _Found()
+        while segments := await self.queue.run_text_work(0, take, is_file=True):
+            found.add(await step.translate(segments))
+        return tokenization.texts, found
 
     async def _tokenize(
         self,
@@ -133,7 +188,9 @@ class TextTranslator:
         is_admitted: bool,
     ) -> list[TokenizedText]:
         characters = sum(map(len, texts))
-        work = characters + await self._check_glossary(translator, texts, is_admitted)
+        tries = await self.queue.run_text_work(
+            characters, partial(count_tries, translator.glossary, texts)
+        )
         if characters >= SHORT_REQUEST and not is_admitted:
             # A long request that will be rejected must not cost the others the time to split it.
             self.queue.check_room(characters // CHARACTERS_PER_TOKEN)
@@ -141,29 +198,7 @@ class TextTranslator:
         tokenize = partial(
             tokenize_texts, translator, search, texts, self.is_split, max_tokens, is_document
         )
-        return await self.queue.run_text_work(work, tokenize)
-
-    async def _check_glossary(
-        self, translator: Translator, texts: Sequence[str], is_admitted: bool
-    ) -> int:
-        """Return about how many terms will be compared with the texts.
-
-        Raises:
-            Rejection: 400 if this would take many seconds.
-        """
-        glossary = translator.glossary
-        if glossary is None:
-            return 0
-        tries = await self.queue.run_text_work(
-            sum(map(len, texts)), lambda: sum(map(glossary.count_tries, texts))
-        )
-        if tries > MAX_TRIES and not is_admitted:
-            raise Rejection(
-                400,
-                "Invalid request: too many terms of the glossary begin alike for so long a text;"
-                " send less text at once",
-            )
-        return tries
+        return await self.queue.run_text_work(characters + tries, tokenize)
 
     async def stream(self, route: Sequence[Translator], text: str) -> AsyncGenerator[str, None]:
         """Yield the parts of a translation as the last model of a route finds them, greedily.
@@ -218,3 +253,10 @@ class TextTranslator:
             stop.set()
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
+
+
+def _keep_texts(texts: Sequence[str], align: bool) -> list[TextTranslation]:
+    """Return texts as their own translations."""
+    return [
+        TextTranslation(text, links=WordLinks.identity(text) if align else None) for text in texts
+    ]

@@ -8,7 +8,7 @@ from starlette.testclient import TestClient
 
 from headway.config import ServerConfig
 from headway.errors import HeadwayError
-from headway.serving import translation
+from headway.serving import tokenized_texts
 from headway.serving.app import make_app
 from headway.serving.deepl.glossary_store import COMPILED, GlossaryStore
 from headway.serving.keys import Keys
@@ -146,7 +146,7 @@ def test_few_glossaries_are_ready_at_once() -> None:
 def test_the_work_of_a_glossary_is_bounded(models: Models, monkeypatch: pytest.MonkeyPatch) -> None:
     glossary = Glossary.of({**{f"cat {n}": "K" for n in range(11)}, "日": "D", "dog": "H"})
     assert glossary.count_tries("cat caz dogs 日日 x") == 11 + 11 + 1 + 2
-    monkeypatch.setattr(translation, "MAX_TRIES", 100)
+    monkeypatch.setattr(tokenized_texts, "MAX_TRIES", 100)
     with client_of(models) as client:
         made = make(client, "\n".join(f"cat {n}\tK" for n in range(11))).json()
         assert translate(client, "the cat " * 9, made["glossary_id"]).status_code == 200
