@@ -301,6 +301,36 @@ def test_a_stopped_server_answers_the_requests_it_has_accepted(
     assert came == answered
 
 
+def test_a_stopped_server_gives_a_file_the_time_of_other_requests(
+    model_directory: Path, tmp_path: Path
+) -> None:
+    limits = ("--search.max-extra", "100000", "--server.deadline", "2")
+    server = Running(tmp_path / "log", str(model_directory), *limits)
+    parts = [
+        ("source", "", b"en"),
+        ("target", "", b"de"),
+        ("file", '; filename="a.txt"', b"the cat\n" * 99),
+    ]
+    body = b"".join(
+        b'--x\r\nContent-Disposition: form-data; name="%s"%s\r\n\r\n%s\r\n' % (name.encode(), more.encode(), value)
+        for name, more, value in parts
+    ) + b"--x--\r\n"  # fmt: skip
+    head = b"POST /translate_file HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: multipart/form-data; boundary=x\r\n"
+    with server.connect() as connection:
+        connection.sendall(head + b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        connection.settimeout(30)
+        server.wait(lambda: server.metric("headway_pending_requests") == 1)
+        server.process.send_signal(signal.SIGTERM)
+        answer = b""
+        while chunk := connection.recv(65536):
+            answer += chunk
+    assert answer.startswith(b"HTTP/1.1 503 ")
+    assert answer.endswith(b'{"error": "The server is stopping, try again later"}')
+    assert server.stop() == 0
+    assert "Traceback" not in server.text()
+    assert "received" in server.text()
+
+
 def test_it_listens_on_this_machine_only_and_names_a_port_in_use(
     server: Running, model_directory: Path
 ) -> None:

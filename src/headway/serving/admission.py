@@ -43,6 +43,8 @@ class Admission:
         self.rates = RateLimit(config.req_limit)
         self.wrong_keys = RateLimit(WRONG_KEYS_A_MINUTE)
         self.pending = 0  # requests that were admitted and have no answer yet
+        self.is_stopping = False
+        self._timeouts: set[asyncio.Timeout] = set()  # of the pending requests
 
     @asynccontextmanager
     async def admit(
@@ -60,9 +62,12 @@ class Admission:
                 passes; 500 if a model fails.
         """
         self.pending += 1
-        deadline = self.config.file_deadline if has_file else self.config.deadline
+        has_more = has_file and not self.is_stopping
+        deadline = self.config.file_deadline if has_more else self.config.deadline
+        timeout = asyncio.timeout(deadline)
+        self._timeouts.add(timeout)
         try:
-            async with asyncio.timeout(deadline):
+            async with timeout:
                 fields = await read_fields(request, self.config, has_file, repeated)
                 client = self.identify(request, fields)
                 given = fields.get(repeated or "q")
@@ -70,12 +75,23 @@ class Admission:
                 yield fields
         except TimeoutError:
             message = f"This took more than {deadline:g} seconds"
+            if self.is_stopping:
+                message = "The server is stopping, try again later"
             raise Rejection(503, message, {"Retry-After": "10"}) from None
         except HeadwayError as error:
             log.error("cannot translate: %s", error)
             raise Rejection(500, str(error).splitlines()[0]) from None
         finally:
+            self._timeouts.remove(timeout)
             self.pending -= 1
+
+    def stop(self) -> None:
+        """Give no pending request more time than one without a file has, because the server ends."""
+        self.is_stopping = True
+        latest = asyncio.get_running_loop().time() + self.config.deadline
+        for timeout in self._timeouts:
+            if (timeout.when() or latest) > latest:
+                timeout.reschedule(latest)
 
     def identify(self, request: Request, fields: Mapping[str, object]) -> str:
         """Return the name of a key's owner, or the client's address on a server without keys.

@@ -140,6 +140,7 @@ async def _run(
         if serving.done():
             serving.result()
             raise HeadwayError("the HTTP server has ended by itself")
+        server.admission.stop()
         http.stop()  # type: ignore[no-untyped-call]
         # A client that does not take its answer must not keep the process from ending.
         await asyncio.wait((serving,), timeout=config.deadline + 2 * config.idle_seconds)
