@@ -15,6 +15,7 @@ from headway.serving.files import KEPT_FILES, KEPT_SECONDS, FileStore
 from headway.serving.rejection import FAILED, Rejection, overloaded
 
 log = logging.getLogger("headway.serving")
+MOST_OF_A_KEY = KEPT_FILES // 2  # jobs that wait or run
 MAX_JOBS = 1_000  # that are remembered; the oldest ones that have ended go first
 
 
@@ -30,6 +31,7 @@ class FileJob:
         ended_at: When it ended; 0.0: it has not ended.
         kept: The translated file; None if there is none.
         error: Why it failed, or "".
+        task: Runs it; None: it has not begun.
     """
 
     owner: str
@@ -39,6 +41,7 @@ class FileJob:
     ended_at: float = 0.0
     kept: KeptDocument | None = None
     error: str = ""
+    task: asyncio.Task[None] | None = None
 
     @property
     def seconds_remaining(self) -> int | None:
@@ -74,15 +77,16 @@ class FileJobs:
             The name of the job.
 
         Raises:
-            Rejection: 429 if too many files wait.
+            Rejection: 429 if too many files wait, of all clients or of this key.
         """
         self._forget_old()
-        if len(self._tasks) >= KEPT_FILES:
+        own = sum(job.owner == owner and not job.ended_at for job in self._jobs.values())
+        if len(self._tasks) >= KEPT_FILES or (owner and own >= MOST_OF_A_KEY):
             work.close()
             raise overloaded(60)
         job, name = FileJob(owner, progress), secrets.token_hex(16).upper()
         self._jobs[name] = job
-        task = asyncio.ensure_future(self._run(job, work))
+        job.task = task = asyncio.ensure_future(self._run(job, work))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return name
@@ -107,6 +111,17 @@ class FileJobs:
         ):
             raise Rejection(404, "Document not found")
         return found
+
+    def cancel(self, name: str, key: str, owner: str) -> None:
+        """End a job, if it goes on, and forget it.
+
+        Raises:
+            Rejection: As for `find`.
+        """
+        job = self.find(name, key, owner)
+        del self._jobs[name.upper()]
+        if job.task is not None:
+            job.task.cancel()
 
     async def close(self) -> None:
         """End all jobs."""

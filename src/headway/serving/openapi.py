@@ -15,7 +15,7 @@ from headway.serving.schemas import PLAIN, Schema, Schemas
 Handler = Callable[..., Any]
 # Of the addresses and their fields: see docs/stability.md. The second number is raised by an addition, the
 # first by any other change.
-API_VERSION = "1.2"
+API_VERSION = "1.3"
 JSON = "application/json"
 FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 REJECTIONS = {

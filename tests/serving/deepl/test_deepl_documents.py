@@ -12,7 +12,7 @@ from headway.config import ServerConfig
 from headway.errors import HeadwayError
 from headway.serving import file_jobs
 from headway.serving.app import make_app
-from headway.serving.file_jobs import FileJobs
+from headway.serving.file_jobs import MOST_OF_A_KEY, FileJobs
 from headway.serving.file_translation import KeptDocument, Progress
 from headway.serving.files import KEPT_FILES, FileStore
 from headway.serving.models import Models, load_models
@@ -163,6 +163,24 @@ def test_jobs_wait_end_and_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> Non
         assert raised.value.status == 429
         await jobs.close()
         assert all(jobs.find(name, jobs.key_of(name), "").ended_at for name in waiting)
+        cancelled = jobs.start("", Progress(), work(asyncio.Event()))
+        next_one = jobs.start("", Progress(), work(asyncio.Event()))
+        await asyncio.sleep(0)
+        job, following = (jobs.find(n, jobs.key_of(n), "") for n in (cancelled, next_one))
+        with pytest.raises(Rejection):
+            jobs.cancel(cancelled, "0" * 64, "")
+        jobs.cancel(cancelled, job.key, "")
+        await asyncio.sleep(0.01)
+        assert job.ended_at
+        assert following.started_at
+        with pytest.raises(Rejection):
+            jobs.find(cancelled, job.key, "")
+        of_a_key = [jobs.start("A", Progress(), work(first)) for _ in range(MOST_OF_A_KEY)]
+        with pytest.raises(Rejection) as raised:
+            jobs.start("A", Progress(), work(first))
+        assert raised.value.status == 429
+        assert jobs.start("B", Progress(), work(first)) not in of_a_key
+        await jobs.close()
         clock = time.monotonic() + file_jobs.KEPT_SECONDS + 1
         monkeypatch.setattr("headway.serving.file_jobs.time.monotonic", lambda: clock)
         key = jobs.key_of(names[0])
@@ -170,3 +188,15 @@ def test_jobs_wait_end_and_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> Non
             jobs.find(names[0], key, "")
 
     asyncio.run(run())
+
+
+def test_a_document_is_given_up(models: Models) -> None:
+    with client_of(models) as client:
+        document = send(client, "a.txt", b"The cat sees a dog. " * 2_000).json()
+        address = f"/v2/document/{document['document_id']}"
+        key = {"document_key": document["document_key"]}
+        assert client.post(f"{address}/cancel", json={"document_key": "0" * 64}).status_code == 404
+        answer = client.post(f"{address}/cancel", json=key)
+        assert (answer.status_code, answer.content) == (204, b"")
+        for more in ("", "/result", "/cancel"):
+            assert client.post(f"{address}{more}", json=key).status_code == 404

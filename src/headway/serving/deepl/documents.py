@@ -1,4 +1,4 @@
-"""What DeepL's addresses of documents do: a file is sent, asked for, and fetched."""
+"""What the addresses of documents do: a file is sent, asked for, and fetched or given up."""
 
 from pathlib import PurePath
 
@@ -108,6 +108,11 @@ async def get_document_quality(
     if not kept.table:
         raise Rejection(404, "Document has no quality: send it with quality=true")
     return context.files.find(kept.table)
+
+
+async def cancel_document(request: DeepLDocumentKeyRequest, context: Context) -> None:
+    """Give up the translation of a file, and forget it."""
+    context.jobs.cancel(request.document_id, request.document_key, context.owner)
 
 
 def _find_kept(request: DeepLDocumentKeyRequest, context: Context) -> KeptDocument:

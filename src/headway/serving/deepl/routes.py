@@ -37,6 +37,7 @@ DOCUMENTS: list[tuple[str, str, Handler, int]] = [
     ("POST", "/v2/document/{document_id}", documents.get_document, 200),
     ("POST", "/v2/document/{document_id}/result", documents.get_document_result, 200),
     ("POST", "/v2/document/{document_id}/quality", documents.get_document_quality, 200),
+    ("POST", "/v2/document/{document_id}/cancel", documents.cancel_document, 204),
 ]
 
 
@@ -59,9 +60,16 @@ def describe_deepl(api: OpenAPI) -> None:
     api.add("post", "/v2/translate", text.translate, rejections=REJECTIONS | GONE)
     api.add("get", "/v2/languages", handlers.deepl_languages, rejections=REJECTIONS)
     api.add("get", "/v2/usage", handlers.deepl_usage, rejections=REJECTIONS)
-    for method, path, handler, _ in DOCUMENTS:
+    for method, path, handler, status in DOCUMENTS:
         answer = bytes if get_type_hints(handler)["return"] is TranslatedFile else None
-        api.add(method.lower(), path, handler, answer=answer, rejections=REJECTIONS | GONE)
+        api.add(
+            method.lower(),
+            path,
+            handler,
+            answer=answer,
+            status=status,
+            rejections=REJECTIONS | GONE,
+        )
     for method, path, handler, status in GLOSSARIES:
         kind = TSV if handler is glossaries.get_glossary_entries else ""
         api.add(

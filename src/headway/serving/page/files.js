@@ -1,4 +1,5 @@
 /* Files: a file is sent, its translation goes on at the server, and the browser saves it when it is done.
+ * A file that the user closes, or replaces by another one, is given up.
  * headway.files(context) returns {configure}; context() returns {source, target, glossary, key}. */
 (function (headway) {
   "use strict";
@@ -7,7 +8,7 @@
   const TABLES = /\.[ct]sv$/i;
 
   function files(context) {
-    let request = null; // the newest file; an older one is no longer asked for
+    let request = null; // the newest file; an older one is given up
     let rates = false; // whether the server says how good translations are
 
     function show(message, { wrong = false, done = null } = {}) {
@@ -46,12 +47,14 @@
       if ($("columns").value.trim() && TABLES.test(file.name)) form.append("columns", $("columns").value);
       if (rates) form.append("quality", "true");
       const options = { signal: mine.signal, key };
+      let address = "";
+      let secret = null;
       hideLinks();
       show("Sending …", { done: 0 });
       try {
         const sent = await headway.request("v2/document", form, options);
-        const secret = { document_key: sent.document_key };
-        const address = `v2/document/${encodeURIComponent(sent.document_id)}`;
+        secret = { document_key: sent.document_key };
+        address = `v2/document/${encodeURIComponent(sent.document_id)}`;
         const { quality } = await wait(address, secret, options);
         const blob = await ask(`${address}/result`, secret, { ...options, isFile: true });
         const name = nameTranslation(file.name, target);
@@ -63,6 +66,7 @@
         offer("file-quality", table, `${name}.quality.tsv`, "Save the quality of each sentence");
       } catch (error) {
         if (error.name !== "AbortError") show(error.message, { wrong: true });
+        else if (address) headway.request(`${address}/cancel`, secret, { key }).catch(() => {});
       }
     }
 

@@ -28,6 +28,7 @@
       throw new RequestError("The server does not answer.", 5);
     }
     if (reply.ok && isFile) return reply.blob();
+    if (reply.status === 204) return null;
     const answer = await reply.json().catch(() => null);
     if (reply.ok && answer) return answer;
     const given = answer?.error ?? answer?.message;
