@@ -187,6 +187,8 @@ class Conversation:
             self.documents = [*self.documents[-9:], json.loads(content)]
         elif call.method == "DELETE" and status == 204:
             self.glossaries.remove(call.named["glossary_id"])
+        elif call.path.endswith("/cancel") and status == 204:
+            self.documents.remove(call.named)
 
     def _make_call(self) -> Call:
         """Return a sound request."""
@@ -227,7 +229,7 @@ class Conversation:
                 return Call("POST", "/v2/document", fields, "multipart")
             case 10:
                 document = pick(self.documents or [{"document_id": "A", "document_key": "B"}])
-                part = pick(["", "/result", "/quality"])
+                part = pick(["", "/result", "/quality", "/cancel"])
                 fields = {"document_key": document["document_key"]}
                 kind = pick(["json", "form"])
                 return Call("POST", f"/v2/document/{{document_id}}{part}", fields, kind, document)
