@@ -1,6 +1,7 @@
 """Makes the requests of `messages.py` of the fields that clients send."""
 
 from collections.abc import Mapping
+from dataclasses import fields as fields_of
 from typing import Any, Generic, TypeVar, get_args, get_type_hints
 
 from headway.config import ServerConfig
@@ -21,6 +22,7 @@ class RequestParser(Generic[R]):
 
     def __init__(self, kind: type[R], config: ServerConfig) -> None:
         self.kind, self.config = kind, config
+        self._defaults = {field.name: field.default for field in fields_of(kind)}
         annotated = get_type_hints(kind, include_extras=True)
         self._fields: list[tuple[str, Any, int | None]] = []
         for name, hint in get_type_hints(kind).items():
@@ -50,7 +52,7 @@ class RequestParser(Generic[R]):
             elif hint is int:
                 values[name] = _parse_count(name, value, limit)
             elif hint is bool:
-                values[name] = _parse_flag(name, value)
+                values[name] = _parse_flag(name, value, self._defaults[name])
             else:
                 values[name] = _parse_choice(name, value, get_args(hint))
         return self.kind(**values)
@@ -98,12 +100,14 @@ def _parse_count(name: str, value: Any, limit: int | None) -> int:
     return count
 
 
-def _parse_flag(name: str, value: object) -> bool:
+def _parse_flag(name: str, value: object, default: Any) -> bool:
+    if value is None or value == "":
+        return bool(default)
     if isinstance(value, str):
         return value.lower() in ("1", "true", "yes", "on")
-    if value is not None and not isinstance(value, bool):
+    if not isinstance(value, bool):
         raise Rejection(400, f"Invalid request: {name} parameter is not true or false")
-    return bool(value)
+    return value
 
 
 def _parse_choice(name: str, value: object, choices: tuple[str, ...]) -> str:

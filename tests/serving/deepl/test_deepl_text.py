@@ -91,6 +91,16 @@ def test_tags(client: TestClient) -> None:
     assert split == ["<s/>".join(parts)]
 
 
+def test_tags_without_text_beside_them_separate_unless_switched_off(client: TestClient) -> None:
+    xml = "<d><t>the cat sees</t><t>the cat sees</t></d>"
+    [part] = texts(ask(client, text="the cat sees"))
+    apart = [f"<d><t>{part}</t><t>{part}</t></d>"]
+    for value, is_apart in ((None, True), ("", True), (True, True), ("0", False), (False, False)):
+        given = ask(client, text=xml, tag_handling="xml", outline_detection=value)
+        assert (texts(given) == apart) is is_apart, value
+    assert texts(ask(client, text=xml, tag_handling="xml")) == apart
+
+
 @pytest.mark.parametrize(
     "fields",
     [
