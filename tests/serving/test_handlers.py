@@ -106,6 +106,17 @@ def test_alternatives_are_the_next_best_and_scores_descend(
     assert "alternatives" not in ask(client, q="the cat sees", alternatives=0).json()
 
 
+@pytest.mark.parametrize("encoding", ["JSON", "a form"])
+def test_flags_are_words_or_numbers(client: TestClient, encoding: str) -> None:
+    for flag, has_scores in (
+        (1, True), ("1", True), ("True", True), ("on", True),
+        (0, False), ("0", False), ("no", False), ("", False),
+    ):  # fmt: skip
+        fields = {"q": "the cat", "source": "en", "target": "de", "scores": flag}
+        answer = client.post("/translate", **ENCODINGS[encoding](fields)).json()
+        assert ("score" in answer) is has_scores, flag
+
+
 @pytest.mark.parametrize("form", ["text", "html"])
 def test_a_score_is_the_sum_over_sentences(client: TestClient, form: str) -> None:
     parts = ["the cat sees.", "A dog runs!"]
@@ -190,6 +201,8 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"q": 5}, "Invalid request: q parameter is not a string or a list of strings"),
     ({"source": 5}, "Invalid request: source parameter is not a string"),
     ({"scores": 5}, "Invalid request: scores parameter is not true or false"),
+    ({"scores": "maybe"}, "Invalid request: scores parameter is not true or false"),
+    ({"scores": [True]}, "Invalid request: scores parameter is not true or false"),
 ]
 
 

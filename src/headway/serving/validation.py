@@ -9,6 +9,8 @@ from headway.serving.files import Upload
 from headway.serving.rejection import Rejection, missing_field, too_long
 
 R = TypeVar("R")
+FLAGS = dict.fromkeys(("1", "true", "yes", "on"), True)
+FLAGS |= dict.fromkeys(("0", "false", "no", "off"), False)
 
 
 class RequestParser(Generic[R]):
@@ -103,11 +105,10 @@ def _parse_count(name: str, value: Any, limit: int | None) -> int:
 def _parse_flag(name: str, value: object, default: Any) -> bool:
     if value is None or value == "":
         return bool(default)
-    if isinstance(value, str):
-        return value.lower() in ("1", "true", "yes", "on")
-    if not isinstance(value, bool):
+    found = FLAGS.get(str(value).lower())
+    if found is None:
         raise Rejection(400, f"Invalid request: {name} parameter is not true or false")
-    return value
+    return found
 
 
 def _parse_choice(name: str, value: object, choices: tuple[str, ...]) -> str:
