@@ -1,4 +1,4 @@
-"""Reloads of models and keys while the server runs."""
+"""Reloads of models, keys and glossaries while the server runs."""
 
 import asyncio
 import gc
@@ -6,6 +6,7 @@ import logging
 from collections.abc import Mapping, Sequence
 
 from headway.errors import HeadwayError
+from headway.serving.glossaries import Glossaries
 from headway.serving.models import file_versions, load_models
 from headway.serving.server import Server
 
@@ -13,7 +14,7 @@ log = logging.getLogger("headway.serving")
 
 
 class Reloader:
-    """Reads models and keys again; the old ones stay if that fails.
+    """Reads models, keys and glossaries again; the old ones stay if that fails.
 
     Args:
         server: The server whose models are replaced.
@@ -48,7 +49,7 @@ class Reloader:
             log.info("the keys were read again")
 
     async def reload_models(self) -> bool:
-        """Read the models again; requests that have begun finish with the old ones.
+        """Read the models and then the glossaries again; requests that have begun finish with the old ones.
 
         Returns:
             Whether the models were replaced.
@@ -75,7 +76,21 @@ class Reloader:
             # A failed reload is tried again only when the files change again.
             self.loaded = found
             self.server.metrics.reloads.labels(outcome).inc()
+            # New models may translate other pairs of languages, which the glossaries are for.
+            await self._reload_glossaries()
             return outcome == "done"
+
+    async def _reload_glossaries(self) -> None:
+        setting = self.server.config.glossaries
+        if not setting:
+            return
+        pairs = list(self.server.models.pairs)
+        try:
+            self.server.glossaries = await asyncio.to_thread(Glossaries.load, setting, pairs)
+        except HeadwayError as error:
+            log.error("the glossaries stay as they are: %s", error)
+        else:
+            log.info("the glossaries were read again")
 
     async def watch(self, seconds: float) -> None:
         """Reload the models when their files have changed and changed no more since the last look."""
