@@ -3,8 +3,10 @@
 import asyncio
 import hashlib
 import json
+import logging
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ from headway.errors import HeadwayError
 from headway.pictures.maps import AttentionMaps
 from headway.serving.app import make_app
 from headway.serving.environment import read_variables
+from headway.serving.glossaries import Glossaries
 from headway.serving.keys import Keys
 from headway.serving.models import Models, load_models
 from headway.serving.page import page_files
@@ -575,5 +578,35 @@ def test_a_request_brings_a_glossary_or_names_one(models: Models, tmp_path: Path
     (tmp_path / "animals.tsv").write_text("cat\n", encoding="utf-8")
     with pytest.raises(HeadwayError, match=r"animals\.tsv:1: 'cat' has no target"):
         started(models, replace(LIMITS, glossaries=named))
-    with pytest.raises(HeadwayError, match="must be NAME=FILE"):
-        started(models, replace(LIMITS, glossaries="animals"))
+    for wrong in ("animals", "=a.tsv", "animals=", " = "):
+        with pytest.raises(HeadwayError, match="must be NAME=FILE"):
+            started(models, replace(LIMITS, glossaries=wrong))
+
+
+def test_a_table_is_for_the_pair_after_it_and_each_pair_has_one_file(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logging.getLogger("headway.serving"), "propagate", True)
+    for name, row in (("there", "cat\tKatze"), ("back", "Katze\tcat")):
+        (tmp_path / f"{name}.tsv").write_text(row, encoding="utf-8")
+    there, back = f"{tmp_path}/there.tsv", f"{tmp_path}/back.tsv"
+    pairs = [("en", "de"), ("de", "en"), ("en", "pt-BR")]
+
+    def sources(setting: str) -> list[str]:
+        """Return the term of the glossary x for each pair, or nothing."""
+        found = Glossaries.load(setting, pairs)
+        terms = [""] * len(pairs)
+        for number, pair in enumerate(pairs):
+            with suppress(Rejection):
+                terms[number] = found.find("x", pair).terms[0].source
+        return terms
+
+    assert sources(f"x={there}") == ["cat", "cat", "cat"]
+    assert sources(f" x = {there}@en-pt-BR ") == ["", "", "cat"]
+    assert sources(f"x={there}@en-de,x={back}@de-en") == ["cat", "Katze", ""]
+    assert not caplog.messages
+    assert sources(f"x={there}@en-fr") == ["", "", ""]
+    assert caplog.messages == [f"x={there}@en-fr: the glossary is for no languages of the models"]
+    for twice in (f"x={there},x={back}", f"x={there},x={back}@de-en"):
+        with pytest.raises(HeadwayError, match="another file of this name is for"):
+            sources(twice)

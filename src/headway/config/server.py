@@ -50,7 +50,7 @@ class ServerConfig:
         str, "addresses whose X-Forwarded-For is believed, separated by commas"
     ] = ""
     glossaries: Annotated[
-        str, "glossaries that requests may name: NAME=FILE, separated by commas"
+        str, "glossaries that requests may name: NAME=FILE or NAME=FILE@en-de, separated by commas"
     ] = ""
     client_glossaries: Annotated[
         int, "glossaries that each key may keep on the server; 0: none", NOT_NEGATIVE, at_most(1000)

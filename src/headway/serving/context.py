@@ -32,7 +32,7 @@ class Context:
     queue: TranslationQueue
     config: ServerConfig
     needs_key: bool = False
-    glossaries: Glossaries = field(default_factory=lambda: Glossaries({}, []))
+    glossaries: Glossaries = field(default_factory=lambda: Glossaries({}))
     files: FileStore = field(default_factory=lambda: FileStore(ServerConfig()))
     jobs: FileJobs = field(
         default_factory=lambda: FileJobs(FileStore(ServerConfig()), ServerConfig())

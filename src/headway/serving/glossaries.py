@@ -1,6 +1,8 @@
 """The glossaries of a server, and those that requests bring along."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import logging
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from headway.errors import HeadwayError
 from headway.inference import Translator
@@ -8,7 +10,9 @@ from headway.serving.rejection import Rejection
 from headway.text.glossary import Glossary
 from headway.text.glossary_file import LanguageError, parse_glossary, read_glossary
 
+log = logging.getLogger("headway.serving")
 Pair = tuple[str, str]
+_ENTRY = re.compile(r"([^=]*[^=\s])\s*=\s*(.+?)(?:@([\w-]+))?")  # NAME=FILE or NAME=FILE@en-de
 
 
 def add_named_glossary(
@@ -33,35 +37,45 @@ def add_named_glossary(
 
 
 class Glossaries:
-    """Glossaries by name.
+    """Glossaries by name, and for each by the pair of languages.
 
     Args:
-        files: The file of each name.
-        pairs: The served pairs of languages, which TBX files need.
-
-    Raises:
-        HeadwayError: If a file is missing or has a mistake; the message names it and the line.
+        by_name: The terms of each name for each pair.
     """
 
-    def __init__(self, files: Mapping[str, str], pairs: Iterable[Pair]) -> None:
-        self._by_name: dict[str, dict[Pair, Glossary]] = {name: {} for name in files}
-        for name, file in files.items():
-            for pair in pairs:
-                try:
-                    self._by_name[name][pair] = read_glossary(file, pair)
-                except LanguageError:
-                    continue  # for other languages
+    def __init__(self, by_name: Mapping[str, Mapping[Pair, Glossary]]) -> None:
+        self._by_name = by_name
 
     @classmethod
-    def load(cls, setting: str, pairs: Iterable[Pair]) -> "Glossaries":
-        """Read the glossaries of ``server.glossaries``: NAME=FILE, separated by commas."""
-        files = {}
+    def load(cls, setting: str, pairs: Collection[Pair]) -> "Glossaries":
+        """Read the glossaries of ``server.glossaries``.
+
+        Args:
+            setting: NAME=FILE, separated by commas; after FILE may be the pair that it is for, such as ``@en-de``.
+            pairs: The served pairs of languages.
+
+        Raises:
+            HeadwayError: If a file is missing or has a mistake, and the message names it and the line; or if
+                two files of a name are for the same pair.
+        """
+        by_name: dict[str, dict[Pair, Glossary]] = {}
         for entry in filter(None, map(str.strip, setting.split(","))):
-            name, equals, file = (part.strip() for part in entry.partition("="))
-            if not (name and equals and file):
+            found = _ENTRY.fullmatch(entry)
+            if found is None:
                 raise HeadwayError(f"server.glossaries: {entry!r}: must be NAME=FILE")
-            files[name] = file
-        return cls(files, list(pairs))
+            name, file, direction = found.groups()
+            terms = _read_terms(
+                file, [pair for pair in pairs if direction in (None, "-".join(pair))]
+            )
+            if not terms:
+                log.warning("%s: the glossary is for no languages of the models", entry)
+            named = by_name.setdefault(name, {})
+            for source, target in named.keys() & terms:
+                raise HeadwayError(
+                    f"server.glossaries: {entry!r}: another file of this name is for {source} to {target}, too"
+                )
+            named |= terms
+        return cls(by_name)
 
     def find(self, text: str, pair: Pair) -> Glossary:
         """Return the glossary that a request asks for.
@@ -91,3 +105,14 @@ class Glossaries:
                 f"Invalid request: the glossary {text} has no terms from {pair[0]} to {pair[1]}",
             )
         return known[pair]
+
+
+def _read_terms(file: str, pairs: Iterable[Pair]) -> dict[Pair, Glossary]:
+    """Return the terms of a file for each of the pairs that it is for; a table is for all of them."""
+    found = {}
+    for pair in pairs:
+        try:
+            found[pair] = read_glossary(file, pair)
+        except LanguageError:
+            continue
+    return found
