@@ -1,7 +1,6 @@
 """Makes the requests of `messages.py` of the fields that clients send."""
 
 from collections.abc import Mapping
-from dataclasses import fields as fields_of
 from typing import Any, Generic, TypeVar, get_args, get_type_hints
 
 from headway.config import ServerConfig
@@ -24,7 +23,6 @@ class RequestParser(Generic[R]):
 
     def __init__(self, kind: type[R], config: ServerConfig) -> None:
         self.kind, self.config = kind, config
-        self._defaults = {field.name: field.default for field in fields_of(kind)}
         annotated = get_type_hints(kind, include_extras=True)
         self._fields: list[tuple[str, Any, int | None]] = []
         for name, hint in get_type_hints(kind).items():
@@ -54,7 +52,7 @@ class RequestParser(Generic[R]):
             elif hint is int:
                 values[name] = _parse_count(name, value, limit)
             elif hint is bool:
-                values[name] = _parse_flag(name, value, self._defaults[name])
+                values[name] = _parse_flag(name, value, getattr(self.kind, name))
             else:
                 values[name] = _parse_choice(name, value, get_args(hint))
         return self.kind(**values)
@@ -102,9 +100,9 @@ def _parse_count(name: str, value: Any, limit: int | None) -> int:
     return count
 
 
-def _parse_flag(name: str, value: object, default: Any) -> bool:
+def _parse_flag(name: str, value: object, default: bool) -> bool:
     if value is None or value == "":
-        return bool(default)
+        return default
     found = FLAGS.get(str(value).lower())
     if found is None:
         raise Rejection(400, f"Invalid request: {name} parameter is not true or false")
