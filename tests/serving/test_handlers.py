@@ -583,6 +583,23 @@ def test_a_request_brings_a_glossary_or_names_one(models: Models, tmp_path: Path
             started(models, replace(LIMITS, glossaries=wrong))
 
 
+def test_a_glossary_has_a_limit_of_its_own(models: Models) -> None:
+    rows = "\n".join(f"word{number}\tWort" for number in range(50))
+    limit = LIMITS.char_limit + len(rows)
+    fields = {"q": "the cat", "source": "en", "target": "de"}
+    with started(models, replace(LIMITS, glossary_limit=limit)) as client:
+        for path in ("/translate", "/align"):
+            assert ask(client, path, glossary=f"{rows}\ncat\tKater", **fields).is_success
+        answer = ask(client, glossary=rows + "x" * limit, **fields)
+        message = f"glossary parameter ({len(rows) + limit}) exceeds its limit ({limit})"
+        assert (answer.status_code, answer.json()) == (
+            400,
+            {"error": f"Invalid request: {message}"},
+        )
+        schemas = client.get("/spec").json()["components"]["schemas"]
+        assert schemas["AlignRequest"]["properties"]["glossary"]["maxLength"] == limit
+
+
 def test_a_table_is_for_the_pair_after_it_and_each_pair_has_one_file(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -52,6 +52,7 @@ class ServerConfig:
     glossaries: Annotated[
         str, "glossaries that requests may name: NAME=FILE or NAME=FILE@en-de, separated by commas"
     ] = ""
+    glossary_limit: Annotated[int, "characters of a request's glossary", POSITIVE, LIMIT] = 100_000
     client_glossaries: Annotated[
         int, "glossaries that each key may keep on the server; 0: none", NOT_NEGATIVE, at_most(1000)
     ] = 100

@@ -1,5 +1,6 @@
 """The glossaries of a server, and those that requests bring along."""
 
+import asyncio
 import logging
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -15,7 +16,7 @@ Pair = tuple[str, str]
 _ENTRY = re.compile(r"([^=]*[^=\s])\s*=\s*(.+?)(?:@([\w-]+))?")  # NAME=FILE or NAME=FILE@en-de
 
 
-def add_named_glossary(
+async def add_named_glossary(
     route: Sequence[Translator], text: str, glossaries: "Glossaries"
 ) -> list[Translator]:
     """Return the models of a route with a glossary.
@@ -30,8 +31,9 @@ def add_named_glossary(
     """
     if len(route) > 1:
         raise Rejection(400, "Invalid request: a glossary needs one model between two languages")
+    find = glossaries.find  # the rows of a large glossary take a while to read
     return [
-        translator.with_glossary(glossaries.find(text, translator.languages))
+        translator.with_glossary(await asyncio.to_thread(find, text, translator.languages))
         for translator in route
     ]
 

@@ -48,7 +48,7 @@ async def translate(request: TranslateRequest, context: Context) -> Translation:
     texts = request.q if isinstance(request.q, list) else [request.q]
     route, detected = await find_direction(request.source, request.target, texts, context.models)
     if request.glossary is not None:
-        route = add_named_glossary(route, request.glossary, context.glossaries)
+        route = await add_named_glossary(route, request.glossary, context.glossaries)
     if request.quality:
         check_quality(route)
     quality = request.quality
@@ -96,7 +96,7 @@ async def translate_file(request: FileRequest, context: Context) -> FileTranslat
     async with context.files.reserve():
         document, route = await open_upload(upload, options, models)
         if request.glossary is not None:
-            route = add_named_glossary(route, request.glossary, context.glossaries)
+            route = await add_named_glossary(route, request.glossary, context.glossaries)
         if request.quality:
             check_quality(route)
         translated = await translate_document(
@@ -121,7 +121,7 @@ async def align(request: AlignRequest, context: Context) -> Alignment:
         request.source, request.target, [request.q], context.models
     )
     if request.glossary is not None:
-        route = add_named_glossary(route, request.glossary, context.glossaries)
+        route = await add_named_glossary(route, request.glossary, context.glossaries)
     [found] = await context.translator.translate(route, [request.q], align=True)
     links = found.links or WordLinks()
     answer = Alignment(

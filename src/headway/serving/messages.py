@@ -12,7 +12,7 @@ from headway.serving.files import Upload
 Text = Annotated[str, "char_limit"]
 Glossary = Annotated[
     str | None,
-    "char_limit",
+    "glossary_limit",
     "The name of a glossary of the server, or rows of a source, a tab and a target.",
 ]
 Texts = Annotated[str | list[str], "char_limit"]

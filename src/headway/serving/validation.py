@@ -64,7 +64,7 @@ def _parse_text(name: str, value: object, limit: int | None) -> str:
     if not isinstance(value, str):
         raise Rejection(400, f"Invalid request: {name} parameter is not a string")
     if limit is not None and len(value) > limit:
-        raise too_long(len(value), limit)
+        raise _over_limit(name, len(value), limit)
     return value
 
 
@@ -83,11 +83,17 @@ def _parse_texts(name: str, value: object, limit: int | None, batch_limit: int) 
         raise Rejection(400, message)
     if limit is not None:
         if len(texts) > batch_limit:
-            raise too_long(len(texts), batch_limit)
+            raise _over_limit(name, len(texts), batch_limit)
         for text in texts:
             if len(text) > limit:
-                raise too_long(len(text), limit)
+                raise _over_limit(name, len(text), limit)
     return texts if isinstance(value, list) else texts[0]
+
+
+def _over_limit(name: str, size: int, limit: int) -> Rejection:
+    if name == "q":  # the message is LibreTranslate's
+        return too_long(size, limit)
+    return Rejection(400, f"Invalid request: {name} parameter ({size}) exceeds its limit ({limit})")
 
 
 def _parse_count(name: str, value: Any, limit: int | None) -> int:

@@ -68,7 +68,7 @@ async def _translate(
     document, route = await open_upload(upload, options, context.models)
     route = await add_glossary(route, request.glossary_id, context)
     if request.glossary:
-        route = add_named_glossary(route, request.glossary, context.glossaries)
+        route = await add_named_glossary(route, request.glossary, context.glossaries)
     if request.quality:
         check_quality(route)
     translated = await translate_document(
