@@ -119,8 +119,15 @@ def use_translation(context: BrowserContext, origin: str, shots: Path | None) ->
     page.get_by_text("Alternatives").click()
     page.wait_for_selector("#alternatives button")
     other = page.locator("#alternatives button").first.inner_text()
+    first = page.locator("#target").inner_text().split()
     page.locator("#alternatives button").first.click()
     assert page.locator("#target").inner_text().split() == other.split()
+    page.locator("#target .word").last.click()
+    page.wait_for_selector("#view .figure line", state="attached")
+    assert page.locator("#sentence").inner_text() == "They are happy."
+    last_line = page.locator("#target").inner_text().split("\n")[-1]
+    assert page.locator("#sentence-target").inner_text() == last_line
+    page.keyboard.press("Escape")
     page.locator("#link").click()
     again = context.new_page()
     again.goto(page.url)

@@ -116,7 +116,7 @@ class Handler(BaseHTTPRequestHandler):
             same = [[i, i] for i in range(len(q.split()))]
             self.answer({"translatedText": q.upper(), "alignment": same})
         elif path == "/attention":
-            self.answer(view_json(maps_of(q, q.upper())))
+            self.answer(view_json(maps_of(q, body.get("translation") or q.upper())))
         else:
             self.answer({"error": "not found"}, 404)
 

@@ -88,3 +88,20 @@ def test_sentences_cover_all_words_in_order() -> None:
     ]  # fmt: skip
     assert all(text[part["start"] : part["end"]].strip() == part["text"] for part in found)
     assert evaluate(WORDS, 'headway.sentences(given, "no such_code")', text) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "translation", "expected"),
+    [
+        ("One man. Two dogs.", "Ein Mann. Zwei Hunde.", ["Ein Mann.", "Zwei Hunde."]),
+        ("One man.\n\n Two dogs.", "Ein Mann. Er.\n\n Zwei", ["Ein Mann. Er.", "Zwei"]),
+        ("A! B?\nC", "Ein Satz.\nD", ["", "", "D"]),
+        ("A! B?\nC", "", ["", "", ""]),
+    ],
+)
+def test_sentences_have_their_translations(
+    text: str, translation: str, expected: list[str]
+) -> None:
+    given = [text, "en", translation, "de"]
+    assert evaluate(WORDS, "headway.matchSentences(...given)", given) == expected
+    assert len(evaluate(WORDS, 'headway.sentences(given, "en")', text)) == len(expected)  # type: ignore[arg-type]

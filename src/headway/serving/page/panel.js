@@ -1,5 +1,5 @@
 /* The attention of one sentence, below the texts. headway.panel(context) returns {open, close, isOpen};
- * context() returns {text, source, target, key} of the current translation. */
+ * context() returns {q, text, source, target, key}: what is translated, its translation, and the languages. */
 (function (headway) {
   "use strict";
   const $ = (id) => document.getElementById(id);
@@ -10,8 +10,8 @@
 
     /** Show the sentence at a place of the text, or of an index, and pin a word of its translation. */
     async function open({ at = 0, word = null, index = null } = {}) {
-      const { text, source, target, key } = context();
-      sentences = headway.sentences(text, source);
+      const { q: whole = "", text = "", source, target, key } = context();
+      sentences = headway.sentences(whole, source);
       if (!sentences.length) return;
       const holding = sentences.findIndex(({ end }) => at < end);
       number = index ?? (holding < 0 ? sentences.length - 1 : holding);
@@ -31,7 +31,8 @@
       $("panel").setAttribute("aria-busy", "true");
       try {
         const q = sentences[number].text;
-        const json = await headway.request("attention", { q, source, target, ...key }, mine);
+        const translation = headway.matchSentences(whole, source, text, target)[number];
+        const json = await headway.request("attention", { q, source, target, translation, ...key }, mine);
         if (mine.signal.aborted) return;
         $("sentence-target").textContent = json.target;
         const root = headway.html("div", {});

@@ -17,8 +17,7 @@
   let spans = { source: [], target: [] };
 
   const keyFields = () => ($("key").value ? { api_key: $("key").value } : {});
-  const currentContext = () => ({ text: answer?.q ?? "", source: answer?.source, target: answer?.target, key: keyFields() });
-  const panel = headway.panel(currentContext);
+  const panel = headway.panel(() => ({ ...answer, key: keyFields() }));
   const glossary = () => headway.glossaryRows($("glossary").value);
   const files = headway.files(() => ({ source: $("from").value, target: $("to").value, glossary: glossary(), key: $("key").value }));
 

@@ -34,6 +34,17 @@
     return found;
   }
 
+  /** Return the translation of each sentence of a text, or "" where it is not clear. Each line is translated
+   * by itself, and a sentence mostly becomes one sentence. */
+  function matchSentences(text, source, translation, target) {
+    const lines = translation.split("\n");
+    return text.split("\n").flatMap((line, i) => {
+      const [here, there] = [sentences(line, source), sentences(lines[i] ?? "", target)];
+      if (here.length === 1) return [(lines[i] ?? "").trim()];
+      return here.map((_, n) => (here.length === there.length ? there[n].text : ""));
+    });
+  }
+
   /** Return the language code as the browser writes it, or undefined if the code is unknown. */
   function canonicalCode(language) {
     try {
@@ -78,5 +89,5 @@
     }
   }
 
-  Object.assign(headway, { words, sentences, showWords, showQuality });
+  Object.assign(headway, { words, sentences, matchSentences, showWords, showQuality });
 })((globalThis.headway ??= {}));
