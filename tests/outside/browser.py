@@ -128,6 +128,11 @@ def use_translation(context: BrowserContext, origin: str, shots: Path | None) ->
     last_line = page.locator("#target").inner_text().split("\n")[-1]
     assert page.locator("#sentence-target").inner_text() == last_line
     page.keyboard.press("Escape")
+    others = [text.split() for text in page.locator("#alternatives button").all_inner_texts()]
+    assert first in others
+    assert other.split() not in others
+    page.locator("#alternatives button").nth(others.index(first)).click()
+    assert page.locator("#target").inner_text().split() == first
     page.locator("#link").click()
     again = context.new_page()
     again.goto(page.url)

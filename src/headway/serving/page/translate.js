@@ -69,8 +69,9 @@
       const reply = await headway.request("translate", body, mine);
       if (request !== mine) return;
       const found = reply.detectedLanguage?.language;
-      const text = String(reply.translatedText);
-      showAnswer({ q, source: found ?? source, target, text, sentences: reply.sentences }, reply.alternatives ?? []);
+      const choices = [reply.translatedText, ...(reply.alternatives ?? [])]
+        .map((text, i) => ({ text: String(text), sentences: i ? [] : reply.sentences }));
+      showAnswer({ q, source: found ?? source, target, ...choices[0] }, choices);
       const again = reply.sentences?.some(({ repaired }) => repaired.length);
       showStatus([
         ...(found ? [`Detected: ${nameOf(found)}`] : []),
@@ -92,7 +93,8 @@
     $("status").classList.toggle("wrong", wrong);
   }
 
-  function showAnswer(found, alternatives = []) {
+  /** Show one of the translations of a text, and offer the others. */
+  function showAnswer(found, choices = []) {
     const changed = found?.q !== answer?.q || found?.text !== answer?.text;
     answer = found;
     links = null;
@@ -101,9 +103,10 @@
     headway.showQuality(spans.target, found?.text ?? "", found?.sentences ?? []);
     texts.target.tabIndex = spans.target.length ? -1 : 0;
     for (const id of ["copy", "link", "show-attention"]) $(id).disabled = !found;
-    $("alternatives").replaceChildren(...alternatives.map((text) => {
-      const button = headway.html("button", { type: "button" }, String(text));
-      button.addEventListener("click", () => showAnswer({ ...found, text: String(text), sentences: [] }, alternatives));
+    const others = choices.filter(({ text }) => text !== found.text);
+    $("alternatives").replaceChildren(...others.map((other) => {
+      const button = headway.html("button", { type: "button" }, other.text);
+      button.addEventListener("click", () => showAnswer({ ...found, ...other }, choices));
       return headway.html("li", {}, button);
     }));
     if (!found) showStatus("");
