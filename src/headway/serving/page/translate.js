@@ -258,7 +258,7 @@
     schedule(0);
   });
   $("more").addEventListener("toggle", () => $("more").open && answer && schedule(0));
-  $("glossary").addEventListener("input", () => answer && schedule(2 * PAUSE));
+  $("glossary").addEventListener("input", () => schedule(2 * PAUSE));
   $("key").addEventListener("change", () => schedule(0));
   $("key-field").addEventListener("submit", (event) => event.preventDefault());
   texts.source.addEventListener("input", onInput);
