@@ -24,6 +24,7 @@ from headway.serving.requests import read_fields
 
 log = logging.getLogger("headway.serving")
 WRONG_KEYS_A_MINUTE = 10  # of one address
+TEXT_FIELDS = ("q", "text", "file")
 
 
 class Admission:
@@ -70,8 +71,7 @@ class Admission:
             async with timeout:
                 fields = await read_fields(request, self.config, has_file, repeated)
                 client = self.identify(request, fields)
-                given = fields.get(repeated or "q")
-                self.rates.take(client, max(1, len(given)) if isinstance(given, list) else 1)
+                self.rates.take(client, _count_texts(fields))
                 yield fields
         except TimeoutError:
             message = f"This took more than {deadline:g} seconds"
@@ -125,3 +125,9 @@ class Admission:
         if self.pending >= self.config.queue_texts:
             self.metrics.rejected.inc()
             raise overloaded(max(1, min(60, round(self.queue.expected_seconds()))))
+
+
+def _count_texts(fields: Mapping[str, object]) -> int:
+    """Return how many texts a request brings; a file is one, however long it is."""
+    given = [fields[name] for name in TEXT_FIELDS if fields.get(name)]
+    return sum(len(each) if isinstance(each, list) else 1 for each in given)

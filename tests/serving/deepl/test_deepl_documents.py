@@ -70,6 +70,23 @@ def test_a_document_is_sent_asked_for_and_fetched(models: Models) -> None:
         assert client.post("/v2/document/x", json=key).status_code == 404
 
 
+def test_rates_count_files_and_not_the_questions_about_them(models: Models) -> None:
+    with client_of(models, req_limit=3) as client:
+        document = send(client, "a.txt", b"the cat\n" * 9).json()
+        assert wait(client, document)["status"] == "done"
+        address = f"/v2/document/{document['document_id']}"
+        key = {"document_key": document["document_key"]}
+        for _ in range(5):
+            assert client.post(address, json=key).is_success
+            assert client.get("/v2/usage").is_success
+        assert client.post(f"{address}/result", json=key).is_success
+        texts = {"text": ["a", "b", "c"], "target_lang": "DE", "source_lang": "EN"}
+        assert client.post("/v2/translate", json=texts).status_code == 429
+        assert send(client, "a.txt", b"the cat\n").is_success
+        assert client.post("/v2/translate", data=texts | {"text": "a"}).is_success
+        assert send(client, "a.txt", b"the cat\n").status_code == 429
+
+
 def test_glossaries_and_columns(models: Models) -> None:
     with client_of(models) as client:
         fields = {"name": "x", "source_lang": "EN", "target_lang": "DE", "entries": "cat\tQuarkz"}
