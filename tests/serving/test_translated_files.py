@@ -8,7 +8,7 @@ import zipfile
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import pytest
 from starlette.testclient import TestClient
@@ -74,6 +74,16 @@ def test_a_file_is_translated_and_fetched(models: Models) -> None:
         content = paths["/translate_file"]["post"]["requestBody"]["content"]
         assert [*content] == ["multipart/form-data"]
         assert "/download_file/{name}" in paths
+
+
+def test_addresses_of_files_are_ascii_whatever_their_names(models: Models) -> None:
+    with client_of(models) as client:
+        url = post(client, "Отчёт за май.txt", b"the cat\n").json()["translatedFileUrl"]
+        assert url.isascii()
+        fetched = client.get(urlsplit(url).path)
+        assert fetched.is_success
+        name = unquote(fetched.headers["content-disposition"].rpartition("'")[2])
+        assert name == "Отчёт_за_май.de.txt"
 
 
 def test_a_table_needs_columns_and_other_mistakes_have_one_line(models: Models) -> None:

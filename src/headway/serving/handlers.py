@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Sequence
 from functools import partial
 from typing import TypeVar
+from urllib.parse import quote
 
 from headway import __version__
 from headway.documents.opening import SUFFIXES
@@ -103,9 +104,9 @@ async def translate_file(request: FileRequest, context: Context) -> FileTranslat
             context.translator, route, document, quality=request.quality
         )
     kept = keep_document(context.files, upload.name, target, translated)
-    answer = FileTranslation(translatedFileUrl=f"download_file/{kept.address}")
+    answer = FileTranslation(translatedFileUrl=f"download_file/{quote(kept.address)}")
     if kept.quality is not None:
-        answer |= {"quality": kept.quality, "qualityUrl": f"download_file/{kept.table}"}
+        answer |= {"quality": kept.quality, "qualityUrl": f"download_file/{quote(kept.table)}"}
     return answer
 
 
