@@ -8,7 +8,7 @@ import pytest
 
 from headway.errors import HeadwayError
 from headway.text.glossary import Glossary, Term
-from headway.text.glossary_file import read_glossary
+from headway.text.glossary_file import parse_glossary, read_glossary
 from headway.text.kept_text import find_kept_text, has_words, is_symbol
 from headway.text.words import is_word_character
 
@@ -103,6 +103,10 @@ def test_tables_are_read(tmp_path: Path, suffix: str, delimiter: str) -> None:
     assert house == Term("house", ("Haus", "Gebäude"))
     assert acme.is_kept
     assert us.is_case_sensitive
+
+
+def test_a_byte_order_mark_before_rows_is_no_part_of_a_term() -> None:
+    assert [term.source for term in parse_glossary("glossary", "\ufeffcat\tKatze").terms] == ["cat"]
 
 
 def test_semicolons_separate_cells_that_have_commas(tmp_path: Path) -> None:

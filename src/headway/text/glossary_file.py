@@ -60,7 +60,7 @@ def read_glossary(path: str | Path, languages: tuple[str, str] = ("", "")) -> Gl
 
 
 def parse_glossary(name: str, text: str) -> Glossary:
-    """Parse the rows of a table with tabs, which a stranger has sent.
+    """Parse the rows of a table with tabs, which a stranger has sent; a byte order mark is no part of them.
 
     Args:
         name: Stands for a file in messages.
@@ -69,7 +69,8 @@ def parse_glossary(name: str, text: str) -> Glossary:
     Raises:
         HeadwayError: If a row is wrong, or has a regular expression, which may take any time.
     """
-    glossary = _make_glossary(Path(name), _read_table(Path(name), text, has_tabs=True))
+    rows = text.removeprefix("\ufeff")
+    glossary = _make_glossary(Path(name), _read_table(Path(name), rows, has_tabs=True))
     if any(term.is_regex for term in glossary.terms):
         raise HeadwayError(f"{name}: the flag regex is only for glossaries of the server")
     return glossary

@@ -71,6 +71,13 @@ def test_tables_with_commas(models: Models) -> None:
         assert entries == "cat, the\tKatze\ndog\tHund"
 
 
+def test_a_byte_order_mark_is_no_part_of_a_term(models: Models) -> None:
+    with client_of(models) as client:
+        for kind, row in (("tsv", "cat\tKatze"), ("csv", "cat,Katze")):
+            made = make(client, f"\ufeff{row}", entries_format=kind).json()
+            assert client.get(f"{PATH}/{made['glossary_id']}/entries").text == "cat\tKatze"
+
+
 @pytest.mark.parametrize(
     ("entries", "fields", "message"),
     [

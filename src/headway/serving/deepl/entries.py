@@ -56,7 +56,7 @@ def _make_term(source: str, target: str) -> Term:
 
 
 def _read_rows(text: str, kind: str) -> Iterator[tuple[int, Sequence[str]]]:
-    lines = re.split(r"\r\n|\n|\r", text)
+    lines = re.split(r"\r\n|\n|\r", text.removeprefix("\ufeff"))  # a byte order mark
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
