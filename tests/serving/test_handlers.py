@@ -505,10 +505,17 @@ def test_metrics_count_what_happened_and_ask_for_their_token(models: Models) -> 
         ask(client, q="the secret cat. A dog")
         ask(client, q="")
         client.get("/some/secret/path")
+        client.get("/download_file/secret.txt")
+        client.get("/v2/glossaries/secret")
+        client.get("/v2/glossaries/secret/entries")
         assert client.get("/metrics").status_code == 401
         text = client.get("/metrics", headers={"Authorization": "Bearer Zeichen"}).text
     assert 'headway_requests_total{endpoint="/translate",status="200"} 1.0\n' in text
     assert 'headway_requests_total{endpoint="/translate",status="400"} 1.0\n' in text
+    for path in ("/download_file/{name}", "/v2/glossaries/{glossary_id}/entries"):
+        assert f'headway_requests_total{{endpoint="{path}",status="40' in text
+    assert 'headway_requests_total{endpoint="/v2/glossaries/{glossary_id}",status="40' in text
+    assert 'headway_requests_total{endpoint="other",status="404"} 1.0\n' in text
     assert "headway_segments_total 2.0\n" in text
     assert "headway_queue_tokens 0.0\n" in text
     assert "secret" not in text

@@ -14,6 +14,7 @@ from typing import Any, NoReturn, cast
 import pytest
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
 from headway.config import ServerConfig
@@ -131,7 +132,8 @@ def test_an_overloaded_server_answers_before_the_application_sees_the_request() 
     async def send(message: Message) -> None:
         sent.append(message)
 
-    middleware = ServerMiddleware(application, admission, admission.metrics, {"/translate"})
+    routes = [Route("/translate", application)]
+    middleware = ServerMiddleware(application, admission, admission.metrics, routes)
     admission.queue.texts = MOST_TEXTS
     for method, path in (("POST", "/translate"), ("GET", "/translate"), ("GET", "/health")):
         scope = {"type": "http", "method": method, "path": path, "headers": []}

@@ -39,8 +39,7 @@ def make_app(server: Server) -> ServerMiddleware:
         },
     )
     starlette.router.redirect_slashes = False
-    paths = {route.path for route in routes}
-    app = ServerMiddleware(starlette, server.admission, server.metrics, paths)
+    app = ServerMiddleware(starlette, server.admission, server.metrics, routes)
     return app
 
 

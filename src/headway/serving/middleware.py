@@ -2,8 +2,10 @@
 
 import logging
 import time
+from collections.abc import Sequence
 
 from starlette.responses import Response
+from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from headway.serving.admission import Admission
@@ -37,13 +39,16 @@ class ServerMiddleware:
         app: The application.
         admission: Knows whether the server is overloaded.
         metrics: Counts answers.
-        paths: The addresses that are served; all others count as ``other``.
+        routes: What is served. Log and metrics name the path of a route, such as ``/v2/document/{document_id}``,
+            and ``other`` for all other addresses.
     """
 
     def __init__(
-        self, app: ASGIApp, admission: Admission, metrics: Metrics, paths: set[str]
+        self, app: ASGIApp, admission: Admission, metrics: Metrics, routes: Sequence[Route]
     ) -> None:
-        self.app, self.admission, self.metrics, self.paths = app, admission, metrics, paths
+        self.app, self.admission, self.metrics = app, admission, metrics
+        self._fixed = {route.path for route in routes if not route.param_convertors}
+        self._open = {route.path_regex: route.path for route in routes if route.param_convertors}
         self.received = self.answered = 0
         self._rejected = 0  # since the last line about rejections
         self._last_line = 0.0
@@ -84,8 +89,14 @@ class ServerMiddleware:
             self.answered += bool(status)
             self._record(scope, status, time.monotonic() - started)
 
+    def _name_path(self, path: str) -> str:
+        if path in self._fixed:
+            return path
+        names = (name for pattern, name in self._open.items() if pattern.match(path))
+        return next(names, "other")
+
     def _record(self, scope: Scope, status: int, seconds: float) -> None:
-        path = scope["path"] if scope["path"] in self.paths else "other"
+        path = self._name_path(scope["path"])
         self.metrics.requests.labels(path, str(status)).inc()
         self.metrics.request_seconds.labels(path).observe(seconds)
         if status != 429:
