@@ -144,13 +144,14 @@ def test_two_files_are_rejected(models: Models) -> None:
         assert answer.json() == {"error": "Invalid request: send one file at a time"}
 
 
-def test_a_file_that_is_converted_first_is_named_as_on_the_command_line(models: Models) -> None:
+def test_a_file_of_another_kind_is_named_as_on_the_command_line(models: Models) -> None:
     with client_of(models) as client:
         for address in ("/translate_file", "/v2/document"):
             for name, advice in (
-                ("a.doc", "an old Word document: convert it to .docx"),
-                ("a.pdf", "a PDF document: convert it to .docx"),
-                ("a.yaml", "a YAML file: convert it to .json"),
+                ("a.doc", "a.doc: an old Word document: convert it to .docx"),
+                ("a.pdf", "a.pdf: a PDF document: convert it to .docx"),
+                ("a.yaml", "a.yaml: a YAML file: convert it to .json"),
+                ("../a.exe", ": a.exe: is no document that can be translated"),
             ):
                 fields = {"source": "en", "target": "de", "target_lang": "DE"}
                 answer = client.post(address, files={"file": (name, b"x")}, data=fields)

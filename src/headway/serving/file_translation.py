@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import PurePath
 from typing import NamedTuple
 
 from headway.documents.kept_marks import KeptMarks
@@ -99,9 +98,8 @@ async def open_upload(
 
 
 async def _open(upload: Upload, options: DocumentOptions) -> Document:
-    name = PurePath(upload.name).name[-100:]
     try:
-        return await asyncio.to_thread(open_document, upload.data, name, options)
+        return await asyncio.to_thread(open_document, upload.data, upload.short_name, options)
     except HeadwayError as error:
         raise Rejection(400, f"Invalid request: {error}") from None
 

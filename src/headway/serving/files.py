@@ -23,6 +23,11 @@ class Upload:
     name: str
     data: bytes
 
+    @property
+    def short_name(self) -> str:
+        """The name without folders, for messages; of a very long one the end."""
+        return PurePath(self.name).name[-100:]
+
 
 @dataclass(frozen=True)
 class TranslatedFile:
