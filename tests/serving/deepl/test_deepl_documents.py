@@ -19,6 +19,8 @@ from headway.serving.models import Models, load_models
 from headway.serving.rejection import Rejection
 from headway.serving.server import Server
 
+UNKNOWN = "00000000-0000-0000-0000-000000000000"  # the name of no glossary
+
 
 @pytest.fixture(scope="module")
 def models(model_directory: Path) -> Models:
@@ -113,6 +115,9 @@ def test_wrong_documents(models: Models) -> None:
             ("a.txt", b"x", {"formality": "less"}, 400),
             ("a.txt", b"x", {"glossary_id": "x"}, 400),
             ("a.txt", b"x", {"glossary_id": "x", "source_lang": ""}, 400),
+            ("a.txt", b"x", {"glossary": "nothing"}, 400),
+            ("a.txt", b"x", {"glossary": "cat\t"}, 400),
+            ("a.txt", b"x", {"glossary": "cat\tQuarkz", "glossary_id": UNKNOWN}, 400),
             ("a.txt", b"x" * 9_000, {}, 413),
         ):
             answer = send(client, name, data, **fields)
@@ -121,7 +126,7 @@ def test_wrong_documents(models: Models) -> None:
         for name, data, fields, message in (
             ("a.json", b"{", {}, "is no JSON"),
             ("a.csv", b"a,b\n1,2\n", {}, "columns"),
-            ("a.txt", b"x", {"glossary": "nothing"}, "not a glossary"),
+            ("a.txt", b"the cat", {"glossary": "nothing", "source_lang": ""}, "not a glossary"),
         ):
             document = send(client, name, data, **fields).json()
             status = wait(client, document)

@@ -4,6 +4,7 @@ from pathlib import PurePath
 
 from headway.documents.opening import SUFFIXES, describe_unknown
 from headway.documents.paragraph import DocumentOptions
+from headway.inference import Translator
 from headway.serving.context import Context
 from headway.serving.deepl.glossaries import add_glossary
 from headway.serving.deepl.languages import find_language
@@ -40,6 +41,8 @@ async def upload_document(request: DeepLDocumentRequest, context: Context) -> De
         raise Rejection(400, "Value for 'output_format' not supported.")
     check_formality(request.formality)
     require_source(request.glossary_id, request.source_lang)
+    if request.glossary_id and request.glossary:
+        raise Rejection(400, "Send glossary_id or glossary, not both.")
     target = find_language(request.target_lang, "target_lang", context.models)
     source = ""
     if request.source_lang:
@@ -47,13 +50,27 @@ async def upload_document(request: DeepLDocumentRequest, context: Context) -> De
         route = context.models.require_route(source, target)
         if not route:
             raise Rejection(400, "Source and target language are equal.")
-        await add_glossary(route, request.glossary_id, context)  # rejects a wrong one now
-        if request.quality:
-            check_quality(route)
+        await _prepare_route(route, request, context)  # rejects what is wrong now
     progress = Progress()
     work = _translate(request, upload, source, target, context, progress)
     name = context.jobs.start(context.owner, progress, work)
     return {"document_id": name, "document_key": context.jobs.key_of(name)}
+
+
+async def _prepare_route(
+    route: list[Translator], request: DeepLDocumentRequest, context: Context
+) -> list[Translator]:
+    """Return the models of a route with the glossary of a request.
+
+    Raises:
+        Rejection: If the glossary is wrong, or the models cannot rate translations and the request asks for that.
+    """
+    route = await add_glossary(route, request.glossary_id, context)
+    if request.glossary:
+        route = await add_named_glossary(route, request.glossary, context.glossaries)
+    if request.quality:
+        check_quality(route)
+    return route
 
 
 async def _translate(
@@ -67,11 +84,7 @@ async def _translate(
     """Translate a file and keep the translated one."""
     options = DocumentOptions(source, target, (request.columns or "",))
     document, route = await open_upload(upload, options, context.models)
-    route = await add_glossary(route, request.glossary_id, context)
-    if request.glossary:
-        route = await add_named_glossary(route, request.glossary, context.glossaries)
-    if request.quality:
-        check_quality(route)
+    route = await _prepare_route(route, request, context)
     translated = await translate_document(
         context.translator, route, document, progress, quality=request.quality
     )
