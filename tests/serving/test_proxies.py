@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import socket
 import subprocess
 import urllib.error
 import urllib.request
@@ -88,6 +89,28 @@ def test_answers_and_errors_pass_through(proxy: tuple[Running, str]) -> None:
     status, body, _ = post(f"{url}/stream", q="the cat")
     assert status == 200
     assert b"event: done\n" in body
+
+
+def test_addresses_of_files_are_those_of_the_proxy(proxy: tuple[Running, str]) -> None:
+    _, url = proxy
+    kind = "multipart/form-data; boundary=x"
+    fields = {'file"; filename="a.txt"': "the cat", 'source"': "en", 'target"': "de"}
+    parts = [
+        f'--x\r\nContent-Disposition: form-data; name="{name}\r\n\r\n{value}\r\n'
+        for name, value in fields.items()
+    ]
+    body = "".join([*parts, "--x--\r\n"]).encode()
+    request = urllib.request.Request(f"{url}/translate_file", body, {"Content-Type": kind})
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        found = json.load(answer)["translatedFileUrl"]
+    assert found.startswith(f"{url}/download_file/")
+    with urllib.request.urlopen(found, timeout=10) as answer:
+        assert answer.status == 200
+    # A client of HTTP/1.0 may send no host.
+    host, _, port = url.removeprefix("http://").partition(":")
+    with socket.create_connection((host, int(port)), 10) as connection:
+        connection.sendall(b"GET /health HTTP/1.0\r\n\r\n")
+        assert b" 200 OK\r\n" in connection.makefile("rb").readline()
 
 
 def test_the_inside_and_large_bodies_are_closed(proxy: tuple[Running, str]) -> None:
