@@ -590,6 +590,20 @@ def test_a_request_brings_a_glossary_or_names_one(models: Models, tmp_path: Path
             started(models, replace(LIMITS, glossaries=wrong))
 
 
+def test_the_page_on_glossaries_names_the_addresses_that_take_one(client: TestClient) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "glossary.md").read_text(encoding="utf-8")
+    [sentence] = [line for line in page.splitlines() if "takes a field `glossary`" in line]
+    spec = client.get("/spec").json()
+    taking = set()
+    for path, methods in spec["paths"].items():
+        for media in methods.get("post", {}).get("requestBody", {}).get("content", {}).values():
+            schema = spec["components"]["schemas"][media["schema"]["$ref"].rpartition("/")[2]]
+            if "glossary" in schema["properties"]:
+                taking.add(path)
+    named = [name.removeprefix("POST ") for name in sentence.split("`")[1::2]]
+    assert {name for name in named if name.startswith("/")} == taking
+
+
 def test_a_glossary_has_a_limit_of_its_own(models: Models) -> None:
     rows = "\n".join(f"word{number}\tWort" for number in range(50))
     limit = LIMITS.char_limit + len(rows)
