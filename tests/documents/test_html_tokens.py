@@ -51,6 +51,26 @@ def test_tokens_are_those_of_the_standard(source: str, expected: list[str]) -> N
     assert "".join(token.text for token in tokens) == source
 
 
+XHTML = '<html xmlns="http://www.w3.org/1999/xhtml">'
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("a <![CDATA[<b> & ]] > c]]> d", ["text", "text", "text"]),
+        ("<title><![CDATA[</title>]]></title>", ["open title", "text", "close title"]),
+        ("<script>a<![CDATA[<b>]]></script>", ["open script", "text", "close script"]),
+        ("<?x y>z?>a", ["other", "text"]),
+        ("<?x>a", ["other"]),
+        ("<![CDATA[a>b]]", ["other"]),
+    ],
+)
+def test_tokens_of_xhtml_are_those_of_xml(source: str, expected: list[str]) -> None:
+    tokens = list(tokenize(XHTML + source))[1:]
+    assert [f"{token.kind} {token.name}".strip() for token in tokens] == expected
+    assert "".join(token.text for token in tokens) == source
+
+
 def test_attributes_are_read_with_any_quotes_and_without() -> None:
     [token] = tokenize("<a B=1 c='2\"' d=\"3'\" e f= 4 b=5 g=it's =h=6>")
     assert token.attributes == {

@@ -63,6 +63,19 @@ def test_attributes_of_html(source: str, expected: str) -> None:
     assert translated(source, "x.html") == expected
 
 
+@pytest.mark.parametrize("name", ["x.xhtml", "x.html"])
+def test_a_section_of_cdata_is_text_in_xhtml(name: str) -> None:
+    page = '<html xmlns="http://www.w3.org/1999/xhtml"><body>{}</body></html>'
+    source = page.format(
+        "<p>a <![CDATA[b <5>  &amp;]]> c<code><![CDATA[<d>]]></code></p><svg><text><![CDATA[<e>]]></text></svg>"
+    )
+    out = translated(source, name)
+    assert out == page.format(
+        "<p>A B &lt;5&gt;  &amp;AMP; C<code><![CDATA[<d>]]></code></p><svg><text>&lt;E&gt;</text></svg>"
+    )
+    ElementTree.fromstring(out)
+
+
 @pytest.mark.parametrize(
     ("source", "expected"),
     [

@@ -71,7 +71,7 @@ def read_parts(source: str, language: str = "") -> Iterator[Part]:
     for kind, tokens in scan(source, language):
         raw, name = "".join(token.text for token in tokens), tokens[0].name
         if kind == "text":
-            yield Part("text", raw, decode_text(raw))
+            yield Part("text", raw, decode_text(tokens[0]))
         elif kind == "block" or name in BORDERS:
             yield Part("break", raw)
         elif kind == "kept" and name in READINGS:
@@ -84,7 +84,7 @@ def read_parts(source: str, language: str = "") -> Iterator[Part]:
 
 
 def _read_text(tokens: Sequence[Token]) -> str:
-    return "".join(decode_text(token.text) for token in tokens if token.kind == "text")
+    return "".join(decode_text(token) for token in tokens if token.kind == "text")
 
 
 def _make_nodes(run: Sequence[Part]) -> Iterator[str | Block]:
@@ -119,6 +119,8 @@ def _count_outer(run: Sequence[Part], partner: Mapping[int, int], numbers: Seque
     return count
 
 
-def decode_text(source: str) -> str:
+def decode_text(token: Token) -> str:
     """Return what text means: without character references and line breaks."""
-    return _LINE_BREAK.sub(" ", html.unescape(_NUMBER.sub(r"&#\1", source)))
+    text = token.content
+    text = text if token.is_data else html.unescape(_NUMBER.sub(r"&#\1", text))
+    return _LINE_BREAK.sub(" ", text)

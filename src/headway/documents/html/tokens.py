@@ -1,7 +1,8 @@
 """The tokens of HTML: tags, comments and text, by the rules of the HTML standard (13.2.5, Tokenization).
 
 Every character of the source belongs to one token, so that the tokens together are the source again.
-Where a browser drops markup that never ends, it stays one token here.
+Where a browser drops markup that never ends, it stays one token here. A page that names the namespace of XHTML is XML:
+a CDATA section is text, and no comment.
 """
 
 import re
@@ -16,9 +17,13 @@ _EQUALS = re.compile(r"[\t\n\f\r ]*+=[\t\n\f\r ]*+")
 _BARE_VALUE = re.compile(r"[^\t\n\f\r >]++")
 _COMMENT_END = re.compile(r"--!?>")
 _SCRIPT_MARK = re.compile(r"<!--(?!-?>)|-->|<(/?)script(?=[\t\n\f\r />])", re.IGNORECASE)
+_XHTML = re.compile(r"""<html\b[^<>]*\sxmlns\s*=\s*["']http://www\.w3\.org/1999/xhtml["']""")
+_HEAD = 4096  # characters in which a page names its namespace
+_DATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
 RAW_TEXT = frozenset({
     "iframe", "noembed", "noframes", "noscript", "script", "style", "textarea", "title", "xmp",
 })  # fmt: skip
+_RAW_TEXT_OF_XML = frozenset({"script", "style"})  # in XML, too, because pages may be read as HTML
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +37,7 @@ class Token:
         attributes: Of an opening tag, by their names in lower case; the first of two counts.
         spans: Where the value of each attribute stands in ``text``, without quotes.
         is_closed: Whether an opening tag ends in ``/>``.
+        is_data: Whether text is a CDATA section, in which nothing is a character reference.
     """
 
     kind: Literal["text", "open", "close", "other"]
@@ -40,13 +46,21 @@ class Token:
     attributes: dict[str, str] = field(default_factory=dict)
     spans: dict[str, tuple[int, int]] = field(default_factory=dict)
     is_closed: bool = False
+    is_data: bool = False
+
+    @property
+    def content(self) -> str:
+        """The source of text, without the marks of a CDATA section."""
+        return _DATA.sub(r"\1", self.text) if self.is_data else self.text
 
 
 def tokenize(source: str) -> Iterator[Token]:
     """Yield the tokens of a document or a fragment, in linear time."""
+    is_xml = _XHTML.search(source, 0, _HEAD) is not None
+    raw_text = _RAW_TEXT_OF_XML if is_xml else RAW_TEXT
     at = text_start = 0
     while (at := source.find("<", at)) >= 0:
-        token = _read_markup(source, at)
+        token = (_read_section(source, at) if is_xml else None) or _read_markup(source, at)
         if token is None:
             at += 1
             continue
@@ -55,11 +69,23 @@ def tokenize(source: str) -> Iterator[Token]:
         yield token
         at = text_start = at + len(token.text)
         if (
-            token.kind == "open" and token.name in RAW_TEXT and not token.is_closed
+            token.kind == "open" and token.name in raw_text and not token.is_closed
         ):  # closed in XHTML
             at = _find_raw_text_end(source, at, token.name)
     if text_start < len(source):
         yield Token("text", source[text_start:])
+
+
+def _read_section(source: str, start: int) -> Token | None:
+    """Return the CDATA section or the processing instruction of XML that begins at start; None if there is none."""
+    if data := _DATA.match(source, start):
+        return Token("text", data[0], is_data=True)
+    if source.startswith("<![CDATA[", start):
+        return Token("other", source[start:])
+    if source.startswith("<?", start):
+        end = source.find("?>", start)
+        return Token("other", source[start : end + 2 if end >= 0 else len(source)])
+    return None
 
 
 def _read_markup(source: str, start: int) -> Token | None:

@@ -74,7 +74,7 @@ def _read(token: Token, at: int) -> Iterator[Value]:
         at: Where it starts in the document.
     """
     if token.kind == "text":
-        yield Value(at, at + len(token.text), decode_text(token.text), "text")
+        yield Value(at, at + len(token.text), decode_text(token), "text")
     for name in find_names(token):
         start, end = token.spans[name]
         text = html.unescape(token.attributes[name])
