@@ -19,6 +19,15 @@ from headway.text.words import find_words
 from support.documents import make_file, translate
 
 XLIFF = '<xliff version="2.0" srcLang="en"><file id="f"><unit id="u"><segment><source>{}</source></segment></unit></file></xliff>'
+# Elements of XLIFF that stand for a word, and for none.
+PLACEHOLDERS = (
+    '<x id="INTERPOLATION_1"/>', '<x id="ICU" equiv-text="{n, plural, ...}"/>', '<ph id="0" equiv="INTERPOLATION" disp="{{ a }}"/>',
+    '<x id="1" equiv-text=" {{a}} "/>', '<ph id="1">{0}</ph>', '<ph id="1" disp="%s"></ph>', '<ph id="1" type="ui" subType="xlf:var"/>',
+)  # fmt: skip
+NO_WORDS = (
+    '<x id="1"/>', '<x id="LINE_BREAK" ctype="lb" equiv-text="&lt;br/&gt;"/>', '<x id="START_LINK" equiv-text="&lt;a title=&quot;{0}&quot;&gt;"/>',
+    '<ph id="1">\\n</ph>', '<ph id="1">[b]</ph>', '<it id="1">{0}</it>',
+)  # fmt: skip
 GERMAN = DocumentOptions("en", "de", ("text",))
 
 
@@ -584,6 +593,11 @@ def test_segments_of_xliff_are_translated_in_their_marks(target: str, expected: 
     assert translated(done, "x.xlf") == done
 
 
+def test_a_unit_of_placeholders_has_nothing_to_translate() -> None:
+    source = XLIFF.format('<ph id="1">{0}</ph>, <x id="INTERPOLATION"/>')
+    assert not open_document(source.encode(), "x.xlf").paragraphs
+
+
 def test_line_breaks_of_xliff_are_spaces_unless_it_says_otherwise() -> None:
     source = '<xliff version="1.2"><file><body {}><trans-unit id="1"><source>a\n  b&#10;c</source></trans-unit></body></file></xliff>'
     for attribute, text in (("", "a b\nc"), ('xml:space="preserve"', "a\n  b\nc")):
@@ -692,6 +706,8 @@ def test_an_encoding_that_lacks_a_character() -> None:
         ("x.html", "<p>see <code>a &lt;<b>b</b></code> now <kbd></kbd>", "see _ now "),
         ("x.html", "<p>see <i lang=fr>de\nla</i><template>x</template><!-- y -->", "see _"),
         ("x.md", "see `a\nb` and $x^2$, {{ page.title }} {% c %}<var>*x*</var>\n", "see _ and _, _ _"),
+        *(("x.xlf", XLIFF.format(f"see {kept} now"), "see _ now") for kept in PLACEHOLDERS),
+        *(("x.xlf", XLIFF.format(f"see {kept} now"), "see  now") for kept in NO_WORDS),
         ("x.xlf", XLIFF.format('see <mrk id="1" translate="no">A &amp; <pc id="2">B</pc></mrk><ph id="3">C</ph>'), "see _"),
     ],
 )  # fmt: skip
@@ -704,7 +720,7 @@ def test_an_element_with_text_that_stays_stands_for_a_word(
     # What follows the word also follows it in the translation.
     written = document.write([translate(paragraph, str.upper)]).decode()
     kept = re.findall(
-        r"<code>.*?</code>|<i lang.*?</i>|`[^`]*`|\$.*?\$|\{\{.*?\}\}|<var>.*?</var>|<mrk.*</mrk>",
+        r"<code>.*?</code>|<i lang.*?</i>|`[^`]*`|\$.*?\$|\{\{.*?\}\}|<var>.*?</var>|<mrk.*</mrk>|<x .*?/>|<ph .*?(?:/>|</ph>)",
         source,
         re.DOTALL,
     )

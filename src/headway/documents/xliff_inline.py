@@ -6,11 +6,15 @@ from collections.abc import Iterator, Sequence
 
 from headway.documents.blocks import Part, make_kept
 from headway.documents.xml_tokens import XmlToken, read_text
+from headway.text.kept_text import KeptText, find_kept_text
 
 # Elements that stand for an opening tag of the original format -> for the closing tag of the same.
 _OPENING, _CLOSING = {"bx", "bpt", "sc", "sm"}, {"ex", "ept", "ec", "em"}
 _LINE_BREAK = re.compile(r"(?<!\s)\s*[\n\r]\s*")
 _CODE = {"bpt", "ept", "ph", "it", "ut"}  # their content is code of the original format
+_ALONE = {"ph", "x"}  # elements that stand for code which may be a placeholder
+_PLACEHOLDERS = ("ICU", "INTERPOLATION")  # how Angular's names of placeholders begin
+_WORD = "{}"  # stands for a placeholder in the text
 
 
 def make_parts(tokens: Sequence[XmlToken], keeps_lines: bool) -> list[Part]:
@@ -48,8 +52,30 @@ def _make_parts(tokens: Sequence[XmlToken], keeps_lines: bool) -> Iterator[Part]
         elif token.kind == "close":
             yield Part("close", source, name=token.name)
         else:
-            is_text = token.name not in _CODE
-            yield make_kept(source, read_text(tokens[start:at]) if is_text else "")
+            yield make_kept(source, _read_kept(token, read_text(tokens[start:at])))
+
+
+def _read_kept(token: XmlToken, content: str) -> str:
+    """Return the text of an element that stays; "" if it stands for no word, such as a tag or a line break.
+
+    Args:
+        token: Its first tag.
+        content: The text in it.
+    """
+    if token.name in _ALONE:
+        return _WORD if _is_placeholder(token, content) else ""
+    return "" if token.name in _CODE else content
+
+
+def _is_placeholder(token: XmlToken, content: str) -> bool:
+    """Return whether an element stands for a placeholder, as its name, its type or its code say."""
+    attributes = token.attributes
+    names = attributes.get("id", ""), attributes.get("equiv", "")
+    if any(name.startswith(_PLACEHOLDERS) for name in names):
+        return True
+    code = (content or attributes.get("equiv-text") or attributes.get("disp") or "").strip()
+    is_variable = attributes.get("subType") == "xlf:var"
+    return is_variable or find_kept_text(code) == [KeptText(0, len(code), "name")]
 
 
 def _is_protected(token: XmlToken) -> bool:
