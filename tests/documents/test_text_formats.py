@@ -659,6 +659,23 @@ def test_commas_and_spaces_separate_columns(columns: tuple[str, ...]) -> None:
     assert translated("a,b,c\n", "x.csv", numbered) == "A,b,C\n"
 
 
+@pytest.mark.parametrize(
+    ("options", "locale"),
+    [(GERMAN, "de"), (DocumentOptions("en", "pt-BR"), "pt_BR"), (DocumentOptions("fr", "de"), "en_US"), (DocumentOptions(), "en_US")],
+)  # fmt: skip
+def test_messages_of_flutter_are_translated_without_their_descriptions(
+    options: DocumentOptions, locale: str
+) -> None:
+    source = (
+        '{{"@@locale": "{0}", "@@context": "a", "b": "{1}",\n "@b": {{"description": "d", "placeholders": {{"e": {{"type": "int"}}}}, "f": ["g"]}},\n'
+        ' "h{{": "{2}", "i": "{{n, plural, one {{{3}}} other {{{4}}}}}"}}'
+    )
+    words = "a b", "c", "d", "e"
+    written = translated(source.format("en_US", *words), "x.arb", options)
+    assert written == source.format(locale, *map(str.upper, words))
+    assert translated('{"@a": "b"}', "x.json") == '{"@a": "B"}'
+
+
 def test_literals_of_json_are_written_as_before() -> None:
     assert translated('{"a": "ä\\n", "b": [1, "c"]}', "x.json") == '{"a": "Ä\\n", "b": [1, "C"]}'
     assert translated('{"a": "\\u00e4"}', "x.json") == '{"a": "\\u00c4"}'

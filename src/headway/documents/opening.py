@@ -19,8 +19,8 @@ OFFICE = {  # suffixes of office files: documents first, then those with macros,
 _KINDS = {suffix: kind for kind, suffixes in OFFICE.items() for suffix in suffixes}
 TABLES = (".csv", ".tsv")
 SUFFIXES = (  # of the files that `open_document` reads
-    *TABLES, ".epub", ".htm", ".html", ".json", ".markdown", ".md", ".po", ".pot", ".srt", ".txt", ".vtt",
-    ".xhtml", ".xlf", ".xliff", *_KINDS,
+    *TABLES, ".arb", ".epub", ".htm", ".html", ".json", ".markdown", ".md", ".po", ".pot", ".srt", ".txt",
+    ".vtt", ".xhtml", ".xlf", ".xliff", *_KINDS,
 )  # fmt: skip
 
 
@@ -102,10 +102,10 @@ def _read(data: bytes, suffix: str, options: DocumentOptions) -> Document:
             from headway.documents.xliff import XliffDocument
 
             return MnemonicDocument(MessageDocument(XliffDocument(data, options)))
-        case ".json":
+        case ".arb" | ".json":
             from headway.documents.json_text import JsonDocument
 
-            return MessageDocument(JsonDocument(data, options))
+            return MessageDocument(JsonDocument(data, options, is_arb=suffix == ".arb"))
         case _ if suffix in TABLES:
             from headway.documents.table import TableDocument
 

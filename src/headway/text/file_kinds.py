@@ -63,7 +63,7 @@ _KINDS = {
     ),
     ".strings .xcstrings .stringsdict": FileKind("a message file of Apple", MARKUP_TEXT, ".xliff"),
     ".resx .resw": FileKind("a message file of .NET", MARKUP_TEXT, ".xliff"),
-    ".arb": FileKind("a message file of Flutter", MARKUP_TEXT, ".json"),
+    ".arb": FileKind("a message file of Flutter", MARKUP_TEXT),
     ".ftl": FileKind("a message file of Fluent", MARKUP_TEXT, ".po or .json"),
     ".tmx": FileKind("a translation memory", MARKUP_TEXT, ".xliff"),
     ".sdlxliff .mqxliff": FileKind("a file of Trados or memoQ", MARKUP_TEXT, ".xliff"),
