@@ -63,6 +63,23 @@ def test_a_document_that_cannot_be_read_leaves_nothing(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["page.md", "table.csv"]
 
 
+def test_a_document_that_is_stopped_leaves_nothing_and_says_so(
+    page: Path,
+    model_directory: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("headway.inference.document_translation.translate_document", stop)
+    out = page.with_name("page.de.md")
+    with pytest.raises(KeyboardInterrupt):
+        run(model_directory, page, out)
+    assert capsys.readouterr().err.endswith(f"{out}: stopped: nothing was written\n")
+    assert [path.name for path in page.parent.iterdir()] == ["page.md"]
+
+
 def test_other_files_are_lines(model_directory: Path, tmp_path: Path) -> None:
     source = "# a dog\n**the house**\n"
     for name in ("a.txt", "a.en"):

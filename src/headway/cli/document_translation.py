@@ -2,6 +2,8 @@
 
 import argparse
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from headway.cli.progress import LineProgress
@@ -54,18 +56,20 @@ def translate_document(args: argparse.Namespace) -> None:
     )
     from headway.inference.document_translation import translate_document as translate_paragraphs
 
-    data = Path(args.input).read_bytes()
-    translator, search = load_translator(args)
-    source, target = translator.languages
-    options = DocumentOptions(source, target, tuple(args.columns or ()))
-    document = open_document(data, args.input, options)
-    found = []
-    with LineProgress(len(document.paragraphs), 0, "paragraphs") as progress:
-        translations = translate_paragraphs(translator, document, search, quality=args.quality)
-        for paragraph, translated in zip(document.paragraphs, translations, strict=True):
-            found.append(translated)
-            progress.update(len(found), len(paragraph.text.split()))
-    replace_bytes(Path(args.output), write_document(document, found))
+    with _say_if_stopped(args.output):
+        data = Path(args.input).read_bytes()
+        translator, search = load_translator(args)
+        source, target = translator.languages
+        options = DocumentOptions(source, target, tuple(args.columns or ()))
+        document = open_document(data, args.input, options)
+        found = []
+        with LineProgress(len(document.paragraphs), 0, "paragraphs") as progress:
+            translations = translate_paragraphs(translator, document, search, quality=args.quality)
+            for paragraph, translated in zip(document.paragraphs, translations, strict=True):
+                found.append(translated)
+                progress.update(len(found), len(paragraph.text.split()))
+        written = write_document(document, found)
+    replace_bytes(Path(args.output), written)
     if args.quality:
         write_report(Path(f"{args.output}.quality.tsv"), found)
     if not found:
@@ -74,3 +78,13 @@ def translate_document(args: argparse.Namespace) -> None:
         print(f"{args.output}: messages of ICU that stay as they are: {count}", file=sys.stderr)
     if said := describe_defects(found, translator.languages, is_rated=args.quality):
         print(f"{args.output}: {said}", file=sys.stderr)
+
+
+@contextmanager
+def _say_if_stopped(output: str) -> Iterator[None]:
+    """Say on standard error that there is no output if Ctrl-C ends the work."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        print(f"{output}: stopped: nothing was written", file=sys.stderr)
+        raise
