@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from headway import Translator
+from headway import Translator, translate_file
 from headway.cli.main import dispatch
 from headway.errors import HeadwayError, UsageError
 from support.toy_models import sentences
@@ -61,6 +61,18 @@ def test_a_document_that_cannot_be_read_leaves_nothing(
         run(model_directory, page, tmp_path / "out.md", "--columns", "1")
     assert capsys.readouterr().err.count("--columns needs --input, a table (.csv or .tsv)") == 2
     assert sorted(path.name for path in tmp_path.iterdir()) == ["page.md", "table.csv"]
+
+
+def test_in_python_columns_are_one_string_or_several(model_directory: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id,body text,kept\n1,the man sees a dog,a cat\n")
+    translator = Translator.load(model_directory)
+    written = set()
+    for columns in ("body text,id", ["body text", "id"], ("body text,id",)):
+        translate_file(translator, tmp_path / "a.csv", tmp_path / "b.csv", columns=columns)
+        written.add((tmp_path / "b.csv").read_text())
+    assert len(written) == 1
+    with pytest.raises(HeadwayError, match="has no column 'bodytext'"):
+        translate_file(translator, tmp_path / "a.csv", tmp_path / "b.csv", columns="bodytext")
 
 
 def test_a_document_that_is_stopped_leaves_nothing_and_says_so(

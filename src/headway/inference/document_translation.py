@@ -91,7 +91,7 @@ def translate_file(
     output: str | Path,
     search: SearchConfig | None = None,
     *,
-    columns: Sequence[str] = (),
+    columns: str | Sequence[str] = (),
     is_complete: bool = False,
     report: str | Path | None = None,
 ) -> None:
@@ -104,7 +104,8 @@ def translate_file(
         source: The document; its suffix says which kind it is.
         output: The file to write.
         search: Search settings; None: the default.
-        columns: Of a table: the columns to translate, as names in the first row or numbers from 1.
+        columns: Of a table: the columns to translate, as names in the first row or numbers from 1; commas may separate
+            several in one string.
         is_complete: Also translate what has a translation already (po, xliff).
         report: A table to write with the quality of each sentence; None: there is none.
 
@@ -112,7 +113,8 @@ def translate_file(
         HeadwayError: If the document cannot be read; the message names it. No file is written then.
     """
     path, (code, target) = Path(source), translator.languages
-    options = DocumentOptions(code, target, tuple(columns), is_complete)
+    given = (columns,) if isinstance(columns, str) else tuple(columns)
+    options = DocumentOptions(code, target, given, is_complete)
     document = open_document(path.read_bytes(), str(path), options)
     found = [*translate_document(translator, document, search, quality=report is not None)]
     replace_bytes(Path(output), write_document(document, found))
