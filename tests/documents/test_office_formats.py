@@ -448,6 +448,20 @@ def test_files_in_a_file_share_its_limits(monkeypatch: pytest.MonkeyPatch) -> No
     assert len(open_document(written, "x.docx").paragraphs) == len(document.paragraphs)
 
 
+@pytest.mark.parametrize(
+    ("suffix", "missing"),
+    [
+        (".docx", "word/document.xml"), (".docx", "_rels/.rels"), (".pptx", "ppt/presentation.xml"),
+        (".xlsx", "xl/workbook.xml"), (".odt", "content.xml"),
+    ],
+)  # fmt: skip
+def test_a_file_without_its_main_part_is_damaged(suffix: str, missing: str) -> None:
+    package = zipfile.ZipFile(io.BytesIO(make_file(suffix, 1)))
+    left = [(name, package.read(name)) for name in package.namelist() if name != missing]
+    with pytest.raises(HeadwayError, match=r"is damaged: it has no main part$"):
+        open_document(write_zip(left), f"x{suffix}")
+
+
 def test_templates_and_files_with_macros_are_read_as_documents() -> None:
     for made, suffixes in OFFICE_KINDS.items():
         data = make_file(made, 1)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from headway.documents.office.grammar import Grammar
 from headway.documents.office.odf_directions import OdfTurner
 from headway.documents.office.odf_text import OdfText, find_equal_styles
-from headway.documents.office.package import Package, name_member
+from headway.documents.office.package import NO_MAIN_PART, Package, name_member
 from headway.documents.xml_tokens import XmlToken
 from headway.errors import HeadwayError
 
@@ -63,14 +63,16 @@ def find_odf_parts(package: Package, kind: str) -> Iterator[tuple[str, Grammar]]
     """Yield the names of the parts with text or a language, each with its grammar.
 
     Raises:
-        HeadwayError: If the package is no file of this kind, or is encrypted.
+        HeadwayError: If the package is no file of this kind, has no main part, or is encrypted.
     """
     found = package.read("mimetype").decode("ascii", "replace") if "mimetype" in package else ""
     expected = f"application/vnd.oasis.opendocument.{_KINDS[kind]}"
     # Templates, master documents and documents made from web pages have a longer type, such as text-web.
     is_other = found and not re.fullmatch(rf"{re.escape(expected)}(-[a-z-]+)?", found.strip())
-    if is_other or "content.xml" not in package:
+    if is_other or not (found or "content.xml" in package):
         raise HeadwayError(f"is no {kind} file, although its name says so")
+    if "content.xml" not in package:
+        raise HeadwayError(NO_MAIN_PART)
     if _MANIFEST in package and b"encryption-data" in package.read(_MANIFEST):
         raise HeadwayError("is encrypted: save it without a password")
     for name in package.names:

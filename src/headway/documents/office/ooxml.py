@@ -9,7 +9,7 @@ from headway.documents.office import sheet_headers
 from headway.documents.office.dialects import CELL, SLIDE, WORD
 from headway.documents.office.directions import ON_OR_OFF, AttributeTurner, Turn, mirror
 from headway.documents.office.grammar import Grammar
-from headway.documents.office.package import Package
+from headway.documents.office.package import NO_MAIN_PART, Package
 from headway.documents.office.sheet_comments import NOTE, ThreadedComments
 from headway.documents.office.sheet_headers import SheetHeaders
 from headway.documents.office.stores import find_bound_elements, find_stores
@@ -17,7 +17,7 @@ from headway.documents.office.word_directions import WordTurner
 from headway.documents.xml_tokens import XmlToken
 from headway.errors import HeadwayError
 
-_TYPES = "[Content_Types].xml"
+_TYPES, _RELATIONS = "[Content_Types].xml", "_rels/.rels"
 _MAIN = {  # ends of the types of a file's main part: documents and templates, without and with macros
     ".docx": (
         "wordprocessingml.document.main", "wordprocessingml.template.main",
@@ -181,11 +181,14 @@ def find_ooxml_parts(package: Package, kind: str) -> Iterator[tuple[str, Grammar
     """Yield the names of the parts with text or a language, each with its grammar.
 
     Raises:
-        HeadwayError: If the package is no file of this kind.
+        HeadwayError: If the package is no file of this kind, or has no main part.
     """
     types = read_types(package)
-    if not any(each.removesuffix("+xml").endswith(_MAIN[kind]) for each in types.values()):
+    main = [name for name, each in types.items() if each.removesuffix("+xml").endswith(_MAIN[kind])]
+    if not main:
         raise HeadwayError(f"is no {kind} file, although its name says so")
+    if _RELATIONS not in package or not any(name in package for name in main):
+        raise HeadwayError(NO_MAIN_PART)
     found = [
         (name, grammar)
         for name in package.names

@@ -17,6 +17,7 @@ MOST_MEMBERS = 10_000
 LARGEST_PART = 24_000_000  # bytes of a member that is read
 LARGEST_TEXT = 64_000_000  # bytes of all members that are read
 MOST_TAGS = 600_000  # of all members that are read as XML
+NO_MAIN_PART = "is damaged: it has no main part"
 _LARGEST_CONTENT = 1_000_000_000  # bytes of all members, which are not unpacked
 _MOST_RATIO = 300  # bytes of the content for each byte of a package; packed XML has up to 100
 _ANY_RATIO = 8_000_000  # bytes of a content that may have any ratio
