@@ -516,7 +516,18 @@ def test_translated_catalogs_are_accepted_by_msgfmt(tmp_path: Path) -> None:
         '"Content-Transfer-Encoding: 8bit\\n"\n"Plural-Forms: nplurals=INTEGER; plural=EXPRESSION;\\n"\n\n'
         'msgid "one\\n"\nmsgid_plural "many\\n"\nmsgstr[0] ""\nmsgstr[1] ""\n'
     )  # fmt: skip
-    for target, count in (("de", 2), ("pl", 3), ("ja", 1), ("ar", 6), ("pt-BR", 2), ("zh_Hans", 1)):
+    for target, count in (
+        ("de", 2),
+        ("pl", 3),
+        ("ja", 1),
+        ("ar", 6),
+        ("pt-BR", 2),
+        ("zh_Hans", 1),
+        ("cy", 6),
+        ("mt", 5),
+        ("ga", 5),
+        ("gd", 4),
+    ):
         options = DocumentOptions("en", target)
         generated = [make_file(".po", seed).decode() for seed in range(5)]
         for number, source in enumerate([template, *generated] if target == "de" else [template]):
@@ -531,6 +542,26 @@ def test_translated_catalogs_are_accepted_by_msgfmt(tmp_path: Path) -> None:
         assert written.count("msgstr[") == count
         assert f"Language: {target.replace('-', '_')}\\n" in written
         assert "fuzzy" not in written
+
+
+@pytest.mark.parametrize(
+    ("target", "forms"),
+    [
+        ("deu", "nplurals=2; plural=(n != 1);"), ("pt_PT", "nplurals=2; plural=(n != 1);"), ("pt_BR", "nplurals=2; plural=(n > 1);"),
+        ("is", "nplurals=2; plural=(n%10==1 && n%100!=11 ? 0 : 1);"), ("mk", "nplurals=2; plural=(n%10==1 && n%100!=11 ? 0 : 1);"),
+        ("he", "nplurals=3; plural=(n==1 ? 0 : n==2 ? 1 : 2);"),
+        ("ga", "nplurals=5; plural=(n==1 ? 0 : n==2 ? 1 : n>=3 && n<=6 ? 2 : n>=7 && n<=10 ? 3 : 4);"),
+        ("cy", "nplurals=6; plural=(n==0 ? 0 : n==1 ? 1 : n==2 ? 2 : n==3 ? 3 : n==6 ? 4 : 5);"),
+        # Nobody knows how many forms a language has that is not listed.
+        ("xx", "nplurals=INTEGER; plural=EXPRESSION;"), ("", "nplurals=INTEGER; plural=EXPRESSION;"),
+    ],
+)  # fmt: skip
+def test_a_catalog_gets_the_plural_forms_of_its_language(target: str, forms: str) -> None:
+    source = 'msgid ""\nmsgstr ""\n"Plural-Forms: nplurals=INTEGER; plural=EXPRESSION;\\n"\n\nmsgid "a"\nmsgid_plural "b"\nmsgstr[0] ""\nmsgstr[1] ""\n'
+    written = translated(source, "x.po", DocumentOptions("en", target))
+    assert f'"Plural-Forms: {forms}\\n"' in written
+    count = forms[len("nplurals=")]
+    assert written.count("msgstr[") == (int(count) if count.isdigit() else 2)
 
 
 def test_translations_of_a_catalog_stay() -> None:

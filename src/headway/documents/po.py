@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from headway.documents.edits import Edit, apply_edits
 from headway.documents.languages import check_target
 from headway.documents.paragraph import DocumentOptions, Paragraph, Translated
+from headway.documents.plural_forms import find_plural_forms
 from headway.documents.po_entries import Entry, quote, read_entries
 from headway.documents.text_file import read_text_file
 from headway.errors import HeadwayError
@@ -15,31 +16,6 @@ _CHARSET = re.compile(rb"charset=([\w.:-]+)")
 _LANGUAGE = re.compile(r"^Language:[ \t]*([\w-]+)", re.MULTILINE)
 _PLURALS = re.compile(r"nplurals\s*=\s*([1-6])\s*;")
 _UNSET_PLURALS = re.compile(r"nplurals=INTEGER; plural=EXPRESSION;")
-# The plural forms of languages that do not have two of them, one for 1 and one for all else.
-PLURAL_FORMS = {
-    "nplurals=1; plural=0;": ("id", "ja", "ko", "lo", "ms", "my", "th", "vi", "zh"),
-    "nplurals=2; plural=(n > 1);": ("am", "fa", "fr", "hi", "ln", "oc", "pt-br", "tr", "wa"),
-    "nplurals=3; plural=(n%10==1 && n%100!=11 ? 0 : n%10>=2 && n%10<=4 && (n%100<12 || n%100>14) ? 1 : 2);":
-        ("be", "bs", "hr", "ru", "sr", "uk"),
-    "nplurals=3; plural=(n==1 ? 0 : n>=2 && n<=4 ? 1 : 2);": ("cs", "sk"),
-    "nplurals=3; plural=(n==1 ? 0 : n%10>=2 && n%10<=4 && (n%100<12 || n%100>14) ? 1 : 2);": ("pl",),
-    "nplurals=3; plural=(n%10==1 && n%100!=11 ? 0 : n%10>=2 && (n%100<10 || n%100>=20) ? 1 : 2);": ("lt",),
-    "nplurals=3; plural=(n%10==1 && n%100!=11 ? 0 : n != 0 ? 1 : 2);": ("lv",),
-    "nplurals=3; plural=(n==1 ? 0 : (n==0 || (n%100>0 && n%100<20)) ? 1 : 2);": ("ro",),
-    "nplurals=4; plural=(n%100==1 ? 0 : n%100==2 ? 1 : n%100==3 || n%100==4 ? 2 : 3);": ("sl",),
-    "nplurals=6; plural=(n==0 ? 0 : n==1 ? 1 : n==2 ? 2 : n%100>=3 && n%100<=10 ? 3 : n%100>=11 ? 4 : 5);":
-        ("ar",),
-}  # fmt: skip
-
-
-def plural_forms(language: str) -> str:
-    """Return the header field of a language's plural forms."""
-    code = language.lower().replace("_", "-")
-    for known in (code, code.partition("-")[0]):
-        for forms, languages in PLURAL_FORMS.items():
-            if known in languages:
-                return forms
-    return "nplurals=2; plural=(n != 1);"
 
 
 class PoDocument:
@@ -69,9 +45,7 @@ class PoDocument:
         language = _LANGUAGE.search(header)
         if language and not options.is_complete:
             check_target(language[1], options.target)
-        if self._header and options.target and _UNSET_PLURALS.search(header):
-            header = plural_forms(options.target)
-        found = _PLURALS.search(header)
+        found = _PLURALS.search(self._set_plurals(header))
         self._plurals = int(found[1]) if found else 0
         self._entries = [
             entry
@@ -115,13 +89,18 @@ class PoDocument:
             lines[-1] = lines[-1].removesuffix(line_end)
         return [*_remove_fuzzy(entry), Edit(strings[0].start, strings[-1].end, "".join(lines))]
 
+    def _set_plurals(self, header: str) -> str:
+        """Return the header with the plural forms of the language, if they are known and it names none."""
+        forms = find_plural_forms(self._language)
+        return _UNSET_PLURALS.sub(lambda _: forms, header) if forms else header
+
     def _edit_header(self) -> list[Edit]:
         """Return the edits that put the target language into the header."""
         if self._header is None or not self._language:
             return []
         [string, *_] = self._header.strings
         text = string.text.replace("charset=CHARSET", "charset=UTF-8")
-        text = _UNSET_PLURALS.sub(lambda _: plural_forms(self._language), text)
+        text = self._set_plurals(text)
         language = f"Language: {self._language.replace('-', '_')}\n"
         text, count = re.subn(r"^Language:.*\n?", lambda _: language, text, flags=re.MULTILINE)
         text += "" if count else language
