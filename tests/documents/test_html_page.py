@@ -116,7 +116,7 @@ def test_attributes_say_what_is_left_alone(source: str, texts: list[str]) -> Non
         ("<label>Name<input name=n></label><input type=checkbox>Remember me", ["Name", "Remember me"]),
         ("<select><option>one<option>two</select><button>three</button>four", ["one", "two", "three", "four"]),
         ("<optgroup label=x><option>one</option><option>two</option></optgroup>", ["one", "two"]),
-        *((f"one<{name} src=x></{name}>two", ["one", "two"]) for name in ("iframe", "video", "audio", "object", "textarea")),
+        *((f"one<{name} src=x></{name}>two", ["one", "two"]) for name in ("iframe", "video", "audio", "object", "textarea", "noscript")),
         ("one<pre>x</pre>two<div translate=no>x</div>three<progress value=1></progress>four", ["one", "two", "three", "four"]),
         ("<p>one<button translate=no>x</button>two<label translate=no>x</p>three", ["one", "two", "three"]),
         # Nothing else divides a word or a sentence.

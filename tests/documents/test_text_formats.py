@@ -57,6 +57,9 @@ def translated(source: str, name: str, options: DocumentOptions = GERMAN) -> str
          "<meta name=Description content='A'><meta name=x content=a>"),
         ("<code title=a>b</code><p translate=no title=a>b</p>",) * 2,
         ("<title>a</title>", "<title>A</title>"),
+        # What browsers without scripts show is text, but no part of the text around it; what scripts use stays.
+        ("a <noscript>b <i>c</i><img alt=d><p>e</p></noscript> f", 'A <noscript>B <i>C</i><img alt="D"><p>E</p></noscript> F'),
+        ("<noscript><link href=a><style>b</style><iframe src=c></iframe></noscript><template><p title=a>b</p></template>",) * 2,
         ('<textarea placeholder="a">b</textarea><iframe title=a src=x></iframe><object aria-label=a>b</object>',
          '<textarea placeholder="A">b</textarea><iframe title="A" src=x></iframe><object aria-label="A">b</object>'),
         ("<textarea placeholder=a translate=no></textarea><input class=notranslate title=a><svg translate=no><text>a</text></svg>",) * 2,

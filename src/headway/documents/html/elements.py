@@ -15,10 +15,11 @@ BLOCKS = frozenset({
     "section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "title", "tr", "ul",
     "xmp",
 })  # fmt: skip
-# What stands in a line, but apart from the text beside it: controls of forms, and embedded objects.
+# What stands in a line, but apart from the text beside it: controls of forms, embedded objects, and what browsers
+# without scripts show.
 CONTROLS = frozenset({
-    "audio", "button", "canvas", "embed", "iframe", "input", "label", "meter", "object", "optgroup",
-    "option", "progress", "select", "textarea", "video",
+    "audio", "button", "canvas", "embed", "iframe", "input", "label", "meter", "noscript", "object",
+    "optgroup", "option", "progress", "select", "textarea", "video",
 })  # fmt: skip
 BORDERS = BLOCKS | CONTROLS  # a text ends at their tags
 READINGS = frozenset({"rp", "rt", "rtc"})  # how the word before them is pronounced

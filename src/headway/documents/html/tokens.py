@@ -21,7 +21,7 @@ _XHTML = re.compile(r"""<html\b[^<>]*\sxmlns\s*=\s*["']http://www\.w3\.org/1999/
 _HEAD = 4096  # characters in which a page names its namespace
 _DATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
 RAW_TEXT = frozenset({
-    "iframe", "noembed", "noframes", "noscript", "script", "style", "textarea", "title", "xmp",
+    "iframe", "noembed", "noframes", "script", "style", "textarea", "title", "xmp",
 })  # fmt: skip
 _RAW_TEXT_OF_XML = frozenset({"script", "style"})  # in XML, too, because pages may be read as HTML
 
