@@ -94,10 +94,21 @@ def test_a_section_of_cdata_is_text_in_xhtml(name: str) -> None:
         ("<p lang='en'>a<p lang='fr'>b", "<p lang='en'>A<p lang='fr'>B"),
         ("<html xml:lang='en'><p lang='fr'>a<p lang='en-US'>b", "<html xml:lang='de'><p lang='fr'>a<p lang='de'>B"),
         ("<html lang='de-AT'><p lang='de'>a", "<html lang='de-AT'><p lang='de'>A"),
+        ('<html lang="en"><meta http-equiv="Content-Language" content="en-US"><meta property=og:locale content=en_US>',
+         '<html lang="de"><meta http-equiv="Content-Language" content="de"><meta property=og:locale content="de">'),
+        *(('<html lang="en">' + each, '<html lang="de">' + each) for each in (
+            '<meta property="og:locale:alternate" content="en_US">', '<meta property="og:locale" content="fr_FR">', "<meta property=og:locale>",
+        )),
     ],
 )  # fmt: skip
 def test_only_a_whole_page_names_the_language_of_its_text(source: str, expected: str) -> None:
     assert translated(source, "x.html", DocumentOptions("", "de")) == expected
+
+
+def test_social_media_write_the_language_of_a_page_in_their_way() -> None:
+    source = '<html lang="{}"><meta property="og:locale" content="{}">'
+    written = translated(source.format("en", "en_US"), "x.html", DocumentOptions("en", "pt-BR"))
+    assert written == source.format("pt-BR", "pt_BR")
 
 
 @pytest.mark.parametrize(

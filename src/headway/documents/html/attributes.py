@@ -16,6 +16,20 @@ _METADATA = frozenset({
 })  # fmt: skip
 
 
+def find_language_names(token: Token) -> Iterator[str]:
+    """Yield the names of the attributes of a tag that name its language, or that of the page."""
+    yield from (name for name in LANGUAGES if name in token.attributes)
+    if token.name == "meta" and "content" in token.attributes:
+        is_header = token.attributes.get("http-equiv", "").lower() == "content-language"
+        if is_header or is_locale(token):
+            yield "content"
+
+
+def is_locale(token: Token) -> bool:
+    """Return whether a tag names the language of the page for social media, which write ``en_US``."""
+    return token.attributes.get("property", "").lower() == "og:locale"
+
+
 def find_names(token: Token) -> Iterator[str]:
     """Yield the names of the attributes of a tag that hold text."""
     attributes = token.attributes
