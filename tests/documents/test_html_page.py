@@ -65,6 +65,24 @@ def test_tags_follow_their_words(
     assert one_block(source, target, pairs) == expected
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (
+            "<body>\n<p>a b\n  <p>\n\tc <i>d</i>\n</body>\n",
+            "<body>\n<p>A B\n  <p>\n\tC <i>D</i>\n</body>\n",
+        ),
+        ("<li>\n a\n b\n<ul>", "<li>\n A B\n<ul>"),
+        ("<p> a <p>&#32;\nb  <p>c\n<img>\n</p>", "<p> A <p> B  <p>C <img>\n</p>"),
+    ],
+)
+def test_line_breaks_around_a_text_stay(source: str, expected: str, end: str) -> None:
+    page = HtmlPage(source.replace("\n", end))
+    written = page.write([translate(block, str.upper) for block in page.paragraphs])
+    assert written == expected.replace("\n", end)
+
+
 def test_blocks_code_and_comments_stay() -> None:
     source = (
         "<!DOCTYPE html><!-- a > b --><div class=\"x>y\"><p>One<br/>two</p><script>if (a<b) {}</script>"

@@ -12,6 +12,8 @@ from headway.documents.html.parsing import parse_html
 from headway.documents.paragraph import Translated
 from headway.documents.placing import place
 
+_SPACES = " \t\n\f\r"
+
 
 class HtmlPage:
     """The blocks of a document, and what stands between them.
@@ -35,11 +37,23 @@ class HtmlPage:
 
 
 def write_nodes(nodes: Sequence[str | Block], translations: Sequence[Translated]) -> str:
-    """Return markup with its blocks replaced, each by one of the translations."""
+    """Return markup with its blocks replaced, each by one of the translations; lines end around them where they did."""
     found = iter(translations)
     return "".join(
-        node if isinstance(node, str) else write_block(node, next(found)) for node in nodes
+        node if isinstance(node, str) else _keep_ends(node.source, write_block(node, next(found)))
+        for node in nodes
     )
+
+
+def _keep_ends(source: str, written: str) -> str:
+    """Return the translation of a block with the white space of its source at each end where that has a line break."""
+    before = source[: len(source) - len(source.lstrip(_SPACES))]
+    after = source[len(source.rstrip(_SPACES)) :]
+    if "\n" in before or "\r" in before:
+        written = before + written.lstrip(_SPACES)
+    if "\n" in after or "\r" in after:
+        written = written.rstrip(_SPACES) + after
+    return written
 
 
 def write_block(block: Block, translated: Translated) -> str:
