@@ -3,6 +3,7 @@
 import io
 import random
 import re
+import time
 import zipfile
 from collections.abc import Callable
 
@@ -425,6 +426,72 @@ def test_a_table_whose_header_has_no_translation_keeps_its_bytes() -> None:
     data = make_table(["Name", "name "])
     document = open_document(data, "x.xlsx")
     assert document.write([Translated(each.text) for each in document.paragraphs]) == data
+
+
+def make_notes(strings: list[str], table: str, first: str, second: str) -> bytes:
+    """Return a spreadsheet with a table of the columns `big`, `great` and `Price` on its first sheet, and a note."""
+    space = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+    columns = "".join(
+        f'<tableColumn id="{n}" name="{name}"/>'
+        for n, name in enumerate(("big", "great", "Price"), 1)
+    )
+    shared = "".join(f"<si><t>{text}</t></si>" for text in strings)
+    parts = [
+        ("xl/workbook.xml", f"{SPREADSHEET}.sheet.main", f"<workbook {space}/>"),
+        *((f"xl/worksheets/sheet{n}.xml", f"{SPREADSHEET}.worksheet", f"<worksheet {space}>{cells}</worksheet>")
+          for n, cells in enumerate((first, second), 1)),
+        ("xl/sharedStrings.xml", f"{SPREADSHEET}.sharedStrings", f'<sst {space} count="9" uniqueCount="{len(strings)}">{shared}</sst>'),
+        ("xl/tables/table1.xml", f"{SPREADSHEET}.table", f"<table {space} {table}><tableColumns>{columns}</tableColumns></table>"),
+        ("xl/comments1.xml", f"{SPREADSHEET}.comments", f"<comments {space}><text><t>Price</t></text><text><t>great</t></text></comments>"),
+    ]  # fmt: skip
+    relations = {"xl/worksheets/sheet1.xml": [("table", "../tables/table1.xml")]}
+    return write_office_package("xl/workbook.xml", parts, relations)
+
+
+def translated_notes(data: bytes) -> list[list[str]]:
+    """Return the texts of the cells of both sheets, then the names of the columns, then the notes, in their translation."""
+    document = open_document(data, "x.xlsx")
+    words = {"big": "LARGE", "great": "LARGE"}
+    texts = [words.get(each.text, each.text.upper()) for each in document.paragraphs]
+    out = document.write([Translated(text) for text in texts])
+    strings = re.findall("<t>(.*?)</t>", read(out, "xl/sharedStrings.xml"))
+    assert f'uniqueCount="{len(strings)}"' in read(out, "xl/sharedStrings.xml")
+    sheets = [
+        [text or strings[int(number)] for number, text in re.findall(r"<c [^<>]*><(?:v>(\d+)</v|is><t>(.*?)</t>)", read(out, f"xl/worksheets/sheet{n}.xml"))]
+        for n in (1, 2)
+    ]  # fmt: skip
+    columns = re.findall(' name="(.*?)"', read(out, "xl/tables/table1.xml"))
+    return [*sheets, columns, re.findall("<t>(.*?)</t>", read(out, "xl/comments1.xml"))]
+
+
+def test_only_headers_of_tables_have_the_names_of_columns() -> None:
+    formula = '<c r="D9"><f>SUM(T[Price])</f></c>'
+    shared = "".join(
+        f'<c r="{column}2" s="1" t="s"><v>{n}</v></c>' for n, column in enumerate("BCD")
+    )
+    apart = "".join(f'<c r="{column}2" t="inlineStr"><is><t>{name}</t></is></c>' for column, name in zip("BCD", ("big", "great", "Price"), strict=True))  # fmt: skip
+    headers, cells = ["LARGE", "LARGE 2", "Price"], ["LARGE", "LARGE", "PRICE"]
+    for first in (shared, apart):
+        for second in (shared, apart):
+            data = make_notes(["big", "great", "Price"], 'ref="B2:D9"', first + formula, second)
+            assert translated_notes(data) == [headers, cells, headers, ["PRICE", "LARGE"]]
+            document = open_document(data, "x.xlsx")
+            assert document.write([Translated(each.text) for each in document.paragraphs]) == data
+    # A table without headers, and one whose headers are not found: then any cell may be one.
+    data = make_notes(["big"], 'ref="B2:D9" headerRowCount="0"', apart, apart)
+    assert translated_notes(data) == [cells, cells, ["LARGE", "LARGE 2", "PRICE"], ["PRICE", "LARGE"]]  # fmt: skip
+    data = make_notes(["big"], 'ref="B3:D9"', apart, apart)
+    assert translated_notes(data)[:3] == [["LARGE", "LARGE 2", "PRICE"]] * 3
+
+
+@pytest.mark.slow
+def test_cells_and_strings_without_an_end_take_no_time() -> None:
+    cells = '<c r="B2" t="s"><v>1</v>' * 50_000
+    data = make_notes(["</t></si>" + "<si><t>" * 50_000], 'ref="B2:D9"', cells, "")
+    started = time.process_time()
+    with pytest.raises(HeadwayError, match="no well-formed XML"):
+        open_document(data, "x.xlsx")
+    assert time.process_time() - started < 10
 
 
 def test_files_in_a_file_are_translated_unless_they_are_damaged() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from headway.documents.languages import Language
@@ -28,7 +29,7 @@ class PackagedDocument:
     Args:
         package: The file.
         parts: The parts with text, after their names.
-        names: Texts that must be equal wherever they stand.
+        names: Of a spreadsheet: the names of columns, which must be equal in tables and cells.
     """
 
     def __init__(
@@ -48,7 +49,13 @@ class PackagedDocument:
     def write(self, translations: Sequence[Translated]) -> bytes:
         """Return the file with its texts replaced; parts without changes keep their packed bytes."""
         changes: dict[str, bytes] = {}
-        translations = self._names.agree(self.paragraphs, translations)
+        are_names: list[bool] = []
+        for name, part, paragraphs in self._parts:
+            if isinstance(part, XmlPart):
+                are_names += [self._names.is_name(name, start) for start in part.starts]
+            else:
+                are_names += [False] * len(paragraphs)
+        translations = self._names.agree(self.paragraphs, translations, are_names)
         at = 0
         for name, part, paragraphs in self._parts:
             written = part.write(translations[at : at + len(paragraphs)])
@@ -80,11 +87,14 @@ def _read_package(
     if kind.startswith(".od"):
         grammars = [*find_odf_parts(package, kind)]
         fixed = find_pivot_fields(package, kind)
-        parts = [(name, XmlPart(package, name, each, language, fixed)) for name, each in grammars]
+        parts = [
+            (name, XmlPart(package, name, each, language, lambda text, _: text in fixed))
+            for name, each in grammars
+        ]
         return PackagedDocument(package, parts)
     names = find_column_names(package) if kind == ".xlsx" else NO_NAMES
     documents: list[tuple[str, Document]] = [
-        (name, XmlPart(package, name, grammar, language, names.fixed))
+        (name, XmlPart(package, name, grammar, language, partial(names.keeps, name)))
         for name, grammar in find_ooxml_parts(package, kind)
     ]
     if directions := language.directions:

@@ -46,6 +46,7 @@ class Package:
     ) -> None:
         _check_directory(data)
         self._data, self._most_tags = data, most_tags
+        self._replaced: dict[str, bytes] = {}
         # Counts of the members that were read; one that was refused has none.
         self._sizes: dict[zipfile.ZipInfo, int] = outer._sizes if outer else {}
         self._tags: dict[zipfile.ZipInfo, int] = outer._tags if outer else {}
@@ -70,6 +71,8 @@ class Package:
         Raises:
             HeadwayError: If it is damaged or too large.
         """
+        if name in self._replaced:
+            return self._replaced[name]
         info = self._members[name]
         size = info.file_size
         if size > LARGEST_PART or _sum_with(self._sizes, info, size) > LARGEST_TEXT:
@@ -89,6 +92,10 @@ class Package:
         if len(content) != info.file_size:
             raise HeadwayError(f"is damaged: {name[:80]!r} in it has another size than it says")
         return content
+
+    def replace(self, name: str, content: bytes) -> None:
+        """Read a member with another content from now on, and write it if any other member changes."""
+        self._replaced[name] = content
 
     def open(self, name: str) -> "Package":
         """Return a member that is a package itself.
@@ -133,6 +140,7 @@ class Package:
         """
         if not changes:
             return self._data
+        changes = self._replaced | dict(changes)
         out = io.BytesIO()
         with zipfile.ZipFile(out, "w") as package:
             package.comment = self._zip.comment

@@ -20,7 +20,7 @@ class XmlPart:
         name: The name of the part.
         grammar: Where its text stands.
         language: The languages of the translation.
-        fixed: Texts that stay.
+        keeps: Whether a text stays, by the text and where it starts.
 
     Raises:
         HeadwayError: If the part is not well-formed, has a document type, or nests elements too deeply.
@@ -32,18 +32,23 @@ class XmlPart:
         name: str,
         grammar: Grammar,
         language: Language,
-        fixed: frozenset[str] = frozenset(),
+        keeps: Callable[[str, int], bool] = lambda text, start: False,
     ) -> None:
         self._package, self._name = package, name
         source = package.read_xml(name)
         with name_member(name):
             places, self._edits = read_places(source, grammar, language)
-        self._places = [place for place in places if place.paragraph.text not in fixed]
+        self._places = [place for place in places if not keeps(place.paragraph.text, place.start)]
 
     @property
     def paragraphs(self) -> Sequence[Paragraph[Any]]:
         """The texts of the part, in their order."""
         return [place.paragraph for place in self._places]
+
+    @property
+    def starts(self) -> Sequence[int]:
+        """Where the source of each text starts in the part."""
+        return [place.start for place in self._places]
 
     def write(self, translations: Sequence[Translated]) -> bytes:
         """Return the part with its texts replaced; unchanged texts keep their source."""
