@@ -62,6 +62,7 @@ def prepare_in_order(
             "train": [str(path) for path in train],
             "valid": [] if isinstance(valid, int) else [str(path) for path in valid],
             **({"held_out": valid} if isinstance(valid, int) else {}),
+            "form": {},
             "origins": [],
         },
     )

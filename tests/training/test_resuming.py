@@ -3,12 +3,13 @@
 import contextlib
 import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
 
 from headway.cli.main import dispatch
-from headway.errors import HeadwayError
+from headway.errors import HeadwayError, UsageError
 from headway.training import machine
 from headway.training import run as run_module
 from headway.training.loop import run_to_end
@@ -136,6 +137,40 @@ def test_other_settings_or_data_are_rejected(change, message, uninterrupted_run,
     with pytest.raises(HeadwayError, match=message) as raised:
         dispatch([*words, *change])
     assert "\n" not in str(raised.value)
+
+
+def test_other_languages_are_rejected(uninterrupted_run):
+    words = ["train", str(uninterrupted_run), "--quiet"]
+    assert dispatch([*words, "--languages", "en", "de"]) == 0
+    with pytest.raises(HeadwayError, match="its languages are en-de, not de-en"):
+        dispatch([*words, "--languages", "de", "en"])
+
+
+@pytest.mark.slow
+def test_other_columns_or_encodings_are_rejected(corpus, tmp_path):
+    path, table = tmp_path / "run", tmp_path / "three.csv"
+    source, target = (Path(corpus[at]).read_text(encoding="utf-8").splitlines() for at in (1, 2))
+    rows = [f"{n},{a},{b}\n" for n, (a, b) in enumerate(zip(source, target, strict=True))]
+    table.write_text("".join(rows), encoding="utf-8")
+    text = ["--train", str(table), "--valid", "19", "--languages", "en", "de", "--columns"]
+    assert dispatch(command(path, [*text, "2", "3"], training__max_steps=1)) == 0
+    again = ["train", str(path), "--ranks", "1", "--quiet"]
+    assert dispatch([*again, *text, "2", "3"]) == 0
+    assert dispatch(again) == 0
+    for change, message in (
+        (["3", "2"], "--columns was 2 3, not 3 2"),
+        (["2", "3", "--encoding", "cp1252"], "--encoding was not given, not cp1252"),
+    ):
+        with pytest.raises(HeadwayError, match=message):
+            dispatch([*again, "--training.max-steps", "2", *text, *change])
+
+
+def test_options_of_text_are_rejected_with_prepared_data(corpus, tmp_path):
+    data = str(tmp_path / "data")
+    dispatch(["prepare", data, *corpus, "--text.vocab-size", "331"])
+    for options in (["--languages", "de", "en"], ["--columns", "1", "2"], ["--encoding", "cp1252"]):
+        with pytest.raises(UsageError, match=f"{options[0]}: was fixed when {data} was prepared"):
+            dispatch(["train", str(tmp_path / "run"), "--data", data, *options])
 
 
 @pytest.mark.parametrize(

@@ -97,10 +97,19 @@ def test_another_order_of_groups_is_the_same_run(texts, whole, tmp_path):
     assert RunDirectory(path).record().identity == RunDirectory(whole).record().identity
 
 
-def test_other_text_of_a_group_is_refused_at_a_resume(texts, whole):
-    other = options(texts, *PAIRS[:2])
+def test_other_text_of_a_group_is_refused_at_a_resume(texts, whole, tmp_path):
+    (tmp_path / "other.fr").write_bytes((texts / "train.fr").read_bytes()[::-1])
+    own, other = str(texts / "train.fr"), str(tmp_path / "other.fr")
+    swapped = [other if word == own else word for word in options(texts, *PAIRS)]
     with pytest.raises(HeadwayError, match="another file than before"):
-        dispatch(["train", str(whole), *other, "--quiet"])
+        dispatch(["train", str(whole), *swapped, "--quiet"])
+
+
+def test_other_pairs_of_languages_are_refused_at_a_resume(texts, whole):
+    with pytest.raises(HeadwayError) as raised:
+        dispatch(["train", str(whole), *options(texts, *PAIRS[:2]), "--quiet"])
+    assert "its languages are de-en, en-de, en-fr, not en-de, en-fr:" in str(raised.value)
+    assert "another file" not in str(raised.value)
 
 
 def test_python_trains_the_same_model(texts, whole, tmp_path):

@@ -45,6 +45,7 @@ class PreparedData:
         has_symbols: Whether sources begin with the symbol of their target language.
         kind: The kind of model that the data is for: see ``model.kind``.
         origins: The manifests of corpora that were fetched by name: see `headway.text.corpora`.
+        form: The words of the options that said how the text is written: see `FileForm.to_words`; None: not recorded.
     """
 
     directory: Path
@@ -59,6 +60,7 @@ class PreparedData:
     has_symbols: bool = False
     kind: Kind = "translator"
     origins: list[Manifest] = field(default_factory=list)
+    form: Mapping[str, str] | None = None
 
     @property
     def pairs(self) -> list[Languages]:
@@ -103,6 +105,7 @@ class PreparedData:
                 recorded = str(facts["fingerprint"])
                 groups = [_read_group(values) for values in facts.get("groups", [])]
                 kind: Kind = facts.get("kind", "translator")
+                form = {**facts["form"]} if "form" in facts else None
                 is_right = kind in get_args(Kind)
                 fetched = [cast("Manifest", dict(values)) for values in facts.get("origins", [])]
             except (ValueError, LookupError, TypeError):
@@ -126,6 +129,7 @@ class PreparedData:
             has_symbols=bool(groups),
             kind=kind,
             origins=fetched,
+            form=form,
         )
         found = fingerprint(data.tokenizer, data.train, data.valid, groups)
         if not len(data.valid) == len(data.valid_source) == len(data.valid_target):

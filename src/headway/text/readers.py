@@ -42,6 +42,11 @@ class FileForm:
         if self.encoding is not None:
             check_encoding(self.encoding)
 
+    def to_words(self) -> dict[str, str]:
+        """Return what the user gave: the name of an option -> its words."""
+        given = {"encoding": [self.encoding or ""], "columns": self.columns or ()}
+        return {name: " ".join(words) for name, words in given.items() if any(words)}
+
 
 UTF8 = FileForm()
 

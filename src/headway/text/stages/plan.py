@@ -147,6 +147,7 @@ class Plan:
             "train": [path for group in self.groups for path in group.train],
             "valid": [path for group in self.groups for path in group.valid_files],
             **({"held_out": held_out} if self.holds_out else {}),
+            "form": self.form.to_words(),
             "origins": cast("object", self.origins),
         }
 

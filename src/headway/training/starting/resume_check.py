@@ -9,8 +9,10 @@ from headway.config import Config
 from headway.errors import HeadwayError
 from headway.file_format import NewerFileError, check_writer
 from headway.inference.directory import CONFIG, read_config
-from headway.text.groups import Validation, list_files
+from headway.text.groups import Text, Validation, list_files, require_pair
+from headway.text.language_pairs import Languages, list_pairs
 from headway.text.prepared import PreparedData
+from headway.text.readers import FileForm
 from headway.training.storage.record import (
     DataRecord,
     InitialModel,
@@ -121,6 +123,39 @@ def list_other_validation(record: RunRecord, valid: Validation, groups: int = 1)
             f"{record.data.validation_pairs} validation pairs were held out, not {valid * groups}"
         ]
     return []
+
+
+def list_other_languages(data: PreparedData, train: Text, languages: Languages | None) -> list[str]:
+    """Return a phrase if the languages are not those of the data of a run.
+
+    Args:
+        data: The data.
+        train: The training text given now, whose groups have languages.
+        languages: Codes of source and target given now; None, and no groups: nothing to compare.
+    """
+    own = [group.languages for group in data.groups]
+    given = [languages] if languages else []
+    if isinstance(train, Mapping):
+        given = sorted(map(require_pair, train))
+    if given in ([], own):
+        return []
+    return [f"its languages are {list_pairs(own)}, not {list_pairs(given)}"]
+
+
+def list_other_form(recorded: Mapping[str, str] | None, form: FileForm) -> list[str]:
+    """Return a phrase for each option that says otherwise than before how the text is written.
+
+    Args:
+        recorded: The words of the options before: see `FileForm.to_words`; None: nothing to compare.
+        form: What is given now.
+    """
+    if recorded is None:
+        return []
+    return [
+        f"--{name} was {recorded.get(name, 'not given')}, not {words}"
+        for name, words in form.to_words().items()
+        if recorded.get(name) != words
+    ]
 
 
 def list_other_initial(record: RunRecord, init: str | Path | None) -> list[str]:

@@ -85,11 +85,11 @@ def check_request(directory: RunDirectory, request: RunRequest) -> None:
     if request.vocabulary and (request.data or request.init):
         option = "--data" if request.data else "--init"
         raise UsageError(f"--vocabulary: {option} has a vocabulary already: omit one of them")
-    text_settings = [name for name in request.overrides if name.startswith("text.")]
-    if request.data and text_settings:
-        raise UsageError(
-            f"--{text_settings[0]}: was fixed when {request.data} was prepared: omit it"
-        )
+    fixed = [name for name in request.overrides if name.startswith("text.")]
+    fixed += ["languages"] if request.languages else []
+    fixed += request.form.to_words()
+    if request.data and fixed:
+        raise UsageError(f"--{fixed[0]}: was fixed when {request.data} was prepared: omit it")
     settings = requested_settings(directory, request)
     if settings is None:
         return

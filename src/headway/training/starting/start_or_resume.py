@@ -18,7 +18,6 @@ from headway.text.groups import list_files, list_targets, make_groups
 from headway.text.prepare import prepare
 from headway.text.prepared import PreparedData
 from headway.text.readers import describe_layout
-from headway.text.tokenizer import Tokenizer
 from headway.training import parallel
 from headway.training.learned.learned_shortlist import wants_shortlist, write_shortlist
 from headway.training.run import Run
@@ -36,7 +35,9 @@ from headway.training.starting.resume_check import (
     check_data,
     list_changes,
     list_other_files,
+    list_other_form,
     list_other_initial,
+    list_other_languages,
     list_other_validation,
     read_settings,
 )
@@ -154,17 +155,15 @@ def _resume(directory: RunDirectory, request: RunRequest) -> OpenedRun:
     record = directory.record()
     stored, notices = read_settings(directory.path, record)
     settings = _with_stored_vocabulary(changed_settings(request, stored), stored)
-    differences = list_changes(stored, settings)
-    differences += list_other_files(record.files.get("train", {}), list_files(request.train))
-    groups = len(request.train) if isinstance(request.train, Mapping) else 1
-    differences += list_other_validation(record, request.valid, groups)
-    differences += list_other_initial(record, request.init)
     place = request.data or record.data.directory or directory.data
+    way_out = "restore the data that the run was started with, or start another RUN"
+    data = PreparedData.open(place, way_out)
+    differences = [*list_changes(stored, settings), *_list_other_text(data, record, request)]
+    differences += list_other_initial(record, request.init)
     if request.vocabulary:
-        stored_tokenizer = Tokenizer.load(place)
-        languages = stored_tokenizer.target_languages
+        languages = data.tokenizer.target_languages
         given = GivenVocabulary.read(request.vocabulary, languages).tokenizer
-        if given.fingerprint != stored_tokenizer.fingerprint:
+        if given.fingerprint != data.tokenizer.fingerprint:
             differences.append("--vocabulary has other subwords")
     if differences:
         raise HeadwayError(
@@ -172,8 +171,6 @@ def _resume(directory: RunDirectory, request: RunRequest) -> OpenedRun:
             f" only {', '.join(MAY_CHANGE)} may change; for all else start another RUN (with"
             f" --data {place} its data need not be prepared again)"
         )
-    way_out = "restore the data that the run was started with, or start another RUN"
-    data = PreparedData.open(place, way_out)
     check_data(directory.path, data, record)
     if record.settings is None:
         notices.append(
@@ -193,6 +190,19 @@ def _resume(directory: RunDirectory, request: RunRequest) -> OpenedRun:
     _check_ranks_agree(run)
     others = _list_other_programs(record) + _precision_notices(run)
     return OpenedRun(run, notices + damage + others)
+
+
+def _list_other_text(data: PreparedData, record: RunRecord, request: RunRequest) -> list[str]:
+    """Return a phrase for each difference between the text of a run and that of a request."""
+    differences = list_other_languages(data, request.train, request.languages)
+    differences += list_other_form(data.form, request.form)
+    if differences:  # which may be why other files are given, or in another order
+        return differences
+    groups = len(request.train) if isinstance(request.train, Mapping) else 1
+    return [
+        *list_other_files(record.files.get("train", {}), list_files(request.train)),
+        *list_other_validation(record, request.valid, groups),
+    ]
 
 
 def _repair_finished(
