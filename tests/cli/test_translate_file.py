@@ -354,6 +354,28 @@ def test_evaluate_overwrites_no_text_and_ignores_no_option(
     assert reference.read_bytes() == source.read_bytes() != b""
 
 
+def test_a_stopped_evaluation_leaves_an_older_file_as_it_was(
+    model_directory: Path, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "text.de"
+    out.write_text("older\n")
+    words = ["evaluate", str(model_directory), "--source", str(source), "--reference", str(source)]
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(translator.Translator, "stream", stop)
+        with pytest.raises(KeyboardInterrupt):
+            dispatch([*words, "--output", str(out)])
+    assert {file.name: file.read_text() for file in tmp_path.glob("*.de")} == {"text.de": "older\n"}
+    assert dispatch([*words, "--output", str(out)]) == 0
+    assert len(list(read_lines(out))) == len(list(read_lines(source)))
+    (tmp_path / "link").symlink_to(out)
+    with pytest.raises(UsageError, match=r"--output .*link: is a link"):
+        dispatch([*words, "--output", str(tmp_path / "link")])
+
+
 def test_a_glossary_decides_terms_and_belongs_to_what_a_resume_checks(
     model_directory: Path, source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -43,16 +43,9 @@ def check_options(args: argparse.Namespace) -> None:
         UsageError: If ``--input`` is a directory, ``--output`` is no file that may be replaced, or ``--workers`` is below 1.
     """
     out = Path(args.output)
-    check_other_file(out, {"--input": args.input})
-    for option, path in (("input", Path(args.input)), ("output", out)):
-        if path.is_dir():
-            raise UsageError(f"--{option} {path}: is a directory: give the name of a file")
-    if not out.parent.is_dir():
-        raise UsageError(f"--output {out}: {out.parent} is no directory: make it first")
-    if out.is_symlink():
-        raise UsageError(
-            f"--output {out}: is a link: give the file that it leads to, {out.resolve()}"
-        )
+    check_output(out, {"--input": args.input})
+    if Path(args.input).is_dir():
+        raise UsageError(f"--input {args.input}: is a directory: give the name of a file")
     if out.exists() and not out.is_file():
         raise UsageError(
             f"--output {out}: is a device or a pipe: omit it, and the translation goes to standard output"
@@ -61,16 +54,24 @@ def check_options(args: argparse.Namespace) -> None:
         raise UsageError(f"--workers {args.workers}: must be 1 or more")
 
 
-def check_other_file(out: Path, inputs: Mapping[str, str]) -> None:
-    """Check that a file that is going to be written is none of those that are read.
+def check_output(out: Path, inputs: Mapping[str, str]) -> None:
+    """Check that a file can be written in one piece, and is none of those that are read.
 
     Args:
         out: The file of ``--output``.
-        inputs: The files by their options.
+        inputs: The files that are read, by their options.
 
     Raises:
-        UsageError: If it is one.
+        UsageError: If not.
     """
+    if out.is_dir():
+        raise UsageError(f"--output {out}: is a directory: give the name of a file")
+    if not out.parent.is_dir():
+        raise UsageError(f"--output {out}: {out.parent} is no directory: make it first")
+    if out.is_symlink():
+        raise UsageError(
+            f"--output {out}: is a link: give the file that it leads to, {out.resolve()}"
+        )
     for option, name in inputs.items():
         if out.exists() and Path(name).exists() and out.samefile(name):
             raise UsageError(f"--output {out}: must be another file than {option}")

@@ -2,16 +2,18 @@
 
 import argparse
 import json
-import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
-from headway.cli.file_plan import check_other_file
+from headway.cli.file_plan import check_output
 from headway.cli.options import add_backward, add_direction, add_machine, add_models
 from headway.cli.parallel_files import read_parallel_files
 from headway.cli.progress import LineProgress
 from headway.errors import UsageError
+from headway.files import add_path_to_errors, write_atomically
 
 if TYPE_CHECKING:
     from headway.config import SearchConfig
@@ -83,9 +85,8 @@ def run(args: argparse.Namespace) -> None:
     from headway.evaluation import comet_score, score_sheet
 
     report_native_code("decoding", translator.device)
-    with open_output(args.output) as file:  # before translating, which may take minutes
-        hypotheses = [found[0].text for found in translator.stream(sources, search)]
-        file.writelines(f"{line}\n" for line in hypotheses)
+    with collect_lines(args.output) as hypotheses:  # before translating, which may take minutes
+        hypotheses.extend(found[0].text for found in translator.stream(sources, search))
     sheet = score_sheet(
         hypotheses,
         references,
@@ -117,9 +118,7 @@ def check_options(args: argparse.Namespace) -> None:
         if unused:
             raise UsageError(f"{unused[0]}: has no effect with {mode}: omit one of them")
     if args.output:
-        check_other_file(
-            Path(args.output), {"--source": args.source, "--reference": args.reference}
-        )
+        check_output(Path(args.output), {"--source": args.source, "--reference": args.reference})
 
 
 def calibrate_model(translator: "Translator", sources: list[str], references: list[str]) -> None:
@@ -194,6 +193,17 @@ def describe(search: "SearchConfig", backward: str | None) -> str:
     return f"{how}, {search.candidates} candidates reranked with {judge}" if judge else how
 
 
-def open_output(path: str | None) -> TextIO:
-    """Open the file for the translations, or the null device."""
-    return Path(path or os.devnull).open("w", encoding="utf-8", newline="\n")
+@contextmanager
+def collect_lines(path: str | None) -> Iterator[list[str]]:
+    """Collect the translations in a list, and write them to a file, if there is one, once all are there."""
+    lines: list[str] = []
+    if path is None:
+        yield lines
+        return
+    with (
+        add_path_to_errors(Path(path)),
+        write_atomically(Path(path)) as unfinished,
+        unfinished.open("w", encoding="utf-8", newline="\n") as file,
+    ):
+        yield lines
+        file.writelines(f"{line}\n" for line in lines)
