@@ -1,6 +1,7 @@
 """The text of a recipe: what is counted, imported, held out and joined."""
 
 import itertools
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.recipes.given import GivenText, look_at
 from headway.recipes.text_work import ImportLines, ImportText, JoinPairs, PairFiles
+from headway.text.prepare import prepare
 from headway.text.readers import FileForm
 from support.toy_models import sentences, translate_words
 
@@ -65,6 +67,28 @@ def test_held_out_pairs_share_no_side_with_the_training_text(tmp_path):
     train, valid = imported(tmp_path, text)
     assert set(lines(train.source)).isdisjoint(lines(valid.source))
     assert len(lines(train.source)) == 2 * (len(SOURCES) - 7)
+
+
+@pytest.mark.parametrize("drop_duplicates", [True, False])
+def test_the_text_is_divided_as_by_a_preparation(drop_duplicates, tmp_path):
+    """Pairs that share no side are held out first, and a shared side is recognized in other letter case."""
+    extra = [(f"open file {n % 5}", f"Datei {n % 5} auf Weise {n // 5}") for n in range(80)]
+    extra += [("Open file 2", "Datei 2 auf Weise 3"), *extra[:9], ("a dog", "")]
+    rules = TextConfig(vocab_size=330, drop_duplicates=drop_duplicates)
+    for count in (9, 66):  # of 66 pairs, some share a side
+        text = given(tmp_path, extra, valid=count, rules=rules)
+        train, valid = imported(tmp_path, text)
+        data = tmp_path / f"data-{count}"
+        corpora = prepare(text.train, count, data, rules)
+        held_out = (data / "valid.source", data / "valid.target")
+        assert [lines(valid.source), lines(valid.target)] == [*map(lines, held_out)]
+        assert len(lines(train.source)) == len(corpora.train)
+        facts, report = look_at(text), json.loads((data / "report.json").read_text())
+        dropped = {rule: found["count"] for rule, found in report["dropped"].items()}
+        assert dropped.pop("held out as validation text") >= count
+        assert (facts.read, facts.kept) == (report["read"], len(lines(train.source)))
+        assert facts.dropped == dropped
+    assert facts.dropped["one side is also in the held-out validation text"] > 0
 
 
 def test_the_held_out_pairs_do_not_depend_on_the_order_of_the_text(tmp_path):
@@ -123,9 +147,16 @@ def test_held_out_pairs_that_leave_no_training_pair_are_refused(tmp_path):
         imported(tmp_path, GivenText(train=train, valid=9, languages=("en", "de")))
 
 
-def test_too_many_held_out_pairs_are_refused(tmp_path):
-    with pytest.raises(HeadwayError, match="--valid 40: must be from 1 to half"):
-        look_at(given(tmp_path, valid=40))
+@pytest.mark.parametrize("count", [0, 40])
+def test_too_many_or_no_held_out_pairs_are_refused(count, tmp_path):
+    with pytest.raises(HeadwayError, match=f"--valid {count}: must be from 1 to half"):
+        look_at(given(tmp_path, valid=count))
+
+
+def test_the_setting_that_drops_most_pairs_is_named_if_too_few_can_be_held_out(tmp_path):
+    extra = [(SOURCES[0], translate_words(SOURCES[0]))] * (20 * len(SOURCES))
+    with pytest.raises(HeadwayError, match=r"--valid 40: .*--text\.drop-duplicates false keeps"):
+        look_at(given(tmp_path, extra, valid=40))
 
 
 @pytest.mark.parametrize("share", [0.25, 2.0])
@@ -184,7 +215,8 @@ def test_no_training_sees_the_test_text(tmp_path):
 def test_text_in_another_encoding_is_read_with_it_and_refused_without(tmp_path):
     words = ["Ein Hund läuft.", "Die Bäume blühen.", "Öl schwimmt oben."] * 9
     (tmp_path / "train.de").write_bytes("\n".join(words).encode("cp1252"))
-    train = [write(tmp_path / "train.en", ["a dog runs"] * 27), str(tmp_path / "train.de")]
+    sources = [f"a dog runs {n}" for n in range(27)]
+    train = [write(tmp_path / "train.en", sources), str(tmp_path / "train.de")]
     (tmp_path / "mono.de").write_bytes("\n".join(words[:3]).encode("cp1252"))
     teacher = mono = str(tmp_path / "mono.de")
     text = GivenText(train=train, valid=1, languages=("en", "de"))

@@ -1,26 +1,20 @@
 """The text that a user gives: cleaned pairs, read as often as needed in constant memory, and facts about them."""
 
-from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from headway.config import TextConfig
 from headway.errors import HeadwayError
-from headway.text.cleaning import (
-    DUPLICATE,
-    LEAK,
-    UNREADABLE,
-    broken_rule,
-    digest_held_out,
-)
-from headway.text.digests import digest_loosely, digest_pair
+from headway.recipes.pair_fates import PairFates
+from headway.text.cleaning import LEAK, UNREADABLE, broken_rule, digest_held_out
+from headway.text.digests import digest_loosely
 from headway.text.lines import Damaged, scan_lines
 from headway.text.readers import UTF8, FileForm, Pair, read_pairs
+from headway.text.stages.selection import KEPT
 from headway.text.unreadable import require_readable
 
 
@@ -65,6 +59,11 @@ class GivenText:
     teacher: str | None = None
     mono_source: Sequence[str] = ()
     mono_target: Sequence[str] = ()
+
+    @property
+    def held_out(self) -> int | None:
+        """The number of pairs to hold out of the training text; None: there are validation files."""
+        return self.valid if isinstance(self.valid, int) else None
 
     def files(self) -> list[str]:
         """Return the names of all files."""
@@ -143,25 +142,13 @@ class GivenText:
             yield line
 
 
-def mark_first(digests: "array[int]") -> npt.NDArray[np.bool_]:
-    """Return for each digest whether it is the first one of its value; it takes 33 bytes of memory for each."""
-    is_first = np.zeros(len(digests), np.bool_)
-    is_first[np.unique(np.frombuffer(digests, np.uint64), return_index=True)[1]] = True
-    return is_first
-
-
-def number_of(source: str, target: str = "") -> int:
-    """Return the digest of a pair, or of a line, as a number below 2^64."""
-    return int.from_bytes(digest_pair(source, target), "little")
-
-
 @dataclass(frozen=True, kw_only=True)
 class TextFacts:
     """What is known about the text before the training.
 
     Attributes:
         read: Pairs of the training text.
-        kept: Those that are fit for training and no duplicates.
+        kept: Those that are training text: fit, no duplicates, not held out, and without a side of a held-out pair.
         dropped: Cleaning rule -> pairs that it drops.
         source_characters: Of the kept pairs.
         target_characters: Likewise.
@@ -200,31 +187,22 @@ def look_at(text: GivenText) -> TextFacts:
     Raises:
         HeadwayError: If a file cannot be read, or there are too few pairs.
     """
-    dropped: dict[str, int] = {}
-    digests, lengths = array("Q"), np.zeros(2, np.int64)
-    read = 0
+    pairs = PairFates(text.held_out, drop_duplicates=text.rules.drop_duplicates)
+    lengths = np.zeros(2, np.int64)
     for pair in text.read_training():
-        read += 1
-        if pair.rule is not None:
-            dropped[pair.rule] = dropped.get(pair.rule, 0) + 1
-            continue
-        digests.append(number_of(pair.source, pair.target))
-        lengths += len(pair.source), len(pair.target)
-    kept = int(mark_first(digests).sum()) if text.rules.drop_duplicates else len(digests)
-    if len(digests) > kept:
-        dropped[DUPLICATE] = len(digests) - kept
-    validation = (
-        text.valid if isinstance(text.valid, int) else sum(1 for _ in text.read_validation())
-    )
-    if isinstance(text.valid, int) and not 1 <= text.valid <= kept // 2:
-        raise HeadwayError(
-            f"--valid {text.valid}: must be from 1 to half of the {kept:,} pairs of training text, or files"
-        )
+        pairs.add(pair.source, pair.target, pair.rule)
+        if pair.rule is None:
+            lengths += len(pair.source), len(pair.target)
+    if isinstance(text.valid, int):
+        validation = text.valid
+    else:
+        validation = sum(1 for _ in text.read_validation())
+    decided = pairs.decide()
+    kept = int((decided.fates == KEPT).sum())
     if not (kept and validation):
         what = "training" if validation else "validation"
         raise HeadwayError(f"{text.files()[0]}: no {what} pairs are left after cleaning")
-    held_out = validation if isinstance(text.valid, int) else 0
-    share = (kept - held_out) / len(digests)
+    share = kept / len(pairs)
     mono = [
         sum(1 for _ in text.read_plain(files)) for files in (text.mono_source, text.mono_target)
     ]
@@ -232,9 +210,9 @@ def look_at(text: GivenText) -> TextFacts:
         if files and not count:
             raise HeadwayError(f"{files[0]}: no line is left after cleaning")
     return TextFacts(
-        read=read,
-        kept=kept - held_out,
-        dropped=dropped,
+        read=pairs.report().read,
+        kept=kept,
+        dropped=pairs.count_dropped(decided),
         source_characters=int(lengths[0] * share),
         target_characters=int(lengths[1] * share),
         validation=validation,

@@ -1,6 +1,5 @@
 """Work on text files: import the user's text, and join texts. Every file is read and written line by line."""
 
-import heapq
 import shutil
 from array import array
 from collections.abc import Iterator, Sequence
@@ -9,14 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Literal
 
-import numpy as np
-import numpy.typing as npt
-
-from headway.errors import HeadwayError
 from headway.files import add_path_to_errors, write_atomically
-from headway.recipes.given import GivenText, mark_first, number_of
+from headway.recipes.given import GivenText
+from headway.recipes.pair_fates import Decided, PairFates, mark_first, number_of
 from headway.text.digests import digest_loosely
 from headway.text.readers import Pair
+from headway.text.stages.selection import KEPT
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,14 +52,12 @@ class ImportText:
 
     def run(self) -> None:
         """Write the files."""
-        is_kept = self._mark_kept()
+        fates, held_out = self._decide()
         valid = list(self.given.read_validation())
-        sides: set[bytes] = set()
-        if isinstance(self.given.valid, int):
-            valid = self._choose_validation(is_kept, self.given.valid)
-            sides = {
-                digest for pair in valid for digest in digest_loosely(pair.source, pair.target)[1:]
-            }
+        if self.given.held_out is not None:
+            numbers = set(held_out)
+            fit = enumerate(self._read_fit(), 1)
+            valid = [Pair(*text[:2], n) for n, text in fit if n - 1 in numbers]
         with write_files(self.valid.source, self.valid.target) as (source, target):
             for pair in valid:
                 _write(source, pair.source)
@@ -70,24 +65,15 @@ class ImportText:
         outputs = [self.train.source, self.train.target]
         if self.given.teacher:
             outputs.append(self.teacher)
-        count = 0
         with write_files(*outputs) as files:
-            for number, texts in enumerate(self._read_fit()):
-                if is_kept[number] and sides.isdisjoint(digest_loosely(texts[0], texts[1])[1:]):
-                    count += 1
+            for fate, texts in zip(fates, self._read_fit(), strict=True):
+                if fate == KEPT:
                     for file, line in zip(files, texts, strict=False):
                         _write(file, line)
-        if not count:
-            raise HeadwayError(
-                f"--valid {self.given.valid}: each training pair has a side of a held-out one, so that none is"
-                " left: hold out fewer, or give files"
-            )
 
     def describe(self) -> str:
         """Return in words what is done."""
-        held_out = (
-            f", hold out {self.given.valid} pairs" if isinstance(self.given.valid, int) else ""
-        )
+        held_out = f", hold out {self.given.held_out} pairs" if self.given.held_out else ""
         return f"read, clean and copy the given text{held_out}"
 
     def _read_fit(self) -> Iterator[tuple[str, str, str]]:
@@ -95,21 +81,12 @@ class ImportText:
             if pair.rule is None:
                 yield pair.source, pair.target, pair.teacher
 
-    def _mark_kept(self) -> npt.NDArray[np.bool_]:
-        digests = array("Q", (number_of(pair[0], pair[1]) for pair in self._read_fit()))
-        if self.given.rules.drop_duplicates:
-            return mark_first(digests)
-        return np.ones(len(digests), np.bool_)
-
-    def _choose_validation(self, is_kept: npt.NDArray[np.bool_], count: int) -> list[Pair]:
-        """Return the pairs with the smallest digests, in the order of the text."""
-        fit = (
-            (number_of(pair[0], pair[1]), number, pair)
-            for number, pair in enumerate(self._read_fit())
-            if is_kept[number]
-        )
-        chosen = sorted(heapq.nsmallest(count, fit), key=lambda item: item[1])
-        return [Pair(source, target, number + 1) for _, number, (source, target, _) in chosen]
+    def _decide(self) -> Decided:
+        rules = self.given.rules
+        pairs = PairFates(self.given.held_out, drop_duplicates=rules.drop_duplicates)
+        for pair in self.given.read_training():
+            pairs.add(pair.source, pair.target, pair.rule)
+        return pairs.decide()
 
 
 @dataclass(frozen=True, kw_only=True)

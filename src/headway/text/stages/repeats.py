@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from headway.text.stages.clean_ranges import SIDES, CleanRange
+from headway.text.stages.clean_ranges import SIDES, CleanRange, Digests
 
 PARTITION_RANGES = 64  # ranges whose digests fill a partition
 _INDEX_BITS = np.uint64(32)  # a place in the text is a range in the high bits and a place in it
@@ -53,11 +53,17 @@ def find_repeated_sides(
         pairs = (places[start:end] & np.uint64(2**32 - 1)) // np.uint64(SIDES)
         counted[start:end] = ~np.isin(pairs.astype(np.int64), read_duplicates(number))
     digests, places = digests[counted], places[counted]
-    order = np.argsort(digests, kind="stable")
-    digests, places = digests[order], places[order]
-    is_next = np.append(digests[1:] == digests[:-1], False)[: len(digests)]
-    is_repeated = is_next | np.append(False, is_next[:-1])[: len(digests)]
-    np.save(file, np.sort(places[is_repeated]))
+    np.save(file, np.sort(places[mark_repeated(digests)]))
+
+
+def mark_repeated(digests: Digests) -> Mask:
+    """Return for each digest whether another one is equal; it takes 18 bytes of memory for each."""
+    order = np.argsort(digests)
+    ordered = digests[order]
+    is_next = np.append(ordered[1:] == ordered[:-1], False)[: len(digests)]
+    is_repeated = np.zeros(len(digests), np.bool_)
+    is_repeated[order] = is_next | np.append(False, is_next[:-1])[: len(digests)]
+    return is_repeated
 
 
 def read_places(files: Sequence[Path], number: int) -> npt.NDArray[np.int64]:

@@ -7,19 +7,35 @@ wherever they stand in the file. If the training text grows, most of them are he
 import json
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from headway.errors import HeadwayError
-from headway.text.cleaning import DUPLICATE, HELD_OUT, SIBLING, Report
+from headway.text.cleaning import DUPLICATE, HELD_OUT, SIBLING, Finding, Report
 from headway.text.digests import digest_loosely
 from headway.text.readers import Pair
 from headway.text.stages.clean_ranges import HALF_LEAKED, PLAIN, CleanRange, Digests
 
 KEPT, REPEATED, CHOSEN, SHARES_A_SIDE = range(4)  # what becomes of a cleaned pair
 Fates = npt.NDArray[np.uint8]
+
+
+class CleanedText(Protocol):
+    """Cleaned pairs among which some are chosen, such as a `CleanRange`."""
+
+    def __len__(self) -> int:
+        """Return the number of pairs."""
+
+    def lines(self) -> npt.NDArray[np.int64]:
+        """Return the line of each pair in its file."""
+
+    def loose_digests(self) -> Digests:
+        """Return the digests of `digest_loosely`, [pairs, 3]."""
+
+    def report(self) -> Report:
+        """Return the report of the rules that pairs break by themselves."""
 
 
 class ChosenPair(NamedTuple):
@@ -42,7 +58,7 @@ class ChosenPair(NamedTuple):
 
 
 def choose_validation(
-    ranges: Sequence[CleanRange],
+    ranges: Sequence[CleanedText],
     count: int,
     read_duplicates: Callable[[int], npt.NDArray[np.int64]],
     read_repeated: Callable[[int], npt.NDArray[np.int64]],
@@ -95,6 +111,8 @@ def choose_validation(
         report = Report()
         for cleaned in ranges:
             report.extend(cleaned.report())
+        if repeated := sum(map(len, ranges)) - total:
+            report.dropped[DUPLICATE] = Finding(repeated)
         raise HeadwayError(
             f"--valid {count}: must be from 1 to half of the {total} pairs that are left of the training text, or"
             f" files{'; ' * bool(report.advice())}{report.advice()}"
@@ -168,15 +186,27 @@ def write_fates(
         for number, cleaned in enumerate(ranges):
             fates = np.full(len(cleaned), KEPT, np.uint8)
             if len(sides):
-                loose = cleaned.loose_digests()
-                shares = np.isin(loose[:, 1:], sides).any(axis=1)
-                fates[shares] = np.where(np.isin(loose[shares, 0], wholes), CHOSEN, SHARES_A_SIDE)
+                fates = find_fates(cleaned.loose_digests(), wholes, sides)
             fates[read_duplicates(number)] = REPEATED
             kept += int((fates == KEPT).sum())
             starts.append(starts[-1] + len(fates))
             file.write(fates.tobytes())
     np.save(directory / "starts.npy", np.array(starts, np.int64))
     return kept
+
+
+def find_fates(loose: Digests, wholes: Digests, sides: Digests) -> Fates:
+    """Return what becomes of cleaned pairs if pairs are held out, and none occurs before.
+
+    Args:
+        loose: The digests of the pairs, [pairs, 3].
+        wholes: Those of held-out pairs.
+        sides: Those of the sides of held-out pairs.
+    """
+    fates = np.full(len(loose), KEPT, np.uint8)
+    shares = np.isin(loose[:, 1:], sides).any(axis=1)
+    fates[shares] = np.where(np.isin(loose[shares, 0], wholes), CHOSEN, SHARES_A_SIDE)
+    return fates
 
 
 def read_fates(directory: Path, number: int) -> Fates:
