@@ -266,9 +266,21 @@ def test_few_hours_leave_parts_out_and_say_so(corpus, tmp_path, capsys):
     assert "the sweep: with it" in some
     assert "final" in some
     dispatch([*words, "0.004"])
+    fixed = capsys.readouterr().out
+    assert "final" not in fixed
+    assert (
+        "more than the 0.004 hours: the trainings have the steps of --training.max-steps" in fixed
+    )
+    assert "of the steps of each training" not in fixed
+    at = words.index("--training.max-steps")
+    del words[at : at + 2]
+    dispatch([*words, "0.004"])
     few = capsys.readouterr().out
-    assert "% of the steps of each training" in few
-    assert "final" not in few
+    assert "more than the 0.004 hours: the trainings are not shortened further" in few
+    assert "98 % of the steps of each training" in few
+    wanted = re.search(r"warning: trainings have 2 % of the usual steps.*--hours ([\d.]+) or", few)
+    dispatch([*words, wanted[1]])
+    assert "warning" not in capsys.readouterr().out
 
 
 def test_a_stage_that_fails_ends_the_recipe_with_its_code(corpus, tmp_path, monkeypatch, capsys):

@@ -259,6 +259,10 @@ def test_a_plan_is_shorter_than_its_hours_and_each_part_adds_time():
         assert 0.8 <= fit.choices.share <= 1
         assert hours(fit.choices) <= fit.hours
         assert ("training on translations" in dict(fit.omitted)) != more_text
+    # Trainings that the user has fixed keep their steps.
+    for share in (0.1, 0.9):
+        fit = fit_parts(begin, SCALE, 1.0, 1e11, share * hours(first), shortest=1.0)
+        assert (fit.choices.share, fit.choices.more_text) == (1.0, False)
     # Without hours: all, but not more than the limit.
     assert fit_parts(begin, SCALE, 1.0, 1e11, None).choices == whole.choices
     slow = fit_parts(begin, SCALE, 1.0, 1e9, None)

@@ -1,9 +1,10 @@
 """Carry out a recipe in a terminal: look at the text, show the plan, run the stages, write the report."""
 
+import math
 import os
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
@@ -68,7 +69,7 @@ def make_plan(out: Path, options: "Options", processors: Processors) -> "Plan":
     from headway.recipes.forecast import benchmark, fit_parts, read_speed
     from headway.recipes.given import look_at
     from headway.recipes.plan import Plan
-    from headway.recipes.settings import LEAST_PAIRS, choose_scale
+    from headway.recipes.settings import LEAST_PAIRS, SHORTEST, choose_scale
 
     say("looking at the text ...")
     given = options.given()
@@ -92,14 +93,16 @@ def make_plan(out: Path, options: "Options", processors: Processors) -> "Plan":
             raise SystemExit(code)
         speed = read_speed(output)
     longest = scale.find_longest(max(facts.source_characters, facts.target_characters))
-    if "training.max-steps" in options.settings:
-        longest = 1.0
+    shortest = SHORTEST
+    if "training.max-steps" in options.settings:  # the user knows best how long a training must be
+        shortest = longest = 1.0
     fit = fit_parts(
         lambda choices: begin_recipe(out, options, facts, choices),
         scale,
         longest,
         speed,
         options.hours,
+        shortest,
     )
     return Plan(
         options=options, sha256=digests, facts=facts, speed=speed, hours=fit.hours,
@@ -112,6 +115,7 @@ def describe_plan(out: Path, plan: "Plan") -> str:
     from headway.recipes.best import begin_recipe
     from headway.recipes.forecast import estimate_seconds, list_stages
     from headway.recipes.ledger import Ledger
+    from headway.recipes.settings import USEFUL
 
     ledger = Ledger(out)
     stages = list_stages(begin_recipe(out, plan.options, plan.facts, plan.choices))
@@ -134,16 +138,30 @@ def describe_plan(out: Path, plan: "Plan") -> str:
         ]
     hours = sum(times) / 3600
     if hours > 1.02 * plan.hours:
-        lines += [
-            "",
-            f"more than the {plan.hours:.2g} hours: shorter trainings would learn nothing",
-        ]
+        fixed = "training.max-steps" in plan.options.settings
+        reason = "have the steps of --training.max-steps" if fixed else "are not shortened further"
+        lines += ["", f"more than the {plan.hours:.2g} hours: the trainings {reason}"]
     elif plan.options.hours and not plan.omitted and hours < 0.8 * plan.hours:
         lines += ["", f"{plan.hours - hours:.2g} of the {plan.hours:.2g} hours are not needed"]
+    if plan.choices.share < USEFUL:
+        lines += ["", _warn_of_short_trainings(out, plan)]
     if omitted := plan.describe_omitted():
         lines += ["", f"left out, to end within {plan.hours:.2g} h:"]
         lines += [f"  {line}" for line in omitted]
     return "\n".join(lines)
+
+
+def _warn_of_short_trainings(out: Path, plan: "Plan") -> str:
+    from headway.recipes.best import begin_recipe
+    from headway.recipes.forecast import estimate_seconds, list_stages
+
+    choices = replace(plan.choices, share=1.0)
+    stages = list_stages(begin_recipe(out, plan.options, plan.facts, choices))
+    hours = sum(estimate_seconds(stage, plan.speed) for stage in stages) / 3600
+    return (
+        f"warning: trainings have {100 * plan.choices.share:.0f} % of the usual steps, which is too few for a useful model:"
+        f" give --hours {math.ceil(10 * hours) / 10:g} or more"
+    )
 
 
 def carry_out(out: Path, plan: "Plan", processors: Processors) -> int:

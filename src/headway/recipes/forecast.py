@@ -72,6 +72,7 @@ def fit_parts(
     longest: float,
     speed: float,
     hours: float | None,
+    shortest: float = numbers.SHORTEST,
 ) -> Fit:
     """Choose the parts of a recipe, those first that are worth most for their time.
 
@@ -82,6 +83,7 @@ def fit_parts(
         speed: FLOP a second of a training on this machine.
         hours: The hours that the user gives; None: as many as the whole recipe takes, at most
             `MOST_HOURS`.
+        shortest: Share of its steps that a training keeps at least, however few the hours.
     """
 
     def count_hours(choices: Choices) -> float:
@@ -97,35 +99,44 @@ def fit_parts(
         whole = replace(whole, **change)
     budget = min(count_hours(whole), numbers.MOST_HOURS) if hours is None else hours
     choices, omitted = Choices(), []
+
+    def shorten(choices: Choices, most: float) -> Choices:
+        share = _find_share(choices, (shortest, most), budget, count_hours)
+        return replace(choices, share=share)
+
+    shortened = max(numbers.SHORTENED, shortest)
     for number, (name, change) in enumerate(additions.items()):
         # Trainings that are shorter for the sake of the first addition get no other.
         longer = replace(choices, **{"share": max(1.0, choices.share), **change})
         needed = count_hours(longer)
         if needed <= budget:
             choices = longer
-        elif not number and count_hours(replace(longer, share=numbers.SHORTENED)) <= budget:
+        elif not number and count_hours(replace(longer, share=shortened)) <= budget:
             # It is worth more than the last steps of each training.
-            choices = replace(longer, share=_find_share(longer, 1.0, budget, count_hours))
+            choices = shorten(longer, 1.0)
         else:
             if name == LONGER:
-                choices = replace(choices, share=_find_share(choices, longest, budget, count_hours))
+                choices = shorten(choices, longest)
             if name != LONGER or longest > 1:
                 omitted.append((name, needed))
     return Fit(choices=choices, hours=budget, omitted=omitted)
 
 
 def _find_share(
-    choices: Choices, longest: float, budget: float, count_hours: Callable[[Choices], float]
+    choices: Choices,
+    shares: tuple[float, float],
+    budget: float,
+    count_hours: Callable[[Choices], float],
 ) -> float:
     """Return the largest share of its steps, in whole percents, that each training can take.
 
     Args:
         choices: The parts.
-        longest: The largest share to return.
+        shares: The smallest and the largest share to return.
         budget: Hours.
         count_hours: Returns the hours of a recipe.
     """
-    low, high = round(100 * numbers.SHORTEST), round(100 * longest)
+    low, high = (round(100 * share) for share in shares)
     while low < high:
         middle = (low + high + 1) // 2
         if count_hours(replace(choices, share=middle / 100)) <= budget:

@@ -13,6 +13,7 @@ SHORTENED = (
 )
 LEAST_PAIRS = 100  # of training text; from fewer no vocabulary can be learned
 SHORTEST = 0.02  # share of its steps that a training keeps at least, however few the hours
+USEFUL = 0.25  # share of its steps from which on a training gives a model, as those of the sweep
 CANDIDATES: Settings = {"search.candidates": "8"}  # among which models of both directions choose
 PRESET = "quick"  # of all trainings
 SWEEP_SHARE = 0.25  # of the steps of a forward model that a candidate of the sweep is trained for
