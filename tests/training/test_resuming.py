@@ -102,6 +102,14 @@ def test_a_run_extended_by_steps_equals_a_longer_run(corpus, uninterrupted_run, 
         dispatch(["train", str(extended), "--training.max-steps", "19"])
 
 
+@pytest.mark.slow
+def test_a_run_that_is_made_longer_after_it_has_cooled_gives_a_notice(corpus, tmp_path, capsys):
+    path = tmp_path / "run"
+    assert dispatch(command(path, corpus, training__max_steps=6, training__cool_steps=4)) == 0
+    assert dispatch(["train", str(path), "--training.max-steps", "7", "--ranks", "1"]) == 0
+    assert "cooled for 3 of 4 steps and rises again" in capsys.readouterr().err
+
+
 def test_an_extended_run_is_unfinished_until_its_last_step(uninterrupted_run, tmp_path):
     path = tmp_path / "run"
     shutil.copytree(uninterrupted_run, path)

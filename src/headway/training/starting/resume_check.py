@@ -21,7 +21,8 @@ from headway.training.storage.record import (
     hash_lines,
 )
 
-# These settings take no part in what a step computes, so a resumed run may change them.
+# These settings take no part in what a step computes, so a resumed run may change them. Only max_steps does, if the
+# learning rate cools: a notice says so (`headway.training.steps.schedule.warn_if_rate_rises`).
 MAY_CHANGE = (
     "training.max_steps", "training.patience", "training.average", "training.threads",
     "training.tensorboard", "training.shard", "search",

@@ -43,6 +43,7 @@ from headway.training.starting.resume_check import (
 )
 from headway.training.starting.run_builder import resume, start, with_vocabulary, write_settings
 from headway.training.starting.run_request import RunRequest, changed_settings, new_settings
+from headway.training.steps.schedule import warn_if_rate_rises
 from headway.training.storage.model_writer import WEIGHTS
 from headway.training.storage.record import RunRecord, hash_files
 from headway.training.storage.run_directory import RunDirectory
@@ -189,6 +190,8 @@ def _resume(directory: RunDirectory, request: RunRequest) -> OpenedRun:
     run, damage = resume(directory, data, settings)
     _check_ranks_agree(run)
     others = _list_other_programs(record) + _precision_notices(run)
+    if rise := warn_if_rate_rises(run.step, stored.training, settings.training):
+        others.append(rise)
     return OpenedRun(run, notices + damage + others)
 
 

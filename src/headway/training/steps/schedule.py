@@ -35,6 +35,24 @@ def learning_rate(
     return cooled * scale * d_model**-0.5 * min(falling, step * warmup_steps**-1.5)
 
 
+def warn_if_rate_rises(step: int, before: TrainingConfig, now: TrainingConfig) -> str:
+    """Return a warning if a run that has begun to cool is made longer, else an empty string.
+
+    Args:
+        step: The step that the run has reached.
+        before: Its settings.
+        now: Its settings from here on.
+    """
+    cooled = step - (before.max_steps + 1 - before.cool_steps)
+    if not before.cool_steps or cooled <= 0 or now.max_steps <= before.max_steps:
+        return ""
+    return (
+        f"the learning rate has cooled for {cooled:,} of {before.cool_steps:,} steps and rises again, because the"
+        f" last step is now {now.max_steps:,} and not {before.max_steps:,}: the result is not that of a run of"
+        f" {now.max_steps:,} steps from the start"
+    )
+
+
 def warn_if_too_short(training: TrainingConfig) -> str:
     """Return a warning if a run ends before its rate has reached its peak, else an empty string.
 
