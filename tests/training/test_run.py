@@ -132,7 +132,7 @@ def test_a_finished_run_learns_a_shortlist_when_resumed(
 
 
 @pytest.mark.slow
-def test_patience_ends_a_run_that_learns_nothing(corpus, tmp_path):
+def test_patience_ends_a_run_that_learns_nothing_and_the_command_names_it(corpus, tmp_path, capsys):
     path = tmp_path / "run"
     nothing = {"training__rate_scale": 1e-30, "training__patience": 2, "training__max_steps": 40}
     assert dispatch(command(path, corpus, **nothing)) == 0
@@ -140,6 +140,9 @@ def test_patience_ends_a_run_that_learns_nothing(corpus, tmp_path):
     assert validated == [5, 10, 15, 15]  # the best, two that are no better, the average
     assert dispatch(["train", str(path), "--quiet"]) == 0
     assert [v["step"] for v in metrics(path) if v["event"] == "validation"] == validated
+    assert "raise --training.patience, or set it to 0," in capsys.readouterr().err
+    assert dispatch(["train", str(path), "--training.max-steps", "41"]) == 0
+    assert "finished at step 15 by training.patience" in capsys.readouterr().err
 
 
 @pytest.mark.slow

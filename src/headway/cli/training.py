@@ -103,10 +103,7 @@ def train_rank(directory: "RunDirectory", request: "RunRequest", quiet: bool) ->
             print(*opened.notices, sep="\n", end="\n" if opened.notices else "", file=sys.stderr)
         if opened.run is None:
             if parallel.rank() == 0:
-                print(
-                    f"{directory.path}: finished; raise --training.max-steps to train further",
-                    file=sys.stderr,
-                )
+                print(f"{directory.path}: finished; {name_way_on(directory)}", file=sys.stderr)
             return 0
         run = opened.run
         configure_process(run.machine.threads_per_rank, run.machine.torch_device)
@@ -148,10 +145,26 @@ def follow(run: "Run", display: Display) -> int:
         else:
             assert run.record.installed is not None
             scores = run.record.installed.headline
-            display.say(f"{run.directory.path}: finished; its model has {scores}")
+            end = (
+                "finished" if run.is_at_end else f"finished at step {run.step} by training.patience"
+            )
+            display.say(f"{run.directory.path}: {end}; its model has {scores}")
             return 0
     display.say(f"saved at step {run.step}; to resume: {program_name()} train {run.directory.path}")
     return 128 + received
+
+
+def name_way_on(directory: "RunDirectory") -> str:
+    """Return what lets a finished run train further: more steps, or more patience if that ended it."""
+    from headway.training.starting.resume_check import read_settings
+
+    training = read_settings(directory.path, directory.record())[0].training
+    if not 0 <= max(directory.steps(), default=-1) < training.max_steps:
+        return "raise --training.max-steps to train further"
+    return (
+        f"{training.patience} validations in a row were no better than the best (training.patience): raise"
+        " --training.patience, or set it to 0, to train further"
+    )
 
 
 def train_on(args: argparse.Namespace, prepare: Callable[[str], None]) -> int:
