@@ -235,7 +235,14 @@ def test_files_of_two_preparations_are_rejected(files: Files, tmp_path: Path) ->
 def test_languages_are_read_from_the_names_of_the_files() -> None:
     assert languages_from_names(["a/train.en.gz", "b/x.de"]) == ("en", "de")
     assert languages_from_names(["t.pt_BR", "t.fr"]) == ("pt_BR", "fr")
-    for names in (["train.tsv"], ["train.txt", "train.de"], ["train", "train.de"]):
+    assert languages_from_names(["t.zh_Hant", "t.nso"]) == ("zh_Hant", "nso")
+    for names in (
+        ["train.tsv"],
+        ["train.txt", "train.de"],
+        ["train", "train.de"],
+        ["train.en.tok", "train.de.tok"],
+        ["data.source", "data.target"],
+    ):
         with pytest.raises(HeadwayError, match="--languages"):
             languages_from_names(names)
     with pytest.raises(HeadwayError, match=r"^nowhere: "):

@@ -121,9 +121,9 @@ def add_ranks(parser: argparse.ArgumentParser) -> None:
 
 def language_code(word: str) -> str:
     """Return a language code from the command line; the name of a language is no code."""
-    from headway.text.languages import NAMES
+    from headway.text.languages import NAMES, is_code
 
-    if not re.fullmatch(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*", word):
+    if not is_code(word):
         known = [code for code, name in NAMES.items() if name.lower() == word.lower()]
         example = f"{word} is {known[0]}" if known else "such as en, de or pt-BR"
         raise argparse.ArgumentTypeError(

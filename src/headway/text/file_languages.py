@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from headway.errors import HeadwayError
+from headway.text.languages import is_code
 
 Files = Sequence[str | Path]  # one file of pairs, or two plain text files
 
@@ -45,16 +46,16 @@ def languages_from_names(paths: Files) -> tuple[str, str]:
     """Return the languages that two file names end in: ``train.en.gz`` and ``train.de``: en and de.
 
     Raises:
-        HeadwayError: If the names do not end in languages.
+        HeadwayError: If the names do not end in languages, or both in the same word, such as ``tok``.
     """
+    give = "give --languages SOURCE TARGET, such as --languages en de"
     codes = []
     for path in paths:
         suffixes = [s[1:] for s in Path(path).suffixes if s not in (".gz", ".xz", ".zst")]
         code = suffixes[-1] if suffixes and len(paths) == 2 else ""
-        if not 1 < len(code) < 16 or code == "txt":
-            raise HeadwayError(
-                f"{path}: the name does not end in a language code: give --languages SOURCE TARGET, such as"
-                " --languages en de"
-            )
+        if not is_code(code) or code == "txt":
+            raise HeadwayError(f"{path}: the name does not end in a language code: {give}")
         codes.append(code)
+    if codes[0] == codes[1]:
+        raise HeadwayError(f"{paths[0]} {paths[1]}: both names end in {codes[0]}: {give}")
     return codes[0], codes[1]

@@ -3,6 +3,9 @@
 import re
 
 CODE = re.compile(r"\w[\w-]{0,30}")  # such as de, pt-BR or zh_Hant
+_USUAL = re.compile(
+    r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*"
+)  # a language of ISO 639, with script and country
 _UNSPACED = {"zh", "ja", "th", "lo", "km", "my"}
 
 # ISO 639-1 codes, and common codes with a script or country.
@@ -31,6 +34,11 @@ NAMES = {
     "xh": "Xhosa", "yi": "Yiddish", "yo": "Yoruba", "zh": "Chinese", "zh-Hans": "Chinese",
     "zh-Hant": "Chinese (traditional)", "zu": "Zulu",
 }  # fmt: skip
+
+
+def is_code(word: str) -> bool:
+    """Return whether a word that a person writes can be the code of a language."""
+    return bool(_USUAL.fullmatch(word))
 
 
 def name_of(code: str) -> str:
