@@ -7,6 +7,7 @@ import pytest
 from sentencepiece import SentencePieceTrainer
 
 from headway.config import TextConfig
+from headway.errors import HeadwayError
 from headway.text.learning import LONGEST, learn_model
 from support.toy_models import sentences
 
@@ -28,6 +29,19 @@ def learn_from_lines(lines: list[str], config: TextConfig) -> bytes:
         pad_id=-1, max_sentence_length=LONGEST, num_threads=1, minloglevel=3,
     )  # fmt: skip
     return model.getvalue()
+
+
+def test_a_vocabulary_that_is_too_large_gives_an_option_that_is_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lines = sentences(300, seed=2)
+    for size, has_advice in ((8000, False), (37_000, True)):
+        with pytest.raises(HeadwayError, match="too large for this text") as raised:
+            learn_model(iter(lines), TextConfig(vocab_size=size))
+        option, wanted = str(raised.value).partition(";")[0].split()[-2:]
+        assert option == "--text.vocab-size"
+        assert ("the presets quick and tiny" in str(raised.value)) == has_advice
+        learn_model(iter(lines), TextConfig(vocab_size=int(wanted)))
 
 
 @pytest.mark.slow

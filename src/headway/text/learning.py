@@ -5,10 +5,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
 
-from headway.config import TextConfig
+from headway.config import PRESETS, TextConfig
 from headway.errors import HeadwayError
 from headway.text.vocabulary import EOS, SPACE, UNK, language_symbol
 
+LEAST_USUAL = (
+    500  # of a vocabulary; a smaller one may lack room for the characters and the 256 bytes
+)
 LONGEST = 1 << 16  # bytes of a line; sentencepiece ignores longer ones
 # Lines with one of these are given to sentencepiece as they are: it does not split them at each space only.
 _UNSPLIT = ("  ", SPACE, "\u2585", "\0", "\r")
@@ -107,9 +110,13 @@ def _explain(message: str, size: int) -> HeadwayError:
     """Return an error that explains sentencepiece's message about a vocabulary of this size."""
     if "Vocabulary size too high" in message:
         largest = int("".join(c for c in message.split("<=")[1].split(".")[0] if c.isdigit())) + 1
+        better = min(largest, max(LEAST_USUAL, largest // 10))
+        little = ("quick", "tiny")
+        is_smaller = all(PRESETS[name].text.vocab_size < size for name in little)
+        advice = f"; the presets {' and '.join(little)} are made for little text" * is_smaller
         return HeadwayError(
-            f"text.vocab_size = {size} is too large for this text: set it to {largest} or less,"
-            " better to a tenth of that; the presets quick and tiny are made for little text"
+            f"text.vocab_size = {size} is too large for this text: set it to {largest} or less, better to a"
+            f" tenth of that: --text.vocab-size {better}{advice}"
         )
     if "smaller than" in message:
         return HeadwayError(
