@@ -99,7 +99,37 @@ def test_a_first_row_that_is_a_pair_of_words_is_no_header(tmp_path: Path) -> Non
     ):
         path = write(tmp_path / "a.csv", [first, ("is", "ist")], ",")
         assert read(path) == [first, ("is", "ist")]
-    assert "no header (if there is one: --columns)" in describe_layout([path], LANGUAGES)
+    layout = describe_layout([path], LANGUAGES)
+    assert "no header (if there is one: --columns 'In English' 'In German')" in layout
+
+
+@pytest.mark.parametrize(
+    "first", [("en", "fr"), ("English", "French"), ("French", "Italian"), ("Es", "de")]
+)
+def test_a_first_row_that_names_other_languages_is_refused(
+    tmp_path: Path, first: tuple[str, str]
+) -> None:
+    path = write(tmp_path / "a.csv", [first, ("cat", "chat")], ",")
+    for columns in (None, ("1", "2"), ("2", "1")):
+        with pytest.raises(
+            HeadwayError, match=r"a\.csv:1: the first row names .*: give --languages"
+        ):
+            read(path, columns)
+    assert read(path, first) == [("cat", "chat")]
+
+
+def test_a_column_that_is_named_exactly_is_preferred(tmp_path: Path) -> None:
+    header = ("source language", "target language", "source", "target")
+    path = write(tmp_path / "a.csv", [header, ("en", "de", "yes", "ja")], ",")
+    assert read(path) == [("yes", "ja")]
+
+
+def test_the_line_by_which_excel_knows_the_delimiter_is_no_row(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    for header in ("English;German\n", ""):
+        path.write_text(f"sep=;\n{header}a,b;c\n", encoding="utf-8")
+        line = 2 + bool(header)
+        assert list(read_pairs([path], LANGUAGES)) == [Pair("a,b", "c", line)]
 
 
 def test_rows_that_end_as_on_an_old_mac_are_named(tmp_path: Path) -> None:

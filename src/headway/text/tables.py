@@ -7,23 +7,26 @@ corpora are often written without quoting, and a quote is a character of the tex
 
 import csv
 import re
+import shlex
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import NamedTuple
 
 from headway.errors import HeadwayError, suggest
-from headway.text.languages import name_of
+from headway.text.languages import NAMES, name_of
 from headway.text.lines import Damaged, scan_lines
 
 SAMPLE = 200  # lines by which the layout is recognized
 MOST_LINES = 100  # lines of a row; where a cell seems longer, a quote is not closed
+SHOWN = 30  # characters of a cell in a message
 DELIMITERS = {"\t": "tabs", ";": "semicolons", ",": "commas"}
 # Words that name a column, besides languages, and words that may stand beside them.
-NAMES = ({"source", "src", "original"}, {"target", "tgt", "translation"})
+ROLES = ({"source", "src", "original"}, {"target", "tgt", "translation"})
 BESIDE = {"column", "language", "segment", "sentence", "text"}
 
+_SEPARATOR = re.compile("sep=([\t;,])")
 _QUOTED = re.compile(r'(?<![^\t\n])"((?:[^"]|"")*+)"(?![^\t\n])')
 _UNCLOSED = re.compile(r'(?<![^\t\n])"(?:[^"]|"")*+\Z')
 _WORD = re.compile(r"[^\W_]+")
@@ -40,6 +43,8 @@ class Layout:
         width: The number of cells of a row.
         columns: The places of source and target in a row, from 0.
         header: The first row, if it holds the names of the columns.
+        first: The first row, if it seems to hold no names.
+        has_separator_line: Whether the first line names the delimiter, as Excel writes it: ``sep=;``.
     """
 
     delimiter: str = "\t"
@@ -47,13 +52,18 @@ class Layout:
     width: int = 2
     columns: tuple[int, int] = (0, 1)
     header: tuple[str, ...] = ()
+    first: tuple[str, ...] = ()
+    has_separator_line: bool = False
 
     def __str__(self) -> str:
+        names = [self.first[i].strip() for i in self.columns if i < len(self.first)]
+        shown = [shlex.quote(name) for name in names if len(name) <= SHOWN and "\n" not in name]
+        way = " ".join(["--columns", *(shown if len(shown) == len(self.columns) else ())])
         source, target = (self.header[i].strip() if self.header else i + 1 for i in self.columns)
         return (
             f"{self.width} columns separated by {DELIMITERS[self.delimiter]},"
             f" {'cells may be in quotes' if self.is_quoted else 'quotes are text'},"
-            f" {'the first row is a header' if self.header else 'no header (if there is one: --columns)'};"
+            f" {'the first row is a header' if self.header else f'no header (if there is one: {way})'};"
             f" source: {source}, target: {target}"
         )
 
@@ -91,8 +101,11 @@ def recognize_layout(
     """
     sample = list(islice(scan_lines(path, encoding), SAMPLE))
     lines = [line for line in sample if isinstance(line, str)]
+    separator = _SEPARATOR.fullmatch(lines[0]) if lines else None
+    if separator:
+        del lines[0]
     if suffix == ".csv":
-        delimiter, is_quoted = find_delimiter(lines), True
+        delimiter, is_quoted = separator[1] if separator else find_delimiter(lines), True
     else:
         delimiter, is_quoted = "\t", _has_quoted_cells(lines, is_whole=len(sample) < SAMPLE)
     rows = _read_rows(path, lines, delimiter, is_quoted)
@@ -100,23 +113,29 @@ def recognize_layout(
     width = max(2, Counter(map(len, cells)).most_common(1)[0][0] if cells else 0)
     first = cells[0] if cells else ()
     named = _find_named_columns(first, languages)
+    layout = Layout(
+        delimiter, is_quoted, width, first=first, has_separator_line=separator is not None
+    )
     if columns and all(column.isdecimal() for column in columns):
         chosen = int(columns[0]) - 1, int(columns[1]) - 1
         if not all(0 <= place < width for place in chosen):
             raise HeadwayError(f"{path}: --columns {' '.join(columns)}: must be from 1 to {width}")
-        return Layout(delimiter, is_quoted, width, chosen, first if named else ())
+        if not named:
+            _refuse_other_languages(path, [first[i] for i in chosen if i < len(first)], languages)
+        return replace(layout, columns=chosen, header=first if named else ())
     if columns:
         chosen = (_place(path, columns[0], first), _place(path, columns[1], first))
-        return Layout(delimiter, is_quoted, width, chosen, first)
+        return replace(layout, columns=chosen, header=first)
     if named:
-        return Layout(delimiter, is_quoted, width, named, first)
+        return replace(layout, columns=named, header=first)
     if width > 2:
-        shown = ", ".join(cell.strip()[:30] for cell in first)
+        shown = ", ".join(cell.strip()[:SHOWN] for cell in first)
         raise HeadwayError(
             f"{path}:1: {width} columns ({shown}): give --columns SOURCE TARGET, as names in the first"
             " row or numbers from 1"
         )
-    return Layout(delimiter, is_quoted)
+    _refuse_other_languages(path, first, languages)
+    return layout
 
 
 def read_table(path: str, layout: Layout, encoding: str | None = None) -> Iterator[Row | Damaged]:
@@ -124,6 +143,8 @@ def read_table(path: str, layout: Layout, encoding: str | None = None) -> Iterat
     rows = _read_rows(path, scan_lines(path, encoding), layout.delimiter, layout.is_quoted)
     header = layout.header
     for row in rows:
+        if row.line == 1 and layout.has_separator_line:
+            continue
         if isinstance(row, Damaged):
             yield row
         elif header and row.cells == header:
@@ -216,18 +237,43 @@ def _find_named_columns(
 ) -> tuple[int, int] | None:
     """Return the columns that a header names by language, or as source and target."""
     places = []
-    for code, words in zip(languages or ("", ""), NAMES, strict=True):
+    for code, words in zip(languages or ("", ""), ROLES, strict=True):
         wanted = words | {*_words(code)[:1], *_words(name_of(code))}
         prefix = code.casefold().replace("_", "-") + "-"
-        found = (
+        cells = [{*_words(cell)} for cell in first]
+        exact = [i for i, cell in enumerate(cells) if cell and cell <= wanted]
+        others = [
             i
-            for i, cell in enumerate(first)
-            if (code and cell.strip().casefold().replace("_", "-").startswith(prefix))
-            or (not wanted.isdisjoint(_words(cell)) and wanted | BESIDE >= {*_words(cell)})
-        )
-        places.append(next(found, -1))
+            for i, cell in enumerate(cells)
+            if (code and first[i].strip().casefold().replace("_", "-").startswith(prefix))
+            or (not wanted.isdisjoint(cell) and wanted | BESIDE >= cell)
+        ]
+        places.append(next(iter([*exact, *others]), -1))
     source, target = places
     return None if -1 in places or source == target else (source, target)
+
+
+def _refuse_other_languages(
+    path: str, cells: Sequence[str], languages: tuple[str, str] | None
+) -> None:
+    """Check that the first cells of the columns do not name two languages that are not those of the text.
+
+    Two short words, such as "it" and "es", may be a pair of sentences. They are names if one is a wanted language.
+
+    Raises:
+        HeadwayError: If they do.
+    """
+    codes = {word.casefold(): code for code, name in NAMES.items() for word in (code, name)}
+    names = [cell.strip() for cell in cells]
+    named = [codes.get(name.casefold()) for name in names]
+    if len(named) != 2 or None in named or named[0] == named[1] or not languages:
+        return
+    if set(named).isdisjoint(languages) and any(name.casefold() in NAMES for name in names):
+        return
+    raise HeadwayError(
+        f"{path}:1: the first row names {names[0]} and {names[1]}, and the text is {languages[0]} and {languages[1]}: give"
+        f" --languages {named[0]} {named[1]}, or --columns {names[0]} {names[1]} if these columns are meant all the same"
+    )
 
 
 def _words(name: str) -> list[str]:
