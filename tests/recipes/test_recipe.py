@@ -228,6 +228,14 @@ def test_the_student_goes_on_from_the_installed_model_with_fewer_layers():
         )
 
 
+def test_a_score_of_zero_is_a_score():
+    """Models that all have it need no more trials than models that all have 20; a plan has all trials."""
+    usual = [*follow(maker(), {})]
+    assert [*follow(maker(), dict.fromkeys(usual, 0.0))] == usual
+    planned = {stage.name for stage in list_stages(best_model(maker(), GIVEN))}
+    assert planned - {*usual} >= {"search-8", "student-beam-2", "student-beam-4"}
+
+
 def test_the_student_has_the_first_beam_that_is_good_enough():
     stages = follow(maker(), {"student-beam-1": 19.7, "student-beam-2": 19.9})
     assert "student-beam-4" not in stages

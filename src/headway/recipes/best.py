@@ -1,5 +1,6 @@
 """The recipe of ``headway best``: the best model that a text allows, as a plain program that yields stages."""
 
+import math
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -236,7 +237,7 @@ def _tune_search(
             result = yield _search_stage(make, f"search-{number}", model.run, search)
             if result.bleu > best_bleu + gain:
                 best, best_bleu = search, result.bleu
-            elif best_bleu:  # a plan knows no scores, so bleu is 0 there, and it counts all stages
+            elif not math.isnan(best_bleu):  # a plan knows no scores, and counts all stages
                 break
     return best, best_bleu
 
@@ -290,8 +291,7 @@ def _distill(
             f"student-beam-{beam}", "student", f"the student with beam {beam}", [run], chosen
         )
         result = yield replace(scored, is_compared=False)
-        # A plan knows no scores, so bleu is 0 there, and it counts all beams.
-        if bleu and result.bleu >= numbers.STUDENT_SHARE * bleu:
+        if result.bleu >= numbers.STUDENT_SHARE * bleu:  # in a plan never: it counts all beams
             break
     yield make.work(
         "install-student", "student", f"the model of {make.out / 'student'}",

@@ -1,6 +1,7 @@
 """Estimates: how fast this machine trains, how long stages take, and which parts fit into the hours."""
 
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,7 +12,7 @@ from headway.recipes.ledger import Recipe
 from headway.recipes.settings import ADDITIONS, LONGER, Choices, Scale, Settings, list_options
 from headway.recipes.stage import Command, Result, Scores, Stage
 
-UNKNOWN = Scores(bleu=0.0, chrf=0.0)  # of a model that is not trained yet
+UNKNOWN = Scores(bleu=math.nan, chrf=math.nan)  # of a model that is not trained yet
 
 
 def benchmark(scale: Scale, overrides: Settings, output: Path) -> Command:
