@@ -340,6 +340,19 @@ def test_files_of_the_wrong_language_are_refused(corpus, tmp_path):
             dispatch(["best", str(tmp_path / "out"), *corpus[:3], *words, "--dry-run", *OPTIONS])
 
 
+def test_text_of_several_pairs_of_languages_is_refused(corpus, tmp_path, capsys):
+    for words in (
+        ["--train", "en-de", *corpus[1:3], "--valid", "7"],
+        [*corpus[:3], *corpus[:3], "--valid", "7"],
+        [*corpus[:3], "--valid", "en-de", "7"],
+    ):
+        with pytest.raises(SystemExit, match="2"):
+            dispatch(["best", str(tmp_path / "out"), *words, "--dry-run", *OPTIONS])
+        assert "headway best trains one pair of languages" in capsys.readouterr().err
+    with pytest.raises(HeadwayError, match="--valid -5: must be from 1 to half"):
+        dispatch(["best", str(tmp_path / "out"), *corpus[:3], "--valid", "-5", *OPTIONS])
+
+
 def test_a_plan_can_be_carried_out_from_another_directory(corpus, tmp_path, monkeypatch):
     folder = tmp_path / "texts"
     folder.mkdir()

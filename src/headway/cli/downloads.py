@@ -2,37 +2,11 @@
 
 import argparse
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 from headway.errors import HeadwayError, suggest
 
 MODELS = ("model", "models", "init", "backward")  # the arguments that take a MODEL
-
-
-def fetch_text(args: argparse.Namespace, place: str) -> list[str]:
-    """Return the files of ``--train``, ``--valid`` or ``--test``; named corpora are downloaded.
-
-    Args:
-        args: The parsed command line; its languages choose the files of a named corpus.
-        place: train, valid or test.
-    """
-    from headway.text.corpora import ignore_notice, local_files
-
-    codes = (args.languages[0], args.languages[1]) if args.languages else None
-    notify = ignore_notice if getattr(args, "quiet", False) else print_notice
-    return local_files(getattr(args, place) or (), codes, place, notify)
-
-
-def fetch_validation(args: argparse.Namespace) -> list[str] | int:
-    """Return the files of ``--valid``, or the number of pairs to hold out of the training text."""
-    held_out = parse_held_out(args.valid)
-    return fetch_text(args, "valid") if held_out is None else held_out
-
-
-def parse_held_out(words: Sequence[str] | None) -> int | None:
-    """Return the number that ``--valid`` gives in place of files, or None."""
-    return int(words[0]) if words and len(words) == 1 and words[0].isdecimal() else None
 
 
 def fetch_models(args: argparse.Namespace) -> None:

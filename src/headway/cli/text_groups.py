@@ -1,6 +1,7 @@
 """The text of ``--train``, ``--valid`` and ``--test``: of one pair of languages, or in groups of several."""
 
 import argparse
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,7 +26,7 @@ def parse_validation(given: Given, option: str = "--valid") -> "Validation":
     """
     groups: dict[str, list[str] | int] = {}
     for words in given or ():
-        if not _is_group(words):
+        if not is_group(words):
             if len(given or ()) > 1:
                 raise UsageError(
                     f"{option} {words[0]}: each of several texts needs its languages first, such as"
@@ -85,7 +86,7 @@ def _require_files(text: "Validation", option: str) -> "Text":
     return {name: words for name, words in text.items() if not isinstance(words, int)}
 
 
-def _is_group(words: Sequence[str]) -> bool:
+def is_group(words: Sequence[str]) -> bool:
     """Return whether words begin with a pair of languages and not with a file."""
     from headway.text.language_pairs import parse_pair
 
@@ -93,4 +94,5 @@ def _is_group(words: Sequence[str]) -> bool:
 
 
 def _number_or_words(words: Sequence[str]) -> int | list[str]:
-    return int(words[0]) if len(words) == 1 and words[0].isdecimal() else list(words)
+    is_number = len(words) == 1 and re.fullmatch(r"-?\d+", words[0])
+    return int(words[0]) if is_number else list(words)

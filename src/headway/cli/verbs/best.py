@@ -2,6 +2,7 @@
 
 import argparse
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     for option, text in (
         ("--train", "training text, as for headway train"),
         ("--valid", "validation text; a number holds out so many pairs"),
+    ):
+        parser.add_argument(option, nargs="+", action="append", metavar="FILE", help=text)
+    for option, text in (
         ("--test", "test text, whose pairs no training may see; it is not scored"),
         ("--mono-source", "plain text in the source language"),
         ("--mono-target", "plain text in the target language"),
@@ -109,7 +113,7 @@ def find_plan(args: argparse.Namespace, out: Path, processors: "Processors") -> 
 
 def read_options(args: argparse.Namespace) -> "Options":
     """Return what the command line asks for; named corpora are fetched."""
-    from headway.cli.downloads import fetch_text, fetch_validation
+    from headway.cli.text_groups import fetch_text, fetch_validation
     from headway.recipes.plan import Options
     from headway.text.file_languages import (
         check_file_language,
@@ -117,7 +121,10 @@ def read_options(args: argparse.Namespace) -> "Options":
         languages_from_names,
     )
 
+    require_one_pair(args)
     train, valid = fetch_text(args, "train"), fetch_validation(args)
+    assert not isinstance(train, Mapping)
+    assert not isinstance(valid, Mapping)
     source, target = languages = args.languages or languages_from_names(train)
     others = [() if isinstance(valid, int) else valid, args.test]
     check_file_languages(train, *filter(None, others))
@@ -141,6 +148,20 @@ def read_options(args: argparse.Namespace) -> "Options":
     )
 
 
-def _absolute(files: "Sequence[str]") -> list[str]:
+def require_one_pair(args: argparse.Namespace) -> None:
+    """Check that the text is of one pair of languages, given once."""
+    from headway.cli.arguments import usage_error
+    from headway.cli.text_groups import is_group
+
+    for option in ("train", "valid"):
+        given = getattr(args, option)
+        if len(given) > 1 or is_group(given[0]):
+            usage_error(
+                f"--{option} {given[-1][0]}: headway best trains one pair of languages, from one text: give"
+                f" --{option} FILE FILE once, and --languages SOURCE TARGET if the names do not show them"
+            )
+
+
+def _absolute(files: "Sequence[str | Path]") -> list[str]:
     """Return the same names for any working directory; the plan can be carried out from another one."""
     return [str(Path(file).absolute()) for file in files]
