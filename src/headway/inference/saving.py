@@ -55,8 +55,9 @@ def save_translator(
         copy_learned(source_directory, Path(directory))
 
 
-def copy_learned(source: Path, directory: Path) -> None:
-    """Copy what a model has learned besides its weights: shortlist, quality and stand-ins."""
-    for name in (shortlist.FILE, quality_model.FILE, stand_in_file.FILE):
+def copy_learned(source: Path, directory: Path, *, has_same_weights: bool = True) -> None:
+    """Copy what a model has learned besides its weights: shortlist, stand-ins, and quality, which needs its weights."""
+    names = [shortlist.FILE, stand_in_file.FILE, *([quality_model.FILE] * has_same_weights)]
+    for name in names:
         if (source / name).is_file():
             replace_bytes(directory / name, (source / name).read_bytes())

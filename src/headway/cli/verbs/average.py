@@ -56,8 +56,13 @@ def run(args: argparse.Namespace) -> None:
     which = f"average of the checkpoints of steps {', '.join(map(str, steps))}"
     card = model_card(config, record, languages, which, report=None, pairs=pairs)
     save_model(out, model, load_tokenizer(directory.path), config, languages, card, pairs)
-    copy_learned(directory.path, out)
+    copy_learned(directory.path, out, has_same_weights=False)
     print(f"{out}: {which}", file=sys.stderr)
+    if config.model.kind == "translator":
+        print(
+            f"{out}: has no calibration for --quality: headway evaluate --calibrate learns it",
+            file=sys.stderr,
+        )
 
 
 def choose_steps(
