@@ -51,6 +51,7 @@ def test_the_hub_can_parse_the_card_of_a_trained_model() -> None:
     assert values["bleu"].task_type == "translation"
     assert "version:2" in values["bleu"].metric_name  # sacreBLEU's signature
     body = split_card(text)[1]
+    assert "This command started the training:\n\n    headway train x\n" in body
     for name in ("hf:wmt/wmt14@main:de-en:train", "revision `c0`", "mtdata:A-b-1-deu-eng"):
         assert name in body
 

@@ -106,10 +106,12 @@ def _how_it_was_made(config: Config, record: RunRecord) -> str:
     machine = record.machine
     return f"""## How it was made
 
+This command started the training:
+
     {shlex.join(record.command) or "from Python"}
 
 With torch {record.torch} on {machine.device}, threads: {machine.threads}, matrix products
-in {machine.precision}. All settings:
+in {machine.precision}. All settings, those included that a resume has changed:
 
 ```toml
 {to_toml(config).strip()}
