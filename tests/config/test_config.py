@@ -71,7 +71,9 @@ def test_the_preset_of_earlier_measurements_can_be_had_back() -> None:
 
 def test_later_settings_win(tmp_path: Path) -> None:
     file = tmp_path / "a.toml"
-    file.write_text("[model]\nd_ff = 111\nd-model = 96\n")
+    file.write_text(
+        "\ufeff[model]\nd_ff = 111\nd-model = 96\n", encoding="utf-8"
+    )  # as by some editors
     config = load("tiny", [file], {"model.d-ff": "222"})
     assert (config.model.d_ff, config.model.d_model, config.model.num_heads) == (222, 96, 4)
 

@@ -136,6 +136,7 @@ def test_an_extended_run_is_unfinished_until_its_last_step(uninterrupted_run, tm
         (["--training.seed", "5"], r"training.seed is 1, not 5: .* --data \S+/run/data its data"),
         (["--training.batch-tokens", "141"], "training.batch_tokens is 140, not 141"),
         (["--preset", "tiny"], "model.d_model is 22, not 128"),
+        (["--training.packed", "true"], "training.packed is false, not true"),
         (["--train", "VALID", "VALID"], "is another file than before"),
     ],
 )

@@ -17,7 +17,7 @@ def read_toml(path: str | Path) -> dict[str, object]:
         HeadwayError: If it is not UTF-8 or not TOML, with the line.
     """
     try:
-        return tomllib.loads(Path(path).read_bytes().decode("utf-8"))
+        return tomllib.loads(Path(path).read_bytes().decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise HeadwayError(f"{path}: not UTF-8 at byte {error.start}") from None
     except tomllib.TOMLDecodeError as error:
@@ -40,7 +40,10 @@ def to_toml(config: Config, sections: Iterable[str] = RUN_SECTIONS) -> str:
     return "\n".join(lines)
 
 
+def spell(value: object) -> str:
+    """Return the value of a setting as an option of the command takes it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def _format(value: Setting) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return f'"{value}"' if isinstance(value, str) else repr(value)
+    return f'"{value}"' if isinstance(value, str) else spell(value)

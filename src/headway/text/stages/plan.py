@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from headway import __version__
 from headway.config import TextConfig
+from headway.config.toml import spell
 from headway.tasks.ledger import Ledger
 from headway.text.corpora import origins
 from headway.text.groups import TextGroup
@@ -106,7 +107,7 @@ class Plan:
             names = (field.name for field in fields(TextConfig))
             name = next(n for n in names if getattr(self.config, n) != getattr(other.config, n))
             old, new = getattr(self.config, name), getattr(other.config, name)
-            return f"text.{name} was {old} and is now {new}"
+            return f"text.{name} was {spell(old)} and is now {spell(new)}"
         # Through JSON, because a manifest holds tuples, which are lists in a file.
         mine, others = (json.loads(json.dumps(asdict(plan))) for plan in (self, other))
         options = {

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from headway import config
 from headway.config import Config
+from headway.config.toml import spell
 from headway.errors import HeadwayError
 from headway.file_format import NewerFileError, check_writer
 from headway.inference.directory import CONFIG, read_config
@@ -77,7 +78,7 @@ def read_settings(path: Path, record: RunRecord) -> tuple[Config, list[str]]:
 def list_differences(stored: Config, wanted: Config) -> list[str]:
     """Return a phrase for each setting that differs."""
     return [
-        f"{section}.{name} is {getattr(getattr(stored, section), name)}, not {value}"
+        f"{section}.{name} is {spell(getattr(getattr(stored, section), name))}, not {spell(value)}"
         for section, values in wanted.to_dict().items()
         for name, value in values.items()
         if value != getattr(getattr(stored, section), name)
