@@ -238,7 +238,7 @@ def test_files_of_unequal_length_give_a_message_with_both_counts(tmp_path: Path)
         (["a.tsv", "b.tsv.gz"], ["a.tsv", "b.tsv.gz", "plain text"]),
         (["a.tmx.gz", "b.tmx.gz"], ["a.tmx.gz", "plain text"]),
         (["-", "-"], ["- -", "plain text"]),
-        (["a", "b", "c"], ["3 files"]),
+        (["a", "b", "c"], ["3 files", "joined before"]),
         ([], ["0 files"]),
     ],
 )

@@ -171,7 +171,8 @@ def _scan_pairs(
                 f"{paths[0]} {paths[1]}: two files must be plain text with one sentence on each line"
             )
     raise HeadwayError(
-        f"{len(paths)} files given: give one file of pairs, or a source file and a target file"
+        f"{len(paths)} files given: give one file of pairs, or a source file and a target file; several texts of a"
+        " pair of languages are joined before, such as by cat"
     )
 
 
