@@ -1,5 +1,6 @@
 """``headway train`` and ``headway average`` as commands: signals, exit codes and messages."""
 
+import json
 import os
 import shutil
 import signal
@@ -135,6 +136,22 @@ def test_the_command_average_writes_the_average_that_training_writes(uninterrupt
         read_tensors(RunDirectory(uninterrupted_run).weights(12))["source_embedding.weight"],
     )
     assert single.exists()
+
+
+def test_info_shows_how_far_a_run_is_and_which_weights_it_has(uninterrupted_run, capsys):
+    dispatch(["info", str(uninterrupted_run), "--json"])
+    found = json.loads(capsys.readouterr().out)
+    assert found["run"] == {"step": 17, "max_steps": 17, "finished": True}
+    record = RunDirectory(uninterrupted_run).record()
+    installed, pairs = record.installed, record.data.training_pairs
+    validation = record.data.validation_pairs
+    assert found["data"] == {"training_pairs": pairs, "validation_pairs": validation}
+    assert found["installed weights"]["step"] == installed.step
+    assert found["their validation scores"]["perplexity"] == pytest.approx(
+        installed.perplexity, abs=1e-3
+    )
+    dispatch(["info", str(uninterrupted_run)])
+    assert "step = 17, max_steps = 17, finished = true" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,6 +55,7 @@ def run(args: argparse.Namespace) -> None:
         **shape_and_departures(config),
         **({"quality": quality_facts(model.path)} if shape.kind == "translator" else {}),
         "vocabulary fingerprint": model.tokenizer.fingerprint[:16],
+        **run_facts(model.path, config),
     }
     show(facts, config, args)
 
@@ -122,6 +124,36 @@ def quality_facts(directory: Path) -> dict[str, object]:
         return {}
     quality = QualityModel.load(directory)
     return {"spearman": round(quality.spearman, 3), "sentences": quality.sentences}
+
+
+def run_facts(directory: Path, config: "Config") -> dict[str, object]:
+    """Return how far the training of a run is, its data, and the scores of its model; nothing for a model alone."""
+    from headway.training.storage.run_directory import RunDirectory
+
+    run = RunDirectory(directory)
+    if not run.started:
+        return {}
+    record, steps = run.record(), run.steps()
+    facts: dict[str, object] = {
+        "run": {
+            "step": max(steps, default=0),
+            "max_steps": config.training.max_steps,
+            "finished": record.finished,
+        },
+        "data": {
+            "training_pairs": record.data.training_pairs,
+            "validation_pairs": record.data.validation_pairs,
+        },
+    }
+    if record.installed:
+        scores = asdict(record.installed)
+        facts["installed weights"] = {name: scores[name] for name in ("step", "averaged")}
+        facts["their validation scores"] = {
+            name: round(scores[name], 3)
+            for name in ("bleu", "chrf", "accuracy", "perplexity")
+            if scores[name]
+        }
+    return facts
 
 
 def kind_facts(
