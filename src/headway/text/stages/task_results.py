@@ -136,7 +136,8 @@ class TaskResults:
             if not kept[-1]:
                 report = self._report(directory, number)
                 reason = report.advice() or f"after cleaning: {report.summary()}"
-                raise HeadwayError(f"{group.train[0]}: no training pairs are left: {reason}")
+                text = self._plan.layouts[number] or group.train[0]
+                raise HeadwayError(f"{text}: no training pairs are left: {reason}")
         (directory / "kept.json").write_text(json.dumps(sum(kept)))
         ranges = self._ranges()
         for number in range(len(ranges)):
