@@ -13,7 +13,6 @@ from headway.cli.options import add_backward, add_direction, add_machine, add_mo
 from headway.cli.parallel_files import read_parallel_files
 from headway.cli.progress import LineProgress
 from headway.errors import UsageError
-from headway.files import add_path_to_errors, write_atomically
 
 if TYPE_CHECKING:
     from headway.config import SearchConfig
@@ -196,6 +195,8 @@ def describe(search: "SearchConfig", backward: str | None) -> str:
 @contextmanager
 def collect_lines(path: str | None) -> Iterator[list[str]]:
     """Collect the translations in a list, and write them to a file, if there is one, once all are there."""
+    from headway.files import add_path_to_errors, write_atomically
+
     lines: list[str] = []
     if path is None:
         yield lines
