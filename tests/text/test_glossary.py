@@ -359,6 +359,9 @@ def test_names_of_files_variables_and_colors_are_kept() -> None:
         ("with $USER$ and $A$$B$ on", ["$USER$", "$A$$B$"]),
         ("$HOME$PATH or $x", ["$HOME$PATH", "$x"]),
         ("%n men and %Ln dogs", ["%n", "%Ln"]),
+        ("%ds, %dh or %dMB of %dx%d", ["%ds", "%dh", "%dMB", "%dx%d"]),
+        ("%(n)dMB, the %1$sth %nTwo men and %sToken", ["%(n)dMB", "%1$sth", "%n", "%s"]),
+        ("%disk% or %USER%s, %d%% of %ld%%", ["%disk%", "%USER%", "%d%%", "%ld%%"]),
         ('see $t(common.key) or $t(a, {"n": 1})', ["$t(common.key)", '$t(a, {"n": 1})']),
         ("The :attribute (:min-:max) of <b>:name</b>", [":attribute", "(:min-:max)", "<b>:name</b>"]),
     ],
@@ -399,7 +402,7 @@ def test_ordinary_text_is_not_kept() -> None:
     for text in (
         "A dog runs.", "and/or", "100% of", "it costs $5 or 3 < 4 > 2", "He said: \"I'm 5 minutes late\"",
         "a 50 % discount", "In 1999, 3 men", "Mr. and Mrs. {", "C: is a drive", "5 pm",
-        "a <3 you> b, x < 0 > y", "{ the set of all }", "5%n, 100 %now", "at 10:30, :) :p :D", "note:this, std::vector",
+        "a <3 you> b, x < 0 > y", "{ the set of all }", "5%n, 100 %now", "a 50 %discount", "100%sure", "at 10:30, :) :p :D", "note:this, std::vector",
         "he said : yes", "it is $5 or $10$",
     ):  # fmt: skip
         assert [k for k in find_kept_text(text) if k.kind != "literal"] == [], text

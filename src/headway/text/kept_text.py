@@ -39,6 +39,10 @@ _WITH_UNIT = rf"[-+±]?{_DIGITS}[ \u00a0\u202f]?(?:{UNITS})"
 _WITH_CURRENCY = (
     rf"(?!TRY|PEN|MAD|COP)(?:{CURRENCIES})[ \u00a0\u202f]{_DIGITS}"  # those are also words
 )
+# A conversion of printf behind its percent sign.
+_CONVERSION = r"(?:\d+\$)?[-+#0]*\d*(?:\.\d+)?(?:hh?|ll?|[Lqjzt])?[diouxXeEfgGcspn@]"
+# Letters that a placeholder touches: %ds, %dMB, %sth. A capital begins a word: %nTwo.
+_ENDING = rf"(?:(?=[^\W\d_])(?:{UNITS})(?!\w)|[a-z]*)"
 _NUMBER = rf"(?<![\w.,])(?:{_WITH_UNIT}|{_WITH_CURRENCY})(?!\w)"
 PATTERNS: dict[Kind, tuple[str, ...]] = {
     "tag": (TAG, rf"(?:[{_SYMBOL}][\ufe0e\ufe0f\u200d]*)+"),
@@ -58,9 +62,10 @@ PATTERNS: dict[Kind, tuple[str, ...]] = {
         r"\[\[[^\[\]\n]+\]\]",
         r"(?a:\$\([A-Za-z_][\w.]*\))",
         r"\$t\([^()\n]+\)",  # of i18next
-        r"(?<![\d%])%\(\w+\)[-+#0]*\d*(?:\.\d+)?[a-zA-Z]",
-        r"(?<![\d%])%(?:\d+\$)?[-+#0]*\d*(?:\.\d+)?(?:hh?|ll?|[Lqjzt])?[diouxXeEfgGcspn@](?![A-Za-z])(?:%%)?",
-        r"(?<![\w%])%[A-Za-z_]\w*%",
+        rf"(?<![\d%])%\(\w+\)[-+#0]*\d*(?:\.\d+)?[a-zA-Z]{_ENDING}",
+        rf"(?<![\w%])%(?!{_CONVERSION}(?:%|\w+%(?:%|{_CONVERSION})))[A-Za-z_]\w*%",
+        rf"(?<![\d%])%{_CONVERSION}(?![A-Za-z])(?:%%)?",
+        rf"(?<![\d%])(?<!\d[ \u00a0\u202f])%{_CONVERSION}{_ENDING}",  # "5 %discount" has a percent sign
         r"(?<![\w%])%L?\d{1,2}(?![\w%])",  # of Qt
         r"(?<!\d)%%",
         r"(?a:(?<!\w)__[A-Z0-9]+(?:_[A-Z0-9]+)*__(?!\w))",
