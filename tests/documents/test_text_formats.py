@@ -141,6 +141,11 @@ def test_a_page_has_the_direction_of_its_translation(
         ("| a \\| b | `c\\|d` |\n|--|--|\n", "| A \\| B | `c\\|d` |\n|--|--|\n"),
         ("a\\*b \\_c\\_ d_e", "A\\*B \\_C\\_ D_E"),
         ("- [x] a\n- b[^1]\n\n[^1]: note\n", "- [x] A\n- B[^1]\n\n[^1]: NOTE\n"),
+        (
+            "a\n[^1]: b *c\nd* e  \n  [^x]: f\n\n> [^2]: g\n> [^3]: h\n",
+            "A\n[^1]: B *C D* E  \n  [^x]: F\n\n> [^2]: G\n> [^3]: H\n",
+        ),
+        ("**a**[^1]: b\n", "**A**[^1]: B\n"),
         ("a \\[^b c] d[^e f]", "A \\[^B C] D\\[^E F]"),
         ("$x_1$ is {{ b.c }} at https://a.b/c_d.\n", "$x_1$ IS {{ b.c }} AT https://a.b/c_d.\n"),
         ("---\na: b\n---\nc\n", "---\na: b\n---\nC\n"),

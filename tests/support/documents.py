@@ -116,7 +116,7 @@ def make_markdown(chooser: random.Random) -> str:
     prefix = [""]
     out = "---\ntitle: Cats\n---\n" if chooser.random() < 0.3 else ""
     for _ in range(chooser.randint(1, 8)):
-        kind = chooser.randrange(9)
+        kind = chooser.randrange(10)
         prefix[0] = {1: "> ", 2: "  "}.get(kind, "")
         if kind == 0:
             out += f"## {text()}\n\n"
@@ -133,6 +133,11 @@ def make_markdown(chooser: random.Random) -> str:
             out += f'{first}<div align="center">\n{other}<p title="{chooser.choice(WORDS[:9])}">{html.escape(words(chooser))}</p>\n{other}</div>\n\n'
         elif kind == 6:
             out += f"{inline()}\n$$\na_1 * b_2\n= c\n$$\n{inline()}\n\n"
+        elif kind == 7:
+            first = chooser.choice(["", "> "])
+            out += (
+                f"{text(3)}[^1] {text(3)}[^2]\n\n{first}[^1]: {text()}\n{first}[^2]: {text()}\n\n"
+            )
         else:
             out += f"{inline()}  \n{inline()}\n\n"
     return out + "[one]: http://a.example/ 'T'\n"

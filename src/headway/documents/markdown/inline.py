@@ -12,9 +12,11 @@ from headway.documents.markdown.kept_elements import keep_elements
 # Bare addresses, names of pages, keys and symbols are kept as text; footnotes, marks of words and check boxes are marks.
 _KEPT = re.compile(
     r"(?P<code>https?://[^\s<>()\[\]]+[^\s<>()\[\].,;:!?*_'\"]|\[\[[^\[\]\n]+\]\]|\+\+[\w+-]+\+\+|(?<!\w):[a-z][a-z0-9_+-]*:(?!\w))"
-    r"|(?P<start>\A\[[ xX]\]\s|\A\[\^[^\]\s]{1,100}\]:)"
+    r"|(?P<start>\A\[[ xX]\]\s)"
     r"|\[\^[^\]\s]{1,100}\]|(?<![\w=])==(?=\w)|(?<=\w)==(?![\w=])"
 )
+# A definition, or that of a footnote, which begins a text of its own at the beginning of a line.
+_DEFINITION = re.compile(r": |\[\^[^\]\s]{1,100}\]:")
 _TAG = re.compile(r"<(/?)([a-zA-Z][\w-]*)[^>]*?(/?)>\Z", re.DOTALL)
 
 
@@ -29,9 +31,9 @@ def read_parts(
         source: The text of the file.
         language: Its language code; elements in other languages are kept. "": it is not known.
     """
-    mark = ": " if source.startswith(": ", places[0]) else ""  # of a definition
-    parts = keep_elements([*_make_parts(tokens, places, source, len(mark))], language)
-    return [Part("break", mark), *parts] if mark else parts
+    mark = _DEFINITION.match(source, places[0], places[-1])
+    parts = _make_parts(tokens, places, source, len(mark[0]) if mark else 0)
+    return [*([Part("break", mark[0])] if mark else []), *keep_elements([*parts], language)]
 
 
 def _make_parts(
@@ -55,13 +57,13 @@ def _make_parts(
         elif token.type == "hardbreak":  # the spaces before it make the break
             while start > at and source[places[start] - 1 : places[start]] == " ":
                 start -= 1
-        elif token.type == "softbreak" and source[places[end] : places[end] + 2] == ": ":
-            end += 2  # the mark of a definition
         elif token.type == "link_open":
             is_autolink = token.markup == "autolink"
             end = end if is_autolink else start + 1
         elif token.type == "link_close":
             start = token.meta["label"][1]
+        if token.type.endswith("break") and (mark := _DEFINITION.match(source, places[end])):
+            end += len(mark[0])
         yield from _make_text(source[places[at] : places[start]])
         at = end
         yield from _make_part(token, source[places[start] : places[end]], places, source)
@@ -91,7 +93,7 @@ def _make_part(token: Token, raw: str, places: Sequence[int], source: str) -> It
     """Yield the parts of a token."""
     kind = token.type
     if kind in ("softbreak", "hardbreak"):
-        is_space = kind == "softbreak" and not raw.endswith(": ")
+        is_space = kind == "softbreak" and not raw.endswith((":", ": "))
         yield Part("text", raw, " ") if is_space else Part("break", raw)
     elif kind == "text_special":
         yield Part("text", raw, token.content)
