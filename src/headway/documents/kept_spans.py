@@ -2,7 +2,9 @@
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
+from typing import Any
 
+from headway.documents.paragraph import Element
 from headway.text.words import Span
 
 
@@ -15,8 +17,13 @@ class KeptSpans:
     """
 
     def __init__(self, target: str, kept: Mapping[int, Span]) -> None:
-        self._target = target
+        self._target, self._places = target, kept
         self._spans = sorted((start, end, own) for own, (start, end) in kept.items())
+
+    def find(self, element: Element[Any]) -> Span | None:
+        """Return where the translation has the text of an element that is kept, if it has it."""
+        is_kept = element.is_kept and element.start < element.end
+        return self._places.get(element.start) if is_kept else None
 
     def cut(self, start: int, end: int) -> str:
         """Return the characters from ``start`` to ``end`` without kept texts."""

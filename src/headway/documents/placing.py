@@ -7,20 +7,13 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import takewhile
 from typing import Generic
 
+from headway.documents.element_places import ElementPlaces
 from headway.documents.kept_spans import KeptSpans
 from headway.documents.paragraph import Content, Element, Paragraph, Translated, walk
-from headway.documents.points import (
-    find_missing_spaces,
-    find_point,
-    is_behind_word,
-    is_mark,
-    is_trailing,
-)
+from headway.documents.points import find_missing_spaces, is_behind_word, is_trailing
 from headway.documents.word_ranges import Range, between, overlapped, translate_range
-from headway.text.languages import is_translatable
 from headway.text.word_links import WordLinks
 from headway.text.words import Span
 
@@ -79,13 +72,17 @@ class _Placing(Generic[Content]):
     def _spans(self) -> KeptSpans:
         return KeptSpans(self.target, self.kept)
 
+    @cached_property
+    def _places(self) -> ElementPlaces[Content]:
+        return ElementPlaces(self.paragraph.text, self.target, self.links, self._spans)
+
     def find_pairs(self) -> list[tuple[int, int]]:
         """Return the links, sorted; a kept text is linked to itself, and to nothing else."""
         if not self.kept:
             return sorted(self.links.pairs)
         forced = set()
         for element in walk(self.paragraph.elements):
-            if kept := self._find_kept(element):
+            if kept := self._spans.find(element):
                 own = overlapped(self.links.source, (element.start, element.end))
                 words = overlapped(self.links.target, kept)
                 forced |= set(zip(range(*own), range(*words), strict=False))
@@ -124,13 +121,14 @@ class _Placing(Generic[Content]):
                 continue
             first = max(first, word)
             last = max(first, last)
-            a, b = self._find_characters(element, first, last, (at, span[1]))
+            a, b = self._places.find(element, first, last, (at, span[1]))
             if a < b and not element.is_kept:
                 a, b = self._spans.leave_out_others((element.start, element.end), (a, b))
                 last = max(first, min(last, overlapped(self.links.target, (a, b))[1]))
             out += self._write_text(at, a)
             before = after = ""
-            if element.start == element.end or (element.is_kept and a == b):
+            is_point = element.start == element.end and span[0] < span[1]
+            if is_point or (element.is_kept and a == b):
                 place = (element.start, element.end)
                 before, after = find_missing_spaces(self.paragraph.text, place, self.target, a)
             out += [before] if before else []
@@ -167,7 +165,7 @@ class _Placing(Generic[Content]):
             extents[target] = extents.get(target, (source, 0))[0], source + 1
         for element in elements:
             covered = overlapped(self.links.source, (element.start, element.end))
-            if kept := self._find_kept(element):
+            if kept := self._spans.find(element):
                 placed.append((*overlapped(self.links.target, kept), element))
                 starts[element.start] = kept[0]
                 continue
@@ -222,66 +220,6 @@ class _Placing(Generic[Content]):
         next_pair = bisect_left(pairs, (following, 0))
         return pairs[next_pair][1] if next_pair < len(pairs) else last
 
-    def _find_characters(
-        self, element: Element[Content], first: int, last: int, span: Range
-    ) -> Range:
-        """Return where an element starts and ends in the translation, in characters."""
-        words, target, text = self.links.target, self.target, self.paragraph.text
-        if kept := self._find_kept(element):
-            if span[0] <= kept[0] and kept[1] <= span[1]:
-                return kept
-            at = min(max(kept[0], span[0]), span[1])  # it stays in the element around it
-            return at, at
-        if element.start == element.end or first >= last or first >= len(words):
-            at = find_point(text, element.start, target, words, first)
-            at = min(max(at, span[0]), span[1])
-            return at, at
-        if part := self._find_part_of_word(element, first, last):
-            a, b = (min(max(at, span[0]), span[1]) for at in part)
-            return a, b
-        a, b = words[first][0], words[last - 1][1]
-        if element.is_kept:
-            before, after = self._find_rest_of_word(element)
-            if is_translatable(before + after):  # the rest of the word must not be lost
-                return (b, b) if is_translatable(before) else (a, a)
-        # Punctuation beside the element in the source stays outside of it, and punctuation in it inside. The mark
-        # that ends the text stays outside, too, if the element moves there.
-        inside, behind = text[element.start : element.end], text[element.end :].rstrip()
-        moves_to_end = last == len(words) and behind and is_mark(behind[-1])
-        if behind and (is_mark(text[element.end]) or moves_to_end) and not inside[-1].isspace():
-            others = _count_marks(target[a:b][::-1]) - _count_marks(inside[::-1])
-            b = max(a + 1, b - max(0, others))
-        if element.start and is_mark(text[element.start - 1]) and not inside[0].isspace():
-            others = _count_marks(target[a:b]) - _count_marks(inside)
-            a = min(b - 1, a + max(0, others))
-        a = min(max(a, span[0]), span[1])
-        return a, min(max(b, a), span[1])
-
-    def _find_rest_of_word(self, element: Element[Content]) -> tuple[str, str]:
-        """Return what else is in the words that an element begins and ends in: before it, and behind it."""
-        first, last = overlapped(self.links.source, (element.start, element.end))
-        if first == last:
-            return "", ""
-        (start, _), (_, end) = self.links.source[first], self.links.source[last - 1]
-        text = self.paragraph.text
-        return text[start : element.start], text[element.end : end]
-
-    def _find_part_of_word(self, element: Element[Content], first: int, last: int) -> Span | None:
-        """Return where the part of a word is that an element covers, such as the 2 in m2, if the word stays."""
-        covered = overlapped(self.links.source, (element.start, element.end))
-        if last - first != 1 or covered[1] - covered[0] != 1:
-            return None
-        own, other = self.links.source[covered[0]], self.links.target[first]
-        if self.paragraph.text[slice(*own)] != self.target[slice(*other)]:
-            return None
-        move = other[0] - own[0]
-        return max(own[0], element.start) + move, min(own[1], element.end) + move
-
-    def _find_kept(self, element: Element[Content]) -> Span | None:
-        """Return where the translation has the text of an element that is kept, if it has it."""
-        is_kept = element.is_kept and element.start < element.end
-        return self.kept.get(element.start) if is_kept else None
-
 
 def _can_share(
     before: tuple[int, int, Element[Content]], own: tuple[int, int, Element[Content]]
@@ -292,8 +230,3 @@ def _can_share(
     has_text = element.start < element.end and other.start < other.end
     is_free = not (element.is_kept or other.is_kept or element.inner)
     return is_inside and has_text and is_free and "" != element.kind != other.kind != ""
-
-
-def _count_marks(text: str) -> int:
-    """Return with how many punctuation marks a text begins."""
-    return sum(1 for _ in takewhile(is_mark, text))
