@@ -167,6 +167,21 @@ def test_marks_of_markdown(source: str, expected: str) -> None:
     assert translated(source, "x.md") == expected
 
 
+def test_alternative_texts_of_markdown_are_no_part_of_a_sentence() -> None:
+    source = "a ![b *c* ![d](e)](f 'g') h [![i](j)](k) ![l\nm][]\n\n[![n](o)](p) [![q](r)](s)\n\n[l m]: t\n"
+    document = open_document(source.encode(), "x.md")
+    texts = [paragraph.text for paragraph in document.paragraphs]
+    assert texts == ["g", "b c d", "i", "l m", "a  h  ", "n", "q"]
+    written = document.write([Translated(f"{text}!") for text in texts]).decode()
+    for expected in (
+        "(f 'g!')",
+        "[![i!](j)](k)",
+        "![l m!][l\nm]",
+        "\n\n[![n!](o)](p) [![q!](r)](s)\n\n",
+    ):
+        assert expected in written
+
+
 @pytest.mark.parametrize(
     ("source", "expected"),
     [

@@ -7,6 +7,7 @@ from markdown_it.token import Token
 
 from headway.documents.blocks import Part, make_kept
 from headway.documents.html.elements import VOID
+from headway.documents.markdown.images import OPENING
 from headway.documents.markdown.kept_elements import keep_elements
 
 # Bare addresses, names of pages, keys and symbols are kept as text; footnotes, marks of words and check boxes are marks.
@@ -113,8 +114,8 @@ def _make_part(token: Token, raw: str, places: Sequence[int], source: str) -> It
     elif kind == "image":
         start, end = token.meta["label"]
         label, inner = source[places[start] : places[end]], places[start : end + 1]
-        after = raw[len("![") + len(label) :]
-        yield Part("open", "![", name="image")
+        after = raw[len(OPENING) + len(label) :]
+        yield Part("open", OPENING, name="image")
         yield from _make_parts(token.children or [], inner, source)
         yield Part("close", after, _name_reference(after, label), name="image")
     elif tag := _TAG.match(raw):

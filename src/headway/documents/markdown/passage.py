@@ -11,6 +11,7 @@ from headway.documents.edits import Edit
 from headway.documents.html.page import write_block as write_html
 from headway.documents.html.values import Value, find_values, replace_values
 from headway.documents.markdown.escapes import Escapes
+from headway.documents.markdown.images import find_alternatives, join_images
 from headway.documents.markdown.titles import find_title
 from headway.documents.markdown.writing import write_block
 from headway.documents.paragraph import Paragraph, Translated
@@ -38,15 +39,21 @@ class Passage:
 
     @cached_property
     def paragraphs(self) -> list[Paragraph[None] | Block]:
-        """The texts in markup, such as attributes and titles that a reader sees, then the blocks of text."""
+        """The texts in markup, such as attributes and titles that a reader sees, then those of images, then the blocks."""
         texts = [Paragraph[None](text) for part in self.parts for text in self._find_texts(part)]
-        return [*texts, *(node for node in make_nodes(self.parts) if isinstance(node, Block))]
+        nodes = make_nodes(join_images(self.parts, lambda alternative: alternative.source))
+        blocks = [node for node in nodes if isinstance(node, Block)]
+        return [*texts, *find_alternatives(self.parts), *blocks]
 
     def replace(self, translations: Iterator[Translated]) -> Edit:
         """Return the passage with the next translations."""
-        out = ""
-        for node in make_nodes([self._translate_markup(part, translations) for part in self.parts]):
-            out += node if isinstance(node, str) else self._write_block(node, next(translations))
+
+        def write(block: Block) -> str:
+            return self._write_block(block, next(translations))
+
+        parts = [self._translate_markup(part, translations) for part in self.parts]
+        nodes = make_nodes(join_images(parts, write))
+        out = "".join(node if isinstance(node, str) else write(node) for node in nodes)
         end = self.start + sum(len(part.source) for part in self.parts)
         return Edit(self.start, end, out)
 
