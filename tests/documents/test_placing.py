@@ -169,6 +169,28 @@ def test_the_mark_that_ends_the_text_is_not_in_an_element_that_moves_there() -> 
     assert show(place(Paragraph(text[:-1], cat.elements), unended)).endswith("<b:Katze!>")
 
 
+def test_the_mark_that_ends_a_sentence_is_not_in_an_element_that_moves_there() -> None:
+    text, target = (
+        "A man plays guitar here. Two dogs run.",
+        "Ein Mann spielt hier Gitarre. Zwei Hunde rennen.",
+    )
+    pairs = [(0, 0), (1, 1), (2, 2), (3, 4), (4, 3), (5, 5), (6, 6), (7, 7)]
+    guitar = [Element(12, 18, "b")]
+    expected = "Ein Mann spielt hier <b:Gitarre>. Zwei Hunde rennen."
+    assert show(place(Paragraph(text, guitar), linked(text, target, *pairs))) == expected
+    # The first word of the next sentence may have no link; and a comma is a mark, too.
+    assert (
+        show(place(Paragraph(text, guitar), linked(text, target, *pairs[:5], *pairs[6:])))
+        == expected
+    )
+    commas = [each.replace(". ", ", ") for each in (text, target, expected)]
+    assert show(place(Paragraph(commas[0], guitar), linked(*commas[:2], *pairs))) == commas[2]
+    # A mark that the text has nowhere between belongs to the element: an abbreviation.
+    doctor = Paragraph("The doctor Smith sings.", [Element(4, 10, "b")])
+    found = linked(doctor.text, "Dr. Smith singt.", (1, 0), (2, 1), (3, 2))
+    assert show(place(doctor, found)) == "<b:Dr.> Smith singt."
+
+
 def test_elements_are_around_single_characters_where_no_spaces_separate_words() -> None:
     text, target = "the dog sees a cat.", "犬は子猫を見る。"
     pairs = [(1, 0), (0, 1), (4, 2), (4, 3), (2, 4), (2, 5), (2, 6)]

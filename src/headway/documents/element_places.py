@@ -1,6 +1,8 @@
 """The characters of a translation that an inline element stands around, once its words are known."""
 
+from bisect import bisect_right
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import takewhile
 from typing import Generic
 
@@ -29,6 +31,22 @@ class ElementPlaces(Generic[Content]):
     links: WordLinks
     kept: KeptSpans
 
+    @cached_property
+    def _marks(self) -> list[int]:
+        """Return where the words of the text end that end with punctuation."""
+        return [end for _, end in self.links.source if is_mark(self.text[end - 1])]
+
+    @cached_property
+    def _next(self) -> list[int]:
+        """Return, for each word of the translation, where the text has the word for it, or for the next that has one."""
+        starts = [len(self.text)] * (len(self.links.target) + 1)
+        for source, target in self.links.pairs:
+            starts[target] = min(starts[target], self.links.source[source][0])
+        for word in range(len(self.links.target) - 1, -1, -1):
+            if starts[word] == len(self.text):
+                starts[word] = starts[word + 1]
+        return starts
+
     def find(self, element: Element[Content], first: int, last: int, span: Range) -> Range:
         """Return where an element starts and ends.
 
@@ -56,11 +74,13 @@ class ElementPlaces(Generic[Content]):
             before, after = self._find_rest_of_word(element)
             if is_translatable(before + after):  # the rest of the word must not be lost
                 return (b, b) if is_translatable(before) else (a, a)
-        # Punctuation beside the element in the source stays outside of it, and punctuation in it inside. The mark
-        # that ends the text stays outside, too, if the element moves there.
-        inside, behind = text[element.start : element.end], text[element.end :].rstrip()
-        moves_to_end = last == len(words) and behind and is_mark(behind[-1])
-        if behind and (is_mark(text[element.end]) or moves_to_end) and not inside[-1].isspace():
+        # Punctuation beside the element in the source stays outside of it, and punctuation in it inside. So does the
+        # mark between the element and the word that follows it in the translation, such as the one at the end.
+        inside = text[element.start : element.end]
+        mark = bisect_right(self._marks, element.end)
+        moves_to_mark = mark < len(self._marks) and self._marks[mark] <= self._next[last]
+        is_at_mark = is_mark(text[element.end : element.end + 1] or " ")
+        if (is_at_mark or moves_to_mark) and not inside[-1].isspace():
             others = _count_marks(target[a:b][::-1]) - _count_marks(inside[::-1])
             b = max(a + 1, b - max(0, others))
         if element.start and is_mark(text[element.start - 1]) and not inside[0].isspace():
