@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from headway.documents.dividing import divide
+from headway.documents.divisible import divide_elements
 from headway.documents.html.page import HtmlPage
 from headway.documents.kept_marks import KeptMarks
 from headway.documents.opening import open_document
@@ -262,6 +263,34 @@ def test_elements_of_two_words_that_become_one_stand_around_it(
         find_words(paragraph.text), find_words(target), [(0, 0), (1, 1), (2, 1), (3, 2)]
     )
     assert document.write([Translated(target, links)]).decode() == expected
+
+
+@pytest.mark.parametrize(
+    ("tags", "expected"),
+    [
+        # What only says how text looks has the words around those that move into it.
+        (["span class=a", "b", "span class=a"], "<span class=a>Ein Mann spielt</span> <span class=a>auf der Straße</span> <b>Gitarre</b>. <span class=a>Zwei Hunde rennen.</span>"),
+        (["span style='x: y'", "SPAN", "span\n class=a"], "<span style='x: y'>Ein Mann spielt</span> <span\n class=a>auf der Straße</span> <SPAN>Gitarre</SPAN>. <span\n class=a>Zwei Hunde rennen.</span>"),
+        # What has a name stays whole.
+        (["i", "span id=x", "span id=y"], "<i>Ein Mann spielt</i> <span id=y>auf der Straße Gitarre. Zwei Hunde rennen.</span><span id=x></span>"),
+    ],
+)  # fmt: skip
+def test_words_that_move_into_a_neighbor_keep_their_element(tags: list[str], expected: str) -> None:
+    texts = ["A man plays ", "guitar", " on the street. Two dogs run."]
+    written = (f"<{tag}>{text}</{tag.split()[0]}>" for tag, text in zip(tags, texts, strict=True))
+    page = HtmlPage(f"<p>{''.join(written)}</p>")
+    pairs = [(0, 0), (1, 1), (2, 2), (3, 6), (4, 3), (5, 4), (6, 5), (7, 7), (8, 8), (9, 9)]
+    target = "Ein Mann spielt auf der Straße Gitarre. Zwei Hunde rennen."
+    assert page.write([linked("".join(texts), target, *pairs)]) == f"<p>{expected}</p>"
+
+
+def test_the_time_to_divide_elements_is_nearly_linear() -> None:
+    count = 20_000
+    outer = Element(0, 2 * count, "a", is_divisible=True)
+    found = [(0, 2 * count, outer), *((n, n + 1, Element(n, n + 1, "b")) for n in range(1, 2 * count, 2))]  # fmt: skip
+    started = time.process_time()
+    assert len(divide_elements(found)) == 2 * count
+    assert time.process_time() - started < 5
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Paragraphs of formats whose markup stands in the text: HTML, Markdown, subtitles, XLIFF."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
@@ -10,6 +11,10 @@ from headway.documents.placing import Placed
 _LONGEST_MARK = 12  # characters of the mark of a note: "[12, 13]"
 _MOST_MARKUP = 16  # tags between a mark and the text behind it
 MAX_DEPTH = 64  # nested inline elements; deeper tags stay where they are
+# Says only how text looks. Word processors write every run of letters as one.
+_LOOK = re.compile(
+    r"""<span(?:\s+(?:class|style)\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'>]+))*\s*>""", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
@@ -81,7 +86,8 @@ def make_block(parts: Sequence[Part]) -> Block:
         elif number in partner and part.kind == "open":
             closing = parts[partner[number]]
             mark = Mark(part.text or part.source, closing.text or closing.source)
-            path.append(Element(len(text), 0, mark, kind=part.name))
+            is_look = _LOOK.fullmatch(part.source) is not None
+            path.append(Element(len(text), 0, mark, kind=part.name, is_divisible=is_look))
             inner.append(path[-1])
         elif number in partner:
             path.pop().end = len(text)

@@ -22,6 +22,7 @@ class Element(Generic[Content]):
         is_kept: Whether the text inside stays as it is, such as code.
         kind: Elements of different kinds may stand around the same words; "": this one stands in no other.
             One without text is of the kind "end" if it ends what began in an earlier paragraph.
+        is_divisible: Whether a translation may have it in several parts, with other elements between them.
     """
 
     start: int
@@ -30,6 +31,7 @@ class Element(Generic[Content]):
     inner: list["Element[Content]"] = field(default_factory=list)
     is_kept: bool = False
     kind: str = ""
+    is_divisible: bool = False
 
 
 def walk(elements: Sequence[Element[Content]]) -> Iterator[Element[Content]]:

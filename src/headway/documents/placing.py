@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Generic
 
+from headway.documents.divisible import WordRange, divide_elements
 from headway.documents.element_places import ElementPlaces
 from headway.documents.kept_spans import KeptSpans
 from headway.documents.paragraph import Content, Element, Paragraph, Translated, walk
@@ -113,7 +114,7 @@ class _Placing(Generic[Content]):
         at, word = span[0], words[0]
         # Inside an element only the links between its own words count.
         pairs = [(s, t) for s, t in between(pairs, own) if words[0] <= t < words[1]]
-        found = self._find_words(elements, pairs, own, words)
+        found = divide_elements(self._find_words(elements, pairs, own, words))
         for number, (first, last, element) in enumerate(found, 1):
             if number > 1 and _can_share(found[number - 2], found[number - 1]):
                 # Both are around the same words, so that neither is empty.
@@ -155,9 +156,9 @@ class _Placing(Generic[Content]):
         pairs: Sequence[tuple[int, int]],
         own: Range,
         words: Range,
-    ) -> list[tuple[int, int, Element[Content]]]:
+    ) -> list[WordRange[Content]]:
         """Return each element after its range of target words, in the order of the translation."""
-        placed: list[tuple[int, int, Element[Content]]] = []
+        placed: list[WordRange[Content]] = []
         starts: dict[int, int] = {}  # of kept texts, in the translation
         places: dict[Range, Range] = {}  # several elements can cover the same words
         extents: dict[int, Range] = {}  # of the source words that each target word translates
@@ -189,7 +190,7 @@ class _Placing(Generic[Content]):
         # Elements at one place keep the order of the source, but for kept texts in one word.
         begins = [*(start for start, _ in self.links.target), len(self.target)]
 
-        def order(item: tuple[int, int, Element[Content]]) -> tuple[int, int, int, bool]:
+        def order(item: WordRange[Content]) -> tuple[int, int, int, bool]:
             first, last, element = item
             start = starts.get(element.start, begins[first])
             return first, last, start, element.start not in starts
@@ -221,9 +222,7 @@ class _Placing(Generic[Content]):
         return pairs[next_pair][1] if next_pair < len(pairs) else last
 
 
-def _can_share(
-    before: tuple[int, int, Element[Content]], own: tuple[int, int, Element[Content]]
-) -> bool:
+def _can_share(before: WordRange[Content], own: WordRange[Content]) -> bool:
     """Return whether an element can stand around the element before it, which has all of its words."""
     (first, last, other), (own_first, own_last, element) = before, own
     is_inside = first <= own_first < own_last <= last
