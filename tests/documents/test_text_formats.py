@@ -167,6 +167,29 @@ def test_marks_of_markdown(source: str, expected: str) -> None:
     assert translated(source, "x.md") == expected
 
 
+def test_links_follow_the_headings_of_their_file() -> None:
+    source = (
+        "# A *b* c!\n\n## D\n\nD\n=\n\n# é {#i}\n\n"
+        "[A](#a-b-c) [D](#d 't') [é](<#%C3%A9>) [x](y#d) [x](#i) <a href='#d-1'>D</a>\n\n[x]: #d-1\n"
+    )
+    document = open_document(source.encode(), "x.md")
+    written = document.write([Translated(f"x {each.text}") for each in document.paragraphs])
+    *_, links, definition = written.decode().split("\n\n")
+    for link in (
+        "](#x-a-b-c)",
+        "](#x-d 'x t')",
+        "](<#x-é>)",
+        "](y#d)",
+        "](#i)",
+        "<a href='#x-d-1'>",
+    ):
+        assert link in links, link
+    assert definition == "[x]: #x-d-1\n"
+    assert (
+        document.write([Translated(each.text) for each in document.paragraphs]) == source.encode()
+    )
+
+
 def test_alternative_texts_of_markdown_are_no_part_of_a_sentence() -> None:
     source = "a ![b *c* ![d](e)](f 'g') h [![i](j)](k) ![l\nm][]\n\n[![n](o)](p) [![q](r)](s)\n\n[l m]: t\n"
     document = open_document(source.encode(), "x.md")

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from headway.documents.blocks import Block, Part, make_block
 from headway.documents.edits import apply_edits
 from headway.documents.html.parsing import read_parts as read_html
+from headway.documents.markdown.anchors import HeadingNames
 from headway.documents.markdown.inline import read_parts
 from headway.documents.markdown.parser import make_parser
 from headway.documents.markdown.passage import Passage
@@ -51,6 +52,15 @@ class MarkdownDocument:
         """Return the file with its text replaced."""
         found = iter(translations)
         edits = [passage.replace(found) for passage in self._passages]
+        names = HeadingNames(
+            (
+                passage.read(self._file.text[edit.start : edit.end]).text,
+                passage.read(edit.replacement).text,
+            )
+            for passage, edit in zip(self._passages, edits, strict=True)
+            if passage.is_heading
+        )
+        edits = [edit._replace(replacement=names.follow(edit.replacement)) for edit in edits]
         return self._file.encode(apply_edits(self._file.text, edits))
 
 
@@ -69,7 +79,7 @@ def _read_passages(text: str, language: str) -> list[Passage]:
         )
 
     passages: list[Passage] = []
-    is_cell, at = False, 0
+    is_cell, is_heading, at = False, False, 0
     for token in parser.parse(parsed[skipped:], links):
         if token.map and token.type == "definition":
             start, end = lines[token.map[0]][0], lines[token.map[1] - 1][1]
@@ -85,11 +95,11 @@ def _read_passages(text: str, language: str) -> list[Passage]:
                 passages.append(Passage("html", places[0], parts, language, read))
             elif places:
                 parts = read_parts(token.children or [], places, text, language)
-                passages.append(
-                    Passage("cell" if is_cell else "text", places[0], parts, language, read)
-                )
+                kind: Literal["cell", "text"] = "cell" if is_cell else "text"
+                passages.append(Passage(kind, places[0], parts, language, read, is_heading))
                 at = places[-1]
         is_cell = token.type in ("td_open", "th_open")
+        is_heading = token.type == "heading_open"
     return passages
 
 
