@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from headway import translate_file
+from headway import Glossary, translate_file
 from headway.cli.main import dispatch
 from headway.config import SearchConfig, TextConfig
 from headway.errors import HeadwayError
@@ -207,6 +207,26 @@ def test_numbers_of_the_source_are_forced_into_a_new_translation(tmp_path: Path)
         for candidate in candidates:
             [[written]] = [translator.join([segment], [[candidate]])]
             assert list_numbers(line) <= list_numbers(written.text)
+
+
+def test_terms_are_placed_in_a_new_translation(tmp_path: Path) -> None:
+    pairs = [(f"{text} 19 27", f"{translate_words(text)} 73") for text in sentences(400, 1)]
+    tokenizer = Tokenizer.learn(pairs, TextConfig(vocab_size=361))
+    translator = Translator.load(write_random_model(tmp_path, tokenizer))
+    # A word that the model would never choose.
+    translator = translator.with_glossary(Glossary.of({"dogs": "sieht läuft unter"}))
+    placed = 0
+    for text in sentences(20, 5):
+        [segment] = translator.split(f"{text} 1927 dogs")
+        ways = find_candidates(translator.token_search, segment, ["numbers"], SEARCH, [])
+        best, *others = next(ways)
+        if best.without_terms is None:
+            continue
+        [[written]] = [translator.join([segment], [[best]])]
+        assert "sieht läuft unter" in written.text
+        assert not others  # their terms stand behind the sentence
+        placed += written.tokens != best.without_terms.tokens
+    assert placed
 
 
 def test_segments_of_a_line_give_their_mean(rated: Path) -> None:

@@ -5,11 +5,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from headway.config import SearchConfig
+from headway.inference.choosing import search_and_choose
 from headway.inference.quality.defects import NUMBER, Defect, list_numbers
 from headway.inference.search.beam_search import Hypothesis
 from headway.inference.search.constraints import Constraint, spell_words
 from headway.inference.segments.readings import Reading
-from headway.inference.segments.splitting import Segment, choose_readings, list_readings
+from headway.inference.segments.splitting import ReadingRow, Segment
 from headway.inference.token_search import TokenSearch
 from headway.text.tokenizer import Tokenizer
 
@@ -54,14 +55,18 @@ def find_candidates(
             beam=search.beam,
         )
         ways.append((segment, samples))
-    for given, settings in ways:
-        rows = list_readings([given], settings)
-        found = token_search.search_batch(
+
+    def find(rows: Sequence[ReadingRow], settings: SearchConfig) -> list[list[Hypothesis]]:
+        return token_search.search_batch(
             [row.ids for row in rows], [prefix for _ in rows], settings,
             constraints=[row.constraints for row in rows],
         )  # fmt: skip
-        [candidates] = choose_readings(rows, found)
-        yield candidates
+
+    for given, settings in ways:
+        [candidates] = search_and_choose(find, token_search, None, [given], settings, [prefix])
+        # Where the best has terms without natural places, the others have them in worse places.
+        is_placed = candidates and candidates[0].without_terms is not None
+        yield candidates[:1] if is_placed else candidates
 
 
 def _require_numbers(segment: Segment, tokenizer: Tokenizer) -> Segment:
