@@ -6,12 +6,14 @@ from pathlib import Path
 import pytest
 from sacrebleu.metrics import CHRF
 
+from headway import Glossary
 from headway.cli.main import dispatch, main
 from headway.config import SearchConfig
 from headway.errors import HeadwayError, UsageError
 from headway.inference import Hypothesis, Translator, length_penalty
 from headway.inference.choosing import rank_by_risk, widen_search
 from headway.inference.chrf import pairwise_chrf
+from headway.inference.engines import constrained_decoding
 from headway.kernels import decoding
 from headway.text.tokenizer import Tokenizer
 from support.toy_models import sentences, translate_words, write_random_model
@@ -56,12 +58,14 @@ def test_the_choice_has_the_highest_expected_utility(tokenizer: Tokenizer) -> No
         scores = [metric.sentence_score(text, [other]).score for other in texts]
         return sum(scores) / len(scores) / 100
 
-    found = rank_by_risk(candidates, tokenizer, 4)
+    found = rank_by_risk(candidates, tokenizer)
     order = sorted(set(texts), key=lambda text: -expected(text))
-    assert [tokenizer.decode(h.tokens) for h in found] == order[:4]
+    written = [tokenizer.decode(h.tokens) for h in found]
+    assert written[: len(order)] == order
+    assert sorted(written) == sorted(texts)  # repeated texts come last, so that no list is shorter
     for hypothesis, text in zip(found, order, strict=False):
         assert hypothesis.score == pytest.approx(expected(text), abs=1e-6)
-    assert rank_by_risk([], tokenizer, 4) == []
+    assert rank_by_risk([], tokenizer) == []
 
 
 @pytest.mark.parametrize("weight", [0.0, 0.5, 3.0])
@@ -84,6 +88,21 @@ def test_a_backward_model_ranks_by_both_probabilities(
         for t, score in zip(found, best, strict=True):
             assert t.score == pytest.approx(expected[tuple(t.tokens)], abs=1e-3)
             assert t.score == pytest.approx(score, abs=1e-3)
+
+
+def test_a_choice_among_translations_with_terms_is_as_long_as_asked_for(
+    pair: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(constrained_decoding, "NATURAL", -100.0)  # no term has a natural place
+    plain = Translator(pair.model, pair.tokenizer, languages=pair.languages)
+    glossary = Glossary.of({"dog": "Baum"})
+    lines = sentences(12, 3)
+    for translator, mbr in ((plain, True), (pair, False)):
+        own = translator.with_glossary(glossary)
+        first = own.stream(lines, replace(SEARCH, mbr=mbr))
+        found = list(own.stream(lines, replace(SEARCH, mbr=mbr, n_best=3)))
+        assert {len(n_best) for n_best in found} == {3}
+        assert [n_best[0].text for n_best in found] == [best.text for [best] in first]
 
 
 @native

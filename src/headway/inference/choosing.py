@@ -111,10 +111,9 @@ def search_and_choose(
     tokenizer = forward.tokenizer
     if not is_chosen:
         return found
-    # Where the best has terms without natural places, the others have them in worse places.
-    found = [each[:1] if each and each[0].without_terms else each for each in found]
     if backward is None:
-        return [rank_by_risk(each, tokenizer, search.n_best) for each in found]
+        ranked = [rank_by_risk(each, tokenizer) for each in found]
+        return [_put_placed_first(*each, search.n_best) for each in zip(found, ranked, strict=True)]
     texts = [
         segment.readings[n_best[0].reading].text.strip()
         if segment.readings and n_best
@@ -122,7 +121,20 @@ def search_and_choose(
         for segment, n_best in zip(segments, found, strict=True)
     ]
     texts = [text.removeprefix(tokenizer.named_language(text)) for text in texts]
-    return rank_by_backward_model(texts, found, tokenizer, backward, search)
+    ranked = rank_by_backward_model(texts, found, tokenizer, backward, search)
+    return [_put_placed_first(*each, search.n_best) for each in zip(found, ranked, strict=True)]
+
+
+def _put_placed_first(
+    candidates: Sequence[Hypothesis], ranked: list[Hypothesis], n_best: int
+) -> list[Hypothesis]:
+    """Return the best ``n_best`` of a ranking of candidates.
+
+    Where terms of the best candidate were given their places, the others have them in worse places: it stays first.
+    """
+    if candidates and candidates[0].without_terms:
+        ranked = sorted(ranked, key=lambda each: each.tokens != candidates[0].tokens)
+    return ranked[:n_best]
 
 
 def widen_search(search: SearchConfig) -> SearchConfig:
@@ -133,29 +145,28 @@ def widen_search(search: SearchConfig) -> SearchConfig:
     return replace(search, n_best=count, beam=beam, batch_tokens=tokens)
 
 
-def rank_by_risk(
-    candidates: Sequence[Hypothesis], tokenizer: Tokenizer, n_best: int
-) -> list[Hypothesis]:
-    """Return the ``n_best`` candidates with the highest expected chrF1; all candidates count equally.
+def rank_by_risk(candidates: Sequence[Hypothesis], tokenizer: Tokenizer) -> list[Hypothesis]:
+    """Return candidates, the one of the highest expected chrF1 first; all candidates count equally.
 
     Args:
         candidates: Of one segment.
         tokenizer: Turns their tokens into text.
-        n_best: How many are returned.
 
     Returns:
-        Candidates of different texts; their score is the expected chrF1, from 0 to 1.
+        First candidates of different texts, then those that repeat a text; their score is the expected chrF1, from 0
+        to 1.
     """
     of_text: dict[str, list[Hypothesis]] = {}
     for candidate in candidates:
         of_text.setdefault(tokenizer.decode(candidate.tokens), []).append(candidate)
     counts = np.array([len(same) for same in of_text.values()])
     expected = pairwise_chrf([*of_text]) @ counts / max(1, len(candidates))
-    ranked = [
-        same[0]._replace(score=score)
+    scored = [
+        [candidate._replace(score=score) for candidate in same]
         for same, score in zip(of_text.values(), expected.tolist(), strict=True)
     ]
-    return sorted(ranked, key=lambda h: -h.score)[:n_best]
+    scored.sort(key=lambda same: -same[0].score)
+    return [same[0] for same in scored] + [each for same in scored for each in same[1:]]
 
 
 def rank_by_backward_model(
@@ -165,7 +176,7 @@ def rank_by_backward_model(
     backward: TokenSearch,
     search: SearchConfig,
 ) -> list[list[Hypothesis]]:
-    """Return the ``n_best`` candidates of each segment by a forward and a backward model.
+    """Return the candidates of each segment, the best by a forward and a backward model first.
 
     The score of a candidate is log p(candidate | source) + ``backward_weight`` log p(source | candidate),
     each divided by the length penalty.
@@ -198,5 +209,5 @@ def rank_by_backward_model(
                 len(target), search.alpha
             )
             scored.append(candidate._replace(score=total))
-        ranked.append(sorted(scored, key=lambda h: -h.score)[: search.n_best])
+        ranked.append(sorted(scored, key=lambda h: -h.score))
     return ranked
