@@ -99,14 +99,57 @@ def test_a_saved_model_keeps_its_pairs(several, tmp_path):
     assert copy.to("de").translate("the dog") == translator.to("de").translate("the dog")
 
 
-def test_one_target_language_needs_no_choice(several, tmp_path):
+def save_pairs(several, directory, *pairs):
+    """Write the model as one of other pairs."""
     model = load_model(several)
-    pairs = (("de", "en"), ("fr", "en"))
-    save_model(tmp_path, model.network, model.tokenizer, model.config, pairs[0], "#\n", pairs)
-    translator = Translator.load(tmp_path)
+    save_model(directory, model.network, model.tokenizer, model.config, pairs[0], "#\n", pairs)
+    return Translator.load(directory)
+
+
+def test_a_single_pair_needs_no_choice(several, tmp_path):
+    translator = save_pairs(several, tmp_path, ("de", "en"))
     assert translator.translate("die Katze") == Translator.load(several).to("en").translate(
         "die Katze"
     )
+
+
+def test_a_target_of_several_sources_needs_its_source(several, tmp_path):
+    translator = save_pairs(several, tmp_path / "model", ("de", "en"), ("fr", "en"))
+    with pytest.raises(HeadwayError, match=r"--to en: give .* --from with one of de, fr$"):
+        translator.to("en")
+    with pytest.raises(HeadwayError, match="such as --from de --to en"):
+        translator.translate("die Katze")
+    assert translator.to("en", "fr").languages == ("fr", "en")
+    assert [each.languages for each in translator.list_directions()] == [*translator.pairs]
+    (tmp_path / "text").write_text("die Katze\n")
+    words = ["translate", str(tmp_path / "model"), "--input", str(tmp_path / "text")]
+    words += ["--output", str(tmp_path / "out")]
+    for choice in ([], ["--to", "en"]):
+        with pytest.raises(HeadwayError, match="--from"):
+            dispatch([*words, *choice])
+    assert dispatch([*words, "--from", "fra"]) in (0, None)  # there is one target
+    expected = translator.to("en", "fr").translate("die Katze")
+    assert (tmp_path / "out").read_text() == f"{expected}\n"
+
+
+def test_a_source_that_the_model_never_saw_is_refused(several):
+    translator = Translator.load(several)
+    for zero_shot in (True, False):
+        with pytest.raises(HeadwayError, match="xx: no language of this model"):
+            translator.to("fr", "xx", zero_shot=zero_shot)
+
+
+def test_a_backward_model_is_chosen_with_each_direction(several, tmp_path):
+    translator = Translator.load(several, backward=several)
+    for target, source in (("de", "en"), ("en", "de")):
+        chosen = translator.to(target, source)
+        assert chosen.translate("the cat", GREEDY) == Translator.load(several).to(
+            target, source
+        ).translate("the cat", dataclasses.replace(GREEDY, round_trip=True))
+    with pytest.raises(HeadwayError, match="a backward model must translate from fr to en"):
+        translator.to("fr")
+    with pytest.raises(HeadwayError, match="choose a target language"):
+        translator.translate("the cat", GREEDY)
 
 
 def test_a_model_of_one_pair_allows_its_own_only(translator):
@@ -138,7 +181,7 @@ def test_a_round_trip_is_a_backward_model_with_the_same_weights(several):
     round_trip = dataclasses.replace(search, round_trip=True)
     german = Translator.load(several).to("de")
     plain = list(german.stream(lines, search))
-    german.backward = load_backward_model(several, ("en", "de"), "cpu")
+    german.backward = load_backward_model(several, german.device)
     expected = list(german.stream(lines, search))
     german.backward = None
     assert list(german.stream(lines, round_trip)) == expected != plain

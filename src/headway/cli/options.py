@@ -43,7 +43,7 @@ def add_direction(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--from", dest="source_language", default="", metavar="CODE",
-        help="source language (default: the first for the target)",
+        help="source language, if the target has several",
     )  # fmt: skip
     parser.add_argument(
         "--zero-shot", action="store_true", help="allow a pair of languages that was not trained"

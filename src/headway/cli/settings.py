@@ -53,8 +53,9 @@ def choose_direction(translator: "Translator", args: argparse.Namespace) -> "Tra
     """Return the translator for ``--to`` and ``--from``, or the translator as it is without them."""
     from headway.errors import UsageError
 
-    if args.to:
-        return translator.to(args.to, args.source_language, zero_shot=args.zero_shot)
+    targets = {target for _, target in translator.pairs}
+    if to := args.to or (args.source_language and len(targets) == 1 and targets.pop()):
+        return translator.to(to, args.source_language, zero_shot=args.zero_shot)
     if args.source_language or args.zero_shot:
         raise UsageError("--from and --zero-shot need --to: give the target language")
     return translator
@@ -63,15 +64,10 @@ def choose_direction(translator: "Translator", args: argparse.Namespace) -> "Tra
 def open_translator(args: argparse.Namespace) -> "Translator":
     """Load the MODELs and the model of ``--backward``, for the direction of ``--to``."""
     from headway.inference import Translator
-    from headway.inference.choosing import load_backward_model
 
     is_for_cpu = args.device == "auto" and args.overrides.get("search.precision") == "int8"
     device = "cpu" if is_for_cpu else args.device
-    translator = choose_direction(Translator.load(args.models, device), args)
-    if args.backward:
-        languages = translator.languages
-        translator.backward = load_backward_model(args.backward, languages, str(translator.device))
-    return translator
+    return choose_direction(Translator.load(args.models, device, backward=args.backward), args)
 
 
 def load_translator(args: argparse.Namespace) -> "tuple[Translator, SearchConfig]":

@@ -10,8 +10,10 @@ from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
+import torch
 
 from headway.config import SearchConfig
 from headway.errors import UsageError
@@ -21,31 +23,48 @@ from headway.inference.search.beam_search import Hypothesis, length_penalty
 from headway.inference.segments.splitting import ReadingRow, Segment, choose_readings, list_readings
 from headway.inference.term_places import place_terms
 from headway.inference.token_search import TokenSearch
-from headway.kernels.devices import resolve_device
-from headway.text.language_pairs import Languages, name_pair
+from headway.text.language_pairs import Languages, list_pairs, name_pair
 from headway.text.tokenizer import Tokenizer
 
 
-def load_backward_model(path: str | Path, languages: Languages, device: str) -> TokenSearch:
-    """Read the model of the other direction.
+class BackwardModel(NamedTuple):
+    """A model that translates back, in one direction or several.
 
-    Args:
-        path: See `load_model`.
-        languages: Source and target of the forward model.
-        device: auto, cpu, cuda or cuda:N.
-
-    Raises:
-        UsageError: If the model translates in another direction.
+    Attributes:
+        path: For messages.
+        search: Its search.
+        languages: Codes of source and target.
+        pairs: All pairs of languages that it was trained on; none: of one pair.
     """
+
+    path: str | Path
+    search: TokenSearch
+    languages: Languages
+    pairs: tuple[Languages, ...]
+
+    def choose(self, languages: Languages) -> TokenSearch:
+        """Return the search that translates back.
+
+        Args:
+            languages: Source and target of the forward model.
+
+        Raises:
+            UsageError: If the model translates in another direction.
+        """
+        if languages[::-1] not in (self.pairs or [self.languages]):
+            raise UsageError(
+                f"{self.path}: translates {list_pairs(self.pairs or [self.languages])}: a backward model"
+                f" must translate from {languages[1]} to {languages[0]}"
+            )
+        return _choose_target(self.search, languages[0]) if self.pairs else self.search
+
+
+def load_backward_model(path: str | Path, device: torch.device) -> BackwardModel:
+    """Read a model that translates back; see `load_model`."""
     model = load_model(path)
-    if model.languages != languages[::-1] and languages[::-1] not in model.pairs:
-        raise UsageError(
-            f"{path}: translates from {model.languages[0]} to {model.languages[1]}: a backward model"
-            f" must translate from {languages[1]} to {languages[0]}"
-        )
-    network = model.transformer.to(resolve_device(device)).eval()
-    tokenizer = model.tokenizer.to(languages[0]) if model.pairs else model.tokenizer
-    return TokenSearch([network], tokenizer, model.path)
+    network = model.transformer.to(device).eval()
+    search = TokenSearch([network], model.tokenizer, model.path)
+    return BackwardModel(path, search, model.languages, model.pairs)
 
 
 def reverse_search(
@@ -67,8 +86,13 @@ def reverse_search(
             f"search.round_trip: this model does not translate {name_pair((target, source))}: train it on both"
             " directions, or give a backward model"
         )
-    own = copy(forward)
-    own.tokenizer = forward.tokenizer.to(source)
+    return _choose_target(forward, source)
+
+
+def _choose_target(search: TokenSearch, target: str) -> TokenSearch:
+    """Return the search of a model of several languages into one of them; it shares the engines."""
+    own = copy(search)
+    own.tokenizer = search.tokenizer.to(target)
     return own
 
 

@@ -4,7 +4,14 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from headway.errors import HeadwayError
-from headway.text.language_pairs import Languages, find_code, list_pairs, name_pair, shorten_code
+from headway.text.language_pairs import (
+    Languages,
+    find_code,
+    list_codes,
+    list_pairs,
+    name_pair,
+    shorten_code,
+)
 
 SHOWN = 12  # target languages in a message
 
@@ -39,7 +46,7 @@ class KnownLanguages(NamedTuple):
 
         Args:
             target: A code of the target language, of two or three letters.
-            source: A code of the source language; empty: the first that was trained with the target.
+            source: A code of the source language; empty: the only one that was trained with the target.
             zero_shot: Allow a pair that was not trained, of languages that were.
 
         Raises:
@@ -60,11 +67,32 @@ class KnownLanguages(NamedTuple):
             raise HeadwayError(f"{target}: no target language of this model, which has {trained}")
         if not self.pairs:
             return Direction((source or self.languages[0], shorten_code(symbol)), symbol)
-        sources = [own for own, into in self.pairs if into == symbol]
-        found = find_code(source, [own for own, _ in self.pairs]) if source else sources[0]
+        sources = self.list_sources(symbol)
+        if not source and len(sources) != 1:
+            known = ", ".join(sources or list_codes(self.pairs))
+            raise HeadwayError(
+                f"--to {target}: give the source language too: --from with one of {known}"
+            )
+        own = source or sources[0]
+        found = find_code(own, sources) or find_code(own, list_codes(self.pairs))
+        if found is None:
+            raise HeadwayError(
+                f"{source}: no language of this model, which has {list_pairs(self.pairs)}"
+            )
         if found not in sources and not zero_shot:
             raise HeadwayError(
                 f"{source}-{symbol}: this model was not trained on this pair, but on"
                 f" {list_pairs(self.pairs)}: --zero-shot translates it all the same"
             )
-        return Direction((found or source, symbol), symbol)
+        return Direction((found, symbol), symbol)
+
+    def list_sources(self, target: str) -> list[str]:
+        """Return the source languages that were trained with a target language."""
+        return [source for source, into in self.pairs if into == target]
+
+    @property
+    def example(self) -> str:
+        """The options that choose the first pair of a model of several."""
+        source, target = self.pairs[0]
+        is_clear = len(self.list_sources(target)) == 1
+        return f"--to {target}" if is_clear else f"--from {source} --to {target}"

@@ -9,7 +9,12 @@ from typing import overload
 
 from headway.config import Config, SearchConfig
 from headway.errors import HeadwayError, UsageError
-from headway.inference.choosing import load_backward_model, reverse_search, search_and_choose
+from headway.inference.choosing import (
+    BackwardModel,
+    load_backward_model,
+    reverse_search,
+    search_and_choose,
+)
 from headway.inference.direction import Direction, KnownLanguages
 from headway.inference.engines.ensemble import load_ensemble
 from headway.inference.quality.quality_model import QualityModel, Rating
@@ -25,7 +30,7 @@ from headway.inference.translation import Translation, WordPairs, join_segments
 from headway.kernels.devices import resolve_device
 from headway.model import Transformer
 from headway.text.glossary import Glossary
-from headway.text.language_pairs import Languages, list_pairs, name_pair
+from headway.text.language_pairs import Languages, list_pairs
 from headway.text.tokenizer import Tokenizer
 from headway.text.words import simplify_breaks
 
@@ -46,8 +51,8 @@ class Translator:
         directory: Model directory, which may hold a shortlist and a model card.
         others: Models that translate together with ``model``, as an ensemble; they were trained with
             the same tokenizer.
-        backward: A model of the other direction, with which `translate` and `stream` choose among
-            several candidates.
+        backward: A model of the other direction, or of several, with which `translate` and `stream` choose
+            among several candidates.
 
     Examples:
         >>> translator = Translator.load("runs/demo")
@@ -64,7 +69,7 @@ class Translator:
         languages: tuple[str, str] = ("en", "en"),
         directory: Path | None = None,
         others: Sequence[Transformer] = (),
-        backward: TokenSearch | None = None,
+        backward: BackwardModel | None = None,
         pairs: Sequence[Languages] = (),
     ) -> None:
         self.default_search = search or SearchConfig()
@@ -80,7 +85,7 @@ class Translator:
         self.glossary: Glossary | None = None
         self.config: Config | None = None  # the settings of the training, if they are known
         self.token_search = TokenSearch(self.models, tokenizer, directory)
-        if len({target for _, target in self.pairs}) == 1:
+        if len(self.pairs) == 1:
             self._choose(Direction(self.pairs[0], self.pairs[0][1]))
 
     @classmethod
@@ -101,7 +106,8 @@ class Translator:
             path: A directory, or ``[hf:]ORGANIZATION/NAME[@REVISION]``. Several are an ensemble, which
                 has the settings, the shortlist and the model card of the first.
             device: auto, cpu, cuda or cuda:N. Auto is the processor for a model whose precision is int8.
-            backward: A model of the other direction, with which translations are chosen.
+            backward: A model of the other direction, with which translations are chosen. Of a model of several
+                languages, `to` checks that it translates back.
 
         Raises:
             HeadwayError: If a file is missing or damaged, the models of an ensemble differ in their
@@ -111,11 +117,13 @@ class Translator:
         first = models[0]
         translator = cls(
             first.transformer, first.tokenizer, first.config.search, device, first.languages,
-            first.path, [model.transformer for model in models[1:]],
-            load_backward_model(backward, first.languages, device) if backward else None,
-            first.pairs,
+            first.path, [model.transformer for model in models[1:]], pairs=first.pairs,
         )  # fmt: skip
         translator.config = first.config
+        if backward:
+            translator.backward = load_backward_model(backward, translator.device)
+            if translator.tokenizer.target_language or not translator.tokenizer.target_languages:
+                translator.check_backward()
         return translator
 
     from_pretrained = load
@@ -155,7 +163,7 @@ class Translator:
 
         Args:
             target: A code of the target language, such as "fr" or "fra".
-            source: A code of the source language; empty: the first that was trained with the target.
+            source: A code of the source language; empty: the only one that was trained with the target.
             zero_shot: Allow a pair that the model was not trained on.
 
         Raises:
@@ -167,10 +175,7 @@ class Translator:
         chosen = copy(self)
         chosen.token_search = copy(self.token_search)
         chosen._choose(self.known_languages.find(target, source, zero_shot=zero_shot))
-        if self.backward is not None and chosen.languages != self.languages:
-            raise HeadwayError(
-                f"--backward is of another direction than {name_pair(chosen.languages)}"
-            )
+        chosen.check_backward()
         return chosen
 
     def list_directions(self) -> "list[Translator]":
@@ -206,8 +211,17 @@ class Translator:
         if self.pairs and not self.tokenizer.target_language:
             raise HeadwayError(
                 f"this model translates {list_pairs(self.pairs)}: choose a target language, such as"
-                f" --to {self.pairs[0][1]}"
+                f" {self.known_languages.example}"
             )
+
+    def check_backward(self) -> None:
+        """Check that the backward model, if there is one, translates back.
+
+        Raises:
+            UsageError: If it does not.
+        """
+        if self.backward is not None:
+            self.backward.choose(self.languages)
 
     @overload
     def translate(
@@ -374,10 +388,12 @@ class Translator:
             HeadwayError: If ``round_trip`` is asked for and this model does not translate back, or its
                 target language is not known.
         """
-        if self.backward is None and search.round_trip:
-            self.check_direction()
-            return reverse_search(self.token_search, self.languages, self.pairs)
-        return self.backward
+        if self.backward is None and not search.round_trip:
+            return None
+        self.check_direction()
+        if self.backward is not None:
+            return self.backward.choose(self.languages)
+        return reverse_search(self.token_search, self.languages, self.pairs)
 
     def prepare(self, search: SearchConfig) -> bool:
         """Make the engines for a search; return whether all can run several batches at once."""

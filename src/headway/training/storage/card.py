@@ -7,6 +7,7 @@ from pathlib import Path
 
 from headway.config import Config, to_toml
 from headway.evaluation.metrics import pick_metrics
+from headway.inference.direction import KnownLanguages
 from headway.inference.front_matter import front_matter
 from headway.text.language_pairs import Languages, describe_pairs, list_codes
 from headway.text.origins import Manifest
@@ -35,6 +36,7 @@ def model_card(
     if config.model.kind != "translator":
         return _encoder_or_decoder_card(config, record, which, report)
     target = languages[1]
+    choice = f" {KnownLanguages(languages, pairs, ()).example}" if pairs else ""
     data = record.data
     corpora = list(_fetched_corpora(data.origins))
     head = front_matter(
@@ -48,7 +50,7 @@ def model_card(
 
 A Transformer (Vaswani et al., 2017) trained with Headway {record.headway}; {which}.
 
-    echo "..." | headway translate .{f" --to {target}" if pairs else ""}
+    echo "..." | headway translate .{choice}
 
 ## Validation
 
