@@ -23,7 +23,7 @@ from headway.inference.quality.repair import find_candidates
 from headway.inference.text_translation import SentenceTranslation, TextTranslation
 from headway.inference.translation import Translation
 from headway.text.tokenizer import Tokenizer
-from support.toy_models import sentences, translate_words, write_random_model
+from support.toy_models import sentences, translate_words, write_random_model, write_several
 
 SEARCH = SearchConfig(max_extra=7)
 QUALITY = QualityModel(-1.0, dict.fromkeys(FEATURES, 0.5))
@@ -311,6 +311,19 @@ def test_commands_print_it_and_learn_it(
     translate_file(translator, page, tmp_path / "again.html", SEARCH, report=tmp_path / "again.tsv")
     assert (tmp_path / "again.tsv").read_text() == report.read_text()
     assert (tmp_path / "again.html").read_text() == (tmp_path / "new.html").read_text()
+
+
+def test_a_calibration_says_that_all_pairs_share_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = write_several(tmp_path / "model")
+    for name in ("a.en", "a.fr"):
+        (tmp_path / name).write_text("the cat sees\n" * 3)
+    words = ["--source", str(tmp_path / "a.en"), "--reference", str(tmp_path / "a.fr")]
+    assert dispatch(["evaluate", str(model), *words, "--calibrate", "--to", "fr"]) == 0
+    assert "all pairs of this model share it, and now it is from en-fr alone" in (
+        capsys.readouterr().out
+    )
 
 
 def test_a_document_says_how_many_sentences_look_broken() -> None:

@@ -155,8 +155,13 @@ def calibrate_model(translator: "Translator", sources: list[str], references: li
         f"{directory / FILE}: from {model.sentences:,} sentences;"
         f" Spearman with chrF2 by sentence {model.spearman:.3f}"
     )
+    pair = name_pair(translator.languages)
+    if len(translator.pairs) > 1:
+        print(
+            f"{directory / FILE}: all pairs of this model share it, and now it is from {pair} alone"
+        )
     found = stand_in_file.learn_stand_ins(sources, references)
-    stand_in_file.save_stand_ins(directory, {**known, name_pair(translator.languages): found})
+    stand_in_file.save_stand_ins(directory, {**known, pair: found})
     print(
         f"{directory / stand_in_file.FILE}: {len(found.phrases)} phrases that stand for placeholders"
         + "".join(f", {phrase.text}" for phrase in found.phrases)
