@@ -319,6 +319,16 @@ def test_a_reading_maps_its_words_to_those_of_the_segment(tokenizer: Tokenizer) 
     assert reading.words == (0, 1, 3, 5, 6)
 
 
+@pytest.mark.parametrize("term", ["COVID-19", "A4 paper", "5 km", "10 €", "the H2O", "A4"])
+def test_a_term_may_contain_codes_and_numbers_with_units(tokenizer: Tokenizer, term: str) -> None:
+    glossary = Glossary.of({term: "Haus", "name": "x", "COVID": "x", "5": "x"})
+    text = f"the cat sees {term} and COVID-20 at {{name}} 5 kg"
+    marked = MarkedText(text, tokenizer, keep=True, glossary=glossary)
+    found = [(mark.source, mark.kind) for mark in marked.marks.values()]
+    kept = [("COVID-20", "name"), ("{name}", "name"), ("5 kg", "name")]  # no digits in the vocabulary
+    assert found == [(term, "term"), *kept]
+
+
 def test_text_without_words_stays_as_it_is(translator: Translator) -> None:
     for line in ("{name}", " <br/> ", "{a}: {b}", "https://example.org/ (5 km)", "%d %%"):
         assert translator.translate(line) == line

@@ -88,6 +88,14 @@ def test_terms_do_not_reach_into_taken_ranges() -> None:
     assert [match.start for match in glossary.find("b b b b b", [(2, 3), (3, 5)])] == [0, 6, 8]
 
 
+def test_terms_contain_some_ranges_wholly_or_not_at_all() -> None:
+    glossary = Glossary.of({"A4 paper": "x", "A4-b": "y", "A4": "z", "b": "v", "a A4": "w"})
+    # A term that contains a part of the range hides no other one.
+    assert found(glossary, "a A4 A4-b b") == ["a A4", "A4-b", "b"]
+    matches = glossary.find("A4-b-c b A4 paper A4", (), [(0, 6), (9, 11), (18, 20)])
+    assert [match.start for match in matches] == [7, 9, 18]
+
+
 TABLE = "# comment\nsource{0}target{0}flags\n\nhouse{0}Haus|Gebäude\nAcme{0}Acme{0}keep\nUS{0}USA{0}case\n"
 TBX = """<?xml version='1.0'?><martif><text><body>
 <termEntry><langSet xml:lang="en-GB"><tig><term>house</term></tig></langSet>

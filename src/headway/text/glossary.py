@@ -1,7 +1,7 @@
 """Glossaries: terms of a source text, and the words that translate them."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -189,13 +189,20 @@ class Glossary:
             total += sum(sizes.get(key, 0) for key in dict.fromkeys((two, two[:1], "")))
         return total
 
-    def find(self, text: str, taken: Sequence[tuple[int, int]] = ()) -> list[TermMatch]:
+    def find(
+        self,
+        text: str,
+        taken: Sequence[tuple[int, int]] = (),
+        whole: Sequence[tuple[int, int]] = (),
+    ) -> list[TermMatch]:
         """Return the terms of a text, from left to right; they do not overlap.
 
         Args:
             text: Any text.
             taken: Ranges of characters, ascending, in which there are no terms.
+            whole: Ranges of characters that are wholly in a term or not at all.
         """
+        inside = {at for first, end in whole for at in range(first + 1, end)}
         found: list[TermMatch] = []
         barriers = iter([*taken, (len(text), len(text))])
         start, end = next(barriers)
@@ -204,20 +211,25 @@ class Glossary:
             while place >= start:
                 at = end
                 start, end = next(barriers)
-            if place < at or is_inside_word(text, place):
+            if place < at or place in inside or is_inside_word(text, place):
                 continue
-            match = self._longest(text, place, start)
+            match = self._longest(text, place, start, inside)
             if match is not None:
                 found.append(match)
                 at = match.end
         return found
 
-    def _longest(self, text: str, start: int, end: int) -> TermMatch | None:
+    def _longest(
+        self, text: str, start: int, end: int, forbidden: Container[int]
+    ) -> TermMatch | None:
+        """Return the longest term from ``start`` on that ends at ``end`` at most, and at no forbidden place."""
         best: TermMatch | None = None
         two = text[start : start + 2].lower()
         for beginning in dict.fromkeys((two, two[:1], "")):
             for term in self._by_beginning.get(beginning, ()):
                 match = term.match(text, start)
-                if match and match.end <= end and (best is None or match.end > best.end):
+                if match is None or match.end > end or match.end in forbidden:
+                    continue
+                if best is None or match.end > best.end:
                     best = match
         return best

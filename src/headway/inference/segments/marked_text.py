@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from html import unescape
 from typing import NamedTuple
 
-from headway.text.glossary import Glossary
-from headway.text.kept_text import find_kept_text
+from headway.text.glossary import Glossary, TermMatch
+from headway.text.kept_text import KeptText, find_kept_text
 from headway.text.tokenizer import Tokenizer
 from headway.text.words import is_byte
 
@@ -45,22 +45,23 @@ class MarkedText:
     ) -> None:
         self.tokenizer = tokenizer
         self.marks: dict[str, Mark] = {}
-        found = [(k.start, k.end, k) for k in find_kept_text(text)] if keep else []
+        found = find_kept_text(text) if keep else []
+        terms = [] if glossary is None else _find_terms(glossary, text, found)
+        in_terms = {at for term in terms for at in range(term.start, term.end)}
+        found = [kept for kept in found if kept.start not in in_terms]
         self.text = text
         parts, at = [], 0
         spans = []
-        for start, end, kept in found:
+        for start, end, kind in found:
             source = text[start:end]
             [ids] = tokenizer.encode_target([source])
-            is_name = kept.kind == "literal" and not self._is_spelled(ids)
-            written = unescape(source) if kept.kind == "reference" else source
-            spans.append((start, end, Mark(source, "name" if is_name else kept.kind, (written,))))
-        if glossary is not None:
-            terms = glossary.find(text, [(start, end) for start, end, _ in found])
-            spans += [
-                (t.start, t.end, self._mark_term(text[t.start : t.end], t.renderings, t.is_kept))
-                for t in terms
-            ]
+            is_name = kind == "literal" and not self._is_spelled(ids)
+            written = unescape(source) if kind == "reference" else source
+            spans.append((start, end, Mark(source, "name" if is_name else kind, (written,))))
+        spans += [
+            (t.start, t.end, self._mark_term(text[t.start : t.end], t.renderings, t.is_kept))
+            for t in terms
+        ]
         if not spans:
             return
         first = _free_characters(text, len(spans))
@@ -96,6 +97,13 @@ class MarkedText:
         """Return the parts of a part of the marked text, each with its mark; None: it is ordinary text."""
         split = self._mark.split(marked) if self.marks else [marked]
         return [(part, self.marks.get(part)) for part in split if part]
+
+
+def _find_terms(glossary: Glossary, text: str, found: Sequence[KeptText]) -> list[TermMatch]:
+    """Return the terms of a text; they may contain codes and numbers with units, and nothing else that is kept."""
+    literals = [(kept.start, kept.end) for kept in found if kept.kind == "literal"]
+    others = [(kept.start, kept.end) for kept in found if kept.kind != "literal"]
+    return glossary.find(text, others, literals)
 
 
 def _free_characters(text: str, count: int) -> int:
