@@ -325,7 +325,11 @@ def test_a_term_may_contain_codes_and_numbers_with_units(tokenizer: Tokenizer, t
     text = f"the cat sees {term} and COVID-20 at {{name}} 5 kg"
     marked = MarkedText(text, tokenizer, keep=True, glossary=glossary)
     found = [(mark.source, mark.kind) for mark in marked.marks.values()]
-    kept = [("COVID-20", "name"), ("{name}", "name"), ("5 kg", "name")]  # no digits in the vocabulary
+    kept = [
+        ("COVID-20", "name"),
+        ("{name}", "name"),
+        ("5 kg", "name"),
+    ]  # no digits in the vocabulary
     assert found == [(term, "term"), *kept]
 
 

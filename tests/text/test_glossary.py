@@ -153,6 +153,52 @@ def test_tbx_of_both_versions_is_read(tmp_path: Path) -> None:
         ]
 
 
+def read_tbx(tmp_path: Path, languages: tuple[str, str], **terms: str) -> list[Term]:
+    """Read a concept: for each code the terms and whatever else stands in its ``langSet``."""
+    sets = "".join(
+        f'<langSet xml:lang="{code.replace("_", "-")}">{text}</langSet>'
+        for code, text in terms.items()
+    )
+    file = tmp_path / "concept.tbx"
+    file.write_text(f"<martif><termEntry>{sets}</termEntry></martif>", encoding="utf-8")
+    return read_glossary(file, languages).terms
+
+
+def test_terms_of_tbx_that_are_not_in_use_are_not_written(tmp_path: Path) -> None:
+    term = "<tig><term>{}</term>{}</tig>"
+    status = '<termNote type="administrativeStatus">{}-admn-sts</termNote>'
+    german = [
+        term.format("Hund", status.format("preferredTerm")),
+        term.format("Köter", status.format("deprecatedTerm")),
+        term.format("Tier", '<termNote type="usageNote">deprecated by nobody</termNote>'),
+        term.format("Vieh", "<min:administrativeStatus>supersededTerm</min:administrativeStatus>"),
+        term.format("", ""),
+    ]
+    english = term.format("dog", "") + term.format("cur", status.format("supersededTerm"))
+    found = read_tbx(tmp_path, ("en", "de"), en=english, de="".join(german))
+    assert found == [Term("dog", ("Hund", "Tier")), Term("cur", ("Hund", "Tier"))]
+    for useless in (german[1], german[4]):
+        with pytest.raises(HeadwayError, match="no terms in en and de"):
+            read_tbx(tmp_path, ("en", "de"), en=english, de=useless)
+
+
+def test_languages_of_tbx_are_told_apart_by_script_and_country(tmp_path: Path) -> None:
+    def renderings(target: str, *codes: str) -> list[str]:
+        terms = {code: f"<tig><term>{code}</term></tig>" for code in codes}
+        try:
+            [term] = read_tbx(tmp_path, ("en", target), eng="<term>dog</term>", **terms)
+        except HeadwayError:
+            return []
+        return list(term.renderings)
+
+    assert renderings("zh-Hant", "zh_Hans", "zh_Hant") == ["zh_Hant"]
+    assert renderings("zh-Hant", "zh_Hans", "zh") == ["zh"]
+    assert renderings("zh", "zh_Hans", "zh_Hant") == ["zh_Hans", "zh_Hant"]
+    assert renderings("zh-Hant", "zh_Hans") == []
+    assert renderings("de", "deu") == renderings("de-AT", "deu") == ["deu"]
+    assert renderings("pt_BR", "pt_br", "pt") == ["pt_br"]
+
+
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [

@@ -7,13 +7,14 @@ separated by ``|``, or are in several rows. The flags are ``case`` (the capitals
 """
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 from xml.parsers import expat
 
 from headway.errors import HeadwayError, suggest
 from headway.text.glossary import Glossary, Term
+from headway.text.language_pairs import find_code
 from headway.text.tables import SAMPLE, find_delimiter
 
 FLAGS = ("case", "keep", "regex")
@@ -145,6 +146,22 @@ def _read_table(path: Path, text: str, *, has_tabs: bool) -> Iterator[Row]:
         yield Row(number, cells)
 
 
+class _TbxTerm(NamedTuple):
+    """A term of a TBX file, and whether it is not deprecated, superseded or forbidden."""
+
+    text: str
+    is_used: bool = True
+
+
+_UNUSED = ("deprecated", "superseded", "forbidden", "obsolete")
+
+
+def _is_status(name: str, attributes: Mapping[str, str]) -> bool:
+    """Return whether an element of a TBX file says whether a term may be used."""
+    kind = attributes.get("type", "") if name == "termNote" else name.rpartition(":")[2]
+    return kind in ("administrativeStatus", "normativeAuthorization")
+
+
 def _read_tbx(path: Path, content: bytes, languages: tuple[str, str]) -> Iterator[Row]:
     """Yield the terms of a TBX file, version 2 or 3, as rows of a table."""
     parser, reader = expat.ParserCreate(), _TbxReader(languages)
@@ -179,42 +196,43 @@ def _read_tbx(path: Path, content: bytes, languages: tuple[str, str]) -> Iterato
 
 
 class _TbxReader:
-    """Collects the terms of each concept: all terms of the target render each term of the source."""
+    """Collects the terms of each concept: the terms of the target that are in use render each term of the source."""
 
     def __init__(self, languages: tuple[str, str]) -> None:
         self.languages = languages
         self.rows: list[Row] = []
-        self._terms: dict[str, list[str]] = {}
+        self._terms: dict[str, list[_TbxTerm]] = {}
         self._language, self._line = "", 0
-        self._term: list[str] | None = None
+        self._text: list[str] | None = None  # of the element that is read
 
     def start(self, name: str, attributes: dict[str, str], line: int) -> None:
         if name in ("termEntry", "conceptEntry"):
             self._terms, self._line = {}, line
         elif name in ("langSet", "langSec"):
             self._language = attributes.get("xml:lang", "")
-        elif name == "term":
-            self._term = []
+        elif name == "term" or _is_status(name, attributes):
+            self._text = []
 
     def end(self, name: str) -> None:
-        if name == "term" and self._term is not None:
-            self._terms.setdefault(self._language, []).append("".join(self._term).strip())
-            self._term = None
-        elif name in ("termEntry", "conceptEntry"):
+        if name in ("termEntry", "conceptEntry"):
             sources, targets = (self._find(language) for language in self.languages)
-            if targets:
-                self.rows += [Row(self._line, (source, "|".join(targets))) for source in sources]
+            used = "|".join(term.text for term in targets if term.is_used)
+            if used:
+                self.rows += [Row(self._line, (source.text, used)) for source in sources]
+        elif self._text is not None:
+            text, self._text = "".join(self._text).strip(), None
+            terms = self._terms.setdefault(self._language, [])
+            if name == "term" and text:
+                terms.append(_TbxTerm(text))
+            elif terms and text.lower().startswith(_UNUSED):
+                terms[-1] = terms[-1]._replace(is_used=False)
 
     def characters(self, text: str) -> None:
-        if self._term is not None:
-            self._term.append(text)
+        if self._text is not None:
+            self._text.append(text)
 
-    def _find(self, language: str) -> list[str]:
-        """Return the terms of a language; ``en`` also finds ``en-GB``."""
-        wanted = language.lower().partition("-")[0]
-        return [
-            term
-            for code, terms in self._terms.items()
-            if code.lower().replace("_", "-").partition("-")[0] == wanted
-            for term in terms
-        ]
+    def _find(self, language: str) -> list[_TbxTerm]:
+        """Return the terms of a language; ``en`` also finds ``en-GB``, and ``en-GB`` finds ``en`` if there is no other."""
+        same = [code for code in self._terms if language and find_code(language, [code])]
+        wider = [code for code in self._terms if language and find_code(code, [language])]
+        return [term for code in same or wider for term in self._terms[code]]
