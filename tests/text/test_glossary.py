@@ -123,6 +123,26 @@ def test_semicolons_separate_cells_that_have_commas(tmp_path: Path) -> None:
     assert [term.source for term in read_glossary(file).terms] == ["salt, pepper", "sugar"]
 
 
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ("en\tde\tflags\ndog\tHund\tcase\n", [Term("dog", ("Hund",), is_case_sensitive=True)]),
+        ("English\tGerman\ndog\tHund\n", [Term("dog", ("Hund",))]),
+        ("Deutsch\tEnglisch\ndog\tHund\n", [Term("Deutsch", ("Englisch",)), Term("dog", ("Hund",))]),
+        ("target\tsource\nHund\tdog\n", [Term("dog", ("Hund",))]),
+        ("de-DE\ten_GB\nHund\tdog\tcase\n", [Term("dog", ("Hund",), is_case_sensitive=True)]),
+        ("# a comment\n#1\tNr. 1\n# en\tde\n#\tx\n#---\n", [Term("#1", ("Nr. 1",))]),
+        ('"dog"\t"Hund"\n"""A"" b"\t"C"\n', [Term("dog", ("Hund",)), Term('"A" b', ("C",))]),
+        ('a "dog"\tHund\n"b"\tc\n', [Term('a "dog"', ("Hund",)), Term('"b"', ("c",))]),
+    ],
+)  # fmt: skip
+def test_headers_comments_and_quotes_are_told_from_terms(
+    tmp_path: Path, rows: str, expected: list[Term]
+) -> None:
+    (tmp_path / "terms.tsv").write_text(rows, encoding="utf-8")
+    assert read_glossary(tmp_path / "terms.tsv", ("en", "de")).terms == expected
+
+
 def test_rows_of_one_term_are_merged(tmp_path: Path) -> None:
     file = tmp_path / "terms.tsv"
     rows = [

@@ -2,8 +2,8 @@
 
 A row of a table has a source term, its target and, if wanted, flags. Several renderings of a term are
 separated by ``|``, or are in several rows. The flags are ``case`` (the capitals count), ``keep`` (the term is not translated) and
-``regex`` (the source is a regular expression). A line that starts with ``#`` is a comment, and a first row
-``source, target`` is a header.
+``regex`` (the source is a regular expression). A line that starts with ``#`` and a space, or with ``#`` and has no tab, is
+a comment. A first row that names both columns (``source, target`` or the languages) is a header.
 """
 
 import csv
@@ -15,7 +15,7 @@ from xml.parsers import expat
 from headway.errors import HeadwayError, suggest
 from headway.text.glossary import Glossary, Term
 from headway.text.language_pairs import find_code
-from headway.text.tables import SAMPLE, find_delimiter
+from headway.text.tables import SAMPLE, find_delimiter, find_named_columns, has_quoted_cells
 
 FLAGS = ("case", "keep", "regex")
 HEADER = ("source", "target", "flags")
@@ -39,7 +39,7 @@ def read_glossary(path: str | Path, languages: tuple[str, str] = ("", "")) -> Gl
 
     Args:
         path: ``.tsv`` or ``.txt``, ``.csv``, or ``.tbx`` or ``.xml``.
-        languages: Codes of source and target, which a TBX file needs.
+        languages: Codes of source and target, which a TBX file needs, and by which a header may name its columns.
 
     Raises:
         HeadwayError: If the file cannot be read; the message names the file and the line.
@@ -57,7 +57,9 @@ def read_glossary(path: str | Path, languages: tuple[str, str] = ("", "")) -> Gl
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         raise HeadwayError(f"{path}:{line}: not UTF-8; save the file as UTF-8") from None
-    return _make_glossary(path, _read_table(path, text, has_tabs=suffix != ".csv"))
+    return _make_glossary(
+        path, _read_table(path, text, has_tabs=suffix != ".csv", languages=languages)
+    )
 
 
 def parse_glossary(name: str, text: str) -> Glossary:
@@ -121,29 +123,43 @@ def _make_term(cells: Sequence[str]) -> Term:
     )  # fmt: skip
 
 
-def _read_table(path: Path, text: str, *, has_tabs: bool) -> Iterator[Row]:
+def _read_table(
+    path: Path, text: str, *, has_tabs: bool, languages: tuple[str, str] | None = None
+) -> Iterator[Row]:
     numbered = [
         (number, line)
         for number, line in enumerate(text.splitlines(), 1)
-        if line.strip() and not line.lstrip().startswith("#")
+        if line.strip() and not _is_comment(line)
     ]
+    sample = [line for _, line in numbered[:SAMPLE]]
     # Spreadsheet programs write semicolons in countries with decimal commas.
-    delimiter = "\t" if has_tabs else find_delimiter([line for _, line in numbered[:SAMPLE]])
-    is_first = True
-    for number, line in numbered:
-        try:
-            if has_tabs:
-                cells = line.split("\t")
-            else:
-                [cells] = csv.reader([line], delimiter=delimiter, strict=True)
-        except (csv.Error, ValueError) as error:
-            raise HeadwayError(f"{path}:{number}: not a row of a table: {error}") from None
-        header = tuple(cell.strip().lower() for cell in cells)
-        if is_first and header[:2] == HEADER[:2]:
-            is_first = False
-            continue
-        is_first = False
-        yield Row(number, cells)
+    delimiter = "\t" if has_tabs else find_delimiter(sample)
+    is_quoted = not has_tabs or has_quoted_cells(sample, is_whole=len(numbered) <= SAMPLE)
+    rows = (_split(path, number, line, delimiter, is_quoted) for number, line in numbered)
+    if (first := next(rows, None)) is None:
+        return
+    named = find_named_columns(first.cells, languages)
+    if named is None or {*named} != {0, 1}:
+        named = 0, 1
+        yield first
+    for number, cells in rows:
+        yield Row(number, [*(cells[i] for i in named if i < len(cells)), *cells[2:]])
+
+
+def _is_comment(line: str) -> bool:
+    """Return whether a line begins with ``#`` and is no row with a term such as ``#1``."""
+    line = line.strip()
+    return line.startswith("#") and ("\t" not in line or line[1:2].isspace())
+
+
+def _split(path: Path, number: int, line: str, delimiter: str, is_quoted: bool) -> Row:
+    if not is_quoted:
+        return Row(number, line.split(delimiter))
+    try:
+        [cells] = csv.reader([line], delimiter=delimiter, strict=True)
+    except (csv.Error, ValueError) as error:
+        raise HeadwayError(f"{path}:{number}: not a row of a table: {error}") from None
+    return Row(number, cells)
 
 
 class _TbxTerm(NamedTuple):

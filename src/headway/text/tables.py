@@ -107,12 +107,12 @@ def recognize_layout(
     if suffix == ".csv":
         delimiter, is_quoted = separator[1] if separator else find_delimiter(lines), True
     else:
-        delimiter, is_quoted = "\t", _has_quoted_cells(lines, is_whole=len(sample) < SAMPLE)
+        delimiter, is_quoted = "\t", has_quoted_cells(lines, is_whole=len(sample) < SAMPLE)
     rows = _read_rows(path, lines, delimiter, is_quoted)
     cells = [row.cells for row in rows if isinstance(row, Row) and row.cells]
     width = max(2, Counter(map(len, cells)).most_common(1)[0][0] if cells else 0)
     first = cells[0] if cells else ()
-    named = _find_named_columns(first, languages)
+    named = find_named_columns(first, languages)
     layout = Layout(
         delimiter, is_quoted, width, first=first, has_separator_line=separator is not None
     )
@@ -218,7 +218,7 @@ def find_delimiter(lines: Sequence[str]) -> str:
     return max(DELIMITERS, key=count_rows)  # of equals the first, which is the rarer one in text
 
 
-def _has_quoted_cells(lines: Sequence[str], is_whole: bool) -> bool:
+def has_quoted_cells(lines: Sequence[str], is_whole: bool) -> bool:
     """Return whether quotes enclose cells in lines with tabs, as spreadsheet programs write them.
 
     They do if no quote is elsewhere, and if quotes enclose all cells or only those that need them.
@@ -232,7 +232,7 @@ def _has_quoted_cells(lines: Sequence[str], is_whole: bool) -> bool:
     return not rest.strip() or all(_NEEDS_QUOTES.search(cell) for cell in cells)
 
 
-def _find_named_columns(
+def find_named_columns(
     first: Sequence[str], languages: tuple[str, str] | None
 ) -> tuple[int, int] | None:
     """Return the columns that a header names by language, or as source and target."""
