@@ -3,8 +3,10 @@
 import pytest
 
 from headway.inference.segments.passages import Passage
+from headway.inference.segments.readable import is_readable
 from headway.inference.text_translation import SplitText, finish_sentence, join_sentences
 from headway.inference.translation import Translation
+from headway.inference.translator import Translator
 from headway.text.word_links import WordLinks
 from headway.text.words import find_words
 
@@ -54,6 +56,22 @@ def test_sentences_without_a_space_get_one_where_the_language_has_them() -> None
 )
 def test_a_sentence_ends_behind_an_ellipsis_an_address_and_a_unit(text: str, count: int) -> None:
     assert len(Passage.split(text, "en").sentences) == count
+
+
+def test_a_text_of_a_document_without_a_letter_of_the_vocabulary_stays(
+    translator: Translator,
+) -> None:
+    for text, is_read in (
+        ("رجل يمشي.", False),
+        ("the رجل", True),
+        ("— 42", True),
+        ("the cat", True),
+    ):
+        assert is_readable(text, translator.tokenizer) == is_read
+        split = SplitText.split(translator, text, is_document=True)
+        is_symbol = text == "— 42"
+        assert bool(split.lines) == (is_read and not is_symbol)
+        assert is_symbol or SplitText.split(translator, text).lines
 
 
 def linked(source: str, target: str, pairs: list[tuple[int, int]]) -> WordLinks:

@@ -10,6 +10,7 @@ from headway.config import SearchConfig
 from headway.documents.kept_marks import KeptMarks
 from headway.documents.paragraph import Translated
 from headway.inference.segments.passages import Passage
+from headway.inference.segments.readable import is_readable
 from headway.inference.translation import Translation
 from headway.inference.translator import WINDOW, Translator
 from headway.text.kept_text import is_symbol
@@ -45,9 +46,9 @@ class SplitText:
             translator: The model that will translate it.
             text: Any text.
             is_split: Translate each sentence of a line by itself.
-            is_document: Whether the text is of a document, in which symbols alone stay.
+            is_document: Whether the text is of a document, in which symbols alone stay, and texts in another script.
         """
-        if is_document and is_symbol(text):
+        if is_document and (is_symbol(text) or not is_readable(text, translator.tokenizer)):
             return cls(text, Passage([text], []), "")
         stripped = text.lstrip()
         name = translator.tokenizer.named_language(stripped)
