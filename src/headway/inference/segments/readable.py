@@ -1,8 +1,8 @@
 """Whether a model can read a text at all."""
 
+from unicodedata import normalize
+
 from headway.text.tokenizer import Tokenizer
-from headway.text.vocabulary import EOS, is_language
-from headway.text.words import is_byte
 
 
 def is_readable(text: str, tokenizer: Tokenizer) -> bool:
@@ -12,9 +12,8 @@ def is_readable(text: str, tokenizer: Tokenizer) -> bool:
         text: Any text.
         tokenizer: Of the model.
     """
-    if not any(map(str.isalpha, text)):
-        return True
-    [ids] = tokenizer.encode_source([text])
-    subwords = tokenizer.source_subwords([i for i in ids if i not in (EOS, tokenizer.unk)])
-    read = (each for each in subwords if not (is_byte(each) or is_language(each)))
-    return any(character.isalpha() for each in read for character in each)
+    letters = tokenizer.source_letters
+    written = normalize(
+        "NFKC", text
+    )  # as the vocabulary reads it, which knows no full-width letters
+    return any(c in letters for c in written) or not any(map(str.isalpha, written))
