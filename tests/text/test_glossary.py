@@ -51,6 +51,24 @@ def test_case_patterns_and_expressions() -> None:
     assert kept.renderings == ("ACME",)
 
 
+@pytest.mark.parametrize(
+    ("expression", "text", "expected"),
+    [
+        ("dog|dogs", "Two dogs, a dog, dogsled", ["dogs", "dog"]),
+        ("dogs|dog", "Two dogs, a dog, dogsled", ["dogs", "dog"]),
+        ("(?i)DOG|DOGS", "two dogs", ["dogs"]),
+        (r"(a)\w?b\1*", "aba abc ab", ["aba", "ab"]),
+        ("犬|犬猫", "犬猫", ["犬"]),  # no spaces separate words
+    ],
+)
+def test_an_expression_matches_whole_words_whatever_comes_first(
+    expression: str, text: str, expected: list[str]
+) -> None:
+    assert found(Glossary([Term(expression, ("x",), is_regex=True)]), text) == expected
+    with pytest.raises(HeadwayError, match="not a regular expression"):
+        Term(f"{expression})(?:a", ("x",), is_regex=True)
+
+
 @pytest.mark.parametrize("word", ["café", "été", "Ångström", "ngữ"])
 def test_accents_may_be_written_as_characters_of_their_own(word: str) -> None:
     for form in ("NFC", "NFD"):

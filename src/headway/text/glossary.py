@@ -14,6 +14,9 @@ from headway.text.words import is_inside_word, starts_sentence
 _PLACES = re.compile(
     r"[^\W\u0e00-\u0eff\u1000-\u109f\u1100-\u115f\u1780-\u17ff\u2e80-\U0003ffff]+|\S"
 )
+# Where no word of an alphabet goes on. `is_inside_word` knows all scripts, whose characters would take long to compile.
+_END = r"(?-i:(?!(?<=\w)(?<=[\0-\u0dff])(?=[\0-\u0dff])\w))"
+_FLAGS = re.compile(r"(?:\(\?[aiLmsux]+\))?")  # of an expression
 _BEFORE = 40  # characters before a term that show whether it begins a sentence
 
 
@@ -99,10 +102,13 @@ class Term:
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """Matches the term at a place; word boundaries are not checked."""
+        """Matches the term at a place; an expression of several ends takes one where no word goes on."""
         flags = re.NOFLAG if self.is_case_sensitive else re.IGNORECASE
         if self.is_regex:
-            return re.compile(self.source, flags)
+            re.compile(self.source, flags)  # "a)(b" is none
+            own = _FLAGS.match(self.source)
+            assert own is not None, "flags may be missing"
+            return re.compile(f"{own[0]}(?:{self.source[own.end() :]}){_END}", flags)
         forms = []
         for form in self._forms:
             parts = [
