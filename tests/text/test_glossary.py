@@ -178,6 +178,16 @@ def test_rows_of_one_term_are_merged(tmp_path: Path) -> None:
     ]
 
 
+def test_renderings_are_stripped_and_kept_terms_of_one_spelling_are_one(tmp_path: Path) -> None:
+    assert Glossary.of({"dog": [" Hund ", " "]}).terms == [Term("dog", ("Hund",))]
+    for blank in (" ", [" "], []):
+        with pytest.raises(HeadwayError, match="'dog' has no target"):
+            Glossary.of({"dog": blank})
+    file = tmp_path / "terms.csv"
+    file.write_text("dog,dog,keep\nDog,Dog,keep\nDOG,,keep\n", encoding="utf-8")
+    assert read_glossary(file).terms == [Term("dog", ("dog",), is_kept=True)]
+
+
 def test_tbx_of_both_versions_is_read(tmp_path: Path) -> None:
     new = (
         TBX.replace("termEntry", "conceptEntry")

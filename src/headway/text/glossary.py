@@ -1,7 +1,7 @@
 """Glossaries: terms of a source text, and the words that translate them."""
 
 import re
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -97,6 +97,8 @@ class Term:
             raise HeadwayError(
                 f"'{other.source}' has the flag keep in one row and a target in another: drop one of the rows"
             )
+        if self.is_kept:
+            return self
         renderings = dict.fromkeys((*self.renderings, *other.renderings))
         return replace(self, renderings=tuple(renderings))
 
@@ -155,6 +157,11 @@ class Term:
         return TermMatch(start, found.end(), tuple(dict.fromkeys(renderings)), False)
 
 
+def strip_renderings(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return renderings without white space around them, and without those that are blank."""
+    return tuple(text.strip() for text in texts if text.strip())
+
+
 class Glossary:
     """Terms, of which the longest is taken where several match; of equal ones the first.
 
@@ -178,7 +185,7 @@ class Glossary:
         """Make a glossary of source terms and their renderings, a text or several."""
         return cls(
             [
-                Term(source, (target,) if isinstance(target, str) else tuple(target))
+                Term(source, strip_renderings([target] if isinstance(target, str) else target))
                 for source, target in terms.items()
             ]
         )

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from xml.parsers import expat
 
 from headway.errors import HeadwayError, suggest
-from headway.text.glossary import Glossary, Term
+from headway.text.glossary import Glossary, Term, strip_renderings
 from headway.text.language_pairs import find_code
 from headway.text.tables import SAMPLE, find_delimiter, find_named_columns, has_quoted_cells
 
@@ -116,9 +116,8 @@ def _make_term(cells: Sequence[str]) -> Term:
             raise HeadwayError(
                 f"'{flag}' is not a flag{suggest(flag, FLAGS)}; flags are case, keep, regex"
             )
-    renderings = tuple(each.strip() for each in target.split("|") if each.strip())
     return Term(
-        source.strip(), renderings, is_case_sensitive="case" in given, is_kept="keep" in given,
+        source.strip(), strip_renderings(target.split("|")), is_case_sensitive="case" in given, is_kept="keep" in given,
         is_regex="regex" in given,
     )  # fmt: skip
 
