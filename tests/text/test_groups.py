@@ -155,6 +155,8 @@ def test_mistakes_name_the_group(texts: Path, tmp_path: Path) -> None:
         ({"english": train["en-de"]}, 5, None, "not a pair"),
         ({"en-de": train["en-de"], "en_de-x": []}, 5, None, "0 files"),
         ({"en-fr": train["en-fr"][:1]}, 5, None, "two files"),
+        ({**train, "eng-fr": train["en-fr"]}, 5, None, "en and eng are one language"),
+        ({**train, "en-FR": train["en-fr"]}, 5, None, "FR and fr are one language"),
     ):
         with pytest.raises(HeadwayError, match=words):
             prepare(changed, valid, tmp_path / "data", CONFIG, languages)

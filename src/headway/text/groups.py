@@ -9,7 +9,14 @@ from dataclasses import dataclass
 
 from headway.errors import HeadwayError, UsageError
 from headway.text.file_languages import Files, check_file_languages, languages_from_names
-from headway.text.language_pairs import Languages, list_pairs, name_pair, parse_pair
+from headway.text.language_pairs import (
+    Languages,
+    list_codes,
+    list_pairs,
+    name_pair,
+    normalize_code,
+    parse_pair,
+)
 from headway.text.readers import read_pairs
 
 Text = Files | Mapping[str, Files]  # of one pair of languages; or "en-de" -> text of this pair
@@ -115,6 +122,11 @@ def make_groups(
                 raise UsageError(f"{name}: no training text of this pair: give --train {name}")
     if len({group.codes for group in groups}) < len(groups):
         raise UsageError(f"--train: {list_pairs(group.codes for group in groups)}: a pair twice")
+    spellings: dict[str, str] = {}
+    for code in list_codes(group.codes for group in groups):
+        other = spellings.setdefault(normalize_code(code), code)
+        if other != code:
+            raise UsageError(f"--train: {other} and {code} are one language: write one code")
     return groups
 
 

@@ -75,12 +75,15 @@ def find_code(wanted: str, codes: Iterable[str]) -> str | None:
     The same code is preferred; letter case and ``_`` do not matter; ``fra`` and ``fr`` are one language.
     """
     known = list(codes)
-    for key in (str, _fold, _shorten):
+    for key in (str, _fold, normalize_code):
         for code in known:
             if key(code) == key(wanted):
                 return code
     # A language without a script or a country is any of them.
-    return next((code for code in known if _shorten(code).split("-")[0] == _shorten(wanted)), None)
+    return next(
+        (code for code in known if normalize_code(code).split("-")[0] == normalize_code(wanted)),
+        None,
+    )
 
 
 def _fold(code: str) -> str:
@@ -93,5 +96,6 @@ def shorten_code(code: str) -> str:
     return SHORT.get(language, language) + code[len(language) :]
 
 
-def _shorten(code: str) -> str:
+def normalize_code(code: str) -> str:
+    """Return what is equal for all codes of one language with the same script and country."""
     return shorten_code(_fold(code))
