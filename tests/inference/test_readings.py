@@ -334,6 +334,15 @@ def test_a_term_may_contain_codes_and_numbers_with_units(tokenizer: Tokenizer, t
 
 
 def test_text_without_words_stays_as_it_is(translator: Translator) -> None:
-    for line in ("{name}", " <br/> ", "{a}: {b}", "https://example.org/ (5 km)", "%d %%"):
+    for line in (
+        "{name}",
+        " <br/> ",
+        "{a}: {b}",
+        "https://example.org/ (5 km)",
+        "%d %%",
+        "...",
+        " *** ",
+        "— ?!",
+    ):
         assert translator.translate(line) == line
         assert len(Passage.split(line, "en").sentences) == 0

@@ -11,8 +11,14 @@ from headway.inference.segments.splitting import Segment, split_line, split_sent
 from headway.text.capitals import is_in_capitals, to_small_letters
 from headway.text.glossary import Glossary
 from headway.text.kept_text import find_kept_text, has_words
+from headway.text.languages import is_translatable
 from headway.text.tokenizer import Tokenizer
 from headway.text.words import simplify_breaks
+
+
+def _is_kept(line: str) -> bool:
+    """Return whether a line has no letter and no digit, or no words besides what is kept."""
+    return not is_translatable(line) or (not has_words(line) and bool(find_kept_text(line)))
 
 
 def split_into_segments(
@@ -36,7 +42,7 @@ def split_into_segments(
         stand_ins: Returns those of the model; called if there is text to replace.
     """
     stripped = line.strip()
-    if not stripped or (search.keep and not has_words(stripped) and find_kept_text(stripped)):
+    if not stripped or (search.keep and _is_kept(stripped)):
         return
 
     def encode(text: str) -> list[int]:
