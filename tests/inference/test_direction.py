@@ -159,6 +159,13 @@ def test_a_model_of_one_pair_allows_its_own_only(translator):
         translator.to("fr")
 
 
+def test_a_model_of_one_pair_is_that_of_its_pair(model_directory):
+    model = load_model(model_directory)
+    assert model.choose(("en", "de")) is model
+    with pytest.raises(HeadwayError, match="en-fr was not trained, but en-de"):
+        model.choose(("en", "fr"))
+
+
 def test_a_backward_model_is_of_the_chosen_direction(several, tmp_path):
     (tmp_path / "text").write_text("the cat\n")
     words = [

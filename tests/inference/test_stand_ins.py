@@ -10,6 +10,8 @@ import pytest
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
 from headway.inference import Translator
+from headway.inference.directory import hash_model
+from headway.inference.segments import stand_in_file
 from headway.inference.segments.marked_text import MarkedText
 from headway.inference.segments.reading_writer import ReadingWriter
 from headway.inference.segments.readings import StandIn
@@ -173,3 +175,13 @@ def test_a_damaged_file_is_refused_in_one_line(
     (tmp_path / FILE).write_text(json.dumps(values))
     with pytest.raises(HeadwayError, match=rf"stand_ins\.json: damaged: .*{message}"):
         load_stand_ins(tmp_path)
+
+
+def test_what_stands_for_placeholders_decides_translations(tmp_path: Path) -> None:
+    """So that a half-written output does not go on with other stand-ins."""
+    (tmp_path / "config.json").write_text("{}")
+    hashes = [hash_model(tmp_path)]
+    for content in ("{}", "{ }"):
+        (tmp_path / stand_in_file.FILE).write_text(content)
+        hashes.append(hash_model(tmp_path))
+    assert len({*hashes}) == 3

@@ -138,7 +138,7 @@ def _identity(
     return {
         "model": " ".join(hash_model(Path(model)) for model in args.models),
         **({"backward model": hash_model(Path(args.backward))} if args.backward else {}),
-        **({"languages": "-".join(translator.languages)} if args.to else {}),
+        **({"languages": "-".join(translator.languages)} if args.to or translator.pairs else {}),
         **({"glossary": hash_file(Path(args.glossary))} if args.glossary else {}),
         **({"quality": hash_file(directory / FILE)} if args.quality and directory else {}),
         "input": plan.text.sha256,

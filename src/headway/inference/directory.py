@@ -16,6 +16,7 @@ from headway.config import Config
 from headway.errors import HeadwayError
 from headway.file_format import check_format, check_writer
 from headway.files import remove, replace_text
+from headway.inference.segments import stand_in_file
 from headway.inference.weights import read_network, write_weights
 from headway.model import Network, Transformer
 from headway.text.class_labels import load_tokenizer
@@ -64,6 +65,8 @@ class Model:
         Raises:
             HeadwayError: If it was not trained on this pair.
         """
+        if not self.pairs and pair == self.languages:
+            return self
         if pair not in self.pairs:
             trained = list_pairs(self.pairs or [self.languages])
             raise HeadwayError(f"{self.path}: {name_pair(pair)} was not trained, but {trained}")
@@ -268,7 +271,7 @@ def _read_values(path: Path, name: str) -> dict[str, object]:
 def hash_model(path: Path) -> str:
     """Return one sha256 of the files of a model directory that decide what it translates."""
     digest = hashlib.sha256()
-    for pattern in (CONFIG, "*.model", "*.safetensors"):
+    for pattern in (CONFIG, "*.model", "*.safetensors", stand_in_file.FILE):
         for file in sorted(path.glob(pattern)):
             with file.open("rb") as content:
                 sha256 = hashlib.file_digest(content, "sha256").digest()
