@@ -104,6 +104,9 @@ def test_a_prefix_stays_before_terms(
 
     assert place([]) == taken
     assert place(prefix[:-1]) == tokens
+    [part] = tokenizer.encode_target(["Kate"])  # which the whole word does not begin with
+    assert part[:-1] != taken[: len(part) - 1]
+    assert place(part[:-1]) == taken
 
 
 def test_where_attention_leads_to_a_name_the_likeliest_place_is_taken(

@@ -55,7 +55,7 @@ def place_terms(
         (best, *others), prefix = found[number], list(prefixes[number])
         written = _write_terms(forward, reading, tokens, weights)
         written = written or _write_likeliest(forward, reading, tokens, weights)
-        if written is not None and written[: len(prefix)] == prefix:
+        if written is not None and _starts_with(forward, written, prefix):
             placed[number] = [best._replace(tokens=written), *others]
         elif best.tokens == tokens:  # it lacks the terms, which now may stand anywhere
             constraints = tuple(replace(each, is_term=False) for each in reading.constraints)
@@ -64,6 +64,12 @@ def place_terms(
         number = found[row.segment][0].reading
         placed[row.segment] = [each._replace(reading=number) for each in n_best]
     return placed
+
+
+def _starts_with(forward: TokenSearch, written: list[int], prefix: list[int]) -> bool:
+    """Return whether a translation starts with the text of a prefix, which may end within a word."""
+    decode = forward.tokenizer.decode
+    return decode(written).startswith(decode(prefix))
 
 
 def _attend(
