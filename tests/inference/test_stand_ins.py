@@ -10,7 +10,7 @@ import pytest
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
 from headway.inference import Translator
-from headway.inference.directory import hash_model
+from headway.inference.saving import hash_model
 from headway.inference.segments import stand_in_file
 from headway.inference.segments.marked_text import MarkedText
 from headway.inference.segments.reading_writer import ReadingWriter

@@ -128,8 +128,8 @@ def _identity(
 ) -> dict[str, str]:
     """Return everything that decides the bytes of the output, by the name that a message uses."""
     from headway.files import hash_file
-    from headway.inference.directory import hash_model
     from headway.inference.quality.quality_model import FILE
+    from headway.inference.saving import hash_model
 
     directory = translator.directory
     form = {

@@ -4,7 +4,6 @@
 ``target.model``) and ``README.md``, the model card. A run directory holds the same files.
 """
 
-import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +15,6 @@ from headway.config import Config
 from headway.errors import HeadwayError
 from headway.file_format import check_format, check_writer
 from headway.files import remove, replace_text
-from headway.inference.segments import stand_in_file
 from headway.inference.weights import read_network, write_weights
 from headway.model import Network, Transformer
 from headway.text.class_labels import load_tokenizer
@@ -266,14 +264,3 @@ def _read_values(path: Path, name: str) -> dict[str, object]:
         raise ForeignModelError(f"{file}: not written by Headway: it has no format and settings")
     check_format(file, values, FORMAT)
     return values
-
-
-def hash_model(path: Path) -> str:
-    """Return one sha256 of the files of a model directory that decide what it translates."""
-    digest = hashlib.sha256()
-    for pattern in (CONFIG, "*.model", "*.safetensors", stand_in_file.FILE):
-        for file in sorted(path.glob(pattern)):
-            with file.open("rb") as content:
-                sha256 = hashlib.file_digest(content, "sha256").digest()
-            digest.update(file.name.encode() + sha256)
-    return digest.hexdigest()

@@ -1,5 +1,6 @@
-"""Write a translator to a model directory."""
+"""Write a translator to a model directory, copy what it has learned, and tell one model from another."""
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 from headway.config import Config, SearchConfig, TextConfig
 from headway.files import replace_bytes
 from headway.inference import shortlist
-from headway.inference.directory import CARD, save_model
+from headway.inference.directory import CARD, CONFIG, save_model
 from headway.inference.front_matter import complete_card
 from headway.inference.quality import quality_model
 from headway.inference.segments import stand_in_file
@@ -61,3 +62,14 @@ def copy_learned(source: Path, directory: Path, *, has_same_weights: bool = True
     for name in names:
         if (source / name).is_file():
             replace_bytes(directory / name, (source / name).read_bytes())
+
+
+def hash_model(path: Path) -> str:
+    """Return one sha256 of the files of a model directory that decide what it translates."""
+    digest = hashlib.sha256()
+    for pattern in (CONFIG, "*.model", "*.safetensors", stand_in_file.FILE, quality_model.FILE):
+        for file in sorted(path.glob(pattern)):
+            with file.open("rb") as content:
+                sha256 = hashlib.file_digest(content, "sha256").digest()
+            digest.update(file.name.encode() + sha256)
+    return digest.hexdigest()
