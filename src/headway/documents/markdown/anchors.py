@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from urllib.parse import unquote
 
 # The address in a link, in the definition of one, or in a tag of HTML.
@@ -16,12 +17,17 @@ class HeadingNames:
     """The names by which links find the headings of a file, before and after its translation.
 
     Args:
-        headings: The text of each heading, and its translation.
+        headings: The text of each heading, and its translation; they are read if there is a link.
     """
 
     def __init__(self, headings: Iterable[tuple[str, str]]) -> None:
-        own, other = zip(*headings, strict=True) if (headings := [*headings]) else ((), ())
-        self._names = dict(zip(_make_names(own), _make_names(other), strict=True))
+        self._headings = headings
+
+    @cached_property
+    def _names(self) -> dict[str, str]:
+        headings = [*self._headings]
+        own, other = (_make_names([heading[side] for heading in headings]) for side in (0, 1))
+        return dict(zip(own, other, strict=True))
 
     def follow(self, text: str) -> str:
         """Return Markdown with the new names in its links."""
