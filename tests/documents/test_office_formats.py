@@ -477,6 +477,11 @@ def test_only_headers_of_tables_have_the_names_of_columns() -> None:
             assert translated_notes(data) == [headers, cells, headers, ["PRICE", "LARGE"]]
             document = open_document(data, "x.xlsx")
             assert document.write([Translated(each.text) for each in document.paragraphs]) == data
+    beside = (
+        '<c r="E2" t="inlineStr"><is><t>great</t></is></c>'  # in the same row, outside of the table
+    )
+    data = make_notes(["big"], 'ref="B2:D9"', apart + beside, apart)
+    assert translated_notes(data)[0] == ["LARGE", "LARGE 2", "PRICE", "LARGE"]
     # A table without headers, and one whose headers are not found: then any cell may be one.
     data = make_notes(["big"], 'ref="B2:D9" headerRowCount="0"', apart, apart)
     assert translated_notes(data) == [cells, cells, ["LARGE", "LARGE 2", "PRICE"], ["PRICE", "LARGE"]]  # fmt: skip

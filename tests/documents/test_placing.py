@@ -284,6 +284,13 @@ def test_words_that_move_into_a_neighbor_keep_their_element(tags: list[str], exp
     assert page.write([linked("".join(texts), target, *pairs)]) == f"<p>{expected}</p>"
 
 
+def test_an_element_with_others_inside_stays_whole() -> None:
+    inner, moved = Element(0, 1, "b"), Element(9, 10, "i")
+    for of, count in (([], 3), ([inner], 2)):
+        outer = Element(0, 5, "span", of, is_divisible=True)
+        assert len(divide_elements([(0, 5, outer), (2, 3, moved)])) == count
+
+
 def test_the_time_to_divide_elements_is_nearly_linear() -> None:
     count = 20_000
     outer = Element(0, 2 * count, "a", is_divisible=True)

@@ -2,11 +2,14 @@
 
 import pytest
 
+from headway.config import TextConfig
 from headway.inference.segments.passages import Passage
 from headway.inference.segments.readable import is_readable
 from headway.inference.text_translation import SplitText, finish_sentence, join_sentences
 from headway.inference.translation import Translation
 from headway.inference.translator import Translator
+from headway.text.learning import learn_model
+from headway.text.tokenizer import Tokenizer
 from headway.text.word_links import WordLinks
 from headway.text.words import find_words
 
@@ -72,6 +75,14 @@ def test_a_text_of_a_document_without_a_letter_of_the_vocabulary_stays(
         is_symbol = text == "— 42"
         assert bool(split.lines) == (is_read and not is_symbol)
         assert is_symbol or SplitText.split(translator, text).lines
+
+
+def test_bytes_and_the_symbols_of_languages_have_no_letters() -> None:
+    model = learn_model(["кот видит дом"] * 9, TextConfig(vocab_size=280), ["de"])
+    tokenizer = Tokenizer(model)
+    assert tokenizer.source_letters == set("котвидитдом")
+    assert is_readable("дом", tokenizer)
+    assert not is_readable("Haus", tokenizer)
 
 
 def linked(source: str, target: str, pairs: list[tuple[int, int]]) -> WordLinks:

@@ -73,6 +73,13 @@ def test_a_placeholder_between_words_that_often_stand_together_may_stand_for_not
     stand_ins = [StandIn("", (), Gap({"": {"!": 9}}, 9, 9)), StandIn("dog", ((5,),), PHRASES[2])]
     writer = ReadingWriter(marked, learned.tokenizer, lambda: stand_ins)
     assert [reading.text for reading in writer.readings(marked.text)] == ["Dog!"]
+    # A number with its unit is never nothing.
+    marked = MarkedText("the tree 5 kg sees it", learned.tokenizer, keep=True, glossary=None)
+    marked.marks = {at: mark._replace(kind="literal") for at, mark in marked.marks.items()}
+    stand_ins[0] = StandIn("", (), LEARNED.gap)
+    writer = ReadingWriter(marked, learned.tokenizer, lambda: stand_ins)
+    found = [reading.text for reading in writer.readings(marked.text)]
+    assert found == ["the tree 5 kg sees it", "the tree dog sees it"]
     # A phrase that the segment has is no stand-in; then the model reads the name itself.
     marked = MarkedText("{name}'s dog", learned.tokenizer, keep=True, glossary=None)
     writer = ReadingWriter(marked, learned.tokenizer, lambda: stand_ins)
