@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Iterable, Sequence
 from copy import copy
-from functools import cached_property
 from pathlib import Path
 
 from headway.config import TextConfig
@@ -11,8 +10,7 @@ from headway.errors import HeadwayError
 from headway.files import replace_bytes
 from headway.text.language_pairs import find_code
 from headway.text.learning import learn_model
-from headway.text.vocabulary import EOS, UNK, Draw, Vocabulary, is_language, read_model
-from headway.text.words import is_byte
+from headway.text.vocabulary import EOS, UNK, Draw, Vocabulary, read_model
 
 
 class Tokenizer:
@@ -156,12 +154,10 @@ class Tokenizer:
             digest.update("\n".join(side.all_pieces).encode() + b"\n\n")
         return digest.hexdigest()
 
-    @cached_property
+    @property
     def source_letters(self) -> frozenset[str]:
         """The letters in the subwords of the source side."""
-        subwords = self.source_subwords(range(self.source_vocab_size))
-        words = [each for each in subwords if not (is_byte(each) or is_language(each))]
-        return frozenset(c for word in words for c in word if c.isalpha())
+        return self._source.letters
 
     def encode_source(self, texts: Sequence[str], drawn: Draw | None = None) -> list[list[int]]:
         """Tokenize source texts; the ids of each text end with ``</s>``.

@@ -16,7 +16,7 @@ the caller names none, a text may begin with the name of a symbol itself, as tex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import takewhile
+from itertools import chain, takewhile
 from pathlib import Path
 from random import Random
 
@@ -69,6 +69,17 @@ class Vocabulary:
     def all_pieces(self) -> list[str]:
         """All pieces of the sentencepiece model; an imported one may have more pieces than ids."""
         return [self._processor.id_to_piece(i) for i in range(self._processor.vocab_size())]
+
+    @cached_property
+    def letters(self) -> frozenset[str]:
+        """The letters of the subwords; bytes and control symbols have none."""
+        read = self._processor
+        pieces = (
+            piece
+            for entry, piece in enumerate(self.all_pieces[: self.pad])
+            if not (self._is_symbol(entry) or read.is_byte(entry) or read.is_unknown(entry))
+        )
+        return frozenset(filter(str.isalpha, chain.from_iterable(pieces)))
 
     @cached_property
     def languages(self) -> dict[str, int]:
