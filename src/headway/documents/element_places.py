@@ -33,12 +33,12 @@ class ElementPlaces(Generic[Content]):
 
     @cached_property
     def _marks(self) -> list[int]:
-        """Return where the words of the text end that end with punctuation."""
+        """Where those words of the text end that have a mark at their end."""
         return [end for _, end in self.links.source if is_mark(self.text[end - 1])]
 
     @cached_property
     def _next(self) -> list[int]:
-        """Return, for each word of the translation, where the text has the word for it, or for the next that has one."""
+        """For each word of the translation, where the text has the word for it, or for the next that has one."""
         starts = [len(self.text)] * (len(self.links.target) + 1)
         for source, target in self.links.pairs:
             starts[target] = min(starts[target], self.links.source[source][0])
