@@ -120,7 +120,7 @@ def test_running_out_of_memory_gives_a_message_of_one_line(error, said, monkeypa
 def test_the_command_average_writes_the_average_that_training_writes(uninterrupted_run, tmp_path):
     out = tmp_path / "average"
     dispatch(["average", str(uninterrupted_run), str(out), "--last", "2"])
-    # What was learned with other weights says nothing of these.
+    # The calibration belongs to other weights than the average.
     assert (uninterrupted_run / "quality.json").is_file() > (out / "quality.json").exists()
     assert (out / "stand_ins.json").is_file()
     name = "model.safetensors"

@@ -482,7 +482,7 @@ def test_only_headers_of_tables_have_the_names_of_columns() -> None:
     )
     data = make_notes(["big"], 'ref="B2:D9"', apart + beside, apart)
     assert translated_notes(data)[0] == ["LARGE", "LARGE 2", "PRICE", "LARGE"]
-    # A table without headers, and one whose headers are not found: then any cell may be one.
+    # If a table has no headers, or they are not found, each cell with the name of a column counts as one.
     data = make_notes(["big"], 'ref="B2:D9" headerRowCount="0"', apart, apart)
     assert translated_notes(data) == [cells, cells, ["LARGE", "LARGE 2", "PRICE"], ["PRICE", "LARGE"]]  # fmt: skip
     data = make_notes(["big"], 'ref="B3:D9"', apart, apart)

@@ -609,7 +609,7 @@ def test_translated_catalogs_are_accepted_by_msgfmt(tmp_path: Path) -> None:
         ("he", "nplurals=3; plural=(n==1 ? 0 : n==2 ? 1 : 2);"),
         ("ga", "nplurals=5; plural=(n==1 ? 0 : n==2 ? 1 : n>=3 && n<=6 ? 2 : n>=7 && n<=10 ? 3 : 4);"),
         ("cy", "nplurals=6; plural=(n==0 ? 0 : n==1 ? 1 : n==2 ? 2 : n==3 ? 3 : n==6 ? 4 : 5);"),
-        # Nobody knows how many forms a language has that is not listed.
+        # The plural forms of a language that is not listed are not known.
         ("xx", "nplurals=INTEGER; plural=EXPRESSION;"), ("", "nplurals=INTEGER; plural=EXPRESSION;"),
     ],
 )  # fmt: skip

@@ -28,11 +28,10 @@ from headway.inference.search.constraints import (
     Words,
     count_tokens,
     list_tokens,
-    spell_words,
 )
 from headway.inference.segments.readings import StandIn
 from headway.inference.segments.stand_in_file import load_stand_ins
-from headway.inference.segments.stand_ins import find_stand_ins
+from headway.inference.segments.stand_ins import find_copied, spell_learned
 from headway.inference.shortlist import Shortlist
 from headway.model import Transformer
 from headway.text.language_pairs import Languages, name_pair
@@ -91,14 +90,11 @@ class TokenSearch:
         key = precision, languages
         if key not in self._stand_ins:
             learned = load_stand_ins(self.directory).get(name_pair(languages))
-            if learned and learned.phrases:
-                found = [
-                    StandIn(phrase.text, spell_words(self.tokenizer, phrase.translations), phrase)
-                    for phrase in learned.phrases
-                ]
-                self._stand_ins[key] = [*found, StandIn("", (), learned.gap)]
-            else:
-                self._stand_ins[key] = find_stand_ins(self.engine(precision), self.tokenizer)
+            self._stand_ins[key] = (
+                spell_learned(learned, self.tokenizer)
+                if learned and learned.phrases
+                else find_copied(self.engine(precision), self.tokenizer)
+            )
         return self._stand_ins[key]
 
     def batch_limits(self, search: SearchConfig, tokens: int) -> tuple[int, int]:

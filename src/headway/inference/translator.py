@@ -122,8 +122,7 @@ class Translator:
         translator.config = first.config
         if backward:
             translator.backward = load_backward_model(backward, translator.device)
-            if translator.tokenizer.target_language or not translator.tokenizer.target_languages:
-                translator.check_backward()
+            translator.check_backward()
         return translator
 
     from_pretrained = load
@@ -215,12 +214,13 @@ class Translator:
             )
 
     def check_backward(self) -> None:
-        """Check that the backward model, if there is one, translates back.
+        """Check that the backward model translates back, if there is one and the direction is chosen.
 
         Raises:
             UsageError: If it does not.
         """
-        if self.backward is not None:
+        is_chosen = self.tokenizer.target_language or not self.tokenizer.target_languages
+        if self.backward is not None and is_chosen:
             self.backward.choose(self.languages)
 
     @overload

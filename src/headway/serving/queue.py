@@ -117,7 +117,7 @@ class TranslationQueue:
     async def run_text_work(
         self, characters: int, work: Callable[[], T], is_file: bool = False
     ) -> T:
-        """Split or join texts; if they are long, or of a file, in a thread of its own."""
+        """Split or join texts: at once if they are short, and in a thread if they are long or of a file."""
         if characters < SHORT_REQUEST and not is_file:
             return work()
         pool = self.file_pool if is_file else self.text_pool

@@ -14,7 +14,8 @@ from headway.text.words import is_inside_word, starts_sentence
 _PLACES = re.compile(
     r"[^\W\u0e00-\u0eff\u1000-\u109f\u1100-\u115f\u1780-\u17ff\u2e80-\U0003ffff]+|\S"
 )
-# Where no word of an alphabet goes on. `is_inside_word` knows all scripts, whose characters would take long to compile.
+# No letter of an alphabet may follow a term. `is_inside_word` checks the other scripts, because a pattern with all
+# their characters takes long to compile.
 _END = r"(?-i:(?!(?<=\w)(?<=[\0-\u0dff])(?=[\0-\u0dff])\w))"
 _FLAGS = re.compile(r"(?:\(\?[aiLmsux]+\))?")  # of an expression
 _BEFORE = 40  # characters before a term that show whether it begins a sentence

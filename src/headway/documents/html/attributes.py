@@ -16,8 +16,8 @@ _METADATA = frozenset({
 })  # fmt: skip
 
 
-def find_language_names(token: Token) -> Iterator[str]:
-    """Yield the names of the attributes of a tag that name its language, or that of the page."""
+def find_language_attributes(token: Token) -> Iterator[str]:
+    """Yield the names of those attributes of a tag whose value is the language of its text, or of the page."""
     yield from (name for name in LANGUAGES if name in token.attributes)
     if token.name == "meta" and "content" in token.attributes:
         is_header = token.attributes.get("http-equiv", "").lower() == "content-language"

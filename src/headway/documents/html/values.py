@@ -6,7 +6,7 @@ from itertools import accumulate
 from typing import Literal, NamedTuple
 
 from headway.documents.edits import Edit, apply_edits
-from headway.documents.html.attributes import find_language_names, find_names, is_locale
+from headway.documents.html.attributes import find_language_attributes, find_names, is_locale
 from headway.documents.html.drawings import find_seen
 from headway.documents.html.elements import EMBEDDED, WHOLE, find_code, is_untranslated
 from headway.documents.html.parsing import decode_text, scan
@@ -122,7 +122,7 @@ def replace_languages(source: str, language: Language) -> str:
     edits: list[Edit] = []
     for token, at in _find_tokens(source, language.source):
         edits += _edit_direction(token, at, language)
-        for name in find_language_names(token):
+        for name in find_language_attributes(token):
             if language.replaces(html.unescape(token.attributes[name])):
                 start, end = token.spans[name]
                 code = language.target.replace("-", "_") if is_locale(token) else language.target

@@ -1,10 +1,12 @@
-"""The words that a model copies best, which stand in for placeholders."""
+"""What stands in for placeholders: the phrases that a model has learned, or the words that it copies best."""
 
 import numpy as np
 import torch
 
 from headway.inference.engines.engine import Engine
+from headway.inference.search.constraints import spell_words
 from headway.inference.segments.readings import StandIn
+from headway.inference.segments.stand_in_file import Learned
 from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import SPACE
 
@@ -14,8 +16,22 @@ AT_ONCE = 250
 COMMON = 0.25  # how much it counts against a word that it is common
 
 
+def spell_learned(learned: Learned, tokenizer: Tokenizer) -> list[StandIn]:
+    """Return the phrases that were learned, and nothing, which may fit better than any of them.
+
+    Args:
+        learned: For the pair of languages of a translation.
+        tokenizer: Of the model.
+    """
+    phrases = [
+        StandIn(phrase.text, spell_words(tokenizer, phrase.translations), phrase)
+        for phrase in learned.phrases
+    ]
+    return [*phrases, StandIn("", (), learned.gap)]
+
+
 @torch.inference_mode()
-def find_stand_ins(engine: Engine, tokenizer: Tokenizer) -> list[StandIn]:
+def find_copied(engine: Engine, tokenizer: Tokenizer) -> list[StandIn]:
     """Return the words that a model copies best, the best first.
 
     Candidates are words with a capital and numbers, because names and numbers are copied in most

@@ -196,7 +196,7 @@ def _resume(directory: RunDirectory, request: RunRequest) -> OpenedRun:
 
 
 def _list_other_text(data: PreparedData, record: RunRecord, request: RunRequest) -> list[str]:
-    """Return a phrase for each difference between the text of a run and that of a request."""
+    """Return how the text of a request differs from that of the run: a phrase for each difference."""
     differences = list_other_languages(data, request.train, request.languages)
     differences += list_other_form(data.form, request.form)
     if differences:  # which may be why other files are given, or in another order
