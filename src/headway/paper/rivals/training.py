@@ -4,7 +4,6 @@ All have the same text, batches, trainer and search.
 """
 
 import json
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import cast
@@ -17,6 +16,7 @@ from headway.evaluation import pick_metrics
 from headway.inference.batching import batch_by_length, pad_right
 from headway.inference.engines.step_decoding import StepDecoding
 from headway.inference.search.beam_search import beam_search
+from headway.kernels.devices import resolve_device
 from headway.model import Transformer
 from headway.paper.rivals.bytenet import ByteNet
 from headway.paper.rivals.convolutional import ConvolutionalTranslator
@@ -27,6 +27,7 @@ from headway.paper.rivals.recurrent import RecurrentTranslator
 from headway.paper.rivals.rival import Rival
 from headway.paper.running.bitext import Bitext
 from headway.paper.running.scoring import SEARCH, Pairs, score_predictions
+from headway.paper.running.trial_run import clock_of
 from headway.text.prepared import PreparedData
 from headway.text.readers import read_lines
 from headway.text.tokenizer import Tokenizer
@@ -57,22 +58,22 @@ def train_rival(directory: Path) -> None:
     config = settings.from_dict(
         {**config.to_dict(), "model": {**config.to_dict()["model"], **sizes}}, where="the data"
     )
-    device = torch.device("cpu")
+    device = resolve_device(config.training.device)
     seed_generators(device, config.training.seed)
     make_rival = RIVALS.get(spec["name"])
-    model = make_rival(config.model) if make_rival else Transformer(config.model)
+    model = (make_rival(config.model) if make_rival else Transformer(config.model)).to(device)
     # A rival has everything that the trainer uses of a Transformer.
     trainer = Trainer(cast(Transformer, model), config.training)
     feed = PaddedFeed(data, config.training, device)
-    loss, tokens = [], 0
+    loss, tokens, clock = [], 0, clock_of(device)
     test = [Path(path) for path in spec["test"]]
     with thread_count(config.training.threads):
-        started = time.process_time()
+        started = clock()
         for _ in range(config.training.max_steps):
             report = trainer.step(feed.next())
             loss.append((report.step, report.nll))
             tokens += report.tokens
-        seconds = time.process_time() - started
+        seconds = clock() - started
         scores = score_rival(model.eval(), data, config, test)
     write_outcome(directory, spec["name"], model, config, loss, scores, tokens / seconds, seconds)
 
@@ -101,13 +102,14 @@ def translate(model: Rival, tokenizer: Tokenizer, texts: list[str]) -> list[str]
         tokenizer: Of its training.
         texts: Each is one segment.
     """
+    device = next(model.parameters()).device
     sources = tokenizer.encode_source(texts)
     translations = [""] * len(texts)
     for rows in batch_by_length([len(source) for source in sources], BATCH_TOKENS):
         ids, segments = pad_right([sources[row] for row in rows], tokenizer.source_pad)
-        state = model.start(ids, segments).repeat(SEARCH.beam)
+        state = model.start(ids.to(device), segments.to(device)).repeat(SEARCH.beam)
         found = beam_search(
-            StepDecoding(model.step, state, tokenizer.target_pad),
+            StepDecoding(model.step, state, tokenizer.target_pad, device),
             [len(sources[row]) + EXTRA_TOKENS for row in rows],
             beam=SEARCH.beam,
             alpha=SEARCH.alpha,

@@ -4,8 +4,11 @@ import importlib
 import json
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import torch
 
 from headway import config as settings
 from headway.files import remove
@@ -71,7 +74,7 @@ def run_trial(directory: Path) -> None:
 
 def train(run: Run) -> tuple[float, int]:
     """Train to the last step with checkpoints; returns seconds and target tokens."""
-    clock = time.perf_counter if run.trainer.device.type == "cuda" else time.process_time
+    clock = clock_of(run.trainer.device)
     run.begin()
     timer = run.directory.path / "spent.json"
     seconds, tokens = json.loads(timer.read_text()) if timer.is_file() and run.step else (0.0, 0)
@@ -91,6 +94,11 @@ def train(run: Run) -> tuple[float, int]:
         replace_file(timer, json.dumps([seconds, tokens]).encode())
         raise
     return seconds, tokens
+
+
+def clock_of(device: torch.device) -> Callable[[], float]:
+    """Return what measures a training: the process's processor time, or wall time on a GPU; in seconds."""
+    return time.perf_counter if device.type == "cuda" else time.process_time
 
 
 def _save_average(run: Run, directory: Path) -> None:
