@@ -108,6 +108,31 @@ def test_torchs_kernel_gets_bounds_windows_and_types_that_it_takes() -> None:
     assert not varlen_attention.has_varlen_attention(*[torch.randn(1, 2, 8, 16)] * 3, Visibility())
 
 
+@pytest.mark.parametrize("widths", [(4, 4), (4, 16), (16, 4), (12, 20), (16, 16)])
+def test_widths_that_torchs_kernel_does_not_take_are_filled_up(
+    widths: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The kernel takes one width for keys and values, a multiple of 8."""
+    source, target = pack_sides([np.array([30, 3]), np.array([22, 31])], fixed_shape(100, 32, 20))
+    queries, keys = (
+        Segments(torch.ones(1, 128, dtype=torch.long), True, side) for side in (target, source)
+    )
+    visibility = Visibility(queries, keys)
+    q, k, v = (torch.randn(1, 2, 128, width) for width in (widths[0], *widths))
+    expected = varlen_attention.varlen_attention(q, k, v, visibility, 0.25)
+
+    def varlen_attn(q: Tensor, k: Tensor, v: Tensor, *bounds: Any, **settings: Any) -> Tensor:
+        assert q.size(-1) == k.size(-1) == v.size(-1)
+        assert q.size(-1) % 8 == 0
+        return varlen_attention.plain_varlen_attention(q, k, v, visibility, settings["scale"])
+
+    monkeypatch.setattr("torch.nn.attention.varlen.varlen_attn", varlen_attn)
+    monkeypatch.setattr(varlen_attention, "is_traced", lambda *_: True)
+    found = varlen_attention.varlen_attention(q, k, v, visibility, 0.25)
+    assert found.shape == (1, 2, 128, widths[1])
+    torch.testing.assert_close(found, expected)
+
+
 @pytest.mark.parametrize("is_causal", [True, False])
 @pytest.mark.parametrize("window", [0, 1, 4, 5, 60])
 def test_torchs_kernel_is_told_the_positions_that_a_mask_shows(
