@@ -152,6 +152,15 @@ def test_a_backward_model_is_chosen_with_each_direction(several, tmp_path):
         translator.translate("the cat", GREEDY)
 
 
+def test_a_backward_model_is_checked_when_a_direction_is_chosen(several, tmp_path):
+    """Before, it may fit any direction: one of the first pair of languages would be the wrong question."""
+    save_pairs(several, tmp_path / "back", ("fr", "en"))
+    translator = Translator.load(several, backward=tmp_path / "back")
+    assert translator.to("fr").languages == ("en", "fr")
+    with pytest.raises(HeadwayError, match="fr-en: a backward model must translate from de to en"):
+        translator.to("de")
+
+
 def test_a_model_of_one_pair_allows_its_own_only(translator):
     assert translator.to("de").translate("the cat") == translator.translate("the cat")
     assert translator.to("deu", "eng").languages == translator.languages
