@@ -98,6 +98,51 @@ def test_a_native_rounded_map_equals_the_plain_version(
     torch.testing.assert_close(found.double(), expected.double(), rtol=1e-5, atol=2e-4)
 
 
+@native
+@pytest.mark.parametrize("layers", [1, 3, 7])  # of seven layers, one is watched
+@pytest.mark.parametrize("shape", [name for name in SHAPES if name != "shallow"])
+def test_native_attention_equals_that_of_the_model(shape: str, layers: int) -> None:
+    model = model_of({**SHAPES[shape], "num_decoder_layers": layers})
+    engine, texts = NativeEngine(model, "fp32", library()), sources(9)
+    vocab = model.config.target_vocab_size
+    targets = [[token % (vocab - 3) + 2 for token in text[::-1]] + [EOS] for text in texts]
+    with torch.inference_mode():
+        found, plain = engine.attend(texts, targets), PlainEngine(model).attend(texts, targets)
+        exact = PlainEngine(model.double()).attend(texts, targets)
+    ours, theirs = (
+        max((one - other).abs().max().item() for one, other in zip(each, exact, strict=True))
+        for each in (found, plain)
+    )
+    assert ours < 10 * theirs < 1e-3
+    for source, target, weights_TS in zip(texts, targets, found, strict=True):
+        assert weights_TS.shape == (len(target), len(source))
+        torch.testing.assert_close(weights_TS.sum(1), torch.ones(len(target)))
+
+
+@native
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_the_attention_of_a_pair_alone_equals_its_own_in_a_batch_bit_for_bit(
+    precision: str,
+) -> None:
+    engine = NativeEngine(model_of(SHAPES["wide"]), precision, library(precision))
+    texts = sources(37)
+    targets = [[*text[3:], *text[:5], EOS] for text in texts]
+    for source, target, weights_TS in zip(
+        texts, targets, engine.attend(texts, targets), strict=True
+    ):
+        [alone_TS] = engine.attend([source], [target])
+        assert torch.equal(alone_TS, weights_TS)
+
+
+@native
+def test_native_attention_needs_layers_that_exist() -> None:
+    engine = NativeEngine(model_of(SHAPES["plain"]), "fp32", library())
+    for layers in (range(0, 4), range(2, 2), range(-1, 1)):
+        hypotheses = engine._encode([[5, 6, EOS]], 1, 3)
+        with pytest.raises(IndexError):
+            hypotheses.attend(np.array([VOCAB - 1]), layers)
+
+
 def test_numbers_are_quantized_row_by_row_around_zero() -> None:
     x = torch.randn(11, 131) * torch.logspace(-3, 3, 11)[:, None]
     numbers, scale = quantize(x)

@@ -35,6 +35,18 @@ def ensemble(directories: list[Path]) -> Translator:
     return Translator.load(directories)
 
 
+def test_the_attention_of_an_ensemble_is_the_mean_of_its_models() -> None:
+    engines = [PlainEngine(model_of(SHAPES["plain"], seed)) for seed in (1, 2)]
+    texts = sources(3)
+    targets = [[*text, EOS] for text in texts]
+    with torch.inference_mode():
+        found = EnsembleEngine(engines, VOCAB - 1, torch.device("cpu")).attend(texts, targets)
+        one, other = (engine.attend(texts, targets) for engine in engines)
+    means = [(a + b) / 2 for a, b in zip(one, other, strict=True)]
+    torch.testing.assert_close(found, means)
+    assert not torch.allclose(one[1], other[1])
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_a_beam_over_an_ensemble_equals_brute_force(seed: int) -> None:
     toys = [Toy(3, seed, sharpness=2), Toy(3, seed + 10), Toy(3, seed + 20)]

@@ -93,12 +93,12 @@ def test_a_prefix_stays_before_terms(
     )
     found = [[Hypothesis(tokens, -2.0, -2.0, without_terms=Hypothesis(without, -1.0, -1.0))]]
     monkeypatch.setattr(
-        term_places, "_attend", lambda _, pairs: iter([[[0.1, 0.9], [0.9, 0.1]]] * len(pairs))
+        term_places, "_attend", lambda _, pairs, __: iter([[[0.1, 0.9], [0.9, 0.1]]] * len(pairs))
     )
 
     def place(prefix: list[int]) -> list[int]:
         [n_best] = term_places.place_terms(
-            translator.token_search, lambda _: [], [segment], found, [prefix]
+            translator.token_search, lambda _: [], [segment], found, [prefix], SearchConfig()
         )
         return n_best[0].tokens
 
@@ -127,15 +127,15 @@ def test_where_attention_leads_to_a_name_the_likeliest_place_is_taken(
     monkeypatch.setattr(term_places, "_attend", lambda *_: iter([weights]))
     tried: list[str] = []
 
-    def score(
-        _: object, __: object, ___: object, targets: list[list[int]], ____: int
-    ) -> list[float]:
+    def score(_: object, targets: list[list[int]], __: object) -> list[float]:
         tried.extend(map(tokenizer.decode, targets))
         return [float(tokenizer.decode(target).endswith("die Kater")) for target in targets]
 
-    monkeypatch.setattr(term_places, "score_pairs", score)
     forward = translator.token_search
-    [n_best] = term_places.place_terms(forward, lambda _: [], [segment], found, [[]])
+    monkeypatch.setattr(forward, "score", score)
+    [n_best] = term_places.place_terms(
+        forward, lambda _: [], [segment], found, [[]], SearchConfig()
+    )
     assert tokenizer.decode(n_best[0].tokens) == "Hund sieht die Kater"
     assert tried == ["Hund Kater die Katze", "Hund sieht Kater Katze", "Hund sieht die Kater"]
 

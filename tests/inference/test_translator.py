@@ -226,7 +226,7 @@ def test_words_are_linked_by_the_largest_weights() -> None:
 
 def test_all_characters_of_a_token_are_linked_where_no_spaces_separate_words() -> None:
     pieces = ["犬", "を見", "た", "。"]
-    words = words_of_tokens(lambda ids: "".join(pieces[i] for i in ids), range(len(pieces)))
+    words = words_of_tokens(pieces)
     assert words == [range(0, 1), range(1, 3), range(3, 4), range(0)]
     weights = torch.tensor([[0.5, 0.2, 0.1, 0.2], [0.1, 0.6, 0.2, 0.1]])
     english = [range(0, 1), range(1, 2)]
@@ -250,25 +250,24 @@ def test_a_preposition_that_looks_at_a_noun_is_not_linked_to_it() -> None:
 
 def test_punctuation_has_no_part_in_the_links_of_the_word_that_it_touches():
     pieces = ["(", "A", " dog", ".", ")", " -", " we", "'", "ll", "!"]
-    words = words_of_tokens(lambda ids: "".join(pieces[i] for i in ids), range(len(pieces)))
+    words = words_of_tokens(pieces)
     assert [list(of) for of in words] == [[], [0], [1], [], [], [2], [3], [], [3], []]
     # Most attention rests on the final mark.
     weights = torch.tensor([[0.3, 0.2, 0.5], [0.2, 0.3, 0.5], [0.1, 0.2, 0.7]])
     pieces = [" Hunde", " bellen", "."]
-    words = words_of_tokens(lambda ids: "".join(pieces[i] for i in ids), range(3))
+    words = words_of_tokens(pieces)
     assert link_words(sum_by_words(weights, words, words)) == [(0, 0), (1, 1)]
 
 
 @pytest.mark.parametrize(("count", "expected"), [(1, [0]), (3, [0, 1, 2]), (6, [4]), (12, [10])])
 def test_few_layers_align_together(count, expected):
-    names = alignment_layers(ModelConfig(num_decoder_layers=count))
-    assert names == [f"decoder.layers.{number}.cross" for number in expected]
+    assert [*alignment_layers(ModelConfig(num_decoder_layers=count))] == expected
 
 
 def test_words_are_separated_by_white_space(tokenizer: Tokenizer) -> None:
     for text in ("the cat sees", "a\u00a0b c", "x" * 40, "  the  cat", "grün\u3000blau"):
         ids = tokenizer.encode_source([text])[0][:-1]
-        words = [of for of in words_of_tokens(tokenizer.decode_source, ids) if of]
+        words = [of for of in words_of_tokens(tokenizer.decode_each_source(ids)) if of]
         assert words[-1] == range(len(text.split()) - 1, len(text.split()))
         assert all(len(of) == 1 for of in words)
         assert all(0 <= b.start - a.start <= 1 for a, b in pairwise(words))
@@ -284,13 +283,13 @@ def test_the_alignment_of_a_split_line_counts_all_its_words(
         return [[Hypothesis(ids, 0.0, 0.0)] for ids in sources]
 
     def diagonal(
-        _: object, sources: list[list[int]], targets: list[list[int]]
+        sources: list[list[int]], targets: list[list[int]], _: object
     ) -> list[torch.Tensor]:
         pairs = zip(sources, targets, strict=True)
         return [torch.eye(len(target), len(source)) for source, target in pairs]
 
     monkeypatch.setattr(translator.token_search, "search", echo)
-    monkeypatch.setattr("headway.inference.alignment.cross_attention", diagonal)
+    monkeypatch.setattr(translator.token_search, "attend", diagonal)
     for line in ("the cat sees a dog. " * 9 + "it runs", "x" * 200 + " y", "the   cat"):
         search = replace(SEARCH, max_tokens=20)
         [found] = next(translator.stream([line], search, align=True))

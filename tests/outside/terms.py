@@ -27,7 +27,7 @@ import torch
 
 from headway.config import SearchConfig
 from headway.inference import Segment, Translator
-from headway.inference.alignment import align_words
+from headway.inference.alignment import link_words, weigh_words
 from headway.inference.choosing import search_and_choose
 from headway.inference.search.beam_search import Hypothesis
 from headway.inference.segments.splitting import ReadingRow
@@ -255,7 +255,10 @@ def link_glossaries(translator: Translator, pairs: Sequence[Pair]) -> list[Gloss
             translator.tokenizer.encode_source([pair.source]),
             translator.tokenizer.encode_target([pair.target]),
         )
-        links = align_words(translator.models, translator.tokenizer, pair.source, source, target)
+        [weights_TS] = translator.token_search.attend([source], [target], translator.default_search)
+        links = link_words(
+            weigh_words(translator.tokenizer, pair.source, source, target, weights_TS)
+        )
         words = [(pair.source.split()[a], pair.target.split()[b]) for a, b in links if b]
         terms = [
             (term.strip(".,"), rendering.strip(".,"))

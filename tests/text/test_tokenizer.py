@@ -69,6 +69,16 @@ def test_hostile_text_is_decoded_without_loss(subwords: str) -> None:
         assert ids[-1] == tokenizer.eos
         assert not {tokenizer.eos, tokenizer.unk, tokenizer.target_pad} & set(ids[:-1])
         assert tokenizer.decode(ids) == text
+        assert "".join(tokenizer.decode_each(ids[:-1])) == text
+
+
+def test_each_id_has_its_own_text(tokenizer: Tokenizer) -> None:
+    ids = tokenizer.encode_target(["the cats 漢"])[0]
+    texts = tokenizer.decode_each(ids)
+    assert len(texts) == len(ids)
+    assert texts[-4:] == ["", "", "漢", ""]  # three bytes and </s>
+    assert texts[0] == tokenizer.decode(ids[:1])
+    assert [text for text in texts if text.startswith(" ")]  # a space belongs to the word behind it
 
 
 def test_subwords_with_dropout_spell_the_same_text_in_other_ways() -> None:

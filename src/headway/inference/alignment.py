@@ -3,41 +3,15 @@
 Shapes: S source tokens, T target tokens. Words are those of `headway.text.words.find_words`.
 """
 
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from bisect import bisect_left
+from collections.abc import Sequence
+from itertools import accumulate, pairwise
 
-import torch
 from torch import Tensor
 
 from headway.config import ModelConfig
-from headway.inference.batching import batch_by_length, pad_right
-from headway.model import Transformer, watch
 from headway.text.tokenizer import Tokenizer
 from headway.text.words import find_words
-
-
-def align_words(
-    models: Sequence[Transformer],
-    tokenizer: Tokenizer,
-    text: str,
-    source: Sequence[int],
-    target: Sequence[int],
-) -> list[tuple[int, int]]:
-    """Link the words of a text to the words of its translation.
-
-    Args:
-        models: In evaluation mode; the attention of several is averaged.
-        tokenizer: Of the models.
-        text: If it starts with the name of a target language, that name is not a word.
-        source: Ids of the text, ``</s>`` last.
-        target: Ids of the translation, ``</s>`` last.
-
-    Returns:
-        Pairs (source word, target word), from 0, in the order of the target words.
-    """
-    weights = [cross_attention(model, [source], [target])[0] for model in models]
-    mean_TS = torch.stack(weights).mean(0)
-    return link_words(weigh_words(tokenizer, text, source, target, mean_TS))
 
 
 def link_words(weights: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
@@ -74,43 +48,6 @@ def link_words(weights: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
     return sorted(links, key=lambda link: link[1])
 
 
-@torch.inference_mode()
-def cross_attention(
-    model: Transformer,
-    sources: Sequence[Sequence[int]],
-    targets: Sequence[Sequence[int]],
-    batch_tokens: int = 4096,
-) -> list[Tensor]:
-    """Return how much each token of targets attends to each token of their sources, by forward passes.
-
-    The weights are the mean over the heads of `alignment_layers`.
-
-    Args:
-        model: In evaluation mode.
-        sources: Ids, ``</s>`` last.
-        targets: Ids, ``</s>`` last.
-        batch_tokens: Tokens of a batch, padding included.
-
-    Returns:
-        For each pair [T, S], on the CPU; each row sums to 1.
-    """
-    device = next(model.parameters()).device
-    layers = alignment_layers(model.config)
-    found: dict[int, Tensor] = {}
-    lengths = [max(len(s), len(t)) for s, t in zip(sources, targets, strict=True)]
-    for rows in batch_by_length(lengths, batch_tokens):
-        source_BS, segments_BS = pad_right([sources[row] for row in rows], 0)
-        target_BT, _ = pad_right([targets[row] for row in rows], 0)
-        with ExitStack() as stack:
-            seen = {layer: stack.enter_context(watch(model, layer)) for layer in layers}
-            model.hidden(source_BS.to(device), target_BT.to(device), segments_BS.to(device))
-        of_layers = [record.attention[layer].mean(1) for layer, record in seen.items()]
-        weights_BTS = torch.stack(of_layers).mean(0).cpu()
-        for row, weights_TS in zip(rows, weights_BTS, strict=True):
-            found[row] = weights_TS[: len(targets[row]), : len(sources[row])]
-    return [found[row] for row in range(len(sources))]
-
-
 def usual_layer(layers: int) -> int:
     """Return the number, from 0, of the layer that usually aligns best; pictures show it first.
 
@@ -125,39 +62,34 @@ def alignment_layer(config: ModelConfig) -> str:
     return f"decoder.layers.{usual_layer(config.num_decoder_layers)}.cross"
 
 
-def alignment_layers(config: ModelConfig) -> list[str]:
-    """Return the names of the attention modules that align words best together.
+def alignment_layers(config: ModelConfig) -> range:
+    """Return the numbers of the decoder's layers that align words best together.
 
-    With 6 layers or more this is `alignment_layer` alone. With fewer, the mean of all is better than any of them,
-    by our measurements (docs/library.md).
+    With 6 layers or more this is the one of `alignment_layer`. With fewer, the mean of all is better than any of
+    them, by our measurements (docs/library.md).
     """
     count = config.num_decoder_layers
-    if count >= 6:
-        return [alignment_layer(config)]
-    return [f"decoder.layers.{number}.cross" for number in range(count)]
+    first = usual_layer(count) if count >= 6 else 0
+    return range(first, usual_layer(count) + 1)
 
 
-def words_of_tokens(decode: Callable[[Sequence[int]], str], ids: Sequence[int]) -> list[range]:
+def words_of_tokens(texts: Sequence[str]) -> list[range]:
     """Return the numbers of the words that each token belongs to, from 0.
 
     A token has several words only in scripts without spaces between them. Punctuation that touches a word has
     none: much attention rests on the mark at the end of a sentence, and the word before it has no part in that.
 
     Args:
-        decode: Turns ids into text.
-        ids: Token ids without control symbols.
+        texts: Of each token; joined they are the text.
     """
-    texts = [decode(ids[: end + 1]) for end in range(len(ids))]
-    counts = [len(find_words(text)) for text in texts]
+    starts = [start for start, _ in find_words("".join(texts))]
+    counts = [bisect_left(starts, end) for end in accumulate(map(len, texts))]
     words = [
         # Without a new word the token goes on with the last one; there is none before the first.
         range(before if before < count else max(0, count - 1), count)
-        for before, count in zip([0, *counts], counts, strict=False)
+        for before, count in pairwise([0, *counts])
     ]
-    has_letters = [
-        any(character.isalnum() for character in text[len(before) :])
-        for before, text in zip(["", *texts], texts, strict=False)
-    ]
+    has_letters = [any(map(str.isalnum, text)) for text in texts]
     cores = {word for of, is_core in zip(words, has_letters, strict=True) if is_core for word in of}
     return [
         range(0) if not is_core and cores.issuperset(of) else of
@@ -176,17 +108,17 @@ def weigh_words(
 
     Args:
         tokenizer: Of the model.
-        text: The source; see `align_words`.
+        text: The source. If it starts with the name of a target language, that name is not a word.
         source: Ids of the text, ``</s>`` last.
         target: Ids of the translation, ``</s>`` last.
-        weights_TS: From `cross_attention`.
+        weights_TS: From `TokenSearch.attend`.
     """
     # The symbol of a target language is one token, and no word.
     has_symbol = bool(tokenizer.target_language or tokenizer.named_language(text.strip()))
     return sum_by_words(
         weights_TS[:, has_symbol:],
-        words_of_tokens(tokenizer.decode_source, source[has_symbol:-1]),
-        words_of_tokens(tokenizer.decode, target[:-1]),
+        words_of_tokens(tokenizer.decode_each_source(source[has_symbol:-1])),
+        words_of_tokens(tokenizer.decode_each(target[:-1])),
     )
 
 

@@ -131,7 +131,7 @@ def search_and_choose(
     rows = list_readings(segments, wide)
     found = choose_readings(rows, find(rows, wide))
     starts = prefixes or [()] * len(segments)
-    found = place_terms(forward, lambda some: find(some, wide), segments, found, starts)
+    found = place_terms(forward, lambda some: find(some, wide), segments, found, starts, wide)
     tokenizer = forward.tokenizer
     if not is_chosen:
         return found

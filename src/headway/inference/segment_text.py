@@ -2,28 +2,29 @@
 
 from collections.abc import Sequence
 
-from headway.inference.alignment import align_words
+from headway.config import SearchConfig
+from headway.inference.alignment import link_words, weigh_words
 from headway.inference.search.beam_search import Hypothesis
 from headway.inference.segments.kept_places import restore_kept
 from headway.inference.segments.readings import Reading
 from headway.inference.segments.splitting import Segment
+from headway.inference.token_search import TokenSearch
 from headway.inference.translation import WordPairs
-from headway.model import Transformer
 from headway.text.capitals import to_capitals
-from headway.text.tokenizer import Tokenizer
 
 
 class SegmentWriter:
     """Writes the translations of segments.
 
     Args:
-        models: In evaluation mode; several are an ensemble.
-        tokenizer: Of the models.
+        forward: The model that has searched.
+        search: Search settings.
         language: Code of the translations' language.
     """
 
-    def __init__(self, models: Sequence[Transformer], tokenizer: Tokenizer, language: str) -> None:
-        self.models, self.tokenizer, self.language = models, tokenizer, language
+    def __init__(self, forward: TokenSearch, search: SearchConfig, language: str) -> None:
+        self.forward, self.search, self.language = forward, search, language
+        self.tokenizer = forward.tokenizer
 
     def write(self, segment: Segment, hypothesis: Hypothesis) -> str:
         """Return the text of a hypothesis, with what the segment keeps."""
@@ -43,9 +44,7 @@ class SegmentWriter:
     def align(self, segment: Segment, hypothesis: Hypothesis) -> WordPairs:
         """Link the words of a segment to the words of its translation; see `Translator.align`."""
         if not segment.readings:
-            return align_words(
-                self.models, self.tokenizer, segment.text, segment.ids, hypothesis.tokens
-            )
+            return self._link(segment.text, segment.ids, hypothesis)
         reading = segment.readings[hypothesis.reading]
         if not any(map(str.isalnum, reading.text)):
             return []
@@ -57,4 +56,10 @@ class SegmentWriter:
         """Link the words of a reading to the words of its translation."""
         named = self.tokenizer.decode_source(reading.ids[:1])
         text = named + reading.text if self.tokenizer.named_language(named) else reading.text
-        return align_words(self.models, self.tokenizer, text, reading.ids, hypothesis.tokens)
+        return self._link(text, reading.ids, hypothesis)
+
+    def _link(self, text: str, source: Sequence[int], hypothesis: Hypothesis) -> WordPairs:
+        """Link the words of a text to the words of its translation."""
+        target = hypothesis.tokens
+        [weights_TS] = self.forward.attend([source], [target], self.search)
+        return link_words(weigh_words(self.tokenizer, text, source, target, weights_TS))

@@ -13,10 +13,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-import torch
-
-from headway.inference.alignment import cross_attention, weigh_words
-from headway.inference.scoring import score_pairs
+from headway.config import SearchConfig
+from headway.inference.alignment import weigh_words
 from headway.inference.search.beam_search import Hypothesis
 from headway.inference.segments.readings import PlacedTerm, Reading
 from headway.inference.segments.splitting import ReadingRow, Segment
@@ -24,7 +22,6 @@ from headway.inference.token_search import TokenSearch
 from headway.text.words import find_words, is_word_character
 
 TRIED = 8  # words in whose place a rendering is tried
-BATCH_TOKENS = 4096
 _CORE = re.compile(r"\w.*\w|\w", re.DOTALL)
 
 
@@ -34,6 +31,7 @@ def place_terms(
     segments: Sequence[Segment],
     found: Sequence[list[Hypothesis]],
     prefixes: Sequence[Sequence[int]],
+    search: SearchConfig,
 ) -> list[list[Hypothesis]]:
     """Replace the best hypotheses in which terms have no natural place; their scores stay.
 
@@ -43,6 +41,7 @@ def place_terms(
         segments: The texts.
         found: For each segment its hypotheses, the best first.
         prefixes: For each segment the tokens that its translation must start with.
+        search: Search settings.
     """
     placed = list(found)
     unnatural: dict[int, tuple[Reading, Sequence[int]]] = {}  # with the translation without terms
@@ -50,11 +49,12 @@ def place_terms(
         if n_best and (without := n_best[0].without_terms) is not None:
             unnatural[number] = segment.readings[n_best[0].reading], without.tokens
     again: list[ReadingRow] = []
-    each = zip(unnatural.items(), _attend(forward, [*unnatural.values()]), strict=True)
+    attention = _attend(forward, [*unnatural.values()], search) if unnatural else []
+    each = zip(unnatural.items(), attention, strict=True)
     for (number, (reading, tokens)), weights in each:
         (best, *others), prefix = found[number], list(prefixes[number])
         written = _write_terms(forward, reading, tokens, weights)
-        written = written or _write_likeliest(forward, reading, tokens, weights)
+        written = written or _write_likeliest(forward, reading, tokens, weights, search)
         if written is not None and _starts_with(forward, written, prefix):
             placed[number] = [best._replace(tokens=written), *others]
         elif best.tokens == tokens:  # it lacks the terms, which now may stand anywhere
@@ -73,17 +73,14 @@ def _starts_with(forward: TokenSearch, written: list[int], prefix: list[int]) ->
 
 
 def _attend(
-    forward: TokenSearch, pairs: Sequence[tuple[Reading, Sequence[int]]]
+    forward: TokenSearch, pairs: Sequence[tuple[Reading, Sequence[int]]], search: SearchConfig
 ) -> Iterator[list[list[float]]]:
     """Yield for each reading and its translation what `weigh_words` returns."""
-    if not pairs:
-        return
     sources, targets = [reading.ids for reading, _ in pairs], [tokens for _, tokens in pairs]
-    of_models = [cross_attention(model, sources, targets) for model in forward.models]
-    for source, target, *weights in zip(sources, targets, *of_models, strict=True):
+    attention = forward.attend(sources, targets, search)
+    for source, target, weights_TS in zip(sources, targets, attention, strict=True):
         text = forward.tokenizer.decode_source(source)
-        mean_TS = torch.stack(weights).mean(0)
-        yield weigh_words(forward.tokenizer, text, source, target, mean_TS)
+        yield weigh_words(forward.tokenizer, text, source, target, weights_TS)
 
 
 def _write_terms(
@@ -127,6 +124,7 @@ def _write_likeliest(
     reading: Reading,
     tokens: Sequence[int],
     weights: Sequence[Sequence[float]],
+    search: SearchConfig,
 ) -> list[int] | None:
     """Return a translation with each rendering in the place of the word where it is likeliest; None: there is none.
 
@@ -150,8 +148,7 @@ def _write_likeliest(
         if not allowed:
             return None
         targets = [texts[n] for n in allowed]
-        sources = [reading.ids] * len(targets)
-        scores = score_pairs(forward.models, tokenizer, sources, targets, BATCH_TOKENS)
+        scores = forward.score([reading.ids] * len(targets), targets, search)
         edits.append(tried[allowed[scores.index(max(scores))]])
     return _apply_edits(forward, reading, text, edits)
 

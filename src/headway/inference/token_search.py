@@ -11,6 +11,7 @@ from typing import TypeVar
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
@@ -150,7 +151,10 @@ class TokenSearch:
         return _run_batches(search_rows, list(batches), engine)
 
     def score(
-        self, sources: Sequence[list[int]], targets: Sequence[list[int]], search: SearchConfig
+        self,
+        sources: Sequence[Sequence[int]],
+        targets: Sequence[Sequence[int]],
+        search: SearchConfig,
     ) -> list[float]:
         """Return the natural log-probability of each target given its source.
 
@@ -161,18 +165,46 @@ class TokenSearch:
             targets: Token ids, ``</s>`` last.
             search: Gives the precision and the size of a batch.
         """
-        engine = self.engine(search.precision)
-        pad = self.tokenizer.target_pad
+
+        def score_pairs(
+            sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
+        ) -> list[float]:
+            decoding = self.engine(search.precision).start(sources, 1, max(map(len, targets)))
+            return score_by_steps(decoding, targets, self.tokenizer.target_pad)
+
+        return self._read_pairs(score_pairs, sources, targets, search)
+
+    def attend(
+        self,
+        sources: Sequence[Sequence[int]],
+        targets: Sequence[Sequence[int]],
+        search: SearchConfig,
+    ) -> list[Tensor]:
+        """Return how much each token of targets attends to each token of their sources; see `Engine.attend`.
+
+        Args:
+            sources: Token ids, ``</s>`` last.
+            targets: Token ids, ``</s>`` last.
+            search: Gives the precision and the size of a batch.
+        """
+        return self._read_pairs(self.engine(search.precision).attend, sources, targets, search)
+
+    def _read_pairs(
+        self,
+        read: Callable[[list[Sequence[int]], list[Sequence[int]]], list[ResultT]],
+        sources: Sequence[Sequence[int]],
+        targets: Sequence[Sequence[int]],
+        search: SearchConfig,
+    ) -> list[ResultT]:
+        """Return what a function of sources and targets returns, in batches, on all threads."""
 
         @torch.inference_mode()
-        def score_rows(rows: list[int]) -> list[float]:
-            chosen = [targets[i] for i in rows]
-            decoding = engine.start([sources[i] for i in rows], 1, max(map(len, chosen)))
-            return score_by_steps(decoding, chosen, pad)
+        def read_rows(rows: list[int]) -> list[ResultT]:
+            return read([sources[i] for i in rows], [targets[i] for i in rows])
 
         lengths = [max(len(s), len(t)) for s, t in zip(sources, targets, strict=True)]
         batches = batch_by_length(lengths, search.batch_tokens)
-        return _run_batches(score_rows, list(batches), engine)
+        return _run_batches(read_rows, list(batches), self.engine(search.precision))
 
     @torch.inference_mode()
     def search_batch(

@@ -460,7 +460,7 @@ class Translator:
 
     @property
     def _writer(self) -> SegmentWriter:
-        return SegmentWriter(self.models, self.tokenizer, self.languages[1])
+        return SegmentWriter(self.token_search, self.default_search, self.languages[1])
 
     def _translate_window(
         self, lines: list[str], search: SearchConfig, prefix: str, align: bool, quality: bool

@@ -58,6 +58,7 @@ FUNCTIONS = {  # the letters are those of `headway.kernels.interface.declare`
     "state_restrict": "ppp",
     "state_select": "pppnppppnp",
     "state_logits": "ppp",
+    "state_attend": "ppnnpn",
     "state_reorder": "ppn",
     "state_keep": "ppn",
 }
@@ -147,6 +148,7 @@ class NativeHypotheses:
         self.library, self.pointer = library, c_void_p()  # `__del__` reads both after any error
         self.model, self.positions = model, positions
         self.vocab_size = int(model.target_vocab)
+        self.longest = max(map(len, sources), default=0)  # S
         lengths = np.array([len(source) for source in sources], dtype=np.int64)
         ids = np.array([i for source in sources for i in source], dtype=np.int64)
         tables = [None if table is None else table.data_ptr() for table in positions]
@@ -224,6 +226,24 @@ class NativeHypotheses:
         out = torch.empty(len(tokens_N), width)
         self.library.state_logits(self.pointer, self.tokens_at, out.data_ptr())
         return out[:, : self.vocab_size]
+
+    def attend(self, tokens_N: np.ndarray, layers: range) -> np.ndarray:
+        """Read a token of each hypothesis, and return how much it attends to each token of its source.
+
+        Args:
+            tokens_N: The tokens read.
+            layers: Of the decoder.
+
+        Returns:
+            The mean over the heads of the layers, [N, S], in fp32; zeros after the end of a source.
+        """
+        self.tokens[: len(tokens_N)] = tokens_N
+        weights_NS = np.zeros((len(tokens_N), self.longest), np.float32)
+        self.library.state_attend(
+            self.pointer, self.tokens_at, layers.start, layers.stop,
+            weights_NS.ctypes.data, self.longest,
+        )  # fmt: skip
+        return weights_NS
 
     def reorder(self, rows_N: np.ndarray) -> None:
         """Let hypothesis i continue hypothesis ``rows_N[i]``."""

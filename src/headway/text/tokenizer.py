@@ -187,6 +187,14 @@ class Tokenizer:
         """Return the text of source ids up to the first ``</s>``; ``<pad>`` is skipped."""
         return self._source.decode(ids)
 
+    def decode_each(self, ids: Sequence[int]) -> list[str]:
+        """Return the text of each target id; see `Vocabulary.decode_each`."""
+        return self._target.decode_each(ids)
+
+    def decode_each_source(self, ids: Sequence[int]) -> list[str]:
+        """Return the text of each source id; see `Vocabulary.decode_each`."""
+        return self._source.decode_each(ids)
+
     def source_subwords(self, ids: Sequence[int]) -> list[str]:
         """Return the subwords of source ids; a subword that starts a word begins with U+2581."""
         return self._source.subwords(ids)

@@ -125,6 +125,13 @@ class Vocabulary:
         before_end = takewhile(lambda i: i != EOS, (int(i) for i in ids))
         return str(self._processor.decode([i for i in before_end if i != self.pad]))
 
+    def decode_each(self, ids: Sequence[int]) -> list[str]:
+        """Return the text of each id, which are joined the text of all; symbols have none.
+
+        The bytes of a character have none but the last, which has the character.
+        """
+        return [piece.surface for piece in self._processor.decode(ids, return_type="proto").pieces]
+
     def subwords(self, ids: Sequence[int]) -> list[str]:
         """Return the subwords of ids; a subword that starts a word begins with U+2581."""
         return [PAD if i == self.pad else self._processor.id_to_piece(i) for i in ids]

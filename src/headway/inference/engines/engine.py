@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 import torch
+from torch import Tensor
 
 from headway.errors import HeadwayError
 from headway.inference.engines import fixed_engine, native_engine
@@ -58,6 +59,21 @@ class Engine(Protocol):
             limit: Tokens of the longest hypothesis.
             choices: For each sentence the tokens that a search may choose, ascending, ``<pad>`` and
                 ``</s>`` included; None: all tokens.
+        """
+
+    def attend(
+        self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
+    ) -> list[Tensor]:
+        """Return how much each token of targets attends to each token of their sources.
+
+        The weights are the mean over the heads of `alignment_layers`; those of several models are averaged.
+
+        Args:
+            sources: Token ids, ``</s>`` last.
+            targets: Token ids, ``</s>`` last.
+
+        Returns:
+            For each pair [T, S], in fp32 on the CPU; each row sums to 1.
         """
 
 

@@ -46,6 +46,13 @@ class EnsembleEngine:
         state = EnsembleState([engine.start(sources, beams, limit) for engine in self.engines])
         return StepDecoding(read_tokens, state, self.pad, self.device, choices)
 
+    def attend(
+        self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
+    ) -> list[Tensor]:
+        """Return the mean of the models' weights; see `headway.inference.engines.engine.Engine`."""
+        of_engines = [engine.attend(sources, targets) for engine in self.engines]
+        return [torch.stack(weights).mean(0) for weights in zip(*of_engines, strict=True)]
+
 
 class EnsembleState:
     """The same hypotheses in each model."""

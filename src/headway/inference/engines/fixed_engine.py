@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from headway.inference.engines.beam_state import NOT_FINITE, OPEN, Shape, round_up
 from headway.inference.engines.fixed_search import FixedSearch
@@ -99,6 +100,13 @@ class FixedEngine(PlainEngine):
             search = self._search_of(shape, eos)
             self._fill(search, sources, rules, alpha, choices)
             return self._run(search, len(sources), rules.longest, is_wanted)
+
+    def attend(
+        self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
+    ) -> list[Tensor]:
+        """See `headway.inference.engines.engine.Engine`; while a search is recorded, nothing else may start."""
+        with self._lock:
+            return super().attend(sources, targets)
 
     def _run(
         self,

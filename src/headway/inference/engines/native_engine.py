@@ -5,10 +5,12 @@ from collections.abc import Sequence
 from ctypes import CDLL, Array
 from typing import cast
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from headway.inference.alignment import alignment_layers
 from headway.inference.search.beam_search import Candidates, Ids
 from headway.kernels import decoding
 from headway.model import SelfAttention, Transformer
@@ -84,17 +86,38 @@ class NativeEngine:
         choices: Sequence[Ids] | None = None,
     ) -> "NativeDecoding":
         """Encode sentences and start their hypotheses; see `headway.inference.engines.engine.Engine`."""
+        hypotheses = self._encode(sources, beams, limit)
+        if choices is not None:
+            hypotheses.restrict(choices)
+        return NativeDecoding(self, hypotheses)
+
+    def attend(
+        self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
+    ) -> list[Tensor]:
+        """Return the weights of the steps of a search; see `headway.inference.engines.engine.Engine`."""
+        longest = max(map(len, targets))
+        # After its end, a target repeats its last token, whose attention does not count.
+        tokens_NT = np.array(
+            [[*target] + [target[-1]] * (longest - len(target)) for target in targets]
+        )
+        first_N1 = np.full((len(targets), 1), self.config.target_vocab_size - 1)  # <pad>
+        read_NT = np.concatenate((first_N1, tokens_NT[:, :-1]), 1)
+        hypotheses, layers = self._encode(sources, 1, longest), alignment_layers(self.config)
+        weights_NTS = np.stack([hypotheses.attend(read_N, layers) for read_N in read_NT.T], 1)
+        return [
+            torch.from_numpy(weights_TS[: len(target), : len(source)])
+            for source, target, weights_TS in zip(sources, targets, weights_NTS, strict=True)
+        ]
+
+    def _encode(
+        self, sources: Sequence[Sequence[int]], beams: int, limit: int
+    ) -> decoding.NativeHypotheses:
         lengths = max(map(len, sources)), limit
         tables = [
             None if positions.kind == "none" else positions.table_of(length)
             for positions, length in zip(self.positions, lengths, strict=True)
         ]
-        hypotheses = decoding.NativeHypotheses(
-            self.library, self.weights, sources, beams, limit, tables
-        )
-        if choices is not None:
-            hypotheses.restrict(choices)
-        return NativeDecoding(self, hypotheses)
+        return decoding.NativeHypotheses(self.library, self.weights, sources, beams, limit, tables)
 
     def _stack(self, stack: Stack) -> Array[decoding.NativeLayer]:
         return (decoding.NativeLayer * len(stack.layers))(*map(self._layer, stack.layers))

@@ -2,14 +2,17 @@
 
 import copy
 from collections.abc import Sequence
+from contextlib import ExitStack
 
 import torch
+from torch import Tensor
 
+from headway.inference.alignment import alignment_layers
 from headway.inference.batching import pad_right
 from headway.inference.engines.low_precision import reduce_precision
 from headway.inference.engines.step_decoding import StepDecoding
 from headway.inference.search.beam_search import Ids
-from headway.model import DecoderState, Segments, Transformer
+from headway.model import DecoderState, Segments, Transformer, watch
 
 GPU_TYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 
@@ -45,3 +48,21 @@ class PlainEngine:
         state = self.model.start(self.model.encode(ids.to(self.device), segments), segments)
         pad = self.model.config.target_vocab_size - 1
         return StepDecoding(self.model.step, state, pad, self.device, choices)
+
+    def attend(
+        self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
+    ) -> list[Tensor]:
+        """Return the weights of a forward pass; see `headway.inference.engines.engine.Engine`."""
+        source_BS, segments_BS = pad_right(sources, 0)
+        target_BT, _ = pad_right(targets, 0)
+        with ExitStack() as stack:
+            layers = alignment_layers(self.model.config)
+            names = [f"decoder.layers.{layer}.cross" for layer in layers]
+            seen = {name: stack.enter_context(watch(self.model, name)) for name in names}
+            self.model.hidden(*(x.to(self.device) for x in (source_BS, target_BT, segments_BS)))
+        of_layers = [record.attention[name].float().mean(1) for name, record in seen.items()]
+        weights_BTS = torch.stack(of_layers).mean(0).cpu()
+        return [
+            weights_TS[: len(target), : len(source)]
+            for source, target, weights_TS in zip(sources, targets, weights_BTS, strict=True)
+        ]

@@ -39,7 +39,8 @@ public:
     long rows() const { return static_cast<long>(past_.size()); }
 
     // Read a token of each hypothesis; the returned hidden states [N, D] are valid until the next call.
-    const float* read(const int64_t* tokens) {
+    // Attention to the source in layers [first, end) is watched.
+    const float* read(const int64_t* tokens, const Watch& watch = {}, long first = 0, long end = 0) {
         const Model& m = model_;
         const long N = rows(), D = m.width(), P = m.projected(), C = padded(m.values());
         if (position_ == limit_) throw std::out_of_range("a position beyond the limit");
@@ -71,7 +72,8 @@ public:
                     attend_all(projected + a * beams_ * Q, Q, beams_, memory(a, l), m.heads,
                                m.key_width(), m.value_width(), scale(),
                                space_.scores.get(MOST_QUERIES * whole_vectors(sentences_[a].length)),
-                               context + a * beams_ * C, C);
+                               context + a * beams_ * C, C,
+                               first <= l && l < end ? watch.from(a * beams_) : Watch{});
                 layer.cross_output->add(context, C, N, space_.inputs, x, D);
             });
             feed_forward(m, layer, x, N, space_);
@@ -79,6 +81,15 @@ public:
         if (m.pre_norm) normalize(m, x, N, m.final_norms[1], x);
         ++position_;
         return x;
+    }
+
+    // Read a token of each hypothesis, and add to weights [N, stride] how much it attends to each source
+    // token: the mean over the heads of layers [first, end).
+    void attend(const int64_t* tokens, long first, long end, float* weights, long stride) {
+        for (const Sentence& s : sentences_)
+            if (s.length > stride) throw std::out_of_range("a source longer than the rows of weights");
+        if (first < 0 || first >= end || end > model_.decoder_layers) throw std::out_of_range("no such layers");
+        read(tokens, {weights, stride, 1.0f / (model_.heads * (end - first))}, first, end);
     }
 
     // Restrict the choice of sentence b to tokens ids[ends[b - 1]] to ids[ends[b]]: in ascending order,
@@ -283,6 +294,11 @@ HEADWAY_EXPORT int state_select(void* state, const int64_t* tokens, const int64_
 HEADWAY_EXPORT int state_logits(void* state, const int64_t* tokens, float* out) {
     State& s = *static_cast<State*>(state);
     return guarded([&] { s.logits(s.read(tokens), out); });
+}
+
+HEADWAY_EXPORT int state_attend(void* state, const int64_t* tokens, int64_t first, int64_t end,
+                                float* weights, int64_t stride) {
+    return guarded([&] { static_cast<State*>(state)->attend(tokens, first, end, weights, stride); });
 }
 
 HEADWAY_EXPORT int state_reorder(void* state, const int64_t* rows, int64_t count) {

@@ -44,10 +44,19 @@ static void transpose_keys(const float* keys, long stride, long count, long widt
     }
 }
 
+// Where the weights of queries are added up; null: nowhere.
+struct Watch {
+    float* weights = nullptr;  // [R, stride]
+    long stride = 0;
+    float share = 0;  // of each weight in the sum
+
+    Watch from(long row) const { return {weights ? weights + row * stride : nullptr, stride, share}; }
+};
+
 // softmax(q k^T scale) v for R queries of one head, `q_stride` apart.
 template <int R>
 static void attend(const float* q, long q_stride, const Memory& memory, long head, long K, long V,
-                   float scale, float* scores, float* out, long out_stride) {
+                   float scale, float* scores, float* out, long out_stride, const Watch& watch) {
     const long whole = whole_vectors(memory.count);
     const float* keys = memory.keys + head * K * whole;
     for (long s = 0; s < whole; s += LANES) {
@@ -62,6 +71,9 @@ static void attend(const float* q, long q_stride, const Memory& memory, long hea
     }
     float inverse[R];
     for (int r = 0; r < R; ++r) inverse[r] = 1.0f / exponentials(scores + r * whole, memory.count);
+    for (int r = 0; watch.weights && r < R; ++r)
+        for (long s = 0; s < memory.count; ++s)
+            watch.weights[r * watch.stride + s] += scores[r * whole + s] * inverse[r] * watch.share;
     for (long d = 0; d < V; d += LANES) {
         Vector sums[R] = {};
         const float* value = memory.values + head * V + d;
@@ -77,15 +89,16 @@ static void attend(const float* q, long q_stride, const Memory& memory, long hea
 
 // The same for any number of queries of all heads; scores holds MOST_QUERIES padded rows.
 static void attend_all(const float* q, long q_stride, long queries, const Memory& memory, long heads,
-                       long K, long V, float scale, float* scores, float* out, long out_stride) {
+                       long K, long V, float scale, float* scores, float* out, long out_stride,
+                       const Watch& watch = {}) {
     typedef void (*Attend)(const float*, long, const Memory&, long, long, long, float, float*, float*,
-                           long);
+                           long, const Watch&);
     static constexpr Attend ATTEND[] = {attend<1>, attend<2>, attend<3>, attend<4>};
     for (long head = 0; head < heads; ++head)
         for (long row = 0; row < queries; row += MOST_QUERIES) {
             const long count = std::min<long>(MOST_QUERIES, queries - row);
             ATTEND[count - 1](q + row * q_stride + head * K, q_stride, memory, head, K, V, scale,
-                              scores, out + row * out_stride, out_stride);
+                              scores, out + row * out_stride, out_stride, watch.from(row));
         }
 }
 
