@@ -230,6 +230,8 @@ class NativeHypotheses:
     def attend(self, tokens_N: np.ndarray, layers: range) -> np.ndarray:
         """Read a token of each hypothesis, and return how much it attends to each token of its source.
 
+        Hypotheses that are read in this way can be read in no other.
+
         Args:
             tokens_N: The tokens read.
             layers: Of the decoder.

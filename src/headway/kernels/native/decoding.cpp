@@ -39,7 +39,7 @@ public:
     long rows() const { return static_cast<long>(past_.size()); }
 
     // Read a token of each hypothesis; the returned hidden states [N, D] are valid until the next call.
-    // Attention to the source in layers [first, end) is watched.
+    // Attention to the source in layers [first, end) is watched; what comes after it is not computed then.
     const float* read(const int64_t* tokens, const Watch& watch = {}, long first = 0, long end = 0) {
         const Model& m = model_;
         const long N = rows(), D = m.width(), P = m.projected(), C = padded(m.values());
@@ -76,6 +76,7 @@ public:
                                first <= l && l < end ? watch.from(a * beams_) : Watch{});
                 layer.cross_output->add(context, C, N, space_.inputs, x, D);
             });
+            if (l + 1 == end) break;
             feed_forward(m, layer, x, N, space_);
         }
         if (m.pre_norm) normalize(m, x, N, m.final_norms[1], x);
@@ -84,7 +85,7 @@ public:
     }
 
     // Read a token of each hypothesis, and add to weights [N, stride] how much it attends to each source
-    // token: the mean over the heads of layers [first, end).
+    // token: the mean over the heads of layers [first, end). No other function may read tokens besides.
     void attend(const int64_t* tokens, long first, long end, float* weights, long stride) {
         for (const Sentence& s : sentences_)
             if (s.length > stride) throw std::out_of_range("a source longer than the rows of weights");
