@@ -78,6 +78,8 @@ def test_each_id_has_its_own_text(tokenizer: Tokenizer) -> None:
     assert len(texts) == len(ids)
     assert texts[-4:] == ["", "", "漢", ""]  # three bytes and </s>
     assert texts[0] == tokenizer.decode(ids[:1])
+    assert tokenizer.decode_each([tokenizer.target_pad, *ids[:1]]) == ["", texts[0]]
+    assert tokenizer.decode_each([]) == []
     assert [text for text in texts if text.startswith(" ")]  # a space belongs to the word behind it
 
 

@@ -130,7 +130,9 @@ class Vocabulary:
 
         The bytes of a character have none but the last, which has the character.
         """
-        return [piece.surface for piece in self._processor.decode(ids, return_type="proto").pieces]
+        known = [int(i) for i in ids if i != self.pad]
+        pieces = iter(self._processor.decode(known, return_type="proto").pieces)
+        return ["" if i == self.pad else next(pieces).surface for i in ids]
 
     def subwords(self, ids: Sequence[int]) -> list[str]:
         """Return the subwords of ids; a subword that starts a word begins with U+2581."""
