@@ -1,10 +1,12 @@
 """Generated office files and books, and their translations, in the programs of others; print figures.
 
     python tests/outside/office_programs.py [--count 20] [--python PYTHON] [--soffice SOFFICE] [--epubcheck COMMAND]
+        [--xliff FOLDER]
 
 A translator writes every text in capitals. LibreOffice, and the libraries that PYTHON has (python-docx, python-pptx,
 openpyxl, odfpy, EbookLib), must find the same words in a file and in its translation, but for capitals. epubcheck must
-find no error. A program that is not given is left out. The exit code is 1 if one of them disagrees.
+find no error. Translation files must be valid by the schemas of OASIS in FOLDER (xliff-core-1.2-transitional.xsd and
+xliff-core-2.0.xsd beside an xml.xsd), which PYTHON's lxml reads, before they are translated and after. A program that is not given is left out. The exit code is 1 if one of them disagrees.
 """
 
 import argparse
@@ -60,6 +62,23 @@ def _upper(text: str) -> str:
     return "".join(letter.upper() if len(letter.upper()) == 1 else letter for letter in text)
 
 
+SCHEMAS = """
+import re, sys
+from lxml import etree
+folder, *files = sys.argv[1:]
+def read(name):  # some copies of the schemas name the one of xml: by an address
+    text = open(folder + "/" + name).read()
+    text = re.sub('schemaLocation=[^ >]*xml.xsd.', 'schemaLocation="xml.xsd"', text)
+    return etree.XMLSchema(etree.fromstring(text.encode(), base_url=folder + "/" + name))
+schemas = {"1": read("xliff-core-1.2-transitional.xsd"), "2": read("xliff-core-2.0.xsd")}
+for file in files:
+    root = etree.parse(file).getroot()
+    schema = schemas[root.get("version")[0]]
+    if not schema.validate(root):
+        print(file, schema.error_log[0].message)
+"""
+
+
 def read_flat(path: Path) -> list[str]:
     """Return the words of a flat OpenDocument file."""
 
@@ -96,6 +115,7 @@ def main() -> int:
     parser.add_argument("--python")
     parser.add_argument("--soffice")
     parser.add_argument("--epubcheck")
+    parser.add_argument("--xliff", type=Path)
     args = parser.parse_args()
     failed = 0
 
@@ -148,6 +168,19 @@ def main() -> int:
                 if "0 fatals / 0 errors" not in done.stdout + done.stderr:
                     broken.append(f"{name}: {(done.stdout + done.stderr)[-300:]}")
             report("epubcheck", len(books), broken)
+        if args.xliff and args.python:
+            files = []
+            for seed in range(10 * args.count):
+                data = make_file(".xlf", seed)
+                for part, content in (("a", data), ("b", capitalize(data, "x.xlf"))):
+                    files.append(work / part / f"{seed}.xlf")
+                    files[-1].write_bytes(content)
+            done = subprocess.run(
+                [args.python, "-c", SCHEMAS, str(args.xliff.absolute()), *map(str, files)],
+                capture_output=True, text=True, check=False,
+            )  # fmt: skip
+            wrong = done.stdout.splitlines() if done.returncode == 0 else [done.stderr[-500:]]
+            report("XLIFF", len(files), wrong)
     return failed > 0
 
 

@@ -240,7 +240,7 @@ def make_po(chooser: random.Random) -> str:
 
 
 def make_xliff(chooser: random.Random) -> str:
-    """Return XLIFF 1.2 or 2.0 with inline elements, notes, translations and other targets."""
+    """Return XLIFF 1.2 or 2.0 with inline elements, segments, notes, translations and other targets."""
     is_first = chooser.random() < 0.5
 
     def text() -> str:
@@ -265,7 +265,14 @@ def make_xliff(chooser: random.Random) -> str:
                 kind
             ]
             keep = ' translate="no"' if kind == 3 else ""
-            return f'<trans-unit id="{number}"{keep}>\n <source>{inline()}</source>{target}\n<note>a cat</note></trans-unit>\n'
+            source = f"<source>{inline()}</source>"
+            if chooser.random() < 0.3:
+                parts = [text(), f'<g id="1">{text()}</g> {text()}']
+                divided = "".join(
+                    f'<mrk mtype="seg" mid="{n}">{part}</mrk> ' for n, part in enumerate(parts)
+                )
+                source = f"<source>{' '.join(parts)} </source>\n<seg-source>{divided}</seg-source>"
+            return f'<trans-unit id="{number}"{keep}>\n {source}{target}\n<note>a cat</note></trans-unit>\n'
         target = {0: "", 1: "<target></target>", 2: "<target>Fertig</target>", 3: ""}[kind]
         keep = ' translate="no"' if kind == 3 else ""
         return (

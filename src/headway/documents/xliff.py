@@ -138,7 +138,8 @@ def _make_nodes(unit: _Unit, is_complete: bool) -> list[str | Block]:
     is_done = not is_complete and _is_translated(unit)
     sources, targets = _find_segments(unit.segments), _find_segments(unit.target)
     if not sources or (is_done and not targets):
-        return [] if is_done else [_make_node(unit.source[1:-1], unit.keeps_lines)]
+        source = _without_segments(unit.source[1:-1])
+        return [] if is_done else [_make_node(source, unit.keeps_lines)]
     whole = unit.target if sources.keys() <= targets.keys() else unit.segments
     nodes: list[str | Block] = []
     at = 1
@@ -167,10 +168,23 @@ def _find_segments(tokens: Sequence[XmlToken]) -> dict[str, tuple[int, int]]:
     return {
         token.attributes.get("mid", ""): (number, _find_end(tokens, number))
         for number, token in enumerate(tokens)
-        if token.kind in ("open", "empty")
+        if _is_segment(token)
+    }
+
+
+def _without_segments(tokens: Sequence[XmlToken]) -> list[XmlToken]:
+    """Return tokens without the marks of segments, which a target may have only beside a ``seg-source``."""
+    marks = [number for number, token in enumerate(tokens) if _is_segment(token)]
+    dropped = {number for start in marks for number in (start, _find_end(tokens, start) - 1)}
+    return [token for number, token in enumerate(tokens) if number not in dropped]
+
+
+def _is_segment(token: XmlToken) -> bool:
+    return (
+        token.kind in ("open", "empty")
         and token.name == "mrk"
         and token.attributes.get("mtype") == "seg"
-    }
+    )
 
 
 def _join(tokens: Sequence[XmlToken]) -> str:
