@@ -1,5 +1,7 @@
 """A glossary finds its terms as whole words, the longest first, and its file names what is wrong."""
 
+import random
+import re
 import time
 from pathlib import Path
 from unicodedata import normalize
@@ -49,6 +51,27 @@ def test_case_patterns_and_expressions() -> None:
     ]  # fmt: skip
     [kept] = [match for match in glossary.find("by ACME") if match.is_kept]
     assert kept.renderings == ("ACME",)
+
+
+def test_stars_take_no_longer_than_the_text_and_find_what_a_plain_expression_finds() -> None:
+    started = time.perf_counter()
+    text = " ".join(["a" * 500] * 50)
+    for source in ("*a* *a* *a* *a* *a* zz", "*a* b", "*a*b", "a*a*c b", "* * * * * * zz"):
+        assert not found(Glossary([Term(source, ("x",))]), text)
+    assert time.perf_counter() - started < 1
+    chooser = random.Random(1)
+    matches = 0
+    for _ in range(3000):
+        words = ["".join(chooser.choices("ab*-", k=chooser.randint(1, 4))) for _ in range(2)]
+        text = " ".join("".join(chooser.choices("aab-", k=3)) for _ in range(3))
+        if any(word.count("*") > 2 for word in words) or not "".join(words).strip("*"):
+            continue
+        plain = r"\s+".join(r"\w*".join(map(re.escape, word.split("*"))) for word in words)
+        ours = Term(" ".join(words), ("x",)).pattern.pattern
+        one, other = (re.match(rf"(?:{each})(?!\w)", text) for each in (plain, ours))
+        assert (one and one.end()) == (other and other.end()), (words, text)
+        matches += one is not None
+    assert matches > 20
 
 
 @pytest.mark.parametrize(

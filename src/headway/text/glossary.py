@@ -21,6 +21,19 @@ _FLAGS = re.compile(r"(?:\(\?[aiLmsux]+\))?")  # of an expression
 _BEFORE = 40  # characters before a term that show whether it begins a sentence
 
 
+def _word_pattern(word: str) -> str:
+    """Return the expression of a word of a term, whose time grows with the length of a text and no faster.
+
+    Of several places where what is between two ``*`` may stand, the first leaves the most room for the rest, and
+    where the word ends does not depend on it: so none is tried twice.
+    """
+    first, *rest = map(re.escape, word.split("*"))
+    if not rest:
+        return first
+    middle = "".join(rf"(?>\w*?{part})" for part in rest[:-1])
+    return rf"(?>{first}{middle}\w*{rest[-1]})"
+
+
 class TermMatch(NamedTuple):
     """A term in a text.
 
@@ -112,12 +125,7 @@ class Term:
             own = _FLAGS.match(self.source)
             assert own is not None, "flags may be missing"
             return re.compile(f"{own[0]}(?:{self.source[own.end() :]}){_END}", flags)
-        forms = []
-        for form in self._forms:
-            parts = [
-                r"\s+".join(map(re.escape, re.split(r"\s+", part))) for part in form.split("*")
-            ]
-            forms.append(r"\w*".join(parts))
+        forms = [r"\s++".join(map(_word_pattern, form.split())) for form in self._forms]
         return re.compile("|".join(forms), flags)
 
     @property
