@@ -18,6 +18,7 @@ from headway.serving.server import Server
 from headway.serving.tokenized_texts import tokenize_texts
 from headway.text.tokenizer import Tokenizer
 from support.toy_models import sentences as random_sentences
+from support.toy_models import write_random_model
 
 
 @pytest.fixture(scope="module")
@@ -127,3 +128,13 @@ def test_each_text_is_tokenized_once(
         fields = {"q": "The cat sees. A dog runs!", "source": "en", "target": "de"}
         assert client.post(path, json=fields).status_code == 200
     assert tokenized == ["The cat sees.", "A dog runs!"]
+
+
+def test_no_client_waits_for_what_is_found_once(
+    tokenizer: Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What an imported model reads in the place of placeholders takes a second or two to find."""
+    directory = write_random_model(tmp_path, tokenizer)
+    translator = load_models([directory]).pairs["en", "de"]
+    monkeypatch.setattr("headway.inference.token_search.find_copied", pytest.fail)
+    assert translator.split("the {name} sees a dog")[0].readings

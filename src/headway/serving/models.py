@@ -142,9 +142,10 @@ def load_models(
         )  # fmt: skip
         load_quality(translator)
         directions = translator.list_directions()
-        # The first translation packs the weights, and the first alignment may compile native code:
-        # neither must delay a client.
-        list(directions[0].stream(["1 {name}"], replace(search, max_extra=20), align=True))
+        # The first translation packs the weights, may compile native code, and finds what an imported model
+        # reads in the place of a placeholder: none of them must delay a client. The text has a word, because
+        # others are not translated.
+        list(directions[0].stream(["a {name}"], replace(search, max_extra=20), align=True))
         translators += directions
     models = Models(translators, pivot)
     models.detector.rank("a")  # loads the tables of the detector
