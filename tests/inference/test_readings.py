@@ -2,6 +2,7 @@
 
 import random
 import re
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -217,6 +218,16 @@ def test_kept_text_apart_from_the_sentence_stays_where_it_is(tokenizer: Tokenize
         [reading] = ReadingWriter(marked, tokenizer).readings(marked.text)
         assert reading.text.strip() == "the cat sees house."
         assert restore_kept(tokenizer, reading, tokens, crossing).text == text
+
+
+def test_marks_are_characters_that_the_text_does_not_have(tokenizer: Tokenizer) -> None:
+    taken = "".join(map(chr, range(0xF0001, 0xF0001 + 20_000, 2)))
+    started = time.perf_counter()
+    marked = MarkedText(f"{{a}} {taken} {{b}}", tokenizer, keep=True, glossary=None)
+    assert time.perf_counter() - started < 1
+    assert len(marked.marks) == 2
+    assert not marked.marks.keys() & set(taken)
+    assert marked.restore(marked.text) == f"{{a}} {taken} {{b}}"
 
 
 def test_a_punctuation_mark_is_read_at_its_word(tokenizer: Tokenizer) -> None:

@@ -108,8 +108,9 @@ def _find_terms(glossary: Glossary, text: str, found: Sequence[KeptText]) -> lis
 
 def _free_characters(text: str, count: int) -> int:
     """Return the first of ``count`` private-use characters that a text does not contain."""
-    used = {ord(character) for character in text if ord(character) >= 0xF0000}
     first = 0xF0000
-    while any(first <= code < first + count for code in used):
-        first += count
+    for code in sorted({ord(character) for character in text if ord(character) >= first}):
+        if code >= first + count:
+            break
+        first = code + 1
     return first

@@ -11,7 +11,7 @@ from headway.inference.search.beam_search import Hypothesis
 from headway.inference.search.constraints import Constraint
 from headway.inference.segments.readings import Reading
 
-_WORD_BEFORE_CAPITAL = re.compile(r"(\S++)\s++(?=[^\W\d_])")
+_WORD_BEFORE_CAPITAL = re.compile(r"(?<!\S)(\S++)\s++(?=[^\W\d_])")
 
 
 class Segment(NamedTuple):
