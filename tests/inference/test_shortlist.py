@@ -1,5 +1,6 @@
 """A shortlist is learned from attention, and a search with it equals a search among its tokens."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from headway.inference.engines.native_engine import NativeEngine
 from headway.inference.engines.plain_engine import PlainEngine
 from headway.inference.search.beam_search import Ids
 from headway.inference.shortlist import FILE, MAX_CANDIDATES, Shortlist, ShortlistLearner
+from headway.inference.token_stream import stream_tokens
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
 from support.engines import EOS, PRECISIONS, SHAPES, VOCAB, library, model_of, native, sources
@@ -141,6 +143,9 @@ def test_a_translator_uses_the_shortlist_of_its_directory(
     found = next(translator.stream([lines[0]], some))[0]
     names = tokenizer.target_subwords(sorted(allowed))
     assert set(found.tokens) <= set(names)
+    translator.default_search = replace(some, beam=1)
+    streamed = "".join(stream_tokens(translator, *translator.split(lines[0])))
+    assert streamed == translator.translate(lines[0])
     assert [t[0].text for t in translator.stream(lines, some)] == [
         translator.translate(line, some) for line in lines
     ]

@@ -18,8 +18,8 @@ _INCOMPLETE = "\N{REPLACEMENT CHARACTER}"  # the bytes of an unfinished characte
 def stream_tokens(translator: Translator, segment: Segment) -> Iterator[str]:
     """Yield the greedy translation of a segment as it is made.
 
-    The texts joined are what a search with a beam of 1 finds. A segment that keeps placeholders or has
-    terms of a glossary is yielded as a whole. A text that was yielded is final: text
+    The texts joined are what a search with a beam of 1 finds. A segment in capitals, and one that keeps
+    placeholders or has terms of a glossary, is yielded as a whole. A text that was yielded is final: text
     that later tokens may still change, such as half of a character, is held back.
 
     Args:
@@ -27,13 +27,14 @@ def stream_tokens(translator: Translator, segment: Segment) -> Iterator[str]:
         segment: From `Translator.split`.
     """
     search, tokenizer = translator.default_search, translator.tokenizer
-    if segment.readings:  # the whole must be known before kept text can take its place
+    if segment.readings or segment.is_capital:  # what is written depends on the whole
         best = translator.search_batch([segment], replace(search, beam=1, n_best=1, sample=False))
         yield translator.join([segment], best)[0].text
         return
-    limit = translator.token_search.max_target_length(segment.ids, search)
-    engine = translator.token_search.engine(search.precision)
-    decoding = engine.start([segment.ids], 1, limit)
+    forward = translator.token_search
+    limit = forward.max_target_length(segment.ids, search)
+    choices = forward.choices([segment.ids], [[]], [()], search)
+    decoding = forward.prepare(search).start([segment.ids], 1, limit, choices)
     last = np.array([tokenizer.target_pad])
     tokens: list[int] = []
     sent = ""
@@ -41,7 +42,9 @@ def stream_tokens(translator: Translator, segment: Segment) -> Iterator[str]:
         forced = np.array([tokenizer.eos]) if length == limit else None
         found = decoding.candidates(last, 2, forced)
         check_finite(found.log_z)
-        token = int(found.tokens[0, 0])
+        token, other = found.tokens[0].tolist()
+        if length == 1 and token == tokenizer.eos and limit > 1:
+            token = other  # an empty translation is an error of the model, however likely
         if token == tokenizer.eos:
             break
         tokens.append(token)
