@@ -4,6 +4,7 @@ import copy
 import json
 import os
 import random
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -19,7 +20,7 @@ from headway.cli.standard_input import read_arriving_lines
 from headway.config import ModelConfig, SearchConfig
 from headway.documents.opening import open_document
 from headway.errors import HeadwayError
-from headway.inference import Hypothesis, Translator
+from headway.inference import Hypothesis, Translator, save_model
 from headway.inference.alignment import (
     alignment_layers,
     link_words,
@@ -28,7 +29,7 @@ from headway.inference.alignment import (
 )
 from headway.inference.document_translation import translate_document
 from headway.inference.engines.native_engine import NativeEngine
-from headway.inference.segments.splitting import join_translations, split_line
+from headway.inference.segments.splitting import join_translations, split_line, split_sentences
 from headway.inference.token_stream import stream_tokens
 from headway.inference.translation import Translation
 from headway.kernels import decoding
@@ -440,11 +441,53 @@ def test_the_search_for_an_unwanted_segment_stops(translator: Translator, beam: 
 
 
 def test_streamed_tokens_equal_greedy_search(translator: Translator) -> None:
-    for line in [*sentences(10, 12), "日本 🎉 ü"]:
+    for line in [*sentences(10, 12), "日本 🎉 ü", "THE CAT SEES {x}", "THE CAT SEES THE DOG."]:
         bits = list(stream_tokens(translator, *translator.split(line)))
         greedy = translator.translate(line, replace(translator.default_search, beam=1))
         assert "".join(bits) == greedy
-        assert len(bits) > 1 or len(greedy.split()) < 3
+        assert len(bits) > 1 or len(greedy.split()) < 3 or line.isupper() or "{" in line
+
+
+def test_a_stream_is_not_empty_where_a_search_is_not(
+    model_directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The model's first choice is the end of the sentence; so is every other one."""
+    translator = Translator.load(model_directory)
+    weight = translator.model.output.weight
+    weight = translator.model.target_table.weight if weight is None else weight
+    assert translator.model.output.bias is None
+    with torch.no_grad():
+        translator.model.decoder.layers[-1].residuals[-1].norm.weight.zero_()
+        translator.model.decoder.layers[-1].residuals[-1].norm.bias.copy_(
+            weight[translator.tokenizer.eos] * 9
+        )
+    greedy = translator.translate("the cat", replace(translator.default_search, beam=1))
+    assert len(greedy.split()) == 1
+    assert "".join(stream_tokens(translator, *translator.split("the cat"))) == greedy
+
+
+def test_a_text_is_split_in_a_time_that_grows_with_its_length() -> None:
+    started = time.perf_counter()
+    for run in ("\u2026" * 50_000, "a/b" * 20_000, "www." * 20_000):
+        line = f"One {run} Two."
+        assert "".join(split_sentences(line, "en")) == line
+    assert time.perf_counter() - started < 2
+
+
+def test_precisions_by_two_names_have_one_engine(translator: Translator) -> None:
+    assert translator.token_search.engine("auto") is translator.token_search.engine("fp32")
+
+
+def test_a_decoder_without_layers_attends_to_all_alike(
+    tokenizer: Tokenizer, tmp_path: Path
+) -> None:
+    config = small_config(tokenizer)
+    config = replace(config, model=replace(config.model, num_decoder_layers=0))
+    save_model(tmp_path, Transformer(config.model), tokenizer, config, ("en", "de"), "#\n")
+    translator = Translator.load(tmp_path)
+    [weights_TS] = translator.token_search.attend([[5, 6, 1]], [[7, 1]], SEARCH)
+    torch.testing.assert_close(weights_TS, torch.full((2, 3), 1 / 3))
+    assert "<b>" in translator.translate("the <b>cat</b> sees", SEARCH)
 
 
 def test_a_line_in_capitals_is_read_as_a_sentence(translator: Translator) -> None:

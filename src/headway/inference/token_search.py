@@ -15,9 +15,10 @@ from torch import Tensor
 
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
+from headway.inference.alignment import alignment_layers
 from headway.inference.batch_search import search_batch
 from headway.inference.batching import batch_by_length
-from headway.inference.engines.engine import Engine, make_engine
+from headway.inference.engines.engine import Engine, make_engine, resolve_precision
 from headway.inference.engines.ensemble import EnsembleEngine
 from headway.inference.engines.fixed_engine import FixedEngine
 from headway.inference.finding import find_hypotheses
@@ -71,9 +72,10 @@ class TokenSearch:
 
     def engine(self, precision: str) -> Engine:
         """Return the engine that runs the models in a precision; the first call makes it."""
+        device = self.models[0].source_embedding.weight.device
+        precision = resolve_precision(precision, device)
         if precision not in self._engines:
             engines = [make_engine(model, precision) for model in self.models]
-            device = self.models[0].source_embedding.weight.device
             self._engines[precision] = (
                 EnsembleEngine(engines, self.tokenizer.target_pad, device)
                 if len(engines) > 1
@@ -182,11 +184,16 @@ class TokenSearch:
     ) -> list[Tensor]:
         """Return how much each token of targets attends to each token of their sources; see `Engine.attend`.
 
+        A decoder without layers attends to all alike.
+
         Args:
             sources: Token ids, ``</s>`` last.
             targets: Token ids, ``</s>`` last.
             search: Gives the precision and the size of a batch.
         """
+        if not all(alignment_layers(model.config) for model in self.models):
+            pairs = zip(sources, targets, strict=True)
+            return [torch.full((len(t), len(s)), 1 / len(s)) for s, t in pairs]
         return self._read_pairs(self.engine(search.precision).attend, sources, targets, search)
 
     def _read_pairs(
@@ -243,7 +250,7 @@ class TokenSearch:
         found = search_batch(
             engine, sources, limits, beam=search.beam, alpha=search.alpha, n_best=search.n_best,
             eos=eos, pad=pad, prefixes=prefixes,
-            choices=self._choices(sources, prefixes, required, search), is_wanted=is_wanted,
+            choices=self.choices(sources, prefixes, required, search), is_wanted=is_wanted,
             automata=automata,
         )  # fmt: skip
         # Constraints that contradict each other leave nothing: then the model translates freely.
@@ -276,7 +283,7 @@ class TokenSearch:
             )
         return Shortlist.load(self.directory, sizes)
 
-    def _choices(
+    def choices(
         self,
         sources: Sequence[list[int]],
         prefixes: Sequence[list[int]],
