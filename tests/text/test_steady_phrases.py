@@ -48,6 +48,23 @@ def test_a_phrase_of_which_only_one_word_is_translated_is_no_stand_in() -> None:
     assert [phrase.text for phrase in found if "people" in phrase.text.casefold()] == ["People"]
 
 
+def test_rare_phrases_are_found_behind_frequent_ones() -> None:
+    """What stands between two words is often a name, and the names of places are many and rare."""
+    verbs = [f"verb{chr(97 + n)}" for n in range(26)] * 2
+    towns = [f"Town{chr(97 + n)}" for n in range(26)]
+    pairs = [
+        (f"They {verb} in {town}.", f"Sie {verb}en in {town}burg.")
+        for n, town in enumerate(towns)
+        for verb in verbs[n : n + 12]
+    ]
+    found = {phrase.text for phrase in find_steady_phrases(*zip(*pairs, strict=True))}
+    assert {*towns, *verbs} <= found
+
+
+def test_numbers_are_parts_of_times_and_no_phrases() -> None:
+    assert find_phrases("at 5:30 or 17 miles").keys() == {"at", "or", "miles"}
+
+
 @pytest.mark.parametrize("text", ["", "a", "A man, a-b  c", "é é"])
 def test_phrases_are_parts_of_their_text(text: str) -> None:
     for phrase, spans in find_phrases(text).items():

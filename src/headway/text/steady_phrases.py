@@ -15,9 +15,9 @@ USUAL = 0.8  # of these lines whose translations have the most frequent form, bu
 RARE = 0.02  # a form that fewer lines have does not count
 OWN = 0.5  # of the lines with another form whose source has the phrase
 MIXED = 0.45  # different words before a phrase, for each of these lines, at most
-FOUND = 30
+FOUND = 200
 SPELLINGS = 12  # of the translations of a phrase
-NEIGHBORS = 200  # words beside a phrase that are counted
+NEIGHBORS = 100  # words beside a phrase that are counted
 UNSEEN = 0.05  # lines that count for a neighbor that was not seen
 _WORD = re.compile(r"\w+")
 
@@ -112,9 +112,12 @@ def find_steady_phrases(sources: Sequence[str], translations: Sequence[str]) -> 
 
 
 def find_phrases(text: str) -> dict[str, list[Span]]:
-    """Return where the phrases of a text stand: words with single spaces between them, without capitals."""
+    """Return where the phrases of a text stand: words with single spaces between them, without capitals.
+
+    Numbers are no words: they are parts of dates, times and prices.
+    """
     found: dict[str, list[Span]] = {}
-    spans = [match.span() for match in _WORD.finditer(text)]
+    spans = [match.span() for match in _WORD.finditer(text) if not match[0].isdigit()]
     for first in range(len(spans)):
         for last in range(first, min(first + WORDS, len(spans))):
             if last > first and text[spans[last - 1][1] : spans[last][0]] != " ":

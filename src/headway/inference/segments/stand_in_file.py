@@ -15,12 +15,13 @@ from headway.errors import HeadwayError
 from headway.file_format import check_writer, read_small_file
 from headway.files import replace_text
 from headway.text.gaps import PAIRS, Gap, count_gaps
-from headway.text.steady_phrases import FOUND, NEIGHBORS, SteadyPhrase, find_steady_phrases
+from headway.text.steady_phrases import FOUND, SteadyPhrase, find_steady_phrases
 
 FILE = "stand_ins.json"
 FORMAT = 2  # in format 1, which no released version wrote, there was no gap
-MAX_BYTES = 16 << 20  # a pair of languages has 100,000 mostly, and 700,000 at most
+MAX_BYTES = 64 << 20  # a pair of languages has 200,000 mostly, and 2 million at most
 MAX_FORMS = 50  # translations of a phrase
+MAX_NEIGHBORS = 200  # words beside a phrase; the first files had so many
 LONGEST = 200  # characters of a text
 
 
@@ -119,8 +120,8 @@ def _parse_phrase(values: object) -> SteadyPhrase:
             f"text, initial and translations must be texts of 1 to {LONGEST} characters"
         )
     counts = [values["before"], values["after"]]
-    if not all(isinstance(some, dict) and len(some) <= NEIGHBORS for some in counts):
-        raise ValueError(f"before and after must have {NEIGHBORS} counts at most")
+    if not all(isinstance(some, dict) and len(some) <= MAX_NEIGHBORS for some in counts):
+        raise ValueError(f"before and after must have {MAX_NEIGHBORS} counts at most")
     if not all(_is_count(count) for some in counts for count in some.values()):
         raise ValueError("the counts of before and after must be numbers from 0 to 1e9")
     if not _is_count(lines):
