@@ -621,6 +621,42 @@ def test_a_catalog_gets_the_plural_forms_of_its_language(target: str, forms: str
     assert written.count("msgstr[") == (int(count) if count.isdigit() else 2)
 
 
+HEADER = 'msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=UTF-8\\n"\n'
+PLURAL = '# A note.\nmsgid "ä"\nmsgid_plural "ö"\nmsgstr[0] ""\nmsgstr[1] ""\n'
+
+
+@pytest.mark.skipif(shutil.which("msgfmt") is None, reason="msgfmt is not installed")
+@pytest.mark.parametrize(
+    "header",
+    ["", 'msgid ""\nmsgstr ""\n\n', f"{HEADER}\n", f'{HEADER}"Plural-Forms: \\n"\n\n', 'msgid ""\nmsgstr "Language: "\n\n'],
+)  # fmt: skip
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_a_catalog_whose_header_has_no_plural_forms_gets_those_of_its_language(
+    header: str, line_end: str, tmp_path: Path
+) -> None:
+    source = (header + PLURAL).replace("\n", line_end)
+    for target, count in (("de", 2), ("pl", 3), ("ja", 1)):
+        written = translated(source, "x.po", DocumentOptions("en", target))
+        assert written.count("msgstr[") == count
+        assert written.count("Plural-Forms: ") == 1
+        assert f'"Language: {target}\\n"' in written
+        assert written.count(line_end) == written.count("\n")
+        (tmp_path / "x.po").write_bytes(written.encode())
+        subprocess.run(["msgfmt", "-c", "-o", "/dev/null", str(tmp_path / "x.po")], check=True)
+    # Of a language that is not known, or of which no forms are, nothing is said.
+    assert "Plural-Forms: n" not in translated(source, "x.po", DocumentOptions("en", "xx"))
+    assert translated(source, "x.po", DocumentOptions()).startswith(
+        source[: source.find("# A note")]
+    )
+
+
+def test_a_new_header_of_a_catalog_names_the_encoding_of_the_file() -> None:
+    document = open_document(PLURAL.encode("cp1252"), "x.po", GERMAN)
+    written = document.write([upper(paragraph) for paragraph in document.paragraphs])
+    assert "charset=CP1252\\n" in written.decode("cp1252")
+    assert 'msgstr[0] "Ä"' in written.decode("cp1252")
+
+
 def test_translations_of_a_catalog_stay() -> None:
     source = '#, fuzzy, c-format\n#| msgid "z"\nmsgid "a"\nmsgstr "b"\n\nmsgid "c"\nmsgstr "d"\n'
     assert translated(source, "x.po") == '#, c-format\nmsgid "a"\nmsgstr "A"\n\nmsgid "c"\nmsgstr "d"\n'  # fmt: skip

@@ -15,7 +15,8 @@ from headway.text.languages import is_translatable
 _CHARSET = re.compile(rb"charset=([\w.:-]+)")
 _LANGUAGE = re.compile(r"^Language:[ \t]*([\w-]+)", re.MULTILINE)
 _PLURALS = re.compile(r"nplurals\s*=\s*([1-6])\s*;")
-_UNSET_PLURALS = re.compile(r"nplurals=INTEGER; plural=EXPRESSION;")
+# Of a catalog without a header; gettext needs one to read plurals.
+_HEADER = "MIME-Version: 1.0\nContent-Type: text/plain; charset=CHARSET\nContent-Transfer-Encoding: 8bit\n"
 
 
 class PoDocument:
@@ -34,18 +35,22 @@ class PoDocument:
     def __init__(self, data: bytes, options: DocumentOptions) -> None:
         declared = _CHARSET.search(data[:65_536])
         name = declared[1].decode() if declared and declared[1] != b"CHARSET" else ""
-        self._file, self._language = read_text_file(data, options.source, name), options.target
+        self._file = read_text_file(data, options.source, name)
         entries = read_entries(self._file.text)
         if not entries:
             raise HeadwayError('has no entry such as msgid "text"')
-        first = entries[0]
         self._line_end = "\r\n" if "\r\n" in self._file.text else "\n"
-        self._header = first if first.ids[0].text == "" and not first.context else None
-        header = self._header.strings[0].text if self._header else ""
-        language = _LANGUAGE.search(header)
+        headers = (entry for entry in entries if not (entry.ids[0].text or entry.context))
+        self._header = next(headers, None)
+        self._old_header = self._header.strings[0].text if self._header else ""
+        language = _LANGUAGE.search(self._old_header)
         if language and not options.is_complete:
             check_target(language[1], options.target)
-        found = _PLURALS.search(self._set_plurals(header))
+        needs_header = self._header is not None or any(len(entry.ids) == 2 for entry in entries)
+        self._new_header = self._old_header
+        if options.target and needs_header:
+            self._new_header = self._name_language(options.target)
+        found = _PLURALS.search(self._new_header)
         self._plurals = int(found[1]) if found else 0
         self._entries = [
             entry
@@ -89,25 +94,32 @@ class PoDocument:
             lines[-1] = lines[-1].removesuffix(line_end)
         return [*_remove_fuzzy(entry), Edit(strings[0].start, strings[-1].end, "".join(lines))]
 
-    def _set_plurals(self, header: str) -> str:
-        """Return the header with the plural forms of the language, if they are known and it names none."""
-        forms = find_plural_forms(self._language)
-        return _UNSET_PLURALS.sub(lambda _: forms, header) if forms else header
+    def _name_language(self, language: str) -> str:
+        """Return a header with the language, the encoding, and the language's plural forms if it names none."""
+        header = self._old_header or _HEADER
+        header = header.replace("charset=CHARSET", f"charset={self._file.encoding.upper()}")
+        header = _set_field(header, "Language", language.replace("-", "_"))
+        forms = find_plural_forms(language)
+        if forms and not _PLURALS.search(header):
+            header = _set_field(header, "Plural-Forms", forms)
+        return header
 
     def _edit_header(self) -> list[Edit]:
-        """Return the edits that put the target language into the header."""
-        if self._header is None or not self._language:
+        """Return the edits that write the new header."""
+        if self._new_header == self._old_header:
             return []
-        [string, *_] = self._header.strings
-        text = string.text.replace("charset=CHARSET", "charset=UTF-8")
-        text = self._set_plurals(text)
-        language = f"Language: {self._language.replace('-', '_')}\n"
-        text, count = re.subn(r"^Language:.*\n?", lambda _: language, text, flags=re.MULTILINE)
-        text += "" if count else language
-        if text == string.text:
-            return []
-        lines = quote("msgstr", text, self._line_end)
+        lines = quote("msgstr", self._new_header, self._line_end)
+        if self._header is None:
+            return [Edit(0, 0, f'msgid ""{self._line_end}{lines}{self._line_end}')]
+        string = self._header.strings[0]
         return [*_remove_fuzzy(self._header), Edit(string.start, string.end, lines)]
+
+
+def _set_field(header: str, name: str, value: str) -> str:
+    """Return a header in which a field has a value; a new field comes last."""
+    field = f"{name}: {value}\n"
+    header, count = re.subn(rf"^{name}:.*\n?", lambda _: field, header, flags=re.MULTILINE)
+    return header if count else header + "\n" * (not header.endswith("\n")) + field
 
 
 def _remove_fuzzy(entry: Entry) -> list[Edit]:
