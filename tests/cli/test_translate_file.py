@@ -332,6 +332,42 @@ def test_an_output_that_cannot_be_written_is_named_before_the_model_is_loaded(
             )
 
 
+@pytest.mark.parametrize("suffix", [".txt", ".md"])
+def test_write_protection_is_respected_before_the_model_is_loaded(
+    suffix: str,
+    model_directory: Path,
+    source: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(translator.Translator, "load", None)
+    text = Path(shutil.copy(source, tmp_path / f"in{suffix}"))
+    finished, folder = tmp_path / f"finished{suffix}", tmp_path / "folder"
+    finished.write_text("finished")
+    folder.mkdir()
+
+    def refuse(out: Path, problem: str, *words: str) -> None:
+        with pytest.raises(UsageError, match=f"^--output {out}[^ ]*: {problem}"):
+            run(model_directory, text, out, *words)
+
+    finished.chmod(0o444)  # also if the user is root, who may write it
+    refuse(finished, "is write-protected: give another name")
+    finished.chmod(0o644)
+    if suffix == ".md":
+        report = tmp_path / "a.md.quality.tsv"
+        report.touch(0o444)
+        refuse(tmp_path / "a.md", "is write-protected", "--quality")
+
+    def access(path: Path, _mode: int) -> bool:
+        return path not in (folder, finished)
+
+    monkeypatch.setattr(os, "access", access)  # for a user who is not root
+    refuse(finished, "is write-protected")
+    refuse(folder / f"out{suffix}", f"no file can be written in {folder}$")
+    assert finished.read_text() == "finished"
+    assert not [*folder.iterdir()]
+
+
 @pytest.mark.parametrize(
     ("words", "problem"),
     [

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from headway.cli.file_plan import check_output
 from headway.cli.progress import LineProgress
 from headway.cli.settings import load_translator
 from headway.errors import UsageError
@@ -14,7 +15,7 @@ LINE_OPTIONS = ("workers", "part", "scores", "alignment", "json", "prefix")
 
 
 def check_document_options(args: argparse.Namespace) -> None:
-    """Check that no option for lines is given with a document, and that the output is of the same kind.
+    """Check that no option for lines is given with a document, that the output is of the same kind, and its report.
 
     Raises:
         UsageError: If not.
@@ -25,6 +26,8 @@ def check_document_options(args: argparse.Namespace) -> None:
     suffixes = [Path(name).suffix.lower() for name in (args.input, args.output)]
     if suffixes[0] != suffixes[1]:
         raise UsageError(f"--output {args.output}: must end in {suffixes[0]}, as --input does")
+    if args.quality:
+        check_output(_report_path(args), {"--input": args.input})
 
 
 def check_line_output(args: argparse.Namespace) -> None:
@@ -71,13 +74,17 @@ def translate_document(args: argparse.Namespace) -> None:
         written = write_document(document, found)
     replace_bytes(Path(args.output), written)
     if args.quality:
-        write_report(Path(f"{args.output}.quality.tsv"), found)
+        write_report(_report_path(args), found)
     if not found:
         print(f"{args.input}: has nothing to translate", file=sys.stderr)
     if count := count_missing(document):
         print(f"{args.output}: messages of ICU that stay as they are: {count}", file=sys.stderr)
     if said := describe_defects(found, translator.languages, is_rated=args.quality):
         print(f"{args.output}: {said}", file=sys.stderr)
+
+
+def _report_path(args: argparse.Namespace) -> Path:
+    return Path(f"{args.output}.quality.tsv")
 
 
 @contextmanager

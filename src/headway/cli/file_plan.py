@@ -1,6 +1,7 @@
 """What ``headway translate --input FILE --output FILE`` has to do."""
 
 import argparse
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,7 +56,7 @@ def check_options(args: argparse.Namespace) -> None:
 
 
 def check_output(out: Path, inputs: Mapping[str, str]) -> None:
-    """Check that a file can be written in one piece, and is none of those that are read.
+    """Check that a file can be written in one piece, is not write-protected, and is none of those that are read.
 
     Args:
         out: The file of ``--output``.
@@ -72,6 +73,13 @@ def check_output(out: Path, inputs: Mapping[str, str]) -> None:
         raise UsageError(
             f"--output {out}: is a link: give the file that it leads to, {out.resolve()}"
         )
+    # The mode counts, too: to replace a file, only its folder must allow it, and to root everything does.
+    if out.is_file() and not (out.stat().st_mode & 0o222 and os.access(out, os.W_OK)):
+        raise UsageError(
+            f"--output {out}: is write-protected: give another name, or allow writing (chmod u+w)"
+        )
+    if not os.access(out.parent, os.W_OK | os.X_OK):
+        raise UsageError(f"--output {out}: no file can be written in {out.parent.resolve()}")
     for option, name in inputs.items():
         if out.exists() and Path(name).exists() and out.samefile(name):
             raise UsageError(f"--output {out}: must be another file than {option}")
