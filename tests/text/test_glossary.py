@@ -174,6 +174,10 @@ def test_semicolons_separate_cells_that_have_commas(tmp_path: Path) -> None:
         ("de-DE\ten_GB\nHund\tdog\tcase\n", [Term("dog", ("Hund",), is_case_sensitive=True)]),
         ("# a comment\n#1\tNr. 1\n# en\tde\n#\tx\n#---\n", [Term("#1", ("Nr. 1",))]),
         ('"dog"\t"Hund"\n"""A"" b"\t"C"\n', [Term("dog", ("Hund",)), Term('"A" b', ("C",))]),
+        ('letter\tSchreiben\n"dog"\tHund\n', [Term("letter", ("Schreiben",)), Term("dog", ("Hund",))]),
+        ("a\tb\n" * 300 + '"dog"\tHund\n', [Term("a", ("b",)), Term("dog", ("Hund",))]),
+        ("a\tb\n" * 300 + '"dog\tHund\n', [Term("a", ("b",)), Term('"dog', ("Hund",))]),
+        ('5" pipe\tRohr\n“dog”\t„Hund“\n', [Term('5" pipe', ("Rohr",)), Term("“dog”", ("„Hund“",))]),
         ('a "dog"\tHund\n"b"\tc\n', [Term('a "dog"', ("Hund",)), Term('"b"', ("c",))]),
     ],
 )  # fmt: skip

@@ -130,10 +130,10 @@ def _read_table(
         for number, line in enumerate(text.splitlines(), 1)
         if line.strip() and not _is_comment(line)
     ]
-    sample = [line for _, line in numbered[:SAMPLE]]
+    lines = [line for _, line in numbered]
     # Spreadsheet programs write semicolons in countries with decimal commas.
-    delimiter = "\t" if has_tabs else find_delimiter(sample)
-    is_quoted = not has_tabs or has_quoted_cells(sample, is_whole=len(numbered) <= SAMPLE)
+    delimiter = "\t" if has_tabs else find_delimiter(lines[:SAMPLE])
+    is_quoted = not has_tabs or has_quoted_cells(lines, is_whole=True, may_mix=True)
     rows = (_split(path, number, line, delimiter, is_quoted) for number, line in numbered)
     if (first := next(rows, None)) is None:
         return

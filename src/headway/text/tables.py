@@ -218,10 +218,15 @@ def find_delimiter(lines: Sequence[str]) -> str:
     return max(DELIMITERS, key=count_rows)  # of equals the first, which is the rarer one in text
 
 
-def has_quoted_cells(lines: Sequence[str], is_whole: bool) -> bool:
+def has_quoted_cells(lines: Sequence[str], is_whole: bool, *, may_mix: bool = False) -> bool:
     """Return whether quotes enclose cells in lines with tabs, as spreadsheet programs write them.
 
     They do if no quote is elsewhere, and if quotes enclose all cells or only those that need them.
+
+    Args:
+        lines: The first lines of a table, or all of them.
+        is_whole: Whether they are all.
+        may_mix: Whether quotes may enclose any cells. In a corpus, some sentences are quotations.
     """
     text = "\n".join(lines)
     cells, rest = _QUOTED.findall(text), _QUOTED.sub("", text)
@@ -229,7 +234,7 @@ def has_quoted_cells(lines: Sequence[str], is_whole: bool) -> bool:
         rest = _UNCLOSED.sub("", rest)  # the last cell goes on after the sample
     if not cells or '"' in rest:
         return False
-    return not rest.strip() or all(_NEEDS_QUOTES.search(cell) for cell in cells)
+    return may_mix or not rest.strip() or all(_NEEDS_QUOTES.search(cell) for cell in cells)
 
 
 def find_named_columns(
