@@ -412,6 +412,36 @@ def test_a_stopped_evaluation_leaves_an_older_file_as_it_was(
         dispatch([*words, "--output", str(tmp_path / "link")])
 
 
+@pytest.mark.parametrize("words", [[], ["--workers", "2"], ["--part", "2/2"]], ids=" ".join)
+def test_a_glossary_without_a_term_of_the_text_is_named(
+    words: list[str],
+    model_directory: Path,
+    source: Path,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    terms = tmp_path / "terms.tsv"
+    last = [*read_lines(source)][-1].split()[-1]
+    (tmp_path / "a.md").write_text(source.read_text(encoding="utf-8"), encoding="utf-8")
+    (tmp_path / "empty").write_text("\n")
+    where = "lines 26 to 49 of the text" if words[:1] == ["--part"] else "the text"
+    where = f"no term of {terms} occurs in {where}: terms of the source language stand in the first"
+    for row, expected in (("zzz\ta", 1), (f"zzz\ta\n{last}\tb", 0)):
+        terms.write_text(row)
+        run(model_directory, source, tmp_path / f"out{expected}", "--glossary", str(terms), *words)
+        assert capfd.readouterr().err.count(where) == expected
+        if not words:
+            run(model_directory, tmp_path / "a.md", tmp_path / "b.md", "--glossary", str(terms))
+            assert capfd.readouterr().err.count("no term of") == expected
+            with source.open() as text:
+                monkeypatch.setattr("sys.stdin", text)
+                dispatch(["translate", str(model_directory), "--glossary", str(terms)])
+            assert capfd.readouterr().err.count("no term of") == expected
+            run(model_directory, tmp_path / "empty", tmp_path / "c", "--glossary", str(terms))
+            assert "no term of" not in capfd.readouterr().err
+
+
 def test_a_glossary_decides_terms_and_belongs_to_what_a_resume_checks(
     model_directory: Path, source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

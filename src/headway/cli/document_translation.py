@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from headway.cli.file_plan import check_output
+from headway.cli.glossary_notice import GlossaryNotice
 from headway.cli.progress import LineProgress
 from headway.cli.settings import load_translator
 from headway.errors import UsageError
@@ -65,6 +66,8 @@ def translate_document(args: argparse.Namespace) -> None:
         source, target = translator.languages
         options = DocumentOptions(source, target, tuple(args.columns or ()))
         document = open_document(data, args.input, options)
+        notice = GlossaryNotice(args.glossary, translator.glossary)
+        notice.read(paragraph.text for paragraph in document.paragraphs)
         found = []
         with LineProgress(len(document.paragraphs), 0, "paragraphs") as progress:
             translations = translate_paragraphs(translator, document, search, quality=args.quality)
@@ -75,6 +78,7 @@ def translate_document(args: argparse.Namespace) -> None:
     replace_bytes(Path(args.output), written)
     if args.quality:
         write_report(_report_path(args), found)
+    notice.print()
     if not found:
         print(f"{args.input}: has nothing to translate", file=sys.stderr)
     if count := count_missing(document):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from headway import __version__
 from headway.cli.file_plan import FilePlan, plan_file
+from headway.cli.glossary_notice import GlossaryNotice
 from headway.cli.process import set_threads
 from headway.cli.progress import LineProgress
 from headway.cli.settings import load_translator
@@ -93,6 +94,7 @@ def _translate_rest(
 
     mark = "" if plan.lines.start or args.json else plan.text.mark
     rest = plan.lines[output.lines :]
+    notice = GlossaryNotice(args.glossary, translator.glossary)
     source = islice(read_lines(plan.text.path, rest.start), len(rest))
     windows = iter(lambda: list(islice(source, WINDOW)), [])
     with (
@@ -102,8 +104,11 @@ def _translate_rest(
         at_once = windows_at_once(translator.device)
         found = pool.map(windows) if pool else map_ahead(translate, windows, at_once)
         for window, translated in found:
+            notice.read(window)
             output.append(translated if output.lines else mark + translated, len(window))
             progress.update(output.lines, sum(len(line.split()) for line in window))
+    is_all = len(rest) == plan.text.lines
+    notice.print("the text" if is_all else f"lines {rest.start + 1:,} to {rest.stop:,} of the text")
 
 
 def windows_at_once(device: "torch.device") -> int:

@@ -93,6 +93,7 @@ def run(args: argparse.Namespace) -> None:
     )
     from headway.cli.file_plan import check_options
     from headway.cli.file_translation import translate_file
+    from headway.cli.glossary_notice import GlossaryNotice
     from headway.cli.process import set_threads
     from headway.cli.settings import load_translator
     from headway.cli.standard_input import read_input
@@ -130,10 +131,13 @@ def run(args: argparse.Namespace) -> None:
         translate_file(args, torch.get_num_threads())
         return
     translator, search = load_translator(args)
+    notice = GlossaryNotice(args.glossary, translator.glossary)
     for lines in read_input("translate"):
+        notice.read(lines)
         stream = translator.stream(
             lines, search, prefix=args.prefix, align=args.alignment, quality=args.quality
         )
         for line, translations in zip(lines, stream, strict=True):
             sys.stdout.write(format_lines(line, translations, args))
         sys.stdout.flush()
+    notice.print()
