@@ -23,7 +23,11 @@ def use_files(context: BrowserContext, origin: str, shots: Path | None) -> None:
     page.locator("#glossary").fill("")
     until(page, "document.querySelector('#target').textContent.length > 0")
     before = page.locator("#target").inner_text()
-    page.locator("#glossary").fill("dogs = Quarkze\nsnow\tPulver|Pulverschnee\nwithout a target\n")
+    page.locator("#glossary").fill("dogs = Quarkze\nsnow: Pulver\n")
+    until(
+        page, "document.querySelector('#status').textContent.startsWith('Line 2 of the glossary')"
+    )
+    page.locator("#glossary").fill("dogs = Quarkze\nsnow\tPulver|Pulverschnee\n# a comment\n")
     until(page, "document.querySelector('#target').textContent.includes('Quarkze')")
     assert page.locator("#target").inner_text() != before
     page.locator("#target .word").first.hover()

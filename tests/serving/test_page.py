@@ -74,10 +74,17 @@ def test_the_browser_counts_words_as_the_server_does() -> None:
 
 
 def test_lines_of_the_glossary_become_rows() -> None:
-    text = "house = Haus|Gebäude\n\n# = x\na b\tc = d\nno\n= y\nz =\nPeter Miller\t\tkeep\n \t \nC++=C\r"
+    text = "house = Haus|Gebäude\n\n# = x\na b\tc = d\n# a comment\nPeter Miller\t\tkeep\n \t \nC++=C\r"
     rows = ["house\tHaus|Gebäude", "#\tx", "a b\tc = d", "Peter Miller\t\tkeep", "C++\tC"]
     found = evaluate([SERVER_SCRIPTS / "glossary.js"], "headway.glossaryRows(given)", text)
     assert found == "\n".join(rows)
+
+
+@pytest.mark.parametrize("line", ["house: Haus", "house,Haus", "= y", "z ="])
+def test_a_line_of_the_glossary_that_is_no_term_is_named(line: str) -> None:
+    code = "try { headway.glossaryRows(given) } catch (error) { error.message }"
+    found = evaluate([SERVER_SCRIPTS / "glossary.js"], code, f"a = b\n\n {line} \nno\n")
+    assert found == f"Line 3 of the glossary, “{line}”, must have a term, “=” and a translation."
 
 
 def test_sentences_cover_all_words_in_order() -> None:

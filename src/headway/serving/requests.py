@@ -182,4 +182,7 @@ def _decode(name: str, data: bytes) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise Rejection(400, f"Invalid request: {name} parameter is not UTF-8") from None
+        raise Rejection(
+            400,
+            f"Invalid request: {name} parameter is not UTF-8: send text, such as a .tsv file, and no workbook",
+        ) from None

@@ -1,6 +1,7 @@
 /* Files: a file is sent, its translation goes on at the server, and the browser saves it when it is done.
  * A file that the user closes, or replaces by another one, is given up.
- * headway.files(context) returns {configure}; context() returns {source, target, glossary, key}. */
+ * headway.files(context) returns {configure}; context() returns {source, target, glossary, key},
+ * or throws an error that is shown. */
 (function (headway) {
   "use strict";
   const $ = (id) => document.getElementById(id);
@@ -38,7 +39,14 @@
     async function translate(file) {
       request?.abort();
       const mine = (request = new AbortController());
-      const { source, target, glossary, key } = context();
+      hideLinks();
+      let given;
+      try {
+        given = context();
+      } catch (error) { // a line of the glossary
+        return show(error.message, { wrong: true });
+      }
+      const { source, target, glossary, key } = given;
       const form = new FormData();
       form.append("file", file, file.name);
       form.append("target_lang", target);
@@ -49,7 +57,6 @@
       const options = { signal: mine.signal, key };
       let address = "";
       let secret = null;
-      hideLinks();
       show("Sending …", { done: 0 });
       try {
         const sent = await headway.request("v2/document", form, options);

@@ -11,7 +11,7 @@
   let languages = [];
   let limit = Infinity; // characters
   let rates = false; // whether the server says how good translations are
-  let answer = null; // the translation on the page: {q, source, target, text}
+  let answer = null; // the translation on the page: {q, source, target, terms, text}
   let links = null; // a promise of the answer's pairs of words
   let [request, timer] = [null, 0];
   let spans = { source: [], target: [] };
@@ -62,16 +62,17 @@
     const slow = setTimeout(() => request === mine && showStatus("Translating …"), 400);
     texts.target.setAttribute("aria-busy", "true");
     try {
-      const body = { q, source, target, format: "text", ...keyFields() };
+      const rows = glossary();
+      const terms = rows ? { glossary: rows } : {};
+      const body = { q, source, target, format: "text", ...terms, ...keyFields() };
       if (rates) body.quality = true;
       if ($("more").open) body.alternatives = ALTERNATIVES;
-      if (glossary()) body.glossary = glossary();
       const reply = await headway.request("translate", body, mine);
       if (request !== mine) return;
       const found = reply.detectedLanguage?.language;
       const choices = [reply.translatedText, ...(reply.alternatives ?? [])]
         .map((text, i) => ({ text: String(text), sentences: i ? [] : reply.sentences }));
-      showAnswer({ q, source: found ?? source, target, ...choices[0] }, choices);
+      showAnswer({ q, source: found ?? source, target, terms, ...choices[0] }, choices);
       const again = reply.sentences?.some(({ repaired }) => repaired.length);
       showStatus([
         ...(found ? [`Detected: ${nameOf(found)}`] : []),
@@ -129,8 +130,7 @@
   /** Return the pairs of words that belong together; one request for each answer. */
   function align() {
     if (!answer) return null;
-    const { q, source, target, text } = answer;
-    const terms = glossary() ? { glossary: glossary() } : {};
+    const { q, source, target, terms, text } = answer;
     links ??= headway.request("align", { q, source, target, ...terms, ...keyFields() }).then(
       // The server aligns the best translation, not an alternative.
       (reply) => (reply.translatedText === text ? reply.alignment : []),
