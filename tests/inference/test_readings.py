@@ -4,6 +4,7 @@ import random
 import re
 import time
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from headway.inference.segments.marked_text import MarkedText
 from headway.inference.segments.passages import Passage
 from headway.inference.segments.reading_writer import ReadingWriter
 from headway.inference.segments.readings import NOTHING, KeptTag, Reading, StandIn
+from headway.inference.segments.rendered_words import link_parts
 from headway.inference.token_stream import stream_tokens
 from headway.text.glossary import Glossary, Term
 from headway.text.tokenizer import Tokenizer
@@ -133,6 +135,39 @@ def test_terms_are_rendered_as_whole_words(translator: Translator) -> None:
                 assert words.count("dog") == line.split().count("dog")
                 assert ("梯子" in translation.text) == ("tree" in line)
                 assert words.count("sieht") >= line.split().count("hears")
+
+
+def test_the_words_of_a_rendering_are_linked_to_those_of_its_term_only(
+    translator: Translator,
+) -> None:
+    glossary = Glossary(
+        [
+            Term("cat", ("Kater",)),
+            Term("green house", ("Gewächshaus",)),
+            Term("hears", ("hört gut",)),
+            Term("big red dog", (), is_kept=True),
+        ]
+    )
+    expected = {
+        "the cat, hears a green house.": {
+            (1, "Kater"), (2, "hört"), (2, "gut"), (4, "Gewächshaus"), (5, "Gewächshaus"),
+        },
+        "a big red dog, sees the cat": {(1, "big"), (2, "red"), (3, "dog"), (6, "Kater")},
+    }  # fmt: skip
+    found = translator.with_glossary(glossary).stream([*expected], SEARCH, align=True)
+    for links, [translation] in zip(expected.values(), found, strict=True):
+        words = [word.strip(".,") for word in translation.text.split()]
+        terms, renderings = ({link[side] for link in links} for side in (0, 1))
+        pairs = {(source, words[target]) for source, target in translation.alignment or []}
+        assert {p for p in pairs if p[0] in terms or p[1] in renderings} == links
+
+
+def test_a_word_of_which_a_term_is_a_part_has_other_links_too() -> None:
+    assert link_parts("a cat-like dog", "ein Kater-artiger Hund", [((2, 5), (4, 9))]) == []
+    assert link_parts("(cat)", "„Kater“!", [((1, 4), (1, 6))]) == [(0, 0)]
+    assert link_parts("der Kanal zum Meer", "the sea canal", [((4, 18), (4, 13))]) == [
+        *product((1, 2, 3), (1, 2))
+    ]
 
 
 def test_ensembles_plain_engines_and_shortlists_keep_terms(

@@ -249,6 +249,12 @@ def test_a_preposition_that_looks_at_a_noun_is_not_linked_to_it() -> None:
     assert link_words([row[1:2] for row in weights]) == [(0, target) for target in range(5)]
 
 
+def test_words_with_known_links_have_no_others() -> None:
+    weights = [[0.2, 0.7, 0.1], [0.1, 0.2, 0.7], [0.1, 0.8, 0.1]]
+    assert link_words(weights) == [(0, 0), (2, 1), (1, 2)]
+    assert link_words(weights, [(1, 1), (2, 1)]) == [(0, 0), (1, 1), (2, 1), (0, 2)]
+
+
 def test_punctuation_has_no_part_in_the_links_of_the_word_that_it_touches():
     pieces = ["(", "A", " dog", ".", ")", " -", " we", "'", "ll", "!"]
     words = words_of_tokens(pieces)

@@ -14,7 +14,9 @@ from headway.text.tokenizer import Tokenizer
 from headway.text.words import find_words
 
 
-def link_words(weights: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
+def link_words(
+    weights: Sequence[Sequence[float]], known: Sequence[tuple[int, int]] = ()
+) -> list[tuple[int, int]]:
     """Link each target word to the source word that it attends to most, the strongest links first.
 
     A preposition often looks at the noun behind it. So attention to a source word counts for less, the more other
@@ -24,24 +26,29 @@ def link_words(weights: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
 
     Args:
         weights: From `weigh_words`.
+        known: Links that are certain, as those of a term of a glossary: their words have no others.
 
     Returns:
         Pairs (source word, target word), in the order of the target words.
     """
+    sources, targets = ({pair[side] for pair in known} for side in (0, 1))
     totals = [sum(column) or 1.0 for column in zip(*weights, strict=True)]
     shares = [[w * w / total for w, total in zip(row, totals, strict=True)] for row in weights]
     translations: dict[int, list[int]] = {}  # of each source word
-    links = []
+    links = [*known]
     for target in sorted(range(len(shares)), key=lambda target: -max(shares[target], default=0.0)):
+        if target in targets:
+            continue
         row = shares[target]
+        others = [source for source in range(len(row)) if source not in sources]
         free = [
             source
-            for source in range(len(row))
+            for source in others
             if source not in translations
             or {target - 1, target + 1}.intersection(translations[source])
         ]
-        most = max((row[source] for source in free or range(len(row))), default=0.0)
-        for source in free or range(len(row)):
+        most = max((row[source] for source in free or others), default=0.0)
+        for source in free or others:
             if most and row[source] == most:
                 translations.setdefault(source, []).append(target)
                 links.append((source, target))

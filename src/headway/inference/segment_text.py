@@ -7,6 +7,7 @@ from headway.inference.alignment import link_words, weigh_words
 from headway.inference.search.beam_search import Hypothesis
 from headway.inference.segments.kept_places import restore_kept
 from headway.inference.segments.readings import Reading
+from headway.inference.segments.rendered_words import link_parts, link_rendered
 from headway.inference.segments.splitting import Segment
 from headway.inference.token_search import TokenSearch
 from headway.inference.translation import WordPairs
@@ -44,22 +45,28 @@ class SegmentWriter:
     def align(self, segment: Segment, hypothesis: Hypothesis) -> WordPairs:
         """Link the words of a segment to the words of its translation; see `Translator.align`."""
         if not segment.readings:
-            return self._link(segment.text, segment.ids, hypothesis)
+            return link_words(self._weigh(segment.text, segment.ids, hypothesis))
         reading = segment.readings[hypothesis.reading]
         if not any(map(str.isalnum, reading.text)):
             return []
         links = self._align_reading(reading, hypothesis)
         restored = restore_kept(self.tokenizer, reading, hypothesis.tokens, links)
-        return [(reading.words[source], restored.words[target]) for source, target in links]
+        sources, targets = reading.words, restored.words
+        read = [(sources[source], targets[target]) for source, target in links]
+        kept = link_parts(reading.source, restored.text, restored.kept)
+        return sorted(dict.fromkeys([*read, *kept]), key=lambda pair: pair[1])
 
     def _align_reading(self, reading: Reading, hypothesis: Hypothesis) -> WordPairs:
         """Link the words of a reading to the words of its translation."""
         named = self.tokenizer.decode_source(reading.ids[:1])
         text = named + reading.text if self.tokenizer.named_language(named) else reading.text
-        return self._link(text, reading.ids, hypothesis)
+        weights = self._weigh(text, reading.ids, hypothesis)
+        return link_words(
+            weights, link_rendered(self.tokenizer, reading, hypothesis.tokens, weights)
+        )
 
-    def _link(self, text: str, source: Sequence[int], hypothesis: Hypothesis) -> WordPairs:
-        """Link the words of a text to the words of its translation."""
+    def _weigh(self, text: str, source: Sequence[int], hypothesis: Hypothesis) -> list[list[float]]:
+        """Return for each word of a translation how much it attends to each word of a text."""
         target = hypothesis.tokens
         [weights_TS] = self.forward.attend([source], [target], self.search)
-        return link_words(weigh_words(self.tokenizer, text, source, target, weights_TS))
+        return weigh_words(self.tokenizer, text, source, target, weights_TS)

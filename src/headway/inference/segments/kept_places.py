@@ -1,6 +1,7 @@
 """Put kept text back into a translation: names in the place of their stand-ins, tags by attention."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -15,11 +16,19 @@ WordPairs = Sequence[tuple[int, int]]
 
 
 class Edit(NamedTuple):
-    """Characters of a text and what takes their place."""
+    """Characters of a text and what takes their place.
+
+    Attributes:
+        start: The first character.
+        end: The character after the last.
+        text: What takes their place.
+        source: Where the segment has what it keeps so, if it stands for words.
+    """
 
     start: int
     end: int
     text: str
+    source: Span | None = None
 
 
 class Restored(NamedTuple):
@@ -28,20 +37,35 @@ class Restored(NamedTuple):
     Attributes:
         text: The translation.
         translation: The translation of the reading.
-        shifts: Places in it, ascending, and how many characters longer ``text`` is up to there.
+        edits: What was changed in it, from left to right, each with the place in ``text`` where it ends.
     """
 
     text: str
     translation: str
-    shifts: list[tuple[int, int]]
+    edits: list[tuple[Edit, int]]
+
+    @property
+    def kept(self) -> list[tuple[Span, Span]]:
+        """Pairs of where the segment has what is kept for words, and where ``text`` has it."""
+        return [
+            (
+                edit.source,
+                (end - len(edit.text.lstrip()), end - len(edit.text) + len(edit.text.rstrip())),
+            )
+            for edit, end in self.edits
+            if edit.source is not None
+        ]
 
     @property
     def words(self) -> list[int]:
         """For each word of the translation of the reading the number of its word in ``text``."""
         words, numbers = find_words(self.text), []
         for start, _ in find_words(self.translation):
-            shift = next((grown for place, grown in reversed(self.shifts) if place < start), 0)
-            numbers.append(max(0, word_at(words, start + shift)))
+            last = bisect_right(self.edits, start, key=lambda each: each[0].start) - 1
+            if last >= 0:
+                edit, end = self.edits[last]
+                start = end - len(edit.text) if start < edit.end else start + end - edit.end
+            numbers.append(max(0, word_at(words, start)))
         return numbers
 
 
@@ -59,33 +83,30 @@ def restore_kept(
     text = tokenizer.decode(tokens)
     names = _replace_names(tokenizer, reading, tokens, text)
     edits = [*names, *_place_tags(reading, text, links), *_write_references(reading, text, names)]
-    restored, at = [], 0
-    shifts: list[tuple[int, int]] = []
-    grown = 0
+    restored, at = "", 0
+    done: list[tuple[Edit, int]] = []
     for edit in sorted(edits, key=lambda edit: edit[:2]):
-        restored += [text[at : max(at, edit.start)], edit.text]
+        restored += text[at : max(at, edit.start)] + edit.text
         at = max(at, edit.end)
-        grown += len(edit.text) - (edit.end - edit.start)
-        shifts.append((edit.start, grown))
-    return Restored("".join([*restored, text[at:]]), text, shifts)
+        done.append((edit, len(restored)))
+    return Restored(restored + text[at:], text, done)
 
 
 def _replace_names(
     tokenizer: Tokenizer, reading: Reading, tokens: Sequence[int], text: str
 ) -> list[Edit]:
     """Return the edits that put names in the place of their stand-ins."""
-    spans = _find_stand_ins(tokenizer, reading.names, tokens, text)
+    spans = find_stand_ins(tokenizer, reading.names, tokens, text)
     edits: list[Edit] = []
     for number, name in enumerate(reading.names):
         if number in spans:
-            first, last = (len(tokenizer.decode(tokens[:place])) for place in spans[number])
-            first += len(text[first:last]) - len(text[first:last].lstrip())
-            edits.append(Edit(first, last, name.text))
+            edits.append(Edit(*spans[number], name.text, name.source))
         else:  # nothing has kept the constraints: the name keeps its relative place
             words = find_words(text)
             place = round((number + 1) / (len(reading.names) + 1) * len(words))
             at = words[place][0] if place < len(words) else len(text)
-            edits.append(Edit(at, at, f"{name.text} " if place < len(words) else f" {name.text}"))
+            spaced = f"{name.text} " if place < len(words) else f" {name.text}"
+            edits.append(Edit(at, at, spaced, name.source))
     return edits
 
 
@@ -99,14 +120,14 @@ def _write_references(reading: Reading, text: str, names: Sequence[Edit]) -> lis
     ]
 
 
-def _find_stand_ins(
+def find_stand_ins(
     tokenizer: Tokenizer, names: Sequence[KeptName], tokens: Sequence[int], text: str
-) -> dict[int, tuple[int, int]]:
-    """Return where the stand-ins of names stand in a translation: ranges of tokens that do not overlap.
+) -> dict[int, Span]:
+    """Return where the stand-ins of names stand in a translation: ranges of its characters that do not overlap.
 
     Long ones are found first, because "a man" may contain another stand-in, "man".
     """
-    found: dict[int, tuple[int, int]] = {}
+    found: dict[int, Span] = {}
     used: set[int] = set()
     wanted = [(-len(a), number, a) for number, name in enumerate(names) for a in name.alternatives]
     for _, number, alternative in sorted(wanted, key=lambda each: each[:2]):
@@ -116,9 +137,9 @@ def _find_stand_ins(
                 continue
             if tuple(tokens[start:end]) != alternative:
                 continue
-            places = (len(tokenizer.decode(tokens[:place])) for place in (start, end))
-            if not any(is_inside_word(text, place) for place in places):  # not in a longer word
-                found[number] = start, end
+            first, last = (len(tokenizer.decode(tokens[:place])) for place in (start, end))
+            if not is_inside_word(text, first) and not is_inside_word(text, last):
+                found[number] = last - len(text[first:last].lstrip()), last
                 used.update(range(start, end))
     return found
 
@@ -161,7 +182,11 @@ def _place_tags(reading: Reading, text: str, links: WordPairs) -> list[Edit]:
             Edit(start, start, f" {tag.text}" if is_apart else tag.text),
             Edit(end, end, other.text),
         )
-    return [edit for edit in edits if edit is not None]
+    return [
+        edit._replace(source=tag.name)
+        for edit, tag in zip(edits, reading.tags, strict=True)
+        if edit is not None
+    ]
 
 
 def _fit_between(start: int, end: int, low: int, high: int, taken: Sequence[Span]) -> Span:
@@ -186,9 +211,9 @@ def _move_between(edit: Edit, tag: KeptTag, text: str, low: int, high: int) -> E
     at, written = min(max(edit.start, low), high), edit.text
     if at != edit.start:
         written = tag.text
-    if tag.is_name and is_word_character(text[at - 1 : at]) and not written[0].isspace():
+    if tag.name and is_word_character(text[at - 1 : at]) and not written[0].isspace():
         written = f" {written}"
-    if tag.is_name and is_word_character(text[at : at + 1]) and not written[-1].isspace():
+    if tag.name and is_word_character(text[at : at + 1]) and not written[-1].isspace():
         written = f"{written} "
     return Edit(at, at, written)
 

@@ -5,8 +5,9 @@ import re
 from headway.inference.search.constraints import Constraint
 from headway.inference.segments.readings import KeptName, KeptTag, PlacedTerm, Reading
 from headway.text.kept_text import ELEMENT
-from headway.text.words import find_words
+from headway.text.words import Span, find_words
 
+Alternatives = tuple[tuple[int, ...], ...]  # translations of a stand-in, as tokens
 _CLOSING = re.compile(r"[.,;:!?]")
 
 
@@ -21,11 +22,24 @@ class ReadingDraft:
         self.terms: list[PlacedTerm] = []
         self.pieces: list[tuple[str, str]] = []
         self.references: dict[str, str] = {}
+        self._length = 0  # of the source so far
 
     def write(self, text: str, source: str) -> None:
         """Add what the model reads for a part of the source."""
         self.pieces.append((text, source))
         self.text += text
+        self._length += len(source)
+
+    def write_name(self, stand_in: str, name: str, alternatives: Alternatives, source: str) -> None:
+        """Add a name for which the model reads a stand-in."""
+        read = len(self.text), len(self.text) + len(stand_in)
+        self.constraints.append(Constraint(alternatives, is_exact=True))
+        self.names.append(KeptName(name, alternatives, read, self._span(source)))
+        self.write(stand_in, source)
+
+    def _span(self, source: str) -> Span:
+        """Return where the segment has what is read next."""
+        return self._length, self._length + len(source)
 
     def hang(self, kept: str, source: str, following: str, *, is_name: bool) -> None:
         """Add a tag, or a name, that the model does not read, before the character that follows it.
@@ -37,8 +51,9 @@ class ReadingDraft:
         if is_closed and not ELEMENT.fullmatch(kept) and self._end_at_word():
             kept, is_attached = f" {kept}", True
         word = len(find_words(self.text))
-        self.tags.append(KeptTag(kept, word, is_attached, bool(following.strip()), is_name))
-        self.pieces.append(("", source))
+        name = self._span(source) if is_name else None
+        self.tags.append(KeptTag(kept, word, is_attached, bool(following.strip()), name))
+        self.write("", source)
 
     def _end_at_word(self) -> bool:
         """Remove the white space at the end, and hang the tags in it on the last word, too.
@@ -54,7 +69,7 @@ class ReadingDraft:
         self.text = self.text.rstrip()
         word = len(find_words(self.text))
         self.tags[first:] = [
-            KeptTag(f" {t.text}", word, True, True, t.is_name) for t in self.tags[first:]
+            KeptTag(f" {t.text}", word, True, True, t.name) for t in self.tags[first:]
         ]
         shorter = self.pieces[last][0].rstrip()
         space = self.pieces[last][0][len(shorter) :]

@@ -16,7 +16,7 @@ from itertools import cycle
 from headway.inference.search.constraints import Constraint, spell_words
 from headway.inference.segments.marked_text import Mark, MarkedText
 from headway.inference.segments.reading_draft import ReadingDraft
-from headway.inference.segments.readings import NOTHING, KeptName, PlacedTerm, Reading, StandIn
+from headway.inference.segments.readings import NOTHING, PlacedTerm, Reading, StandIn
 from headway.text.steady_phrases import SteadyPhrase
 from headway.text.tokenizer import Tokenizer
 from headway.text.words import find_neighbors, is_word_character, simplify_breaks, starts_sentence
@@ -157,9 +157,7 @@ class ReadingWriter:
                     continue
                 if isinstance(known, SteadyPhrase) and starts_sentence(draft.text):
                     written = known.initial
-                draft.constraints.append(Constraint(alternatives, is_exact=True))
-                draft.names.append(KeptName(mark.renderings[0], alternatives))
-                draft.write(written, mark.source)
+                draft.write_name(written, mark.renderings[0], alternatives, mark.source)
         plain = simplify_breaks(draft.text.strip())
         return draft.finish(self.tokenizer.encode_source([self.language + plain])[0])
 

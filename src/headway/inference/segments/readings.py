@@ -5,7 +5,7 @@ from typing import NamedTuple
 from headway.inference.search.constraints import Constraint
 from headway.text.gaps import Gap
 from headway.text.steady_phrases import SteadyPhrase
-from headway.text.words import find_words, word_at
+from headway.text.words import Span, find_words, word_at
 
 
 class StandIn(NamedTuple):
@@ -30,10 +30,19 @@ NOTHING = StandIn("", ())
 
 
 class KeptName(NamedTuple):
-    """Kept text and the translations of the stand-in, as tokens, one of whose places it takes."""
+    """Kept text for which the model reads a stand-in.
+
+    Attributes:
+        text: The kept text.
+        alternatives: The translations of the stand-in, as tokens, one of whose places it takes.
+        read: Where the stand-in is in the reading.
+        source: Where the segment has what is kept.
+    """
 
     text: str
     alternatives: tuple[tuple[int, ...], ...]
+    read: Span
+    source: Span
 
 
 class KeptTag(NamedTuple):
@@ -44,14 +53,14 @@ class KeptTag(NamedTuple):
         word: How many words of the reading begin before it.
         is_attached: Whether a word ends at it.
         is_followed: Whether something follows it without a space.
-        is_name: Whether it is a name that the model does not read, so that no word may touch it.
+        name: Where the segment has it, if it is a name that the model does not read, so that no word may touch it.
     """
 
     text: str
     word: int
     is_attached: bool
     is_followed: bool
-    is_name: bool = False
+    name: Span | None = None
 
 
 class PlacedTerm(NamedTuple):
@@ -93,13 +102,18 @@ class Reading(NamedTuple):
     references: tuple[tuple[str, str], ...] = ()
 
     @property
+    def source(self) -> str:
+        """The segment."""
+        return "".join(source for _, source in self.pieces)
+
+    @property
     def words(self) -> tuple[int, ...]:
         """For each word of ``text`` the number of its word in the segment."""
         places: list[int] = []  # for each character of ``text`` its place in the segment
-        original = ""
+        at = 0
         for written, source in self.pieces:
             common = range(len(written)) if written == source else [0] * len(written)
-            places += [len(original) + i for i in common]
-            original += source
-        words = find_words(original)
+            places += [at + i for i in common]
+            at += len(source)
+        words = find_words(self.source)
         return tuple(max(0, word_at(words, places[start])) for start, _ in find_words(self.text))
