@@ -392,3 +392,24 @@ def test_text_without_words_stays_as_it_is(translator: Translator) -> None:
     ):
         assert translator.translate(line) == line
         assert len(Passage.split(line, "en").sentences) == 0
+
+
+def test_the_search_links_the_words_of_texts_with_tags(
+    model_directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In its batch and its precision: who writes the translation, such as a server, runs no model."""
+    translator = Translator.load(model_directory)
+    search = replace(SEARCH, precision="int8")
+    texts = ["the <b>cat</b> sees {name}", "the cat", "<i>a</i> dog"]
+    segments = [segment for text in texts for segment in translator.split(text, search)]
+    found = translator.search_batch(segments, search)
+    assert [n_best[0].links is None for n_best in found] == [False, True, False]
+    assert list(translator.token_search._engines) == ["int8"]
+    assert found == [translator.search_batch([segment], search)[0] for segment in segments]
+    links = translator.align(segments[0], found[0][0])
+    [[aligned]] = translator.stream([texts[0]], search)
+    assert aligned.alignment is None
+    monkeypatch.setattr(translator.token_search, "attend", pytest.fail)
+    [written, *_] = translator.join(segments, found)
+    assert written.text.count("<b>") == written.text.count("{name}") == 1
+    assert links == translator.align(segments[0], found[0][0])

@@ -20,6 +20,7 @@ from headway.errors import UsageError
 from headway.inference.chrf import pairwise_chrf
 from headway.inference.directory import load_model
 from headway.inference.search.beam_search import Hypothesis, length_penalty
+from headway.inference.segment_text import link_found
 from headway.inference.segments.splitting import ReadingRow, Segment, choose_readings, list_readings
 from headway.inference.term_places import place_terms
 from headway.inference.token_search import TokenSearch
@@ -107,8 +108,10 @@ def search_and_choose(
     segments: Sequence[Segment],
     search: SearchConfig,
     prefixes: Sequence[Sequence[int]] = (),
+    *,
+    align: bool = False,
 ) -> list[list[Hypothesis]]:
-    """Search for the translations of segments, and choose among them if the settings say how.
+    """Search for the translations of segments, choose among them if the settings say how, and link their words.
 
     Args:
         find: Searches for the candidates.
@@ -117,6 +120,7 @@ def search_and_choose(
         segments: The texts.
         search: Search settings.
         prefixes: For each segment the tokens that its translation must start with; empty: none.
+        align: Whether all words are linked, and not only those of texts with tags.
 
     Returns:
         For each segment its n best hypotheses, or its n samples if nothing chooses.
@@ -124,6 +128,19 @@ def search_and_choose(
     Raises:
         UsageError: If both ways to choose are asked for.
     """
+    chosen = _choose(find, forward, backward, segments, search, prefixes)
+    return link_found(forward, segments, chosen, search, all_of_them=align)
+
+
+def _choose(
+    find: FindCandidates,
+    forward: TokenSearch,
+    backward: TokenSearch | None,
+    segments: Sequence[Segment],
+    search: SearchConfig,
+    prefixes: Sequence[Sequence[int]],
+) -> list[list[Hypothesis]]:
+    """Return the hypotheses of `search_and_choose` without links."""
     if search.mbr and backward is not None:
         raise UsageError("search.mbr and a backward model both choose: use one of them")
     is_chosen = search.mbr or backward is not None

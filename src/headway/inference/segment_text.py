@@ -14,6 +14,64 @@ from headway.inference.translation import WordPairs
 from headway.text.capitals import to_capitals
 
 
+def link_found(
+    forward: TokenSearch,
+    segments: Sequence[Segment],
+    found: Sequence[list[Hypothesis]],
+    search: SearchConfig,
+    *,
+    all_of_them: bool = False,
+) -> list[list[Hypothesis]]:
+    """Link the words of segments to those of their translations, in batches.
+
+    Args:
+        forward: The model that has searched.
+        segments: The texts.
+        found: For each segment its hypotheses.
+        search: Gives the precision and the size of a batch.
+        all_of_them: Whether hypotheses get links that nothing but an alignment needs; otherwise only those of texts
+            with tags get them.
+    """
+    wanted = [
+        (row, rank)
+        for row, (segment, n_best) in enumerate(zip(segments, found, strict=True))
+        for rank, hypothesis in enumerate(n_best)
+        if (reading := _reading_of(segment, hypothesis)) is None or _has_words(reading)
+        if all_of_them or (reading is not None and reading.tags)
+    ]
+    linked = [list(n_best) for n_best in found]
+    sources = [_ids_of(segments[row], found[row][rank]) for row, rank in wanted]
+    targets = [found[row][rank].tokens for row, rank in wanted]
+    attention = forward.attend(sources, targets, search) if wanted else []
+    for (row, rank), source, weights_TS in zip(wanted, sources, attention, strict=True):
+        segment, hypothesis = segments[row], found[row][rank]
+        tokenizer, reading = forward.tokenizer, _reading_of(segment, hypothesis)
+        text = segment.text
+        if reading is not None:
+            named = tokenizer.decode_source(source[:1])
+            text = named + reading.text if tokenizer.named_language(named) else reading.text
+        tokens = hypothesis.tokens
+        weights = weigh_words(tokenizer, text, source, tokens, weights_TS)
+        known = [] if reading is None else link_rendered(tokenizer, reading, tokens, weights)
+        linked[row][rank] = hypothesis._replace(links=link_words(weights, known))
+    return linked
+
+
+def _reading_of(segment: Segment, hypothesis: Hypothesis) -> Reading | None:
+    """Return what the model has read instead of a segment, if anything."""
+    return segment.readings[hypothesis.reading] if segment.readings else None
+
+
+def _ids_of(segment: Segment, hypothesis: Hypothesis) -> list[int]:
+    reading = _reading_of(segment, hypothesis)
+    return segment.ids if reading is None else reading.ids
+
+
+def _has_words(reading: Reading) -> bool:
+    """Return whether the model has read anything."""
+    return any(map(str.isalnum, reading.text))
+
+
 class SegmentWriter:
     """Writes the translations of segments.
 
@@ -34,39 +92,32 @@ class SegmentWriter:
 
     def _write_small(self, segment: Segment, hypothesis: Hypothesis) -> str:
         """Return the text as the model has written it, with what the segment keeps."""
-        if not segment.readings:
+        reading = _reading_of(segment, hypothesis)
+        if reading is None:
             return self.tokenizer.decode(hypothesis.tokens)
-        reading = segment.readings[hypothesis.reading]
-        if not any(map(str.isalnum, reading.text)):  # the model has read nothing
+        if not _has_words(reading):
             return "".join(source for _, source in reading.pieces)
-        links = self._align_reading(reading, hypothesis) if reading.tags else []
+        links = self._link(segment, hypothesis) if reading.tags else []
         return restore_kept(self.tokenizer, reading, hypothesis.tokens, links).text
 
     def align(self, segment: Segment, hypothesis: Hypothesis) -> WordPairs:
         """Link the words of a segment to the words of its translation; see `Translator.align`."""
-        if not segment.readings:
-            return link_words(self._weigh(segment.text, segment.ids, hypothesis))
-        reading = segment.readings[hypothesis.reading]
-        if not any(map(str.isalnum, reading.text)):
+        reading = _reading_of(segment, hypothesis)
+        if reading is None:
+            return self._link(segment, hypothesis)
+        if not _has_words(reading):
             return []
-        links = self._align_reading(reading, hypothesis)
+        links = self._link(segment, hypothesis)
         restored = restore_kept(self.tokenizer, reading, hypothesis.tokens, links)
         sources, targets = reading.words, restored.words
         read = [(sources[source], targets[target]) for source, target in links]
         kept = link_parts(reading.source, restored.text, restored.kept)
         return sorted(dict.fromkeys([*read, *kept]), key=lambda pair: pair[1])
 
-    def _align_reading(self, reading: Reading, hypothesis: Hypothesis) -> WordPairs:
-        """Link the words of a reading to the words of its translation."""
-        named = self.tokenizer.decode_source(reading.ids[:1])
-        text = named + reading.text if self.tokenizer.named_language(named) else reading.text
-        weights = self._weigh(text, reading.ids, hypothesis)
-        return link_words(
-            weights, link_rendered(self.tokenizer, reading, hypothesis.tokens, weights)
-        )
-
-    def _weigh(self, text: str, source: Sequence[int], hypothesis: Hypothesis) -> list[list[float]]:
-        """Return for each word of a translation how much it attends to each word of a text."""
-        target = hypothesis.tokens
-        [weights_TS] = self.forward.attend([source], [target], self.search)
-        return weigh_words(self.tokenizer, text, source, target, weights_TS)
+    def _link(self, segment: Segment, hypothesis: Hypothesis) -> WordPairs:
+        """Return the links of a hypothesis, which the search has made where it was asked for them."""
+        if hypothesis.links is None:
+            both = [segment], [[hypothesis]]
+            [[hypothesis]] = link_found(self.forward, *both, self.search, all_of_them=True)
+        assert hypothesis.links is not None
+        return hypothesis.links

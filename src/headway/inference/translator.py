@@ -480,7 +480,9 @@ class Translator:
             )  # fmt: skip
 
         backward = self.choose_backward(search)
-        found = search_and_choose(find, self.token_search, backward, flat, search, prefixes)
+        found = search_and_choose(
+            find, self.token_search, backward, flat, search, prefixes, align=align
+        )
         each_found = zip(found, prefixes, strict=True)
         for line, segments in zip(lines, split, strict=True):
             if not segments:

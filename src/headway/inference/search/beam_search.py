@@ -67,6 +67,7 @@ class Hypothesis(NamedTuple):
         without_terms: A translation that lacks terms of a glossary and is so much likelier that the terms have
             no natural place in this one; None: they have one. It is the same translation if the search has
             found none with the terms.
+        links: Pairs (word of what was read, word of the translation); None: nobody has asked for them.
     """
 
     tokens: list[int]
@@ -74,6 +75,7 @@ class Hypothesis(NamedTuple):
     log_probability: float
     reading: int = 0
     without_terms: "Hypothesis | None" = None
+    links: list[tuple[int, int]] | None = None
 
 
 def length_penalty(length: int, alpha: float) -> float:
