@@ -13,6 +13,8 @@ from headway.config import ModelConfig
 from headway.text.tokenizer import Tokenizer
 from headway.text.words import find_words
 
+WordPairs = list[tuple[int, int]]  # (number of a source word, number of a target word), from 0
+
 
 def link_words(
     weights: Sequence[Sequence[float]], known: Sequence[tuple[int, int]] = ()

@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 
 from headway.config import SearchConfig
-from headway.inference.alignment import link_words, weigh_words
+from headway.inference.alignment import WordPairs, link_words, weigh_words
 from headway.inference.search.beam_search import Hypothesis
 from headway.inference.segments.kept_places import restore_kept
 from headway.inference.segments.readings import Reading
 from headway.inference.segments.rendered_words import link_parts, link_rendered
 from headway.inference.segments.splitting import Segment
 from headway.inference.token_search import TokenSearch
-from headway.inference.translation import WordPairs
 from headway.text.capitals import to_capitals
 
 

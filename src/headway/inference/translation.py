@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from headway.inference.alignment import WordPairs
 from headway.inference.quality.defects import Defect
 from headway.inference.quality.quality_model import Rating
 from headway.inference.search.beam_search import Hypothesis
@@ -13,7 +14,6 @@ from headway.text.tokenizer import Tokenizer
 from headway.text.word_links import WordLinks
 
 LINE_ENDS = re.compile(r"[\n\r]")
-WordPairs = list[tuple[int, int]]  # (number of a source word, number of a target word), from 0
 
 
 @dataclass(frozen=True)

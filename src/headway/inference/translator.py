@@ -9,6 +9,7 @@ from typing import overload
 
 from headway.config import Config, SearchConfig
 from headway.errors import HeadwayError, UsageError
+from headway.inference.alignment import WordPairs
 from headway.inference.choosing import (
     BackwardModel,
     load_backward_model,
@@ -26,7 +27,7 @@ from headway.inference.segment_text import SegmentWriter
 from headway.inference.segments.line_splitting import split_into_segments
 from headway.inference.segments.splitting import ReadingRow, Segment
 from headway.inference.token_search import TokenSearch
-from headway.inference.translation import Translation, WordPairs, join_segments
+from headway.inference.translation import Translation, join_segments
 from headway.kernels.devices import resolve_device
 from headway.model import Transformer
 from headway.text.glossary import Glossary

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from headway.config import SearchConfig
 from headway.inference import Hypothesis, Segment, Translator
+from headway.inference.alignment import WordPairs
 from headway.inference.quality.quality_model import Rating
 from headway.inference.text_translation import SplitText, TextTranslation, join_sentences
-from headway.inference.translation import WordPairs
 from headway.serving.rejection import Rejection, too_long
 from headway.text.glossary import Glossary
 

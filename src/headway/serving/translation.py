@@ -9,10 +9,10 @@ from functools import partial
 
 from headway.config import UNLIMITED, SearchConfig
 from headway.inference import Hypothesis, Segment, Translator
+from headway.inference.alignment import WordPairs
 from headway.inference.quality.quality_model import Rating
 from headway.inference.text_translation import TextTranslation
 from headway.inference.token_stream import stream_tokens
-from headway.inference.translation import WordPairs
 from headway.serving.queue import SHORT_REQUEST, TranslationQueue
 from headway.serving.tokenized_texts import (
     Tokenization,

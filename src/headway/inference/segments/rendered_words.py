@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 
+from headway.inference.alignment import WordPairs
 from headway.inference.segments.kept_places import find_stand_ins
 from headway.inference.segments.readings import PlacedTerm, Reading
 from headway.text.tokenizer import Tokenizer
 from headway.text.words import Span, find_words, is_inside_word, word_at
-
-WordPairs = list[tuple[int, int]]
 
 
 def link_rendered(
