@@ -48,8 +48,8 @@ class TokenSearch:
     """Searches for translations of token ids; the result for a source never depends on its batch.
 
     Args:
-        models: In fp32 and evaluation mode; several are an ensemble. Their weights are copied at the
-            first call of `engine`.
+        models: In fp32 and evaluation mode; several are an ensemble. Later changes of their weights may have no
+            effect, because most engines copy them at the first call of `engine`.
         tokenizer: Gives the control symbols and the vocabulary sizes.
         directory: Model directory, which may hold a shortlist; None: there is no shortlist.
     """

@@ -43,7 +43,7 @@ class Translator:
     """Translates and scores raw text; the translation of a line never depends on other lines.
 
     Args:
-        model: In fp32; it is put into evaluation mode. Its weights are copied at the first translation.
+        model: In fp32; it is put into evaluation mode. Later changes of its weights may have no effect.
         tokenizer: The tokenizer that the model was trained with.
         search: Search settings of calls that give none; `default_search` holds them.
         device: auto, cpu, cuda or cuda:N.

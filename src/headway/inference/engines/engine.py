@@ -81,7 +81,7 @@ def make_engine(model: Transformer, precision: str = "auto") -> Engine:
     """Return the fastest engine that can run a model.
 
     Args:
-        model: In fp32 and evaluation mode, on its device; its weights are copied.
+        model: In fp32 and evaluation mode, on its device. Its weights are copied, but for a `PlainEngine` in fp32.
         precision: auto, fp32, bf16, fp16 or int8.
 
     Raises:
