@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from headway import Translator
 from headway.evaluation.metrics import chrf_by_line
-from headway.inference.quality.defects import list_numbers
 from headway.inference.quality.quality_model import rank_correlation
 from headway.inference.translation import Translation
+from headway.text.numbers import compare_numbers
 
 WORDS = (
     ["two", "three", "four", "five", "six", "seven", "eight", "nine"],
@@ -99,7 +99,7 @@ def main() -> None:
         )
     for name, each in (("before", plain), ("after", rated)):
         right = sum(
-            list_numbers(s) == list_numbers(t.text) for s, t in zip(sources, each, strict=True)
+            not compare_numbers(s, t.text).different for s, t in zip(sources, each, strict=True)
         )
         print(f"numbers right {name}: {right} of {len(sources)}")
 

@@ -1,19 +1,17 @@
 """What looks broken in a translation, by its text alone: loops, numbers that differ, text left untranslated."""
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
 from headway.text.languages import is_unspaced
+from headway.text.numbers import compare_numbers
 
 Defect = Literal["loop", "numbers", "untranslated"]
 
-NUMBER = re.compile(r"\d+(?:[.,:\u00a0\u202f'’]\d+)*")
 _WORD = re.compile(r"[^\W\d_]+")
 _UNIT = re.compile(r"\w+")
 _STUTTER = re.compile(r"([^\W\d_]{1,4}?)\1{4,}")  # a loop inside a word
-SMALLEST_NUMBER = 13  # languages often spell smaller ones as words
 LONGEST_LOOP = 12  # words, or characters of a script without spaces
 COPIES = 3  # of the same words, one after the other
 LEAST_WORDS = 3  # of a text of which a translation must differ
@@ -37,29 +35,13 @@ def find_defects(source: str, translation: str, languages: tuple[str, str]) -> t
     found: list[Defect] = []
     if has_loop(translation, language) and not has_loop(source, source_language):
         found.append("loop")
-    if list_numbers(source) != list_numbers(translation):
+    if compare_numbers(source, translation).different:
         found.append("numbers")
     if not translation.strip() or (
         source_language != language and share_copied(source, translation) >= MOST_COPIED
     ):
         found.append("untranslated")
     return tuple(found)
-
-
-def list_numbers(text: str) -> Counter[str]:
-    """Return how often each number from 13 on stands in a text; marks between digits do not count.
-
-    Digits of all scripts are equal: 1,000 and 1.000 and ١٠٠٠ are one number.
-    """
-    found = ("".join(c for c in number if c.isdigit()) for number in NUMBER.findall(text))
-    plain = ("".join(map(_plain_digit, digits)).lstrip("0") for digits in found)
-    return Counter(
-        digits for digits in plain if len(digits) > 2 or int(digits or 0) >= SMALLEST_NUMBER
-    )
-
-
-def _plain_digit(digit: str) -> str:
-    return digit if digit.isascii() else str(int(digit))
 
 
 def share_copied(source: str, translation: str) -> float:

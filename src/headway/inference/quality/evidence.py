@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from headway.inference.alignment import alignment_layer
 from headway.inference.engines.ensemble import average_logits
-from headway.inference.quality.defects import list_numbers, share_copied
+from headway.inference.quality.defects import share_copied
 from headway.inference.search.beam_search import Hypothesis
 from headway.inference.segments.splitting import Segment
 from headway.model import Transformer, watch
+from headway.text.numbers import compare_numbers
 from headway.text.tokenizer import Tokenizer
 
 LEAST_LOG_P = -10.0  # an unlikelier token tells no more
@@ -98,8 +99,7 @@ def measure_features(
         coverage = weights_TS[:, :-1].sum(0).clamp(max=1).sum().item() / max(1, len(source) - 1)
         focus = weights_TS.max(1).values.mean().item()
     pairs = [*pairwise(target)]
-    numbers = [list_numbers(text) for text in texts]
-    of_both = (numbers[0] | numbers[1]).total()
+    numbers = compare_numbers(*texts)
     return np.array(
         [
             log_p_T.exp().mean().item(),
@@ -109,6 +109,6 @@ def measure_features(
             focus,
             len({*pairs}) / len(pairs) if pairs else 1.0,
             1.0 - share_copied(*texts),
-            (numbers[0] & numbers[1]).total() / of_both if of_both else 1.0,
+            numbers.same / sum(numbers) if any(numbers) else 1.0,
         ]
     )

@@ -1,22 +1,21 @@
 """Translate a segment again in other ways, because its first translation looks broken."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from headway.config import SearchConfig
 from headway.inference.choosing import search_and_choose
-from headway.inference.quality.defects import NUMBER, Defect, list_numbers
+from headway.inference.quality.defects import Defect
 from headway.inference.search.beam_search import Hypothesis
 from headway.inference.search.constraints import Constraint, spell_words
 from headway.inference.segments.readings import Reading
 from headway.inference.segments.splitting import ReadingRow, Segment
 from headway.inference.token_search import TokenSearch
+from headway.text.numbers import spell_numbers
 from headway.text.tokenizer import Tokenizer
 
 CANDIDATES = 8  # of each way
 EPSILON = 0.02  # samples have no token that is less likely
-SWAPPED = str.maketrans(",.", ".,")
 
 
 def find_candidates(
@@ -81,8 +80,5 @@ def _require_numbers(segment: Segment, tokenizer: Tokenizer) -> Segment:
 
 
 def _numbers_of(text: str, tokenizer: Tokenizer) -> Iterator[Constraint]:
-    for number in re.findall(NUMBER, text):
-        if list_numbers(number):
-            # 1,000.5 is 1.000,5 in other languages
-            spellings = dict.fromkeys([number, number.translate(SWAPPED)])
-            yield Constraint(spell_words(tokenizer, [*spellings]))
+    for forms in spell_numbers(text):
+        yield Constraint(spell_words(tokenizer, forms))
