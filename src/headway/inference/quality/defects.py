@@ -52,7 +52,17 @@ def share_copied(source: str, translation: str) -> float:
     words = [word for word in _WORD.findall(source) if not word[0].isupper()]
     if len(words) < LEAST_WORDS:
         return 0.0
-    copied = set(_WORD.findall(translation))
+    return _share_words(words, translation)
+
+
+def keeps_words(translation: str, other: str) -> bool:
+    """Return whether another translation has nearly all words of a translation; numbers and capitals do not count."""
+    words = _WORD.findall(translation.casefold())
+    return not words or _share_words(words, other.casefold()) >= MOST_COPIED
+
+
+def _share_words(words: Sequence[str], text: str) -> float:
+    copied = set(_WORD.findall(text))
     return sum(word in copied for word in words) / len(words)
 
 

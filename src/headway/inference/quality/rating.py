@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from headway.config import SearchConfig
-from headway.inference.quality.defects import find_defects
+from headway.inference.quality.defects import find_defects, keeps_words
 from headway.inference.quality.evidence import examine
 from headway.inference.quality.quality_model import QualityModel, Rating
 from headway.inference.quality.repair import find_candidates
@@ -61,23 +61,26 @@ class Rater:
     def _repair(
         self, segment: Segment, found: RatedHypotheses, search: SearchConfig, prefix: list[int]
     ) -> RatedHypotheses:
-        """Put the best translation with the fewest defects first."""
-        broken = found.ratings[0]
-        best, rating = found.hypotheses[0], broken
-        for candidates in find_candidates(
-            self.token_search, segment, broken.defects, search, prefix
-        ):
-            for candidate in candidates:
-                own = self._rate(segment, candidate)
-                if (len(own.defects), -own.quality) < (len(rating.defects), -rating.quality):
-                    best, rating = candidate, own
-            if not rating.defects:
-                break
-        if len(rating.defects) == len(broken.defects):  # no other translation is sounder
-            return found
-        rest = [pair for pair in zip(*found, strict=True) if pair[0].tokens != best.tokens]
-        rest = [(best, rating._replace(repaired=broken.defects)), *rest][: len(found.ratings)]
-        return RatedHypotheses([h for h, _ in rest], [r for _, r in rest])
+        """Put the best translation first that has no defect, and loses no words if only numbers were wrong."""
+        broken = found.ratings[0].defects
+        decode = self.token_search.tokenizer.decode
+        first = decode(found.hypotheses[0].tokens)
+        for candidates in find_candidates(self.token_search, segment, broken, search, prefix):
+            rated = [(candidate, self._rate(segment, candidate)) for candidate in candidates]
+            sound = [
+                (candidate, rating)
+                for candidate, rating in rated
+                if not rating.defects
+                and (broken != ("numbers",) or keeps_words(first, decode(candidate.tokens)))
+            ]
+            if sound:
+                best, rating = max(sound, key=lambda pair: pair[1].quality)
+                others = [
+                    pair for pair in zip(*found, strict=True) if pair[0].tokens != best.tokens
+                ]
+                pairs = [(best, rating._replace(repaired=broken)), *others][: len(found.ratings)]
+                return RatedHypotheses([h for h, _ in pairs], [r for _, r in pairs])
+        return found
 
     def _rate(self, segment: Segment, hypothesis: Hypothesis) -> Rating:
         search = self.token_search
