@@ -21,6 +21,7 @@ from headway.inference.quality.evidence import FEATURES, examine, measure_featur
 from headway.inference.quality.quality_model import FILE, QualityModel, rank_correlation
 from headway.inference.quality.rating import Rater
 from headway.inference.quality.repair import find_candidates
+from headway.inference.search.constraints import find_alternatives
 from headway.inference.text_translation import SentenceTranslation, TextTranslation
 from headway.inference.translation import Translation
 from headway.text.numbers import compare_numbers
@@ -50,10 +51,10 @@ def rated(model_directory: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
         ("the nation", "die Nationalalalalalal", ("loop",)),
         ("in 1990, 1,000 came", "1990 kamen 1.000", ()),
         ("in 1990", "im Jahr 1991", ("numbers",)),
-        ("20 of 20", "20", ("numbers",)),
-        ("two of 12", "2 von zwölf", ()),
         ("at 3:20 PM", "um 15:20 Uhr", ()),
         ("at 3:20 PM", "um 3:20 Uhr", ("numbers",)),
+        ("20 of 20", "20", ("numbers",)),
+        ("two of 12", "2 von zwölf", ()),
         ("٤٢", "42", ()),
         ("the cat sees a dog", "the cat sees a dog", ("untranslated",)),
         ("the cat sees a dog", " ", ("untranslated",)),
@@ -153,7 +154,34 @@ def test_features_are_those_of_the_forward_pass(translator: Translator) -> None:
     assert twice == pytest.approx([*found.values()], rel=1e-5)
 
 
-@pytest.mark.slow
+def test_tokens_that_a_translation_had_to_contain_do_not_count(translator: Translator) -> None:
+    """Where a glossary asks for what the model writes anyway, only the free tokens are fewer."""
+    tokenizer = translator.tokenizer
+    [segment] = translator.split("the cat sees a dog")
+    [tokens] = tokenizer.encode_target(["die Katze sieht einen Hund"])
+    best = Hypothesis(tokens, 0.0, 0.0)
+    own = translator.with_glossary(Glossary.of({"dog": "Hund"}))
+    [asked] = own.split("the cat sees a dog")
+    [constraint] = asked.readings[0].constraints
+    texts = (asked.text, tokenizer.decode(best.tokens))
+    [span] = find_alternatives(tokenizer, [constraint.alternatives], best.tokens).values()
+    assert tuple(best.tokens[slice(*span)]) in constraint.alternatives
+    with torch.inference_mode():
+        logits = translator.model(torch.tensor([segment.ids]), torch.tensor([best.tokens]))[0]
+    log_p = logits.log_softmax(-1)[range(len(best.tokens)), best.tokens].tolist()
+    free = np.array([p for n, p in enumerate(log_p) if n not in range(*span)])
+    plain = measure_features(translator.models, segment.ids, best.tokens, texts)
+    found = examine(own.models, tokenizer, asked, best).features
+    assert found[0] == pytest.approx(np.exp(free).mean(), rel=1e-5)
+    assert found[1] == pytest.approx(max(-10.0, free.min()), rel=1e-5)
+    assert found[2:] == pytest.approx(plain[2:])
+    # A term that was put into a finished translation changes nothing that the model shows.
+    [put] = tokenizer.encode_target([texts[1].replace("Hund", "sieht läuft unter")])
+    placed = best._replace(tokens=put, without_terms=best)
+    assert examine(own.models, tokenizer, asked, placed).features == pytest.approx(found)
+    assert examine(own.models, tokenizer, asked, placed).translation == tokenizer.decode(put)
+
+
 def test_a_repair_of_numbers_keeps_the_words(rated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     translator = Translator.load(rated)
     [segment] = translator.split("40 dogs see 17 cats")
@@ -177,6 +205,7 @@ def test_a_repair_of_numbers_keeps_the_words(rated: Path, monkeypatch: pytest.Mo
     assert repair(loop, write(wrong)) == loop
 
 
+@pytest.mark.slow
 def test_quality_depends_on_the_line_alone(rated: Path) -> None:
     translator = Translator.load(rated)
     lines = [*sentences(5, 8), "", "the cat {name} sees 1990 <b>dogs</b>"]

@@ -15,6 +15,7 @@ from headway.inference.alignment import alignment_layer
 from headway.inference.engines.ensemble import average_logits
 from headway.inference.quality.defects import share_copied
 from headway.inference.search.beam_search import Hypothesis
+from headway.inference.search.constraints import find_alternatives
 from headway.inference.segments.splitting import Segment
 from headway.model import Transformer, watch
 from headway.text.numbers import compare_numbers
@@ -24,8 +25,8 @@ LEAST_LOG_P = -10.0  # an unlikelier token tells no more
 
 # Each is higher for a better translation.
 FEATURES = {
-    "probability": "mean probability of the target tokens",
-    "weakest": "natural log-probability of the least likely target token, at least -10",
+    "probability": "mean probability of the target tokens that the model was free to choose",
+    "weakest": "natural log-probability of the least likely of them, at least -10",
     "length": "how far the ratio of target to source tokens is from 1: -|ln(T / S)|",
     "coverage": "mean attention that a source token gets from all target tokens, at most 1 of each",
     "focus": "mean of the highest attention weight of each target token",
@@ -55,12 +56,18 @@ def examine(
 ) -> Evidence:
     """Measure the features of the translation of a segment; see `measure_features`."""
     text, ids = segment.text, segment.ids
+    forced: list[int] = []
+    # Terms without natural places were put there afterwards: what the model wrote lacks them.
+    written = (hypothesis.without_terms or hypothesis).tokens
     if segment.readings:
         reading = segment.readings[hypothesis.reading]
         text, ids = reading.text, reading.ids
+        wanted = [constraint.alternatives for constraint in reading.constraints]
+        spans = find_alternatives(tokenizer, wanted, written)
+        forced = [place for span in spans.values() for place in range(*span)]
     source = text.strip().removeprefix(tokenizer.named_language(text.strip()))
     translation = tokenizer.decode(hypothesis.tokens)
-    features = measure_features(models, ids, hypothesis.tokens, (source, translation))
+    features = measure_features(models, ids, written, (source, translation), forced)
     return Evidence(source, translation, features)
 
 
@@ -70,6 +77,7 @@ def measure_features(
     source: Sequence[int],
     target: Sequence[int],
     texts: tuple[str, str],
+    forced: Sequence[int] = (),
 ) -> Features:
     """Return the features of a translation, by one forward pass of it alone.
 
@@ -78,6 +86,7 @@ def measure_features(
         source: Ids, ``</s>`` last.
         target: Ids, ``</s>`` last.
         texts: Source and translation.
+        forced: Places in ``target`` of the tokens that it had to contain; never that of ``</s>``.
 
     Returns:
         A number for each name in `FEATURES`.
@@ -92,6 +101,7 @@ def measure_features(
             weights.append(seen.attention[layer][0].float().mean(0))
     log_p_TV = average_logits(logits)[0].float().log_softmax(-1)
     log_p_T = log_p_TV.gather(1, target_BT[0, :, None])[:, 0].double()
+    log_p_of_free = np.delete(log_p_T.cpu().numpy(), forced)
     coverage = focus = 0.0  # of a decoder without layers
     if weights:
         weights_TS = torch.stack(weights).mean(0)
@@ -102,8 +112,8 @@ def measure_features(
     numbers = compare_numbers(*texts)
     return np.array(
         [
-            log_p_T.exp().mean().item(),
-            max(LEAST_LOG_P, log_p_T.min().item()),
+            np.exp(log_p_of_free).mean(),
+            max(LEAST_LOG_P, log_p_of_free.min()),
             -abs(np.log(len(target) / len(source))),
             coverage,
             focus,

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.text.tokenizer import Tokenizer
-from headway.text.words import is_word_character
+from headway.text.words import is_inside_word, is_word_character
 
 CONTINUES, ENDS_INSIDE = 1, 2  # bits of a token in `Words.kinds`
 
@@ -89,3 +89,36 @@ def count_tokens(constraints: Constraints) -> int:
 def list_tokens(constraints: Constraints) -> set[int]:
     """Return the tokens of all alternatives."""
     return {t for c in constraints for alternative in c.alternatives for t in alternative}
+
+
+def find_alternatives(
+    tokenizer: Tokenizer, wanted: Sequence[tuple[tuple[int, ...], ...]], tokens: Sequence[int]
+) -> dict[int, tuple[int, int]]:
+    """Return where a translation has what it must contain: ranges of tokens that do not overlap.
+
+    Long alternatives are found first, because "a man" may contain another one, "man".
+
+    Args:
+        tokenizer: Of the model.
+        wanted: Alternatives of which it has one.
+        tokens: The translation.
+
+    Returns:
+        The first range of each of ``wanted``, by its number; those that are not there have none.
+    """
+    text = tokenizer.decode(tokens)
+    found: dict[int, tuple[int, int]] = {}
+    used: set[int] = set()
+    each_of = [(number, a) for number, alternatives in enumerate(wanted) for a in alternatives]
+    for number, alternative in sorted(each_of, key=lambda each: (-len(each[1]), each[0])):
+        for start in range(len(tokens) - len(alternative) + 1):
+            end = start + len(alternative)
+            if number in found or not used.isdisjoint(range(start, end)):
+                continue
+            if tuple(tokens[start:end]) != alternative:
+                continue
+            places = (len(tokenizer.decode(tokens[:place])) for place in (start, end))
+            if not any(is_inside_word(text, place) for place in places):  # not in a longer word
+                found[number] = start, end
+                used.update(range(start, end))
+    return found

@@ -5,10 +5,11 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from headway.inference.search.constraints import find_alternatives
 from headway.inference.segments.readings import KeptName, KeptTag, Reading
 from headway.text.kept_text import ELEMENT
 from headway.text.tokenizer import Tokenizer
-from headway.text.words import Span, find_words, is_inside_word, is_word_character, word_at
+from headway.text.words import Span, find_words, is_word_character, word_at
 
 _MARKS = re.compile(r"[^\w\s]*$")
 
@@ -123,24 +124,12 @@ def _write_references(reading: Reading, text: str, names: Sequence[Edit]) -> lis
 def find_stand_ins(
     tokenizer: Tokenizer, names: Sequence[KeptName], tokens: Sequence[int], text: str
 ) -> dict[int, Span]:
-    """Return where the stand-ins of names stand in a translation: ranges of its characters that do not overlap.
-
-    Long ones are found first, because "a man" may contain another stand-in, "man".
-    """
+    """Return where the stand-ins of names stand in a translation: ranges of its characters that do not overlap."""
+    ranges = find_alternatives(tokenizer, [name.alternatives for name in names], tokens)
     found: dict[int, Span] = {}
-    used: set[int] = set()
-    wanted = [(-len(a), number, a) for number, name in enumerate(names) for a in name.alternatives]
-    for _, number, alternative in sorted(wanted, key=lambda each: each[:2]):
-        for start in range(len(tokens) - len(alternative) + 1):
-            end = start + len(alternative)
-            if number in found or not used.isdisjoint(range(start, end)):
-                continue
-            if tuple(tokens[start:end]) != alternative:
-                continue
-            first, last = (len(tokenizer.decode(tokens[:place])) for place in (start, end))
-            if not is_inside_word(text, first) and not is_inside_word(text, last):
-                found[number] = last - len(text[first:last].lstrip()), last
-                used.update(range(start, end))
+    for number, places in ranges.items():
+        first, last = (len(tokenizer.decode(tokens[:place])) for place in places)
+        found[number] = last - len(text[first:last].lstrip()), last
     return found
 
 
