@@ -34,6 +34,7 @@ def test_words_of_scripts_with_and_without_spaces(text, words):
         ("mountain\u2011bike", "mountain-bike"),
         ("\u00adrid\u00ad\u00ading\u2060 \u00ad \ufeffa", "riding \u00ad a"),
         ("plain - text\u3000犬", "plain - text\u3000犬"),
+        ("an  image \u00a0 was here", "an image was here"),
     ],
 )
 def test_characters_of_line_breaks_become_common_ones(text: str, plain: str) -> None:
@@ -41,7 +42,7 @@ def test_characters_of_line_breaks_become_common_ones(text: str, plain: str) -> 
     assert len(find_words(text)) == len(find_words(plain))
 
 
-@pytest.mark.parametrize("piece", ["\u00ad", "\u00a0", "\u00ad "])
+@pytest.mark.parametrize("piece", ["\u00ad", "\u00a0", "\u00ad ", " ", "a  "])
 def test_the_time_to_simplify_breaks_is_linear(piece: str) -> None:
     started = time.process_time()
     simplify_breaks(piece * 200_000)

@@ -27,6 +27,7 @@ _SINGLE_CHARACTER = re.compile(f"[{_SINGLE}{_KATAKANA}]")
 # Characters that say where a line may break, and nothing else to a reader.
 _OTHER_SPACE = re.compile("[\u00a0\u2000-\u200a\u202f\u205f]")
 _OTHER_HYPHEN = re.compile("[\u2010\u2011]")
+_SEVERAL_SPACES = re.compile(r"(?<=\S) {2,}(?=\S)")
 _INVISIBLE = "\u00ad\u2060\ufeff"
 _IN_WORD = re.compile(
     rf"(?<=[^\s{_INVISIBLE}])[{_INVISIBLE}]++|(?<![{_INVISIBLE}])[{_INVISIBLE}]++(?=\S)"
@@ -76,12 +77,12 @@ def is_inside_word(text: str, at: int) -> bool:
 def simplify_breaks(text: str) -> str:
     """Return a text with the characters that models know in the place of those that say where a line may break.
 
-    A non-breaking space becomes a space, a non-breaking hyphen a hyphen, and a soft hyphen in a word nothing. The
-    text has as many words as before.
+    A non-breaking space becomes a space, a non-breaking hyphen a hyphen, and a soft hyphen in a word nothing. Several
+    spaces become one: there are two where an image stood. The text has as many words as before.
     """
-    if text.isascii():
-        return text
-    return _IN_WORD.sub("", _OTHER_HYPHEN.sub("-", _OTHER_SPACE.sub(" ", text)))
+    if not text.isascii():
+        text = _IN_WORD.sub("", _OTHER_HYPHEN.sub("-", _OTHER_SPACE.sub(" ", text)))
+    return _SEVERAL_SPACES.sub(" ", text)
 
 
 def is_byte(subword: str) -> bool:
