@@ -203,6 +203,16 @@ def test_text_that_only_fields_show_is_no_text() -> None:
     assert translated_word(mixed + f"<w:p>{run('a')}</w:p>") == mixed + f"<w:p>{run('A')}</w:p>"
 
 
+def test_a_formula_stands_for_a_word() -> None:
+    formula = "<m:oMath><m:r><w:rPr/><m:t>x+</m:t></m:r> <m:r><m:t>1 &lt; a</m:t></m:r></m:oMath>"
+    source = f"<w:p>{run('a is ')}{formula}{run(' here')}</w:p><w:p>{formula}</w:p>"
+    [paragraph] = open_document(make_word(source), "x.docx").paragraphs
+    assert paragraph.text == "a is x+ 1 < a here"
+    assert KeptMarks(paragraph).text == "a is \ue000 here"
+    written = translated_word(source, reverse)
+    assert written == source.replace("a is ", "HERE ").replace(" here", " IS A")
+
+
 def test_a_field_over_paragraphs_stays_around_them() -> None:
     begin, end = (f'<w:r><w:fldChar w:fldCharType="{kind}"/></w:r>' for kind in ("begin", "end"))
     code = "<w:r><w:instrText>TOC</w:instrText></w:r>"

@@ -80,6 +80,7 @@ WORD = Runs(RunDialect(
     numbered=frozenset({"ins", "moveTo"}),
     ranges=frozenset({"bookmark", "commentRange", "moveFromRange", "moveToRange", "perm"}),
     kept=frozenset({"fldSimple"}),
+    formulas=frozenset({"oMath", "oMathPara"}),
     characters=(("noBreakHyphen", "-"),),
 ))  # fmt: skip
 SLIDE = Runs(

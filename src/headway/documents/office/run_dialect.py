@@ -27,6 +27,7 @@ class RunDialect:
         transparent: Elements around runs or text whose tags a translation lacks.
         ranges: Names of pairs of elements that mark a range.
         kept: Wrappers whose text stays as it is.
+        formulas: Elements whose text stays as it is, and stands for a word.
         characters: Elements that are written as a character.
         is_trimmed: Whether space at the ends of a text counts only with ``xml:space="preserve"``.
         normalize: Return the key of a run's properties.
@@ -49,6 +50,7 @@ class RunDialect:
     transparent: frozenset[str] = frozenset()
     ranges: frozenset[str] = frozenset()
     kept: frozenset[str] = frozenset()
+    formulas: frozenset[str] = frozenset()
     characters: tuple[tuple[str, str], ...] = ()
     is_trimmed: bool = True
     read: Callable[[str], str] = lambda text: _SPACE.sub(" ", text)

@@ -27,6 +27,7 @@ class RunReader:
         self.prefix = opening.prefix
         self._parts: list[Part | FieldMark] = []
         self._depth, self._opened = 0, opening  # an element that is read as a whole
+        self._inner: list[str] = []  # the text in it
         self._style: Style | None = None  # of the run that is open
         self._outer: list[Style | None] = []  # around it: a word with a reading has runs in a run
         self._text: list[str] | None = None  # of the text element that is open
@@ -41,8 +42,8 @@ class RunReader:
         """Read the next token."""
         if self._depth:
             self._depth += {"open": 1, "close": -1}.get(token.kind, 0)
-            if token.kind in ("text", "data") and self._opened.name == "instrText":
-                self._instruction += token.text
+            if token.kind in ("text", "data"):
+                self._inner.append(token.text)
             if self._depth == 0:
                 self._add(self._opened, token.end)
         elif token.kind in ("text", "data"):
@@ -72,9 +73,9 @@ class RunReader:
         elif name in dialect.transparent or (name in dialect.holders and self._attach(token.end)):
             pass  # nothing more to do
         elif is_open:
-            self._opened, self._depth, self._instruction = token, 1, ""
+            self._opened, self._depth, self._inner = token, 1, []
         else:
-            self._instruction = ""
+            self._inner = []
             self._add(token, token.end)
 
     def _close(self, token: XmlToken) -> None:
@@ -112,7 +113,7 @@ class RunReader:
         elif name == "fldChar":
             self._parts.append(FieldMark(piece, opening.attributes.get(f"{self.prefix}fldCharType", "")))  # fmt: skip
         elif name == "instrText":
-            self._parts.append(FieldMark(piece, "", self._instruction))
+            self._parts.append(FieldMark(piece, "", "".join(self._inner)))
         elif character := dict(dialect.characters).get(name):
             style = self._style or Style("")
             self._parts.append(Part("text", (Piece(opening.start, end, style),), character))
@@ -121,7 +122,9 @@ class RunReader:
         elif name.removesuffix("End") in dialect.ranges:
             self._parts.append(Part("close", (piece,), name=_name_range(opening), is_element=False))
         elif name == "fld":
-            self._add_field(opening, end)
+            self._add_kept(piece, self._read_field(opening, end))
+        elif name in dialect.formulas:
+            self._add_kept(piece, " ".join("".join(self._inner).split()))
         else:
             self._parts.append(Part("point", (piece,)))
 
@@ -133,16 +136,19 @@ class RunReader:
         self._parts[-1] = last._replace(pieces=(Piece(last.pieces[0].start, end),))
         return True
 
-    def _add_field(self, opening: XmlToken, end: int) -> None:
-        """Add a field of a slide, such as its number; the text of the field is not translated."""
+    def _read_field(self, opening: XmlToken, end: int) -> str:
+        """Return the text of a field of a slide, such as its number."""
         source = self._source[opening.start : end]
         found = re.search(r"<[^<>]*\bt>([^<>]*)</[^<>]*>\s*</[^<>]*>$", source)
-        text = html.unescape(found[1]) if found else ""
-        middle = Piece(end, end)
+        return html.unescape(found[1]) if found else ""
+
+    def _add_kept(self, piece: Piece, text: str) -> None:
+        """Add an element whose text is not translated."""
+        middle = Piece(piece.end, piece.end)
         self._parts += [
-            Part("open", (Piece(opening.start, end),), name="fld", is_kept=True),
+            Part("open", (piece,), name="kept", is_kept=True),
             Part("text", (middle,), text),
-            Part("close", (middle,), name="fld"),
+            Part("close", (middle,), name="kept"),
         ]
 
     def finish(self, closing: XmlToken) -> InlineParagraph:
