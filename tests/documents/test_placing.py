@@ -51,6 +51,30 @@ def test_what_stands_at_the_beginning_stays_there() -> None:
     assert show(place(paragraph, linked("a b", "B A", (0, 1), (1, 0)))) == "B<note:> A<x:>"
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I paid the bill.{} You slept.", "ich die rechnung bezahlt hab.<n:> du schliefst."),
+        ("I paid the bill.”{} You slept.", "ich die rechnung bezahlt hab.<n:> du schliefst."),
+        ("I paid the bill{}. You slept.", "ich die rechnung<n:> bezahlt hab. du schliefst."),
+        ("I paid the{} bill. You slept.", "ich die<n:> rechnung bezahlt hab. du schliefst."),
+        ("I paid the bill. You slept.{}", "ich die rechnung bezahlt hab. du schliefst.<n:>"),
+        ("I paid approx.{} bill. You slept.", "ich die<n:> rechnung bezahlt hab. du schliefst."),
+    ],
+)
+def test_a_note_behind_the_mark_of_a_sentence_stays_behind_the_sentence(
+    text: str, expected: str
+) -> None:
+    paragraph = Paragraph(text.format(""), [Element(text.index("{"), text.index("{"), "n")])
+    target = "ich die rechnung bezahlt hab. Du schliefst."
+    pairs = (0, 0), (1, 3), (2, 1), (3, 2), (4, 5), (5, 6)
+    assert show(place(paragraph, linked(paragraph.text, target, *pairs))).lower() == expected
+    # Without a mark, the translation of the sentence ends before the first word of the next one.
+    if text == "I paid the bill.{} You slept.":
+        found = linked(paragraph.text, target.replace("hab.", "hab"), *pairs)
+        assert show(place(paragraph, found)) == "ich die rechnung bezahlt hab<n:> Du schliefst."
+
+
 def test_kept_text_stays_wherever_the_translation_has_it() -> None:
     text = "print the list in list and list"
     code = [Element(18, 22, "a", is_kept=True), Element(27, 31, "b", is_kept=True)]
@@ -151,6 +175,17 @@ def test_marks_at_the_ends_of_an_element_are_replaced_with_it() -> None:
         target = text.upper().replace("«", "„").replace("»", "“")
         found = linked(text, target, *((n, n) for n in range(len(spans))))
         assert show(place(kept, found)).startswith(f"{before.upper()}<k:{text[start:end]}>{after}")
+
+
+def test_an_element_apart_from_words_does_not_stick_to_one() -> None:
+    for text, mark in (("I paid the bill ", "."), ("I paid the bill ", " ,")):
+        paragraph = Paragraph(text + mark, [Element(len(text), len(text), "x")])
+        found = linked(text + mark, f"die rechnung bezahlt hab{mark}", (0, 2), (4, 3))
+        assert show(place(paragraph, found)) == f"die rechnung bezahlt <x:> hab{mark}"
+    # In a word, or behind one, it does.
+    paragraph = Paragraph("un do it", [Element(2, 2, "x"), Element(5, 5, "y")])
+    found = linked("un do it", "es un tu", (0, 1), (1, 2), (2, 0))
+    assert show(place(paragraph, found)) == "es un<x:> tu<y:>"
 
 
 def test_elements_among_spaces_stay_among_them() -> None:

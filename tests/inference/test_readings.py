@@ -162,6 +162,17 @@ def test_the_words_of_a_rendering_are_linked_to_those_of_its_term_only(
         assert {p for p in pairs if p[0] in terms or p[1] in renderings} == links
 
 
+def test_a_tag_behind_the_mark_of_a_sentence_stays_behind_it(tokenizer: Tokenizer) -> None:
+    for line, expected in (
+        ("the cat sees a dog.<x/>", "die Katze hat den Hund gesehen.<x/>"),
+        ("the cat sees a dog<x/>.", "die Katze hat den Hund<x/> gesehen."),
+    ):
+        marked = MarkedText(line, tokenizer, keep=True, glossary=None)
+        [reading] = ReadingWriter(marked, tokenizer).readings(marked.text)
+        [tokens] = tokenizer.encode_target(["die Katze hat den Hund gesehen."])
+        assert restore_kept(tokenizer, reading, tokens, [(4, 4)]).text == expected
+
+
 def test_a_word_of_which_a_term_is_a_part_has_other_links_too() -> None:
     assert link_parts("a cat-like dog", "ein Kater-artiger Hund", [((2, 5), (4, 9))]) == []
     assert link_parts("(cat)", "„Kater“!", [((1, 4), (1, 6))]) == [(0, 0)]

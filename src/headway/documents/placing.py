@@ -7,13 +7,19 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from typing import Generic
 
 from headway.documents.divisible import WordRange, divide_elements
 from headway.documents.element_places import ElementPlaces
 from headway.documents.kept_spans import KeptSpans
 from headway.documents.paragraph import Content, Element, Paragraph, Translated, walk
-from headway.documents.points import find_missing_spaces, is_behind_word, is_trailing
+from headway.documents.points import (
+    ends_sentence,
+    find_missing_spaces,
+    is_behind_word,
+    is_trailing,
+)
 from headway.documents.word_ranges import Range, between, overlapped, translate_range
 from headway.text.word_links import WordLinks
 from headway.text.words import Span
@@ -44,7 +50,7 @@ def place(paragraph: Paragraph[Content], translated: Translated) -> list[str | P
     placing = _Placing(paragraph, translated.text, links, translated.kept)
     words, own = (0, len(links.target)), (0, len(links.source))
     span = (0, len(translated.text))
-    return placing.place(paragraph.elements, placing.find_pairs(), own, words, span)
+    return placing.place(paragraph.elements, placing.pairs, own, words, span)
 
 
 def _keep_places(
@@ -77,8 +83,9 @@ class _Placing(Generic[Content]):
     def _places(self) -> ElementPlaces[Content]:
         return ElementPlaces(self.paragraph.text, self.target, self.links, self._spans)
 
-    def find_pairs(self) -> list[tuple[int, int]]:
-        """Return the links, sorted; a kept text is linked to itself, and to nothing else."""
+    @cached_property
+    def pairs(self) -> list[tuple[int, int]]:
+        """The links, sorted; a kept text is linked to itself, and to nothing else."""
         if not self.kept:
             return sorted(self.links.pairs)
         forced = set()
@@ -198,13 +205,36 @@ class _Placing(Generic[Content]):
         placed.sort(key=order)
         return placed
 
+    @cached_property
+    def _borders(self) -> list[Range]:
+        """For each source word the words that follow the translations of all before it, and precede all others."""
+        count = len(self.links.source)
+        last, first = [-1] * (count + 1), [len(self.links.target)] * (count + 1)
+        for source, target in self.pairs:
+            last[source + 1] = max(last[source + 1], target)
+            first[source] = min(first[source], target)
+        befores = [target + 1 for target in accumulate(last, max)]
+        afters = [*accumulate(reversed(first), min)][::-1]
+        return [*zip(befores, afters, strict=True)]
+
+    def _find_sentence_end(self, following: int) -> int:
+        """Return the target word behind the sentence that the source ends before a word."""
+        begin, end = self._borders[following]
+        words = self.links.target
+        ends = (
+            word
+            for word in range(end, max(begin, 1) - 1, -1)
+            if ends_sentence(self.target, words[word - 1][1])
+        )
+        return next(ends, max(begin, end))
+
     def _find_word_of_point(
         self, element: Element[Content], pairs: Sequence[tuple[int, int]], following: int, last: int
     ) -> int:
         """Return the target word before which an element without text stands.
 
-        It follows the source word that it is attached to, such as a footnote, or else precedes the
-        translation of the next source word. At the beginning of the text it stays there, and so does the end of a
+        Behind the punctuation of a sentence it stays there. It follows the source word that it is attached to, such as a
+        footnote, or else precedes the translation of the next source word. At the beginning of the text it stays there, and so does the end of a
         range at the end of the text: the range has other paragraphs, too.
         """
         text = self.paragraph.text
@@ -213,6 +243,8 @@ class _Placing(Generic[Content]):
         is_last = element.start == len(text) and element.kind == "end"
         if is_last or is_trailing(text, element.start):
             return last
+        if ends_sentence(text, element.start):
+            return min(last, self._find_sentence_end(following))
         if is_behind_word(text, element.start):
             word = bisect_left(self.links.source, element.start, key=lambda word: word[0]) - 1
             linked = between(pairs, (word, word + 1))

@@ -1,5 +1,6 @@
 """Where elements without text stand, such as images, line breaks and footnotes."""
 
+import re
 import unicodedata
 from collections.abc import Sequence
 
@@ -7,6 +8,8 @@ from headway.text.words import Span, is_word_alone
 
 _MOST_MARKS = 8  # behind a footnote
 _MOST_SPACES = 16  # between words
+_SENTENCE_END = re.compile(r"(?:[.!?\u2026]|([。！？]))[\"'”’»)\]」』]{0,3}$")
+_LONGEST_END = 4  # characters of such an end
 
 
 def is_mark(character: str) -> bool:
@@ -33,6 +36,14 @@ def is_behind_word(text: str, place: int) -> bool:
     rest = text[place : place + _MOST_MARKS]
     marks = next((n for n, character in enumerate(rest) if not is_mark(character)), len(rest))
     return marks == len(rest) or rest[marks].isspace()
+
+
+def ends_sentence(text: str, place: int) -> bool:
+    """Return whether a place is directly behind the punctuation at the end of a sentence."""
+    end = _SENTENCE_END.search(text[max(0, place - _LONGEST_END) : place])
+    rest = text[place : place + _MOST_SPACES]
+    is_apart = not rest or rest[0].isspace() or (end is not None and end[1] is not None)
+    return end is not None and is_apart and not rest.lstrip()[:1].islower()
 
 
 def find_point(text: str, place: int, target: str, words: Sequence[Span], following: int) -> int:
@@ -87,13 +98,15 @@ def find_missing_spaces(text: str, place: Span, target: str, at: int) -> tuple[s
         at: Where the element is put.
     """
     (start, end), previous, following = place, target[max(0, at - 1) : at], target[at : at + 1]
-    has_text = start < end  # then it must not become part of a word
     own_previous, own_following = text[max(0, start - 1) : start], text[end : end + 1]
+    has_text = start < end  # then it must not become part of a word
+    # Nor must an image that a space parts from the word before it.
+    is_apart = has_text or own_previous.isspace()
     needs_before = own_previous.isspace() or (
         has_text and previous.isalnum() and not own_previous.isalnum()
     )
     needs_after = own_following.isspace() or (
-        has_text and following.isalnum() and not own_following.isalnum()
+        is_apart and following.isalnum() and not own_following.isalnum()
     )
     before = " " if needs_before and previous and not previous.isspace() else ""
     after = " " if needs_after and following and not following.isspace() else ""

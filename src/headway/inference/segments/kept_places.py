@@ -151,9 +151,12 @@ def _place_tags(reading: Reading, text: str, links: WordPairs) -> list[Edit]:
             continue
         if number not in closing:
             _, low, high, _ = is_open[-1]
-            edits[number] = _move_between(
-                _place_alone(tag, words, text, links), tag, text, low, high
-            )
+            is_last = tag.word == len(source_words) and _ends_in_marks(reading.text, source_words)
+            if is_last and tag.is_attached and not tag.is_followed:
+                edit = Edit(len(text), len(text), tag.text)  # it belongs to the sentence
+            else:
+                edit = _place_alone(tag, words, text, links)
+            edits[number] = _move_between(edit, tag, text, low, high)
             continue
         other = reading.tags[closing[number]]
         begin, last = _find_range(reading, tag.word, other.word, words, links)
