@@ -811,6 +811,42 @@ def test_messages_of_flutter_are_translated_without_their_descriptions(
     assert translated('{"@a": "b"}', "x.json") == '{"@a": "B"}'
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        "common.title", "page.error-404.title", "pageTitle", "en-US", "pt_BR", "zh-Hans-CN", "es-419",
+    ],
+)  # fmt: skip
+def test_names_for_programs_and_codes_of_languages_stay_in_json(value: str) -> None:
+    source = f'{{"a": ["{value}", "b"]}}'
+    assert translated(source, "x.json") == source.replace('"b"', '"B"')
+
+
+@pytest.mark.parametrize(
+    "value", ["title", "e.g", "Hello.", "well-known", "no-one", "so-so", "it", "Page", "no. 5 a.m"]
+)
+def test_words_do_not_stay_in_json(value: str) -> None:
+    assert translated(f'{{"a": "{value}"}}', "x.json") == f'{{"a": "{value.upper()}"}}'
+
+
+def test_the_language_of_a_json_file_stays() -> None:
+    source = '{"lang": "en", "a": {"site_locale": "it", "language": "it is"}, "languageCode": "de"}'
+    assert translated(source, "x.json") == source.replace("it is", "IT IS")
+
+
+def test_plural_forms_in_json_are_texts_of_their_own() -> None:
+    source = '{"a": "no house | the house |  {n} houses", "b": "{{ x | y }} a | 1 |  | b|c"}'
+    document = open_document(source.encode(), "x.json")
+    texts = ["no house", "the house", "{n} houses", "{{ x | y }} a", "1", "b|c"]
+    assert [paragraph.text for paragraph in document.paragraphs] == texts
+    written = document.write([Translated(text.upper()) for text in texts]).decode()
+    expected = '{"a": "NO HOUSE | THE HOUSE |  {N} HOUSES", "b": "{{ X | Y }} A | 1 |  | B|C"}'
+    assert written == expected
+    message = "{n, plural, one {a | b} other {c}}"
+    [one, other] = open_document(f'["{message}"]'.encode(), "x.json").paragraphs
+    assert (one.text, other.text) == ("a | b", "c")
+
+
 def test_literals_of_json_are_written_as_before() -> None:
     assert translated('{"a": "ä\\n", "b": [1, "c"]}', "x.json") == '{"a": "Ä\\n", "b": [1, "C"]}'
     assert translated('{"a": "\\u00e4"}', "x.json") == '{"a": "\\u00c4"}'

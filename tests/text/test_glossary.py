@@ -491,6 +491,10 @@ def test_names_of_files_variables_and_colors_are_kept() -> None:
         ("%ds, %dh or %dMB of %dx%d", ["%ds", "%dh", "%dMB", "%dx%d"]),
         ("%(n)dMB, the %1$sth %nTwo men and %sToken", ["%(n)dMB", "%1$sth", "%n", "%s"]),
         ("%disk% or %USER%s, %d%% of %ld%%", ["%disk%", "%USER%", "%d%%", "%ld%%"]),
+        (
+            "an @:a.b_c. @.lower:key, @:{'a b'} and @:(x) not a@b: or @: here",
+            ["@:a.b_c", "@.lower:key", "@:{'a b'}", "@:(x)"],
+        ),
         ('see $t(common.key) or $t(a, {"n": 1})', ["$t(common.key)", '$t(a, {"n": 1})']),
         ("The :attribute (:min-:max) of <b>:name</b>", [":attribute", "(:min-:max)", "<b>:name</b>"]),
     ],

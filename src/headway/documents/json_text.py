@@ -1,22 +1,34 @@
 """JSON files of texts, as programs keep their messages: string values are translated, all else stays.
 
-Those of Flutter (.arb) also say in what language the messages are, and describe them.
+Those of Flutter (.arb) also say in what language the messages are, and describe them. In those of vue-i18n a value has
+the plural forms of a text with ``|`` between them.
 """
 
 import json
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from headway.documents.edits import Edit, apply_edits
+from headway.documents.icu_message import is_message
 from headway.documents.languages import Language
 from headway.documents.paragraph import DocumentOptions, Paragraph, Translated
 from headway.documents.text_file import check_count, read_text_file
 from headway.errors import HeadwayError
-from headway.text.languages import is_translatable
+from headway.text.kept_text import find_kept_text
+from headway.text.languages import NAMES, base_code, is_code, is_translatable
 
 _TOKEN = re.compile(r'(?P<string>"(?:[^"\\]|\\.)*+")(?P<colon>\s*+:)?|[{}\[\]]')
 _LANGUAGE = "@@locale"  # the key of the language of an .arb file
+_FORM_BREAK = re.compile(r"(?:[ \t]+\|)+[ \t]+")
+# Names for programs: page.title and pageTitle; "e.g" is none.
+_NAME = re.compile(r"(?a:[a-z][\w-]+(?:\.[\w-]+)+|[a-z]+\d*(?:[A-Z][a-z\d]*)+)")
+# A language with its script or country: en-US, zh_Hant.
+_LOCALE = re.compile(
+    r"[a-z]{2,3}(?:[-_](?:Arab|Cyrl|Deva|Hans|Hant|Latn))?(?:[-_](?:[A-Z]{2}|419))?"
+)
+_LANGUAGE_KEY = re.compile(r"(?:.*[_-])?(?:lang|language|locale)(?:[_-]?code)?", re.IGNORECASE)
 
 
 class _Value(NamedTuple):
@@ -27,12 +39,24 @@ class _Value(NamedTuple):
         end: Where it ends.
         text: What it means.
         key: The outermost key that it belongs to; "" if the file is a list.
+        name: The innermost one.
     """
 
     start: int
     end: int
     text: str
     key: str
+    name: str
+
+    @property
+    def is_language(self) -> bool:
+        """Whether it is text, and neither a name for programs nor the code of a language."""
+        text = self.text.strip()
+        is_known = is_code(text) and base_code(text) in NAMES
+        is_language_code = is_known and (
+            _LANGUAGE_KEY.fullmatch(self.name) or (len(text) > 3 and _LOCALE.fullmatch(text))
+        )
+        return is_translatable(text) and not is_language_code and not _NAME.fullmatch(text)
 
 
 class JsonDocument:
@@ -63,8 +87,9 @@ class JsonDocument:
         self._values = [
             value
             for value in values
-            if is_translatable(value.text) and not (is_arb and value.key.startswith("@"))
+            if value.is_language and not (is_arb and value.key.startswith("@"))
         ]
+        self._forms = [_split_forms(value.text) for value in self._values]
         language = Language(options.source, options.target)
         name = json.dumps(options.target.replace("-", "_"))
         self._edits = [
@@ -76,27 +101,42 @@ class JsonDocument:
 
     @property
     def paragraphs(self) -> Sequence[Paragraph[None]]:
-        """The string values that have a letter or a digit."""
-        return [Paragraph(value.text) for value in self._values]
+        """The string values that have a letter or a digit; each plural form by itself."""
+        texts = (text for forms in self._forms for text in forms)
+        return [Paragraph(text) for text in texts if is_translatable(text)]
 
     def write(self, translations: Sequence[Translated]) -> bytes:
         """Return the file with its string values replaced."""
-        edits = self._edits + [
-            Edit(value.start, value.end, json.dumps(translated.text, ensure_ascii=self._is_ascii))
-            for value, translated in zip(self._values, translations, strict=True)
-            if translated.text != value.text
-        ]
+        left, edits = iter(translations), [*self._edits]
+        for value, forms in zip(self._values, self._forms, strict=True):
+            text = "".join(next(left).text if is_translatable(form) else form for form in forms)
+            if text != value.text:
+                written = json.dumps(text, ensure_ascii=self._is_ascii)
+                edits.append(Edit(value.start, value.end, written))
         return self._file.encode(apply_edits(self._file.text, edits))
+
+
+def _split_forms(text: str) -> list[str]:
+    """Return the plural forms of a text and what stands between them; joined they are the text.
+
+    A ``|`` in a message of ICU, a placeholder or code is no border.
+    """
+    breaks = [] if is_message(text) else [found.span() for found in _FORM_BREAK.finditer(text)]
+    kept = find_kept_text(text) if breaks else []
+    breaks = [(a, b) for a, b in breaks if not any(k.start <= a < k.end for k in kept)]
+    places = [0, *(place for span in breaks for place in span), len(text)]
+    return [text[start:end] for start, end in pairwise(places)]
 
 
 def _find_values(text: str) -> Iterator[_Value]:
     """Yield the string values of a JSON file, in their order."""
-    key, depth = "", 0
+    key, name, depth = "", "", 0
     for found in _TOKEN.finditer(text):
         string = found["string"]
         if string is None:
             depth += 1 if found[0] in "{[" else -1
         elif found["colon"] is None:
-            yield _Value(*found.span("string"), json.loads(string), key)
-        elif depth == 1:
-            key = json.loads(string)
+            yield _Value(*found.span("string"), json.loads(string), key, name)
+        else:
+            name = json.loads(string)
+            key = name if depth == 1 else key
