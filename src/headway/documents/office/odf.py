@@ -35,12 +35,13 @@ def _is_skipped(token: XmlToken, source: str) -> bool:
 _GRAMMAR = Grammar(
     plain=frozenset({
         "svg:title", "svg:desc", "table:title", "table:desc", "meta/title", "meta/subject", "meta/description", "meta/keyword",
-        "presentation:header-decl", "presentation:footer-decl",
+        "presentation:header-decl", "presentation:footer-decl", "text:drop-down",
     }),
     attributes={
         "table-cell": ("string-value",),
         **dict.fromkeys(("a", "error-message", "help-message"), ("title",)),
         **dict.fromkeys(_CONTROLS, ("label",)),
+        "label": ("value",),  # of a drop-down list
     },
     is_skipped=_is_skipped,
     resumed=frozenset({"annotation"}),

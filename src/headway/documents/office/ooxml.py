@@ -84,6 +84,7 @@ _TEXT = Grammar(
         "hyperlink": ("tooltip",),
         "default": ("val",),  # of a text field in a form
         "listItem": ("displayText",),
+        "listEntry": ("val",),  # of a drop-down list in a form
     },
     is_skipped=_is_deleted,
     languages={"lang": "w:val"},

@@ -91,6 +91,8 @@ class _PartReader:
         languages = self._grammar.languages
         if attribute := languages.get(token.name) or languages.get("*"):
             self.edits += edit_language(token, attribute, self._language)
+        if self._plain and not is_open:
+            self._plain = token.end  # the text of a list stands behind its choices
         is_skipped = self._skips[-1][1]
         if is_open and is_skipped and token.name in self._grammar.resumed:
             self._skips.append((len(self._path), False))
