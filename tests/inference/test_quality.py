@@ -105,6 +105,19 @@ def test_no_better_feature_lowers_the_quality_and_it_is_calibrated() -> None:
         QualityModel.fit(features[:0], truth[:0])
 
 
+@pytest.mark.parametrize(("count", "bad"), [(1000, 10), (300, 5), (1000, 3)])
+def test_the_fit_of_nearly_perfect_translations_is_a_good_one(count: int, bad: int) -> None:
+    """Where nearly all scores are 1, steps that are too long end anywhere, and a feature that tells has no weight."""
+    features = np.random.default_rng(1).normal(size=(count, len(FEATURES))) * 0.01
+    features[:bad, 7] -= 1
+    scores = np.ones(count)
+    scores[:bad] = 0.5
+    model = QualityModel.fit(features, scores)
+    assert max(model.weights, key=lambda name: model.weights[name]) == [*FEATURES][7]
+    assert all(abs(model.rate(row) - 0.5) < 0.2 for row in features[:bad])
+    assert all(model.rate(row) > 0.97 for row in features[bad:])
+
+
 def test_a_quality_is_stored_and_a_damaged_one_is_refused(tmp_path: Path) -> None:
     with pytest.raises(HeadwayError, match=r"no quality\.json.*headway evaluate .* --calibrate"):
         QualityModel.load(tmp_path)
