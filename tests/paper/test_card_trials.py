@@ -1,0 +1,38 @@
+"""The trainings of experiments, trained by workers beforehand, are those that `headway reproduce` needs."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from headway.cli.main import dispatch
+from headway.paper.running import work
+
+SCRIPT = Path(__file__).parents[2] / "benchmarks" / "card_trials.py"
+
+
+@pytest.mark.slow
+def test_what_workers_have_trained_is_trained_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = str(tmp_path / "paper")
+    options = [
+        "--scale",
+        "toy",
+        "--device",
+        "cpu",
+        "--only",
+        "smoothing",
+        "rivals",
+        "--workers",
+        "2",
+    ]
+    done = subprocess.run(
+        [sys.executable, str(SCRIPT), out, *options], capture_output=True, text=True, check=True
+    )
+    lines = done.stdout.splitlines()
+    assert lines[0] == "6 trainings"  # three amounts of smoothing with two seeds
+    assert lines[-1].startswith("6 of 6 are done")
+    monkeypatch.setattr(work, "run_trial", pytest.fail)
+    assert not dispatch(["reproduce", "smoothing", "--scale", "toy", "--out", out])
