@@ -250,7 +250,7 @@ def test_a_translator_gives_this_engine_larger_batches(
     texts, search = sentences(40, seed=1), SearchConfig(batch_tokens=30, max_extra=17)
     before = translator.translate(texts, search)
     assert translator.batch_limits(search, 30) == (30, 0)
-    translator.token_search._engines["auto"] = FixedEngine(translator.model)
+    translator.token_search._engines["fp32"] = FixedEngine(translator.model)
     assert translator.batch_limits(search, 30) == (450, 17)
     sizes = []
     original = FixedEngine.search

@@ -67,7 +67,7 @@ def test_stand_ins_are_learned_from_the_training_text_of_each_pair(whole, texts)
         assert {phrase.text: phrase.translations for phrase in found[name].phrases} == {
             phrase.text: phrase.translations for phrase in expected.phrases
         }
-        assert found[name].phrases
+        assert bool(found[name].phrases) == name.startswith("de")  # English is digits here
         assert found[name].gap == expected.gap
 
 

@@ -58,7 +58,8 @@ def find_steady_phrases(sources: Sequence[str], translations: Sequence[str]) -> 
 
     The translation of a phrase is the phrase of the translations that occurs with it most (by Dice's coefficient).
     Its other forms are sought in the lines that have none so far. Not taken are phrases that follow almost any
-    word, such as "and", and phrases of which only one word is translated, such as "man is" by "Mann".
+    word, such as "and", phrases of which only one word is translated, such as "man is" by "Mann", and phrases
+    with numbers, which are parts of dates, times and prices.
 
     Args:
         sources: Raw text.
@@ -69,7 +70,7 @@ def find_steady_phrases(sources: Sequence[str], translations: Sequence[str]) -> 
     lines: dict[str, list[int]] = defaultdict(list)
     for number, phrases in enumerate(of_sources):
         for phrase, spans in phrases.items():
-            if len(spans) == 1:
+            if len(spans) == 1 and not any(map(str.isdigit, phrase.split())):
                 lines[phrase].append(number)
     found: list[SteadyPhrase] = []
     translated: dict[str, set[str]] = {}
@@ -112,12 +113,9 @@ def find_steady_phrases(sources: Sequence[str], translations: Sequence[str]) -> 
 
 
 def find_phrases(text: str) -> dict[str, list[Span]]:
-    """Return where the phrases of a text stand: words with single spaces between them, without capitals.
-
-    Numbers are no words: they are parts of dates, times and prices.
-    """
+    """Return where the phrases of a text stand: words with single spaces between them, without capitals."""
     found: dict[str, list[Span]] = {}
-    spans = [match.span() for match in _WORD.finditer(text) if not match[0].isdigit()]
+    spans = [match.span() for match in _WORD.finditer(text)]
     for first in range(len(spans)):
         for last in range(first, min(first + WORDS, len(spans))):
             if last > first and text[spans[last - 1][1] : spans[last][0]] != " ":

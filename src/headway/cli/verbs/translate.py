@@ -28,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--output",
         metavar="FILE",
-        help="for --input; replaced unless write-protected; after a kill, the same command"
+        help="for --input; replaced if it exists; after a kill, the same command"
         " goes on (documents: begins again)",
     )
     parser.add_argument(
