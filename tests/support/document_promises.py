@@ -22,7 +22,7 @@ ADDED = (".po", ".xlf")  # a translation is added to the text
 MARKUP = {
     ".html": r"<[^<>]*>",
     ".md": r"<[^<>\n]*>|(?<!\\)\*+|~~|\]\([^\s)]*|\]\[\w+\]|^#+|`[^`]*`|^[> ]*\[\^\w+\]:|\[\^\w+\]",
-    ".srt": r"<[^<>]*>|\{[^}]*\}|^\d.*-->.*$|^\d+$",
+    ".srt": r"<[^<>]*>|\{[^}]*\}|^\d.*-->.*$|^\d+(?=\r?\n\d.*-->)",  # a number alone may also be text
     ".vtt": r"<[^<>]*>|^\d.*-->.*$",
 }
 ATTRIBUTES = r'\b(alt|title|placeholder|content)=("[^"]*"|\'[^\']*\'|\w+)'
