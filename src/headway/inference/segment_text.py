@@ -35,8 +35,7 @@ def link_found(
         (row, rank)
         for row, (segment, n_best) in enumerate(zip(segments, found, strict=True))
         for rank, hypothesis in enumerate(n_best)
-        if (reading := _reading_of(segment, hypothesis)) is None or _has_words(reading)
-        if all_of_them or (reading is not None and reading.tags)
+        if _needs_links(_reading_of(segment, hypothesis), all_of_them)
     ]
     linked = [list(n_best) for n_best in found]
     sources = [_ids_of(segments[row], found[row][rank]) for row, rank in wanted]
@@ -64,6 +63,13 @@ def _reading_of(segment: Segment, hypothesis: Hypothesis) -> Reading | None:
 def _ids_of(segment: Segment, hypothesis: Hypothesis) -> list[int]:
     reading = _reading_of(segment, hypothesis)
     return segment.ids if reading is None else reading.ids
+
+
+def _needs_links(reading: Reading | None, all_of_them: bool) -> bool:
+    """Return whether a translation of a reading, or of the segment as it is, gets links."""
+    if reading is None:
+        return all_of_them
+    return _has_words(reading) and (all_of_them or bool(reading.tags))
 
 
 def _has_words(reading: Reading) -> bool:
