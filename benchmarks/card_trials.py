@@ -17,7 +17,9 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
+from queue import Empty, SimpleQueue
 
 from headway.paper.reproduction import ALL, Experiment
 from headway.paper.running.bitext import Bitext
@@ -35,19 +37,16 @@ class Planned(Exception):
 class Planner(Work):
     """Collects the trainings of experiments that are not done, and trains nothing."""
 
-    def __init__(self, *args: object, **options: object) -> None:
-        super().__init__(*args, **options)  # type: ignore[arg-type]
-        self.found: dict[Path, PlannedTrial] = {}
+    @cached_property
+    def found(self) -> dict[Path, PlannedTrial]:
+        """What is to be trained on the device, by directory."""
+        return {}
 
     def run_trials(self, planned: Sequence[PlannedTrial]) -> list[Trial]:
-        """Write what each training is to do, if it is for the device."""
-        for plan in planned:
-            directory = self._trial_directory(plan)
-            if plan.config.training.device != self.device or read_trial(directory) is not None:
-                continue
-            origin = {"experiment": self.experiment, **self._origin}
-            plan.write_spec(directory, plan.task or self.corpus, self.directory / "data", origin)
-            self.found.setdefault(directory, plan)
+        """Collect the trainings, and end the experiment."""
+        for directory, plan in self.prepare_trials(planned).items():
+            if plan.config.training.device == self.device:
+                self.found[directory] = plan
         raise Planned
 
 
@@ -61,8 +60,8 @@ def plan_trials(work: Planner, names: Sequence[str]) -> list[Path]:
     return sorted(work.found, key=lambda directory: -work.found[directory].effort)
 
 
-def train_in_turn(directories: list[Path], deadline: float) -> None:
-    """Let a worker train what is left, one model after the other, until the time is over."""
+def train_in_turn(waiting: SimpleQueue[Path], deadline: float) -> None:
+    """Start a worker, and let it train one model after the other until none is left or the time is over."""
     command = [sys.executable, __file__, "--worker"]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     with subprocess.Popen(
@@ -72,25 +71,20 @@ def train_in_turn(directories: list[Path], deadline: float) -> None:
         assert worker.stdout is not None
         stop = threading.Timer(max(0.0, deadline - time.monotonic()), worker.kill)
         stop.start()
-        try:
-            while directories:
-                directory = directories.pop(
-                    0
-                )  # of a list, in one step: no two workers get the same
+        # No model is left, or the worker was killed.
+        with contextlib.suppress(Empty, BrokenPipeError):
+            answer = "ready"
+            while answer:
+                directory = waiting.get_nowait()
                 worker.stdin.write(f"{directory}\n")
                 worker.stdin.flush()
-                if not (answer := worker.stdout.readline()):
-                    return
-                print(f"{directory.name}: {answer.rstrip()}", flush=True)
-            worker.stdin.close()
-        except BrokenPipeError:
-            return
-        finally:
-            stop.cancel()
+                answer = worker.stdout.readline()
+                print(f"{directory.name}: {answer.rstrip() or 'not finished'}", flush=True)
+        stop.cancel()
 
 
 def work_off() -> None:
-    """Train the models whose directories come on standard input; errors of one do not stop the others."""
+    """Be a worker: read a directory from each line of standard input and train its model; a failure ends only that one."""
     configure_process()
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # whatever a training prints is no answer
@@ -100,8 +94,8 @@ def work_off() -> None:
             run_trial(directory)
             trial = read_trial(directory)
             found = trial and f"{trial.name}, seed {trial.seed}: {trial.scores}"
-        except Exception as error:
-            found = f"failed: {str(error).splitlines()[:1]}"
+        except Exception as error:  # whatever it is, the card's time goes to the next model
+            found = f"failed: {error!r}".replace("\n", " ")
         answers.write(f"{found}, {time.monotonic() - started:.0f} s\n")
 
 
@@ -128,9 +122,12 @@ def main() -> None:
     work = Planner(args.out, args.scale, corpus=corpus, device=args.device)
     directories = plan_trials(work, [name for name in args.only if name not in args.leave])
     count = len(directories)
+    waiting: SimpleQueue[Path] = SimpleQueue()
+    for directory in directories:
+        waiting.put(directory)
     print(f"{count} trainings", flush=True)
     threads = [
-        threading.Thread(target=train_in_turn, args=(directories, deadline))
+        threading.Thread(target=train_in_turn, args=(waiting, deadline))
         for _ in range(min(args.workers, count))
     ]
     for thread in threads:

@@ -184,7 +184,7 @@ class TokenSearch:
     ) -> list[Tensor]:
         """Return how much each token of targets attends to each token of their sources; see `Engine.attend`.
 
-        A decoder without layers attends to all alike.
+        If the decoder has no layers, every source token gets the same weight.
 
         Args:
             sources: Token ids, ``</s>`` last.

@@ -22,10 +22,10 @@ _BEFORE = 40  # characters before a term that show whether it begins a sentence
 
 
 def _word_pattern(word: str) -> str:
-    """Return the expression of a word of a term, whose time grows with the length of a text and no faster.
+    """Return a regular expression for one word of a term; twice as long a text takes it twice as long at most.
 
-    Of several places where what is between two ``*`` may stand, the first leaves the most room for the rest, and
-    where the word ends does not depend on it: so none is tried twice.
+    What stands between two ``*`` is taken where it occurs first: that leaves the most room for the rest, so no other
+    place has to be tried.
     """
     first, *rest = map(re.escape, word.split("*"))
     if not rest:

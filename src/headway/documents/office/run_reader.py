@@ -143,7 +143,7 @@ class RunReader:
         return html.unescape(found[1]) if found else ""
 
     def _add_kept(self, piece: Piece, text: str) -> None:
-        """Add an element whose text is not translated."""
+        """Add an element with a text that stays as it is, such as a formula or a field."""
         middle = Piece(piece.end, piece.end)
         self._parts += [
             Part("open", (piece,), name="kept", is_kept=True),

@@ -96,7 +96,7 @@ class NativeEngine:
     ) -> list[Tensor]:
         """Return the weights of the steps of a search; see `headway.inference.engines.engine.Engine`."""
         longest = max(map(len, targets))
-        # After its end, a target repeats its last token, whose attention does not count.
+        # All targets of a batch get the same length: shorter ones repeat their last token, and that part is cut off below.
         tokens_NT = np.array(
             [[*target] + [target[-1]] * (longest - len(target)) for target in targets]
         )

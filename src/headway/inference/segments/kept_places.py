@@ -5,6 +5,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from headway.inference.alignment import WordPairs
 from headway.inference.search.constraints import find_alternatives
 from headway.inference.segments.readings import KeptName, KeptTag, Reading
 from headway.text.kept_text import ELEMENT
@@ -12,8 +13,6 @@ from headway.text.tokenizer import Tokenizer
 from headway.text.words import Span, find_words, is_word_character, word_at
 
 _MARKS = re.compile(r"[^\w\s]*$")
-
-WordPairs = Sequence[tuple[int, int]]
 
 
 class Edit(NamedTuple):

@@ -31,7 +31,7 @@ def link_rendered(
     pairs: WordPairs = []
     for number, place in find_stand_ins(tokenizer, reading.names, tokens, text).items():
         pairs += _pair(*sides, reading.names[number].read, place)
-    # Of places of equal renderings, that one is a term's whose words attend to it most.
+    # A rendering may occur several times: a term gets the occurrence that attends to it most.
     found: list[tuple[float, PlacedTerm, Span, WordPairs]] = []
     for term in reading.terms:
         for place in _find_renderings(term, text):
@@ -69,7 +69,7 @@ class _Words:
         return find_words(self.text)
 
     def find(self, span: Span) -> list[int]:
-        """Return the numbers of the words all of whose letters are in a part of the text."""
+        """Return the numbers of the words that lie in a part of the text; punctuation may reach beyond it."""
         first, last = (max(0, word_at(self.spans, place)) for place in span)
         numbers = range(first, min(last + 1, len(self.spans)))
         return [number for number in numbers if self._is_inside(self.spans[number], span)]

@@ -148,13 +148,7 @@ class Work:
 
         Equal trials are run once, and finished ones are read.
         """
-        directories = [self._trial_directory(plan) for plan in planned]
-        # The longest first, so that no core waits for a long one at the end.
-        order = sorted(zip(directories, planned, strict=True), key=lambda pair: -pair[1].effort)
-        waiting = {directory: plan for directory, plan in order if read_trial(directory) is None}
-        for directory, plan in waiting.items():  # before any runs: several may need the same data
-            task, data = plan.task or self.corpus, self.directory / "data"
-            plan.write_spec(directory, task, data, {"experiment": self.experiment, **self._origin})
+        waiting = self.prepare_trials(planned)
         efforts = {directory: plan.effort for directory, plan in waiting.items()}
         seconds = sum(efforts.values()) * SECONDS[self.scale] / training_effort(self.base)
         forecast = Forecast(efforts, seconds, self.processes)
@@ -168,8 +162,19 @@ class Work:
                 f"  trial {trial.name}, seed {trial.seed}: {scores}, {trial.seconds:.0f} s of"
                 f" processor time ({forecast.after(directory)})"
             )
-        found = [read_trial(directory) for directory in directories]
+        found = [read_trial(self._trial_directory(plan)) for plan in planned]
         return [trial for trial in found if trial is not None]
+
+    def prepare_trials(self, planned: Sequence[PlannedTrial]) -> dict[Path, PlannedTrial]:
+        """Write what each unfinished training is to do, and its data; returns them by directory, the longest first."""
+        # The longest first, so that no core waits for a long one at the end.
+        order = sorted(planned, key=lambda plan: -plan.effort)
+        directories = {self._trial_directory(plan): plan for plan in order}
+        waiting = {d: plan for d, plan in directories.items() if read_trial(d) is None}
+        for directory, plan in waiting.items():  # before any runs: several may need the same data
+            task, data = plan.task or self.corpus, self.directory / "data"
+            plan.write_spec(directory, task, data, {"experiment": self.experiment, **self._origin})
+        return waiting
 
     def run_groups(self, planned: Sequence[PlannedTrial]) -> dict[str, Group]:
         """Run each planned trial with every seed; returns the trials by the plan's name."""

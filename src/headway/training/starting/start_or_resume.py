@@ -196,7 +196,7 @@ def _resume(directory: RunDirectory, request: RunRequest) -> OpenedRun:
 
 
 def _list_other_text(data: PreparedData, record: RunRecord, request: RunRequest) -> list[str]:
-    """Return how the text of a request differs from that of the run: a phrase for each difference."""
+    """Return a phrase for each difference between the text that a command names and the text of its run."""
     differences = list_other_languages(data, request.train, request.languages)
     differences += list_other_form(data.form, request.form)
     if differences:  # which may be why other files are given, or in another order
