@@ -1,27 +1,25 @@
-"""Train what `headway reproduce` needs on one card, several models at once.
+"""Run experiments of `headway reproduce` on one card, many trainings at once.
 
     python benchmarks/card_trials.py runs/paper --train train.en train.de --valid valid.en valid.de --test test.en test.de
         [--scale hours] [--only table3 smoothing] [--leave scaling rivals] [--workers 15] [--seconds 560]
 
-Each worker trains one model after the other, so that it starts CUDA and compiles kernels once. What is finished when the
-time is over stays, and `headway reproduce` with the same --out, --scale, --device and text goes on from there.
+Each experiment has a process, which counts and times what needs no training, hands its trainings to the workers, and waits
+for them. A worker trains one model after the other, so that it starts CUDA and compiles kernels once. What is finished
+when the time is over stays, and `headway reproduce` with the same --out, --scale, --device and text goes on from there.
 NVIDIA's MPS should run (`nvidia-cuda-mps-control -d`), so that the kernels of several processes run side by side.
 """
 
 import argparse
-import contextlib
-import importlib
 import os
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Sequence
-from functools import cached_property
 from pathlib import Path
-from queue import Empty, SimpleQueue
+from queue import PriorityQueue
 
-from headway.paper.reproduction import ALL, Experiment
+from headway.paper.reproduction import ALL, reproduce, write_report
 from headway.paper.running.bitext import Bitext
 from headway.paper.running.plan import PlannedTrial
 from headway.paper.running.trial import Trial, read_trial
@@ -29,58 +27,79 @@ from headway.paper.running.trial_run import run_trial
 from headway.paper.running.work import Work
 from headway.training.machine import configure_process
 
+# They train on processors, or their padded micro-batches are slow on a card, or they take longest of all.
+LEFT = ["feed_forward", "table4", "classification", "scaling", "rivals"]
+PAUSE = 0.2  # seconds between two looks for a finished training
 
-class Planned(Exception):
-    """Ends an experiment where its trainings would begin."""
 
-
-class Planner(Work):
-    """Collects the trainings of experiments that are not done, and trains nothing."""
-
-    @cached_property
-    def found(self) -> dict[Path, PlannedTrial]:
-        """What is to be trained on the device, by directory."""
-        return {}
+class Handing(Work):
+    """Hands the trainings of an experiment to the workers, by lines on standard output, and waits for them."""
 
     def run_trials(self, planned: Sequence[PlannedTrial]) -> list[Trial]:
-        """Collect the trainings, and end the experiment."""
-        for directory, plan in self.prepare_trials(planned).items():
-            if plan.config.training.device == self.device:
-                self.found[directory] = plan
-        raise Planned
+        """Return the trials when all are done."""
+        waiting = self.prepare_trials(planned)
+        for directory, plan in waiting.items():
+            print(f"{plan.effort}\t{directory}", flush=True)
+        while any(read_trial(directory) is None for directory in waiting):
+            time.sleep(PAUSE)
+        return super().run_trials(planned)
 
 
-def plan_trials(work: Planner, names: Sequence[str]) -> list[Path]:
-    """Return the directories of the trainings of experiments, the longest first."""
-    for name in names:
-        work.experiment = name
-        experiment: Experiment = importlib.import_module(f"headway.paper.experiments.{name}")  # type: ignore[assignment]
-        with contextlib.suppress(Planned):
-            experiment.run(work)
-    return sorted(work.found, key=lambda directory: -work.found[directory].effort)
+class Card:
+    """The workers of a card, and the trainings that wait for them: those with the most effort come first."""
 
+    def __init__(self, workers: int, deadline: float) -> None:
+        self._deadline = deadline
+        self._waiting: PriorityQueue[tuple[float, str]] = PriorityQueue()
+        self._known: set[str] = set()
+        self._guard = threading.Lock()
+        self._threads = [threading.Thread(target=self._train_in_turn) for _ in range(workers)]
+        for thread in self._threads:
+            thread.start()
 
-def train_in_turn(waiting: SimpleQueue[Path], deadline: float) -> None:
-    """Start a worker, and let it train one model after the other until none is left or the time is over."""
-    command = [sys.executable, __file__, "--worker"]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, text=True
-    ) as worker:
-        assert worker.stdin is not None
-        assert worker.stdout is not None
-        stop = threading.Timer(max(0.0, deadline - time.monotonic()), worker.kill)
-        stop.start()
-        # No model is left, or the worker was killed.
-        with contextlib.suppress(Empty, BrokenPipeError):
-            answer = "ready"
-            while answer:
-                directory = waiting.get_nowait()
-                worker.stdin.write(f"{directory}\n")
-                worker.stdin.flush()
+    def close(self) -> None:
+        """End each worker after its last training."""
+        for _ in self._threads:
+            self._waiting.put((0.0, ""))
+        for thread in self._threads:
+            thread.join()
+
+    def run(self, command: Sequence[str]) -> None:
+        """Run an experiment's process, and take the trainings that it hands over."""
+        with self._start(command) as process:
+            assert process.stdout is not None
+            for line in process.stdout:
+                effort, _, directory = line.rstrip("\n").partition("\t")
+                with self._guard:  # several experiments may need the same training
+                    if directory not in self._known:
+                        self._known.add(directory)
+                        self._waiting.put((-float(effort), directory))
+
+    def _train_in_turn(self) -> None:
+        """Be the parent of a worker."""
+        with self._start([sys.executable, __file__, "--worker"]) as worker:
+            assert worker.stdin is not None
+            assert worker.stdout is not None
+            while directory := self._waiting.get()[1]:
+                try:
+                    worker.stdin.write(f"{directory}\n")
+                    worker.stdin.flush()
+                except BrokenPipeError:  # the time is over
+                    return
                 answer = worker.stdout.readline()
-                print(f"{directory.name}: {answer.rstrip() or 'not finished'}", flush=True)
-        stop.cancel()
+                print(f"{Path(directory).name}: {answer.rstrip() or 'not finished'}", flush=True)
+            worker.stdin.close()
+
+    def _start(self, command: Sequence[str]) -> "subprocess.Popen[str]":
+        """Start a process that is killed when the time is over."""
+        environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+        process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, text=True
+        )
+        timer = threading.Timer(max(0.0, self._deadline - time.monotonic()), process.kill)
+        timer.daemon = True
+        timer.start()
+        return process
 
 
 def work_off() -> None:
@@ -100,7 +119,7 @@ def work_off() -> None:
 
 
 def main() -> None:
-    """Plan all trainings, and train as many as the time allows."""
+    """Run the experiments, as far as the time allows."""
     if sys.argv[1:] == ["--worker"]:
         work_off()
         return
@@ -111,31 +130,43 @@ def main() -> None:
     parser.add_argument("--scale", default="hours")
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--only", nargs="+", default=ALL)
-    parser.add_argument("--leave", nargs="+", default=["scaling", "rivals"])
+    parser.add_argument("--leave", nargs="+", default=LEFT)
     for part in ("train", "valid", "test"):
         parser.add_argument(f"--{part}", nargs="+", default=[])
     parser.add_argument("--workers", type=int, default=15)
     parser.add_argument("--seconds", type=float, default=560)
+    parser.add_argument("--experiment", help=argparse.SUPPRESS)
     args = parser.parse_args()
-    deadline = time.monotonic() + args.seconds
     corpus = Bitext.read(args.train, args.valid, args.test) if args.train else None
-    work = Planner(args.out, args.scale, corpus=corpus, device=args.device)
-    directories = plan_trials(work, [name for name in args.only if name not in args.leave])
-    count = len(directories)
-    waiting: SimpleQueue[Path] = SimpleQueue()
-    for directory in directories:
-        waiting.put(directory)
-    print(f"{count} trainings", flush=True)
-    threads = [
-        threading.Thread(target=train_in_turn, args=(waiting, deadline))
-        for _ in range(min(args.workers, count))
+    place = (args.out, args.scale)
+    if args.experiment:
+        configure_process()
+        handing = Handing(*place, show=print_aside, corpus=corpus, device=args.device)
+        reproduce(args.experiment, handing)
+        return
+    started = time.monotonic()
+    work = Work(*place, corpus=corpus, device=args.device)
+    work.corpus.prepare(args.out / "data", work.base.text)  # once, before several need it
+    card = Card(args.workers, started + args.seconds)
+    runs = [
+        threading.Thread(
+            target=card.run,
+            args=([sys.executable, __file__, *sys.argv[1:], "--experiment", name],),
+        )
+        for name in args.only
+        if name not in args.leave
     ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    done = sum(read_trial(directory) is not None for directory in work.found)
-    print(f"{done} of {count} are done after {args.seconds - deadline + time.monotonic():.0f} s")
+    for run in runs:
+        run.start()
+    for run in runs:
+        run.join()
+    card.close()
+    print(f"{write_report(work)}, after {time.monotonic() - started:.0f} s")
+
+
+def print_aside(text: str) -> None:
+    """Show a line of progress where no line is taken for a training."""
+    print(text, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -32,7 +32,8 @@ def test_what_workers_have_trained_is_trained_no_more(
         [sys.executable, str(SCRIPT), out, *options], capture_output=True, text=True, check=True
     )
     lines = done.stdout.splitlines()
-    assert lines[0] == "6 trainings"  # three amounts of smoothing with two seeds
-    assert lines[-1].startswith("6 of 6 are done")
+    assert len(lines) == 7  # three amounts of smoothing with two seeds, and where the report is
+    assert lines[-1].startswith(f"{out}/report.html")
+    assert (tmp_path / "paper" / "smoothing.json").is_file()
     monkeypatch.setattr(work, "run_trial", pytest.fail)
     assert not dispatch(["reproduce", "smoothing", "--scale", "toy", "--out", out])
