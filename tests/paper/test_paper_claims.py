@@ -246,3 +246,19 @@ def test_a_difference_is_shown_with_its_interval_and_the_side_that_was_expected(
     )  # fmt: skip
     assert (claim.ours, claim.verdict) == ("a -1.0 (-1.2 to -0.8) b", "holds")
     assert claim.p == pytest.approx(0.0033, abs=1e-4)  # t = 17.32 with two degrees of freedom
+
+
+def test_the_times_of_a_shared_gpu_are_no_cost(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table2, "score", lambda work, group, **options: group.bleu)
+    work = Invented(named("big"), 1.0)
+    sizes = replace(work.base.model, source_vocab_size=9, target_vocab_size=9)
+    groups = work.run_groups([PlannedTrial("base", replace(work.base, model=sizes))])
+    on_cores, on_a_gpu = (
+        table2.trained_table(work, groups, {"base": groups["base"].bleu}, (), flops).rows[0]
+        for flops in (2.0, None)
+    )
+    assert on_cores[:-3] == on_a_gpu[:-3]
+    assert on_cores[-3] == 2.0 * groups["base"].seconds
+    assert (on_a_gpu[-3], on_a_gpu[-2], on_a_gpu[-1]) == (None, on_cores[-2], None)
+    work.device = "cuda"
+    assert "time on a GPU beside others" in table3.score_table(work, groups).note

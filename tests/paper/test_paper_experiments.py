@@ -281,7 +281,7 @@ def test_the_document_names_existing_files_and_commands() -> None:
     paths = re.findall(r"`([a-z_0-9/]+\.py)`", text)
     assert len(paths) > 20
     for path in paths:
-        folder = root if path.startswith("tests/") else root / "src" / "headway"
+        folder = root if path.startswith(("tests/", "benchmarks/")) else root / "src" / "headway"
         assert (folder / path).is_file(), path
     for target in re.findall(r"\]\((\w[\w-]*\.md)\)", text):
         assert (root / "docs" / target).is_file(), target
@@ -347,21 +347,33 @@ def find_intervals(text: str) -> list[tuple[tuple[float, float, float], float]]:
     return found
 
 
-def test_the_documents_intervals_are_those_of_the_report() -> None:
+@pytest.mark.parametrize(
+    ("report", "sections"),
+    [
+        (
+            "report-minutes.html",
+            [
+                ("## What was trained", "### On Multi30k"),
+                ("### Trained at the small size", "### Trained on Multi30k"),
+                ("## Rivals", "## Departures"),
+            ],
+        ),
+        (
+            "report-hours.html",
+            [("### On Multi30k", "## Table 2"), ("### Trained on Multi30k", "### On a GPU")],
+        ),
+    ],
+)
+def test_the_documents_intervals_are_those_of_the_report(
+    report: str, sections: list[tuple[str, str]]
+) -> None:
     docs = Path(__file__).parents[2] / "docs"
-    page = (docs / "report-minutes.html").read_text(encoding="utf-8")
+    page = (docs / report).read_text(encoding="utf-8")
     known = [values for values, _ in find_intervals(unescape(re.sub("<[^>]+>", " ", page)))]
     text = (docs / "paper.md").read_text(encoding="utf-8")
-    sections = [
-        text.split(begin)[1].split(end)[0]
-        for begin, end in (
-            ("## What was trained", "## Table 2"),
-            ("### Trained at the small size", "### Trained on Multi30k"),
-            ("## Rivals", "## Departures"),
-        )
-    ]
+    parts = [text.split(begin)[1].split(end)[0] for begin, end in sections]
     # The treebank is not in the report.
-    lines = [line for section in sections for line in section.splitlines() if "GUM" not in line]
+    lines = [line for part in parts for line in part.splitlines() if "GUM" not in line]
     intervals = [found for line in lines for found in find_intervals(line)]
     assert len(intervals) > 100
     for (mean, low, high), rounding in intervals:

@@ -56,7 +56,7 @@ def run(work: Work) -> Result:
     )
     last = {name: score(work, group) for name, group in groups.items()}
     averaged = score(work, groups[PUBLISHED], averaged=True)
-    flops = sustained_flops()
+    flops = sustained_flops() if work.device == "cpu" else None
     return collect(
         *findings,
         trained_table(work, groups, last, averaged, flops),
@@ -70,8 +70,11 @@ def run(work: Work) -> Result:
         " the paper; they are about as far apart as the paper's, in shares of the training. Sentencepiece"
         " replaces word-pieces (English-French). The paper's method multiplies the seconds of training"
         " by the sustained speed of the hardware; here that speed is measured on one matrix product,"
-        " and seconds are of one core.",
-        settings={"seeds": list(work.seeds), "sustained FLOP/s of a core": f"{flops:.3g}"},
+        " and seconds are of one core. On a GPU that several trainings share, this method says nothing.",
+        settings={
+            "seeds": list(work.seeds),
+            **({"sustained FLOP/s of a core": f"{flops:.3g}"} if flops else {}),
+        },
     )
 
 
@@ -223,23 +226,23 @@ def trained_table(
     groups: Mapping[str, Group],
     last: Mapping[str, list[float]],
     averaged: Sequence[float],
-    flops: float,
+    flops: float | None,
 ) -> Table:
-    """Return the models trained here: scores, and cost by both methods."""
+    """Return the models trained here: scores, and cost by both methods; on a GPU only what was counted."""
     cells: list[tuple[Cell, ...]] = []
     for name, group in groups.items():
         config = group.trials[0].config
         batch = config.training.batch_tokens
         tokens = sum(t.seconds * t.tokens_per_second for t in group.trials) / len(group.trials)
         counted = count_step(config.model, batch) * tokens / batch
-        by_method = group.seconds * flops
+        by_method = flops and group.seconds * flops
         cells.append(
             (
                 name, percent_text(last[name], 1),
                 percent_text(averaged, 1) if name == PUBLISHED else None,
                 percent_text(score(work, group, as_paper=False), 1),
                 group.parameters, round(group.seconds, 1), by_method, counted,
-                round(100 * counted / by_method, 1),
+                by_method and round(100 * counted / by_method, 1),
             )
         )  # fmt: skip
     columns = (
