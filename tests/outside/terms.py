@@ -8,8 +8,8 @@ inserted       the same with placeholders between words, before a colon, and at 
 glossary       terms from the references, random terms and none: success, BLEU and time
 linked         nouns of the references, linked to their sources by attention, that the model would not choose
 
-SOURCE and TARGET are English and German lines that belong together, such as a test set. The strings and the
-terms are always the same. The exit code is 1 if a promise is broken. Nothing but headway is needed.
+SOURCE and TARGET are lines that belong together, such as a test set, in the languages of the model; those of strings
+are English, German or French. The strings and the terms are always the same. The exit code is 1 if a promise is broken. Nothing but headway is needed.
 """
 
 import argparse
@@ -19,6 +19,7 @@ import statistics
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,31 +35,42 @@ from headway.inference.segments.splitting import ReadingRow
 from headway.text.glossary import Glossary
 from headway.text.lines import read_lines
 
-# Words of a source and their translations that a placeholder can replace.
+# Words that a placeholder can replace, in each of the languages.
+LANGUAGES = ("en", "de", "fr")
 REPLACED = [
-    (r"\bA man\b", r"\bEin Mann\b"),
-    (r"\ba man\b", r"\b[Ee]in(?:en|em)? Mann\b"),
-    (r"\bA woman\b", r"\bEine Frau\b"),
-    (r"\ba woman\b", r"\b[Ee]iner? Frau\b"),
-    (r"\bA (?:little )?girl\b", r"\bEin (?:kleines )?Mädchen\b"),
-    (r"\b[Tt]wo\b", r"\b[Zz]wei\b"),
-    (r"\b[Tt]hree\b", r"\b[Dd]rei\b"),
-    (r"\b[Ff]our\b", r"\b[Vv]ier\b"),
+    (r"\bA man\b", r"\bEin Mann\b", r"\bUn homme\b"),
+    (r"\ba man\b", r"\b[Ee]in(?:en|em)? Mann\b", r"\bun homme\b"),
+    (r"\bA woman\b", r"\bEine Frau\b", r"\bUne femme\b"),
+    (r"\ba woman\b", r"\b[Ee]iner? Frau\b", r"\bune femme\b"),
+    (r"\bA (?:little )?girl\b", r"\bEin (?:kleines )?Mädchen\b", r"\bUne (?:petite )?fille\b"),
+    (r"\b[Tt]wo\b", r"\b[Zz]wei\b", r"\b[Dd]eux\b"),
+    (r"\b[Tt]hree\b", r"\b[Dd]rei\b", r"\b[Tt]rois\b"),
+    (r"\b[Ff]our\b", r"\b[Vv]ier\b", r"\b[Qq]uatre\b"),
 ]
 # Other words, most of which are no stand-ins: for `others`.
 OTHERS = [
-    (r"\bdog\b", r"\bHund\b"), (r"\b[Aa] boy\b", r"\b[Ee]in(?:en|em)? Jungen?\b"),
-    (r"\bchildren\b", r"\bKindern?\b"), (r"\bstreet\b", r"\bStraße\b"), (r"\bwomen\b", r"\bFrauen\b"),
-    (r"\bmen\b", r"\bMännern?\b"), (r"\bball\b", r"\bBall\b"), (r"\bhorse\b", r"\bPferd\b"),
-    (r"\bthe water\b", r"\b(?:das|dem) Wasser\b"), (r"\ba bike\b", r"\beine[mn]? Fahrrad\b"),
-    (r"\bguitar\b", r"\bGitarre\b"), (r"\b[Ff]ive\b", r"\b[Ff]ünf\b"), (r"\bgirls\b", r"\bMädchen\b"),
-    (r"\b[Pp]eople\b", r"\b(?:Menschen|Leute|Personen)\b"), (r"\bdogs\b", r"\bHunden?\b"),
+    (r"\bdog\b", r"\bHund\b", r"\bchien\b"),
+    (r"\b[Aa] boy\b", r"\b[Ee]in(?:en|em)? Jungen?\b", r"\b[Uu]n garçon\b"),
+    (r"\bchildren\b", r"\bKindern?\b", r"\benfants\b"),
+    (r"\bstreet\b", r"\bStraße\b", r"\brue\b"),
+    (r"\bwomen\b", r"\bFrauen\b", r"\bfemmes\b"),
+    (r"\bmen\b", r"\bMännern?\b", r"\bhommes\b"),
+    (r"\bball\b", r"\bBall\b", r"\bballon?\b"),
+    (r"\bhorse\b", r"\bPferd\b", r"\bcheval\b"),
+    (r"\bthe water\b", r"\b(?:das|dem) Wasser\b", r"\bl'eau\b"),
+    (r"\ba bike\b", r"\beine[mn]? Fahrrad\b", r"\bun vélo\b"),
+    (r"\bguitar\b", r"\bGitarre\b", r"\bguitare\b"),
+    (r"\b[Ff]ive\b", r"\b[Ff]ünf\b", r"\b[Cc]inq\b"),
+    (r"\bgirls\b", r"\bMädchen\b", r"\bfilles\b"),
+    (r"\b[Pp]eople\b", r"\b(?:Menschen|Leute|Personen)\b", r"\b[Dd]es gens\b"),
+    (r"\bdogs\b", r"\bHunden?\b", r"\bchiens\b"),
     (r"\b[Aa]n? (?:Asian|old|older|young) (?:man|woman)\b",
-     r"\b[Ee]ine? (?:asiatischer?|alter?|ältere?r?|junger?) (?:Mann|Frau)\b"),
-    (r"\bthe beach\b", r"\b(?:dem|der|den) Strand\b"),
+     r"\b[Ee]ine? (?:asiatischer?|alter?|ältere?r?|junger?) (?:Mann|Frau)\b",
+     r"\b[Uu]ne? (?:(?:homme|femme) (?:asiatique|âgée?)|(?:vieil|vieille|jeune) (?:homme|femme))\b"),
+    (r"\bthe beach\b", r"\b(?:dem|der|den) Strand\b", r"\bla plage\b"),
 ]  # fmt: skip
 PLACEHOLDERS = ["{name}", "{{user.name}}", "%1$s", "%s", "%d", "${count}", "$NAME", "{0}", "`x`"]
-# What may follow any sentence, in both languages.
+# What may follow any sentence, in all languages.
 ADDED = [
     " (https://example.org/a?b=1)", " – joe.doe@example.org", " ({time})", " [%(id)d]", " – /etc/hosts",
     " <br/>", " (5 km/h)", " – 3.5 kg",
@@ -319,13 +331,18 @@ def main() -> int:
     parser.add_argument("source", type=Path)
     parser.add_argument("target", type=Path)
     parser.add_argument("--count", type=int, default=10_000, help="strings, or lines of the text")
+    parser.add_argument("--beam", type=int, help="hypotheses of the search; by default the model's")
     args = parser.parse_args()
     torch.set_num_threads(1)
     translator = Translator.load(args.model)
+    if args.beam:
+        translator.default_search = replace(translator.default_search, beam=args.beam)
     pairs = [Pair(*pair) for pair in zip(*map(read_lines, (args.source, args.target)), strict=True)]
     replaced = {"placeholders": REPLACED, "others": OTHERS}
     if args.campaign in replaced:
-        examples = make_examples(pairs, replaced[args.campaign], args.count)
+        source, target = map(LANGUAGES.index, translator.languages)
+        words = [(each[source], each[target]) for each in replaced[args.campaign]]
+        examples = make_examples(pairs, words, args.count)
         broken = placeholder_campaign(translator, examples)
     elif args.campaign == "inserted":
         broken = placeholder_campaign(translator, insert_placeholders(pairs, args.count))

@@ -48,6 +48,25 @@ def test_a_phrase_of_which_only_one_word_is_translated_is_no_stand_in() -> None:
     assert [phrase.text for phrase in found if "people" in phrase.text.casefold()] == ["People"]
 
 
+@pytest.mark.parametrize("share", [0.5, 0.8])
+def test_the_translation_of_two_steady_words_joins_theirs(share: float) -> None:
+    """Nouns have one translation, and one line in so many of "un dog" has another article than "a"."""
+    pairs = [
+        (f"Un {noun} {verb}.", f"{article} {noun}x {verb}y.")
+        for noun in ("dog", "cat", "tree", "car", "cup", "hat")
+        for n, verb in enumerate("abcdefghij")
+        for article in ["a" if noun != "dog" or n < 10 * share else "the"]
+    ]
+    found = {p.text: p.translations for p in find_steady_phrases(*zip(*pairs, strict=True))}
+    assert found["dog"] == ("dogx",)
+    assert found["Un"][0] == "a"
+    assert found.get("Un dog") == (("a dogx",) if share > 0.65 else None)
+    # In another order, too.
+    turned = [(a, b.replace("a dogx", "dogx a")) for a, b in pairs]
+    found = {p.text: p.translations for p in find_steady_phrases(*zip(*turned, strict=True))}
+    assert found.get("Un dog") == (("dogx a",) if share > 0.65 else None)
+
+
 def test_rare_phrases_are_found_behind_frequent_ones() -> None:
     """What stands between two words is often a name, and the names of places are many and rare."""
     verbs = [f"verb{chr(97 + n)}" for n in range(26)] * 2

@@ -41,6 +41,7 @@ from headway.text.tokenizer import Tokenizer
 
 ResultT = TypeVar("ResultT")
 AUTOMATA = 256  # that are kept
+AHEAD = 4  # hypotheses, at least, that a search for constraints follows: one alone begins them too early
 GPU_BATCH = 15  # tokens of a GPU's batch, for each token of a processor's
 
 
@@ -232,37 +233,57 @@ class TokenSearch:
             constraints: What each translation must contain; None: nothing. Sampling ignores it.
         """
         required = constraints or [()] * len(sources)
-        limits = [
-            self.max_target_length(source, search, len(prefix) + count_tokens(some))
-            for source, prefix, some in zip(sources, prefixes, required, strict=True)
-        ]
         engine = self.engine(search.precision)
         eos, pad = self.tokenizer.eos, self.tokenizer.target_pad
+
+        def limit(row: int, some: Constraints) -> int:
+            added = len(prefixes[row]) + count_tokens(some)
+            return self.max_target_length(sources[row], search, added)
+
         if search.sample:
+            limits = [limit(row, ()) for row in range(len(sources))]
             longest = max(max(limits), 1 + max(map(len, prefixes)))
             # A sample depends on the seed and the text alone, not on the number of the line.
             keys = [[_checksum(source)] for source in sources]
+            started = engine.start(sources, search.n_best, longest)
             return find_hypotheses(
-                engine.start(sources, search.n_best, longest), limits, search, keys=keys,
-                prefixes=prefixes, eos=eos, pad=pad,
-            )  # fmt: skip
-        automata = self._automata(required)
-        found = search_batch(
-            engine, sources, limits, beam=search.beam, alpha=search.alpha, n_best=search.n_best,
-            eos=eos, pad=pad, prefixes=prefixes,
-            choices=self.choices(sources, prefixes, required, search), is_wanted=is_wanted,
-            automata=automata,
-        )  # fmt: skip
-        # Constraints that contradict each other leave nothing: then the model translates freely.
-        empty = [i for i, n_best in enumerate(found) if automata and automata[i] and not n_best]
-        empty = [i for i in empty if is_wanted is None or is_wanted(i)]
-        if empty:
-            rest = self.search_batch(
-                [sources[i] for i in empty], [prefixes[i] for i in empty], search
+                started, limits, search, keys=keys, prefixes=prefixes, eos=eos, pad=pad
             )
-            for i, n_best in zip(empty, rest, strict=True):
-                found[i] = n_best
+        choices = self.choices(sources, prefixes, required, search)
+
+        def find(rows: Sequence[int], beam: int, some: list[Constraints]) -> list[list[Hypothesis]]:
+            return search_batch(
+                engine, [sources[row] for row in rows], list(map(limit, rows, some)), beam=beam,
+                alpha=search.alpha, n_best=search.n_best, eos=eos, pad=pad,
+                prefixes=[prefixes[row] for row in rows],
+                choices=choices and [choices[row] for row in rows],
+                is_wanted=is_wanted and (lambda row: is_wanted(rows[row])),
+                automata=self._automata(some),
+            )  # fmt: skip
+
+        # Without terms of a glossary, most translations contain by themselves what they must, and a search
+        # without constraints is faster and better.
+        first = [some if any(each.is_term for each in some) else () for some in required]
+        found = find(range(len(sources)), search.beam, first)
+        # Terms that contradict each other leave nothing: then the model translates freely.
+        empty = [row for row, some in enumerate(first) if some and not found[row]]
+        lacking = [
+            row for row, some in enumerate(required)
+            if some and not first[row] and not self._are_met(some, found[row])
+        ]  # fmt: skip
+        again: list[tuple[list[int], int, list[Constraints]]] = [
+            (empty, search.beam, [() for _ in empty]),
+            (lacking, max(AHEAD, search.beam), [required[row] for row in lacking]),
+        ]
+        for rows, beam, some in again:
+            for row, n_best in zip(rows, find(rows, beam, some) if rows else (), strict=True):
+                found[row] = n_best or found[row]
         return found
+
+    def _are_met(self, constraints: Constraints, n_best: Sequence[Hypothesis]) -> bool:
+        """Return whether all hypotheses meet constraints, at least one."""
+        automaton = self.follow(constraints)
+        return all(automaton.accepts(hypothesis.tokens) for hypothesis in n_best)
 
     def prepare(self, search: SearchConfig) -> Engine:
         """Return the engine for a search, before any work begins.

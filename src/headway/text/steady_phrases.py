@@ -4,6 +4,7 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import NamedTuple
 
 from headway.text.words import find_neighbors, starts_sentence
@@ -11,6 +12,9 @@ from headway.text.words import find_neighbors, starts_sentence
 WORDS = 2  # of a phrase and of its translation, at most
 LEAST = 10  # lines that have a phrase
 STEADY = 0.9  # of these lines whose translations have one of the forms
+JOINED = (
+    0.65  # of the lines of a phrase of two steady words whose translations join those of the words
+)
 USUAL = 0.8  # of these lines whose translations have the most frequent form, but for capitals
 RARE = 0.02  # a form that fewer lines have does not count
 OWN = 0.5  # of the lines with another form whose source has the phrase
@@ -57,9 +61,9 @@ def find_steady_phrases(sources: Sequence[str], translations: Sequence[str]) -> 
     """Return phrases that most lines translate in the same way, the most frequent first.
 
     The translation of a phrase is the phrase of the translations that occurs with it most (by Dice's coefficient).
-    Its other forms are sought in the lines that have none so far. Not taken are phrases that follow almost any
-    word, such as "and", phrases of which only one word is translated, such as "man is" by "Mann", and phrases
-    with numbers, which are parts of dates, times and prices.
+    Its other forms are sought in the lines that have none so far. If only one word of a phrase is translated so, such
+    as "man is" by "Mann", its translation joins those of both words: "a man" by "ein Mann". Not taken are phrases
+    that follow almost any word, such as "and", and phrases with numbers, which are parts of dates, times and prices.
 
     Args:
         sources: Raw text.
@@ -87,14 +91,15 @@ def find_steady_phrases(sources: Sequence[str], translations: Sequence[str]) -> 
             written[starts_sentence(sources[row][:start])][sources[row][start:end]] += 1
             before[neighbors[0]] += 1
             after[neighbors[1]] += 1
-        forms = _find_forms([of_targets[row] for row in rows], frequency)
+        targets = [of_targets[row] for row in rows]
+        forms = _find_forms(targets, frequency)
+        parts = [translated.get(word, set()) for word in phrase.split() if word != phrase]
+        if parts and (not forms or any(part.intersection(forms) for part in parts)):
+            forms = _join_forms(targets, parts, frequency)
         if not forms:
             continue
         translated[phrase] = set(forms)
-        parts = (
-            translated[word] for word in phrase.split() if word != phrase and word in translated
-        )
-        if len(before) > MIXED * len(rows) or any(part & translated[phrase] for part in parts):
+        if len(before) > MIXED * len(rows):
             continue
         spelled = Counter(
             translations[row][slice(*span)]
@@ -144,3 +149,20 @@ def _find_forms(targets: Sequence[Phrases], frequency: Counter[str]) -> list[str
         forms.append(best)
         left = [phrases for phrases in left if best not in phrases]
     return forms if len(left) <= (1 - STEADY) * len(targets) else []
+
+
+def _join_forms(
+    targets: Sequence[Phrases], parts: Sequence[set[str]], frequency: Counter[str]
+) -> list[str]:
+    """Return the form of two words, each a translation of one of the phrase's words; none: few lines have it.
+
+    Args:
+        targets: The phrases of the translations of all lines that have the phrase.
+        parts: The forms of each of the phrase's two words.
+        frequency: How many lines have each phrase.
+    """
+    counts = Counter(phrase for phrases in targets for phrase in phrases if " " in phrase)
+    joined = [" ".join(pair) for each in (parts, parts[::-1]) for pair in product(*each)]
+    best = max(joined, key=lambda p: (counts[p] / (len(targets) + frequency[p]), p), default="")
+    least = max(JOINED * len(targets), OWN * frequency[best])
+    return [best] if best and counts[best] >= least else []
