@@ -99,6 +99,7 @@ def fake(work: Work) -> Result:
     claims = (
         Claim("c & d", "1", "2", "holds", p=0.0123),
         Claim("e", "1", "2", "not decided", p=0.3),
+        Claim("its models have hardly learned", "1", "2", "not decided", p=0.001),
         Claim("f", "1", "2", "shown"),
     )
     return Result(tables=(table,), claims=claims, differs="much")
@@ -151,8 +152,9 @@ def test_finished_results_are_reused_and_shown(
     assert "script" not in reader.tags
     for words in ("F & G", "A <table>", "<b>", "1,234,567", "0.00012", "c & d", "holds", "much"):
         assert words in reader.text, words
-    assert "Of 3 claims: holds 1, not decided 1, shown 1. 2 of the claims are trends" in reader.text
+    assert "Of 4 claims: holds 1, not decided 2, shown 1. 3 of the claims are trends" in reader.text
     assert "(Holm's rule), 1 is, with p up to 0.012." in reader.text
+    assert "machine: torch " in reader.text
     assert ("p = 0.012" in reader.text, "p = 0.3" in reader.text) == (True, True)
     # Nothing was run at another scale.
     assert "F & G" not in write_report(Work(tmp_path, "minutes")).read_text(encoding="utf-8")

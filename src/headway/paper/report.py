@@ -1,11 +1,8 @@
 """Results as one web page that needs nothing else: claims, tables and figures beside the paper's numbers."""
 
 import base64
-import platform
 from collections.abc import Sequence
 from html import escape
-
-import torch
 
 from headway import __version__
 from headway.paper.published import PAPER
@@ -70,8 +67,8 @@ def html(results: Sequence[Result], scale: str, bases: Table, trainings: Table) 
     """
     seconds = sum(result.seconds for result in results)
     footer = (
-        f"Headway {__version__}, torch {torch.__version__}, Python {platform.python_version()},"
-        f" {platform.machine()}, scale “{scale}”, {seconds / 60:.0f} minutes in all."
+        f"Headway {__version__}, scale “{scale}”, {seconds / 60:.0f} minutes, if all experiments ran one after the other;"
+        " the settings of each name its machine."
         " Intervals are 95 % intervals of the mean by Student's t, over the seeds unless a table says otherwise:"
         " they cover initial weights, order and dropout, not the choice of text. A trend “holds” or “does"
         " not” only if its interval excludes zero, or, for a claim of no difference, lies within or outside"
@@ -102,8 +99,9 @@ def _overview(results: Sequence[Result]) -> str:
 
 
 def _judge_together(results: Sequence[Result]) -> str:
-    """Say how many trends are decided if all of them are judged together."""
-    values = sorted(c.p for r in results for c in r.claims if c.p is not None)
+    """Say how many trends are decided if all of them are judged together; one that is not decided alone counts as 1."""
+    claims = [c for r in results for c in r.claims if c.p is not None]
+    values = sorted(1.0 if c.verdict == "not decided" else c.p or 0.0 for c in claims)
     if not values:
         return ""
     count = count_surviving(values)

@@ -2,10 +2,13 @@
 
 import hashlib
 import importlib
+import platform
 import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
+
+import torch
 
 from headway.errors import HeadwayError
 from headway.paper import experiments, report
@@ -80,7 +83,11 @@ def reproduce(name: str, work: Work, *, again: bool = False) -> Result:
             claims=tuple(replace(c, section=c.section or experiment.SECTION) for c in found.claims),
             seconds=time.monotonic() - started,
             differs=_describe_differences(name, found, work),
-            settings={**found.settings, "work": _key(name, work)},
+            settings={
+                **found.settings,
+                "machine": _describe_machine(work),
+                "work": _key(name, work),
+            },
         )
 
     def keep(*findings: Finding) -> None:
@@ -123,6 +130,12 @@ def _describe_differences(name: str, found: Result, work: Work) -> str:
     """Return how an experiment departs from the paper, and how its models are trained, if any are."""
     trains = name in FROM_BASE and not work.is_settings_only
     return f"{found.differs} {work.regime}" if trains else found.differs
+
+
+def _describe_machine(work: Work) -> str:
+    gpu = "" if work.device == "cpu" else f"{torch.cuda.get_device_name(work.device)}, "
+    system = f"Python {platform.python_version()}, {platform.machine()}"
+    return f"{gpu}torch {torch.__version__}, {system}"
 
 
 def _load(name: str) -> Experiment:

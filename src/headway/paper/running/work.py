@@ -96,12 +96,12 @@ class Work:
     @property
     def regime(self) -> str:
         """How the base is trained, in a sentence."""
-        cool_steps = self.base.training.cool_steps
+        cool_steps, scale = self.base.training.cool_steps, self.base.training.rate_scale
         return (
             "The models are trained by later methods than the paper's: Muon instead of Adam for the matrices of"
             " the layers, matrices that start at zero, so that most sub-layers add nothing at first, and a"
             f" learning rate that stays at its peak and falls to zero in the last {cool_steps:,} steps. Its"
-            " peak is equation 3's, so that a wider model has a lower rate."
+            f" peak is {scale:g} times equation 3's, so that a wider model has a lower rate."
         )
 
     @property
