@@ -236,6 +236,16 @@ def test_the_figures_of_attention_heads_are_drawn(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("scale", "batches"), [("minutes", 8), ("hours", 1)])
+def test_a_step_mixes_lengths_where_they_depend_on_the_kind_of_phrase(
+    scale: str, batches: int
+) -> None:
+    for plan in scaling.plan_trials(Work("nowhere", scale), (8, 64)):
+        training = plan.config.training
+        assert training.batch_tokens == batches * training.micro_batch_tokens
+        assert not training.packed
+
+
 @pytest.mark.parametrize("name", ["arguments", "positions", "scaling", "table1"])
 def test_the_scale_paper_only_writes_settings(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -190,9 +190,11 @@ def attend_into(
 def plan_trials(work: Work, widths: Sequence[int]) -> list[PlannedTrial]:
     """Return a training for each way of comparing and each width, two heads each."""
     base = work.base
-    # Additive attention compares all pairs of a row, so rows hold one sentence each. A step of a single
-    # batch, all of one length, would learn several times more slowly from the built-in corpus.
-    tokens = max(LEAST_BATCH, base.training.batch_tokens // 8)
+    # Additive attention compares all pairs of a row, so rows hold one sentence each. In the built-in corpus
+    # length depends on the kind of phrase: a step of a single batch, all of one length, would learn several
+    # times more slowly.
+    batches = work.pick(toy=8, minutes=8, hours=1)
+    tokens = max(LEAST_BATCH, base.training.batch_tokens // batches)
     training = replace(base.training, packed=False, micro_batch_tokens=tokens)
     return [
         PlannedTrial(
