@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from queue import PriorityQueue
 
+from headway.errors import HeadwayError
 from headway.paper.reproduction import ALL, reproduce, write_report
 from headway.paper.running.bitext import Bitext
 from headway.paper.running.plan import PlannedTrial
@@ -30,6 +31,7 @@ from headway.training.machine import configure_process
 # They train on processors, or their padded micro-batches are slow on a card, or they take longest of all.
 LEFT = ["feed_forward", "table4", "classification", "scaling", "rivals"]
 PAUSE = 0.2  # seconds between two looks for a finished training
+FAILED = "failed"  # the name of a file in the directory of a training that failed
 
 
 class Handing(Work):
@@ -40,8 +42,10 @@ class Handing(Work):
         waiting = self.prepare_trials(planned)
         for directory, plan in waiting.items():
             print(f"{plan.effort}\t{directory}", flush=True)
-        while any(read_trial(directory) is None for directory in waiting):
+        while any(read_trial(d) is None and not (d / FAILED).exists() for d in waiting):
             time.sleep(PAUSE)
+        if failed := [directory.name for directory in waiting if read_trial(directory) is None]:
+            raise HeadwayError(f"{self.experiment}: trainings that failed: {', '.join(failed)}")
         return super().run_trials(planned)
 
 
@@ -76,19 +80,23 @@ class Card:
                         self._waiting.put((-float(effort), directory))
 
     def _train_in_turn(self) -> None:
-        """Be the parent of a worker."""
-        with self._start([sys.executable, __file__, "--worker"]) as worker:
-            assert worker.stdin is not None
-            assert worker.stdout is not None
-            while directory := self._waiting.get()[1]:
-                try:
+        """Be the parent of workers, one after another dies."""
+        directory = self._waiting.get()[1]
+        while directory and time.monotonic() < self._deadline:
+            with self._start([sys.executable, __file__, "--worker"]) as worker:
+                assert worker.stdin is not None
+                assert worker.stdout is not None
+                is_alive = True
+                while directory and is_alive:
                     worker.stdin.write(f"{directory}\n")
                     worker.stdin.flush()
-                except BrokenPipeError:  # the time is over
-                    return
-                answer = worker.stdout.readline()
-                print(f"{Path(directory).name}: {answer.rstrip() or 'not finished'}", flush=True)
-            worker.stdin.close()
+                    answer = worker.stdout.readline().rstrip()
+                    is_alive = bool(answer)
+                    if read_trial(Path(directory)) is None:
+                        (Path(directory) / FAILED).touch()
+                    print(f"{Path(directory).name}: {answer or 'not finished'}", flush=True)
+                    directory = self._waiting.get()[1]
+                worker.stdin.close()
 
     def _start(self, command: Sequence[str]) -> "subprocess.Popen[str]":
         """Start a process that is killed when the time is over."""
@@ -147,6 +155,8 @@ def main() -> None:
     started = time.monotonic()
     work = Work(*place, corpus=corpus, device=args.device)
     work.corpus.prepare(args.out / "data", work.base.text)  # once, before several need it
+    for mark in args.out.glob(f"trials/*/{FAILED}"):
+        mark.unlink()
     card = Card(args.workers, started + args.seconds)
     runs = [
         threading.Thread(

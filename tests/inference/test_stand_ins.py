@@ -27,8 +27,8 @@ from headway.text.steady_phrases import FOUND, NEIGHBORS, SteadyPhrase
 
 PHRASES = [
     SteadyPhrase("a cat", "A cat", ("die Katze", "eine Katze"), 23, {"": 19}, {"sees": 11, ".": 3}),
-    SteadyPhrase("two", "Two", ("zwei",), 17, {"": 13, "the": 5}, {"houses": 7}),
-    SteadyPhrase("dog", "Dog", ("Hund",), 11, {"the": 5}, {"sees": 2}),
+    SteadyPhrase("two", "Two", ("zwei",), 17, {"": 13, "^the": 5}, {"houses": 7}),
+    SteadyPhrase("dog", "Dog", ("Hund",), 11, {"the": 5, "^the": 5}, {"sees": 2}),
 ]
 LEARNED = Learned(PHRASES, Gap({"tree": {"sees": 40}, "": {"the": 90}}, 510, 51))
 SEARCH = SearchConfig(max_extra=7)
@@ -56,6 +56,35 @@ def test_the_words_beside_a_placeholder_choose_what_the_model_reads(learned: Tra
     assert read(learned, "{a} sees the {b}. {c} houses") == ["A cat sees the dog. Two houses"]
     # A phrase that the sentence has already cannot be told from the stand-in.
     assert read(learned, "A cat, {name} sees it") == ["A cat, dog sees it"]
+
+
+def test_a_stand_in_is_not_taken_for_another_word_with_its_translation(
+    translator: Translator,
+) -> None:
+    """Dog and hound are one word of the target language, which "a dog" contains."""
+
+    def read_with(line: str, *stand_ins: tuple[str, tuple[int, ...], int]) -> str:
+        known = [
+            StandIn(text, (tokens,), SteadyPhrase(text, text, (text,), 9, {}, {"sees": count}))
+            for text, tokens, count in stand_ins
+        ]
+        marked = MarkedText(line, translator.tokenizer, keep=True, glossary=None)
+        writer = ReadingWriter(marked, translator.tokenizer, lambda: known)
+        [reading] = writer.readings(marked.text)
+        return reading.text
+
+    dog, hound, cat = ("dog", (5,), 7), ("hound", (5,), 5), ("cat", (6,), 3)
+    assert read_with("{name} sees it", dog, hound, cat) == "dog sees it"
+    assert read_with("{name} sees the hound", dog, hound, cat) == "cat sees the hound"
+    assert read_with("{a} sees that {b} sees", dog, hound, cat) == "dog sees that cat sees"
+    whole = ("a dog", (4, 5), 1)
+    assert read_with("{name} sees a dog", dog, hound, cat, whole) == "cat sees a dog"
+    assert read_with("{name} sees a hound", hound, whole) == "a dog sees a hound"
+    # Of two stand-ins none may be a part of the other.
+    assert read_with("{a} sees that {b} sees", dog, whole, cat) == "dog sees that cat sees"
+    assert read_with("{a} sees that {b} sees", ("a dog", (4, 5), 9), dog, cat) == (
+        "a dog sees that cat sees"
+    )
 
 
 def test_a_placeholder_between_words_that_often_stand_together_may_stand_for_nothing(
@@ -97,13 +126,14 @@ def test_gaps_are_counted_in_the_source_text() -> None:
     sources = [*["The cat sees the dog.", "The cat, it sees."] * 20, "Yes"]
     translations = [*["Katze sieht Hund", "Katze, sie sieht"] * 20, "Ja"]
     phrases, gap = learn_stand_ins(sources, translations)
-    assert gap.pairs["the"] == {"cat": 40, "dog": 20}
+    assert gap.pairs["^the"] == {"cat": 40}  # the first words
+    assert gap.pairs["the"] == {"dog": 20}
     assert "yes" not in str(gap.pairs)  # once
     assert gap.pairs[""] == {"the": 40}
     assert gap.pairs["."] == {"": 40}
     assert gap.places == 20 * (7 + 7) + 2
     assert gap.phrases == sum(phrase.lines for phrase in phrases) > 0
-    assert gap.fit("the", "cat") > gap.fit("the", "dog") > gap.fit("the", "it")
+    assert gap.fit("^the", "cat") > gap.fit("the", "dog") > gap.fit("the", "it")
 
 
 def test_placeholders_take_the_places_of_the_translations(learned: Translator) -> None:

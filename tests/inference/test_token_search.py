@@ -10,6 +10,8 @@ from headway.inference import Translator
 from headway.inference.batch_search import search_batch
 from headway.inference.search.beam_search import Hypothesis
 from headway.inference.search.constraints import Constraint, Constraints
+from headway.inference.segments.splitting import ReadingRow, choose_readings
+from headway.inference.token_search import _fill_up
 
 LINES = ["the cat sees the house", "a tree", "the dog sees it and the tree"]
 GREEDY = SearchConfig(beam=1, max_extra=9)
@@ -81,6 +83,63 @@ def test_a_missing_word_is_searched_with_several_hypotheses(translator: Translat
     assert all(a == b for a, b in zip(as_terms, one_beam, strict=True) if b)
 
 
+def test_the_best_does_not_depend_on_how_many_are_asked_for(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where only the best meets its constraints, it stays the best, and others follow that are no better."""
+    word, search = word_of(translator, "dog"), translator.token_search
+    several = replace(GREEDY, beam=4, n_best=4)
+    [[*prefix, _]] = translator.tokenizer.encode_target(["dog cat"])
+    plain = find(translator, [()] * 3, several, prefix)
+    some = find(translator, [[word], [word_of(translator, "tree")], ()], several)
+    monkeypatch.setattr(search, "_keep_met", lambda constraints, n_best: list(n_best[:1]))
+    found = find(translator, [[word]] * 3, several, prefix)
+    for n_best, before in zip(found, plain, strict=True):
+        assert n_best[0] == before[0]
+        scores = [h.score for h in n_best]
+        assert scores == sorted(scores, reverse=True)
+        assert len({tuple(h.tokens) for h in n_best}) == len(n_best) > 1
+    # Where none meets them, those of the second search are all.
+    monkeypatch.setattr(search, "_keep_met", lambda constraints, n_best: [])
+    assert find(translator, [[word], [word_of(translator, "tree")], ()], several) == some
+
+
+def test_words_of_a_prefix_count_row_by_row(translator: Translator) -> None:
+    """Rows that are searched again keep their own prefix and tokens."""
+    word, search = word_of(translator, "tree"), translator.token_search
+    ids = [tokens_of(translator, line) for line in LINES]
+    prefixes = [t[:-1] for t in translator.tokenizer.encode_target(["cat", "tree cat", "dog"])]
+    found = search.search_batch(ids, prefixes, GREEDY, constraints=[[word]] * 3)
+    for row, (source, prefix) in enumerate(zip(ids, prefixes, strict=True)):
+        [alone] = search.search_batch([source], [prefix], GREEDY, constraints=[[word]])
+        assert found[row] == alone
+        assert alone[0].tokens[: len(prefix)] == prefix
+        assert alone[0].tokens.count(word.alternatives[0][0]) == 1
+    assert found[1] == search.search_batch(ids, prefixes, GREEDY)[1]
+
+
+def test_rows_that_nobody_wants_are_searched_once(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search, started = translator.token_search, []
+    engine = search.engine("fp32")
+    start = engine.start
+    monkeypatch.setattr(
+        engine, "start", lambda *args, **kw: (started.append(len(args[0])), start(*args, **kw))[1]
+    )
+    for is_term in (False, True):
+        word = replace(word_of(translator, "dog"), is_term=is_term)
+        find(translator, [[word]] * 3, is_wanted=lambda row: False)
+    assert started == [3, 3]
+
+
+def test_automata_of_many_terms_are_not_kept(translator: Translator) -> None:
+    search = translator.token_search
+    few, many = ([Constraint(((t,),), is_term=True) for t in range(20, 20 + n)] for n in (2, 9))
+    assert search.follow(few).automaton is search.follow(few).automaton
+    assert search.follow(many).automaton is not search.follow(many).automaton
+
+
 def test_where_there_is_no_room_for_a_word_the_plain_translation_stays(
     translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -89,3 +148,20 @@ def test_where_there_is_no_room_for_a_word_the_plain_translation_stays(
     long = Constraint((word_of(translator, "dog").alternatives[0] * 4,))
     for each in (long, replace(long, is_term=True)):
         assert find(translator, [[each], (), ()]) == plain
+
+
+def test_a_reading_whose_search_was_given_up_may_have_nothing() -> None:
+    rows = [ReadingRow(0, []), ReadingRow(0, []), ReadingRow(0, []), ReadingRow(1, [])]
+    found = [[], [Hypothesis([5, 1], -2.0, -2.0)], [Hypothesis([6, 1], -3.0, -3.0)], []]
+    [[best], none] = choose_readings(rows, found)
+    assert (best.tokens, best.reading, none) == ([5, 1], 1, [])
+
+
+def test_hypotheses_of_two_searches_are_in_order_behind_the_first_best() -> None:
+    met = [Hypothesis([5, 1], -2.0, -2.0), Hypothesis([6, 1], -4.0, -4.0)]
+    others = [
+        Hypothesis([7, 1], -1.0, -1.0), Hypothesis([5, 1], -2.0, -2.0), Hypothesis([8, 1], -3.0, -3.0),
+    ]  # fmt: skip
+    assert [h.tokens[0] for h in _fill_up(met, others)] == [5, 8, 6]
+    assert [h.tokens[0] for h in _fill_up(met, others[:1])] == [5, 6]
+    assert (_fill_up([], others), _fill_up(met, [])) == (others, met)

@@ -1,8 +1,10 @@
 """Phrases that are translated in the same way are found, with their forms and with the words beside them."""
 
+import re
+
 import pytest
 
-from headway.text.steady_phrases import find_phrases, find_steady_phrases
+from headway.text.steady_phrases import COUNTS, find_phrases, find_steady_phrases
 
 VERBS, NOUNS = ["see", "hear", "like"], ["dog", "cat", "tree", "car", "cup"]
 COUNT = 20
@@ -78,6 +80,36 @@ def test_rare_phrases_are_found_behind_frequent_ones() -> None:
     ]
     found = {phrase.text for phrase in find_steady_phrases(*zip(*pairs, strict=True))}
     assert {*towns, *verbs} <= found
+
+
+def test_numbers_of_things_are_stand_ins_and_share_their_neighbors() -> None:
+    things, verbs = ["days", "years", "miles", "men"], {"has": "hat", "sees": "sieht"}
+    pairs = [
+        (f"It {verb} {n} {thing}, {n + 10}.", f"Es {translated} {n} {thing}x, {n + 10}.")
+        for n in range(2, 8)
+        for thing in things
+        for verb, translated in [*verbs.items()] * 3
+    ]
+    found = [p for p in find_steady_phrases(*zip(*pairs, strict=True)) if p.text.isdigit()]
+    assert len(found) == COUNTS
+    for phrase in found:
+        assert phrase.text in "234567"  # what stands before a mark is no number of things
+        assert phrase.translations == (phrase.text,)
+        assert phrase.lines == 6 * 24 // COUNTS
+        assert phrase.before == dict.fromkeys(verbs, 6 * 12 // COUNTS)
+        assert phrase.after == dict.fromkeys(things, 6 * 6 // COUNTS)
+    # Not where the translation has no number.
+    words = [(a, re.sub(r"\d+", "viele", b)) for a, b in pairs]
+    assert not [p for p in find_steady_phrases(*zip(*words, strict=True)) if p.text.isdigit()]
+
+
+def test_a_phrase_of_which_a_word_is_lost_is_no_stand_in() -> None:
+    pairs = [
+        (f"{verb} un gars de {noun}.", f"{verb}x guy {n % 9} {noun}y.")
+        for n, (verb, noun) in enumerate((v, w) for v in "abcdef" for w in "ghijkl")
+    ]
+    found = {p.text for p in find_steady_phrases(*zip(*pairs, strict=True))}
+    assert not {"un gars", "gars de"} & found
 
 
 def test_numbers_are_parts_of_times_and_no_stand_ins() -> None:

@@ -41,6 +41,7 @@ from headway.text.tokenizer import Tokenizer
 
 ResultT = TypeVar("ResultT")
 AUTOMATA = 256  # that are kept
+SHARED = 3  # constraints of those, at most
 AHEAD = 4  # hypotheses, at least, that a search for constraints follows: one alone begins them too early
 GPU_BATCH = 15  # tokens of a GPU's batch, for each token of a processor's
 
@@ -61,8 +62,7 @@ class TokenSearch:
         self.models, self.tokenizer, self.directory = models, tokenizer, directory
         self._engines: dict[str, Engine] = {}
         self._stand_ins: dict[tuple[str, Languages], list[StandIn]] = {}
-        # An automaton remembers its states, and the terms of a text have few shapes.
-        self._automaton = lru_cache(AUTOMATA)(Automaton)
+        self._shared_automaton = lru_cache(AUTOMATA)(Automaton)
 
     @property
     def max_positions(self) -> int:
@@ -225,6 +225,10 @@ class TokenSearch:
     ) -> list[list[Hypothesis]]:
         """Search for translations of sources in one batch, in the calling thread.
 
+        A source whose constraints are no terms of a glossary is first searched without them, and again with them, and
+        with at least `AHEAD` hypotheses, if a translation does not meet them. The best of the first search stays the
+        best if it does.
+
         Args:
             sources: Token ids, ``</s>`` last.
             prefixes: Token ids that each translation starts with.
@@ -252,6 +256,8 @@ class TokenSearch:
         choices = self.choices(sources, prefixes, required, search)
 
         def find(rows: Sequence[int], beam: int, some: list[Constraints]) -> list[list[Hypothesis]]:
+            if not rows:
+                return []
             return search_batch(
                 engine, [sources[row] for row in rows], list(map(limit, rows, some)), beam=beam,
                 alpha=search.alpha, n_best=search.n_best, eos=eos, pad=pad,
@@ -261,29 +267,33 @@ class TokenSearch:
                 automata=self._automata(some),
             )  # fmt: skip
 
+        def is_open(row: int) -> bool:
+            return is_wanted is None or is_wanted(row)
+
         # Without terms of a glossary, most translations contain by themselves what they must, and a search
         # without constraints is faster and better.
         first = [some if any(each.is_term for each in some) else () for some in required]
         found = find(range(len(sources)), search.beam, first)
         # Terms that contradict each other leave nothing: then the model translates freely.
-        empty = [row for row, some in enumerate(first) if some and not found[row]]
-        lacking = [
-            row for row, some in enumerate(required)
-            if some and not first[row] and not self._are_met(some, found[row])
-        ]  # fmt: skip
-        again: list[tuple[list[int], int, list[Constraints]]] = [
-            (empty, search.beam, [() for _ in empty]),
-            (lacking, max(AHEAD, search.beam), [required[row] for row in lacking]),
-        ]
-        for rows, beam, some in again:
-            for row, n_best in zip(rows, find(rows, beam, some) if rows else (), strict=True):
-                found[row] = n_best or found[row]
+        empty = [row for row, some in enumerate(first) if some and not found[row] and is_open(row)]
+        for row, n_best in zip(empty, find(empty, search.beam, [() for _ in empty]), strict=True):
+            found[row] = n_best
+        alone = {
+            row: self._keep_met(some, found[row])
+            for row, some in enumerate(required)
+            if some and not first[row] and is_open(row)
+        }
+        lacking = [row for row, met in alone.items() if len(met) < len(found[row])]
+        beam = max(AHEAD, search.beam)
+        again = find(lacking, beam, [required[row] for row in lacking])
+        for row, n_best in zip(lacking, again, strict=True):
+            found[row] = _fill_up(alone[row], n_best) or found[row]
         return found
 
-    def _are_met(self, constraints: Constraints, n_best: Sequence[Hypothesis]) -> bool:
-        """Return whether all hypotheses meet constraints, at least one."""
+    def _keep_met(self, constraints: Constraints, n_best: Sequence[Hypothesis]) -> list[Hypothesis]:
+        """Return the hypotheses that meet constraints, at least one."""
         automaton = self.follow(constraints)
-        return all(automaton.accepts(hypothesis.tokens) for hypothesis in n_best)
+        return [each for each in n_best if automaton.accepts(each.tokens)]
 
     def prepare(self, search: SearchConfig) -> Engine:
         """Return the engine for a search, before any work begins.
@@ -331,7 +341,10 @@ class TokenSearch:
 
     def follow(self, constraints: Constraints) -> SentenceAutomaton:
         """Return what follows constraints, at least one, through a translation."""
-        return SentenceAutomaton.of(constraints, self._words, self._automaton)
+        # An automaton remembers its states. The terms of most sentences have few shapes; many terms have many
+        # states, and shapes that hardly return.
+        make = self._shared_automaton if len(constraints) <= SHARED else Automaton
+        return SentenceAutomaton.of(constraints, self._words, make)
 
     def _automata(
         self, constraints: Sequence[Constraints]
@@ -339,6 +352,16 @@ class TokenSearch:
         if not any(constraints):
             return None
         return [self.follow(some) if some else None for some in constraints]
+
+
+def _fill_up(met: list[Hypothesis], others: list[Hypothesis]) -> list[Hypothesis]:
+    """Return as many hypotheses as ``others`` are, first those of ``met``, without those that exceed its first."""
+    if not met:
+        return others
+    best, written = met[0], {tuple(each.tokens) for each in met}
+    new = [e for e in others if tuple(e.tokens) not in written and e.score <= best.score]
+    rest = sorted([*met[1:], *new], key=lambda each: -each.score)
+    return [best, *rest][: max(len(met), len(others))]
 
 
 def _run_batches(

@@ -4,6 +4,7 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from functools import cache
 from itertools import product
 from typing import NamedTuple
 
@@ -20,10 +21,12 @@ RARE = 0.02  # a form that fewer lines have does not count
 OWN = 0.5  # of the lines with another form whose source has the phrase
 MIXED = 0.45  # different words before a phrase, for each of these lines, at most
 FOUND = 200
+COUNTS = 3  # numbers of things
 SPELLINGS = 12  # of the translations of a phrase
 NEIGHBORS = 100  # words beside a phrase that are counted
 UNSEEN = 0.05  # lines that count for a neighbor that was not seen
 _WORD = re.compile(r"\w+")
+_COUNT = re.compile(r"(?<!\S)([2-9]|[1-9][0-9])(?= [^\W\d])")  # of things, before their name
 
 Span = tuple[int, int]
 Phrases = Mapping[str, list[Span]]
@@ -61,9 +64,10 @@ def find_steady_phrases(sources: Sequence[str], translations: Sequence[str]) -> 
     """Return phrases that most lines translate in the same way, the most frequent first.
 
     The translation of a phrase is the phrase of the translations that occurs with it most (by Dice's coefficient).
-    Its other forms are sought in the lines that have none so far. If only one word of a phrase is translated so, such
-    as "man is" by "Mann", its translation joins those of both words: "a man" by "ein Mann". Not taken are phrases
-    that follow almost any word, such as "and", and phrases with numbers, which are parts of dates, times and prices.
+    Its other forms are sought in the lines that have none so far. If it is the translation of one word of the phrase,
+    such as "Mann" for "a man", those of both words are joined: "ein Mann"; a phrase of which a word is lost is not
+    taken. Nor are phrases that follow almost any word, such as "and", and phrases with numbers, which are parts of
+    dates, times and prices, but for some numbers of things ("7 minutes").
 
     Args:
         sources: Raw text.
@@ -72,49 +76,82 @@ def find_steady_phrases(sources: Sequence[str], translations: Sequence[str]) -> 
     of_sources, of_targets = list(map(find_phrases, sources)), list(map(find_phrases, translations))
     frequency = Counter(phrase for phrases in of_targets for phrase in phrases)
     lines: dict[str, list[int]] = defaultdict(list)
-    for number, phrases in enumerate(of_sources):
+    for row, phrases in enumerate(of_sources):
         for phrase, spans in phrases.items():
-            if len(spans) == 1 and not any(map(str.isdigit, phrase.split())):
-                lines[phrase].append(number)
+            is_count = phrase.isdigit() and _COUNT.match(sources[row], spans[0][0])
+            if len(spans) == 1 and (is_count or not any(map(str.isdigit, phrase.split()))):
+                lines[phrase].append(row)
+
+    @cache
+    def translate(phrase: str) -> list[str]:
+        """Return the forms of a phrase; none: it is not steady, or too rare."""
+        targets = [of_targets[row] for row in lines.get(phrase, ())]
+        if len(targets) < LEAST:
+            return []
+        forms = _find_forms(targets, frequency)
+        words = phrase.split()
+        if len(words) == 1:
+            return forms
+        parts = [translate(word) for word in words]
+        if not forms or any(not set(forms).isdisjoint(part) for part in parts):
+            return _join_forms(targets, parts, frequency)
+        return forms if all(parts) or all(" " in form for form in forms) else []
+
     found: list[SteadyPhrase] = []
-    translated: dict[str, set[str]] = {}
+    counts: list[SteadyPhrase] = []
     for phrase, rows in sorted(
         lines.items(), key=lambda each: (-len(each[1]), len(each[0]), each[0])
     ):
         if len(found) == FOUND or len(rows) < LEAST:
             break
+        forms = translate(phrase)
         written: tuple[Counter[str], Counter[str]] = Counter(), Counter()  # within, and first
-        before, after = Counter[str](), Counter[str]()
-        for row in rows:
+        before, after, spelled = Counter[str](), Counter[str](), Counter[str]()
+        for row in rows if forms else ():
             start, end = of_sources[row][phrase][0]
             neighbors = find_neighbors(sources[row], start, end)
             written[starts_sentence(sources[row][:start])][sources[row][start:end]] += 1
             before[neighbors[0]] += 1
             after[neighbors[1]] += 1
-        targets = [of_targets[row] for row in rows]
-        forms = _find_forms(targets, frequency)
-        parts = [translated.get(word, set()) for word in phrase.split() if word != phrase]
-        if parts and (not forms or any(part.intersection(forms) for part in parts)):
-            forms = _join_forms(targets, parts, frequency)
-        if not forms:
+            places = (span for form in forms for span in of_targets[row].get(form, ()))
+            spelled.update(translations[row][slice(*span)] for span in places)
+        if not forms or (not phrase.isdigit() and len(before) > MIXED * len(rows)):
             continue
-        translated[phrase] = set(forms)
-        if len(before) > MIXED * len(rows):
-            continue
-        spelled = Counter(
-            translations[row][slice(*span)]
-            for row in rows
-            for form in forms
-            for span in of_targets[row].get(form, ())
-        )
         within, first = ((written[i] or written[1 - i]).most_common(1)[0][0] for i in (0, 1))
-        found.append(
-            SteadyPhrase(
-                within, first, tuple(text for text, _ in spelled.most_common(SPELLINGS)), len(rows),
-                dict(before.most_common(NEIGHBORS)), dict(after.most_common(NEIGHBORS)),
-            )
-        )  # fmt: skip
-    return found
+        spellings = tuple(text for text, _ in spelled.most_common(SPELLINGS))
+        steady = SteadyPhrase(within, first, spellings, len(rows), before, after)
+        if not phrase.isdigit():
+            found.append(_keep(steady))
+        elif forms == [phrase]:
+            counts.append(steady)
+    return sorted([*found, *_pool(counts)], key=lambda each: -each.lines)
+
+
+def _keep(phrase: SteadyPhrase) -> SteadyPhrase:
+    """Return a phrase with its most frequent neighbors."""
+    before, after = (
+        dict(Counter(neighbors).most_common(NEIGHBORS))
+        for neighbors in (phrase.before, phrase.after)
+    )
+    return phrase._replace(before=before, after=after)
+
+
+def _pool(counts: Sequence[SteadyPhrase]) -> list[SteadyPhrase]:
+    """Return the most frequent numbers of things; each has an equal share of the neighbors of all.
+
+    What stands beside one number may stand beside another, and each of them is rare.
+    """
+    kept = counts[:COUNTS]
+    before, after = (
+        {
+            word: share
+            for word, count in sum((Counter(n) for n in all_neighbors), Counter[str]()).items()
+            if (share := count // len(kept))
+        }
+        for all_neighbors in ([c.before for c in counts], [c.after for c in counts])
+    )
+    lines = sum(each.lines for each in counts) // max(1, len(kept))
+    return [_keep(each._replace(lines=lines, before=before, after=after)) for each in kept]
 
 
 def find_phrases(text: str) -> dict[str, list[Span]]:
@@ -152,7 +189,7 @@ def _find_forms(targets: Sequence[Phrases], frequency: Counter[str]) -> list[str
 
 
 def _join_forms(
-    targets: Sequence[Phrases], parts: Sequence[set[str]], frequency: Counter[str]
+    targets: Sequence[Phrases], parts: Sequence[Sequence[str]], frequency: Counter[str]
 ) -> list[str]:
     """Return the form of two words, each a translation of one of the phrase's words; none: few lines have it.
 

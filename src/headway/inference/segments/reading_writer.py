@@ -76,8 +76,14 @@ class ReadingWriter:
             yield self.read(part, [NOTHING])
 
     def _find_free(self, part: str, kept: Sequence[Mark]) -> list[StandIn]:
-        """Return the words and phrases that the translation can only contain because of themselves."""
+        """Return the words and phrases that the translation can only contain because of themselves.
+
+        Two phrases may have one translation: a text with "personnes" has no stand-in "gens", because both are "people".
+        """
         present = _spell_phrase(part)
+        said = [
+            each for each in self.stand_ins() if each.text and _spell_phrase(each.text) in present
+        ]
         # A stand-in with a token of a term could only be written as a part of the term.
         terms = [mark for mark in kept if mark.kind in ("term", "literal")]
         taken = {
@@ -92,6 +98,7 @@ class ReadingWriter:
             if each.text
             and _spell_phrase(each.text) not in present
             and not any(taken.intersection(tokens) for tokens in each.alternatives)
+            and not any(map(each.is_within, said))
         ]
 
     def _choose(self, part: str, phrases: Sequence[StandIn], reads_literals: bool) -> list[StandIn]:
@@ -107,7 +114,12 @@ class ReadingWriter:
         for number, (_, mark) in enumerate(parts):
             if mark is not None and mark.kind in kinds:
                 neighbors = _find_neighbors(parts, number)
-                fitting = [each for each in phrases if each not in chosen] or phrases
+                apart = [
+                    each
+                    for each in phrases
+                    if not any(each.is_within(other) or other.is_within(each) for other in chosen)
+                ]
+                fitting: Sequence[StandIn] = apart or phrases
                 if mark.kind == "name" and _may_be_nothing(parts, number):
                     fitting = [*fitting, *nothing]
                 chosen.append(max(fitting, key=lambda each: each.fit(neighbors)))

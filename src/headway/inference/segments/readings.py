@@ -1,5 +1,7 @@
 """A reading: the text that a model reads in the place of a segment with placeholders or terms of a glossary."""
 
+from functools import lru_cache
+from itertools import combinations
 from typing import NamedTuple
 
 from headway.inference.search.constraints import Constraint
@@ -24,6 +26,20 @@ class StandIn(NamedTuple):
     def fit(self, neighbors: tuple[str, str]) -> float:
         """Return how well it fits between two neighbors; see `SteadyPhrase.fit` and `Gap.fit`."""
         return 0.0 if self.known is None else self.known.fit(*neighbors)
+
+    def is_within(self, other: "StandIn") -> bool:
+        """Return whether a translation of it is one of another stand-in, or a part of one."""
+        return not _list_parts(other.alternatives).isdisjoint(self.alternatives)
+
+
+@lru_cache(1024)
+def _list_parts(alternatives: tuple[tuple[int, ...], ...]) -> frozenset[tuple[int, ...]]:
+    """Return all runs of tokens in alternatives."""
+    return frozenset(
+        tokens[start:end]
+        for tokens in alternatives
+        for start, end in combinations(range(len(tokens) + 1), 2)
+    )
 
 
 NOTHING = StandIn("", ())

@@ -64,12 +64,16 @@ def list_readings(segments: Sequence[Segment], search: SearchConfig) -> list[Rea
 def choose_readings(
     rows: Sequence[ReadingRow], found: Sequence[list[Hypothesis]]
 ) -> list[list[Hypothesis]]:
-    """Return for each segment the hypotheses of the reading whose best one has the highest score."""
+    """Return for each segment the hypotheses of the reading whose best one has the highest score.
+
+    A reading whose search was given up may have none.
+    """
     best: dict[int, list[Hypothesis]] = {}
     reading = 0
     for row, n_best in zip(rows, found, strict=True):
         reading = reading + 1 if row.segment in best else 0
-        if reading == 0 or (n_best and n_best[0].score > best[row.segment][0].score):
+        before = best.get(row.segment, [])
+        if reading == 0 or (n_best and (not before or n_best[0].score > before[0].score)):
             best[row.segment] = [h._replace(reading=reading) for h in n_best] if reading else n_best
     return [best[number] for number in range(len(best))]
 
