@@ -143,6 +143,12 @@ def has_words(text: str) -> bool:
     return _has_words(text, _match(text))
 
 
+def is_all_kept(text: str) -> bool:
+    """Return whether a text has kept text, and no letter or digit besides."""
+    found = _match(text)
+    return bool(found) and not any(map(str.isalnum, "".join(_list_gaps(text, found))))
+
+
 def is_symbol(text: str) -> bool:
     """Return whether a text is a unit, a Roman number, or has no word of two letters, as cells of tables may be.
 
@@ -156,10 +162,14 @@ def is_symbol(text: str) -> bool:
 
 
 def _has_words(text: str, found: list[KeptText]) -> bool:
+    return any(map(str.isalpha, "".join(_list_gaps(text, found))))
+
+
+def _list_gaps(text: str, found: list[KeptText]) -> list[str]:
+    """Return what stands before, between and after kept text."""
     ends = [0, *(kept.end for kept in found)]
     starts = [*(kept.start for kept in found), len(text)]
-    gaps = (text[end:start] for end, start in zip(ends, starts, strict=True))
-    return any(character.isalpha() for gap in gaps for character in gap)
+    return [text[end:start] for end, start in zip(ends, starts, strict=True)]
 
 
 def _match(text: str) -> list[KeptText]:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
+from headway.text.kept_text import has_words, is_all_kept
 from headway.text.languages import is_unspaced
 from headway.text.numbers import compare_numbers
 
@@ -28,8 +29,8 @@ def find_defects(source: str, translation: str, languages: tuple[str, str]) -> t
 
     Returns:
         loop: words come three times in a row, and not in the source. numbers: a number from 13 on is in one
-        of the texts only. untranslated: the translation is empty, or nearly all words stand in it as they
-        stand in the source.
+        of the texts only. untranslated: the translation is empty or has nothing but kept text such as placeholders, or nearly
+        all words stand in it as they stand in the source.
     """
     source_language, language = languages
     found: list[Defect] = []
@@ -37,7 +38,8 @@ def find_defects(source: str, translation: str, languages: tuple[str, str]) -> t
         found.append("loop")
     if compare_numbers(source, translation).different:
         found.append("numbers")
-    if not translation.strip() or (
+    is_bare = is_all_kept(translation) and all(kept in source for kept in translation.split())
+    if (has_words(source) and (is_bare or not translation.strip())) or (
         source_language != language and share_copied(source, translation) >= MOST_COPIED
     ):
         found.append("untranslated")
