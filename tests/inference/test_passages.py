@@ -16,6 +16,7 @@ from headway.text.words import find_words
 TEXTS = [
     "One. Two! Three?  Four", "a\r\n\r\n b \n\nc.", "  ", "", "🎉 hello 🎉\n— \n", "Dr. Smith came. He left.",
     "日本語。もう一つ。", "a.b.c. d", "\u2028x\u2029y\x0bz", "...\nA", "e.g. this", "1. a\n2. b",
+    r"\nOne.\r\n two\t\n",
 ]  # fmt: skip
 
 
@@ -59,6 +60,50 @@ def test_sentences_without_a_space_get_one_where_the_language_has_them() -> None
 )
 def test_a_sentence_ends_behind_an_ellipsis_an_address_and_a_unit(text: str, count: int) -> None:
     assert len(Passage.split(text, "en").sentences) == count
+
+
+@pytest.mark.parametrize("escape", [r"\n", r"\t", r"\r", r"\r\n", r"\n\n", r" \n "])
+def test_an_escape_divides_a_text_as_a_line_break_does(escape: str) -> None:
+    passage = Passage.split(f"{escape}At 8 AM{escape}{{name}}: go.{escape}", "en")
+    assert passage.sentences == ["At 8 AM", "{name}: go."]
+    assert passage.gaps == [escape] * 3
+    assert Passage.split(f"One.{escape}two", "en").sentences == ["One.", "two"]
+
+
+def test_an_escape_behind_an_address_or_a_path_is_no_part_of_it() -> None:
+    text = r"See https://a.b/c\nSee www.a.b\nSee C:\new.\nStop"
+    expected = ["See https://a.b/c", "See www.a.b", r"See C:\new.", "Stop"]
+    assert Passage.split(text, "en").sentences == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"Open C:\new\Table", r"Open C:\New\t1", r"Open docs\new", r"Open a.b\table", r"Open \\server\new",
+        "Write `a\\n` here", r'Write "\r\n" here', r"The ends (\r\n) of lines", r"The pattern [^\r\n]+",
+        r"Twice a backslash: \\n", r"Open %HOME%\new",
+    ],
+)  # fmt: skip
+def test_no_escape_is_in_a_path_or_stands_for_itself(text: str) -> None:
+    assert Passage.split(text, "en").sentences == [text]
+
+
+def test_no_word_goes_on_across_an_escape(translator: Translator) -> None:
+    split = SplitText.split(translator, r"a cat.\nThe dog")
+    found = [
+        [Translation(text, 0.0, 0.0, alignment=[(0, 1), (1, 0)])]
+        for text in ("chat un.", "Chien le")
+    ]
+    links = join_sentences(split, found, "fr", align=True).links
+    assert links is not None
+    words = [
+        (
+            split.text[slice(*links.source[source])],
+            r"chat un.\nChien le"[slice(*links.target[target])],
+        )
+        for source, target in links.pairs
+    ]
+    assert words == [("a", "un."), ("cat.", "chat"), ("The", "le"), ("dog", "Chien")]
 
 
 def test_a_text_of_a_document_without_a_letter_of_the_vocabulary_stays(

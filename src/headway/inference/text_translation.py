@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import unescape
-from itertools import islice
+from itertools import chain, islice
 from typing import NamedTuple
 
 from headway.config import SearchConfig
@@ -16,7 +16,7 @@ from headway.inference.translator import WINDOW, Translator
 from headway.text.kept_text import is_symbol
 from headway.text.languages import is_translatable
 from headway.text.word_links import WordLinks
-from headway.text.words import Span
+from headway.text.words import Span, cut_words, find_words
 
 _MARKS = ".…!?:;,。！？：；，、"  # at the end of a text
 _UNLIKE_STOPS = (":", ";", ",", "...", "…", "：", "；", "，", "、")
@@ -178,14 +178,23 @@ def join_sentences(
     rated = [(len(s.source), s.translation.quality) for s in result.sentences]
     result.quality = mean_quality([(n, q) for n, q in rated if q is not None])
     if align:
-        result.links = WordLinks.between(split.text, best)
-        for start, (sentence, target_start, first) in zip(
-            split.passage.starts(), result.sentences, strict=True
-        ):
-            start += len(split.language_name)
+        starts = [start + len(split.language_name) for start in split.passage.starts()]
+        result.links = WordLinks(
+            _find_words(split.text, starts, split.passage.sentences),
+            _find_words(best, target_starts, [first.text for first, *_ in found]),
+        )
+        for start, (sentence, target_start, first) in zip(starts, result.sentences, strict=True):
             pairs = first.alignment or []
             result.links.add_sentence(sentence, start, first.text, target_start, pairs)
     return result
+
+
+def _find_words(text: str, starts: Sequence[int], sentences: Sequence[str]) -> list[Span]:
+    """Return the words of a text, none of which goes on into another sentence, such as behind an escape."""
+    places = [
+        (start, start + len(sentence)) for start, sentence in zip(starts, sentences, strict=True)
+    ]
+    return cut_words(find_words(text), [*chain.from_iterable(places)])
 
 
 def expand_kept(found: TextTranslation, marks: KeptMarks) -> TextTranslation:

@@ -3,7 +3,7 @@
 import re
 import sys
 import unicodedata
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 Span = tuple[int, int]
@@ -42,6 +42,15 @@ def find_words(text: str, start: int = 0) -> list[Span]:
     marks behind it; so is a row of katakana. Marks that touch a word belong to it.
     """
     return [(start + found.start(), start + found.end()) for found in _WORD.finditer(text)]
+
+
+def cut_words(words: Sequence[Span], places: Sequence[int]) -> list[Span]:
+    """Return words with those divided that go on across one of some sorted places."""
+    cut: list[Span] = []
+    for start, end in words:
+        inside = places[bisect_right(places, start) : bisect_left(places, end)]
+        cut += pairwise([start, *inside, end])
+    return cut
 
 
 def is_word_alone(character: str) -> bool:

@@ -1,18 +1,26 @@
 """Texts of any length split into sentences, and joined again.
 
-What stands between the sentences (white space, marks, emoji) stays as it is.
+What stands between the sentences (white space, escapes of line breaks, marks, emoji) stays as it is.
 """
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain, pairwise
 
 from headway.inference.segments.splitting import split_sentences
-from headway.text.kept_text import has_words
+from headway.text.kept_text import find_kept_text, has_words
 from headway.text.languages import is_unspaced
+from headway.text.words import Span
 
 # A run of white space is matched once, from its beginning: the time is linear in its length.
-_LINE_BREAKS = re.compile(r"((?<!\s)\s*[\n\r]\s*)")
+_LINE_BREAKS = re.compile(r"(?<!\s)\s*[\n\r]\s*")
+# What programs write for line breaks and tabs. Before small letters one alone is perhaps part of a path (docs\new), unless
+# a sentence ends before it; in brackets or quotes of its own the text speaks of it.
+_ESCAPES = re.compile(
+    r"""(?<![\\(\[|^])(?<!\\[nrt])(?!(?<=["'“‘«])(?:\\[nrt])+["'”’»])"""
+    r"(?:(?:\\[nrt]){2,}+|\\[nrt](?![a-z])|(?<=\w[.,;:!?])\\[nrt])"
+)
 _SENTENCE_END = re.compile(r"[.!?…。！？।؟][^\w\s]*\s*\S")
 
 
@@ -21,7 +29,7 @@ class Passage:
     """A text split into sentences: ``gaps[0] + sentences[0] + gaps[1] + ...`` is the text.
 
     Attributes:
-        gaps: White space, and what has no words, such as marks and placeholders; one more than sentences.
+        gaps: White space, and what has no words, such as escapes, marks and placeholders; one more than sentences.
         sentences: What is translated.
     """
 
@@ -38,7 +46,9 @@ class Passage:
             is_split: Split lines into sentences; if false, a line counts as one sentence.
         """
         gaps, sentences = [""], []
-        for number, line in enumerate(_LINE_BREAKS.split(text)):
+        places = [0, *chain.from_iterable(_find_breaks(text)), len(text)]
+        for number, (start, end) in enumerate(pairwise(places)):
+            line = text[start:end]
             if number % 2:
                 gaps[-1] += line
                 continue
@@ -90,3 +100,12 @@ class Passage:
             found.append(at)
             at += len(sentence) + len(gap)
         return found
+
+
+def _find_breaks(text: str) -> list[Span]:
+    """Return where the line breaks of a text are, and the escapes of line breaks and tabs."""
+    breaks = [found.span() for found in _LINE_BREAKS.finditer(text)]
+    if escapes := [found.span() for found in _ESCAPES.finditer(text)]:
+        kept = {at for part in find_kept_text(text) for at in range(part.start, part.end)}
+        breaks += [span for span in escapes if span[0] not in kept]  # not in code or paths
+    return sorted(breaks)
