@@ -504,6 +504,12 @@ def test_speakers_and_notes_are_texts_of_their_own() -> None:
         ("<i>- Who?</i>\n<b><i>- Me.</i></b>", ["Who?", "Me."]),
         ("<i>- Who?\n- <b>Me</b>.</i>", ["Who?", "Me."]),
         ("A man runs.\\NA dog runs.", ["A man runs. A dog runs."]),
+        (r"{\8}- Who?" "\n- Me.", ["Who?", "Me."]),
+        (r"{\8}<i>- Who?</i>" "\n" r"<i>{\8}- Me.</i>", ["Who?", "Me."]),
+        (r"{\8}[sighs] Who?", ["sighs", "Who?"]),
+        (r"<i>{\8}(sighs)" "\nWho?</i>", ["sighs", "Who?"]),
+        (r"<i>Al: who <b>sighs</b>?</i>", ["Al:", "who sighs?"]),
+        (r"{\8}A man" "\nruns.", ["A man runs."]),
     ],
 )
 def test_brackets_dashes_and_line_breaks_of_subtitles_stay(cue: str, texts: list[str]) -> None:

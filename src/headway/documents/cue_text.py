@@ -12,10 +12,10 @@ from headway.documents.placing import place
 from headway.text.words import find_words
 
 LINE = 42  # characters of a line that can be read in time, by most guidelines
+# Also times of words (WebVTT), and {\an8} of SubStation Alpha.
+TAG = r"</?[a-zA-Z][^<>\r\n]*>|<\d[\d:.]*>|</>|\{\\[^{}\r\n]*\}"
 _LINE_BREAK = re.compile(r"(?<!\s)\s*(?:[\r\n]|\\N)\s*")  # \N: of SubStation Alpha
-_MARKUP = re.compile(
-    rf"</?[a-zA-Z][^<>\r\n]*>|<\d[\d:.]*>|</>|\{{\\[^{{}}\r\n]*\}}|{_LINE_BREAK.pattern}"
-)
+_MARKUP = re.compile(rf"{TAG}|{_LINE_BREAK.pattern}")
 _NAME = re.compile(r"</?([a-zA-Z]+)")
 
 

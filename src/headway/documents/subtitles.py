@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from headway.documents.blocks import Block, Mark
-from headway.documents.cue_text import make_cue, write_cue
+from headway.documents.cue_text import TAG, make_cue, write_cue
 from headway.documents.dividing import divide
 from headway.documents.edits import Edit, apply_edits
 from headway.documents.paragraph import DocumentOptions, Paragraph, Translated
@@ -19,14 +19,16 @@ _TIMING = re.compile(
 )
 _END = re.compile(r"[.!?…。！？:;](?:[\"'”’»)\]♪\s-]|<[^<>]*>)*\Z|[♪)\]]\s*\Z")
 _SPEAKER = r"(?:[-–—]|>>|&gt;&gt;)"  # what marks that another one speaks
-_DASH = re.compile(rf"(?:<[^<>\r\n]*>)*{_SPEAKER}[ \t]*(?=\S)")
+_TAGGED_SPEAKER = re.compile(rf"(?:{TAG})*{_SPEAKER}")
+_DASH = re.compile(rf"{_TAGGED_SPEAKER.pattern}[ \t]*(?=\S)")
 _CLOSING = re.compile(
     r"[^<>]*?((?:</[^<>\r\n]*>)+)\Z"
 )  # tags whose opening ones stand before the text
 # At the start of a line: the name of a speaker, each word with a capital, or a note in brackets.
 _ASIDE = re.compile(
-    r"(?:[^\W\d_a-z][\w.'’-]*(?: [^\W_a-z][\w.'’-]*){0,2}:|\[(?P<heard>[^\[\]\r\n]*)\]:?|\((?P<seen>[^()\r\n]*)\):?)(?=[ \t\r\n]|\Z)"
+    r"(?:(?P<name>[^\W\d_a-z][\w.'’-]*(?: [^\W_a-z][\w.'’-]*){0,2}:)|\[(?P<heard>[^\[\]\r\n]*)\]:?|\((?P<seen>[^()\r\n]*)\):?)(?=[ \t\r\n]|\Z)"
 )
+_TAGGED_ASIDE = re.compile(rf"(?:{TAG})*{_ASIDE.pattern}")
 _TAIL = 300  # characters in which the end of a sentence is looked for
 _LONGEST_PAUSE = 3.0  # seconds between two cues of a sentence
 _MOST_CUES = 6  # of a sentence
@@ -132,7 +134,7 @@ def _find_body(text: str, start: int, following: int, is_vtt: bool) -> tuple[int
 def _split_speakers(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """Return where the passages of a cue are: a line begins one with a name, or if all lines begin with a dash."""
     starts = [start + found.end() for found in re.finditer(r"(?:\A|\n)[ \t]*", text[start:end])]
-    if not all(re.match(rf"(?:<[^<>\r\n]*>)*{_SPEAKER}", text[at:end]) for at in starts):
+    if not all(_TAGGED_SPEAKER.match(text, at, end) for at in starts):
         starts = [at for at in starts if at == starts[0] or _ASIDE.match(text, at, end)]
     ends = [*(text.rindex("\n", start, at) for at in starts[1:]), end]
     return [(at, at + len(text[at:last].rstrip())) for at, last in zip(starts, ends, strict=True)]
@@ -140,7 +142,7 @@ def _split_speakers(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
 def _split_asides(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Yield where the name of a speaker and notes in brackets are at the start of a passage, and then the rest of it."""
-    while aside := _ASIDE.match(text, start, end):
+    while aside := _TAGGED_ASIDE.match(text, start, end):
         yield aside.span(aside.lastgroup or 0)
         start = aside.end() + len(text[aside.end() : end]) - len(text[aside.end() : end].lstrip())
     yield start, end
