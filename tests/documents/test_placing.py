@@ -188,6 +188,33 @@ def test_an_element_apart_from_words_does_not_stick_to_one() -> None:
     assert show(place(paragraph, found)) == "es un<x:> tu<y:>"
 
 
+@pytest.mark.parametrize(
+    ("text", "target", "expected"),
+    [
+        ("for *€4.17* in Rome", "für 4,17 € in Rom", "für <i:4,17 €> in Rom"),
+        ("*for $4.17* in Rome", "für 4,17\u00a0$ in Rom", "<i:für 4,17\u00a0$> in Rom"),
+        ("for *EUR 4.17* in Rome", "für 4,17 EUR in Rom", "für <i:4,17 EUR> in Rom"),
+        ("in Rome *100 €*.", "in Rom €100.", "in Rom <i:€100>."),
+        ("by *5%*, for him", "um 5 %, für ihn", "um <i:5 %>, für ihn"),
+        # The number alone, without its sign.
+        ("for €*4.17* in Rome", "für 4,17 € in Rom", "für <i:4,17> € in Rom"),
+        ("for *4* € in Rome", "für 4 € in Rom", "für <i:4> € in Rom"),
+    ],
+)
+def test_an_element_around_a_number_with_its_sign_is_around_both(
+    text: str, target: str, expected: str
+) -> None:
+    before, inside, after = text.split("*")
+    text = before + inside + after
+    paragraph = Paragraph(text, [Element(len(before), len(before + inside), "i")])
+    # The sign has no link where only one of both languages writes it apart.
+    words, others = text.split(), target.split()
+    number = next(n for n, word in enumerate(words) if any(map(str.isdigit, word)))
+    other = next(n for n, word in enumerate(others) if any(map(str.isdigit, word)))
+    pairs = [(n, n) for n in range(len(words)) if n < min(number, other) and words[n] != "EUR"]
+    assert show(place(paragraph, linked(text, target, *pairs, (number, other)))) == expected
+
+
 def test_elements_among_spaces_stay_among_them() -> None:
     paragraph = Paragraph("a   b", [Element(2, 2, "x"), Element(3, 3, "y")])
     found = linked("a   b", "A   B", (0, 0), (1, 1))

@@ -1,6 +1,6 @@
 """The characters of a translation that an inline element stands around, once its words are known."""
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
@@ -10,9 +10,12 @@ from headway.documents.kept_spans import KeptSpans
 from headway.documents.paragraph import Content, Element
 from headway.documents.points import find_point, is_mark
 from headway.documents.word_ranges import Range, overlapped
+from headway.text.kept_text import AMOUNT
 from headway.text.languages import is_translatable
 from headway.text.word_links import WordLinks
 from headway.text.words import Span
+
+_LONGEST_AMOUNT = 32  # characters of a number with its unit
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,11 @@ class ElementPlaces(Generic[Content]):
     def _marks(self) -> list[int]:
         """Where those words of the text end that have a mark at their end."""
         return [end for _, end in self.links.source if is_mark(self.text[end - 1])]
+
+    @cached_property
+    def _amounts(self) -> list[Span]:
+        """Where the text has numbers with a unit or the sign of a currency."""
+        return [found.span() for found in AMOUNT.finditer(self.text)]
 
     @cached_property
     def _next(self) -> list[int]:
@@ -86,8 +94,23 @@ class ElementPlaces(Generic[Content]):
         if element.start and is_mark(text[element.start - 1]) and not inside[0].isspace():
             others = _count_marks(target[a:b]) - _count_marks(inside)
             a = min(b - 1, a + max(0, others))
+        amount = bisect_left(self._amounts, (element.start, 0))
+        has_amount = amount < len(self._amounts) and self._amounts[amount][1] <= element.end
+        if has_amount and not element.is_kept:
+            a, b = self._cover_amounts(a, b)
         a = min(max(a, span[0]), span[1])
         return a, min(max(b, a), span[1])
+
+    def _cover_amounts(self, start: int, end: int) -> Span:
+        """Return a range of the translation that covers a number with its sign or unit, or nothing of it.
+
+        Languages write the sign on other sides, where it is a word of its own: €4.17 is 4,17 €.
+        """
+        first, last = max(0, start - _LONGEST_AMOUNT), end + _LONGEST_AMOUNT
+        for found in AMOUNT.finditer(self.target, first, last):
+            if found.start() < end and start < found.end():
+                start, end = min(start, found.start()), max(end, found.end())
+        return start, end
 
     def _find_rest_of_word(self, element: Element[Content]) -> tuple[str, str]:
         """Return what else is in the words that an element begins and ends in: before it, and behind it."""

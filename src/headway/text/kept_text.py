@@ -44,6 +44,11 @@ _CONVERSION = r"(?:\d+\$)?[-+#0]*\d*(?:\.\d+)?(?:hh?|ll?|[Lqjzt])?[diouxXeEfgGcs
 # Letters that a placeholder touches: %ds, %dMB, %sth. A capital begins a word: %nTwo.
 _ENDING = rf"(?:(?=[^\W\d_])(?:{UNITS})(?!\w)|[a-z]*)"
 _NUMBER = rf"(?<![\w.,])(?:{_WITH_UNIT}|{_WITH_CURRENCY})(?!\w)"
+# A number with its unit, or with the sign of a currency on either side.
+_CURRENCY_SIGN = "[$\u00a2-\u00a5\u20a0-\u20cf]"
+AMOUNT = re.compile(
+    rf"{_NUMBER}|(?<![\w.,]){_CURRENCY_SIGN}[ \u00a0\u202f]?{_DIGITS}|(?<![\w.,]){_DIGITS}[ \u00a0\u202f]?{_CURRENCY_SIGN}"
+)
 PATTERNS: dict[Kind, tuple[str, ...]] = {
     "tag": (TAG, rf"(?:[{_SYMBOL}][\ufe0e\ufe0f\u200d]*)+"),
     "name": (
