@@ -185,6 +185,31 @@ def test_elements_follow_their_words() -> None:
     assert translated_word(f"<w:p>{squared}</w:p>", keep_unit) == f"<w:p>{expected}</w:p>"
 
 
+def test_a_bold_clause_stays_together_although_most_text_is_bold() -> None:
+    big = '<w:rPr><w:sz w:val="48"/></w:rPr>'
+    runs = [run("It is far away", BOLD), run(" from "), run("A", big), run(" to "), run("B", big)]
+    target = "Von A nach B ist es weit"
+
+    def turn(paragraph: Paragraph[object]) -> Translated:
+        pairs = [(4, 0), (5, 1), (6, 2), (7, 3), (1, 4), (0, 5), (2, 6)]
+        links = WordLinks(find_words(paragraph.text), find_words(target), pairs)
+        return Translated(target, links)
+
+    moved = [run("Von "), run("A", big), run(" nach "), run("B", big), run(" "), run("ist es weit", BOLD)]  # fmt: skip
+    assert translated_word(f"<w:p>{''.join(runs)}</w:p>", turn) == f"<w:p>{''.join(moved)}</w:p>"
+    # Bold text with plain words in it is no clause: these are the elements.
+    around = [
+        run("It is ", BOLD),
+        run("far"),
+        run(" away from ", BOLD),
+        run("A"),
+        run(" to B", BOLD),
+    ]
+    moved = [run("Von ", BOLD), run("A"), run(" nach B ist es ", BOLD), run("weit")]
+
+    assert translated_word(f"<w:p>{''.join(around)}</w:p>", turn) == f"<w:p>{''.join(moved)}</w:p>"
+
+
 def test_text_in_a_text_box_is_translated_although_its_paragraph_stays() -> None:
     box = f"<w:r><w:pict><w:txbxContent><w:p>{run('in')}</w:p></w:txbxContent></w:pict></w:r>"
     changed_box = box.replace(">in<", ">IN<")

@@ -149,8 +149,14 @@ class _Builder:
         return is_behind_a_word(self.text[-1:] or " ", self.parts[at].text, after)
 
     def _find_main_style(self, first: int, last: int) -> Style | None:
-        sizes: Counter[str] = Counter()
+        """Return the style of most text.
+
+        A clause in a style of its own, such as a bold one, is an element also if it is longer than the plain text
+        before and behind it, because an element stays together in a translation, and the rest does not.
+        """
+        sizes, clauses = Counter[str](), Counter[str]()
         styles: dict[str, Style] = {}
+        before: str | None = None
         at = first
         while at < last:
             part = self.parts[at]
@@ -158,8 +164,17 @@ class _Builder:
                 style = part.pieces[0].style
                 sizes[style.key] += 1 + 2 * len(part.text.strip())
                 styles.setdefault(style.key, style)
+                if part.text != " ":  # the style of a space is an accident
+                    clauses[style.key] += style.key != before
+                    before = style.key
             at = self.partner.get(at, at) + 1
-        return styles[sizes.most_common(1)[0][0]] if sizes else None
+        if not sizes:
+            return None
+        main = sizes.most_common(1)[0][0]
+        plainer = [key for key in sizes if len(key) < len(main) and clauses[key] > 1]
+        if plainer and clauses[main] == 1:
+            main = max(plainer, key=sizes.__getitem__)
+        return styles[main]
 
     def _make_element(self, at: int, style: Style | None) -> tuple[Element[Inline], int]:
         """Return the element of a part, and the number of the part behind the element."""
