@@ -69,6 +69,16 @@ def test_the_preset_of_earlier_measurements_can_be_had_back() -> None:
     assert old.search == paper.search
 
 
+def test_a_setting_may_be_true_false_or_a_word() -> None:
+    for text, value in (("auto", "auto"), ("yes", True), ("false", False)):
+        search = load("tiny", overrides={"search.split-sentences": text}).search
+        assert search.split_sentences == value
+        stored = {"search": {"split_sentences": search.split_sentences}}
+        assert from_dict(stored, "config.json").search == search
+    with pytest.raises(HeadwayError, match="must be one of auto, true, false, not 'autp'"):
+        load("tiny", overrides={"search.split-sentences": "autp"})
+
+
 def test_later_settings_win(tmp_path: Path) -> None:
     file = tmp_path / "a.toml"
     file.write_text(
@@ -105,6 +115,7 @@ def test_impossible_values_are_rejected(section: type, changes: dict[str, object
         ({"model": {"gated": 1}}, "true or false"),
         ({"model": {"d_model": 2.5}}, "whole number"),
         ({"model": {"d_model": True}}, "whole number"),
+        ({"search": {"split_sentences": 1}}, "must be one of auto, true, false"),
         ({"model": 3}, "must be a table"),
     ],
 )

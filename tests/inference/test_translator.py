@@ -27,14 +27,17 @@ from headway.inference.alignment import (
     sum_by_words,
     words_of_tokens,
 )
+from headway.inference.calibration import Calibration
 from headway.inference.document_translation import translate_document
 from headway.inference.engines.native_engine import NativeEngine
 from headway.inference.segments.splitting import join_translations, split_line, split_sentences
+from headway.inference.text_translation import translate_texts
 from headway.inference.token_stream import stream_tokens
 from headway.inference.translation import Translation
 from headway.kernels import decoding
 from headway.kernels.devices import resolve_device
 from headway.model import Transformer
+from headway.serving.tokenized_texts import tokenize_texts
 from headway.text.capitals import to_capitals
 from headway.text.tokenizer import Tokenizer
 from support.command import headway
@@ -158,6 +161,39 @@ def test_each_sentence_of_a_line_can_be_translated_alone(translator: Translator)
     assert translator.translate(f" {one}  {two}", apart).split() == [
         word for text in translator.translate([one, two], SEARCH) for word in text.split()
     ]
+
+
+def test_auto_divides_lines_as_the_models_own_search_does(translator: Translator) -> None:
+    line = "The cat sees a dog. The tree runs."
+    auto = SearchConfig(beam=2)
+    assert len(translator.split(line, auto)) == 1  # this model was not trained
+    own = Translator(
+        translator.model, translator.tokenizer, replace(SEARCH, split_sentences=True), "cpu"
+    )
+    assert len(own.split(line)) == len(own.split(line, auto)) == 2
+    assert len(own.split(line, replace(auto, split_sentences=False))) == 1
+    [found] = own.stream(
+        [line], replace(SEARCH, beam=3, n_best=3, split_sentences=True), align=True
+    )
+    assert len(found) == 3
+    assert all(t.alignment for t in found)
+
+
+def test_texts_whose_sentences_were_divided_or_kept_are_not_divided_again(
+    translator: Translator,
+) -> None:
+    """A calibration, too, counts lines of several sentences, as they are."""
+    line = "The cat sees a dog. The tree runs."
+    own = Translator(
+        translator.model, translator.tokenizer, replace(SEARCH, split_sentences=True), "cpu"
+    )
+    [whole] = translate_texts(own, [line], is_split=False)
+    assert whole.text == translator.translate(line, SEARCH)
+    [kept] = tokenize_texts(own, own.default_search, [line], False, 1000)
+    assert [segment.text for segment in kept.segments] == [line]
+    calibration = Calibration()
+    calibration.add(own, [line], [line])
+    assert calibration.lines == 1
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import argparse
 import importlib
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, get_type_hints
 
 from headway.cli.arguments import make_parser
 from headway.cli.verbs import VERBS
@@ -59,9 +59,11 @@ def _add_settings(parser: argparse.ArgumentParser, sections: Sequence[str]) -> N
 
 def _list_values(kind: object) -> tuple[str, ...] | None:
     """Return the values that a setting of this type may have; None: too many."""
+    from headway.config.setting import list_choices
+
     if kind is bool:
         return ("true", "false")
-    return get_args(kind) if get_origin(kind) is Literal else None
+    return tuple(list_choices(kind)) or None
 
 
 def _complete_values(action: Any, files: Mapping[str, Any]) -> None:

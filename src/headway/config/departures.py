@@ -16,7 +16,7 @@ _TEXT = TextConfig(
     max_characters=0, max_ratio=0.0, drop_duplicates=False, drop_identical=False, max_copied=0.0,
     drop_leaks=False,
 )  # fmt: skip
-_SEARCH = SearchConfig(max_tokens=NO_LIMIT, keep=False, precision="fp32")
+_SEARCH = SearchConfig(max_tokens=NO_LIMIT, split_sentences=False, keep=False, precision="fp32")
 
 # These settings follow from the data, or change what is measured and stored, or where and in what
 # portions a run computes; compare_sides only switches rules that are compared. A new setting is compared unless

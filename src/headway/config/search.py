@@ -66,8 +66,9 @@ class SearchConfig:
         in_file_at_most(10_000),
     ] = 200
     split_sentences: Annotated[
-        bool, "translate each sentence of a line alone: for models trained on sentences"
-    ] = False
+        Literal["auto", True, False],
+        "translate each sentence of a line alone; auto: if the training text has single sentences",
+    ] = "auto"
     keep: Annotated[
         bool,
         "keep placeholders, addresses, code, tags, symbols, codes and numbers with units; read capitals as small letters",

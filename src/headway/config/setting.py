@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable
 from dataclasses import fields
-from typing import Literal, get_args, get_origin, get_type_hints
+from typing import Literal, cast, get_args, get_origin, get_type_hints
 
 from headway.config.sections import SECTIONS, Setting
 from headway.errors import suggest
@@ -29,10 +29,12 @@ def parse_setting(text: str, hint: object) -> Setting:
     Raises:
         ValueError: Saying what was expected.
     """
-    if hint is bool:
-        if text.lower() not in _TRUTH:
+    if hint is bool or True in get_args(hint):
+        truth = _TRUTH.get(text.lower())
+        if truth is not None:
+            return truth
+        if hint is bool:
             raise ValueError(f"must be true or false, not '{text}'")
-        return _TRUTH[text.lower()]
     if hint is int or hint is float:
         try:
             return int(text) if hint is int else _finite(float(text))
@@ -48,9 +50,10 @@ def check_setting(value: object, hint: object) -> Setting:
         ValueError: Saying what was expected.
     """
     if get_origin(hint) is Literal:
-        choices = get_args(hint)
-        if value in choices:
-            return str(value)
+        for choice in get_args(hint):
+            if value == choice and isinstance(value, type(choice)):
+                return cast("Setting", choice)
+        choices = list_choices(hint)
         near = suggest(str(value)[:60], choices)
         raise ValueError(f"must be one of {', '.join(choices)}, not {value!r:.60}{near}")
     assert isinstance(hint, type)
@@ -63,6 +66,16 @@ def check_setting(value: object, hint: object) -> Setting:
         if isinstance(value, bool | int | float | str) and type(value) is hint:
             return value
     raise ValueError(f"must be {_EXPECTED[hint]}, not {value!r:.60}")
+
+
+def list_choices(hint: object) -> list[str]:
+    """Return the values of a setting with few values, as an option of the command takes them; none: it has any."""
+    return [spell(choice) for choice in get_args(hint)] if get_origin(hint) is Literal else []
+
+
+def spell(value: object) -> str:
+    """Return the value of a setting as an option of the command takes it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _finite(value: float) -> float:

@@ -4,9 +4,10 @@ import tomllib
 from collections.abc import Iterable
 from dataclasses import fields
 from pathlib import Path
-from typing import Literal, get_args, get_origin, get_type_hints
+from typing import get_args, get_type_hints
 
 from headway.config.sections import RUN_SECTIONS, SECTIONS, Config, Setting
+from headway.config.setting import list_choices, spell
 from headway.errors import HeadwayError
 
 
@@ -28,21 +29,16 @@ def to_toml(config: Config, sections: Iterable[str] = RUN_SECTIONS) -> str:
     """Return the settings as a commented TOML file that `load` reads back to the same config."""
     lines: list[str] = []
     for section in sections:
-        values, kind = getattr(config, section), SECTIONS[section]
+        own, kind = getattr(config, section), SECTIONS[section]
         lines += [f"[{section}]  # {(kind.__doc__ or '').splitlines()[0]}"]
         hints = get_type_hints(kind, include_extras=True)
         for f in fields(kind):
             hint, doc = get_args(hints[f.name])[:2]
-            choices = f" ({', '.join(get_args(hint))})" if get_origin(hint) is Literal else ""
-            setting = f"{f.name} = {_format(getattr(values, f.name))}"
+            choices = f" ({', '.join(values)})" if (values := list_choices(hint)) else ""
+            setting = f"{f.name} = {_format(getattr(own, f.name))}"
             lines.append(f"{setting:<34} # {doc}{choices}")
         lines.append("")
     return "\n".join(lines)
-
-
-def spell(value: object) -> str:
-    """Return the value of a setting as an option of the command takes it."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _format(value: Setting) -> str:

@@ -34,7 +34,7 @@ class Calibration:
             sources: Raw text.
             references: The translations of people, as many.
         """
-        search = replace(translator.default_search, sample=False, n_best=1)
+        search = replace(translator.default_search, sample=False, n_best=1, split_sentences=False)
         segments: list[Segment] = []
         expected: list[str] = []
         for source, reference in zip(sources, references, strict=True):

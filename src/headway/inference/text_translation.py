@@ -126,6 +126,8 @@ def translate_texts(
         is_document: Whether the texts are of a document; see `SplitText.split` and `finish_sentence`.
         window: Sentences that are translated together.
     """
+    # They are split here.
+    search = replace(search or translator.default_search, split_sentences=False)
     splits = [SplitText.split(translator, text, is_split, is_document) for text in texts]
     lines = (line for split in splits for line in split.lines)
     found = translator.stream(lines, search, align=align, quality=quality, window=window)

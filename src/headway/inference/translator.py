@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
+from dataclasses import replace
 from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
@@ -347,6 +348,8 @@ class Translator:
         """Yield what `split` returns; a line of megabytes takes a minute, which a caller can divide."""
         self.check_direction()
         search = search or self.default_search
+        if search.split_sentences == "auto":
+            search = replace(search, split_sentences=self.default_search.split_sentences)
         longest = max(1, min(search.max_tokens, self.token_search.max_positions - search.max_extra))
         stand_ins = partial(self.token_search.stand_ins, search.precision, self.languages)
         return split_into_segments(

@@ -1,7 +1,7 @@
 """The texts of a request, split and tokenized for the queue."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from headway.config import SearchConfig
 from headway.inference import Hypothesis, Segment, Translator
@@ -81,7 +81,8 @@ class Tokenization:
         is_split: bool,
         is_document: bool = False,
     ) -> None:
-        self.translator, self.search = translator, search
+        self.translator = translator
+        self.search = replace(search, split_sentences=False)  # `SplitText` splits
         self.texts: list[TokenizedText] = []
         self._segments = self._iterate(texts, is_split, is_document)
 

@@ -7,7 +7,7 @@ text also have ``report.txt`` and ``report.json``, the report of the cleaning.
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, cast, get_args
@@ -66,6 +66,22 @@ class PreparedData:
     def pairs(self) -> list[Languages]:
         """The pairs of languages of a model of several; none for a model of one."""
         return [group.languages for group in self.groups] if self.has_symbols else []
+
+    def sample(self, most: int) -> Iterator[tuple[Languages, list[tuple[str, str]]]]:
+        """Yield for each pair of languages the text of training pairs that are spread over it, ``most`` pairs together."""
+        first = 0
+        for group in self.groups:
+            count = min(group.training_pairs, most // len(self.groups))
+            rows = [first + number * group.training_pairs // count for number in range(count)]
+            yield group.languages, [self._text(row) for row in rows]
+            first += group.training_pairs
+
+    def _text(self, row: int) -> tuple[str, str]:
+        source, target = self.train.pair(row)
+        return (
+            self.tokenizer.decode_source(source.tolist()),
+            self.tokenizer.decode(target.tolist()),
+        )
 
     @classmethod
     def open(cls, directory: str | Path, way_out: str = "prepare the data again") -> "PreparedData":

@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> None:
         "parameters": parameter_count(network),
         "parameters in embeddings": sum(p.numel() for n, p in named if "embedding" in n),
         **shape_and_departures(config),
-        **({"quality": quality_facts(model.path)} if shape.kind == "translator" else {}),
+        **(translator_facts(model.path, config) if shape.kind == "translator" else {}),
         "vocabulary fingerprint": model.tokenizer.fingerprint[:16],
         **run_facts(model.path, config),
     }
@@ -113,6 +113,15 @@ def shape_and_departures(config: "Config") -> dict[str, object]:
         "departures from its training": departures["training"],
         "departures from its text": departures["text"],
         "departures from its search": departures["search"],
+    }
+
+
+def translator_facts(directory: Path, config: "Config") -> dict[str, object]:
+    """Return how a line of several sentences is translated, and the facts on quality."""
+    is_split = config.search.split_sentences is True
+    return {
+        "sentences of a line": "translated one by one" if is_split else "translated together",
+        "quality": quality_facts(directory),
     }
 
 

@@ -58,7 +58,9 @@ def split_into_segments(
         marked.text = named + to_small_letters(own, language)
     longest = max(1, longest - bool(named))
     encode_part = encode_marked if marked.marks else encode
-    texts = split_sentences(marked.text, language) if search.split_sentences else [marked.text]
+    texts = (
+        split_sentences(marked.text, language) if search.split_sentences is True else [marked.text]
+    )
     writer = ReadingWriter(marked, tokenizer, stand_ins, named) if marked.marks else None
     segments = (split_line(text, language, encode_part, longest) for text in texts)
     for number, segment in enumerate(chain.from_iterable(segments)):

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from headway import __version__
 from headway.config import TextConfig
-from headway.config.toml import spell
+from headway.config.setting import spell
 from headway.tasks.ledger import Ledger
 from headway.text.corpora import origins
 from headway.text.groups import TextGroup

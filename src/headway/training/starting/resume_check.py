@@ -6,7 +6,7 @@ from pathlib import Path
 
 from headway import config
 from headway.config import Config
-from headway.config.toml import spell
+from headway.config.setting import spell
 from headway.errors import HeadwayError
 from headway.file_format import NewerFileError, check_writer
 from headway.inference.directory import CONFIG, read_config

@@ -132,6 +132,8 @@ def new_settings(
                 given = GivenVocabulary.read(request.vocabulary, list_targets(request.train))
                 settings = given.merge_into(settings, request.overrides)
             return settings
+        # The text of this run decides anew whether lines are split.
+        initial = replace(initial, search=replace(initial.search, split_sentences="auto"))
         own = initial.training
         steps = own.max_steps
         if data is not None:

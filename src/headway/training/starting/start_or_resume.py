@@ -43,6 +43,7 @@ from headway.training.starting.resume_check import (
 )
 from headway.training.starting.run_builder import resume, start, with_vocabulary, write_settings
 from headway.training.starting.run_request import RunRequest, changed_settings, new_settings
+from headway.training.starting.sentence_splitting import resolve_splitting
 from headway.training.steps.schedule import warn_if_rate_rises
 from headway.training.storage.model_writer import WEIGHTS
 from headway.training.storage.record import RunRecord, hash_files
@@ -136,6 +137,7 @@ def open_run(directory: RunDirectory, request: RunRequest) -> OpenedRun:
         settings = new_settings(request, model.config, data)
         if not request.preset:
             notices.append(describe_regime(settings.training, model))
+    settings = resolve_splitting(settings, data)
     files = [list_files(request.train), list_files(request.valid)]
     if parallel.rank():  # only the record of rank 0 is written
         files = [[], []]
@@ -155,7 +157,7 @@ def open_run(directory: RunDirectory, request: RunRequest) -> OpenedRun:
 def _resume(directory: RunDirectory, request: RunRequest) -> OpenedRun:
     record = directory.record()
     stored, notices = read_settings(directory.path, record)
-    settings = _with_stored_vocabulary(changed_settings(request, stored), stored)
+    settings = _with_what_data_decided(changed_settings(request, stored), stored)
     place = request.data or record.data.directory or directory.data
     way_out = "restore the data that the run was started with, or start another RUN"
     data = PreparedData.open(place, way_out)
@@ -281,10 +283,14 @@ def _precision_notices(run: Run) -> list[str]:
     return []
 
 
-def _with_stored_vocabulary(settings: Config, stored: Config) -> Config:
-    """Return settings with what the data decided: the kind of model, and open vocabulary sizes."""
+def _with_what_data_decided(settings: Config, stored: Config) -> Config:
+    """Return settings with what the data decided: the kind of model, and what is open of vocabulary sizes and search."""
     sizes = {
         name: getattr(settings.model, name) or getattr(stored.model, name)
         for name in ("source_vocab_size", "target_vocab_size")
     }
-    return replace(settings, model=replace(settings.model, kind=stored.model.kind, **sizes))
+    search = settings.search
+    if search.split_sentences == "auto":
+        search = replace(search, split_sentences=stored.search.split_sentences)
+    model = replace(settings.model, kind=stored.model.kind, **sizes)
+    return replace(settings, model=model, search=search)
