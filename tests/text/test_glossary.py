@@ -10,7 +10,7 @@ import pytest
 
 from headway.errors import HeadwayError
 from headway.text.glossary import Glossary, Term
-from headway.text.glossary_file import parse_glossary, read_glossary
+from headway.text.glossary_file import LanguageError, parse_glossary, read_glossary
 from headway.text.kept_text import find_kept_text, has_words, is_symbol
 from headway.text.words import is_word_character
 
@@ -282,6 +282,17 @@ def test_languages_of_tbx_are_told_apart_by_script_and_country(tmp_path: Path) -
         ("a.tsv", b"a\tb\tc\td\n", "a.tsv:1: 4 columns"),
         ("a.tsv", b"a\tb\nc\td\tcase,keep\n", "a.tsv:2: 'c' has a target and the flag keep"),
         ("a.tsv", b"a\tb\tkep\n", "a.tsv:1: 'kep' is not a flag \\(did you mean 'keep'"),
+        (
+            "a.csv",
+            b"term,translation,note\n",
+            "a.csv:1: 'note' is not a flag; the third column is for flags",
+        ),
+        (
+            "a.csv",
+            "house,Haus\nbig, red piano,großer Flügel\n".encode(),
+            "a.csv:2: 'großer' is not .*; in a .csv file, a cell with a comma needs quotes",
+        ),
+        ("a.csv", b"a, b, c,d\n", "a.csv:1: 4 columns; .* a cell with a comma needs quotes"),
         ("a.tsv", b"a\tb\n\nA\t\tkeep\n", "a.tsv:3: 'A' has the flag keep in one row and a target"),
         ("a.tsv", b"a(\tb\tregex\n", "a.tsv:1: 'a\\(' is not a regular expression"),
         ("a.tsv", b"a{99999999999}\tb\tregex\n", "a.tsv:1: .*is not a regular expression"),
@@ -307,6 +318,30 @@ def test_a_mistake_in_a_file_is_named(
         (tmp_path / name).write_bytes(content)
     with pytest.raises(HeadwayError, match=message):
         read_glossary(tmp_path / name, ("fr", "de"))
+
+
+@pytest.mark.parametrize(
+    ("header", "languages", "terms"),
+    [
+        ("en,fr", ("en", "de"), None),
+        ("French,Italian", ("en", "de"), None),
+        ("EN,de", ("en", "de"), 1),
+        ("German,English", ("en", "de"), 1),
+        ("en,de", ("eng", "deu"), 1),  # an imported model's codes
+        ("it,es", ("en", "de"), 2),  # which may be a term
+        ("en,fr", ("", ""), 2),  # nothing is known of the translation
+    ],
+)
+def test_a_header_of_other_languages_is_refused(
+    tmp_path: Path, header: str, languages: tuple[str, str], terms: int | None
+) -> None:
+    file = tmp_path / "terms.csv"
+    file.write_text(f"{header}\nhouse,Haus\n", encoding="utf-8")
+    if terms is not None:
+        assert len(read_glossary(file, languages)) == terms
+        return
+    with pytest.raises(LanguageError, match=f"csv:1: the first row names {header[:2]}"):
+        read_glossary(file, languages)
 
 
 def test_what_must_stay_is_found() -> None:

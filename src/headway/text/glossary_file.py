@@ -14,17 +14,24 @@ from xml.parsers import expat
 
 from headway.errors import HeadwayError, suggest
 from headway.text.glossary import Glossary, Term, strip_renderings
-from headway.text.language_pairs import find_code
-from headway.text.tables import SAMPLE, find_delimiter, find_named_columns, has_quoted_cells
+from headway.text.language_pairs import find_code, shorten_code
+from headway.text.tables import (
+    SAMPLE,
+    find_delimiter,
+    find_named_columns,
+    find_other_languages,
+    has_quoted_cells,
+)
 
 FLAGS = ("case", "keep", "regex")
 HEADER = ("source", "target", "flags")
+QUOTES = "in a .csv file, a cell with a comma needs quotes"
 MAX_BYTES = 32 << 20
 MAX_TERMS = 200_000
 
 
 class LanguageError(HeadwayError):
-    """A TBX file has no terms in the languages that are asked for."""
+    """A file has no terms in the languages that are asked for."""
 
 
 class Row(NamedTuple):
@@ -39,11 +46,12 @@ def read_glossary(path: str | Path, languages: tuple[str, str] = ("", "")) -> Gl
 
     Args:
         path: ``.tsv`` or ``.txt``, ``.csv``, or ``.tbx`` or ``.xml``.
-        languages: Codes of source and target, which a TBX file needs, and by which a header may name its columns.
+        languages: Codes of source and target, which a TBX file needs, and by which a header may name its columns;
+            empty: any.
 
     Raises:
         HeadwayError: If the file cannot be read; the message names the file and the line.
-        LanguageError: If a TBX file has no terms in the languages.
+        LanguageError: If a TBX file has no terms in the languages, or a header names others.
     """
     path = Path(path)
     suffix = path.suffix.lower()
@@ -58,7 +66,13 @@ def read_glossary(path: str | Path, languages: tuple[str, str] = ("", "")) -> Gl
         line = content[: error.start].count(b"\n") + 1
         raise HeadwayError(f"{path}:{line}: not UTF-8; save the file as UTF-8") from None
     return _make_glossary(
-        path, _read_table(path, text, has_tabs=suffix != ".csv", languages=languages)
+        path,
+        _read_table(
+            path,
+            text,
+            has_tabs=suffix != ".csv",
+            languages=(shorten_code(languages[0]), shorten_code(languages[1])),
+        ),
     )
 
 
@@ -107,14 +121,15 @@ def _make_glossary(path: Path, rows: Iterator[Row]) -> Glossary:
 def _make_term(cells: Sequence[str]) -> Term:
     if len(cells) > len(HEADER):
         raise HeadwayError(
-            f"{len(cells)} columns; there must be a source, a target and, if wanted, flags"
+            f"{len(cells)} columns; there must be a source, a target and, if wanted, flags; {QUOTES}"
         )
     source, target, flags = (*cells, "", "")[:3]
     given = flags.replace(",", " ").split()
     for flag in given:
         if flag not in FLAGS:
             raise HeadwayError(
-                f"'{flag}' is not a flag{suggest(flag, FLAGS)}; flags are case, keep, regex"
+                f"'{flag}' is not a flag{suggest(flag, FLAGS)}; the third column is for flags (case, keep, regex);"
+                f" {QUOTES}"
             )
     return Term(
         source.strip(), strip_renderings(target.split("|")), is_case_sensitive="case" in given, is_kept="keep" in given,
@@ -139,6 +154,12 @@ def _read_table(
         return
     named = find_named_columns(first.cells, languages)
     if named is None or {*named} != {0, 1}:
+        names = [cell.strip() for cell in first.cells[:2]]
+        if languages and find_other_languages(names, languages):
+            raise LanguageError(
+                f"{path}:{first.line}: the first row names {names[0]} and {names[1]}, and the translation is from"
+                f" {languages[0]} to {languages[1]}; if they are a term, write the header source, target above them"
+            )
         named = 0, 1
         yield first
     for number, cells in rows:

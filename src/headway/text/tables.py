@@ -258,22 +258,30 @@ def find_named_columns(
     return None if -1 in places or source == target else (source, target)
 
 
+def find_other_languages(names: Sequence[str], wanted: tuple[str, str]) -> list[str]:
+    """Return the codes of two languages that two cells name in the place of the wanted ones; none: they name none.
+
+    Two short words, such as "it" and "es", may be a pair of sentences. They are names if one is a wanted language.
+    """
+    codes = {word.casefold(): code for code, name in NAMES.items() for word in (code, name)}
+    named = [codes[name.casefold()] for name in names if name.casefold() in codes]
+    if len(names) != 2 or len(named) != 2 or named[0] == named[1] or not all(wanted):
+        return []
+    if set(named).isdisjoint(wanted) and any(name.casefold() in NAMES for name in names):
+        return []
+    return named
+
+
 def _refuse_other_languages(
     path: str, cells: Sequence[str], languages: tuple[str, str] | None
 ) -> None:
     """Check that the first cells of the columns do not name two languages that are not those of the text.
 
-    Two short words, such as "it" and "es", may be a pair of sentences. They are names if one is a wanted language.
-
     Raises:
         HeadwayError: If they do.
     """
-    codes = {word.casefold(): code for code, name in NAMES.items() for word in (code, name)}
     names = [cell.strip() for cell in cells]
-    named = [codes.get(name.casefold()) for name in names]
-    if len(named) != 2 or None in named or named[0] == named[1] or not languages:
-        return
-    if set(named).isdisjoint(languages) and any(name.casefold() in NAMES for name in names):
+    if not languages or not (named := find_other_languages(names, languages)):
         return
     raise HeadwayError(
         f"{path}:1: the first row names {names[0]} and {names[1]}, and the text is {languages[0]} and {languages[1]}: give"
