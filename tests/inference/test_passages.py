@@ -15,8 +15,8 @@ from headway.text.words import find_words
 
 TEXTS = [
     "One. Two! Three?  Four", "a\r\n\r\n b \n\nc.", "  ", "", "🎉 hello 🎉\n— \n", "Dr. Smith came. He left.",
-    "日本語。もう一つ。", "a.b.c. d", "\u2028x\u2029y\x0bz", "...\nA", "e.g. this", "1. a\n2. b",
-    r"\nOne.\r\n two\t\n",
+    "日本語。もう一つ。", "<ul><li>a</li><li>b. C</li></ul>", "a <br/>\n<BR class='x'> b", "a.b.c. d",
+    "\u2028x\u2029y\x0bz", "...\nA", "e.g. this", "1. a\n2. b", r"\nOne.\r\n two\t\n",
 ]  # fmt: skip
 
 
@@ -45,6 +45,24 @@ def test_sentences_without_a_space_get_one_where_the_language_has_them() -> None
     assert passage.join(["One.", "Two.", "Three."], "en")[0] == "One. Two.\nThree."
     for code in ("zh", "zh-CN", "zh_Hant"):
         assert passage.join(["一.", "二.", "三."], code)[0] == "一.二.\n三."
+
+
+@pytest.mark.parametrize("split", [True, False])
+def test_a_sentence_ends_at_tags_of_breaks_and_blocks(split: bool) -> None:
+    for text, sentences in (
+        ("<ul><li>One, <b>two</b></li><LI>Three</LI ></ul>", ["One, <b>two</b>", "Three"]),
+        ("One<br>{a}<br/>Two <p class='x'> - </p> 3", ["One", "Two"]),
+        ("One <link>two</link> <0>three</0>", ["One <link>two</link> <0>three</0>"]),
+        ("Write `<br>` here", ["Write `<br>` here"]),
+        (
+            "{n, plural, one {a<br>b} other {c}} and",
+            ["{n, plural, one {a<br>b} other {c}} and"],
+        ),
+    ):
+        passage = Passage.split(text, "en", split)
+        assert passage.sentences == sentences
+        both = zip(passage.gaps, [*passage.sentences, ""], strict=True)
+        assert "".join(gap + sentence for gap, sentence in both) == text
 
 
 @pytest.mark.parametrize(

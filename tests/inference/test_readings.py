@@ -21,6 +21,7 @@ from headway.inference.segments.rendered_words import link_parts
 from headway.inference.token_stream import stream_tokens
 from headway.text.glossary import Glossary, Term
 from headway.text.tokenizer import Tokenizer
+from headway.text.word_links import WordLinks
 from support.toy_models import sentences
 
 SEARCH = SearchConfig(max_extra=7)
@@ -403,6 +404,40 @@ def test_text_without_words_stays_as_it_is(translator: Translator) -> None:
     ):
         assert translator.translate(line) == line
         assert len(Passage.split(line, "en").sentences) == 0
+
+
+def test_a_text_of_a_line_ends_at_tags_of_breaks_and_blocks(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each text is translated as it is alone, and the tags stay between the texts."""
+    search = replace(SEARCH, max_tokens=6)  # so that some texts have several segments
+    texts = ["the cat", "a {name} sees a <b>big</b> cat in the park", "DOG"]
+    alone = [*translator.stream(texts, search, align=True)]
+    name = ">>xx<<"
+    for gaps in (
+        ("", "<br>", "<br/>", ""),
+        ("<ul> <li>", " </li><li class='x'>", "</li>\t<li> ", "</li></ul>"),
+        ("", " <p>{x}</p> ", "<BR />", "<hr>"),
+    ):
+        line = gaps[0] + "".join(t + gap for t, gap in zip(texts, gaps[1:], strict=True))
+        [[found, *_]] = translator.stream([line], search, align=True)
+        expected, at = gaps[0], len(gaps[0])
+        links = WordLinks.between(line, found.text)
+        for text, (best, *_), gap in zip(texts, alone, gaps[1:], strict=True):
+            pairs = best.alignment or []
+            links.add_sentence(text, at, best.text, len(expected), pairs)
+            at += len(text + gap)
+            expected += best.text + gap.rstrip() + " " * gap[-1:].isspace()
+        assert found.text == expected
+        assert found.alignment is not None
+        assert set(found.alignment) == set(links.pairs)  # several links of one word may be the same
+        total = sum(best.log_probability for best, *_ in alone)
+        assert found.log_probability == pytest.approx(total)
+        with monkeypatch.context() as patch:
+            patch.setattr(Tokenizer, "named_language", lambda _, text: name * (name in text))
+            segments = translator.split(name + line, SEARCH)
+        assert all(segment.text.startswith(name) for segment in segments)
+        assert line == "".join(s.before + s.text.removeprefix(name) + s.after for s in segments)
 
 
 def test_the_search_links_the_words_of_texts_with_tags(

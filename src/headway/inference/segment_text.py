@@ -93,7 +93,12 @@ class SegmentWriter:
     def write(self, segment: Segment, hypothesis: Hypothesis) -> str:
         """Return the text of a hypothesis, with what the segment keeps."""
         text = self._write_small(segment, hypothesis)
-        return to_capitals(text, self.language) if segment.is_capital else text
+        text = to_capitals(text, self.language) if segment.is_capital else text
+        if segment.before:
+            text = segment.before + text.lstrip()
+        if segment.after:  # its white space joins the next segment
+            text = text.rstrip() + segment.after.rstrip()
+        return text
 
     def _write_small(self, segment: Segment, hypothesis: Hypothesis) -> str:
         """Return the text as the model has written it, with what the segment keeps."""

@@ -70,7 +70,7 @@ def join_segments(
     translations = []
     # Each segment starts with the target language that the line names.
     named = tokenizer.named_language(segments[0].text) if segments else ""
-    sources = [segment.text.removeprefix(named) for segment in segments]
+    sources = [s.before + s.text.removeprefix(named) + s.after for s in segments]
     for rank, hypotheses in enumerate(zip(*found, strict=False)):
         texts = [of[rank] for of in written]
         translations.append(
@@ -82,7 +82,7 @@ def join_segments(
                 tokens=[s for h in hypotheses for s in tokenizer.target_subwords(h.tokens[:-1])],
                 alignment=None
                 if links is None
-                else _join_alignments(sources, texts, [of[rank] for of in links], named),
+                else _join_alignments(segments, sources, texts, [of[rank] for of in links], named),
                 **(
                     {} if ratings is None else _join_ratings(hypotheses, [r[rank] for r in ratings])
                 ),
@@ -103,13 +103,20 @@ def _join_ratings(hypotheses: Sequence[Hypothesis], ratings: Sequence[Rating]) -
 
 
 def _join_alignments(
-    sources: list[str], texts: list[str], links: Sequence[WordPairs], named: str
+    segments: Sequence[Segment],
+    sources: list[str],
+    texts: list[str],
+    links: Sequence[WordPairs],
+    named: str,
 ) -> WordPairs:
     """Renumber the words of segments as words of the line, which starts with ``named``."""
     of_line = WordLinks.between(named + "".join(sources), join_translations(sources, texts))
     start, before = len(named), ""
-    for at, (source, text) in enumerate(zip(sources, texts, strict=True)):
-        of_line.add_sentence(source, start, text, len(before), links[at])
+    for at, (segment, source, text) in enumerate(zip(segments, sources, texts, strict=True)):
+        first = len(segment.before)
+        own = source[first : len(source) - len(segment.after)]
+        written = text[first : len(text) - len(segment.after.rstrip())]
+        of_line.add_sentence(own, start + first, written, len(before) + first, links[at])
         start += len(source)
         before = join_translations(sources[at : at + 2], [before + text, ""])
     return of_line.pairs

@@ -335,8 +335,9 @@ class Translator:
     def split(self, line: str, search: SearchConfig | None = None) -> list[Segment]:
         """Split a line into segments that the model can take, with their source token ids.
 
-        The texts of the segments joined are the line without white space around it. If the line
-        starts with the name of a target language (``>>deu<<``), every segment starts with it.
+        The texts of the segments joined, with the tags before and after them, are the line without
+        white space around it. If the line starts with the name of a target language (``>>deu<<``),
+        every segment starts with it.
 
         Args:
             line: Raw text; a blank line, and one that only has what is kept, has no segments.

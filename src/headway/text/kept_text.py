@@ -3,9 +3,12 @@
 import re
 import unicodedata
 from html import unescape
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
-Kind = Literal["name", "tag", "literal", "reference"]
+from headway.text.break_tags import BREAK_TAG
+
+Kind = Literal["break", "name", "tag", "literal", "reference"]
 
 # Codes of currencies.
 CURRENCIES = (
@@ -50,6 +53,7 @@ AMOUNT = re.compile(
     rf"{_NUMBER}|(?<![\w.,]){_CURRENCY_SIGN}[ \u00a0\u202f]?{_DIGITS}|(?<![\w.,]){_DIGITS}[ \u00a0\u202f]?{_CURRENCY_SIGN}"
 )
 PATTERNS: dict[Kind, tuple[str, ...]] = {
+    "break": (BREAK_TAG,),
     "tag": (TAG, rf"(?:[{_SYMBOL}][\ufe0e\ufe0f\u200d]*)+"),
     "name": (
         r"`[^`\n]+`",  # code
@@ -121,7 +125,8 @@ class KeptText(NamedTuple):
         end: The character after it.
         kind: How it stands in a sentence. A name stands for words, a tag for none, like other kept text in
             brackets of its own; a literal, a code or a number with its unit, is read like the words beside it; a
-            reference is read as its character.
+            reference is read as its character. A break is a tag at which a text ends; `find_kept_text` returns it as
+            a tag.
     """
 
     start: int
@@ -141,6 +146,27 @@ def find_kept_text(text: str) -> list[KeptText]:
     _set_apart_before(text, found)
     _set_apart_after(text, found)
     return found
+
+
+def divide_at_breaks(text: str) -> list[str]:
+    """Return the texts between tags such as ``<br>`` and ``<li>``, and before and behind each its tags.
+
+    Joined they are the text; the first and each second one after it are tags, or empty. What has no words belongs to
+    the tags beside it. A tag in code or in a message of ICU is a part of that.
+    """
+    breaks = [kept for kept in _find(text) if kept.kind == "break"]
+    cuts = [0, *(at for kept in breaks for at in kept[:2]), len(text)]
+    parts = [""]
+    for number, (start, end) in enumerate(pairwise(cuts)):
+        part = text[start:end]
+        if number % 2 or not has_words(part):
+            parts[-1] += part
+        else:
+            sentence = part.strip()
+            before, _, after = part.partition(sentence)
+            parts[-1] += before
+            parts += [sentence, after]
+    return parts
 
 
 def has_words(text: str) -> bool:
@@ -179,6 +205,12 @@ def _list_gaps(text: str, found: list[KeptText]) -> list[str]:
 
 def _match(text: str) -> list[KeptText]:
     """Return placeholders, addresses, code, tags and numbers with units, from left to right."""
+    found = [kept._replace(kind="tag") if kept.kind == "break" else kept for kept in _find(text)]
+    return _join_touching(text, found)
+
+
+def _find(text: str) -> list[KeptText]:
+    """Return what `_match` joins where only marks are between, with the tags at which a text ends."""
     if _HINT.search(text) is None:
         return []
     found = []
@@ -189,7 +221,7 @@ def _match(text: str) -> list[KeptText]:
                 continue  # there is no such character
             kind = kind if _is_read(character) else "tag"
         found.append(_take_brackets(text, KeptText(*match.span(), kind)))
-    return _join_touching(text, found)
+    return found
 
 
 def _is_read(character: str) -> bool:

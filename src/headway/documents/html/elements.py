@@ -6,15 +6,12 @@ from collections.abc import Sequence
 from headway.documents.html.attributes import LANGUAGES
 from headway.documents.html.tokens import RAW_TEXT, Token
 from headway.documents.languages import is_foreign
+from headway.text.break_tags import BREAKS
 
-BLOCKS = frozenset({
-    "address", "article", "aside", "blockquote", "body", "br", "caption", "center",
-    "col", "colgroup", "dd", "details", "dialog", "div", "dl", "dt", "fieldset", "figcaption",
-    "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "head", "header", "hgroup",
-    "hr", "html", "legend", "li", "link", "main", "menu", "meta", "nav", "ol", "p", "pre",
-    "section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "title", "tr", "ul",
-    "xmp",
-})  # fmt: skip
+BLOCKS = BREAKS | {
+    "address", "body", "caption", "details", "dialog", "figure", "form", "head", "html", "legend",
+    "link", "main", "menu", "meta", "summary", "title", "xmp",
+}  # fmt: skip
 # What stands in a line, but apart from the text beside it: controls of forms, embedded objects, and what browsers
 # without scripts show.
 CONTROLS = frozenset({

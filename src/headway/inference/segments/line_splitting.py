@@ -10,7 +10,7 @@ from headway.inference.segments.readings import Reading, StandIn
 from headway.inference.segments.splitting import Segment, split_line, split_sentences
 from headway.text.capitals import is_in_capitals, to_small_letters
 from headway.text.glossary import Glossary
-from headway.text.kept_text import find_kept_text, has_words
+from headway.text.kept_text import divide_at_breaks, find_kept_text, has_words
 from headway.text.languages import is_translatable
 from headway.text.tokenizer import Tokenizer
 from headway.text.words import simplify_breaks
@@ -19,6 +19,15 @@ from headway.text.words import simplify_breaks
 def _is_kept(line: str) -> bool:
     """Return whether a line has no letter and no digit, or no words besides what is kept."""
     return not is_translatable(line) or (not has_words(line) and bool(find_kept_text(line)))
+
+
+def _put_between(before: str, segments: Iterator[Segment], after: str) -> Iterator[Segment]:
+    """Yield the segments of a text with the tags before the first and behind the last of them."""
+    last = next(segments)._replace(before=before)
+    for segment in segments:
+        yield last
+        last = segment
+    yield last._replace(after=after)
 
 
 def split_into_segments(
@@ -51,8 +60,17 @@ def split_into_segments(
     def encode_marked(text: str) -> list[int]:
         return encode(marked.restore(text))
 
-    marked = MarkedText(stripped, tokenizer, keep=search.keep, glossary=glossary)
     named = tokenizer.named_language(stripped)
+    gap, *parts = divide_at_breaks(stripped.removeprefix(named)) if search.keep else [""]
+    if len(parts) > 2 or (parts and (gap.strip() or parts[1])):
+        for part, after in zip(parts[::2], parts[1::2], strict=True):
+            of_part = split_into_segments(
+                named + part, tokenizer, language, search, longest, glossary, stand_ins
+            )
+            yield from _put_between(gap, of_part, after)
+            gap = ""
+        return
+    marked = MarkedText(stripped, tokenizer, keep=search.keep, glossary=glossary)
     own = marked.text.removeprefix(named)
     if is_capital := search.keep and is_in_capitals(own):
         marked.text = named + to_small_letters(own, language)

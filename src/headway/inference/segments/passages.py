@@ -1,6 +1,6 @@
 """Texts of any length split into sentences, and joined again.
 
-What stands between the sentences (white space, escapes of line breaks, marks, emoji) stays as it is.
+What stands between the sentences (white space, escapes of line breaks, marks, emoji, tags such as <br>) stays as it is.
 """
 
 import re
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import chain, pairwise
 
 from headway.inference.segments.splitting import split_sentences
-from headway.text.kept_text import find_kept_text, has_words
+from headway.text.kept_text import divide_at_breaks, find_kept_text, has_words
 from headway.text.languages import is_unspaced
 from headway.text.words import Span
 
@@ -29,7 +29,8 @@ class Passage:
     """A text split into sentences: ``gaps[0] + sentences[0] + gaps[1] + ...`` is the text.
 
     Attributes:
-        gaps: White space, and what has no words, such as escapes, marks and placeholders; one more than sentences.
+        gaps: White space, tags such as ``<br>``, and what has no words, such as escapes, marks and placeholders; one
+            more than sentences.
         sentences: What is translated.
     """
 
@@ -52,16 +53,18 @@ class Passage:
             if number % 2:
                 gaps[-1] += line
                 continue
-            has_several = is_split and _SENTENCE_END.search(line)
-            for part in split_sentences(line, language) if has_several else [line]:
-                sentence = part.strip()
-                if not has_words(sentence):
-                    gaps[-1] += part
-                    continue
-                before, _, after = part.partition(sentence)
-                gaps[-1] += before
-                sentences.append(sentence)
-                gaps.append(after)
+            for place, piece in enumerate(divide_at_breaks(line)):
+                is_gap = place % 2 == 0
+                has_several = not is_gap and is_split and _SENTENCE_END.search(piece)
+                for part in split_sentences(piece, language) if has_several else [piece]:
+                    sentence = part.strip()
+                    if is_gap or not has_words(sentence):
+                        gaps[-1] += part
+                        continue
+                    before, _, after = part.partition(sentence)
+                    gaps[-1] += before
+                    sentences.append(sentence)
+                    gaps.append(after)
         return cls(gaps, sentences)
 
     def join(self, translations: Sequence[str], language: str) -> tuple[str, list[int]]:

@@ -23,12 +23,16 @@ class Segment(NamedTuple):
         ids: Source token ids of the text without white space around it, ``</s>`` last.
         readings: What the model reads instead, if the translation must contain something.
         is_capital: Whether the line is in capitals, so that its translation is written so.
+        before: Tags such as ``<li>`` before the text, which stand before its translation, too.
+        after: Tags such as ``<br>`` behind the text, which stand behind its translation, too.
     """
 
     text: str
     ids: list[int]
     readings: tuple[Reading, ...] = ()
     is_capital: bool = False
+    before: str = ""
+    after: str = ""
 
 
 class ReadingRow(NamedTuple):
