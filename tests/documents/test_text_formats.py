@@ -25,7 +25,7 @@ PLACEHOLDERS = (
     '<x id="1" equiv-text=" {{a}} "/>', '<ph id="1">{0}</ph>', '<ph id="1" disp="%s"></ph>', '<ph id="1" type="ui" subType="xlf:var"/>',
 )  # fmt: skip
 NO_WORDS = (
-    '<x id="1"/>', '<x id="LINE_BREAK" ctype="lb" equiv-text="&lt;br/&gt;"/>', '<x id="START_LINK" equiv-text="&lt;a title=&quot;{0}&quot;&gt;"/>',
+    '<x id="1"/>', '<x id="START_LINK" equiv-text="&lt;a title=&quot;{0}&quot;&gt;"/>',
     '<ph id="1">\\n</ph>', '<ph id="1">[b]</ph>', '<it id="1">{0}</it>',
 )  # fmt: skip
 GERMAN = DocumentOptions("en", "de", ("text",))
@@ -732,6 +732,59 @@ def test_segments_of_xliff_are_translated_in_their_marks(target: str, expected: 
     )
     done = SEGMENTED.format("<target>z</target>").replace("<file>", '<file target-language="de">')
     assert translated(done, "x.xlf") == done
+
+
+def xliff_1(source: str) -> str:
+    return f'<xliff version="1.2"><file><body><trans-unit id="1"><source>{source}</source></trans-unit></body></file></xliff>'
+
+
+BREAKS_OF_XLIFF = (
+    '<x id="LINE_BREAK" ctype="lb" equiv-text="&lt;br/&gt;"/>', '<x id="1" ctype="lb"/>', '<ph id="1">&lt;br/&gt;</ph>',
+    '<ph id="1" type="fmt" subType="xlf:lb"/>', '<ph id="1" equiv="LINE_BREAK" disp="&lt;br /&gt;"/>',
+    '<x id="CLOSE_PARAGRAPH" ctype="x-p"/><x id="START_PARAGRAPH" ctype="x-p"/>', '<bx id="1" ctype="x-html-p"></bx>',
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("tag", BREAKS_OF_XLIFF)
+def test_a_text_of_xliff_ends_at_a_line_break_and_at_the_tag_of_a_paragraph(tag: str) -> None:
+    source = xliff_1(f"a{tag}<g id='7'>b</g>")
+    document = open_document(source.encode(), "x.xlf")
+    assert [paragraph.text for paragraph in document.paragraphs] == ["a", "b"]
+    assert f"A{tag}<g id='7'>B</g></target>" in translated(source, "x.xlf")
+
+
+@pytest.mark.parametrize(
+    ("opening", "closing"),
+    [
+        ('<g id="{}" ctype="x-html-p">', "</g>"),
+        ('<pc id="{}" subType="html:li">', "</pc>"),
+        ('<pc id="{}" dispStart="&lt;p class=&quot;x&quot;&gt;">', "</pc>"),
+        ('<bpt id="{}">&lt;p&gt;</bpt>', '<ept id="{}">code</ept>'),
+        ('<bx id="{}" ctype="x-div"/>', '<ex id="{}"/>'),
+        ('<sc id="{}" disp="&lt;td&gt;"/>', '<ec startRef="{}"/>'),
+    ],
+)
+def test_a_text_of_xliff_ends_at_both_tags_of_a_paragraph(opening: str, closing: str) -> None:
+    pairs = [(opening.format(number), closing.format(number)) for number in (1, 2)]
+    source = xliff_1("x ".join(f"{first}a <g id='3'>b</g>{last}" for first, last in pairs))
+    document = open_document(source.encode(), "x.xlf")
+    assert [paragraph.text for paragraph in document.paragraphs] == ["a b", "x ", "a b"]
+    whole = "X ".join(f"{first}A <g id='3'>B</g>{last}" for first, last in pairs)
+    assert f"{whole}</target>" in translated(source, "x.xlf")
+
+
+def test_code_of_xliff_that_an_element_refers_to_tells_breaks_from_placeholders() -> None:
+    data = '<originalData><data id="1">&lt;br/&gt;</data><data id="2">{0}</data></originalData>'
+    text = 'a<ph id="1" dataRef="1"/>b <ph id="2" dataRef="2"/> c'
+    source = XLIFF.format(text).replace("<segment>", f"{data}<segment>")
+    paragraphs = open_document(source.encode(), "x.xlf").paragraphs
+    assert [KeptMarks(each).text for each in paragraphs] == ["a", "b \ue000 c"]
+    # The code is of this unit only.
+    other = (
+        '</unit><unit id="v"><segment><source>a<ph id="1" dataRef="1"/>b</source></segment></unit>'
+    )
+    paragraphs = open_document(source.replace("</unit>", other).encode(), "x.xlf").paragraphs
+    assert len(paragraphs) == 3
 
 
 def test_a_unit_of_placeholders_has_nothing_to_translate() -> None:

@@ -1,11 +1,11 @@
 """Translation files (.xlf, .xliff) in XLIFF 1.2 and 2.x."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from headway.documents.blocks import Block, make_block
+from headway.documents.blocks import Block, make_nodes
 from headway.documents.edits import Edit, apply_edits
 from headway.documents.html.page import write_nodes
 from headway.documents.languages import check_target
@@ -30,6 +30,7 @@ class _Unit:
         holder: The tag that holds both: ``trans-unit`` or ``segment``.
         source: The tokens of the text, with its tags.
         keeps_lines: Whether line breaks are text.
+        codes: Code of the original format (``originalData``), by its names.
         segments: The tokens of the same text divided into segments (``seg-source``), with its tags.
         target: The tokens of the translation, with its tags.
         nodes: What the new translation consists of: markup, translated segments, and the texts to translate.
@@ -38,6 +39,7 @@ class _Unit:
     holder: XmlToken
     source: list[XmlToken]
     keeps_lines: bool
+    codes: Mapping[str, str]
     segments: list[XmlToken] = field(default_factory=list)
     target: list[XmlToken] = field(default_factory=list)
     nodes: list[str | Block] = field(default_factory=list)
@@ -139,7 +141,7 @@ def _make_nodes(unit: _Unit, is_complete: bool) -> list[str | Block]:
     sources, targets = _find_segments(unit.segments), _find_segments(unit.target)
     if not sources or (is_done and not targets):
         source = _without_segments(unit.source[1:-1])
-        return [] if is_done else [_make_node(source, unit.keeps_lines)]
+        return [] if is_done else _divide(source, unit.keeps_lines, unit.codes)
     whole = unit.target if sources.keys() <= targets.keys() else unit.segments
     nodes: list[str | Block] = []
     at = 1
@@ -151,16 +153,20 @@ def _make_nodes(unit: _Unit, is_complete: bool) -> list[str | Block]:
             nodes.append(_join(translation))
         else:
             source = unit.segments[slice(*sources[number])]
-            nodes.append(_make_node(source[1:-1], unit.keeps_lines))
+            nodes += _divide(source[1:-1], unit.keeps_lines, unit.codes)
         nodes.append(f"</{whole[start].prefix}mrk>")
         at = end
     return [*nodes, _join(whole[at:-1])]
 
 
-def _make_node(tokens: Sequence[XmlToken], keeps_lines: bool) -> str | Block:
-    """Return a text to translate, or its source if it has no words."""
-    block = make_block(make_parts(tokens, keeps_lines))
-    return block if is_translatable(block.text) else block.source
+def _divide(
+    tokens: Sequence[XmlToken], keeps_lines: bool, codes: Mapping[str, str]
+) -> list[str | Block]:
+    """Return the texts to translate between breaks; what has no words stays as it is."""
+    return [
+        node if isinstance(node, str) or is_translatable(node.text) else node.source
+        for node in make_nodes(make_parts(tokens, keeps_lines, codes))
+    ]
 
 
 def _find_segments(tokens: Sequence[XmlToken]) -> dict[str, tuple[int, int]]:
@@ -203,6 +209,7 @@ def _read_units(tokens: Sequence[XmlToken]) -> list[_Unit]:
     units: list[_Unit] = []
     path: list[XmlToken] = []
     translate, spaces = [True], ["default"]
+    codes: dict[str, str] = {}
     at = 0
     while at < len(tokens):
         token = tokens[at]
@@ -218,7 +225,7 @@ def _read_units(tokens: Sequence[XmlToken]) -> list[_Unit]:
             assert holder is not None
             if token.name == "source" and translate[-1]:
                 keeps_lines = token.attributes.get(_SPACE, spaces[-1]) == "preserve"
-                units.append(_Unit(holder, element, keeps_lines))
+                units.append(_Unit(holder, element, keeps_lines, codes))
             elif units and units[-1].holder is holder and token.name == "target":
                 units[-1].target = element
             elif units and units[-1].holder is holder:
@@ -227,6 +234,11 @@ def _read_units(tokens: Sequence[XmlToken]) -> list[_Unit]:
             continue
         if token.kind == "open":
             path.append(token)
+            if token.name == "unit":
+                codes = {}
+            elif token.name == "data":
+                name, end = token.attributes.get("id", ""), _find_end(tokens, at)
+                codes[name] = read_text(tokens[at:end])
             own = token.attributes.get("translate")
             translate.append(translate[-1] if own is None else own != "no")
             spaces.append(token.attributes.get(_SPACE, spaces[-1]))

@@ -2,10 +2,11 @@
 
 import html
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from headway.documents.blocks import Part, make_kept
 from headway.documents.xml_tokens import XmlToken, read_text
+from headway.text.break_tags import BREAK_TAG, BREAKS
 from headway.text.kept_text import KeptText, find_kept_text
 
 # Elements that stand for an opening tag of the original format -> for the closing tag of the same.
@@ -13,22 +14,32 @@ _OPENING, _CLOSING = {"bx", "bpt", "sc", "sm"}, {"ex", "ept", "ec", "em"}
 _LINE_BREAK = re.compile(r"(?<!\s)\s*[\n\r]\s*")
 _CODE = {"bpt", "ept", "ph", "it", "ut"}  # their content is code of the original format
 _ALONE = {"ph", "x"}  # elements that stand for code which may be a placeholder
+_BREAK = re.compile(BREAK_TAG)
 _PLACEHOLDERS = ("ICU", "INTERPOLATION")  # how Angular's names of placeholders begin
 _WORD = "{}"  # stands for a placeholder in the text
 
 
-def make_parts(tokens: Sequence[XmlToken], keeps_lines: bool) -> list[Part]:
+def make_parts(
+    tokens: Sequence[XmlToken], keeps_lines: bool, codes: Mapping[str, str]
+) -> list[Part]:
     """Return the parts of a text; code, and text that is not for translation, is markup.
+
+    A line break, and a tag of a paragraph, is a break.
 
     Args:
         tokens: Of the text.
         keeps_lines: Whether line breaks are text; otherwise they are spaces.
+        codes: Code of the original format that elements refer to, by its names.
     """
-    return list(_make_parts(tokens, keeps_lines))
+    return list(_make_parts(tokens, keeps_lines, codes))
 
 
-def _make_parts(tokens: Sequence[XmlToken], keeps_lines: bool) -> Iterator[Part]:
+def _make_parts(
+    tokens: Sequence[XmlToken], keeps_lines: bool, codes: Mapping[str, str]
+) -> Iterator[Part]:
     at = 0
+    elements: list[bool] = []  # those that are open: whether their tags are breaks
+    pairs: set[str] = set()  # opening codes that are breaks
     while at < len(tokens):
         token, end = tokens[at], at + 1
         is_kept = token.name in _CODE or _is_protected(token)
@@ -39,7 +50,20 @@ def _make_parts(tokens: Sequence[XmlToken], keeps_lines: bool) -> Iterator[Part]
                 end += 1
         source = "".join(each.source for each in tokens[at:end])
         start, at = at, end
-        if token.kind == "text" and not keeps_lines:
+        content = read_text(tokens[start:at]) if is_kept else ""
+        is_tag = token.kind in ("open", "empty")
+        is_break = is_tag and _is_break(token, content or _find_code(token, codes))
+        if is_tag and token.name in _OPENING and is_break:
+            pairs.add(_pair_name(token))
+        elif is_tag and token.name in _CLOSING:
+            is_break = is_break or _pair_name(token) in pairs
+        if token.kind == "open" and not is_kept:
+            elements.append(is_break)
+        elif token.kind == "close":
+            is_break = elements.pop()
+        if is_break:
+            yield Part("break", source)
+        elif token.kind == "text" and not keeps_lines:
             yield Part("text", source, html.unescape(_LINE_BREAK.sub(" ", source)))
         elif token.kind in ("text", "data"):
             yield Part("text", source, token.text)
@@ -52,28 +76,45 @@ def _make_parts(tokens: Sequence[XmlToken], keeps_lines: bool) -> Iterator[Part]
         elif token.kind == "close":
             yield Part("close", source, name=token.name)
         else:
-            yield make_kept(source, _read_kept(token, read_text(tokens[start:at])))
+            yield make_kept(source, _read_kept(token, content, codes))
 
 
-def _read_kept(token: XmlToken, content: str) -> str:
+def _read_kept(token: XmlToken, content: str, codes: Mapping[str, str]) -> str:
     """Return the text of an element that stays; "" if it stands for no word, such as a tag or a line break.
 
     Args:
         token: Its first tag.
         content: The text in it.
+        codes: See `make_parts`.
     """
     if token.name in _ALONE:
-        return _WORD if _is_placeholder(token, content) else ""
+        return _WORD if _is_placeholder(token, content or _find_code(token, codes)) else ""
     return "" if token.name in _CODE else content
 
 
-def _is_placeholder(token: XmlToken, content: str) -> bool:
+def _is_break(token: XmlToken, code: str) -> bool:
+    """Return whether an element stands for a line break or for a tag of a paragraph, as its type or its code say."""
+    attributes = token.attributes
+    kinds = attributes.get("ctype", ""), attributes.get("subType", "")
+    names = {re.split("[:-]", kind)[-1] for kind in kinds}
+    return bool(_BREAK.fullmatch(code.strip())) or not names.isdisjoint({"lb", "pb", *BREAKS})
+
+
+def _find_code(token: XmlToken, codes: Mapping[str, str]) -> str:
+    """Return the code of the original format that an element without content stands for; "" if nothing says it."""
+    attributes = token.attributes
+    reference = attributes.get("dataRef") or attributes.get("dataRefStart", "")
+    shown = (attributes.get(name) for name in ("equiv-text", "disp", "dispStart"))
+    return codes.get(reference) or next(filter(None, shown), "")
+
+
+def _is_placeholder(token: XmlToken, code: str) -> bool:
     """Return whether an element stands for a placeholder, as its name, its type or its code say."""
     attributes = token.attributes
     names = attributes.get("id", ""), attributes.get("equiv", "")
     if any(name.startswith(_PLACEHOLDERS) for name in names):
         return True
-    code = (content or attributes.get("equiv-text") or attributes.get("disp") or "").strip()
+    code = code.strip()
     is_variable = attributes.get("subType") == "xlf:var"
     return is_variable or find_kept_text(code) == [KeptText(0, len(code), "name")]
 
