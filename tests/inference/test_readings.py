@@ -243,6 +243,9 @@ def test_tags_stand_around_the_translations_of_their_words(tokenizer: Tokenizer)
         == "<b>die <i>Katze</i></b> sieht Haus."
     )
     assert place("the <x/> cat sees house.", straight) == "die <x/> Katze sieht Haus."
+    # One link far away does not make an element swallow the words between.
+    far = [(0, 0), (0, 2), (1, 3), (2, 1)]
+    assert place("<b>the cat</b> <i>sees</i> house.", far) == "die <i>Katze</i> <b>sieht Haus</b>."
     crossing = [(0, 0), (1, 1), (0, 2), (2, 3)]
     text = place("<b>the</b> <i>cat sees</i> house.", crossing)
     assert text.index("</b>") <= text.index("<i>") or text.index("</i>") < text.index("</b>")

@@ -5,6 +5,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from headway.documents.word_ranges import translate_range
 from headway.inference.alignment import WordPairs
 from headway.inference.search.constraints import find_alternatives
 from headway.inference.segments.readings import KeptName, KeptTag, Reading
@@ -140,6 +141,8 @@ def _place_tags(reading: Reading, text: str, links: WordPairs) -> list[Edit]:
     closing = _pair_tags(reading.tags)
     edits: list[Edit | None] = [None] * len(reading.tags)
     source_words = find_words(reading.text)
+    own = (0, len(source_words))
+    pairs = sorted(pair for pair in links if pair[1] < len(words))
     # The open pairs: where each closes, which characters are inside, and which of these other pairs have. Pairs never
     # cross.
     is_open: list[tuple[int, int, int, list[Span]]] = [(len(reading.tags), 0, len(text), [])]
@@ -158,7 +161,7 @@ def _place_tags(reading: Reading, text: str, links: WordPairs) -> list[Edit]:
             edits[number] = _move_between(edit, tag, text, low, high)
             continue
         other = reading.tags[closing[number]]
-        begin, last = _find_range(reading, tag.word, other.word, words, links)
+        begin, last = translate_range(pairs, (tag.word, other.word), own, (0, len(words)))
         start = words[begin][0] if begin < len(words) else len(text)
         end = words[last - 1][1] if begin < last else start
         has_marks = _ends_in_marks(reading.text, source_words[: other.word])
@@ -226,20 +229,6 @@ def _pair_tags(tags: Sequence[KeptTag]) -> dict[int, int]:
         elif not match[3]:
             is_open.append((number, name))
     return found
-
-
-def _find_range(
-    reading: Reading, first: int, last: int, words: Sequence[Span], links: WordPairs
-) -> tuple[int, int]:
-    """Return the range of target words for a range of words of a reading."""
-    inside = [target for source, target in links if first <= source < last and target < len(words)]
-    if inside:
-        return min(inside), max(inside) + 1
-    count = len(find_words(reading.text))
-    if first <= 0 and last >= count:
-        return 0, len(words)
-    at = round(first / max(1, count) * len(words))
-    return at, min(len(words), at + last - first)
 
 
 def _find_marks(text: str) -> str:
