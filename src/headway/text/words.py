@@ -5,6 +5,7 @@ import sys
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from itertools import pairwise
 
 Span = tuple[int, int]
 
