@@ -740,6 +740,8 @@ def xliff_1(source: str) -> str:
 
 BREAKS_OF_XLIFF = (
     '<x id="LINE_BREAK" ctype="lb" equiv-text="&lt;br/&gt;"/>', '<x id="1" ctype="lb"/>', '<ph id="1">&lt;br/&gt;</ph>',
+    '<x id="1" ctype="x-html-BR"/>', '<ph id="1">&lt;br/&gt; &lt;BR&gt;</ph>',
+    '<x id="1" equiv-text="&lt;/p&gt;&lt;p&gt;"/>',
     '<ph id="1" type="fmt" subType="xlf:lb"/>', '<ph id="1" equiv="LINE_BREAK" disp="&lt;br /&gt;"/>',
     '<x id="CLOSE_PARAGRAPH" ctype="x-p"/><x id="START_PARAGRAPH" ctype="x-p"/>', '<bx id="1" ctype="x-html-p"></bx>',
 )  # fmt: skip

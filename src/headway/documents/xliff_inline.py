@@ -14,7 +14,7 @@ _OPENING, _CLOSING = {"bx", "bpt", "sc", "sm"}, {"ex", "ept", "ec", "em"}
 _LINE_BREAK = re.compile(r"(?<!\s)\s*[\n\r]\s*")
 _CODE = {"bpt", "ept", "ph", "it", "ut"}  # their content is code of the original format
 _ALONE = {"ph", "x"}  # elements that stand for code which may be a placeholder
-_BREAK = re.compile(BREAK_TAG)
+_BREAK = re.compile(rf"(?:{BREAK_TAG}\s*)+")
 _PLACEHOLDERS = ("ICU", "INTERPOLATION")  # how Angular's names of placeholders begin
 _WORD = "{}"  # stands for a placeholder in the text
 
@@ -96,7 +96,7 @@ def _is_break(token: XmlToken, code: str) -> bool:
     """Return whether an element stands for a line break or for a tag of a paragraph, as its type or its code say."""
     attributes = token.attributes
     kinds = attributes.get("ctype", ""), attributes.get("subType", "")
-    names = {re.split("[:-]", kind)[-1] for kind in kinds}
+    names = {re.split("[:-]", kind)[-1].casefold() for kind in kinds}
     return bool(_BREAK.fullmatch(code.strip())) or not names.isdisjoint({"lb", "pb", *BREAKS})
 
 
