@@ -6,12 +6,12 @@ from dataclasses import replace
 import pytest
 
 from headway.config import SearchConfig
-from headway.inference import Translator
+from headway.inference import Translator, required_words
 from headway.inference.batch_search import search_batch
+from headway.inference.required_words import fill_up
 from headway.inference.search.beam_search import Hypothesis
 from headway.inference.search.constraints import Constraint, Constraints
 from headway.inference.segments.splitting import ReadingRow, choose_readings
-from headway.inference.token_search import _fill_up
 
 LINES = ["the cat sees the house", "a tree", "the dog sees it and the tree"]
 GREEDY = SearchConfig(beam=1, max_extra=9)
@@ -87,12 +87,12 @@ def test_the_best_does_not_depend_on_how_many_are_asked_for(
     translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where only the best meets its constraints, it stays the best, and others follow that are no better."""
-    word, search = word_of(translator, "dog"), translator.token_search
+    word = word_of(translator, "dog")
     several = replace(GREEDY, beam=4, n_best=4)
     [[*prefix, _]] = translator.tokenizer.encode_target(["dog cat"])
     plain = find(translator, [()] * 3, several, prefix)
     some = find(translator, [[word], [word_of(translator, "tree")], ()], several)
-    monkeypatch.setattr(search, "_keep_met", lambda constraints, n_best: list(n_best[:1]))
+    monkeypatch.setattr(required_words, "keep_met", lambda automaton, n_best: list(n_best[:1]))
     found = find(translator, [[word]] * 3, several, prefix)
     for n_best, before in zip(found, plain, strict=True):
         assert n_best[0] == before[0]
@@ -100,7 +100,7 @@ def test_the_best_does_not_depend_on_how_many_are_asked_for(
         assert scores == sorted(scores, reverse=True)
         assert len({tuple(h.tokens) for h in n_best}) == len(n_best) > 1
     # Where none meets them, those of the second search are all.
-    monkeypatch.setattr(search, "_keep_met", lambda constraints, n_best: [])
+    monkeypatch.setattr(required_words, "keep_met", lambda automaton, n_best: [])
     assert find(translator, [[word], [word_of(translator, "tree")], ()], several) == some
 
 
@@ -162,6 +162,6 @@ def test_hypotheses_of_two_searches_are_in_order_behind_the_first_best() -> None
     others = [
         Hypothesis([7, 1], -1.0, -1.0), Hypothesis([5, 1], -2.0, -2.0), Hypothesis([8, 1], -3.0, -3.0),
     ]  # fmt: skip
-    assert [h.tokens[0] for h in _fill_up(met, others)] == [5, 8, 6]
-    assert [h.tokens[0] for h in _fill_up(met, others[:1])] == [5, 6]
-    assert (_fill_up([], others), _fill_up(met, [])) == (others, met)
+    assert [h.tokens[0] for h in fill_up(met, others)] == [5, 8, 6]
+    assert [h.tokens[0] for h in fill_up(met, others[:1])] == [5, 6]
+    assert (fill_up([], others), fill_up(met, [])) == (others, met)

@@ -102,9 +102,9 @@ class ElementPlaces(Generic[Content]):
         return a, min(max(b, a), span[1])
 
     def _cover_amounts(self, start: int, end: int) -> Span:
-        """Return a range of the translation that covers a number with its sign or unit, or nothing of it.
+        """Return a range of the translation, made longer so that it has a number always together with its currency sign or unit.
 
-        Languages write the sign on other sides, where it is a word of its own: €4.17 is 4,17 €.
+        The sign may stand before the number in one language and behind it in another: €4.17 and 4,17 €.
         """
         first, last = max(0, start - _LONGEST_AMOUNT), end + _LONGEST_AMOUNT
         for found in AMOUNT.finditer(self.target, first, last):

@@ -22,6 +22,7 @@ from headway.inference.engines.engine import Engine, make_engine, resolve_precis
 from headway.inference.engines.ensemble import EnsembleEngine
 from headway.inference.engines.fixed_engine import FixedEngine
 from headway.inference.finding import find_hypotheses
+from headway.inference.required_words import search_required
 from headway.inference.scoring import score_by_steps
 from headway.inference.search.automaton import Automaton, SentenceAutomaton
 from headway.inference.search.beam_search import Hypothesis, Ids
@@ -42,7 +43,6 @@ from headway.text.tokenizer import Tokenizer
 ResultT = TypeVar("ResultT")
 AUTOMATA = 256  # that are kept
 SHARED = 3  # constraints of those, at most
-AHEAD = 4  # hypotheses, at least, that a search for constraints follows: one alone begins them too early
 GPU_BATCH = 15  # tokens of a GPU's batch, for each token of a processor's
 
 
@@ -225,16 +225,12 @@ class TokenSearch:
     ) -> list[list[Hypothesis]]:
         """Search for translations of sources in one batch, in the calling thread.
 
-        A source whose constraints are no terms of a glossary is first searched without them, and again with them, and
-        with at least `AHEAD` hypotheses, if a translation does not meet them. The best of the first search stays the
-        best if it does.
-
         Args:
             sources: Token ids, ``</s>`` last.
             prefixes: Token ids that each translation starts with.
             search: Search settings.
             is_wanted: See `beam_search`; sampling does not call it.
-            constraints: What each translation must contain; None: nothing. Sampling ignores it.
+            constraints: What each translation must contain; None: nothing. Sampling ignores it. See `search_required`.
         """
         required = constraints or [()] * len(sources)
         engine = self.engine(search.precision)
@@ -255,7 +251,9 @@ class TokenSearch:
             )
         choices = self.choices(sources, prefixes, required, search)
 
-        def find(rows: Sequence[int], beam: int, some: list[Constraints]) -> list[list[Hypothesis]]:
+        def find(
+            rows: Sequence[int], beam: int, some: Sequence[Constraints]
+        ) -> list[list[Hypothesis]]:
             if not rows:
                 return []
             return search_batch(
@@ -267,33 +265,7 @@ class TokenSearch:
                 automata=self._automata(some),
             )  # fmt: skip
 
-        def is_open(row: int) -> bool:
-            return is_wanted is None or is_wanted(row)
-
-        # Without terms of a glossary, most translations contain by themselves what they must, and a search
-        # without constraints is faster and better.
-        first = [some if any(each.is_term for each in some) else () for some in required]
-        found = find(range(len(sources)), search.beam, first)
-        # Terms that contradict each other leave nothing: then the model translates freely.
-        empty = [row for row, some in enumerate(first) if some and not found[row] and is_open(row)]
-        for row, n_best in zip(empty, find(empty, search.beam, [() for _ in empty]), strict=True):
-            found[row] = n_best
-        alone = {
-            row: self._keep_met(some, found[row])
-            for row, some in enumerate(required)
-            if some and not first[row] and is_open(row)
-        }
-        lacking = [row for row, met in alone.items() if len(met) < len(found[row])]
-        beam = max(AHEAD, search.beam)
-        again = find(lacking, beam, [required[row] for row in lacking])
-        for row, n_best in zip(lacking, again, strict=True):
-            found[row] = _fill_up(alone[row], n_best) or found[row]
-        return found
-
-    def _keep_met(self, constraints: Constraints, n_best: Sequence[Hypothesis]) -> list[Hypothesis]:
-        """Return the hypotheses that meet constraints, at least one."""
-        automaton = self.follow(constraints)
-        return [each for each in n_best if automaton.accepts(each.tokens)]
+        return search_required(find, required, self.follow, search.beam, is_wanted)
 
     def prepare(self, search: SearchConfig) -> Engine:
         """Return the engine for a search, before any work begins.
@@ -352,16 +324,6 @@ class TokenSearch:
         if not any(constraints):
             return None
         return [self.follow(some) if some else None for some in constraints]
-
-
-def _fill_up(met: list[Hypothesis], others: list[Hypothesis]) -> list[Hypothesis]:
-    """Return as many hypotheses as ``others`` are, first those of ``met``, without those that exceed its first."""
-    if not met:
-        return others
-    best, written = met[0], {tuple(each.tokens) for each in met}
-    new = [e for e in others if tuple(e.tokens) not in written and e.score <= best.score]
-    rest = sorted([*met[1:], *new], key=lambda each: -each.score)
-    return [best, *rest][: max(len(met), len(others))]
 
 
 def _run_batches(

@@ -15,8 +15,8 @@ from headway.text.words import Span
 
 # A run of white space is matched once, from its beginning: the time is linear in its length.
 _LINE_BREAKS = re.compile(r"(?<!\s)\s*[\n\r]\s*")
-# What programs write for line breaks and tabs. Before small letters one alone is perhaps part of a path (docs\new), unless
-# a sentence ends before it; in brackets or quotes of its own the text speaks of it.
+# What programs write for line breaks and tabs. A single one before a small letter may be part of a path (docs\new), so it
+# counts only if a sentence ends before it. One that has quotes or brackets around it ("\n") is mentioned, and no break.
 _ESCAPES = re.compile(
     r"""(?<![\\(\[|^])(?<!\\[nrt])(?!(?<=["'“‘«])(?:\\[nrt])+["'”’»])"""
     r"(?:(?:\\[nrt]){2,}+|\\[nrt](?![a-z])|(?<=\w[.,;:!?])\\[nrt])"

@@ -68,9 +68,9 @@ def list_readings(segments: Sequence[Segment], search: SearchConfig) -> list[Rea
 def choose_readings(
     rows: Sequence[ReadingRow], found: Sequence[list[Hypothesis]]
 ) -> list[list[Hypothesis]]:
-    """Return for each segment the hypotheses of the reading whose best one has the highest score.
+    """Return the hypotheses of each segment: those of the reading whose best hypothesis has the highest score.
 
-    A reading whose search was given up may have none.
+    A reading has no hypotheses if its search was stopped, because nobody waited for it any more.
     """
     best: dict[int, list[Hypothesis]] = {}
     reading = 0

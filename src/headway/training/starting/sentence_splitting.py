@@ -9,7 +9,7 @@ from headway.text.prepared import PreparedData
 MAX_LINES = 20_000  # of the training text; a thousand take a hundredth of a second
 # A model that has hardly seen lines of several sentences ends a translation with its first sentence. Lists of single
 # sentences have hardly any such lines: Multi30k none, and the built-in corpus 0.4 %, which includes mistakes of the
-# splitter. Text whose lines were not cut at the ends of sentences has many times more.
+# splitter. Text with whole paragraphs in a line has many times more.
 FEW = 0.02
 
 
