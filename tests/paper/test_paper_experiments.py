@@ -357,12 +357,17 @@ def find_intervals(text: str) -> list[tuple[tuple[float, float, float], float]]:
             [
                 ("## What was trained", "### On Multi30k"),
                 ("### Trained at the small size", "### Trained on Multi30k"),
-                ("## Rivals", "## Departures"),
+                ("## Rivals", "### Rivals on Multi30k"),
+                ("### Classifiers and memory", "## Departures"),
             ],
         ),
         (
             "report-hours.html",
-            [("### On Multi30k", "## Table 2"), ("### Trained on Multi30k", "### On a GPU")],
+            [
+                ("### On Multi30k", "## Table 2"),
+                ("### Trained on Multi30k", "### On a GPU"),
+                ("### Rivals on Multi30k", "### Classifiers"),
+            ],
         ),
     ],
 )

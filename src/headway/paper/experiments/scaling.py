@@ -85,7 +85,7 @@ def run(work: Work) -> Result:
         *findings,
         differs="The paper cites others for additive attention; here all are trained alike. Batches"
         " hold sentences of like lengths, because additive attention compares all pairs of a packed"
-        " row, and a step takes several batches.",
+        f" row; batches in a step: {batches_in_step(work)}.",
         settings={"d_k": list(widths)},
     )
 
@@ -190,11 +190,8 @@ def attend_into(
 def plan_trials(work: Work, widths: Sequence[int]) -> list[PlannedTrial]:
     """Return a training for each way of comparing and each width, two heads each."""
     base = work.base
-    # Additive attention compares all pairs of a row, so rows hold one sentence each. In the built-in corpus
-    # length depends on the kind of phrase: a step of a single batch, all of one length, would learn several
-    # times more slowly.
-    batches = work.pick(toy=8, minutes=8, hours=1)
-    tokens = max(LEAST_BATCH, base.training.batch_tokens // batches)
+    # Additive attention compares all pairs of a row, so rows hold one sentence each.
+    tokens = max(LEAST_BATCH, base.training.batch_tokens // batches_in_step(work))
     training = replace(base.training, packed=False, micro_batch_tokens=tokens)
     return [
         PlannedTrial(
@@ -208,6 +205,15 @@ def plan_trials(work: Work, widths: Sequence[int]) -> list[PlannedTrial]:
         for d_k in widths
         for name, settings in COMPATIBILITIES.items()
     ]
+
+
+def batches_in_step(work: Work) -> int:
+    """Return how many batches, each of like lengths, a step takes.
+
+    In the built-in corpus length depends on the kind of phrase: a step of a single batch, all of one length, would
+    learn several times more slowly.
+    """
+    return work.pick(toy=8, minutes=8, hours=1)
 
 
 def compare_translators(work: Work, widths: Sequence[int]) -> list[Finding]:
