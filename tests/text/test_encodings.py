@@ -131,7 +131,7 @@ def test_validation_text_in_another_encoding_names_the_way_out(tmp_path: Path) -
 def office(member: str) -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
-        archive.writestr("[Content_Types].xml", "<Types/>")
+        archive.writestr("[Content_Types].xml", "<Types>\n</Types>")
         archive.writestr(member, "<x/>")
     return file.getvalue()
 

@@ -73,7 +73,9 @@ def test_lines_of_standard_input_are_returned_as_they_arrive(
 
 def test_pairs_on_standard_input_are_tab_separated(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "".join(f"{source}\t{target}\n" for source, target in PAIRS)
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    monkeypatch.setattr(
+        sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(text.encode())))
+    )
     assert list(read_pairs(["-"])) == NUMBERED
 
 

@@ -89,13 +89,9 @@ def scan_lines(
     number = start
     with open_bytes(path) as file:
         try:
-            head = [file.readline(LONGEST + 1)]
-            if (
-                head[0].strip(b"\xef\xbb\xbf\r\n ") == b"1"
-            ):  # of subtitles, the second line shows it
-                head.append(file.readline(LONGEST + 1))
-            beginning = b"".join(head)
-            if what := name_by_content(beginning):
+            head = [beginning := file.readline(LONGEST + 1)]
+            # Subtitles are known by their second line, and the bytes of an archive may contain line breaks.
+            if what := name_by_content(beginning + cast("BufferedReader", file).peek()):
                 raise HeadwayError(f"{path}: {name_by_suffix(str(path)) or what}")
             wide = recognize_wide(beginning)
             if encoding and not extends_ascii(encoding):
