@@ -20,7 +20,7 @@ from headway.inference.quality.defects import count_copies, find_defects, keeps_
 from headway.inference.quality.evidence import FEATURES, examine, measure_features
 from headway.inference.quality.quality_model import FILE, QualityModel, rank_correlation
 from headway.inference.quality.rating import Rater
-from headway.inference.quality.repair import find_candidates
+from headway.inference.quality.repair import find_candidates, require_numbers
 from headway.inference.search.constraints import find_alternatives
 from headway.inference.text_translation import SentenceTranslation, TextTranslation
 from headway.inference.translation import Translation
@@ -282,6 +282,31 @@ def test_numbers_of_the_source_are_forced_into_a_new_translation(tmp_path: Path)
         for candidate in candidates:
             [[written]] = [translator.join([segment], [[candidate]])]
             assert not compare_numbers(line, written.text).different
+
+
+def test_numbers_in_terms_are_those_of_their_renderings(tmp_path: Path) -> None:
+    """Neither a word that a glossary prescribes for a number is wrong, nor is the number required beside it."""
+    translations = ["dreizehn Hunde sehen 17 Katzen und 29 Hund", "13 Hunde"]
+    pairs = [(text, translations[n % 2]) for n, text in enumerate(sentences(400, 1))]
+    tokenizer = Tokenizer.learn(pairs, TextConfig(vocab_size=361))
+    translator = Translator.load(write_random_model(tmp_path, tokenizer))
+    terms = {"13 dogs": ["13 Hunde", "dreizehn Hunde"], "a cat": "17 Katzen", "dog": "Hund"}
+    own = translator.with_glossary(Glossary.of(terms))
+    [segment] = own.split("13 dogs see a cat and 29 dog")
+    for translation, defects in (
+        ("dreizehn Hunde sehen 17 Katzen und 29 Hund", ()),
+        ("13 Hunde sehen 17 Katzen und 29 Hund", ()),
+        ("zwölf Hunde sehen 17 Katzen und 29 Hund", ("numbers",)),
+        ("dreizehn Hunde sehen eine Katze und 29 Hund", ("numbers",)),
+        ("dreizehn Hunde sehen 17 Katzen und 28 Hund", ("numbers",)),
+    ):
+        [tokens] = tokenizer.encode_target([translation])
+        evidence = examine(own.models, tokenizer, segment, Hypothesis(tokens, 0.0, 0.0))
+        assert find_defects(evidence.source, evidence.translation, ("en", "de")) == defects
+        # The features have the same numbers.
+        assert (evidence.features[list(FEATURES).index("numbers")] == 1) == (not defects)
+    required = require_numbers(segment, tokenizer).readings[0].constraints
+    assert len(required) == len(segment.readings[0].constraints) + 1  # 29
 
 
 def test_terms_are_placed_in_a_new_translation(tmp_path: Path) -> None:

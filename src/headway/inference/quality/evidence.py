@@ -4,6 +4,7 @@ Shapes: T target tokens, S source tokens, V target vocabulary.
 """
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -41,7 +42,8 @@ class Evidence(NamedTuple):
     """What the quality of a translation is computed from.
 
     Attributes:
-        source: What the model has read; stand-ins are in the places of kept text.
+        source: What the model has read; stand-ins are in the places of kept text, and renderings in those of terms with
+            numbers.
         translation: What it has written.
         features: A number for each name in `FEATURES`.
     """
@@ -56,19 +58,28 @@ def examine(
 ) -> Evidence:
     """Measure the features of the translation of a segment; see `measure_features`."""
     text, ids = segment.text, segment.ids
+    translation = tokenizer.decode(hypothesis.tokens)
     forced: list[int] = []
     # Terms without natural places were put there afterwards: what the model wrote lacks them.
     written = (hypothesis.without_terms or hypothesis).tokens
     if segment.readings:
         reading = segment.readings[hypothesis.reading]
-        text, ids = reading.text, reading.ids
+        text, ids = reading.replace_terms(partial(_prescribe_numbers, translation)), reading.ids
         wanted = [constraint.alternatives for constraint in reading.constraints]
         spans = find_alternatives(tokenizer, wanted, written)
         forced = [place for span in spans.values() for place in range(*span)]
     source = text.strip().removeprefix(tokenizer.named_language(text.strip()))
-    translation = tokenizer.decode(hypothesis.tokens)
     features = measure_features(models, ids, written, (source, translation), forced)
     return Evidence(source, translation, features)
+
+
+def _prescribe_numbers(translation: str, term: str, renderings: Sequence[str]) -> str:
+    """Return a term, or its rendering if one of both has digits: a glossary may prescribe a word for a number.
+
+    Of several renderings it is the one that the translation has, or the first.
+    """
+    rendering = next((each for each in renderings if each in translation), renderings[0])
+    return rendering if any(map(str.isdigit, term + rendering)) else term
 
 
 @torch.inference_mode()

@@ -42,7 +42,7 @@ def find_candidates(
     )
     ways = [(segment, wide)]
     if "numbers" in defects:
-        ways.insert(0, (_require_numbers(segment, token_search.tokenizer), wide))
+        ways.insert(0, (require_numbers(segment, token_search.tokenizer), wide))
     if not segment.readings:
         samples = replace(
             wide,
@@ -68,17 +68,18 @@ def find_candidates(
         yield candidates[:1] if is_placed else candidates
 
 
-def _require_numbers(segment: Segment, tokenizer: Tokenizer) -> Segment:
+def require_numbers(segment: Segment, tokenizer: Tokenizer) -> Segment:
     """Return a segment whose translation must contain its numbers, also in other readings."""
     text = segment.text.strip()
     plain = Reading(text, segment.ids, (), (), (), (), ((text, text),))
     readings = [
-        reading._replace(constraints=(*reading.constraints, *_numbers_of(reading.text, tokenizer)))
+        reading._replace(constraints=(*reading.constraints, *_numbers_of(reading, tokenizer)))
         for reading in segment.readings or (plain,)
     ]
     return segment._replace(readings=tuple(readings))
 
 
-def _numbers_of(text: str, tokenizer: Tokenizer) -> Iterator[Constraint]:
-    for forms in spell_numbers(text):
+def _numbers_of(reading: Reading, tokenizer: Tokenizer) -> Iterator[Constraint]:
+    """Yield a constraint for each number besides those in terms, whose renderings are required anyway."""
+    for forms in spell_numbers(reading.replace_terms(lambda *term: " ")):
         yield Constraint(spell_words(tokenizer, forms))

@@ -1,5 +1,6 @@
 """A reading: the text that a model reads in the place of a segment with placeholders or terms of a glossary."""
 
+from collections.abc import Callable
 from functools import lru_cache
 from itertools import combinations
 from typing import NamedTuple
@@ -121,6 +122,14 @@ class Reading(NamedTuple):
     def source(self) -> str:
         """The segment."""
         return "".join(source for _, source in self.pieces)
+
+    def replace_terms(self, choose: Callable[[str, tuple[str, ...]], str]) -> str:
+        """Return the text with what ``choose`` returns for each term and its renderings in the term's place."""
+        text, at = "", 0
+        for start, end, renderings in self.terms:
+            text += self.text[at:start] + choose(self.text[start:end], renderings)
+            at = end
+        return text + self.text[at:]
 
     @property
     def words(self) -> tuple[int, ...]:
