@@ -26,7 +26,7 @@ PLACEHOLDERS = (
 )  # fmt: skip
 NO_WORDS = (
     '<x id="1"/>', '<x id="START_LINK" equiv-text="&lt;a title=&quot;{0}&quot;&gt;"/>',
-    '<ph id="1">\\n</ph>', '<ph id="1">[b]</ph>', '<it id="1">{0}</it>',
+    '<ph id="1">[b]</ph>', '<it id="1">{0}</it>',
 )  # fmt: skip
 GERMAN = DocumentOptions("en", "de", ("text",))
 
@@ -741,7 +741,7 @@ def xliff_1(source: str) -> str:
 BREAKS_OF_XLIFF = (
     '<x id="LINE_BREAK" ctype="lb" equiv-text="&lt;br/&gt;"/>', '<x id="1" ctype="lb"/>', '<ph id="1">&lt;br/&gt;</ph>',
     '<x id="1" ctype="x-html-BR"/>', '<ph id="1">&lt;br/&gt; &lt;BR&gt;</ph>',
-    '<x id="1" equiv-text="&lt;/p&gt;&lt;p&gt;"/>',
+    '<x id="1" equiv-text="&lt;/p&gt;&lt;p&gt;"/>', r'<ph id="1">\n</ph>',
     '<ph id="1" type="fmt" subType="xlf:lb"/>', '<ph id="1" equiv="LINE_BREAK" disp="&lt;br /&gt;"/>',
     '<x id="CLOSE_PARAGRAPH" ctype="x-p"/><x id="START_PARAGRAPH" ctype="x-p"/>', '<bx id="1" ctype="x-html-p"></bx>',
 )  # fmt: skip

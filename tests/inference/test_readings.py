@@ -404,15 +404,17 @@ def test_text_without_words_stays_as_it_is(translator: Translator) -> None:
         "...",
         " *** ",
         "— ?!",
+        r"\n",
+        r"\t{name}\n 5",
     ):
         assert translator.translate(line) == line
         assert len(Passage.split(line, "en").sentences) == 0
 
 
-def test_a_text_of_a_line_ends_at_tags_of_breaks_and_blocks(
+def test_a_text_of_a_line_ends_at_tags_of_breaks_and_blocks_and_at_escapes(
     translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each text is translated as it is alone, and the tags stay between the texts."""
+    """Each text is translated as it is alone, and what divides them stays between them."""
     search = replace(SEARCH, max_tokens=6)  # so that some texts have several segments
     texts = ["the cat", "a {name} sees a <b>big</b> cat in the park", "DOG"]
     alone = [*translator.stream(texts, search, align=True)]
@@ -421,6 +423,8 @@ def test_a_text_of_a_line_ends_at_tags_of_breaks_and_blocks(
         ("", "<br>", "<br/>", ""),
         ("<ul> <li>", " </li><li class='x'>", "</li>\t<li> ", "</li></ul>"),
         ("", " <p>{x}</p> ", "<BR />", "<hr>"),
+        (r"\t\n", r"\n\n", r" \n", r"\t\n"),
+        ("", r"\r\n", r"\n<li>", ""),
     ):
         line = gaps[0] + "".join(t + gap for t, gap in zip(texts, gaps[1:], strict=True))
         [[found, *_]] = translator.stream([line], search, align=True)

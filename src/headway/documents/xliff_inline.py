@@ -14,7 +14,7 @@ _OPENING, _CLOSING = {"bx", "bpt", "sc", "sm"}, {"ex", "ept", "ec", "em"}
 _LINE_BREAK = re.compile(r"(?<!\s)\s*[\n\r]\s*")
 _CODE = {"bpt", "ept", "ph", "it", "ut"}  # their content is code of the original format
 _ALONE = {"ph", "x"}  # elements that stand for code which may be a placeholder
-_BREAK = re.compile(rf"(?:{BREAK_TAG}\s*)+")
+_BREAK = re.compile(rf"(?:(?:{BREAK_TAG}|\\[nrt])\s*)+")
 _PLACEHOLDERS = ("ICU", "INTERPOLATION")  # how Angular's names of placeholders begin
 _WORD = "{}"  # stands for a placeholder in the text
 

@@ -6,7 +6,7 @@ from html import unescape
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from headway.text.break_tags import BREAK_TAG
+from headway.text.break_tags import BREAK_ESCAPE, BREAK_TAG
 
 Kind = Literal["break", "name", "tag", "literal", "reference"]
 
@@ -53,7 +53,7 @@ AMOUNT = re.compile(
     rf"{_NUMBER}|(?<![\w.,]){_CURRENCY_SIGN}[ \u00a0\u202f]?{_DIGITS}|(?<![\w.,]){_DIGITS}[ \u00a0\u202f]?{_CURRENCY_SIGN}"
 )
 PATTERNS: dict[Kind, tuple[str, ...]] = {
-    "break": (BREAK_TAG,),
+    "break": (BREAK_TAG, BREAK_ESCAPE),
     "tag": (TAG, rf"(?:[{_SYMBOL}][\ufe0e\ufe0f\u200d]*)+"),
     "name": (
         r"`[^`\n]+`",  # code

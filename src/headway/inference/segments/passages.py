@@ -9,18 +9,11 @@ from dataclasses import dataclass
 from itertools import chain, pairwise
 
 from headway.inference.segments.splitting import split_sentences
-from headway.text.kept_text import divide_at_breaks, find_kept_text, has_words
+from headway.text.kept_text import divide_at_breaks, has_words
 from headway.text.languages import is_unspaced
-from headway.text.words import Span
 
 # A run of white space is matched once, from its beginning: the time is linear in its length.
 _LINE_BREAKS = re.compile(r"(?<!\s)\s*[\n\r]\s*")
-# What programs write for line breaks and tabs. A single one before a small letter may be part of a path (docs\new), so it
-# counts only if a sentence ends before it. One that has quotes or brackets around it ("\n") is mentioned, and no break.
-_ESCAPES = re.compile(
-    r"""(?<![\\(\[|^])(?<!\\[nrt])(?!(?<=["'“‘«])(?:\\[nrt])+["'”’»])"""
-    r"(?:(?:\\[nrt]){2,}+|\\[nrt](?![a-z])|(?<=\w[.,;:!?])\\[nrt])"
-)
 _SENTENCE_END = re.compile(r"[.!?…。！？।؟][^\w\s]*\s*\S")
 
 
@@ -47,7 +40,8 @@ class Passage:
             is_split: Split lines into sentences; if false, a line counts as one sentence.
         """
         gaps, sentences = [""], []
-        places = [0, *chain.from_iterable(_find_breaks(text)), len(text)]
+        breaks = (found.span() for found in _LINE_BREAKS.finditer(text))
+        places = [0, *chain.from_iterable(breaks), len(text)]
         for number, (start, end) in enumerate(pairwise(places)):
             line = text[start:end]
             if number % 2:
@@ -103,12 +97,3 @@ class Passage:
             found.append(at)
             at += len(sentence) + len(gap)
         return found
-
-
-def _find_breaks(text: str) -> list[Span]:
-    """Return where the line breaks of a text are, and the escapes of line breaks and tabs."""
-    breaks = [found.span() for found in _LINE_BREAKS.finditer(text)]
-    if escapes := [found.span() for found in _ESCAPES.finditer(text)]:
-        kept = {at for part in find_kept_text(text) for at in range(part.start, part.end)}
-        breaks += [span for span in escapes if span[0] not in kept]  # not in code or paths
-    return sorted(breaks)
