@@ -7,6 +7,7 @@ from typing import cast
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -95,19 +96,21 @@ class NativeEngine:
         self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
     ) -> list[Tensor]:
         """Return the weights of the steps of a search; see `headway.inference.engines.engine.Engine`."""
-        longest = max(map(len, targets))
-        # All targets of a batch get the same length: shorter ones repeat their last token, and that part is cut off below.
-        tokens_NT = np.array(
-            [[*target] + [target[-1]] * (longest - len(target)) for target in targets]
-        )
-        first_N1 = np.full((len(targets), 1), self.config.target_vocab_size - 1)  # <pad>
-        read_NT = np.concatenate((first_N1, tokens_NT[:, :-1]), 1)
-        hypotheses, layers = self._encode(sources, 1, longest), alignment_layers(self.config)
-        weights_NTS = np.stack([hypotheses.attend(read_N, layers) for read_N in read_NT.T], 1)
-        return [
-            torch.from_numpy(weights_TS[: len(target), : len(source)])
-            for source, target, weights_TS in zip(sources, targets, weights_NTS, strict=True)
-        ]
+        # The longest targets come first: those that have ended are dropped from the end.
+        order = sorted(range(len(targets)), key=lambda number: -len(targets[number]))
+        pad = self.config.target_vocab_size - 1
+        rows = [[pad, *targets[number][:-1]] for number in order]
+        hypotheses = self._encode([sources[number] for number in order], 1, len(rows[0]))
+        found: list[list[NDArray[np.float32]]] = [[] for _ in targets]
+        for step in range(len(rows[0])):
+            tokens_N = np.array([row[step] for row in rows if step < len(row)])
+            kept_N = np.arange(len(tokens_N))
+            hypotheses.keep(kept_N)
+            hypotheses.reorder(kept_N)
+            weights_NS = hypotheses.attend(tokens_N, alignment_layers(self.config))
+            for number, weights_S in zip(order, weights_NS, strict=False):
+                found[number].append(weights_S[: len(sources[number])])
+        return [torch.from_numpy(np.stack(weights_TS)) for weights_TS in found]
 
     def _encode(
         self, sources: Sequence[Sequence[int]], beams: int, limit: int
