@@ -5,6 +5,7 @@ import random
 import re
 import shutil
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,8 @@ import pytest
 import headway.recipes.settings
 from headway.cli import recipe
 from headway.cli.main import dispatch, main
-from headway.errors import HeadwayError
+from headway.cli.verbs import best
+from headway.errors import HeadwayError, UsageError
 from headway.inference import Translator
 from headway.recipes import report
 from headway.recipes.directory import open_directory
@@ -242,6 +244,8 @@ def test_the_plan_of_a_stopped_recipe_says_what_is_done_and_how_long_the_rest_ta
     dispatch(["best", str(finished), "--dry-run"])
     whole = capsys.readouterr().out
     assert not re.findall(r"^  \S+ +\d+ ", whole, re.MULTILINE)
+    listed = re.findall(r"^  (\S+) +done ", whole, re.MULTILINE)
+    assert sorted(listed) == sorted(file.stem for file in (finished / "stages").glob("*.json"))
     out = tmp_path / "out"
     shutil.copytree(finished, out)
     for name in ("final", "install", "student"):
@@ -297,6 +301,31 @@ def test_a_stage_that_fails_ends_the_recipe_with_its_code(corpus, tmp_path, monk
     assert dispatch(["best", str(out), *corpus, *OPTIONS]) == 143
     assert f"headway best {out} goes on there" in capsys.readouterr().err
     assert not json.loads((out / "stages" / "sweep-1.json").read_text())["is_finished"]
+
+
+def test_a_plan_that_another_process_has_made_meanwhile_must_be_of_the_same_options(
+    corpus, tmp_path, monkeypatch, capsys
+):
+    out, find = tmp_path / "out", best.find_plan
+
+    def find_late(*args):
+        plan = find(*args)
+        out.mkdir()
+        replace(plan, options=replace(plan.options, hours=1.0)).write(out)
+        return plan
+
+    monkeypatch.setattr(best, "find_plan", find_late)
+    with pytest.raises(UsageError, match="planned with hours 1"):
+        dispatch(["best", str(out), *corpus, *OPTIONS])
+
+
+def test_a_text_that_is_too_small_for_its_vocabulary_is_refused_before_it_is_planned(
+    corpus, tmp_path
+):
+    out = tmp_path / "out"
+    with pytest.raises(HeadwayError, match="vocab_size = 90000 is too large"):
+        dispatch(["best", str(out), *corpus, *OPTIONS, "--text.vocab-size", "90000"])
+    assert not out.exists()
 
 
 def test_another_directory_is_refused(corpus, tmp_path):

@@ -2,14 +2,15 @@
 
 import itertools
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from headway.config import TextConfig
-from headway.errors import HeadwayError
-from headway.recipes.given import GivenText, look_at
+from headway.errors import HeadwayError, UsageError
+from headway.recipes.given import GivenText, check_files, check_vocabulary, look_at
 from headway.recipes.text_work import ImportLines, ImportText, JoinPairs, PairFiles
 from headway.text.prepare import prepare
 from headway.text.readers import FileForm
@@ -133,6 +134,41 @@ def test_a_teacher_of_another_length_is_refused(difference, tmp_path):
     teacher = write(tmp_path / "teacher.de", ["ein Hund"] * count)
     with pytest.raises(HeadwayError, match=f"has {count} lines, but .* {len(SOURCES)} pairs"):
         look_at(given(tmp_path, teacher=teacher))
+
+
+def test_a_text_without_pairs_is_refused_with_its_file_and_the_reason(tmp_path):
+    some, none = write(tmp_path / "a.de", ["ein Hund"] * 3), write(tmp_path / "none.en", [])
+    text = GivenText(train=[none, none], valid=[some, some], languages=("en", "de"), teacher=some)
+    with pytest.raises(HeadwayError, match=r"a\.de has 3 lines, but .* 0 pairs"):
+        look_at(text)
+    copied = replace(text, train=[some, some], teacher=None)
+    with pytest.raises(HeadwayError, match=r"a\.de: 3 of 3 .* --text\.compare-sides false"):
+        look_at(copied)
+    with pytest.raises(HeadwayError, match=r"none\.en: has no pairs: give validation text"):
+        look_at(given(tmp_path, valid=[none, none]))
+    own = given(tmp_path)
+    with pytest.raises(
+        HeadwayError, match=r"\(also in validation or test text\): --text\.drop-leaks"
+    ):
+        look_at(replace(own, valid=own.train))
+    spoiled = [write(tmp_path / "c.en", ["a\x01", "b"]), write(tmp_path / "c.de", ["ein Hund", ""])]
+    reason = r"c\.en: none of 2 training pairs is left \(1: .*, 1: a side is empty\)"
+    with pytest.raises(HeadwayError, match=reason):
+        look_at(replace(own, train=spoiled, valid=[some, some]))
+
+
+def test_text_that_can_be_read_only_once_is_refused(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for name in (str(tmp_path / "pipe"), str(tmp_path / "-")):
+        with pytest.raises(UsageError, match=rf"{name}: text is read several times"):
+            check_files(given(tmp_path, mono_source=[name]))
+    check_files(given(tmp_path, mono_source=["missing"]))  # its reader says so
+
+
+def test_a_vocabulary_that_a_text_is_too_small_for_is_refused(tmp_path):
+    check_vocabulary(given(tmp_path), TextConfig(vocab_size=300))
+    with pytest.raises(HeadwayError, match=r"vocab_size = 5000 is too large .* --text\.vocab-size"):
+        check_vocabulary(given(tmp_path), TextConfig(vocab_size=5000))
 
 
 def test_held_out_pairs_that_leave_no_training_pair_are_refused(tmp_path):

@@ -43,7 +43,7 @@ class Processors:
         """Run a command; return its exit code. Its output gets its name if it succeeds."""
         from headway.files import remove, sync, temporary_path
 
-        words = list(command.arguments)
+        words = command.words
         for options, number in ((RANKS, self.ranks), (THREADS, self.threads)):
             if number and words[0] in options:
                 words += [options[words[0]], str(number)]
@@ -67,12 +67,14 @@ def make_plan(out: Path, options: "Options", processors: Processors) -> "Plan":
     from headway.files import hash_file
     from headway.recipes.best import begin_recipe
     from headway.recipes.forecast import benchmark, fit_parts, read_speed
-    from headway.recipes.given import look_at
+    from headway.recipes.given import check_files, check_vocabulary, look_at
+    from headway.recipes.making import list_text_settings
     from headway.recipes.plan import Plan
-    from headway.recipes.settings import LEAST_PAIRS, SHORTEST, choose_scale
+    from headway.recipes.settings import LEAST_PAIRS, SHORTEST, SMALL, choose_scale
 
     say("looking at the text ...")
     given = options.given()
+    check_files(given)
     digests = {name: hash_file(Path(name)) for name in given.files()}
     facts = look_at(given)
     if facts.kept < LEAST_PAIRS:
@@ -80,6 +82,9 @@ def make_plan(out: Path, options: "Options", processors: Processors) -> "Plan":
             f"{options.train[0]}: {facts.kept} training pairs are left after cleaning, and headway best needs {LEAST_PAIRS}"
         )
     scale = choose_scale(facts.kept)
+    if facts.kept < SMALL:
+        texts = list_text_settings(scale, options.settings)
+        check_vocabulary(given, max(texts, key=lambda text: text.vocab_size))
     busy = os.getloadavg()[0]
     say("measuring this machine ...")
     if busy > BUSY * (os.cpu_count() or 1):
@@ -115,13 +120,13 @@ def describe_plan(out: Path, plan: "Plan") -> str:
     from headway.recipes.best import begin_recipe
     from headway.recipes.forecast import estimate_seconds, list_stages
     from headway.recipes.ledger import Ledger
+    from headway.recipes.plan import format_hours
     from headway.recipes.settings import USEFUL
 
     ledger = Ledger(out)
-    stages = list_stages(begin_recipe(out, plan.options, plan.facts, plan.choices))
+    stages = list_stages(begin_recipe(out, plan.options, plan.facts, plan.choices), ledger)
     times = [estimate_seconds(stage, plan.speed) for stage in stages]
-    # Of the stages that try a search, those behind the best one are never done.
-    done = max((i for i, stage in enumerate(stages, 1) if ledger.is_finished(stage)), default=0)
+    done = sum(ledger.is_finished(stage) for stage in stages)  # the first ones
     lines = [*plan.facts.describe(), ""]
     lines.append(
         f"{len(stages)} stages, {f'{done} of them done, ' if done else ''}about {format_duration(sum(times[done:]))}"
@@ -140,13 +145,16 @@ def describe_plan(out: Path, plan: "Plan") -> str:
     if hours > 1.02 * plan.hours:
         fixed = "training.max-steps" in plan.options.settings
         reason = "have the steps of --training.max-steps" if fixed else "are not shortened further"
-        lines += ["", f"more than the {plan.hours:.2g} hours: the trainings {reason}"]
+        lines += ["", f"more than the {format_hours(plan.hours)} hours: the trainings {reason}"]
     elif plan.options.hours and not plan.omitted and hours < 0.8 * plan.hours:
-        lines += ["", f"{plan.hours - hours:.2g} of the {plan.hours:.2g} hours are not needed"]
+        lines += [
+            "",
+            f"{format_hours(plan.hours - hours)} of the {format_hours(plan.hours)} hours are not needed",
+        ]
     if plan.choices.share < USEFUL:
         lines += ["", _warn_of_short_trainings(out, plan)]
     if omitted := plan.describe_omitted():
-        lines += ["", f"left out, to end within {plan.hours:.2g} h:"]
+        lines += ["", f"left out, to end within {format_hours(plan.hours)} h:"]
         lines += [f"  {line}" for line in omitted]
     return "\n".join(lines)
 
@@ -172,7 +180,7 @@ def carry_out(out: Path, plan: "Plan", processors: Processors) -> int:
     from headway.recipes.report import write_report
 
     ledger = Ledger(out)
-    planned = list_stages(begin_recipe(out, plan.options, plan.facts, plan.choices))
+    planned = list_stages(begin_recipe(out, plan.options, plan.facts, plan.choices), ledger)
     count = len(planned)
     unread = {name for stage in planned if not ledger.is_finished(stage) for name in stage.reads}
     plan.check_files(out, sorted(unread))  # before hours of work, not after them

@@ -92,8 +92,9 @@ def best_model(make: StageMaker, given: GivenText) -> Recipe:
 
     if backward:
         yield make.work(
-            "install-first", "models", "the best model so far", InstallModel(best.run, make.out, {})
-        )
+            "install-first", "models", "the best model so far", InstallModel(best.run, make.out, {}),
+            product=best.result.bleu,
+        )  # fmt: skip
         translators = yield from _choose_translators(make, models, best)
         union = yield from _translate(make, given, translators, best.run, backward)
         result = yield make.train(
@@ -105,8 +106,9 @@ def best_model(make: StageMaker, given: GivenText) -> Recipe:
 
     search, bleu = yield from _tune_search(make, best)
     yield make.work(
-        "install", "search", f"the model of {make.out}", InstallModel(best.run, make.out, search)
-    )
+        "install", "search", f"the model of {make.out}", InstallModel(best.run, make.out, search),
+        product=bleu,
+    )  # fmt: skip
     if choices.student:
         yield from _distill(make, swept, real, best.run, backward, search, bleu)
 
@@ -237,7 +239,7 @@ def _tune_search(
             result = yield _search_stage(make, f"search-{number}", model.run, search)
             if result.bleu > best_bleu + gain:
                 best, best_bleu = search, result.bleu
-            elif not math.isnan(best_bleu):  # a plan knows no scores, and counts all stages
+            elif not math.isnan(result.bleu):  # of stages to come all are counted
                 break
     return best, best_bleu
 
@@ -285,13 +287,17 @@ def _distill(
     run = make.run("student")
     precision = own.get("search.precision", "auto")
     alpha = search["search.alpha"]
+    chosen: Settings = {}
+    best = -math.inf
     for beam in numbers.STUDENT_BEAMS:
-        chosen = {"search.alpha": alpha, "search.beam": str(beam), "search.precision": precision}
+        tried = {"search.alpha": alpha, "search.beam": str(beam), "search.precision": precision}
         scored = make.score(
-            f"student-beam-{beam}", "student", f"the student with beam {beam}", [run], chosen
+            f"student-beam-{beam}", "student", f"the student with beam {beam}", [run], tried
         )
         result = yield replace(scored, is_compared=False)
-        if result.bleu >= numbers.STUDENT_SHARE * bleu:  # in a plan never: it counts all beams
+        if not result.bleu <= best:  # a wider one must be better; a score to come is no number
+            chosen, best = tried, result.bleu
+        if result.bleu >= numbers.STUDENT_SHARE * bleu:
             break
     yield make.work(
         "install-student", "student", f"the model of {make.out / 'student'}",

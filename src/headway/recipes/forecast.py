@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from headway.recipes import settings as numbers
-from headway.recipes.ledger import Recipe
+from headway.recipes.ledger import Ledger, Recipe
 from headway.recipes.settings import ADDITIONS, LONGER, Choices, Scale, Settings, list_options
 from headway.recipes.stage import Command, Result, Scores, Stage
 
@@ -40,14 +40,20 @@ def estimate_seconds(stage: Stage, speed: float) -> float:
     return stage.seconds + numbers.SECONDS_A_COMMAND * len(stage.commands) + stage.flop / speed
 
 
-def list_stages(recipe: Recipe) -> list[Stage]:
-    """Return the stages of a recipe, as if all models had the same scores."""
+def list_stages(recipe: Recipe, ledger: Ledger | None = None) -> list[Stage]:
+    """Return the stages of a recipe, as if all models had the same scores.
+
+    Args:
+        recipe: A new generator.
+        ledger: Has the results of finished stages, which decide what follows; None: none is finished.
+    """
     stages = []
     try:
         stage = next(recipe)
         while True:
             stages.append(stage)
-            stage = recipe.send(Result(seconds=0.0, scores=UNKNOWN))
+            found = ledger.find(stage) if ledger else None
+            stage = recipe.send(found or Result(seconds=0.0, scores=UNKNOWN))
     except StopIteration:
         return stages
 

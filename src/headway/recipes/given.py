@@ -3,18 +3,20 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from headway.config import TextConfig
-from headway.errors import HeadwayError
+from headway.errors import HeadwayError, UsageError
 from headway.recipes.pair_fates import PairFates
 from headway.text.cleaning import LEAK, UNREADABLE, broken_rule, digest_held_out
 from headway.text.digests import digest_loosely
 from headway.text.lines import Damaged, scan_lines
 from headway.text.readers import UTF8, FileForm, Pair, read_pairs
 from headway.text.stages.selection import KEPT
+from headway.text.tokenizer import Tokenizer
 from headway.text.unreadable import require_readable
 
 
@@ -111,6 +113,7 @@ class GivenText:
             held_out = digest_held_out(chain(self.read_validation(), self.read_test()))
         teacher = self._read_teacher() if self.teacher else None
         count = 0
+        line: str | None = ""
         pairs = read_pairs(self.train, self.languages, strict=False, form=self.form)
         for pair in require_readable(pairs, self.languages, self.form, self.rules.max_unreadable):
             count += 1
@@ -181,6 +184,30 @@ class TextFacts:
         return lines
 
 
+def check_files(text: GivenText) -> None:
+    """Check that all files can be read several times.
+
+    Raises:
+        UsageError: If one is a pipe, or the like.
+    """
+    for path in map(Path, text.files()):
+        if not path.is_file() and (path.name == "-" or path.exists()):
+            raise UsageError(
+                f"{path}: text is read several times, which a pipe cannot be: give a file"
+            )
+
+
+def check_vocabulary(text: GivenText, config: TextConfig) -> None:
+    """Learn the subwords of a small text, so that no training finds that there are too few.
+
+    Raises:
+        HeadwayError: If the text is too small for the vocabulary; it names the largest size.
+    """
+    Tokenizer.learn(
+        ((pair.source, pair.target) for pair in text.read_training() if pair.rule is None), config
+    )
+
+
 def look_at(text: GivenText) -> TextFacts:
     """Read all files once and count.
 
@@ -199,9 +226,15 @@ def look_at(text: GivenText) -> TextFacts:
         validation = sum(1 for _ in text.read_validation())
     decided = pairs.decide()
     kept = int((decided.fates == KEPT).sum())
-    if not (kept and validation):
-        what = "training" if validation else "validation"
-        raise HeadwayError(f"{text.files()[0]}: no {what} pairs are left after cleaning")
+    if not isinstance(text.valid, int) and not validation:
+        raise HeadwayError(f"{text.valid[0]}: has no pairs: give validation text")
+    if not kept:
+        rules = ", ".join(f"{n:,}: {rule}" for rule, n in pairs.count_dropped(decided).items())
+        why = (
+            pairs.report().advice()
+            or f"none of {pairs.report().read:,} training pairs is left ({rules})"
+        )
+        raise HeadwayError(f"{text.train[0]}: {why}")
     share = kept / len(pairs)
     mono = [
         sum(1 for _ in text.read_plain(files)) for files in (text.mono_source, text.mono_target)

@@ -7,6 +7,7 @@ from headway.config import merge_overrides
 from headway.inference.directory import load_model
 from headway.inference.saving import save_translator
 from headway.recipes.settings import Settings, list_options
+from headway.recipes.stage import name_path
 
 
 @dataclass(frozen=True)
@@ -32,9 +33,8 @@ class InstallModel:
             settings, self.model, licence="",
         )  # fmt: skip
 
-    def describe(self) -> str:
-        """Return in words what is done."""
+    def describe(self, out: Path | None = None) -> str:
+        """Return in words what is done, with a directory written as OUT."""
         search = " ".join(list_options(self.search))
-        return f"copy the model of {self.model} to {self.out}/" + (
-            f", with {search}" if search else ""
-        )
+        model, product = name_path(self.model, out), name_path(self.out, out)
+        return f"copy the model of {model} to {product}/" + (f", with {search}" if search else "")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from headway import config
 from headway.checks.flop import search_flop, training_flop
-from headway.config import Config, ModelConfig, SearchConfig
+from headway.config import Config, ModelConfig, SearchConfig, TextConfig
 from headway.recipes import settings as numbers
 from headway.recipes.given import TextFacts
 from headway.recipes.settings import Choices, Scale, Settings, list_options
@@ -62,9 +62,12 @@ class StageMaker:
         work: Work,
         seconds: float = 0.0,
         reads: Sequence[str] = (),
+        product: float | None = None,
     ) -> Stage:
-        """Return a stage without a command, which takes about so many seconds and reads files of the user."""
-        return Stage(name=name, part=part, purpose=purpose, work=work, seconds=seconds, reads=reads)
+        """Return a stage without a command; see `Stage`."""
+        return Stage(
+            name=name, part=part, purpose=purpose, work=work, seconds=seconds, reads=reads, product=product
+        )  # fmt: skip
 
     def train(
         self,
@@ -119,8 +122,8 @@ class StageMaker:
             valid, languages = valid.reversed, (languages[1], languages[0])
         command = Command(
             arguments=[
-                "train", str(self.run(name)), *_pair_option("--train", text), *_pair_option("--valid", valid),
-                "--languages", *languages, *(["--init", str(init)] if init else []),
+                "train", self.run(name), *_pair_option("--train", text), *_pair_option("--valid", valid),
+                "--languages", *languages, *(("--init", init) if init else ()),
                 "--preset", numbers.PRESET, *list_options(chosen),
             ]
         )  # fmt: skip
@@ -161,7 +164,7 @@ class StageMaker:
         scores = self.out / "scores" / f"{name}.json"
         command = Command(
             arguments=[
-                "evaluate", *map(str, models), "--source", str(valid.source), "--reference", str(valid.target),
+                "evaluate", *models, "--source", valid.source, "--reference", valid.target,
                 "--json", *list_options(search or {}),
             ],
             output=scores,
@@ -208,11 +211,11 @@ class StageMaker:
             work: Makes the text.
             reads: Files of the user that the work reads.
         """
-        judge = ["--backward", str(backward)] if backward else []
+        judge = ("--backward", backward) if backward else ()
         chosen = {**(search or {}), **(numbers.CANDIDATES if backward else {})}
         command = Command(
             arguments=[
-                "translate", *map(str, models), *judge, "--input", str(source), "--output", str(output),
+                "translate", *models, *judge, "--input", source, "--output", output,
                 *list_options(chosen),
             ]
         )  # fmt: skip
@@ -255,6 +258,11 @@ class StageMaker:
         )
 
 
+def list_text_settings(scale: Scale, overrides: Settings) -> list[TextConfig]:
+    """Return the text settings that the trainings of a scale may have."""
+    return [_resolve({**scale.common, **each, **overrides}).text for each in scale.sweep]
+
+
 def _resolve(settings: Settings) -> Config:
     return _load(tuple(settings.items()))
 
@@ -286,5 +294,5 @@ def change_length(settings: Config, share: float) -> dict[str, str]:
     }
 
 
-def _pair_option(option: str, text: PairFiles) -> list[str]:
-    return [option, str(text.source), str(text.target)]
+def _pair_option(option: str, text: PairFiles) -> list[str | Path]:
+    return [option, text.source, text.target]

@@ -93,7 +93,7 @@ class Plan:
 
     def describe_omitted(self) -> list[str]:
         """Return a line for what the hours are too few for."""
-        lines = [f"{name}: with it, {hours:.2g} hours" for name, hours in self.omitted]
+        lines = [f"{name}: with it, {format_hours(hours)} hours" for name, hours in self.omitted]
         unread = [*self.options.mono_source, *self.options.mono_target]
         if unread and not self.choices.more_text:
             lines.append(
@@ -166,6 +166,11 @@ class Plan:
                 raise UsageError(
                     f"{name}: has changed since {out} was planned: restore it, or give another OUT"
                 )
+
+
+def format_hours(hours: float) -> str:
+    """Return a number of hours as text: two digits, and all digits from 10 on."""
+    return f"{hours:.2g}" if hours < 10 else f"{hours:,.0f}"
 
 
 def check_new(out: Path) -> None:

@@ -12,7 +12,7 @@ from headway.files import replace_text
 from headway.inference.directory import CARD
 from headway.pictures.curves import Curves
 from headway.pictures.plotting import plot
-from headway.recipes.plan import Plan
+from headway.recipes.plan import Plan, format_hours
 from headway.recipes.stage import Result, Stage
 
 FILE = "report.html"
@@ -88,27 +88,31 @@ def make_rows(finished: FinishedStages) -> list[Row]:
 def judge_parts(finished: FinishedStages) -> list[str]:
     """Return a line for each part of the recipe: its time, its gain, and whether it was worth the time."""
     lines = []
-    best: float | None = None
+    best: float | None = None  # of the models that may become the product
     for part in dict.fromkeys(stage.part for stage, _ in finished):
         own = [(stage, result) for stage, result in finished if stage.part == part]
         minutes = f"{part}: {sum(result.seconds for _, result in own) / 60:.1f} minutes"
         scores = [result.bleu for stage, result in own if stage.is_compared and result.scores]
         others = [result.bleu for _, result in own if result.scores]
-        if scores:
-            before = best
-            best = max(scores if before is None else [before, *scores])
-            gain = best - (scores[0] if before is None else before)
-            if gain > 0:
-                lines.append(f"{minutes}, {gain:+.2f} BLEU")
-            elif before is None and len(scores) == 1:
-                lines.append(f"{minutes}, BLEU {best:.2f}")
-            else:
-                lines.append(f"{minutes} and no gain: it was not worth its time")
-        elif part == "student" and others and best:
-            share = 100 * others[-1] / best
-            lines.append(f"{minutes}, {share:.1f} % of the BLEU of the installed model")
+        before = best
+        if part == "sweep":  # its short trainings only choose settings
+            before = scores[0] if scores else None
+            after = max(scores, default=None)
+        elif part == "search":  # not every better score was worth a wider beam
+            after = best = next((stage.product for stage, _ in own if stage.product), before)
         else:
+            after = best = max([*scores, *([] if before is None else [before])], default=None)
+        if part == "student" and others and best:
+            share = 100 * max(others) / best
+            lines.append(f"{minutes}, {share:.1f} % of the BLEU of the installed model")
+        elif not scores or after is None:
             lines.append(minutes)
+        elif before is None:
+            lines.append(f"{minutes}, BLEU {after:.2f}")
+        elif after > before:
+            lines.append(f"{minutes}, {after - before:+.2f} BLEU")
+        else:
+            lines.append(f"{minutes} and no gain: it was not worth its time")
     return lines
 
 
@@ -181,7 +185,7 @@ def _intro(plan: Plan) -> str:
     return (
         "Each score is that of headway evaluate on the validation text, which alone decided. The gain of a"
         " stage is its BLEU above the best stage before it. Planned for"
-        f" {plan.hours:.2g} hours."
+        f" {format_hours(plan.hours)} hours."
     )
 
 

@@ -12,12 +12,17 @@ class Command:
     """A ``headway`` command.
 
     Attributes:
-        arguments: What a shell passes to ``headway``: the verb, its arguments and its options.
+        arguments: What a shell passes to ``headway``: the verb, its arguments and its options; files as paths.
         output: The file that receives the standard output; None: the command prints nothing.
     """
 
-    arguments: Sequence[str]
+    arguments: Sequence[str | Path]
     output: Path | None = None
+
+    @property
+    def words(self) -> list[str]:
+        """The arguments as text."""
+        return [str(argument) for argument in self.arguments]
 
     def describe(self, out: Path | None = None) -> str:
         """Return the command as a shell takes it.
@@ -25,10 +30,8 @@ class Command:
         Args:
             out: A directory that is written as OUT; None: none is.
         """
-        words, output = list(self.arguments), str(self.output or "")
-        if out:
-            *words, output = (_rename(word, out) for word in (*words, output))
-        redirection = f" > {shlex.quote(output)}" if output else ""
+        words = [name_path(a, out) if isinstance(a, Path) else a for a in self.arguments]
+        redirection = f" > {shlex.quote(name_path(self.output, out))}" if self.output else ""
         return f"headway {shlex.join(words)}{redirection}"
 
 
@@ -38,8 +41,8 @@ class Work(Protocol):
     def run(self) -> None:
         """Do the work; each file is written atomically."""
 
-    def describe(self) -> str:
-        """Return in words what is done."""
+    def describe(self, out: Path | None = None) -> str:
+        """Return in words what is done, with a directory written as OUT."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +58,7 @@ class Stage:
         commands: Given in this order; each goes on where it was if it is given again.
         scores: The file with what ``headway evaluate --json`` printed; None: the stage has no model.
         run: The run directory of the model; it has the perplexity.
+        product: BLEU of the model that the stage makes the product of the recipe; None: it makes none.
         is_compared: Whether the scores can be compared with those of other stages. Those of a model of
             the other direction cannot.
         flop: Estimated floating-point operations of the commands.
@@ -69,15 +73,14 @@ class Stage:
     commands: Sequence[Command] = ()
     scores: Path | None = None
     run: Path | None = None
+    product: float | None = None
     is_compared: bool = True
     flop: float = 0.0
     seconds: float = 0.0
 
     def describe(self, out: Path | None = None) -> list[str]:
         """Return the work and the commands, a line each, with a directory written as OUT."""
-        work = [self.work.describe()] if self.work else []
-        if out:
-            work = [line.replace(f"{out}/", "OUT/") for line in work]
+        work = [self.work.describe(out)] if self.work else []
         return [*work, *(command.describe(out) for command in self.commands)]
 
 
@@ -115,6 +118,6 @@ class Result:
         return self.scores.bleu
 
 
-def _rename(word: str, out: Path) -> str:
-    """Return a word of a command with OUT in place of a directory."""
-    return f"OUT{word[len(str(out)) :]}" if f"{word}/".startswith(f"{out}/") else word
+def name_path(path: Path, out: Path | None) -> str:
+    """Return a path as text, with a directory written as OUT."""
+    return str(Path("OUT", path.relative_to(out)) if out and path.is_relative_to(out) else path)

@@ -71,7 +71,7 @@ class ImportText:
                     for file, line in zip(files, texts, strict=False):
                         _write(file, line)
 
-    def describe(self) -> str:
+    def describe(self, out: Path | None = None) -> str:
         """Return in words what is done."""
         held_out = f", hold out {self.given.held_out} pairs" if self.given.held_out else ""
         return f"read, clean and copy the given text{held_out}"
@@ -122,7 +122,7 @@ class ImportLines:
                 if is_kept and _digest_line(line) not in held_out:
                     _write(file, line)
 
-    def describe(self) -> str:
+    def describe(self, out: Path | None = None) -> str:
         """Return in words what is done."""
         return (
             f"read and clean monolingual text, take {100 * min(1.0, self.share):.3g} % of its lines"
@@ -154,7 +154,7 @@ class JoinPairs:
                         with getattr(pairs, name).open("rb") as part:
                             shutil.copyfileobj(part, file, 1 << 20)
 
-    def describe(self) -> str:
+    def describe(self, out: Path | None = None) -> str:
         """Return in words what is done."""
         parts = ", ".join(
             f"{times} x ({pairs.source.name}, {pairs.target.name})" for pairs, times in self.parts

@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
     from headway.cli.launch import is_launched
     from headway.cli.recipe import Processors, carry_out, describe_plan, say
     from headway.recipes.directory import open_directory
-    from headway.recipes.plan import Plan
+    from headway.recipes.plan import Plan, check_new
 
     if is_launched():
         usage_error("headway best starts processes of its own: start it without torchrun or srun")
@@ -74,8 +74,11 @@ def run(args: argparse.Namespace) -> int:
         print(describe_plan(out, plan))
         return 0
     with open_directory(out):
-        stored = Plan.read(out)  # of another process, if it was faster
-        if stored is None:
+        stored = Plan.read(out)
+        if stored:  # by another process, if it was faster
+            stored.check_options(out, plan.options)
+        else:
+            check_new(out)
             plan.write(out)
         say(describe_plan(out, stored or plan))
         return carry_out(out, stored or plan, processors)
