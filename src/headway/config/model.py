@@ -56,7 +56,7 @@ class ModelConfig:
         float, "P_drop, dropout on sub-layer outputs and embedding sums", PROBABILITY
     ] = 0.1
     attention_dropout: Annotated[
-        float, "dropout on attention weights; the paper has none", PROBABILITY
+        float, "dropout on attention weights; the paper has it in parsers only", PROBABILITY
     ] = 0.0
     feed_forward_dropout: Annotated[
         float, "dropout after the ReLU; the paper has none", PROBABILITY

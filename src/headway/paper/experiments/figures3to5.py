@@ -133,8 +133,8 @@ def run(work: Work) -> Result:
         table,
         *figures,
         *claims,
-        differs="The model is small and its sentences are made by rules, which also determine which"
-        " words belong together; the paper shows one sentence of its large model for each figure,"
+        differs="The model is small, and rules determine which words belong together; the sentences of the"
+        " built-in corpus are made by such rules, too. The paper shows one sentence of its large model for each figure,"
         " chosen by eye. A head is compared with even weights; one that looks at the same place in every"
         " sentence may be above them too.",
     )

@@ -62,7 +62,7 @@ def compare(work: Work, transformer: Group, name: str, rival: Group) -> Claim:
     """Judge whether the Transformer translates better than a rival."""
     return trend_claim(
         f"The Transformer translates better than {name}.",
-        "better than all published models of its time",
+        "surpasses all previously published models and ensembles",
         "{} BLEU",
         transformer.less(rival),
         learned=Learned(work.least_bleu, (transformer.bleu, rival.bleu)),

@@ -213,7 +213,8 @@ class Work:
             if any(name in each[section] for each in departures)
         )
         note = (
-            "All settings are compared that change a result. The paper names no precision, and has no rules that drop"
+            "All settings are compared that change a result. The paper names a precision only where it estimates the cost"
+            " of a training, and has no rules that drop"
             " training pairs. Classifiers and parsers have settings of their own, which their sections list."
         )
         columns = ("setting", "the paper's base", *configs)
