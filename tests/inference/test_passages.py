@@ -182,7 +182,26 @@ def test_links_go_through_a_third_language() -> None:
     ],
 )
 def test_a_text_without_a_full_stop_gets_none(source, translation, expected):
-    assert finish_sentence(source, translation) == expected
+    assert finish_sentence(source, translation, "de") == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "translation", "language", "expected"),
+    [
+        ("1217 BC", "1217 v. Chr.", "de", "1217 v. Chr."),
+        ("3.04 billion", "3,04 Mrd.", "de", "3,04 Mrd."),
+        ("10 in the morning", "10 a.m.", "en", "10 a.m."),
+        ("3 million BC...", "3 Mio. v. Chr.", "de", "3 Mio. v. Chr..."),
+        ("5 cats", "5 Katzen.", "de", "5 Katzen"),
+        ("Dr Jekyll", "Dr. Jekyll.", "en", "Dr. Jekyll"),
+        ("Chapter 5", "Kapitel 5.", "de", "Kapitel 5"),
+        # These are words here.
+        ("Nein", "No.", "en", "No"),
+        ("Über mich", "About me.", "en", "About me"),
+    ],
+)
+def test_an_abbreviation_keeps_its_full_stop(source, translation, language, expected):
+    assert finish_sentence(source, translation, language) == expected
 
 
 def test_the_words_of_a_text_that_lost_its_full_stop_stay_linked(translator):

@@ -65,7 +65,7 @@ def test_a_file_is_translated_and_fetched(models: Models) -> None:
         assert page.endswith("<code>the</code></html>")
         assert page != PAGE
         word = client.post("/translate", data={"q": "the cat", "source": "en", "target": "de"})
-        title = finish_sentence("the cat", word.json()["translatedText"])
+        title = finish_sentence("the cat", word.json()["translatedText"], "de")
         assert f"title='{title}'" in page
         settings = client.get("/frontend/settings").json()
         assert settings["filesTranslation"] is True

@@ -1,5 +1,6 @@
 """Translation of texts of any length: split into sentences, translated, and joined again."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import unescape
@@ -11,6 +12,7 @@ from headway.documents.kept_marks import KeptMarks
 from headway.documents.paragraph import Translated
 from headway.inference.segments.passages import Passage
 from headway.inference.segments.readable import is_readable
+from headway.inference.segments.splitting import split_sentences
 from headway.inference.translation import Translation
 from headway.inference.translator import WINDOW, Translator
 from headway.text.kept_text import is_symbol
@@ -20,6 +22,7 @@ from headway.text.words import Span, cut_words, find_words
 
 _MARKS = ".…!?:;,。！？：；，、"  # at the end of a text
 _UNLIKE_STOPS = (":", ";", ",", "...", "…", "：", "；", "，", "、")
+_MEASURED = re.compile(r"[\d.]\s?[^\W\d_]+\.$")  # such as "5 Mio." and "v. Chr."
 
 
 @dataclass(frozen=True)
@@ -156,7 +159,7 @@ def join_sentences(
         return TextTranslation(split.text, links=WordLinks.identity(split.text) if align else None)
     if is_document:
         found = [
-            [replace(each, text=finish_sentence(sentence, each.text)) for each in n_best]
+            [replace(each, text=finish_sentence(sentence, each.text, language)) for each in n_best]
             for sentence, n_best in zip(split.passage.sentences, found, strict=True)
         ]
     versions = []
@@ -221,20 +224,40 @@ def expand_kept(found: TextTranslation, marks: KeptMarks) -> TextTranslation:
     )
 
 
-def finish_sentence(source: str, translation: str) -> str:
+def finish_sentence(source: str, translation: str, language: str) -> str:
     """Return a translation as a document needs it.
 
     It has no full stop at its end if the source has none, or another mark, there: a model that has read sentences only
-    writes one behind titles and labels, too. If the translation has no words, the source stays.
+    writes one behind titles and labels, too. That of an abbreviation stays. If the translation has no words, the source
+    stays.
+
+    Args:
+        source: A sentence or a label.
+        translation: Its translation.
+        language: Code of the translation's language.
     """
     if not is_translatable(translation):
         return source
     own, end = (text[len(text.rstrip(_MARKS)) :] for text in (unescape(source), translation))
     if end not in (".", "。") or (own and own not in _UNLIKE_STOPS):
         return translation
+    if not own and _ends_in_abbreviation(translation, language):
+        return translation
     # The mark may be written as a reference: the shortest end of the source that means it.
     ends = (source[len(source) - n :] for n in range(len(source) + 1))
     return translation[:-1].rstrip() + next(end for end in ends if unescape(end) == own)
+
+
+def _ends_in_abbreviation(text: str, language: str) -> bool:
+    """Return whether a text ends in an abbreviation that the splitter of sentences knows.
+
+    Many are also words ("No.", "Art."), so that one counts only behind a number or another abbreviation.
+    """
+    following = "Xx"
+    return (
+        _MEASURED.search(text) is not None
+        and split_sentences(f"{text} {following}", language)[-1] != following
+    )
 
 
 def mean_quality(parts: Sequence[tuple[int, float]]) -> float:
