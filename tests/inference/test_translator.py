@@ -39,6 +39,7 @@ from headway.kernels.devices import resolve_device
 from headway.model import Transformer
 from headway.serving.tokenized_texts import tokenize_texts
 from headway.text.capitals import to_capitals
+from headway.text.glossary import Glossary, Term
 from headway.text.tokenizer import Tokenizer
 from support.command import headway
 from support.toy_models import sentences, small_config
@@ -544,6 +545,24 @@ def test_a_line_in_capitals_is_read_as_a_sentence(translator: Translator) -> Non
     search = replace(translator.default_search, keep=False)
     [[raw]], [[read]] = translator.stream(large[:1], search), translator.stream(small[:1], search)
     assert raw.tokens != read.tokens
+
+
+def test_terms_of_a_line_in_capitals_are_read_and_written_as_its_other_words(
+    translator: Translator,
+) -> None:
+    terms = [Term("dogs", ("Baum",)), Term("FENCE", ("Hof",), is_case_sensitive=True)]
+    own = translator.with_glossary(Glossary(terms))
+    # The only long words are terms; without them, the lines may be abbreviations.
+    assert [each.is_capital for line in ("THE DOGS", "FENCE") for each in own.split(line)] == [
+        True
+    ] * 2
+    lines = ["THE DOGS", "FENCE", "DOGS SEE THE FENCE."]
+    found = own.translate(lines)
+    assert all(text.isupper() for text in found)
+    assert all(term in text for term, text in zip(("BAUM", "HOF", "BAUM"), found, strict=True))
+    [segment] = own.split(lines[0])
+    [small] = own.split("The dogs")
+    assert segment.readings[0].ids == small.readings[0].ids
 
 
 def test_the_translation_of_capitals_is_in_capitals(translator: Translator) -> None:

@@ -21,6 +21,9 @@ from headway.text.capitals import is_in_capitals, to_capitals, to_small_letters
         ("ЧЕЛОВЕК И СОБАКА", True),
         ("犬", False),
         ("42", False),
+        ("A MAN RAN TO {the_people}", False),
+        ("A MAN SEES {the_people}", True),
+        ("{THE_PEOPLE} RAN", False),
     ],
 )
 def test_capitals_are_found(text: str, expected: bool) -> None:

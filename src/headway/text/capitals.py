@@ -2,7 +2,7 @@
 
 import re
 
-from headway.text.kept_text import find_kept_text
+from headway.text.kept_text import find_kept_text, list_gaps
 
 _LONG, _SINGLE = 4, 5  # letters of a word that is no abbreviation, beside other words and alone
 _WORD = re.compile(r"[^\W\d_]+")
@@ -11,10 +11,14 @@ _FIRST_LETTER = re.compile(r"(?:^|[.!?…]\s)[\W\d_]{0,8}[^\W\d_]")
 
 
 def is_in_capitals(text: str) -> bool:
-    """Return whether all letters of a text are capitals, and it has words besides abbreviations."""
-    if not text.isupper():
+    """Return whether all letters of a text are capitals, and it has words besides abbreviations.
+
+    Placeholders, addresses and the like do not count.
+    """
+    own = " ".join(list_gaps(text, find_kept_text(text)))
+    if not own.isupper():
         return False
-    lengths = [len(word) for word in _WORD.findall(text)]
+    lengths = [len(word) for word in _WORD.findall(own)]
     return max(lengths) >= (_LONG if len(lengths) > 1 else _SINGLE)
 
 
@@ -25,8 +29,17 @@ def to_small_letters(text: str, language: str) -> str:
         text: Any text.
         language: Its code.
     """
-    small = (text.translate(_SMALL) if _is_dotted(language) else text).lower()
-    return _FIRST_LETTER.sub(lambda found: _upper(found[0], language), small)
+    return _FIRST_LETTER.sub(lambda found: _upper(found[0], language), lower(text, language))
+
+
+def lower(text: str, language: str) -> str:
+    """Return a text in small letters.
+
+    Args:
+        text: Any text.
+        language: Its code.
+    """
+    return (text.translate(_SMALL) if _is_dotted(language) else text).lower()
 
 
 def to_capitals(text: str, language: str) -> str:

@@ -169,6 +169,13 @@ def divide_at_breaks(text: str) -> list[str]:
     return parts
 
 
+def list_gaps(text: str, found: list[KeptText]) -> list[str]:
+    """Return what stands before, between and after kept text."""
+    ends = [0, *(kept.end for kept in found)]
+    starts = [*(kept.start for kept in found), len(text)]
+    return [text[end:start] for end, start in zip(ends, starts, strict=True)]
+
+
 def has_words(text: str) -> bool:
     """Return whether a text has a letter besides placeholders, addresses, code, tags and numbers with units."""
     return _has_words(text, _match(text))
@@ -177,7 +184,7 @@ def has_words(text: str) -> bool:
 def is_all_kept(text: str) -> bool:
     """Return whether a text has kept text, and no letter or digit besides."""
     found = _match(text)
-    return bool(found) and not any(map(str.isalnum, "".join(_list_gaps(text, found))))
+    return bool(found) and not any(map(str.isalnum, "".join(list_gaps(text, found))))
 
 
 def is_symbol(text: str) -> bool:
@@ -193,14 +200,7 @@ def is_symbol(text: str) -> bool:
 
 
 def _has_words(text: str, found: list[KeptText]) -> bool:
-    return any(map(str.isalpha, "".join(_list_gaps(text, found))))
-
-
-def _list_gaps(text: str, found: list[KeptText]) -> list[str]:
-    """Return what stands before, between and after kept text."""
-    ends = [0, *(kept.end for kept in found)]
-    starts = [*(kept.start for kept in found), len(text)]
-    return [text[end:start] for end, start in zip(ends, starts, strict=True)]
+    return any(map(str.isalpha, "".join(list_gaps(text, found))))
 
 
 def _match(text: str) -> list[KeptText]:

@@ -8,7 +8,7 @@ from headway.inference.segments.marked_text import MarkedText
 from headway.inference.segments.reading_writer import ReadingWriter
 from headway.inference.segments.readings import Reading, StandIn
 from headway.inference.segments.splitting import Segment, split_line, split_sentences
-from headway.text.capitals import is_in_capitals, to_small_letters
+from headway.text.capitals import is_in_capitals
 from headway.text.glossary import Glossary
 from headway.text.kept_text import divide_at_breaks, find_kept_text, has_words
 from headway.text.languages import is_translatable
@@ -71,9 +71,9 @@ def split_into_segments(
             gap = ""
         return
     marked = MarkedText(stripped, tokenizer, keep=search.keep, glossary=glossary)
-    own = marked.text.removeprefix(named)
-    if is_capital := search.keep and is_in_capitals(own):
-        marked.text = named + to_small_letters(own, language)
+    # The text as it is written decides: its only words may be terms.
+    if is_capital := search.keep and is_in_capitals(stripped.removeprefix(named)):
+        marked.to_small_letters(named, language)
     longest = max(1, longest - bool(named))
     encode_part = encode_marked if marked.marks else encode
     texts = (

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from html import unescape
 from typing import NamedTuple
 
+from headway.text.capitals import lower, to_small_letters
 from headway.text.glossary import Glossary, TermMatch
 from headway.text.kept_text import KeptText, find_kept_text
 from headway.text.tokenizer import Tokenizer
@@ -85,6 +86,18 @@ class MarkedText:
         """Return whether tokens are subwords, and neither unknown characters nor bytes."""
         subwords = self.tokenizer.target_subwords(ids)
         return self.tokenizer.unk not in ids and not any(is_byte(subword) for subword in subwords)
+
+    def to_small_letters(self, named: str, language: str) -> None:
+        """Write the text, which is in capitals, as sentences, with its terms in small letters.
+
+        Args:
+            named: The name of a target language at its beginning, or "".
+            language: Code of the text's language.
+        """
+        self.text = named + to_small_letters(self.text.removeprefix(named), language)
+        for character, mark in self.marks.items():
+            if mark.kind == "term":
+                self.marks[character] = mark._replace(source=lower(mark.source, language))
 
     def restore(self, marked: str) -> str:
         """Return the source of a part of the marked text."""
