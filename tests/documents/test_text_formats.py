@@ -818,6 +818,23 @@ def test_a_catalog_of_another_language_is_refused(name: str, source: str) -> Non
         open_document(source.replace("fr_CA", own).encode(), name, GERMAN)
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        '<xliff version="1.2"><file source-language="fr_CA"><body/></file></xliff>',
+        '<xliff version="2.0" srcLang="fr_CA"><file/></xliff>',
+    ],
+)
+def test_texts_of_another_language_are_refused(source: str) -> None:
+    for options in (GERMAN, DocumentOptions("en", "de", is_complete=True)):
+        with pytest.raises(HeadwayError, match="texts in 'fr_CA', and not 'en'"):
+            open_document(source.encode(), "x.xlf", options)
+    for options in (DocumentOptions("fr", "de"), DocumentOptions()):
+        open_document(source.encode(), "x.xlf", options)
+    for own in ("en", "en-US", "eng", ""):
+        open_document(source.replace("fr_CA", own).encode(), "x.xlf", GERMAN)
+
+
 def test_columns_are_named_or_numbered() -> None:
     table = 'id;text\n1;a\n2;"b;\nc"\n'
     assert translated(table, "x.csv") == 'id;text\n1;A\n2;"B;\nC"\n'

@@ -76,6 +76,22 @@ def check_target(code: str, target: str) -> None:
         )
 
 
+def check_source(code: str, source: str) -> None:
+    """Check that the texts of a catalog are in the language that is translated.
+
+    Args:
+        code: Language code of the catalog's texts; "" if it names none.
+        source: Language code of what is translated; "" if it is not known.
+
+    Raises:
+        HeadwayError: If not.
+    """
+    if is_foreign(code, source):
+        raise HeadwayError(
+            f"is a catalog of texts in {code[:30]!r}, and not {source!r}: give a model of that language"
+        )
+
+
 def find_script_group(code: str) -> Literal["western", "asian", "complex"]:
     """Return the group of the scripts of a language, as office programs have fonts and languages for each."""
     if find_direction(code) == "rtl" or _primary(code) in _COMPLEX:

@@ -8,7 +8,7 @@ from itertools import islice
 from headway.documents.blocks import Block, make_nodes
 from headway.documents.edits import Edit, apply_edits
 from headway.documents.html.page import write_nodes
-from headway.documents.languages import check_target
+from headway.documents.languages import check_source, check_target
 from headway.documents.paragraph import DocumentOptions, Translated
 from headway.documents.text_file import read_text_file
 from headway.documents.xliff_inline import make_parts
@@ -71,15 +71,21 @@ class XliffDocument:
         if root.name != "xliff" or version[:2] not in ("1.", "2."):
             raise HeadwayError("is no XLIFF 1 or 2: it has no element xliff with such a version")
         self._is_first_version = version.startswith("1.")
-        self._attribute = "target-language" if self._is_first_version else "trgLang"
+        own, self._attribute = (
+            ("source-language", "target-language")
+            if self._is_first_version
+            else ("srcLang", "trgLang")
+        )
         self._heads = [
             token
             for token in tokens
             if token.kind == "open"
             and token.name == ("file" if self._is_first_version else "xliff")
         ]
-        for head in () if options.is_complete else self._heads:
-            check_target(head.attributes.get(self._attribute, ""), options.target)
+        for head in self._heads:
+            check_source(head.attributes.get(own, ""), options.source)
+            if not options.is_complete:
+                check_target(head.attributes.get(self._attribute, ""), options.target)
         self._units = _read_units(tokens)
         for unit in self._units:
             unit.nodes = _make_nodes(unit, options.is_complete)
