@@ -306,6 +306,27 @@ def test_names_beside_each_other_keep_their_order(tokenizer: Tokenizer) -> None:
         assert restore_kept(tokenizer, reading, tokens, straight).text == text
 
 
+def test_no_two_spaces_stand_beside_kept_text(tokenizer: Tokenizer) -> None:
+    [[space, *_]] = tokenizer.encode_target(["\u0416"])  # no subword begins with this letter
+    assert tokenizer.decode([space, space]) == " "
+    before, name, after = (
+        tokenizer.encode_target([text])[0][:-1] for text in ("die Katze", "Hund", "sieht")
+    )
+    dog = StandIn("dog", (tuple(name),))
+
+    def write(source: str, stand_in: StandIn, tokens: list[int]) -> str:
+        marked = MarkedText(source, tokenizer, keep=True, glossary=None)
+        reading = ReadingWriter(marked, tokenizer).read(marked.text, [stand_in])
+        return restore_kept(tokenizer, reading, tokens, []).text
+
+    # The model writes a space of its own.
+    tokens = [*before, space, *name, *after]
+    assert write("the cat {a} sees", dog, tokens) == "die Katze {a} sieht"
+    # So it does at the end, where the name comes with a space.
+    tokens = [*before, *after, space]
+    assert write("the cat sees {a}", NOTHING, tokens) == "die Katze sieht {a}"
+
+
 def test_tags_stay_around_names_that_are_not_read(tokenizer: Tokenizer) -> None:
     tokens = tokenizer.encode_target(["die Katze sieht Haus."])[0]
     straight = [(0, 0), (1, 1), (2, 2), (3, 3)]

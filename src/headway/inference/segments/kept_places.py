@@ -14,6 +14,7 @@ from headway.text.tokenizer import Tokenizer
 from headway.text.words import Span, find_words, is_word_character, word_at
 
 _MARKS = re.compile(r"[^\w\s]*$")
+_SPACES = re.compile(" +$")
 
 
 class Edit(NamedTuple):
@@ -87,10 +88,19 @@ def restore_kept(
     restored, at = "", 0
     done: list[tuple[Edit, int]] = []
     for edit in sorted(edits, key=lambda edit: edit[:2]):
-        restored += text[at : max(at, edit.start)] + edit.text
+        # The model may write a space of its own before the stand-in.
+        restored += _SPACES.sub(" ", text[at : max(at, edit.start)])
         at = max(at, edit.end)
+        edit = edit._replace(text=_join_spaces(restored, edit.text, text[at:]))
+        restored += edit.text
         done.append((edit, len(restored)))
     return Restored(restored + text[at:], text, done)
+
+
+def _join_spaces(before: str, kept: str, after: str) -> str:
+    """Return kept text without the spaces at its ends that the text around it has already."""
+    kept = kept.removeprefix(" ") if before.endswith(" ") else kept
+    return kept.removesuffix(" ") if after.startswith(" ") else kept
 
 
 def _replace_names(
