@@ -520,6 +520,43 @@ def test_brackets_dashes_and_line_breaks_of_subtitles_stay(cue: str, texts: list
     assert written == source.replace(cue, re.sub(r"(?<![<\\/])\w+", lambda w: w[0].upper(), cue))
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "00:00:03,000 -> 00:00:04,000", "00:00:03,000 - -> 00:00:04,000 X1:40", "00:00:03,000 –> 00:00:04,000",
+        "00:00:03,000 --&gt; 00:00:04,000", "00:00:03,000 00:00:04,000", " 00:00:03.000-00:00:04.000", "00:00:03 --> 00:00:04",
+        "00:00:03:000 --> 00:00:04:000", "00:00:03, 000 --> 00:00:04, 000", "00:00:03,000 -->", "00:03.000 -> 00:04.000",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_mistyped_time_line_is_no_text(line: str, end: str) -> None:
+    source = f"1\n00:00:01,000 --> 00:00:02,000\nA dog.\n\n2\n{line}\nA cat.\n".replace("\n", end)
+    for first, name, number in (("", "x.srt", 6), (f"WEBVTT{end}{end}", "x.vtt", 8)):
+        message = (
+            f"^{name}: line {number}: [-–>&gt;0-9:., ]+ is no time line such as 00:00:01[,.]000 -->"
+        )
+        with pytest.raises(HeadwayError, match=message):
+            open_document((first + source).encode(), name)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "9:00 - 17:00", "12:30:00 -> the end", "1:43.2 - 1:52.8", "Go --> there", "7 --> 8", "4", "At 00:00:03,000 -> 00:00:04,000 it ends",
+        "00:00:03,000 and 00:00:04,000", "00:00:03,000", "\n2\n\nA cat",
+    ],
+)  # fmt: skip
+def test_times_and_arrows_of_speech_are_text(line: str) -> None:
+    source = f"1\n00:00:01,000 --> 00:00:02,000\nA dog\n{line}\n"
+    assert translated(source, "x.srt").split() == source.upper().split()
+
+
+def test_a_cue_in_a_note_of_webvtt_may_have_any_arrow() -> None:
+    note = "NOTE\n00:00:03.000 -> 00:00:04.000\nA cat.\n"
+    source = f"WEBVTT\n\n{note}\n00:01.000 --> 00:02.000\na\n"
+    assert translated(source, "x.vtt") == source.replace("\na\n", "\nA\n")
+
+
 def test_the_line_before_a_timing_of_webvtt_is_text() -> None:
     source = "WEBVTT\n\n00:01.000 --> 00:02.000\nA dog\nruns.\n00:03.000 --> 00:04.000\nA cat\n2\n00:05.000 --> 00:06.000\nB\n"
     document = open_document(source.encode(), "x.vtt")

@@ -17,6 +17,13 @@ _TIMING = re.compile(
     r"(?:^|(?<=\r))[ \t]*(?:(\d+):)?(\d+):(\d+)[.,](\d+)[ \t]*-->[ \t]*(?:(\d+):)?(\d+):(\d+)[.,](\d+)[^\r\n]*",
     re.MULTILINE,
 )
+# What is meant as a time line, with another arrow or other times. Of speech, a line may have times with a dash between
+# them ("9:00 - 17:00"), so they count only with milliseconds or the right arrow.
+_CLOCK = r"(?:\d+:)?\d+:\d+[.,]\d{3}"
+_MISTYPED = re.compile(
+    rf"[ \t]*({_CLOCK}(?:[-‐-―−=~>→ \t]|&gt;)*{_CLOCK}|\d[\d., \t]*:[\d:., \t]*--(?:>|&gt;)[\d:., \t]*)"
+)
+_LINE_END = re.compile(r"\r\n|\n|\r")
 _END = re.compile(r"[.!?…。！？:;](?:[\"'”’»)\]♪\s-]|<[^<>]*>)*\Z|[♪)\]]\s*\Z")
 _SPEAKER = r"(?:[-–—]|>>|&gt;&gt;)"  # what marks that another one speaks
 _TAGGED_SPEAKER = re.compile(rf"(?:{TAG})*{_SPEAKER}")
@@ -62,14 +69,14 @@ class SubtitleDocument:
         is_vtt: Whether the text may have character references (WebVTT).
 
     Raises:
-        HeadwayError: If the file has no cue.
+        HeadwayError: If the file has no cue, or a line is meant as a time line and is none.
     """
 
     def __init__(self, data: bytes, options: DocumentOptions, *, is_vtt: bool) -> None:
         self._file, self._is_vtt = read_text_file(data, options.source), is_vtt
         if is_vtt and not self._file.text.startswith("WEBVTT"):
             raise HeadwayError("does not begin with WEBVTT")
-        found = re.search(r"\r\n|\n|\r", self._file.text)
+        found = _LINE_END.search(self._file.text)
         self._line_end = found[0] if found else "\n"
         cues = _read_cues(self._file.text, is_vtt)
         if not cues and not is_vtt:
@@ -100,6 +107,7 @@ class SubtitleDocument:
 def _read_cues(text: str, is_vtt: bool) -> list[_Cue]:
     """Return the passages of all cues that have letters or digits."""
     check_count(len(re.findall(r"[\r\n<{]", text)), "lines and tags")
+    _check_time_lines(text, is_vtt)
     timings = list(_TIMING.finditer(text))
     cues = []
     for number, timing in enumerate(timings):
@@ -115,6 +123,19 @@ def _read_cues(text: str, is_vtt: bool) -> list[_Cue]:
                 if is_translatable(block.text):
                     cues.append(_Cue(at, block, begins, ends, at == body[0]))
     return cues
+
+
+def _check_time_lines(text: str, is_vtt: bool) -> None:
+    """Check that no line is a mistyped time line, which would be translated as text of the cue before it."""
+    is_note = False  # of WebVTT, where a cue is commented out with another arrow
+    for number, line in enumerate(_LINE_END.split(text), 1):
+        is_note = is_vtt and (line.startswith("NOTE") or (is_note and bool(line.strip())))
+        found = _MISTYPED.match(line)
+        if found and not is_note and not _TIMING.match(line):
+            right = "00:00:01.000 --> 00:00:02.000" if is_vtt else "00:00:01,000 --> 00:00:02,000"
+            raise HeadwayError(
+                f"line {number}: {found[1].strip()[:60]} is no time line such as {right}"
+            )
 
 
 def _find_body(text: str, start: int, following: int, is_vtt: bool) -> tuple[int, int]:
