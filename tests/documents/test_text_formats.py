@@ -487,8 +487,8 @@ def test_speakers_and_notes_are_texts_of_their_own() -> None:
     source = "\n".join(f"{n}\n{time.format(n)}\n{cue}\n" for n, cue in enumerate(cues))
     document = open_document(source.encode(), "x.srt")
     assert [paragraph.text for paragraph in document.paragraphs] == [
-        "Man:", "A dog is running.", "Old Woman:", "A very small cat is sleeping now.", "MARY:", "Two children are playing.",
-        "man laughing", "sighs", "A woman is eating.", "He said: come. So I came.", "JOHN:", "Who?", "Me.",
+        "Man", "A dog is running.", "Old Woman", "A very small cat is sleeping now.", "MARY", "Two children are playing.",
+        "man laughing", "sighs", "A woman is eating.", "He said: come. So I came.", "JOHN", "Who?", "Me.",
         "music", "Who?", "Me.", "A man sleeps Al: no",
     ]  # fmt: skip
     written = translated(source, "x.srt")
@@ -508,7 +508,8 @@ def test_speakers_and_notes_are_texts_of_their_own() -> None:
         (r"{\8}<i>- Who?</i>" "\n" r"<i>{\8}- Me.</i>", ["Who?", "Me."]),
         (r"{\8}[sighs] Who?", ["sighs", "Who?"]),
         (r"<i>{\8}(sighs)" "\nWho?</i>", ["sighs", "Who?"]),
-        (r"<i>Al: who <b>sighs</b>?</i>", ["Al:", "who sighs?"]),
+        (r"<i>Al: who <b>sighs</b>?</i>", ["Al", "who sighs?"]),
+        ("Man 2: who?", ["Man 2", "who?"]),
         (r"{\8}A man" "\nruns.", ["A man runs."]),
     ],
 )
@@ -586,6 +587,14 @@ def test_what_does_not_go_on_is_not_joined() -> None:
     capital = SRT.replace("and ends", "And ends")
     for source in (later, capital):
         assert len(open_document(source.encode(), "x.srt").paragraphs) == 4
+
+
+@pytest.mark.parametrize("aside", ["MARY:", "[sighs]", "(sighs):"])
+def test_a_name_or_a_note_is_no_part_of_a_sentence(aside: str) -> None:
+    source = "00:00:00,000 --> 00:00:00,500\nA man,\n\n00:00:00,600 --> 00:00:00,900\n"
+    source += f"{aside}\n\n{SRT.replace('A long', 'a long')}"
+    texts = [paragraph.text for paragraph in open_document(source.encode(), "x.srt").paragraphs]
+    assert texts[:3] == ["A man,", aside.strip("[]():"), "a long sentence runs on and ends here."]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])

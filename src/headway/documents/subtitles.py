@@ -33,7 +33,7 @@ _CLOSING = re.compile(
 )  # tags whose opening ones stand before the text
 # At the start of a line: the name of a speaker, each word with a capital, or a note in brackets.
 _ASIDE = re.compile(
-    r"(?:(?P<name>[^\W\d_a-z][\w.'’-]*(?: [^\W_a-z][\w.'’-]*){0,2}:)|\[(?P<heard>[^\[\]\r\n]*)\]:?|\((?P<seen>[^()\r\n]*)\):?)(?=[ \t\r\n]|\Z)"
+    r"(?:(?P<name>[^\W\d_a-z][\w.'’-]*(?: [^\W_a-z][\w.'’-]*){0,2}):|\[(?P<heard>[^\[\]\r\n]*)\]:?|\((?P<seen>[^()\r\n]*)\):?)(?=[ \t\r\n]|\Z)"
 )
 _TAGGED_ASIDE = re.compile(rf"(?:{TAG})*{_ASIDE.pattern}")
 _TAIL = 300  # characters in which the end of a sentence is looked for
@@ -50,6 +50,7 @@ class _Cue:
         block: Its text.
         begins: The time at which the cue appears, in seconds.
         ends: The time at which it disappears, in seconds.
+        is_aside: Whether it is the name of a speaker or a note in brackets, which is no part of a sentence.
         can_continue: Whether it can go on with the sentence of the cue before it.
     """
 
@@ -57,6 +58,7 @@ class _Cue:
     block: Block
     begins: float
     ends: float
+    is_aside: bool
     can_continue: bool
 
 
@@ -116,12 +118,13 @@ def _read_cues(text: str, is_vtt: bool) -> list[_Cue]:
         begins, ends = _seconds(timing.groups()[:4]), _seconds(timing.groups()[4:])
         for start, end in _split_speakers(text, *body):
             dash = _DASH.match(text, start, end)  # of a speaker: it stays
-            for at, last in _split_asides(text, dash.end() if dash else start, end):
+            for at, last, is_aside in _split_asides(text, dash.end() if dash else start, end):
                 if closing := _CLOSING.match(text, at, last):
                     last = closing.start(1)
                 block = make_cue(text[at:last], is_vtt)
                 if is_translatable(block.text):
-                    cues.append(_Cue(at, block, begins, ends, at == body[0]))
+                    can_continue = at == body[0] and not is_aside
+                    cues.append(_Cue(at, block, begins, ends, is_aside, can_continue))
     return cues
 
 
@@ -161,12 +164,15 @@ def _split_speakers(text: str, start: int, end: int) -> list[tuple[int, int]]:
     return [(at, at + len(text[at:last].rstrip())) for at, last in zip(starts, ends, strict=True)]
 
 
-def _split_asides(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield where the name of a speaker and notes in brackets are at the start of a passage, and then the rest of it."""
+def _split_asides(text: str, start: int, end: int) -> Iterator[tuple[int, int, bool]]:
+    """Yield where the name of a speaker and notes in brackets are at the start of a passage, and then the rest of it.
+
+    Each comes with whether it is a name or a note; a colon and brackets are no part of them.
+    """
     while aside := _TAGGED_ASIDE.match(text, start, end):
-        yield aside.span(aside.lastgroup or 0)
+        yield *aside.span(aside.lastgroup or 0), True
         start = aside.end() + len(text[aside.end() : end]) - len(text[aside.end() : end].lstrip())
-    yield start, end
+    yield start, end, False
 
 
 def _seconds(groups: Sequence[str | None]) -> float:
@@ -190,6 +196,7 @@ def _continues(sentence: Sequence[_Cue], cue: _Cue) -> bool:
     last, text = sentence[-1], cue.block.text.lstrip("\"'“‘«(…. ")
     return (
         cue.can_continue
+        and not last.is_aside
         and len(sentence) < _MOST_CUES
         and cue.begins - last.begins >= 0
         and cue.begins - last.ends <= _LONGEST_PAUSE
