@@ -123,6 +123,8 @@ def test_a_glossary_may_be_sent_as_a_file(models: Models) -> None:
     for rows, status, message in (
         (b"\xef\xbb\xbfcat\tQuarkz\r\n", 200, "Quarkz"),
         (b"cat,Quarkz\ndog,Hund\n", 400, "cat,Quarkz dog,Hund is not a glossary; send the name of one, or rows"),
+        (b"de\ten\nQuarkz\tcat\n", 200, "Quarkz"),
+        (b"fr\ten\nQuarkz\tcat\n", 400, "the first row names fr and en, and the translation is from en to de"),
         (b"caf\xe9\tCaf\xe9\n", 400, "glossary parameter is not UTF-8"),
         (b"PK\x03\x04\x14\x00\xff", 400, "not UTF-8: send text, such as a .tsv file, and no workbook"),
     ):  # fmt: skip

@@ -87,11 +87,11 @@ class Glossaries:
             pair: The languages of the translation.
 
         Raises:
-            Rejection: 400 if there is no such glossary, or a row is wrong.
+            Rejection: 400 if there is no such glossary, it is for other languages, or a row is wrong.
         """
         if "\t" in text:
             try:
-                return parse_glossary("glossary", text)
+                return parse_glossary("glossary", text, pair)
             except HeadwayError as error:
                 raise Rejection(400, f"Invalid request: {error}") from None
         known = self._by_name.get(text)

@@ -65,29 +65,23 @@ def read_glossary(path: str | Path, languages: tuple[str, str] = ("", "")) -> Gl
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         raise HeadwayError(f"{path}:{line}: not UTF-8; save the file as UTF-8") from None
-    return _make_glossary(
-        path,
-        _read_table(
-            path,
-            text,
-            has_tabs=suffix != ".csv",
-            languages=(shorten_code(languages[0]), shorten_code(languages[1])),
-        ),
-    )
+    return _make_glossary(path, _read_table(path, text, languages, has_tabs=suffix != ".csv"))
 
 
-def parse_glossary(name: str, text: str) -> Glossary:
+def parse_glossary(name: str, text: str, languages: tuple[str, str] = ("", "")) -> Glossary:
     """Parse the rows of a table with tabs, which a stranger has sent; a byte order mark is no part of them.
 
     Args:
         name: Stands for a file in messages.
         text: The rows.
+        languages: As for `read_glossary`.
 
     Raises:
         HeadwayError: If a row is wrong, or has a regular expression, which may take any time.
+        LanguageError: If a header names other languages.
     """
     rows = text.removeprefix("\ufeff")
-    glossary = _make_glossary(Path(name), _read_table(Path(name), rows, has_tabs=True))
+    glossary = _make_glossary(Path(name), _read_table(Path(name), rows, languages, has_tabs=True))
     if any(term.is_regex for term in glossary.terms):
         raise HeadwayError(f"{name}: the flag regex is only for glossaries of the server")
     return glossary
@@ -138,8 +132,9 @@ def _make_term(cells: Sequence[str]) -> Term:
 
 
 def _read_table(
-    path: Path, text: str, *, has_tabs: bool, languages: tuple[str, str] | None = None
+    path: Path, text: str, languages: tuple[str, str], *, has_tabs: bool
 ) -> Iterator[Row]:
+    languages = shorten_code(languages[0]), shorten_code(languages[1])
     numbered = [
         (number, line)
         for number, line in enumerate(text.splitlines(), 1)
@@ -155,7 +150,7 @@ def _read_table(
     named = find_named_columns(first.cells, languages)
     if named is None or {*named} != {0, 1}:
         names = [cell.strip() for cell in first.cells[:2]]
-        if languages and find_other_languages(names, languages):
+        if find_other_languages(names, languages):
             raise LanguageError(
                 f"{path}:{first.line}: the first row names {names[0]} and {names[1]}, and the translation is from"
                 f" {languages[0]} to {languages[1]}; if they are a term, write the header source, target above them"
