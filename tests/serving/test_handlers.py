@@ -186,9 +186,12 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"q": []}, "Invalid request: missing q parameter"),
     ({"source": ""}, "Invalid request: missing source parameter"),
     ({"target": None}, "Invalid request: missing target parameter"),
-    ({"source": "xx"}, "xx is not supported"),
-    ({"target": "xx"}, "xx is not supported"),
-    ({"target": "xx", "source": "auto"}, "xx is not supported"),
+    ({"source": "xx"}, "xx is not supported: source must be one of en, de, fr"),
+    ({"target": "xx"}, "xx is not supported: target must be one of en, de, fr"),
+    (
+        {"target": "xx", "source": "auto"},
+        "xx is not supported: target must be one of en, de, fr",
+    ),
     (
         {"source": "de", "target": "en"},
         "English (en) is not available as a target language from German (de)",
@@ -222,16 +225,17 @@ def test_mistakes_get_400_and_their_reason(
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        (b"[1]", "Invalid JSON format"),
-        (b'"x"', "Invalid JSON format"),
+        (b"[1]", "Invalid JSON format: send an object with the fields"),
+        (b'"x"', "Invalid JSON format: send an object with the fields"),
         (b"[" * 15_000, "Invalid JSON format"),
         (b'{"a":' * 15, "Invalid JSON format"),
         (b'{"q": [' + b"0," * 5_000 + b"0]}", "Invalid JSON format"),
-        (b"{", "The browser (or proxy) sent a request that this server could not understand."),
-        (b"", "The browser (or proxy) sent a request that this server could not understand."),
-        (b'{"q": NaN}', "The browser (or proxy) sent a request that this server could not understand."),
-        (b"\xff\xfe", "The browser (or proxy) sent a request that this server could not understand."),
-        (b'{"q": "' + b"9" * 5_000, "The browser (or proxy) sent a request that this server could not understand."),
+        (b'{"q":\n "a" "b"}', "Invalid JSON format: line 2, column 6: Expecting ',' delimiter"),
+        (b"", "Invalid JSON format: line 1, column 1: Expecting value"),
+        (b'{"q": NaN}', "Invalid JSON format: it has NaN, Infinity or too long a number"),
+        (b'{"q": ' + b"9" * 5_000 + b"}", "Invalid JSON format: it has NaN, Infinity or too long a number"),
+        (b"{\xff\xfe", "Invalid JSON format: no UTF-8 at byte 2"),
+        (b'{"q": "' + b"9" * 5_000, "Invalid JSON format: line 1, column 7: Unterminated string starting at"),
     ],
     ids=lambda value: repr(value)[:30],
 )  # fmt: skip
@@ -239,6 +243,8 @@ def test_json_that_is_none_is_refused(client: TestClient, body: bytes, message: 
     headers = {"content-type": "application/json"}
     answer = client.post("/translate", content=body, headers=headers)
     assert (answer.status_code, answer.json()) == (400, {"error": message})
+    answer = client.post("/v2/translate", content=body, headers=headers)
+    assert (answer.status_code, answer.json()) == (400, {"message": message})
 
 
 @pytest.mark.parametrize("end", [b"", b"\\", b'"', b'"}'])

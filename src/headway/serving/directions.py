@@ -26,9 +26,10 @@ async def find_direction(
         Rejection: 400 if a language is not served, or no route leads from the source to the target.
     """
     if source.lower() != "auto":
-        source, target = models.served_code(source), models.served_code(target)
+        source = models.served_code(source, "source")
+        target = models.served_code(target, "target")
         return Direction(models.require_route(source, target), None)
-    target = models.served_code(target)
+    target = models.served_code(target, "target")
     # The likeliest language counts even if no route leads on from it: a text that is translated from
     # a wrong language becomes nonsense.
     [detected, *_] = await detect_languages(texts, models)

@@ -91,8 +91,9 @@ async def translate_file(request: FileRequest, context: Context) -> FileTranslat
     if not context.config.file_limit:
         raise Rejection(403, "Files translation are disabled on this server.")
     models, upload = context.models, request.file
-    source = "" if request.source.lower() == "auto" else models.served_code(request.source)
-    target = models.served_code(request.target)
+    is_known = request.source.lower() != "auto"
+    source = models.served_code(request.source, "source") if is_known else ""
+    target = models.served_code(request.target, "target")
     options = DocumentOptions(source, target, (request.columns or "",))
     async with context.files.reserve():
         document, route = await open_upload(upload, options, models)

@@ -74,15 +74,16 @@ class Models:
         """Return the code that the models use for a language; None: the language is not served."""
         return self._codes.get(normalize_code(code))
 
-    def served_code(self, code: str) -> str:
-        """Return the code that the models use for a language that a client names.
+    def served_code(self, code: str, field: str) -> str:
+        """Return the code that the models use for a language that a client names in a field.
 
         Raises:
-            Rejection: 400 if the language is not served.
+            Rejection: 400 if the language is not served; the message begins as LibreTranslate's.
         """
         found = self.find_code(code)
         if found is None:
-            raise Rejection(400, f"{code[:20]} is not supported")
+            known = ", ".join(self.codes)
+            raise Rejection(400, f"{code[:20]} is not supported: {field} must be one of {known}")
         return found
 
     def require_route(self, source: str, target: str) -> list[Translator]:

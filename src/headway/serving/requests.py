@@ -118,10 +118,17 @@ def _parse_json(body: bytes, config: ServerConfig) -> dict[str, Any]:
     try:
         # Some programs put a byte order mark before UTF-8.
         values = json.loads(body.decode("utf-8-sig"), parse_constant=_reject_constant)
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise Rejection(400, f"Invalid JSON format: {place}: {error.msg}") from None
+    except UnicodeDecodeError as error:
+        raise Rejection(400, f"Invalid JSON format: no UTF-8 at byte {error.start + 1}") from None
     except (ValueError, RecursionError):
-        raise Rejection(400, UNREADABLE) from None
+        raise Rejection(
+            400, "Invalid JSON format: it has NaN, Infinity or too long a number"
+        ) from None
     if not isinstance(values, dict):
-        raise Rejection(400, "Invalid JSON format")
+        raise Rejection(400, "Invalid JSON format: send an object with the fields")
     return {name: _replace_surrogates(value) for name, value in values.items()}
 
 
