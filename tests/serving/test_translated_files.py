@@ -96,9 +96,11 @@ def test_a_table_needs_columns_and_other_mistakes_have_one_line(models: Models) 
             ("a.csv", table, 400, "a.csv: give columns to translate, separated by commas"),
             ("a.exe", b"x", 400, "a.exe: is no document"),
             ("a.json", b"{", 400, "a.json: is no JSON"),
+            ("a.txt", b"the cat", 400, "columns needs a table (.csv or .tsv) as file"),
             ("a.html", b"x" * 9_000, 413, "larger than 6000 bytes"),
         ):
-            answer = post(client, name, data)
+            columns = {"columns": "text"} if name == "a.txt" else {}
+            answer = post(client, name, data, **columns)
             assert (answer.status_code, [*answer.json()]) == (status, ["error"])
             assert message in answer.json()["error"]
             assert "\n" not in answer.json()["error"]
@@ -122,7 +124,8 @@ def test_a_glossary_may_be_sent_as_a_file(models: Models) -> None:
     fields = {"q": "the cat", "source": "en", "target": "de"}
     for rows, status, message in (
         (b"\xef\xbb\xbfcat\tQuarkz\r\n", 200, "Quarkz"),
-        (b"cat,Quarkz\ndog,Hund\n", 400, "cat,Quarkz dog,Hund is not a glossary; send the name of one, or rows"),
+        *((rows, 400, "no rows with tabs: send rows of a source, a tab and a target, such as a .tsv file, and no .csv or .tbx")
+          for rows in (b"cat,Quarkz\ndog,Hund\n", b"cat,Quarkz", b"cat;Quarkz\n", b"\xef\xbb\xbf<?xml version='1.0'?>\n<tbx>\n\t<text/>")),
         (b"de\ten\nQuarkz\tcat\n", 200, "Quarkz"),
         (b"fr\ten\nQuarkz\tcat\n", 400, "the first row names fr and en, and the translation is from en to de"),
         (b"caf\xe9\tCaf\xe9\n", 400, "glossary parameter is not UTF-8"),

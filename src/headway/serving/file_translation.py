@@ -7,7 +7,7 @@ from functools import partial
 from typing import NamedTuple
 
 from headway.documents.kept_marks import KeptMarks
-from headway.documents.opening import open_document
+from headway.documents.opening import is_table, open_document
 from headway.documents.paragraph import Document, DocumentOptions, Translated
 from headway.errors import HeadwayError
 from headway.inference import Translator
@@ -87,7 +87,8 @@ async def open_upload(
         models: Those of the server.
 
     Raises:
-        Rejection: 400 if the kind of the file is unknown, it is damaged, or no models lead to the target.
+        Rejection: 400 if the kind of the file is unknown, it is damaged, it is no table and columns are given, or no
+            models lead to the target.
     """
     document = await _open(upload, options)
     texts = [paragraph.text for paragraph in document.paragraphs]
@@ -98,6 +99,8 @@ async def open_upload(
 
 
 async def _open(upload: Upload, options: DocumentOptions) -> Document:
+    if any(options.columns) and not is_table(upload.name):
+        raise Rejection(400, "Invalid request: columns needs a table (.csv or .tsv) as file")
     try:
         return await asyncio.to_thread(open_document, upload.data, upload.short_name, options)
     except HeadwayError as error:
