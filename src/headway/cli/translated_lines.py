@@ -21,15 +21,7 @@ def format_lines(
     """
     if args.json:
         return f"{json.dumps(_object(line, translations), ensure_ascii=False)}\n"
-    return "".join(_row(line, _columns(t, args)) + line_end for t in translations)
-
-
-def _row(line: str, columns: list[str]) -> str:
-    """Return the columns of a translation; if it stands alone, it has the white space around its line."""
-    if len(columns) > 1:
-        return "\t".join(columns)
-    [text] = columns
-    return line.replace(line.strip(), text.strip(), 1)
+    return "".join("\t".join(_columns(t, args)) + line_end for t in translations)
 
 
 def _columns(translation: "Translation", args: argparse.Namespace) -> list[str]:
