@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -424,6 +424,31 @@ def test_a_replayed_recipe_goes_on_behind_the_finished_stages(tmp_path):
                 break
     assert done == ["one", "two", "three"]
     assert [stage.name for stage, _ in finished] == ["one", "two", "three"]
+
+
+class _Known(Ledger):
+    """A ledger of stages whose models have 20 BLEU."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self.names = set(names)
+
+    def find(self, stage: Stage) -> Result | None:
+        scores = Scores(bleu=20.0, chrf=50.0) if stage.scores else None
+        return Result(seconds=1.0, scores=scores) if stage.name in self.names else None
+
+
+def test_a_plan_goes_on_from_the_results_that_there_are():
+    """Of finished parts it has what was done, and of the others all that may be."""
+
+    def plan(names: Iterable[str]) -> list[str]:
+        return [stage.name for stage in list_stages(best_model(maker(), GIVEN), _Known(names))]
+
+    done, whole = [*follow(maker(), {})], plan([])
+    assert len(done) < len(whole)
+    assert plan(done) == done
+    begun = done[: done.index("final") + 1]
+    assert plan(begun)[: len(begun)] == begun
+    assert plan(begun)[len(begun) :] == whole[whole.index("final") + 1 :]
 
 
 def test_the_report_names_the_parts_that_were_not_worth_their_time():
