@@ -319,7 +319,7 @@ def test_no_two_spaces_stand_beside_kept_text(tokenizer: Tokenizer) -> None:
         reading = ReadingWriter(marked, tokenizer).read(marked.text, [stand_in])
         return restore_kept(tokenizer, reading, tokens, []).text
 
-    # The model writes a space of its own.
+    # The translation already has a space before the stand-in.
     tokens = [*before, space, *name, *after]
     assert write("the cat {a} sees", dog, tokens) == "die Katze {a} sieht"
     # So it does at the end, where the name comes with a space.

@@ -426,8 +426,8 @@ def test_a_replayed_recipe_goes_on_behind_the_finished_stages(tmp_path):
     assert [stage.name for stage, _ in finished] == ["one", "two", "three"]
 
 
-class _Known(Ledger):
-    """A ledger of stages whose models have 20 BLEU."""
+class _Finished(Ledger):
+    """A ledger in which some stages are finished, all with 20 BLEU."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self.names = set(names)
@@ -441,7 +441,7 @@ def test_a_plan_goes_on_from_the_results_that_there_are():
     """Of finished parts it has what was done, and of the others all that may be."""
 
     def plan(names: Iterable[str]) -> list[str]:
-        return [stage.name for stage in list_stages(best_model(maker(), GIVEN), _Known(names))]
+        return [stage.name for stage in list_stages(best_model(maker(), GIVEN), _Finished(names))]
 
     done, whole = [*follow(maker(), {})], plan([])
     assert len(done) < len(whole)

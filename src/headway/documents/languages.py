@@ -60,35 +60,20 @@ def is_foreign(code: str, source: str) -> bool:
     return code not in _UNKNOWN and bool(source) and _primary(code) != _primary(source)
 
 
-def check_target(code: str, target: str) -> None:
-    """Check that the translations that a catalog has already are in the language of those that it gets.
+def check_catalog(texts: str, code: str, language: str) -> None:
+    """Check that the texts of a catalog are in the language that they should be in.
 
     Args:
-        code: Language code of the catalog; "" if it names none.
-        target: Language code of the new translations; "" if it is not known.
+        texts: What the message calls them: "texts in" or "translations into".
+        code: The language code that the catalog names; "" if it names none.
+        language: Language code of what they should be in; "" if it is not known.
 
     Raises:
         HeadwayError: If not.
     """
-    if is_foreign(code, target):
+    if is_foreign(code, language):
         raise HeadwayError(
-            f"is a catalog of translations into {code[:30]!r}, and not {target!r}: give a model of that language"
-        )
-
-
-def check_source(code: str, source: str) -> None:
-    """Check that the texts of a catalog are in the language that is translated.
-
-    Args:
-        code: Language code of the catalog's texts; "" if it names none.
-        source: Language code of what is translated; "" if it is not known.
-
-    Raises:
-        HeadwayError: If not.
-    """
-    if is_foreign(code, source):
-        raise HeadwayError(
-            f"is a catalog of texts in {code[:30]!r}, and not {source!r}: give a model of that language"
+            f"is a catalog of {texts} {code[:30]!r}, and not {language!r}: give a model of that language"
         )
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from headway.documents.edits import Edit, apply_edits
-from headway.documents.languages import check_target
+from headway.documents.languages import check_catalog
 from headway.documents.paragraph import DocumentOptions, Paragraph, Translated
 from headway.documents.plural_forms import find_plural_forms
 from headway.documents.po_entries import Entry, quote, read_entries
@@ -45,7 +45,7 @@ class PoDocument:
         self._old_header = self._header.strings[0].text if self._header else ""
         language = _LANGUAGE.search(self._old_header)
         if language and not options.is_complete:
-            check_target(language[1], options.target)
+            check_catalog("translations into", language[1], options.target)
         needs_header = self._header is not None or any(len(entry.ids) == 2 for entry in entries)
         self._new_header = self._old_header
         if options.target and needs_header:

@@ -8,7 +8,7 @@ from itertools import islice
 from headway.documents.blocks import Block, make_nodes
 from headway.documents.edits import Edit, apply_edits
 from headway.documents.html.page import write_nodes
-from headway.documents.languages import check_source, check_target
+from headway.documents.languages import check_catalog
 from headway.documents.paragraph import DocumentOptions, Translated
 from headway.documents.text_file import read_text_file
 from headway.documents.xliff_inline import make_parts
@@ -83,9 +83,10 @@ class XliffDocument:
             and token.name == ("file" if self._is_first_version else "xliff")
         ]
         for head in self._heads:
-            check_source(head.attributes.get(own, ""), options.source)
+            check_catalog("texts in", head.attributes.get(own, ""), options.source)
             if not options.is_complete:
-                check_target(head.attributes.get(self._attribute, ""), options.target)
+                code = head.attributes.get(self._attribute, "")
+                check_catalog("translations into", code, options.target)
         self._units = _read_units(tokens)
         for unit in self._units:
             unit.nodes = _make_nodes(unit, options.is_complete)

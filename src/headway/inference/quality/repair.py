@@ -80,6 +80,6 @@ def require_numbers(segment: Segment, tokenizer: Tokenizer) -> Segment:
 
 
 def _numbers_of(reading: Reading, tokenizer: Tokenizer) -> Iterator[Constraint]:
-    """Yield a constraint for each number besides those in terms, whose renderings are required anyway."""
+    """Yield a constraint for each number that stands in no term: renderings of terms are required anyway."""
     for forms in spell_numbers(reading.replace_terms(lambda *term: " ")):
         yield Constraint(spell_words(tokenizer, forms))

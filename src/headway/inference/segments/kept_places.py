@@ -88,7 +88,7 @@ def restore_kept(
     restored, at = "", 0
     done: list[tuple[Edit, int]] = []
     for edit in sorted(edits, key=lambda edit: edit[:2]):
-        # The model may write a space of its own before the stand-in.
+        # The model may have written a space before the stand-in; one is enough.
         restored += _SPACES.sub(" ", text[at : max(at, edit.start)])
         at = max(at, edit.end)
         edit = edit._replace(text=_join_spaces(restored, edit.text, text[at:]))

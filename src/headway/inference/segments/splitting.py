@@ -68,9 +68,9 @@ def list_readings(segments: Sequence[Segment], search: SearchConfig) -> list[Rea
 def choose_readings(
     rows: Sequence[ReadingRow], found: Sequence[list[Hypothesis]]
 ) -> list[list[Hypothesis]]:
-    """Return the hypotheses of each segment: those of the reading whose best hypothesis has the highest score.
+    """Return for each segment the hypotheses of one of its readings: the one whose best translation scores highest.
 
-    A reading has no hypotheses if its search was stopped, because nobody waited for it any more.
+    A search that was stopped, because its request was cancelled, leaves a reading without hypotheses.
     """
     best: dict[int, list[Hypothesis]] = {}
     reading = 0
