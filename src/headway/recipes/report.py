@@ -88,32 +88,36 @@ def make_rows(finished: FinishedStages) -> list[Row]:
 def judge_parts(finished: FinishedStages) -> list[str]:
     """Return a line for each part of the recipe: its time, its gain, and whether it was worth the time."""
     lines = []
-    best: float | None = None  # of the models that may become the product
+    best: float | None = None  # BLEU of the product, or of the best model that may become it
     for part in dict.fromkeys(stage.part for stage, _ in finished):
         own = [(stage, result) for stage, result in finished if stage.part == part]
         minutes = f"{part}: {sum(result.seconds for _, result in own) / 60:.1f} minutes"
-        scores = [result.bleu for stage, result in own if stage.is_compared and result.scores]
-        others = [result.bleu for _, result in own if result.scores]
-        before = best
-        if part == "sweep":  # its short trainings only choose settings
-            before = scores[0] if scores else None
-            after = max(scores, default=None)
-        elif part == "search":  # not every better score was worth a wider beam
-            after = best = next((stage.product for stage, _ in own if stage.product), before)
-        else:
-            after = best = max([*scores, *([] if before is None else [before])], default=None)
-        if part == "student" and others and best:
+        compared = [result.bleu for stage, result in own if stage.is_compared and result.scores]
+        others = [result.bleu for stage, result in own if not stage.is_compared and result.scores]
+        if compared and part == "sweep":  # its short trainings only choose settings
+            lines.append(minutes + _describe_gain(compared[0], max(compared)))
+        elif compared:
+            products = [stage.product for stage, _ in own if stage.product is not None]
+            # Not every better score becomes the product: a wider beam must gain more.
+            candidates = compared if best is None else [best, *compared]
+            after = products[-1] if products else max(candidates)
+            lines.append(minutes + _describe_gain(best, after))
+            best = after
+        elif part == "student" and others and best:
             share = 100 * max(others) / best
             lines.append(f"{minutes}, {share:.1f} % of the BLEU of the installed model")
-        elif not scores or after is None:
-            lines.append(minutes)
-        elif before is None:
-            lines.append(f"{minutes}, BLEU {after:.2f}")
-        elif after > before:
-            lines.append(f"{minutes}, {after - before:+.2f} BLEU")
         else:
-            lines.append(f"{minutes} and no gain: it was not worth its time")
+            lines.append(minutes)
     return lines
+
+
+def _describe_gain(before: float | None, after: float) -> str:
+    """Return what a part gave: its BLEU if there was no model before, else the gain, if there is one."""
+    if before is None:
+        return f", BLEU {after:.2f}"
+    if after > before:
+        return f", {after - before:+.2f} BLEU"
+    return " and no gain: it was not worth its time"
 
 
 def to_markdown(plan: Plan, finished: FinishedStages) -> str:
