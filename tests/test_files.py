@@ -111,10 +111,17 @@ def test_two_processes_do_not_write_into_each_others_file(
 def test_what_a_killed_process_left_is_found_and_nothing_else(tmp_path: Path) -> None:
     temporary_path(tmp_path / "file").write_bytes(b"half")
     (temporary_path(tmp_path / "directory") / "inside").mkdir(parents=True)
-    for name in ("tmp-17", ".tmp", "precious"):
+    for name in ("tmp-17", ".tmp", ".tmp-", ".tmp-notes", ".tmp-my-notes", "precious"):
         (tmp_path / name).write_bytes(b"x")
     remove_leftovers(tmp_path)
-    assert set(tree(tmp_path)) == {"tmp-17", ".tmp", "precious"}
+    assert set(tree(tmp_path)) == {
+        "tmp-17",
+        ".tmp",
+        ".tmp-",
+        ".tmp-notes",
+        ".tmp-my-notes",
+        "precious",
+    }
     remove_leftovers(tmp_path / "nowhere")
 
 

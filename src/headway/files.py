@@ -106,16 +106,23 @@ def remove(path: Path) -> None:
 
 def remove_leftovers(folder: Path) -> None:
     """Delete the unfinished files of processes that were killed while they wrote here."""
-    for leftover in folder.glob(f"{TEMPORARY}*"):
+    for leftover, _, _ in _list_leftovers(folder):
         remove(leftover)
 
 
 def _remove_abandoned(path: Path) -> None:
     """Delete the unfinished ``path`` of this process, and of processes that have ended."""
-    for leftover in path.parent.glob(f"{TEMPORARY}*"):
-        process, _, name = leftover.name.removeprefix(TEMPORARY).partition("-")
-        if name == path.name and process.isdigit() and not _is_other_process(int(process)):
+    for leftover, process, name in _list_leftovers(path.parent):
+        if name == path.name and not _is_other_process(process):
             remove(leftover)
+
+
+def _list_leftovers(folder: Path) -> Iterator[tuple[Path, int, str]]:
+    """Yield the unfinished files of a directory, with their processes and the names that they were to get."""
+    for path in folder.glob(f"{TEMPORARY}*"):
+        process, _, name = path.name.removeprefix(TEMPORARY).partition("-")
+        if name and process.isdecimal():  # not a file of somebody else
+            yield path, int(process), name
 
 
 def _is_other_process(process: int) -> bool:

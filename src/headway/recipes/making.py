@@ -107,7 +107,7 @@ class StageMaker:
             schedule = change_length(usual, int(steps) / usual.training.max_steps)
             chosen |= {key: value for key, value in schedule.items() if key not in self.overrides}
         if seed > 1:
-            first = int(self.overrides.get("training.seed", "1"))
+            first = _resolve(chosen).training.seed
             chosen["training.seed"] = str(first + SEEDS_APART * (seed - 1))
         share *= self.choices.share
         if share != 1:
