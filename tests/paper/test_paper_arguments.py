@@ -45,6 +45,8 @@ from headway.pictures import AttentionMap, AttentionMaps
 def test_the_variance_is_d_k_and_scaling_makes_it_one() -> None:
     wide = scaling.measure_spread(64, scaled=False, queries=500)
     scaled = scaling.measure_spread(64, scaled=True, queries=500)
+    assert abs(wide.mean) < 0.1 * 64**0.5
+    assert abs(scaled.mean) < 0.1
     assert wide.variance == pytest.approx(64, rel=0.1)
     assert scaled.variance == pytest.approx(1, rel=0.1)
     assert wide.gradient < 0.5 < scaled.gradient < 1 - 1 / scaling.KEYS

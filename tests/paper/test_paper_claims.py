@@ -65,7 +65,11 @@ class Invented(Work):
 
     def __init__(self, favored: Favored, gain: float, level: float = 85.0) -> None:
         pairs = (("a b c", "d e f"),) * 3
-        corpus = Bitext("text", pairs, pairs, pairs, ("en", "de"))
+        test = (
+            *pairs,
+            ("a " * 20, "d " * 20),
+        )  # one is longer than those that `positions` trains on
+        corpus = Bitext("text", pairs, pairs, test, ("en", "de"))
         super().__init__("nowhere", "toy", SEEDS, corpus=corpus)
         self.favored, self.gain, self.level = favored, gain, level
         self.planned: list[PlannedTrial] = []
@@ -193,6 +197,15 @@ def test_a_trend_follows_the_scores_of_the_right_models(
     assert max(chance[1.0] or 0, chance[-1.0] or 0) < 0.05 < (chance[0.0] or 0)
     # Models that have hardly learned decide nothing.
     assert find_claim(run, Invented(favored, 1.0, level=12.0), words).verdict == "not decided"
+
+
+@pytest.mark.parametrize(("source", "missing"), [("a b", "no longer sentences"), ("a " * 20, "as those of training")])  # fmt: skip
+def test_without_longer_sentences_nothing_is_said_of_them(source: str, missing: str) -> None:
+    work = Invented(named("sinusoidal"), 1.0)
+    work.corpus = replace(work.corpus, test=((source, "d e"),) * 3)
+    claim = find_claim(positions.compare_lengths, work, "extrapolate")
+    assert claim.verdict == "not decided"
+    assert missing in claim.ours
 
 
 @pytest.mark.parametrize(

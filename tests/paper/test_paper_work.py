@@ -10,7 +10,6 @@ import torch
 from headway.errors import HeadwayError
 from headway.model import Transformer
 from headway.paper.results import Claim, Figure, Result, Table
-from headway.paper.running import plan as plans
 from headway.paper.running import trial_run
 from headway.paper.running.bitext import Bitext
 from headway.paper.running.forecast import Forecast, training_effort
@@ -295,23 +294,6 @@ def test_unknown_scales_and_missing_text_are_named(tmp_path: Path) -> None:
     work = Work(tmp_path, "hours")
     with pytest.raises(HeadwayError, match="--train"):
         work.run_trials([PlannedTrial("base", work.base)])
-
-
-def test_trials_depend_on_the_code_that_trains_and_scores_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    package = Path(plans.__file__).parents[2]
-    assert all(list((package / room).glob("*.py")) for room in plans.FOLDERS)
-    module = tmp_path / "scoring_of_a_test.py"
-    module.write_text("a = 1\n")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    hash_sources = plans.code_version.__wrapped__  # without its cache
-    package_only, first = hash_sources(), hash_sources("scoring_of_a_test")
-    assert first == hash_sources("scoring_of_a_test") != package_only
-    module.write_text("a = 2\n")
-    assert hash_sources("scoring_of_a_test") != first
-    monkeypatch.setattr(plans, "FOLDERS", plans.FOLDERS[1:])
-    assert hash_sources() != package_only
 
 
 def test_comparisons_are_trained_on_the_device_that_is_named(tmp_path: Path) -> None:

@@ -31,7 +31,10 @@ TABLE2 = (
     System("Transformer base", 27.3, 38.1, 3.3e18),
     System("Transformer big", 28.4, 41.8, 2.3e19),
 )
-TABLE2_NOTE = "The text of section 6.1 has 41.0 for big, English-French; Table 2 has 41.8."
+TABLE2_NOTE = (
+    "The text of section 6.1 has 41.0 for big, English-French; Table 2 has 41.8. The table prints one cost for each"
+    " Transformer, between the two languages."
+)
 
 # Section 5.2 and the footnote of 6.1: eight P100, seconds for each step, sustained FLOP/s of each GPU.
 GPUS = 8

@@ -11,9 +11,10 @@ from typing import Protocol
 import torch
 
 from headway.errors import HeadwayError
+from headway.files import hash_file
 from headway.paper import experiments, report
 from headway.paper.results import Finding, Result, collect, place_text
-from headway.paper.running.plan import code_version
+from headway.paper.running.sources import code_version
 from headway.paper.running.work import Work
 from headway.paper.table3_rows import GROUPS
 from headway.training.storage.checkpoint import replace_file
@@ -67,7 +68,7 @@ def reproduce(name: str, work: Work, *, again: bool = False) -> Result:
             work.show(f"{name}: done before")
             return earlier
         work.show(
-            f"{name}: done again, because the scale, the seeds, the text, the rows or Headway's code differ"
+            f"{name}: done again, because the scale, the seeds, the device, the text, the rows or Headway's code differ"
         )
     experiment = _load(name)
     work.show(f"{name}: {experiment.TITLE}")
@@ -152,10 +153,13 @@ def _read(path: Path) -> Result | None:
 
 def _key(name: str, work: Work) -> str:
     """Return what the result of an experiment depends on."""
-    text = hashlib.sha256(work.text_fingerprint.encode()).hexdigest()[:8]
-    folder = Path(__file__).parent / "experiments"
-    code = code_version(*(f"{experiments.__name__}.{f.stem}" for f in folder.glob(f"{name}*.py")))
-    return f"{work.scale}, seeds {', '.join(map(str, work.seeds))}, text {text}, code {code[:8]}"
+    texts = [work.text_fingerprint]
+    if name == "table4":
+        texts += map(hash_file, work.treebank_files())
+    text = hashlib.sha256("".join(texts).encode()).hexdigest()[:8]
+    code = code_version(f"{experiments.__name__}.{name}")[:8]
+    seeds = ", ".join(map(str, work.seeds))
+    return f"{work.scale}, seeds {seeds}, device {work.device}, text {text}, code {code}"
 
 
 def _covers(result: Result, work: Work) -> bool:

@@ -4,26 +4,19 @@ Two tasks are made of the built-in corpus: which kind of phrase an English text 
 the German text is a translation of the English one or of another phrase of the same kind.
 """
 
-import hashlib
 import random
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from pathlib import Path
+from dataclasses import replace
 
 from headway.config import Config, Mixer, ModelConfig, TextConfig, TrainingConfig
 from headway.demo import generate
-from headway.inference.text_classifier import TextClassifier
-from headway.model import Classifier, Network
 from headway.paper.results import Cell, Result, Table, collect
+from headway.paper.running.labeled_texts import LabeledTexts
 from headway.paper.running.plan import PlannedTrial
 from headway.paper.running.trial import Group
 from headway.paper.running.work import ONLY_SETTINGS, Work
 from headway.paper.trends import Learned, trend_claim
 from headway.paper.verdicts import percent_text
-from headway.text.class_labels import LabelTokenizer
-from headway.text.examples import Example, prepare_examples, read_examples
-from headway.text.prepared import PreparedData
+from headway.text.examples import Example
 
 TITLE = "The encoder alone: classifying texts and pairs of texts"
 SECTION = "beyond the paper"
@@ -40,79 +33,6 @@ SMALL = Config(
         label_smoothing=0.0, precision="fp32", device="cpu", threads=1,
     ),
 )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class LabeledTexts:
-    """Labeled texts to learn from and to be scored on; a `headway.paper.running.task.Task`.
-
-    Attributes:
-        name: For tables.
-        examples: One part in 20 is for validation, one for the test, the others for training.
-    """
-
-    name: str
-    examples: Sequence[Example]
-
-    @cached_property
-    def parts(self) -> dict[str, Sequence[Example]]:
-        """The examples of validation, test and training."""
-        held = max(2, len(self.examples) // 20)
-        return {
-            "valid": self.examples[:held],
-            "test": self.examples[held : 2 * held],
-            "train": self.examples[2 * held :],
-        }
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """A hash of all examples."""
-        return hashlib.sha256(repr(self.examples).encode()).hexdigest()
-
-    def prepare(self, folder: Path, config: TextConfig) -> tuple[Path, list[Path]]:
-        """Write and prepare the texts."""
-        key = hashlib.sha256(f"{config}{self.fingerprint}".encode()).hexdigest()[:16]
-        prepared = folder / f"examples-{key}"
-        files = {part: prepared.with_name(f"{prepared.name}-{part}.tsv") for part in self.parts}
-        if not (prepared / "data.json").is_file():
-            folder.mkdir(parents=True, exist_ok=True)
-            for part, file in files.items():
-                lines = ("\t".join((e.label, *e.parts)) for e in self.parts[part])
-                file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-            # The training part may lack a rare text, but it must not lack a label.
-            labels = {example.label for example in self.parts["train"]}
-            assert labels >= {example.label for example in self.examples}, (
-                "too few texts of a label"
-            )
-            prepare_examples([files["train"]], [files["valid"]], prepared, config)
-        return prepared, [files["test"]]
-
-    @staticmethod
-    def score(
-        model: Network, data: PreparedData, config: Config, test: list[Path]
-    ) -> dict[str, float]:
-        """Return ``right``, the share of right labels in percent."""
-        assert isinstance(model, Classifier)
-        assert isinstance(data.tokenizer, LabelTokenizer)
-        examples = list(read_examples(test))
-        found = TextClassifier(model, data.tokenizer).predict(
-            [example.parts for example in examples]
-        )
-        right = sum(a.label == b.label for a, b in zip(found, examples, strict=True))
-        return {"right": 100 * right / len(examples)}
-
-    def learned(self, *groups: Group) -> Learned:
-        """Return the right labels of classifiers, and how many one must have that has learned something."""
-        usual = self.most_frequent()
-        least = usual + LEAST_LEARNED * (100 - usual)
-        return Learned(least, tuple(group.values("right") for group in groups))
-
-    def most_frequent(self) -> float:
-        """Return the share of test texts, in percent, with the most frequent label of training."""
-        labels = [example.label for example in self.parts["train"]]
-        best = max(sorted(set(labels)), key=labels.count)
-        test = self.parts["test"]
-        return 100 * sum(example.label == best for example in test) / len(test)
 
 
 def run(work: Work) -> Result:
@@ -147,7 +67,7 @@ def run(work: Work) -> Result:
                 "not compared",
                 "{} % of the labels",
                 attention.less(recurrent, "right"),
-                learned=task.learned(attention, recurrent),
+                learned=learned(task, attention, recurrent),
                 why=f"paired by seed; steps, widths and text are the same; {LEARNED_NOTE}",
             )
         )
@@ -164,6 +84,13 @@ def run(work: Work) -> Result:
         " two layers of one width; the LSTM's layers have another number of parameters.",
         settings=config.to_dict(),
     )
+
+
+def learned(task: LabeledTexts, *groups: Group) -> Learned:
+    """Return the right labels of classifiers, and how many one must have that has learned something."""
+    usual = task.most_frequent()
+    least = usual + LEAST_LEARNED * (100 - usual)
+    return Learned(least, tuple(group.values("right") for group in groups))
 
 
 def write_commands(work: Work) -> Table:

@@ -4,7 +4,7 @@ Shapes: T positions, D d_model, P = D / 2 pairs of sine and cosine.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -168,11 +168,14 @@ def split_by_length(pairs: Pairs, edges: Sequence[int]) -> list[Pairs]:
 def score_buckets(
     trial: Trial, buckets: Sequence[Pairs], language: str
 ) -> list[tuple[float, float]]:
-    """Return BLEU and perplexity of each bucket of pairs."""
+    """Return BLEU and perplexity of each bucket of pairs; of an empty one, no numbers."""
     translator = trial.translator()
     [bleu] = pick_metrics(["bleu"])
     found = []
     for pairs in buckets:
+        if not pairs:
+            found.append((math.nan, math.nan))
+            continue
         translations = translator.translate([source for source, _ in pairs])
         total = bleu.statistics(translations, [target for _, target in pairs], language).total()
         predictions = score_predictions(translator.model, translator.tokenizer, pairs)
@@ -185,9 +188,7 @@ def compare_lengths(work: Work) -> tuple[Table, Claim]:
     most = work.pick(toy=30, minutes=30, hours=60)
     short = work.corpus.only(f"at most {most} characters", lambda a, b: max(len(a), len(b)) <= most)
     groups = work.run_groups([replace(plan, task=short) for plan in plan_trials(work, KINDS[:2])])
-    buckets = [b for b in split_by_length(work.corpus.test, (most, most + most // 2)) if b]
-    lengths = [sorted(len(source) for source, _ in bucket) for bucket in buckets]
-    names = [f"{sizes[0]} to {sizes[-1]}" for sizes in lengths]
+    buckets = split_by_length(work.corpus.test, (most, most + most // 2))
     language = work.corpus.languages[1]
     scores = {
         kind: [score_buckets(trial, buckets, language) for trial in group.trials]
@@ -196,29 +197,14 @@ def compare_lengths(work: Work) -> tuple[Table, Claim]:
     rows = tuple(
         (
             kind,
-            name,
-            len(buckets[i]),
+            describe_lengths(bucket),
+            len(bucket),
             percent_text([found[i][0] for found in by_seed]),
             perplexity_text([found[i][1] for found in by_seed]),
         )
         for kind, by_seed in scores.items()
-        for i, name in enumerate(names)
-    )
-    # The next lengths after those of training: neither kind translates much longer ones.
-    beyond = min(1, len(buckets) - 1)
-    gaps = [
-        math.log(learned[beyond][1] / sinusoidal[beyond][1])
-        for sinusoidal, learned in zip(scores["sinusoidal"], scores["learned"], strict=True)
-    ]
-    # Extrapolation is decided only if the models do well on the lengths that they were trained on.
-    near = tuple([found[0][0] for found in by_seed] for by_seed in scores.values())
-    claim = trend_claim(
-        "Sinusoids may allow a model to extrapolate to sequences longer than those of training.",
-        "a hypothesis",
-        f"on sources of {names[beyond]} characters, learned less sinusoidal: {{}} nats",
-        gaps,
-        learned=Learned(work.least_bleu, near),
-        why=f"trained on pairs of at most {most} characters a side; paired by seed",
+        for i, bucket in enumerate(buckets)
+        if bucket
     )
     table = Table(
         f"Trained on pairs of at most {most} characters a side",
@@ -226,4 +212,46 @@ def compare_lengths(work: Work) -> tuple[Table, Claim]:
         rows,
         work.seeds_note,
     )
-    return table, claim
+    return table, judge_lengths(work, most, buckets, scores)
+
+
+def describe_lengths(pairs: Pairs) -> str:
+    """Return the smallest and the largest number of characters of the sources."""
+    lengths = [len(source) for source, _ in pairs]
+    return f"{min(lengths)} to {max(lengths)}"
+
+
+def judge_lengths(
+    work: Work,
+    most: int,
+    buckets: Sequence[Pairs],
+    scores: Mapping[str, Sequence[Sequence[tuple[float, float]]]],
+) -> Claim:
+    """Return the claim on sentences of the next lengths after those of training: neither kind translates much longer ones.
+
+    Args:
+        work: Has the least BLEU.
+        most: Characters of a side in training.
+        buckets: Pairs of the lengths of training, of the next lengths, and longer ones.
+        scores: Kind of positions -> what `score_buckets` returned for each seed.
+    """
+    text = "Sinusoids may allow a model to extrapolate to sequences longer than those of training."
+    why = f"trained on pairs of at most {most} characters a side; paired by seed"
+    near, beyond = buckets[:2]
+    if not near or not beyond:
+        missing = "no longer sentences" if near else "no sentences as long as those of training"
+        return Claim(text, "a hypothesis", missing, "not decided", why)
+    gaps = [
+        math.log(learned[1][1] / sinusoidal[1][1])
+        for sinusoidal, learned in zip(scores["sinusoidal"], scores["learned"], strict=True)
+    ]
+    # It is decided only if the models do well on the lengths that they were trained on.
+    bleu = tuple([found[0][0] for found in by_seed] for by_seed in scores.values())
+    return trend_claim(
+        text,
+        "a hypothesis",
+        f"on sources of {describe_lengths(beyond)} characters, learned less sinusoidal: {{}} nats",
+        gaps,
+        learned=Learned(work.least_bleu, bleu),
+        why=why,
+    )

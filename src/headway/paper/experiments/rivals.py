@@ -6,7 +6,6 @@ from headway.config import Config
 from headway.paper.experiments.rivals_sentences import classify_sentences
 from headway.paper.experiments.rivals_stories import answer_questions
 from headway.paper.results import Claim, Result, Table, collect
-from headway.paper.rivals import outcome, padded_feed, rival, training
 from headway.paper.rivals.training import RIVALS, TRANSFORMER, train_rival
 from headway.paper.running.plan import PlannedTrial
 from headway.paper.running.trial import Group
@@ -81,17 +80,11 @@ def list_rivals(work: Work) -> list[str]:
 
 def plan_trials(work: Work) -> list[PlannedTrial]:
     """Return a training of each system that translates, the Transformer first."""
-    config, shared = settings(work), [training, outcome, padded_feed, rival]
+    config = settings(work)
     return [
-        PlannedTrial(
-            name, config, trainer=train_rival, pace=PACES[name],
-            modules=tuple(
-                [*(module.__name__ for module in shared)]
-                + ([RIVALS[name].__module__] if name in RIVALS else [])
-            ),
-        )
+        PlannedTrial(name, config, trainer=train_rival, pace=PACES[name])
         for name in (TRANSFORMER, *list_rivals(work))
-    ]  # fmt: skip
+    ]
 
 
 def settings(work: Work) -> Config:

@@ -2,7 +2,6 @@
 
 from headway.paper.experiments import classification
 from headway.paper.results import Cell, Finding, Table
-from headway.paper.rivals import outcome, self_attentive
 from headway.paper.rivals.classifying import train_classifier
 from headway.paper.running.plan import PlannedTrial
 from headway.paper.running.work import Work
@@ -10,7 +9,6 @@ from headway.paper.trends import trend_claim
 from headway.paper.verdicts import percent_text
 
 NAME = "structured self-attentive embedding"
-MODULES = (outcome.__name__, self_attentive.__name__)
 
 
 def classify_sentences(work: Work) -> list[Finding]:
@@ -21,7 +19,7 @@ def classify_sentences(work: Work) -> list[Finding]:
     for task in classification.make_tasks(work):
         plans = [
             PlannedTrial("self-attention", config, task),  # a trial of that experiment too
-            PlannedTrial(NAME, config, task, trainer=train_classifier, modules=MODULES),
+            PlannedTrial(NAME, config, task, trainer=train_classifier),
         ]
         transformer, rival = work.run_groups(plans).values()
         rows += [
@@ -40,7 +38,7 @@ def classify_sentences(work: Work) -> list[Finding]:
                 "named, without a number",
                 "{} % of the labels",
                 transformer.less(rival, "right"),
-                learned=task.learned(transformer, rival),
+                learned=classification.learned(task, transformer, rival),
                 why="paired by seed; texts, batches, optimizer and steps are the same;"
                 f" {classification.LEARNED_NOTE}",
                 section="2",

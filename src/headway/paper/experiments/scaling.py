@@ -3,7 +3,6 @@
 Shapes: B batch, H heads, T queries, S keys, K d_k.
 """
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,11 +11,11 @@ import torch
 from torch import Tensor
 
 from headway.model import Additive, DotProduct
+from headway.model.attention_functions import score_scale
 from headway.paper.charts import curves
 from headway.paper.measuring.costs import processor_seconds, saved_bytes
 from headway.paper.results import Claim, Finding, Result, Table, collect
 from headway.paper.running.plan import PlannedTrial
-from headway.paper.running.trial import Group
 from headway.paper.running.work import Work
 from headway.paper.trends import Learned, trend_claim
 from headway.paper.verdicts import MARGIN_NATS, holds
@@ -39,12 +38,14 @@ class Spread:
     """What random queries and keys lead to, if each component has mean 0 and variance 1.
 
     Attributes:
-        variance: Of the compatibilities.
+        mean: Of the compatibilities of all queries and keys.
+        variance: The same.
         largest: Mean largest weight of a query.
         gradient: Mean trace of the softmax's Jacobian, 1 - sum of squared weights: 0 if one weight is
             1, 1 - 1/keys if all are equal.
     """
 
+    mean: float
     variance: float
     largest: float
     gradient: float
@@ -56,12 +57,12 @@ def measure_spread(d_k: int, *, scaled: bool, queries: int = 2000) -> Spread:
     random = torch.Generator().manual_seed(d_k)
     q_BHTK = torch.randn(queries, 1, 1, d_k, generator=random)
     k_BHSK = torch.randn(queries, 1, KEYS, d_k, generator=random)
-    weights = DotProduct(scaled=scaled).weights(q_BHTK, k_BHSK)
-    # Log-probabilities differ from compatibilities by a constant for each query, which does not change
-    # the variance about their mean.
-    log_p = torch.log_softmax((q_BHTK * (d_k**-0.5 if scaled else 1.0)) @ k_BHSK.mT, -1)
+    attention = DotProduct(scaled=scaled)
+    scores = q_BHTK * score_scale(attention, d_k) @ k_BHSK.mT
+    weights = attention.weights(q_BHTK, k_BHSK)
     return Spread(
-        float(log_p.var(-1).mean()),
+        float(scores.mean()),
+        float(scores.var()),
         float(weights.amax(-1).mean()),
         float(1 - weights.square().sum(-1).mean()),
     )
@@ -96,11 +97,20 @@ def compare_spreads(widths: Sequence[int], queries: int) -> list[Finding]:
     for name, scaled in (("not scaled", False), ("scaled", True)):
         found = {d_k: measure_spread(d_k, scaled=scaled, queries=queries) for d_k in widths}
         lines[name] = [(d_k, s.gradient) for d_k, s in found.items()]
-        rows += [(name, d_k, s.variance, s.largest, s.gradient) for d_k, s in found.items()]
-        errors += [abs(s.variance / (1 if scaled else d_k) - 1) for d_k, s in found.items()]
+        rows += [(name, d_k, s.mean, s.variance, s.largest, s.gradient) for d_k, s in found.items()]
+        for d_k, s in found.items():
+            expected = 1 if scaled else d_k
+            errors += [abs(s.mean) / expected**0.5, abs(s.variance / expected - 1)]
     table = Table(
         f"Random queries against {KEYS} keys, components of mean 0 and variance 1",
-        ("dot product", "d_k", "variance of q·k", "largest weight", "softmax gradient"),
+        (
+            "dot product",
+            "d_k",
+            "mean of q·k",
+            "variance of q·k",
+            "largest weight",
+            "softmax gradient",
+        ),
         tuple(rows),
         "Softmax gradient: trace of its Jacobian, the mean over queries.",
     )
@@ -119,7 +129,7 @@ def compare_spreads(widths: Sequence[int], queries: int) -> list[Finding]:
         Claim(
             "q·k of independent components has mean 0 and variance d_k; scaled, variance 1.",
             "d_k",
-            f"within {max(errors):.0%} for d_k = {widths[0]} to {widths[-1]}",
+            f"within {max(errors):.0%} of a standard deviation and of the variance for d_k = {widths[0]} to {widths[-1]}",
             holds(max(errors) < 0.15),
             "an estimate from random draws",
         ),
@@ -231,7 +241,7 @@ def compare_translators(work: Work, widths: Sequence[int]) -> list[Finding]:
     small, large = widths[0], widths[-1]
 
     def gains(name: str, d_k: int) -> list[float]:
-        return nats_better(groups[f"{name}, d_k = {d_k}"], groups[f"dot, not scaled, d_k = {d_k}"])
+        return groups[f"dot, not scaled, d_k = {d_k}"].nats_less(groups[f"{name}, d_k = {d_k}"])
 
     def learned(name: str, d_k: int) -> Learned:
         kinds = name, "dot, not scaled"
@@ -261,9 +271,3 @@ def compare_translators(work: Work, widths: Sequence[int]) -> list[Finding]:
             )
         )  # fmt: skip
     return findings
-
-
-def nats_better(group: Group, base: Group) -> list[float]:
-    """Return by how much each trial is better than the base with its seed, in nats a token."""
-    pairs = zip(group.perplexity, base.perplexity, strict=True)
-    return [math.log(theirs / ours) for ours, theirs in pairs]

@@ -128,8 +128,7 @@ def bleu_less(groups: Mapping[str, Group], row: Row) -> list[float]:
 
 def nats_less(groups: Mapping[str, Group], row: Row) -> list[float]:
     """Return by how much a row's log perplexity exceeds the base's, seed by seed, in nats."""
-    pairs = zip(groups[row.label].perplexity, groups["base"].perplexity, strict=True)
-    return [math.log(ours / base) for ours, base in pairs]
+    return groups[row.label].nats_less(groups["base"])
 
 
 def difference_table(groups: Mapping[str, Group], least_bleu: float) -> Table:

@@ -4,29 +4,22 @@ The treebank is ``train.tree``, ``valid.tree`` and ``test.tree`` (or compressed)
 they are missing, sentences are made by rules.
 """
 
-import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from pathlib import Path
+from collections.abc import Mapping
+from dataclasses import replace
 
 from headway.config import Config, ModelConfig, TextConfig
-from headway.model import Network, Transformer
 from headway.paper.experiments.table4_treebank import make_treebank
 from headway.paper.published import TABLE4
 from headway.paper.results import Claim, Result, Table, collect
-from headway.paper.running.plan import PlannedTrial, code_version
+from headway.paper.running.plan import PlannedTrial
 from headway.paper.running.scales import LATER, paper_settings
+from headway.paper.running.treebank import Treebank
 from headway.paper.running.trial import Group
 from headway.paper.running.work import ONLY_SETTINGS, Work
 from headway.paper.trends import Learned, trend_claim
-from headway.paper.verdicts import percent_text, shown, verdict
-from headway.parsing.bracketing import score_parses
-from headway.parsing.parser import PAPER, Parser
-from headway.parsing.treebank import prepare_treebank, read_treebank
-from headway.parsing.trees import Tree, retag
-from headway.text.prepared import PreparedData
-from headway.training.storage.checkpoint import replace_file
+from headway.paper.verdicts import percent_text, shown
+from headway.parsing.parser import PAPER
+from headway.parsing.treebank import read_treebank
 
 TITLE, SECTION = "English constituency parsing", "6.3, Table 4"
 SETTINGS = ("wsj-parsing", "wsj-parsing-semi-supervised")
@@ -50,81 +43,6 @@ MIDDLE = replace(
         warmup_steps=200, rate_scale=0.64, cool_steps=2000, checkpoint_every=250, precision="auto",
     ),
 )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Treebank:
-    """Trees to learn from and to be scored on; a `headway.paper.running.task.Task`.
-
-    Attributes:
-        name: For tables.
-        is_generated: Whether the sentences are made by rules.
-        train: Trees to learn from.
-        valid: Trees that are scored during training.
-        test: Trees that are scored after training.
-    """
-
-    name: str
-    is_generated: bool
-    train: Sequence[Tree]
-    valid: Sequence[Tree]
-    test: Sequence[Tree]
-
-    @property
-    def window(self) -> int:
-        """How many positions restricted attention sees in all: fewer than most sentences have, with their numbers."""
-        return 14 if self.is_generated else 32
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """A hash of all trees."""
-        text = "\n\n".join(
-            "\n".join(map(str, part)) for part in (self.train, self.valid, self.test)
-        )
-        return hashlib.sha256(text.encode()).hexdigest()
-
-    def prepare(self, folder: Path, config: TextConfig) -> tuple[Path, list[Path]]:
-        """Write and prepare the trees."""
-        key = hashlib.sha256(f"{config}{self.fingerprint}{code_version()}".encode()).hexdigest()[
-            :16
-        ]
-        prepared = folder / f"trees-{key}"
-        if not (prepared / "data.json").is_file():
-            prepare_treebank(self.train, self.valid, prepared, config, numbered=True)
-        test = prepared.with_name(f"{prepared.name}-test.tree")
-        replace_file(test, "".join(f"{tree}\n" for tree in self.test).encode())
-        return prepared, [test]
-
-    @staticmethod
-    def score(
-        model: Network, data: PreparedData, config: Config, test: list[Path]
-    ) -> dict[str, float]:
-        """Return what `bracket_scores` says of the trees that the model finds."""
-        assert isinstance(model, Transformer)
-        trees = read_treebank(test[0])
-        parses = Parser(model, data.tokenizer, config.search).parse(
-            [tree.words() for tree in trees]
-        )
-        return bracket_scores(trees, [parse.tree for parse in parses if parse is not None])
-
-
-def bracket_scores(gold: Sequence[Tree], found: Sequence[Tree]) -> dict[str, float]:
-    """Score trees: brackets with the treebank's parts of speech, and parts of speech as found.
-
-    Returns:
-        ``f1``, ``precision``, ``recall``, ``exact`` and ``tagging``, 0 to 100, and ``whole``, the number
-        of trees that have their sentence's words.
-    """
-    tags = [[leaf.label for leaf in tree.leaves()] for tree in gold]
-    brackets = score_parses(gold, list(map(retag, found, tags)))
-    return {
-        "f1": brackets.f1,
-        "precision": brackets.precision,
-        "recall": brackets.recall,
-        "exact": 100 * brackets.exact / max(1, brackets.sentences),
-        "tagging": replace(brackets, tags=score_parses(gold, found).tags).tagging,
-        "whole": brackets.sentences + brackets.empty,
-    }
 
 
 def run(work: Work) -> Result:
@@ -175,14 +93,10 @@ def write_commands(work: Work) -> Table:
 
 
 def find_treebank(work: Work) -> Treebank:
-    """Return the treebank in the work's directory, or one made by rules."""
-    folder = work.directory / "treebank"
-    files = [sorted(folder.glob(f"{part}.tree*")) for part in ("train", "valid", "test")]
-    if all(files):
+    """Return the treebank that is given, or one made by rules."""
+    if files := work.treebank_files():
         most = work.pick(toy=30, minutes=None)
-        return Treebank(
-            "the treebank given", False, *(read_treebank(paths[0])[:most] for paths in files)
-        )
+        return Treebank("the treebank given", False, *(read_treebank(f)[:most] for f in files))
     trees = make_treebank(work.pick(toy=90, minutes=9000))
     held = len(trees) // 18
     parts = trees[2 * held :], trees[:held], trees[held : 2 * held]
@@ -235,15 +149,16 @@ def parsing_claims(trees: Treebank, full: Group, restricted: Group) -> list[Clai
             "by construction: each step forbids tokens that would make no tree",
             "6.3",
         ),
-        Claim(
+        trend_claim(
             "The model parses with small changes: each word has its number in the sentence and in the tree, and the"
             " search forms trees only.",
             "91.3 F1 (WSJ only) without such numbers",
             f"{percent_text(full.values('f1'))} F1",
-            verdict([f1 - LEAST_F1 for f1 in full.values("f1")], 1),
-            f"holds above {LEAST_F1:.0f} F1; another treebank and a smaller model, so that the scores cannot be"
+            [f1 - LEAST_F1 for f1 in full.values("f1")],
+            learned=None,
+            why=f"holds above {LEAST_F1:.0f} F1; another treebank and a smaller model, so that the scores cannot be"
             " compared",
-            "6.3",
+            section="6.3",
         ),
         trend_claim(
             f"Attention restricted to {trees.window} positions, whose paths are longer, loses something to full attention.",

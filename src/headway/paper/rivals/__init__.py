@@ -1,4 +1,4 @@
-"""The systems that the paper names beside its own, each small and exact to its own paper.
+"""The systems that the paper names beside its own, each small and by the equations of its own paper.
 
 Read ``rival.py`` first: it says what every translator has. Then each file is one system:
 

@@ -5,6 +5,7 @@ All have the same text, batches, trainer and search.
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
@@ -13,6 +14,7 @@ import torch
 from headway import config as settings
 from headway.config import ModelConfig
 from headway.evaluation import pick_metrics
+from headway.inference import Translator
 from headway.inference.batching import batch_by_length, pad_right
 from headway.inference.engines.step_decoding import StepDecoding
 from headway.inference.search.beam_search import beam_search
@@ -25,7 +27,6 @@ from headway.paper.rivals.outcome import write_outcome
 from headway.paper.rivals.padded_feed import PaddedFeed
 from headway.paper.rivals.recurrent import RecurrentTranslator
 from headway.paper.rivals.rival import Rival
-from headway.paper.running.bitext import Bitext
 from headway.paper.running.scoring import SEARCH, Pairs, score_predictions
 from headway.paper.running.trial_run import clock_of
 from headway.text.prepared import PreparedData
@@ -42,6 +43,8 @@ RIVALS: dict[str, Callable[[ModelConfig], Rival]] = {
     "ByteNet": ByteNet,
     "Extended Neural GPU": NeuralGPU,
 }
+# Whole lines as they are, in the precision of the rivals' search.
+PLAIN = replace(SEARCH, keep=False, split_sentences=False, precision="fp32")
 EXTRA_TOKENS = 50  # beyond the source's length, as in section 6.1
 BATCH_TOKENS = 1000  # of a search, with padding
 
@@ -81,12 +84,16 @@ def train_rival(directory: Path) -> None:
 def score_rival(
     model: Rival | Transformer, data: PreparedData, config: settings.Config, test: list[Path]
 ) -> dict[str, float]:
-    """Return the scores of `Bitext.score`: perplexity, accuracy, confidence and BLEU."""
-    if isinstance(model, Transformer):
-        return Bitext.score(model, data, config, test)
+    """Return the scores of `Bitext.score`: perplexity, accuracy, confidence and BLEU; all systems search alike."""
     pairs: Pairs = tuple(zip(*(read_lines(path) for path in test), strict=True))
     scores = score_predictions(cast(Transformer, model), data.tokenizer, pairs)
-    translations = translate(model, data.tokenizer, [source for source, _ in pairs])
+    sources = [source for source, _ in pairs]
+    if isinstance(model, Transformer):
+        device = str(next(model.parameters()).device)
+        translator = Translator(model, data.tokenizer, PLAIN, device, data.languages)
+        translations = translator.translate(sources)
+    else:
+        translations = translate(model, data.tokenizer, sources)
     (bleu,) = pick_metrics(["bleu"])
     references = [target for _, target in pairs]
     total = bleu.statistics(translations, references, data.languages[1]).total()

@@ -10,6 +10,7 @@ from headway.config import Config, TextConfig
 from headway.demo import generate, split
 from headway.model import Network, Transformer
 from headway.paper.running.scoring import Pairs, score_predictions, score_translations
+from headway.paper.running.task import data_key
 from headway.text.file_languages import languages_from_names
 from headway.text.prepare import prepare
 from headway.text.prepared import PreparedData
@@ -73,7 +74,7 @@ class Bitext:
     def prepare(self, folder: Path, config: TextConfig) -> tuple[Path, list[Path]]:
         """Write and prepare the text; see `Task`."""
         files = self._write(folder / f"text-{self.fingerprint[:16]}")
-        key = hashlib.sha256(f"{self.fingerprint}{config}".encode()).hexdigest()[:16]
+        key = data_key(self.fingerprint, config, prepare.__module__)
         if not (folder / key / "data.json").is_file():
             prepare(files["train"], files["valid"], folder / key, config, self.languages)
         return folder / key, files["test"]

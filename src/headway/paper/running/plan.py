@@ -1,26 +1,21 @@
 """A trial before it runs: its settings and data, the name of its directory, and its ``spec.json``."""
 
 import hashlib
-import importlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
-
-import torch
 
 from headway.config import Config
 from headway.model import Transformer
 from headway.paper.running.forecast import training_effort
+from headway.paper.running.sources import code_version
 from headway.paper.running.task import Task
 from headway.training.storage.checkpoint import replace_file
 
 Change = Callable[[Transformer], None]
 Train = Callable[[Path], None]
-PACKAGE = Path(__file__).parents[2]
-# The folders, beside this one, on whose sources a trial depends.
-FOLDERS = ("config", "kernels", "model", "text", "inference", "evaluation", "training", "parsing")
+RUNNER = "headway.paper.running.trial_run"
 
 
 @dataclass(frozen=True)
@@ -35,7 +30,6 @@ class PlannedTrial:
         change: A function at the top level of a module that changes the model before training.
         trainer: Such a function, which trains another system than a Transformer: the one of that name. It reads the
             ``spec.json`` of a directory, and writes ``trial.json``.
-        modules: Names of further modules of this package that the result depends on.
         pace: How many times as long it takes as a Transformer with these settings.
     """
 
@@ -45,7 +39,6 @@ class PlannedTrial:
     seed: int = 1
     change: Change | None = None
     trainer: Train | None = None
-    modules: tuple[str, ...] = ()
     pace: float = 1.0
 
     @property
@@ -64,13 +57,14 @@ class PlannedTrial:
             self._seeded_config(),
             task.fingerprint,
             system,
-            code_version(*self._all_modules(task)),
+            code_version(*self._modules(task)),
         )
         return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
-    def _all_modules(self, task: Task) -> list[str]:
+    def _modules(self, task: Task) -> list[str]:
+        """Return the modules on whose sources the result depends."""
         functions = [each for each in (self.change, self.trainer) if each]
-        return sorted({type(task).__module__, *(f.__module__ for f in functions), *self.modules})
+        return sorted({RUNNER, type(task).__module__, *(f.__module__ for f in functions)})
 
     def write_spec(
         self, directory: Path, task: Task, data_folder: Path, origin: dict[str, str]
@@ -83,7 +77,7 @@ class PlannedTrial:
             data_folder: The directory in which the data of all trials are prepared.
             origin: Facts for the reader of a report, such as the experiment that trained it first.
         """
-        modules = self._all_modules(task)
+        modules = self._modules(task)
         config = self._seeded_config()
         data, test = task.prepare(data_folder, config.text)
         spec = {
@@ -116,22 +110,6 @@ class PlannedTrial:
 def _name(item: Change | Train | type | None) -> str | None:
     """Return the name by which a trial's process imports a function or class."""
     return f"{item.__module__}:{item.__qualname__}" if item else None
-
-
-@cache
-def code_version(*modules: str) -> str:
-    """Return a hash of torch's version and of the sources that a trial depends on.
-
-    Args:
-        modules: Further modules of this package, such as the one that scores.
-    """
-    folders = [*(PACKAGE / folder for folder in FOLDERS), Path(__file__).parent]
-    files = sorted(
-        f for folder in folders for f in folder.rglob("*") if f.suffix in (".py", ".h", ".cpp")
-    )
-    files += [Path(str(importlib.import_module(module).__file__)) for module in sorted(modules)]
-    sums = [hashlib.sha256(file.read_bytes()).hexdigest() for file in files]
-    return hashlib.sha256("".join((*sums, torch.__version__)).encode()).hexdigest()
 
 
 def read_origin(directory: Path) -> dict[str, str] | None:

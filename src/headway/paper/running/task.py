@@ -1,10 +1,12 @@
 """What a training needs of its data: text to translate, trees or labeled texts all have these parts."""
 
+import hashlib
 from pathlib import Path
 from typing import Protocol
 
 from headway.config import Config, TextConfig
 from headway.model import Network
+from headway.paper.running.sources import code_version
 from headway.text.prepared import PreparedData
 
 
@@ -27,3 +29,15 @@ class Task(Protocol):
         model: Network, data: PreparedData, config: Config, test: list[Path]
     ) -> dict[str, float]:
         """Score a trained model on the test examples, in the process that trained it."""
+
+
+def data_key(fingerprint: str, config: TextConfig, preparer: str) -> str:
+    """Return a name for prepared data: a hash of all that they depend on.
+
+    Args:
+        fingerprint: Of the examples.
+        config: The settings of the preparation.
+        preparer: The module that prepares them.
+    """
+    parts = (fingerprint, config, code_version(preparer))
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]

@@ -6,6 +6,7 @@ its last checkpoint.
 """
 
 import json
+import math
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -103,6 +104,11 @@ class Group:
     def less(self, base: "Group", score: str = "bleu") -> list[float]:
         """Return by how much each trial's score exceeds that of the base with the same seed."""
         return [a - b for a, b in zip(self.values(score), base.values(score), strict=True)]
+
+    def nats_less(self, base: "Group") -> list[float]:
+        """Return by how much each trial's log perplexity exceeds that of the base with the same seed, in nats."""
+        pairs = zip(self.perplexity, base.perplexity, strict=True)
+        return [math.log(ours / theirs) for ours, theirs in pairs]
 
 
 def write_trial(trial: Trial) -> None:

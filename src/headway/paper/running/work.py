@@ -142,6 +142,23 @@ class Work:
             raise HeadwayError(f"--scale {self.scale} needs text: give --train and --valid")
         return Bitext.built_in(*self.pick(toy=(300, 6), minutes=(24_000, 600)))
 
+    def treebank_files(self) -> list[Path]:
+        """Return the files of the treebank that is given: training, validation and test trees; none: no treebank is.
+
+        Raises:
+            HeadwayError: If only some of them are there.
+        """
+        folder = self.directory / "treebank"
+        parts = ("train", "valid", "test")
+        found = {part: sorted(folder.glob(f"{part}.tree*")) for part in parts}
+        missing = [f"{part}.tree" for part, files in found.items() if not files]
+        if missing and folder.exists():
+            raise HeadwayError(
+                f"{folder}: has no {' and no '.join(missing)}: a treebank is train.tree, valid.tree and test.tree,"
+                " plain or compressed; without this directory, sentences are made by rules"
+            )
+        return [files[0] for files in found.values() if files]
+
     def pick(self, *, toy: T, minutes: T, hours: T | None = None) -> T:
         """Return the value for this scale; without one for "hours", that of "minutes"."""
         if self.scale == "toy":
@@ -231,7 +248,7 @@ class Work:
             rows.append(
                 (
                     origin["experiment"], trial.name, trial.seed, trial.config.model.d_model,
-                    trial.steps, f"{trial.seconds:.0f} s", scores,
+                    trial.steps, trial.config.training.device, f"{trial.seconds:.0f} s", scores,
                 )
             )  # fmt: skip
         return Table(
@@ -242,12 +259,14 @@ class Work:
                 "seed",
                 "d_model",
                 "steps",
-                self.time_name,
+                "device",
+                "time",
                 "scores",
             ),
             tuple(sorted(rows)),
             "Also of experiments that were interrupted: the same command goes on with the others. A training that"
-            " several experiments need has the name that the first of them gave it.",
+            " several experiments need has the name that the first of them gave it. The time is processor time on a"
+            " processor, and wall time on a GPU, beside the trainings that shared it.",
         )
 
     def write_settings(
@@ -267,7 +286,10 @@ class Work:
 
     def settings_only(self, planned: Sequence[PlannedTrial], *findings: Finding) -> Result:
         """Write the settings of planned trials; returns a result of what needs no training."""
-        return collect(*findings, self.write_settings(planned), differs=ONLY_SETTINGS)
+        rows = {"rows": list(self.rows)} if self.rows else {}
+        return collect(
+            *findings, self.write_settings(planned), differs=ONLY_SETTINGS, settings=rows
+        )
 
     def _trial_directory(self, plan: PlannedTrial) -> Path:
         return self.directory / "trials" / plan.key(plan.task or self.corpus)

@@ -1,0 +1,82 @@
+"""Labeled texts that classifiers are trained on and scored on."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from headway.config import Config, TextConfig
+from headway.inference.text_classifier import TextClassifier
+from headway.model import Classifier, Network
+from headway.paper.running.task import data_key
+from headway.text.class_labels import LabelTokenizer
+from headway.text.examples import Example, prepare_examples, read_examples
+from headway.text.prepared import PreparedData
+
+
+@dataclass(frozen=True)
+class LabeledTexts:
+    """Labeled texts to learn from and to be scored on; a `headway.paper.running.task.Task`.
+
+    Attributes:
+        name: For tables.
+        examples: One part in 20 is for validation, one for the test, the others for training.
+    """
+
+    name: str
+    examples: Sequence[Example]
+
+    @cached_property
+    def parts(self) -> dict[str, Sequence[Example]]:
+        """The examples of validation, test and training."""
+        held = max(2, len(self.examples) // 20)
+        return {
+            "valid": self.examples[:held],
+            "test": self.examples[held : 2 * held],
+            "train": self.examples[2 * held :],
+        }
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of all examples."""
+        return hashlib.sha256(repr(self.examples).encode()).hexdigest()
+
+    def prepare(self, folder: Path, config: TextConfig) -> tuple[Path, list[Path]]:
+        """Write and prepare the texts."""
+        key = data_key(self.fingerprint, config, prepare_examples.__module__)
+        prepared = folder / f"examples-{key}"
+        files = {part: prepared.with_name(f"{prepared.name}-{part}.tsv") for part in self.parts}
+        if not (prepared / "data.json").is_file():
+            folder.mkdir(parents=True, exist_ok=True)
+            for part, file in files.items():
+                lines = ("\t".join((e.label, *e.parts)) for e in self.parts[part])
+                file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+            # The training part may lack a rare text, but it must not lack a label.
+            labels = {example.label for example in self.parts["train"]}
+            assert labels >= {example.label for example in self.examples}, (
+                "too few texts of a label"
+            )
+            prepare_examples([files["train"]], [files["valid"]], prepared, config)
+        return prepared, [files["test"]]
+
+    @staticmethod
+    def score(
+        model: Network, data: PreparedData, config: Config, test: list[Path]
+    ) -> dict[str, float]:
+        """Return ``right``, the share of right labels in percent."""
+        assert isinstance(model, Classifier)
+        assert isinstance(data.tokenizer, LabelTokenizer)
+        examples = list(read_examples(test))
+        found = TextClassifier(model, data.tokenizer).predict(
+            [example.parts for example in examples]
+        )
+        right = sum(a.label == b.label for a, b in zip(found, examples, strict=True))
+        return {"right": 100 * right / len(examples)}
+
+    def most_frequent(self) -> float:
+        """Return the share of test texts, in percent, with the most frequent label of training."""
+        labels = [example.label for example in self.parts["train"]]
+        best = max(sorted(set(labels)), key=labels.count)
+        test = self.parts["test"]
+        return 100 * sum(example.label == best for example in test) / len(test)

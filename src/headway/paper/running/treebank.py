@@ -1,0 +1,90 @@
+"""Trees that parsers are trained on and scored on."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from headway.config import Config, TextConfig
+from headway.model import Network, Transformer
+from headway.paper.running.task import data_key
+from headway.parsing.bracketing import score_parses
+from headway.parsing.parser import Parser
+from headway.parsing.treebank import prepare_treebank, read_treebank
+from headway.parsing.trees import Tree, retag
+from headway.text.prepared import PreparedData
+from headway.training.storage.checkpoint import replace_file
+
+
+@dataclass(frozen=True)
+class Treebank:
+    """Trees to learn from and to be scored on; a `headway.paper.running.task.Task`.
+
+    Attributes:
+        name: For tables.
+        is_generated: Whether the sentences are made by rules.
+        train: Trees to learn from.
+        valid: Trees that are scored during training.
+        test: Trees that are scored after training.
+    """
+
+    name: str
+    is_generated: bool
+    train: Sequence[Tree]
+    valid: Sequence[Tree]
+    test: Sequence[Tree]
+
+    @property
+    def window(self) -> int:
+        """How many positions restricted attention sees in all: fewer than most sentences have, with their numbers."""
+        return 14 if self.is_generated else 32
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of all trees."""
+        text = "\n\n".join(
+            "\n".join(map(str, part)) for part in (self.train, self.valid, self.test)
+        )
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def prepare(self, folder: Path, config: TextConfig) -> tuple[Path, list[Path]]:
+        """Write and prepare the trees."""
+        key = data_key(self.fingerprint, config, prepare_treebank.__module__)
+        prepared = folder / f"trees-{key}"
+        if not (prepared / "data.json").is_file():
+            prepare_treebank(self.train, self.valid, prepared, config, numbered=True)
+        test = prepared.with_name(f"{prepared.name}-test.tree")
+        replace_file(test, "".join(f"{tree}\n" for tree in self.test).encode())
+        return prepared, [test]
+
+    @staticmethod
+    def score(
+        model: Network, data: PreparedData, config: Config, test: list[Path]
+    ) -> dict[str, float]:
+        """Return what `bracket_scores` says of the trees that the model finds."""
+        assert isinstance(model, Transformer)
+        trees = read_treebank(test[0])
+        parses = Parser(model, data.tokenizer, config.search).parse(
+            [tree.words() for tree in trees]
+        )
+        return bracket_scores(trees, [parse.tree for parse in parses if parse is not None])
+
+
+def bracket_scores(gold: Sequence[Tree], found: Sequence[Tree]) -> dict[str, float]:
+    """Score trees: brackets with the treebank's parts of speech, and parts of speech as found.
+
+    Returns:
+        ``f1``, ``precision``, ``recall``, ``exact`` and ``tagging``, 0 to 100, and ``whole``, the number
+        of trees that have their sentence's words.
+    """
+    tags = [[leaf.label for leaf in tree.leaves()] for tree in gold]
+    brackets = score_parses(gold, list(map(retag, found, tags)))
+    return {
+        "f1": brackets.f1,
+        "precision": brackets.precision,
+        "recall": brackets.recall,
+        "exact": 100 * brackets.exact / max(1, brackets.sentences),
+        "tagging": replace(brackets, tags=score_parses(gold, found).tags).tagging,
+        "whole": brackets.sentences + brackets.empty,
+    }

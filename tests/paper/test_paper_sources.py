@@ -1,0 +1,149 @@
+"""What a result depends on: other code, other data and another device give another one."""
+
+from pathlib import Path
+
+import pytest
+
+from headway.config import TextConfig
+from headway.errors import HeadwayError
+from headway.paper import reproduction
+from headway.paper.experiments import classification, table4
+from headway.paper.experiments.table4_treebank import make_treebank
+from headway.paper.reproduction import reproduce
+from headway.paper.running import sources, task
+from headway.paper.running.bitext import Bitext
+from headway.paper.running.labeled_texts import LabeledTexts
+from headway.paper.running.plan import PlannedTrial
+from headway.paper.running.work import Work
+
+FILES = {
+    "__init__.py": "",
+    "used.py": "import pack.room\nfrom pack import lazily\n",
+    "lazily.py": "def f():\n    from pack.room.inner import g\n    return g\n",
+    "typed.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import pack.unused\nelse:\n    import pack.other\n",
+    "unused.py": "",
+    "other.py": "",
+    "room/__init__.py": "from pack.room.part import h\n",
+    "room/part.py": "import torch\nh = 1\n",
+    "room/inner.py": "g = 1\n",
+    "room/unused.py": "",
+    "room/native/code.cpp": "int f();",
+    "hall/table.toml": "",
+}
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "pack"
+    for name, text in FILES.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    monkeypatch.setattr(sources, "PACKAGE", folder)
+    return folder
+
+
+def test_all_that_a_module_imports_is_found_and_nothing_else(package: Path) -> None:
+    def found(*modules: str) -> set[str]:
+        return {path.relative_to(package).as_posix() for path in sources.sources(*modules)}
+
+    room = {"room/__init__.py", "room/part.py", "room/inner.py", "room/native/code.cpp"}
+    assert found("pack.used") == {"__init__.py", "used.py", "lazily.py", *room}
+    assert found("pack.room.inner") == {"__init__.py", *room}  # the package of a module runs, too
+    assert found("pack.typed") == {"__init__.py", "typed.py", "other.py"}
+    assert found("torch.nn", "pack.nowhere") == set()
+
+
+@pytest.mark.parametrize("name", ["used.py", "room/part.py", "room/native/code.cpp"])
+def test_the_version_follows_each_of_the_sources(name: str, package: Path) -> None:
+    version = sources.code_version.__wrapped__  # without its cache
+    first = version("pack.used")
+    (package / "unused.py").write_text("x = 1")
+    assert version("pack.used") == first
+    (package / name).write_text(f"{FILES[name]}\n")
+    assert version("pack.used") != first
+
+
+@pytest.mark.parametrize(
+    ("experiment", "parts"),
+    [
+        ("rivals", ["paper/rivals/memory_network.py", "paper/rivals/bytenet.py", "paper/experiments/classification.py"]),
+        ("table1", ["paper/measuring/operations.py", "paper/measuring/paths.py"]),
+        ("figures3to5", ["pictures/maps.py", "demo/frames.py", "demo/frames.toml"]),
+        ("smoothing", ["paper/verdicts.py", "paper/trends.py", "kernels/native/training.cpp"]),
+    ],
+)  # fmt: skip
+def test_results_follow_all_that_measures_and_judges(experiment: str, parts: list[str]) -> None:
+    found = sources.sources(f"headway.paper.experiments.{experiment}")
+    names = {path.relative_to(sources.PACKAGE).as_posix() for path in found}
+    assert names >= set(parts)
+    assert not any(name.startswith(("serving/", "cli/", "recipes/")) for name in names)
+
+
+def test_a_training_follows_the_code_that_trains_and_scores_it(tmp_path: Path) -> None:
+    work = Work(tmp_path, "toy", seeds=(1,))
+    work.experiment = "smoothing"
+    [directory] = work.prepare_trials([PlannedTrial("base", work.base)])
+    modules = {"headway.paper.running.trial_run", "headway.paper.running.bitext"}
+    names = {path.relative_to(sources.PACKAGE).as_posix() for path in sources.sources(*modules)}
+    assert {"model/layers.py", "training/steps/trainer.py", "evaluation/metrics.py"} <= names
+    assert "paper/trends.py" not in names  # which judges finished trainings
+    assert set(modules) <= set((directory / "spec.json").read_text().split('"'))
+
+
+def test_data_are_prepared_again_by_other_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pairs = tuple((f"a b {c}", f"d e {c}") for c in "fghijklmnopqrstuvwxyz")
+    text = Bitext("text", pairs[:-1], pairs[-1:], pairs[-1:], ("en", "de"))
+    labeled = LabeledTexts("labels", classification.make_tasks(Work(tmp_path, "toy"))[0].examples)
+    trees = table4.find_treebank(Work(tmp_path, "toy"))
+    for each, config in (
+        (text, TextConfig(vocab_size=300)),
+        (labeled, TextConfig(vocab_size=400)),
+        (trees, TextConfig(vocab_size=340)),
+    ):
+        first, _ = each.prepare(tmp_path / "data", config)
+        assert each.prepare(tmp_path / "data", config)[0] == first
+        with monkeypatch.context() as patch:
+            patch.setattr(task, "code_version", lambda *modules: "another")
+            assert each.prepare(tmp_path / "data", config)[0] != first
+
+
+def test_a_result_follows_the_device(tmp_path: Path) -> None:
+    keys = {reproduction._key("smoothing", Work(tmp_path, device=d)) for d in ("cpu", "cuda")}
+    assert len(keys) == 2
+
+
+def test_a_result_follows_the_treebank(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table4, "run", lambda work: reproduction.collect(differs="x"))
+
+    def shown() -> str:
+        lines: list[str] = []
+        reproduce("table4", Work(tmp_path, "toy", show=lines.append))
+        return lines[0]
+
+    assert shown().startswith("table4: English")
+    folder = tmp_path / "treebank"
+    folder.mkdir()
+    with pytest.raises(
+        HeadwayError, match=r"has no train\.tree and no valid\.tree and no test\.tree"
+    ):
+        shown()
+    for name in ("train", "valid", "test"):
+        (folder / f"{name}.tree").write_text("".join(f"{t}\n" for t in make_treebank(9, 4)))
+    assert shown().startswith("table4: done again")
+    assert shown() == "table4: done before"
+    (folder / "valid.tree").write_text("(S (NN a))\n")
+    assert shown().startswith("table4: done again")
+    (folder / "valid.tree").rename(folder / "dev.tree")
+    with pytest.raises(HeadwayError, match=r"treebank: has no valid\.tree:"):
+        shown()
+
+
+def test_settings_of_all_rows_are_written_after_those_of_some(tmp_path: Path) -> None:
+    def count(*rows: str) -> int:
+        reproduce("table3", Work(tmp_path, "paper", rows=rows))
+        return len(list((tmp_path / "settings").iterdir()))
+
+    assert count("A") < count() == count("B")
