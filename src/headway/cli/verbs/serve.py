@@ -33,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--keys",
         metavar="FILE",
-        help="file of API keys, one on each line; each POST request must then send one",
+        help="file of API keys, one on each line; requests that translate, and all of /v2/, must then send one",
     )
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
     parser.add_argument("--threads", help="processor threads (default: all)")
