@@ -10,7 +10,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from headway.config import ModelConfig
+from headway.config import Config, ModelConfig, TextConfig
+from headway.inference.token_search import TokenSearch
 from headway.model import Transformer
 from headway.paper.reproduction import reproduce
 from headway.paper.rivals.bytenet import ByteNet
@@ -19,7 +20,9 @@ from headway.paper.rivals.neural_gpu import COLUMNS, ConvolutionalUnit, NeuralGP
 from headway.paper.rivals.padded_feed import PaddedFeed
 from headway.paper.rivals.recurrent import GatedUnit, RecurrentTranslator
 from headway.paper.rivals.rival import Rival
-from headway.paper.rivals.training import RIVALS
+from headway.paper.rivals.training import PLAIN, RIVALS, score_rival
+from headway.paper.running import scoring
+from headway.paper.running.bitext import Bitext
 from headway.paper.running.work import Work
 from headway.text.prepared import PreparedData
 from headway.training.steps.feed import Feed
@@ -358,3 +361,26 @@ def test_rivals_read_the_sentences_of_the_steps_of_a_packed_training(tmp_path: P
         assert packed.tokens == padded.tokens
         assert padded.nll == pytest.approx(packed.nll, rel=1e-4)
         assert padded.gradient_norm == pytest.approx(packed.gradient_norm, rel=1e-3)
+
+
+def test_the_transformer_is_searched_as_its_rivals_are(tmp_path: Path) -> None:
+    """Its lines are not changed before the search: the rivals' search would translate the same subwords."""
+    test = (("ÄB 56% {x}", "c d"), ("https://a.b c", "e"))
+    pairs = tuple((f"a {c} 56%", f"d {c} 56 %") for c in "fghijklmnopq")
+    corpus = Bitext("text", pairs, pairs[:1], test, ("en", "de"))
+    text = TextConfig(vocab_size=290, drop_leaks=False)
+    prepared, files = corpus.prepare(tmp_path, text)
+    data = PreparedData.open(prepared)
+    size = data.tokenizer.source_vocab_size
+    torch.manual_seed(1)
+    shape = ModelConfig(
+        source_vocab_size=size, target_vocab_size=size, d_model=16, d_ff=16, num_heads=2,
+        num_encoder_layers=1, num_decoder_layers=1,
+    )  # fmt: skip
+    model, found = Transformer(shape).eval(), []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scoring, "score_text", lambda translations, *rest: found.append(translations))
+        score_rival(model, data, Config(text=text, model=shape), files)
+    ids = data.tokenizer.encode_source([source for source, _ in test])
+    searched = TokenSearch([model], data.tokenizer, None).search(ids, [[]] * len(ids), PLAIN)
+    assert found == [[data.tokenizer.decode(each[0].tokens) for each in searched]]

@@ -11,12 +11,11 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
-from headway.evaluation import pick_metrics
 from headway.model import sinusoids
 from headway.paper.charts import curves
 from headway.paper.results import Cell, Claim, Figure, Finding, Result, Table, collect
 from headway.paper.running.plan import PlannedTrial
-from headway.paper.running.scoring import Pairs, score_predictions
+from headway.paper.running.scoring import SEARCH, Pairs, score_predictions, score_text
 from headway.paper.running.trial import Trial
 from headway.paper.running.work import Work
 from headway.paper.trends import Learned, trend_claim
@@ -170,16 +169,14 @@ def score_buckets(
 ) -> list[tuple[float, float]]:
     """Return BLEU and perplexity of each bucket of pairs; of an empty one, no numbers."""
     translator = trial.translator()
-    [bleu] = pick_metrics(["bleu"])
     found = []
     for pairs in buckets:
         if not pairs:
             found.append((math.nan, math.nan))
             continue
-        translations = translator.translate([source for source, _ in pairs])
-        total = bleu.statistics(translations, [target for _, target in pairs], language).total()
+        translations = translator.translate([source for source, _ in pairs], SEARCH)
         predictions = score_predictions(translator.model, translator.tokenizer, pairs)
-        found.append((total, predictions["perplexity"]))
+        found.append((score_text(translations, pairs, language), predictions["perplexity"]))
     return found
 
 

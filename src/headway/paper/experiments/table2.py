@@ -6,8 +6,7 @@ from functools import cache
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from headway.config import ModelConfig, SearchConfig
-from headway.evaluation import pick_metrics
+from headway.config import ModelConfig
 from headway.inference import Translator
 from headway.model import Transformer
 from headway.paper.measuring.costs import processor_seconds
@@ -25,6 +24,7 @@ from headway.paper.published import (
 from headway.paper.results import Cell, Claim, Finding, Result, Table, collect
 from headway.paper.running.plan import PlannedTrial
 from headway.paper.running.scales import paper_settings
+from headway.paper.running.scoring import SEARCH, score_text
 from headway.paper.running.trial import Group
 from headway.paper.running.work import Work
 from headway.paper.table3_rows import TABLE3, configure
@@ -35,7 +35,6 @@ from headway.training.steps.objective import plain_loss
 TITLE = "Table 2: training cost and BLEU"
 SECTION = "6.1"
 LENGTH = 27  # subwords of a sentence, about WMT's mean
-SEARCH = SearchConfig(beam=4, alpha=0.6)
 PUBLISHED = "base, trained as in the paper"
 SETTINGS = tuple(f"wmt14-{name}" for name in ("en-de-base", "en-de-big", "en-fr-base", "en-fr-big"))
 
@@ -212,13 +211,12 @@ def score(
     work: Work, group: Group, *, averaged: bool = False, as_paper: bool = True
 ) -> list[float]:
     """Return the BLEU of each trial's last or averaged weights, as the paper scores or as sacreBLEU."""
-    (metric,) = pick_metrics(["bleu_paper" if as_paper else "bleu"])
-    sources, targets = zip(*work.corpus.test, strict=True)
-    language = work.corpus.languages[1]
+    pairs, (_, language) = work.corpus.test, work.corpus.languages
+    sources = tuple(source for source, _ in pairs)
+    metric = "bleu_paper" if as_paper else "bleu"
     directories = [t.averaged if averaged else t.directory for t in group.trials]
     return [
-        metric.statistics(_translations(str(d), sources), list(targets), language).total()
-        for d in directories
+        score_text(_translations(str(d), sources), pairs, language, metric) for d in directories
     ]
 
 

@@ -13,8 +13,6 @@ import torch
 
 from headway import config as settings
 from headway.config import ModelConfig
-from headway.evaluation import pick_metrics
-from headway.inference import Translator
 from headway.inference.batching import batch_by_length, pad_right
 from headway.inference.engines.step_decoding import StepDecoding
 from headway.inference.search.beam_search import beam_search
@@ -27,7 +25,13 @@ from headway.paper.rivals.outcome import write_outcome
 from headway.paper.rivals.padded_feed import PaddedFeed
 from headway.paper.rivals.recurrent import RecurrentTranslator
 from headway.paper.rivals.rival import Rival
-from headway.paper.running.scoring import SEARCH, Pairs, score_predictions
+from headway.paper.running.scoring import (
+    SEARCH,
+    Pairs,
+    score_predictions,
+    score_text,
+    score_translations,
+)
 from headway.paper.running.trial_run import clock_of
 from headway.text.prepared import PreparedData
 from headway.text.readers import read_lines
@@ -87,17 +91,12 @@ def score_rival(
     """Return the scores of `Bitext.score`: perplexity, accuracy, confidence and BLEU; all systems search alike."""
     pairs: Pairs = tuple(zip(*(read_lines(path) for path in test), strict=True))
     scores = score_predictions(cast(Transformer, model), data.tokenizer, pairs)
-    sources = [source for source, _ in pairs]
     if isinstance(model, Transformer):
-        device = str(next(model.parameters()).device)
-        translator = Translator(model, data.tokenizer, PLAIN, device, data.languages)
-        translations = translator.translate(sources)
+        bleu = score_translations(model, data.tokenizer, pairs, data.languages, PLAIN)
     else:
-        translations = translate(model, data.tokenizer, sources)
-    (bleu,) = pick_metrics(["bleu"])
-    references = [target for _, target in pairs]
-    total = bleu.statistics(translations, references, data.languages[1]).total()
-    return {**scores, "bleu": total}
+        translations = translate(model, data.tokenizer, [source for source, _ in pairs])
+        bleu = score_text(translations, pairs, data.languages[1])
+    return {**scores, "bleu": bleu}
 
 
 @torch.inference_mode()

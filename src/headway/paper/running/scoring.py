@@ -1,5 +1,7 @@
 """How a translator is scored on pairs it never saw, as in Table 3."""
 
+from collections.abc import Sequence
+
 import torch
 
 from headway.config import SearchConfig
@@ -49,11 +51,21 @@ def score_predictions(model: Transformer, tokenizer: Tokenizer, pairs: Pairs) ->
 
 
 def score_translations(
-    model: Transformer, tokenizer: Tokenizer, pairs: Pairs, languages: tuple[str, str]
+    model: Transformer,
+    tokenizer: Tokenizer,
+    pairs: Pairs,
+    languages: tuple[str, str],
+    search: SearchConfig = SEARCH,
 ) -> float:
-    """Return sacreBLEU of raw text."""
+    """Translate pairs and return sacreBLEU of raw text."""
     device = str(next(model.parameters()).device)
-    translator = Translator(model, tokenizer, SEARCH, device, languages)
-    translations = translator.translate([source for source, _ in pairs])
-    (bleu,) = pick_metrics(["bleu"])
-    return bleu.statistics(translations, [target for _, target in pairs], languages[1]).total()
+    translator = Translator(model, tokenizer, search, device, languages)
+    return score_text(translator.translate([source for source, _ in pairs]), pairs, languages[1])
+
+
+def score_text(
+    translations: Sequence[str], pairs: Pairs, language: str, metric: str = "bleu"
+) -> float:
+    """Return a score of translations of pairs; see `pick_metrics`."""
+    (wanted,) = pick_metrics([metric])
+    return wanted.statistics(translations, [target for _, target in pairs], language).total()
