@@ -75,6 +75,11 @@ def rows_of(groups: Collection[str]) -> list[Row]:
     return [row for row in TABLE3 if row.name == "base" or (row.group or row.name) in groups]
 
 
+def find_row(name: str) -> Row:
+    """Return the row of Table 3 with this name."""
+    return next(row for row in TABLE3 if row.name == name)
+
+
 def configure(base: Config, row: Row) -> Config:
     """Return a row's settings: exactly the paper's on the paper's base, by its factors on others."""
     ours, theirs = base.model, Config().model
