@@ -1,5 +1,6 @@
 """Words, with spaces between them and without."""
 
+import random
 import time
 
 import pytest
@@ -42,6 +43,14 @@ def test_characters_of_line_breaks_become_common_ones(text: str, plain: str) -> 
     assert len(find_words(text)) == len(find_words(plain))
 
 
+def test_a_text_with_simple_breaks_has_as_many_words() -> None:
+    chooser = random.Random(1)
+    for _ in range(20_000):
+        drawn = chooser.choices("ab 漢カ「-(.\u00ad\u2060\ufeff\u00a0\u2010\u2002\u0301ก", k=5)
+        text = "".join(drawn).strip()
+        assert len(find_words(simplify_breaks(text))) == len(find_words(text)), ascii(text)
+
+
 @pytest.mark.parametrize("piece", ["\u00ad", "\u00a0", "\u00ad ", " ", "a  "])
 def test_the_time_to_simplify_breaks_is_linear(piece: str) -> None:
     started = time.process_time()
@@ -49,7 +58,7 @@ def test_the_time_to_simplify_breaks_is_linear(piece: str) -> None:
     assert time.process_time() - started < 5
 
 
-@pytest.mark.parametrize("piece", ["(", "「", "犬", "ー", "a", "。"])
+@pytest.mark.parametrize("piece", ["(", "「", "犬", "ー", "\u2060", "\u2060ー", "a", "。"])
 def test_the_time_grows_with_the_length(piece):
     started = time.process_time()
     find_words(piece * 1_000_000)

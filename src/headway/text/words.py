@@ -18,17 +18,18 @@ _KATAKANA = (
     "\u30a1-\u30fa\u30fc-\u30ff\uff66-\uff9f"  # mostly loan words, each of them in one piece
 )
 _OPENING = "「『（［｛〈《【〔“‘(\\[{<"
+_INVISIBLE = "\u00ad\u2060\ufeff"
 _WORD = re.compile(
-    # Marks behind a character, combining ones too, belong to it, and opening ones to what follows.
-    rf"[{_OPENING}]{{0,8}}(?:[{_KATAKANA}]+|[{_SINGLE}])[^\w\s{_OPENING}]*"
-    rf"|(?:(?![{_OPENING}]{{1,8}}[{_SINGLE}{_KATAKANA}])[^\s{_SINGLE}{_KATAKANA}])+"
+    # Marks behind a character, combining ones too, belong to it, and opening and invisible ones to what follows.
+    rf"[{_OPENING}{_INVISIBLE}]{{0,8}}"
+    rf"(?:[{_KATAKANA}]+(?:[{_INVISIBLE}]++[{_KATAKANA}]++)*+|[{_SINGLE}])[^\w\s{_OPENING}]*"
+    rf"|(?:(?![{_OPENING}{_INVISIBLE}]{{1,8}}[{_SINGLE}{_KATAKANA}])[^\s{_SINGLE}{_KATAKANA}])+"
 )
 _SINGLE_CHARACTER = re.compile(f"[{_SINGLE}{_KATAKANA}]")
 # Characters that say where a line may break, and nothing else to a reader.
 _OTHER_SPACE = re.compile("[\u00a0\u2000-\u200a\u202f\u205f]")
 _OTHER_HYPHEN = re.compile("[\u2010\u2011]")
 _SEVERAL_SPACES = re.compile(r"(?<=\S) {2,}(?=\S)")
-_INVISIBLE = "\u00ad\u2060\ufeff"
 _IN_WORD = re.compile(
     rf"(?<=[^\s{_INVISIBLE}])[{_INVISIBLE}]++|(?<![{_INVISIBLE}])[{_INVISIBLE}]++(?=\S)"
 )
