@@ -72,6 +72,10 @@ def test_hostile_text_is_decoded_without_loss(subwords: str) -> None:
         assert "".join(tokenizer.decode_each(ids[:-1])) == text
 
 
+def test_half_a_character_is_no_name_of_a_language(tokenizer: Tokenizer) -> None:
+    assert tokenizer.named_language(">>\ud800<< the cat") == ""
+
+
 def test_each_id_has_its_own_text(tokenizer: Tokenizer) -> None:
     ids = tokenizer.encode_target(["the cats 漢"])[0]
     texts = tokenizer.decode_each(ids)

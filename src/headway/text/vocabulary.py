@@ -146,8 +146,8 @@ class Vocabulary:
         """Return the entry of the target language that a text begins with, if any, and the rest."""
         if text.startswith(">>"):
             code, end, rest = text.partition("<<")
-            entry = self._processor.piece_to_id(code + end)
-            if self._is_symbol(entry):
+            entry = self.languages.get(code.removeprefix(">>"))
+            if end and entry is not None:
                 return [entry], rest
         return [], text
 
