@@ -93,7 +93,9 @@ def test_a_prefix_stays_before_terms(
     )
     found = [[Hypothesis(tokens, -2.0, -2.0, without_terms=Hypothesis(without, -1.0, -1.0))]]
     monkeypatch.setattr(
-        term_places, "_attend", lambda _, pairs, __: iter([[[0.1, 0.9], [0.9, 0.1]]] * len(pairs))
+        term_places,
+        "weigh_found",
+        lambda _, pairs, __: iter([[[0.1, 0.9], [0.9, 0.1]]] * len(pairs)),
     )
 
     def place(prefix: list[int]) -> list[int]:
@@ -124,7 +126,7 @@ def test_where_attention_leads_to_a_name_the_likeliest_place_is_taken(
     )
     found = [[Hypothesis(tokens, -2.0, -2.0, without_terms=Hypothesis(without, -1.0, -1.0))]]
     weights = [[0.1, 0.1, 0.1, gain] for gain in (0.9, 0.7, 0.6, 0.5)]
-    monkeypatch.setattr(term_places, "_attend", lambda *_: iter([weights]))
+    monkeypatch.setattr(term_places, "weigh_found", lambda *_: iter([weights]))
     tried: list[str] = []
 
     def score(_: object, targets: list[list[int]], __: object) -> list[float]:

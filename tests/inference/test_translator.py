@@ -25,6 +25,7 @@ from headway.inference.alignment import (
     alignment_layers,
     link_words,
     sum_by_words,
+    weigh_words,
     words_of_tokens,
 )
 from headway.inference.calibration import Calibration
@@ -41,8 +42,9 @@ from headway.serving.tokenized_texts import tokenize_texts
 from headway.text.capitals import to_capitals
 from headway.text.glossary import Glossary, Term
 from headway.text.tokenizer import Tokenizer
+from headway.text.words import find_words
 from support.command import headway
-from support.toy_models import sentences, small_config
+from support.toy_models import normalizing_tokenizer, sentences, small_config
 
 SEARCH = SearchConfig(max_extra=7)
 
@@ -310,11 +312,48 @@ def test_few_layers_align_together(count, expected):
 
 def test_words_are_separated_by_white_space(tokenizer: Tokenizer) -> None:
     for text in ("the cat sees", "a\u00a0b c", "x" * 40, "  the  cat", "grün\u3000blau"):
-        ids = tokenizer.encode_source([text])[0][:-1]
-        words = [of for of in words_of_tokens(tokenizer.decode_each_source(ids)) if of]
+        words = [of for of in words_of_tokens(tokenizer.divide_source(text)) if of]
         assert words[-1] == range(len(text.split()) - 1, len(text.split()))
         assert all(len(of) == 1 for of in words)
         assert all(0 <= b.start - a.start <= 1 for a, b in pairwise(words))
+
+
+def test_links_count_the_words_of_the_text_and_not_of_what_it_is_normalized_to() -> None:
+    tokenizer = normalizing_tokenizer()
+    text = "the\u200bcat l´cat x² 漢漢 a\u200bb tree"
+    [source], [target] = tokenizer.encode_source([text]), tokenizer.encode_target(["tree"])
+    place = tokenizer.source_subwords(source).index("▁tree")
+    weights_TS = torch.zeros(len(target), len(source))
+    weights_TS[:, place] = 1.0
+    last = len(find_words(text)) - 1
+    assert link_words(weigh_words(tokenizer, text, target, weights_TS)) == [(last, 0)]
+    [row] = weigh_words(
+        tokenizer, "\u200b", target, torch.ones(len(target), 1)
+    )  # only </s> is left
+    assert len(row) == 1
+
+
+NORMALIZED = [
+    "The user {name} l´homme l´or l´art",
+    "a\u200bb {x} the\u200bcat cat\u200bcat",
+    "l´or ½ l´art",
+]
+
+
+@pytest.mark.parametrize("line", NORMALIZED)
+def test_normalization_that_adds_or_removes_words_leaves_links_in_range(line: str) -> None:
+    tokenizer = normalizing_tokenizer()
+    for seed in range(8):
+        torch.manual_seed(seed)
+        model = Transformer(small_config(tokenizer).model)
+        translator = Translator(model, tokenizer, replace(SEARCH, beam=1))
+        glossary = Glossary.of({"l´or": "tree", "cat": "dog"})
+        for each in (translator, translator.with_glossary(glossary)):
+            [[found]] = each.stream([line], align=True)
+            assert found.alignment is not None
+            for source, target in found.alignment:
+                assert source < len(find_words(line))
+                assert target < len(find_words(found.text))
 
 
 def test_the_alignment_of_a_split_line_counts_all_its_words(

@@ -268,9 +268,7 @@ def link_glossaries(translator: Translator, pairs: Sequence[Pair]) -> list[Gloss
             translator.tokenizer.encode_target([pair.target]),
         )
         [weights_TS] = translator.token_search.attend([source], [target], translator.default_search)
-        links = link_words(
-            weigh_words(translator.tokenizer, pair.source, source, target, weights_TS)
-        )
+        links = link_words(weigh_words(translator.tokenizer, pair.source, target, weights_TS))
         words = [(pair.source.split()[a], pair.target.split()[b]) for a, b in links if b]
         terms = [
             (term.strip(".,"), rendering.strip(".,"))

@@ -1,5 +1,6 @@
 """Sentences of a toy language, its translation, and small models with random weights."""
 
+import io
 import random
 from pathlib import Path
 
@@ -60,6 +61,19 @@ def write_random_model(
                 parameter.mul_(2.0)
     save_model(directory, model, tokenizer, config, pair, "# A model\n")
     return directory
+
+
+def normalizing_tokenizer() -> Tokenizer:
+    """A vocabulary like those of other programs: it normalizes text, and has no bytes for unknown characters."""
+    from sentencepiece import SentencePieceTrainer
+
+    model = io.BytesIO()
+    SentencePieceTrainer.train(
+        sentence_iterator=iter(sentences(400, 1)), model_writer=model, vocab_size=60,
+        normalization_rule_name="nmt_nfkc", hard_vocab_limit=False, unk_id=0, eos_id=1, bos_id=-1,
+        num_threads=1, minloglevel=3,
+    )  # fmt: skip
+    return Tokenizer(model.getvalue())
 
 
 PAIRS = (("en", "de"), ("en", "fr"), ("de", "en"))

@@ -12,6 +12,7 @@ from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import Draw
+from support.toy_models import normalizing_tokenizer, write_several
 
 WORDS = [
     "the",
@@ -70,6 +71,40 @@ def test_hostile_text_is_decoded_without_loss(subwords: str) -> None:
         assert not {tokenizer.eos, tokenizer.unk, tokenizer.target_pad} & set(ids[:-1])
         assert tokenizer.decode(ids) == text
         assert "".join(tokenizer.decode_each(ids[:-1])) == text
+        assert tokenizer.divide_source(text) == (tokenizer.decode_each(ids[:-1]) or [""])
+
+
+def test_each_id_stands_for_a_part_of_the_text_as_it_is_written() -> None:
+    """Also where normalization adds spaces or removes them, and a token stands for several characters or none."""
+    tokenizer = normalizing_tokenizer()
+    changed = [
+        "the\u200bcat",
+        "l´homme",
+        " \u200b the  cat ²½ ﬁ ㌀ \u200b",
+        "漢漢 cat",
+        "\u200b",
+        "\u200e",
+    ]
+    for text in [*changed, *hostile(500)]:
+        [ids] = tokenizer.encode_source([text])
+        parts = tokenizer.divide_source(text)
+        assert "".join(parts) == text
+        assert len(parts) == max(1, len(ids) - 1)
+        assert "".join(tokenizer.decode_each(ids[:-1])) == tokenizer.decode(ids)
+    subwords = tokenizer.source_subwords(tokenizer.encode_source(["the\u200bcat l´cat 漢漢"])[0])
+    parts = tokenizer.divide_source("the\u200bcat l´cat 漢漢")
+    assert parts[subwords.index("▁cat")] == "\u200bcat"
+    assert parts[-1] == "漢漢"  # one unknown token
+
+
+def test_the_symbol_of_a_language_stands_for_no_part(tmp_path: Path) -> None:
+    tokenizer = Tokenizer.load(write_several(tmp_path / "model"))
+    parts = tokenizer.divide_source("the cat")
+    named = f">>{tokenizer.target_languages[0]}<<the cat"
+    assert tokenizer.divide_source(named) == ["", *parts]
+    chosen = tokenizer.to(tokenizer.target_languages[0])
+    assert chosen.divide_source("the cat") == ["", *parts]
+    assert "".join(chosen.divide_source(named)) == named
 
 
 def test_half_a_character_is_no_name_of_a_language(tokenizer: Tokenizer) -> None:

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from headway.config import ModelConfig
 from headway.text.tokenizer import Tokenizer
-from headway.text.words import find_words
+from headway.text.words import find_words, simplify_breaks
 
 WordPairs = list[tuple[int, int]]  # (number of a source word, number of a target word), from 0
 
@@ -107,26 +107,21 @@ def words_of_tokens(texts: Sequence[str]) -> list[range]:
 
 
 def weigh_words(
-    tokenizer: Tokenizer,
-    text: str,
-    source: Sequence[int],
-    target: Sequence[int],
-    weights_TS: Tensor,
+    tokenizer: Tokenizer, text: str, target: Sequence[int], weights_TS: Tensor
 ) -> list[list[float]]:
     """Return for each target word how much it attends to each source word.
+
+    The words are those of the text as it is written, and not as the vocabulary normalizes it.
 
     Args:
         tokenizer: Of the model.
         text: The source. If it starts with the name of a target language, that name is not a word.
-        source: Ids of the text, ``</s>`` last.
         target: Ids of the translation, ``</s>`` last.
         weights_TS: From `TokenSearch.attend`.
     """
-    # The symbol of a target language is one token, and no word.
-    has_symbol = bool(tokenizer.target_language or tokenizer.named_language(text.strip()))
     return sum_by_words(
-        weights_TS[:, has_symbol:],
-        words_of_tokens(tokenizer.decode_each_source(source[has_symbol:-1])),
+        weights_TS,
+        words_of_tokens(tokenizer.divide_source(simplify_breaks(text.strip()))),
         words_of_tokens(tokenizer.decode_each(target[:-1])),
     )
 

@@ -1,6 +1,6 @@
 """The text of a segment's translation, with what the segment keeps, and its word links."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from headway.config import SearchConfig
 from headway.inference.alignment import WordPairs, link_words, weigh_words
@@ -38,21 +38,31 @@ def link_found(
         if _needs_links(_reading_of(segment, hypothesis), all_of_them)
     ]
     linked = [list(n_best) for n_best in found]
-    sources = [_ids_of(segments[row], found[row][rank]) for row, rank in wanted]
-    targets = [found[row][rank].tokens for row, rank in wanted]
-    attention = forward.attend(sources, targets, search) if wanted else []
-    for (row, rank), source, weights_TS in zip(wanted, sources, attention, strict=True):
-        segment, hypothesis = segments[row], found[row][rank]
+    pairs = [(segments[row], found[row][rank]) for row, rank in wanted]
+    each = zip(wanted, pairs, weigh_found(forward, pairs, search), strict=True)
+    for (row, rank), (segment, hypothesis), weights in each:
         tokenizer, reading = forward.tokenizer, _reading_of(segment, hypothesis)
-        text = segment.text
-        if reading is not None:
-            named = tokenizer.decode_source(source[:1])
-            text = named + reading.text if tokenizer.named_language(named) else reading.text
         tokens = hypothesis.tokens
-        weights = weigh_words(tokenizer, text, source, tokens, weights_TS)
         known = [] if reading is None else link_rendered(tokenizer, reading, tokens, weights)
         linked[row][rank] = hypothesis._replace(links=link_words(weights, known))
     return linked
+
+
+def weigh_found(
+    forward: TokenSearch, pairs: Sequence[tuple[Segment, Hypothesis]], search: SearchConfig
+) -> Iterator[list[list[float]]]:
+    """Yield for each translation what `weigh_words` returns for it and for what the model has read.
+
+    Args:
+        forward: The model that has searched.
+        pairs: Segments, each with a translation.
+        search: Gives the precision and the size of a batch.
+    """
+    sources = [_ids_of(*pair) for pair in pairs]
+    targets = [hypothesis.tokens for _, hypothesis in pairs]
+    attention = forward.attend(sources, targets, search) if pairs else []
+    for pair, target, weights_TS in zip(pairs, targets, attention, strict=True):
+        yield weigh_words(forward.tokenizer, _text_of(forward, *pair), target, weights_TS)
 
 
 def _reading_of(segment: Segment, hypothesis: Hypothesis) -> Reading | None:
@@ -63,6 +73,14 @@ def _reading_of(segment: Segment, hypothesis: Hypothesis) -> Reading | None:
 def _ids_of(segment: Segment, hypothesis: Hypothesis) -> list[int]:
     reading = _reading_of(segment, hypothesis)
     return segment.ids if reading is None else reading.ids
+
+
+def _text_of(forward: TokenSearch, segment: Segment, hypothesis: Hypothesis) -> str:
+    """Return what the model has read, with the name of a target language at its beginning, if any."""
+    reading = _reading_of(segment, hypothesis)
+    if reading is None:
+        return segment.text
+    return forward.tokenizer.named_language(segment.text) + reading.text.strip()
 
 
 def _needs_links(reading: Reading | None, all_of_them: bool) -> bool:

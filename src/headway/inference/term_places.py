@@ -9,13 +9,13 @@ Articles before it stay as they are, which is a mistake where the rendering has 
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
 from headway.config import SearchConfig
-from headway.inference.alignment import weigh_words
 from headway.inference.search.beam_search import Hypothesis
+from headway.inference.segment_text import weigh_found
 from headway.inference.segments.readings import PlacedTerm, Reading
 from headway.inference.segments.splitting import ReadingRow, Segment
 from headway.inference.token_search import TokenSearch
@@ -44,15 +44,16 @@ def place_terms(
         search: Search settings.
     """
     placed = list(found)
-    unnatural: dict[int, tuple[Reading, Sequence[int]]] = {}  # with the translation without terms
+    unnatural: dict[int, tuple[Segment, Hypothesis]] = {}  # with the translation without terms
     for number, (segment, n_best) in enumerate(zip(segments, found, strict=True)):
         if n_best and (without := n_best[0].without_terms) is not None:
-            unnatural[number] = segment.readings[n_best[0].reading], without.tokens
+            unnatural[number] = segment, without._replace(reading=n_best[0].reading)
     again: list[ReadingRow] = []
-    attention = _attend(forward, [*unnatural.values()], search) if unnatural else []
+    attention = weigh_found(forward, [*unnatural.values()], search)
     each = zip(unnatural.items(), attention, strict=True)
-    for (number, (reading, tokens)), weights in each:
+    for (number, (segment, without)), weights in each:
         (best, *others), prefix = found[number], list(prefixes[number])
+        reading, tokens = segment.readings[without.reading], without.tokens
         written = _write_terms(forward, reading, tokens, weights)
         written = written or _write_likeliest(forward, reading, tokens, weights, search)
         if written is not None and _starts_with(forward, written, prefix):
@@ -70,17 +71,6 @@ def _starts_with(forward: TokenSearch, written: list[int], prefix: list[int]) ->
     """Return whether a translation starts with the text of a prefix, which may end within a word."""
     decode = forward.tokenizer.decode
     return decode(written).startswith(decode(prefix))
-
-
-def _attend(
-    forward: TokenSearch, pairs: Sequence[tuple[Reading, Sequence[int]]], search: SearchConfig
-) -> Iterator[list[list[float]]]:
-    """Yield for each reading and its translation what `weigh_words` returns."""
-    sources, targets = [reading.ids for reading, _ in pairs], [tokens for _, tokens in pairs]
-    attention = forward.attend(sources, targets, search)
-    for source, target, weights_TS in zip(sources, targets, attention, strict=True):
-        text = forward.tokenizer.decode_source(source)
-        yield weigh_words(forward.tokenizer, text, source, target, weights_TS)
 
 
 def _write_terms(

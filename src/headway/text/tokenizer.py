@@ -191,9 +191,9 @@ class Tokenizer:
         """Return the text of each target id; see `Vocabulary.decode_each`."""
         return self._target.decode_each(ids)
 
-    def decode_each_source(self, ids: Sequence[int]) -> list[str]:
-        """Return the text of each source id; see `Vocabulary.decode_each`."""
-        return self._source.decode_each(ids)
+    def divide_source(self, text: str) -> list[str]:
+        """Return the part of a source text that each of its ids stands for; see `Vocabulary.divide`."""
+        return self._source.divide(text, self._language, may_name=self._may_name)
 
     def source_subwords(self, ids: Sequence[int]) -> list[str]:
         """Return the subwords of source ids; a subword that starts a word begins with U+2581."""

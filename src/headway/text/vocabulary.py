@@ -13,10 +13,11 @@ piece, which no text is split into. A caller names the language of a text, and i
 the caller names none, a text may begin with the name of a symbol itself, as texts for OPUS-MT do.
 """
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, takewhile
+from itertools import accumulate, chain, pairwise, takewhile
 from pathlib import Path
 from random import Random
 
@@ -106,19 +107,27 @@ class Vocabulary:
             language: A code in `languages`, whose symbol comes first; empty: none does.
             may_name: Whether a text may begin with the name of another symbol, which then comes first.
         """
-        # Lone surrogates cannot be encoded in UTF-8: they become question marks.
-        clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
         symbol = [self.languages[language]] if language else []
+        clean = map(_replace_surrogates, texts)
         named = [self._after_language(text) if may_name else ([], text) for text in clean]
         rest = [text for _, text in named]
         encoded = [
-            self._encode_spaces_apart(text) if SPACE in text else ids
+            ids if self._are_entries(text, ids) else [entry for entry, _ in self._spell(text)]
             for text, ids in zip(rest, self._split(rest, drawn), strict=True)
         ]
-        return [
-            [*(own or symbol), *self._entries(text, ids), EOS]
-            for (own, text), ids in zip(named, encoded, strict=True)
-        ]
+        return [[*(own or symbol), *ids, EOS] for (own, _), ids in zip(named, encoded, strict=True)]
+
+    def divide(self, text: str, language: str = "", *, may_name: bool = True) -> list[str]:
+        """Return the part of a text that each of its ids but ``</s>`` stands for, with the arguments of `encode`.
+
+        Joined they are the text without the name of a language, also where normalization changes it; symbols have
+        none. The bytes of a character have none but the last, which has the character. If normalization leaves
+        nothing of the text, it is the part of ``</s>``.
+        """
+        clean = _replace_surrogates(text)
+        own, rest = self._after_language(clean) if may_name else ([], clean)
+        parts = [part for _, part in self._spell(rest)] or [rest]
+        return ["", *parts] if own or language else parts
 
     def decode(self, ids: Sequence[int]) -> str:
         """Return the text of ids up to the first ``</s>``; ``<pad>`` is skipped."""
@@ -201,41 +210,61 @@ class Vocabulary:
     def _byte(self, byte: int) -> int:
         return int(self._processor.piece_to_id(f"<0x{byte:02X}>"))
 
-    def _encode_spaces_apart(self, text: str) -> list[int]:
-        """Tokenize a text that contains U+2581, which sentencepiece would take for a space.
+    def _are_entries(self, text: str, ids: Sequence[int]) -> bool:
+        """Return whether the ids that sentencepiece gives for a text are those of `_spell`, which takes longer."""
+        return SPACE not in text and UNK not in ids and max(ids, default=0) < self.pad
 
-        A character without a piece is put in its place, and the bytes of that character are then
-        replaced by those of U+2581. In a vocabulary without bytes U+2581 becomes a space.
+    def _spell(self, text: str) -> list[tuple[int, str]]:
+        """Return the entries of a text, each with the part that it stands for; joined the parts are the text.
+
+        Sentencepiece would take U+2581 for a space. A character without a piece is put in its place, and the bytes
+        of that character are then replaced by those of U+2581. In a vocabulary without bytes U+2581 becomes a space.
         """
-        if not self._has_bytes:
-            return list(self._processor.encode(text))
+        if SPACE not in text or not self._has_bytes:
+            return self._spell_plain(text)
         stand_in = next(
             character
             for character in map(chr, range(0x10FFFD, 0, -1))
             if character not in text and self._processor.piece_to_id(character) == UNK
         )
-        ids: list[int] = self._processor.encode(text.replace(SPACE, stand_in))
+        spelled = self._spell_plain(text.replace(SPACE, stand_in))
+        ids = [entry for entry, _ in spelled]
         old, new = (
             [self._byte(byte) for byte in character.encode()] for character in (stand_in, SPACE)
         )
-        exchanged: list[int] = []
+        exchanged: list[tuple[int, str]] = []
         at = 0
         while at < len(ids):
             found = ids[at : at + len(old)] == old
-            exchanged += new if found else ids[at : at + 1]
-            at += len(old) if found else 1
+            end = at + (len(old) if found else 1)
+            part = "".join(part for _, part in spelled[at:end]).replace(stand_in, SPACE)
+            exchanged += [(byte, "") for byte in new[:-1]] if found else []
+            exchanged.append((new[-1] if found else ids[at], part))
+            at = end
         return exchanged
 
-    def _entries(self, text: str, ids: list[int]) -> list[int]:
-        """Replace the pieces that are no entries of an imported vocabulary by ``<unk>``.
+    def _spell_plain(self, text: str) -> list[tuple[int, str]]:
+        """Return what `_spell` does for a text of which sentencepiece reads all characters as they are.
 
-        A string of characters without a piece may be an entry: a subword of the other language.
+        Pieces that are no entries of an imported vocabulary are ``<unk>``. A string of characters without a piece
+        may be an entry: a subword of the other language.
         """
-        if UNK not in ids and max(ids, default=0) < self.pad:
-            return ids
-        pieces = self._processor.encode(text, out_type=str)
-        entries = (self._processor.piece_to_id(piece) for piece in pieces)
-        return [i if EOS < i < self.pad else UNK for i in entries]
+        pieces = self._processor.encode(text, return_type="proto").pieces
+        entries = [self._processor.piece_to_id(piece.piece) for piece in pieces]
+        # Sentencepiece counts bytes.
+        places = [*accumulate((len(character.encode()) for character in text), initial=0)]
+        # A part begins where the one before it ends, so that it has the white space that normalization removes.
+        ends = [bisect_left(places, piece.end) for piece in pieces[:-1]]
+        cuts = [0, *ends, len(text)] if pieces else []
+        return [
+            (entry if EOS < entry < self.pad else UNK, text[start:end])
+            for entry, (start, end) in zip(entries, pairwise(cuts), strict=True)
+        ]
+
+
+def _replace_surrogates(text: str) -> str:
+    """Return a text with question marks in the place of lone surrogates, which UTF-8 cannot encode."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def read_model(file: Path) -> bytes:
