@@ -458,6 +458,38 @@ def test_a_text_of_a_line_ends_at_tags_of_breaks_and_blocks_and_at_escapes(
             expected += best.text + gap.rstrip() + " " * gap[-1:].isspace()
         assert found.text == expected
         assert found.alignment is not None
+def test_placeholders_in_addresses_are_kept(translator: Translator) -> None:
+    kept = [
+        "https://example.org/users/{id}", "https://example.org/?q={{query}}", "www.example.org/${id}",
+        "(https://example.org){name}", "https://example.org/a[0]", "https://example.org/a_(b)",
+    ]  # fmt: skip
+    for each in kept:
+        found = translator.translate(f"the cat sees {each} and the dog.", SEARCH)
+        assert [found.count(part) for part in (each, *"{}()[]")] == [1, *map(each.count, "{}()[]")]
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("DOGS SEE THE FENCE. FENCE!", "Dogs see the fence. Fence!"),
+        ("“DOGS” SEE <b>FENCE</b>", "“Dogs” see fence"),
+        ("<b>THE DOGS</b> SEE", "The dogs see"),
+        ("{NAME} SEES DOGS. {NAME} SEES", "Hund sees dogs. Hund sees"),
+        ("3 kg SEES THE DOGS", "Hund sees the dogs"),
+        ("&Auml;RGER SIEHT DOGS", "Ärger sieht dogs"),
+        ("&quot;GUTEN TAG&quot;", '"Guten tag"'),
+    ],
+)
+def test_only_the_first_word_of_a_sentence_in_capitals_gets_one(
+    tokenizer: Tokenizer, line: str, expected: str
+) -> None:
+    glossary = Glossary.of({"dogs": "Baum", "fence": "Hof"})
+    marked = MarkedText(line, tokenizer, keep=True, glossary=glossary)
+    marked.to_small_letters("", "en")
+    stand_in = StandIn("Hund", ((5,),))
+    assert ReadingWriter(marked, tokenizer).read(marked.text, [stand_in]).text == expected
+
+
         assert set(found.alignment) == set(links.pairs)  # several links of one word may be the same
         total = sum(best.log_probability for best, *_ in alone)
         assert found.log_probability == pytest.approx(total)

@@ -566,6 +566,39 @@ def test_keys_digests_and_encoded_data_are_kept() -> None:
         assert find_kept_text(text) == []
 
 
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://example.org/users/{id}",
+        "https://example.org/${id}/{ a }/b?q={{query}}",
+        "www.example.org/{a b}",
+        "https://example.org/a[0]",
+        "https://example.org/Wall_(painting)",
+        "http://[::1]:80/a,(b[c](d)).e",
+        "$HOME/{user name}/a",
+    ],
+)
+def test_an_address_has_whole_placeholders_and_pairs_of_brackets(address: str) -> None:
+    for text in (f"See {address}, and", f"Has he seen {address}?", f"as (see {address})."):
+        [kept] = find_kept_text(text)
+        assert text[kept.start : kept.end] == address, text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a (https://example.org){name} b", ["(https://example.org){name}"]),
+        ("[a](https://example.org/{id}) b", ["(https://example.org/{id})"]),
+        ("a https://example.org/{id b", ["https://example.org/"]),
+        ("a https://example.org/a(b{c d}", ["https://example.org/a", "{c d}"]),
+        ("a https://example.org/a(b)) c", ["https://example.org/a(b)"]),
+        ("a https://example.org/[a(b] c", ["https://example.org/"]),
+    ],
+)
+def test_a_bracket_without_its_partner_ends_an_address(text: str, expected: list[str]) -> None:
+    assert [text[kept.start : kept.end] for kept in find_kept_text(text)] == expected
+
+
 def test_ordinary_text_is_not_kept() -> None:
     for text in (
         "A dog runs.", "and/or", "100% of", "it costs $5 or 3 < 4 > 2", "He said: \"I'm 5 minutes late\"",
@@ -584,6 +617,10 @@ def test_the_time_to_find_kept_text_is_linear() -> None:
         "{a",
         "{n,plural,{",
         "http://.",
+        "http://a({b",
+        "http://a(b[",
+        "www.(a)",
+        "$a/{b",
         "%(",
         "1,",
         "/a",

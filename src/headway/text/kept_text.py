@@ -30,6 +30,17 @@ SUFFIXES = (
 TAG = r"</?(?:[A-Za-z][\w:.-]*(?:=[^\s<>]+|\s[^<>]*)?|\d{1,3})/?>"
 # A message of ICU with the braces of its cases, and of placeholders in them.
 ICU = r"\{\s*\w+\s*,\s*(?:plural|select|selectordinal)\s*,(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}"
+_BRACES = r"\{\{\{[^{}\n]*\}\}\}|\{\{[^{}\n]*\}\}"
+_WORD_IN_SPACES = r"[ \t]+[$-]?[^\W\d][\w.-]*[ \t]*"
+_BRACE = rf"\{{(?:[^{{}}\s][^{{}}\n]*|{_WORD_IN_SPACES})?\}}"
+# Addresses have whole placeholders in them, and brackets with their partners, also in brackets. A bracket without its
+# partner ends an address, as in "(see www.example.org)". Nothing is given back (++): the time is linear.
+_NO_BRACKET = r"[^\s<>\"'`\\()\[\]{}]"
+_INNER = f"{_NO_BRACKET}++|{_BRACES}|{_BRACE}"
+_BRACKETS_INSIDE = rf"\((?:{_INNER})*+\)|\[(?:{_INNER})*+\]"
+_IN_BRACKETS = f"(?:{_INNER}|{_BRACKETS_INSIDE})*+"
+_SIGN = rf"(?![.,;:!?]){_NO_BRACKET}|{_BRACES}|{_BRACE}|\({_IN_BRACKETS}\)|\[{_IN_BRACKETS}\]"
+_ADDRESS = f"(?:[.,;:!?]*+(?:{_SIGN}))++"
 # Characters without a meaning in Unicode, with which documents mark kept texts.
 PRIVATE_USE = (0xE000, 0xF900)
 # Marks of lists, notes of songs, arrows, emoji and the like.
@@ -58,15 +69,13 @@ PATTERNS: dict[Kind, tuple[str, ...]] = {
     "name": (
         r"`[^`\n]+`",  # code
         r"[\ue000-\uf8ff]",
-        r"(?:https?|ftp)://[^\s<>\"'`\\]*[^\s<>\"'`\\.,;:!?)\]}]",
-        r"\bwww\.[^\s<>\"'`\\]*[^\s<>\"'`\\.,;:!?)\]}]",
+        rf"(?:https?|ftp)://{_ADDRESS}",
+        rf"\bwww\.{_ADDRESS}",
         r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+",
         ICU,
-        r"(?a:\$(?:[A-Za-z_]\w*|\{[^{}\s]+\})(?:/[\w.${}-]*[\w}])+)",  # a path that begins with a variable
-        r"\{\{\{[^{}\n]*\}\}\}",
-        r"\{\{[^{}\n]*\}\}",
-        r"[$#%]?\{(?:[^{}\s][^{}\n]*)?\}",
-        r"\{[ \t]+[$-]?[^\W\d][\w.-]*[ \t]*\}",  # one word with spaces around it
+        rf"(?a:\$(?:[A-Za-z_]\w*|\{{[^{{}}\s]+\}})(?:/(?:[.$-]*+(?:\w|{_BRACE}))++)+)",  # a path that begins with a variable
+        _BRACES,
+        rf"[$#%]?{_BRACE}",
         r"<%[^<>%\n]*%>",
         r"\[\[[^\[\]\n]+\]\]",
         r"(?a:\$\([A-Za-z_][\w.]*\))",
