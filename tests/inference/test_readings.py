@@ -22,6 +22,7 @@ from headway.inference.token_stream import stream_tokens
 from headway.text.glossary import Glossary, Term
 from headway.text.tokenizer import Tokenizer
 from headway.text.word_links import WordLinks
+from headway.text.words import find_words
 from support.toy_models import sentences
 
 SEARCH = SearchConfig(max_extra=7)
@@ -377,6 +378,33 @@ def test_a_segment_of_which_nothing_is_read_is_copied(translator: Translator) ->
 def test_a_sentence_is_also_read_without_its_names(translator: Translator) -> None:
     """The likeliest of its readings is taken, and every one of them keeps the name."""
     [segment] = translator.split("the cat {name} sees the dog.")
+def test_the_sources_of_a_reading_are_the_segment(tokenizer: Tokenizer) -> None:
+    chooser = random.Random(7)
+    parts = ["{a}", "({b})", "https://x.org", "(https://x.org)", "&amp;", "&hellip;", "<b>", "</b>", "♪", "5 km", "the cat", "house"]  # fmt: skip
+    stand_ins = [StandIn("the old dog", ((5,),)), StandIn("Hund", ((6,),)), NOTHING]
+    for _ in range(500):
+        source = "the " + "".join(
+            chooser.choice(parts) + chooser.choice([" ", " ", "", ", ", ". "]) for _ in range(6)
+        )
+        marked = MarkedText(source, tokenizer, keep=True, glossary=None)
+        writer = ReadingWriter(marked, tokenizer)
+        for stand_in in stand_ins:
+            reading = writer.read(marked.text, [stand_in])
+            assert reading.source == source
+            for name in reading.names:  # what is kept is where the reading says it is
+                assert source[slice(*name.source)] == name.text
+                assert reading.text[slice(*name.read)] == stand_in.text
+
+
+def test_words_behind_kept_text_with_a_mark_have_their_own_places(tokenizer: Tokenizer) -> None:
+    line = "Ask {name} (https://example.org), the cat"
+    marked = MarkedText(line, tokenizer, keep=True, glossary=None)
+    old = StandIn("the old man", ((5,),))
+    reading = ReadingWriter(marked, tokenizer).read(marked.text, [old])
+    read, own = ([text[slice(*span)] for span in find_words(text)] for text in (reading.text, line))
+    assert [own[number] for number in reading.words[-2:]] == read[-2:] == ["the", "cat"]
+
+
     texts = [reading.text.split() for reading in segment.readings]
     assert texts[-1] == ["the", "cat", "sees", "the", "dog."]
     assert all(len(words) == 6 for words in texts[:-1])

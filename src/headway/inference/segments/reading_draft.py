@@ -71,8 +71,9 @@ class ReadingDraft:
         self.tags[first:] = [
             KeptTag(f" {t.text}", word, True, True, t.name) for t in self.tags[first:]
         ]
-        shorter = self.pieces[last][0].rstrip()
-        space = self.pieces[last][0][len(shorter) :]
+        read, source = self.pieces[last]
+        shorter = read.rstrip()
+        own = source.removesuffix(read[len(shorter) :])
         rest = [("", source) for _, source in self.pieces[last + 1 :]]
         self.pieces[last:] = [(shorter, shorter), ("", space), *rest]
         return True
