@@ -458,34 +458,6 @@ def test_text_without_words_stays_as_it_is(translator: Translator) -> None:
     ):
         assert translator.translate(line) == line
         assert len(Passage.split(line, "en").sentences) == 0
-
-
-def test_a_text_of_a_line_ends_at_tags_of_breaks_and_blocks_and_at_escapes(
-    translator: Translator, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Each text is translated as it is alone, and what divides them stays between them."""
-    search = replace(SEARCH, max_tokens=6)  # so that some texts have several segments
-    texts = ["the cat", "a {name} sees a <b>big</b> cat in the park", "DOG"]
-    alone = [*translator.stream(texts, search, align=True)]
-    name = ">>xx<<"
-    for gaps in (
-        ("", "<br>", "<br/>", ""),
-        ("<ul> <li>", " </li><li class='x'>", "</li>\t<li> ", "</li></ul>"),
-        ("", " <p>{x}</p> ", "<BR />", "<hr>"),
-        (r"\t\n", r"\n\n", r" \n", r"\t\n"),
-        ("", r"\r\n", r"\n<li>", ""),
-    ):
-        line = gaps[0] + "".join(t + gap for t, gap in zip(texts, gaps[1:], strict=True))
-        [[found, *_]] = translator.stream([line], search, align=True)
-        expected, at = gaps[0], len(gaps[0])
-        links = WordLinks.between(line, found.text)
-        for text, (best, *_), gap in zip(texts, alone, gaps[1:], strict=True):
-            pairs = best.alignment or []
-            links.add_sentence(text, at, best.text, len(expected), pairs)
-            at += len(text + gap)
-            expected += best.text + gap.rstrip() + " " * gap[-1:].isspace()
-        assert found.text == expected
-        assert found.alignment is not None
 def test_placeholders_in_addresses_are_kept(translator: Translator) -> None:
     kept = [
         "https://example.org/users/{id}", "https://example.org/?q={{query}}", "www.example.org/${id}",
@@ -518,6 +490,34 @@ def test_only_the_first_word_of_a_sentence_in_capitals_gets_one(
     assert ReadingWriter(marked, tokenizer).read(marked.text, [stand_in]).text == expected
 
 
+
+
+def test_a_text_of_a_line_ends_at_tags_of_breaks_and_blocks_and_at_escapes(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each text is translated as it is alone, and what divides them stays between them."""
+    search = replace(SEARCH, max_tokens=6)  # so that some texts have several segments
+    texts = ["the cat", "a {name} sees a <b>big</b> cat in the park", "DOG"]
+    alone = [*translator.stream(texts, search, align=True)]
+    name = ">>xx<<"
+    for gaps in (
+        ("", "<br>", "<br/>", ""),
+        ("<ul> <li>", " </li><li class='x'>", "</li>\t<li> ", "</li></ul>"),
+        ("", " <p>{x}</p> ", "<BR />", "<hr>"),
+        (r"\t\n", r"\n\n", r" \n", r"\t\n"),
+        ("", r"\r\n", r"\n<li>", ""),
+    ):
+        line = gaps[0] + "".join(t + gap for t, gap in zip(texts, gaps[1:], strict=True))
+        [[found, *_]] = translator.stream([line], search, align=True)
+        expected, at = gaps[0], len(gaps[0])
+        links = WordLinks.between(line, found.text)
+        for text, (best, *_), gap in zip(texts, alone, gaps[1:], strict=True):
+            pairs = best.alignment or []
+            links.add_sentence(text, at, best.text, len(expected), pairs)
+            at += len(text + gap)
+            expected += best.text + gap.rstrip() + " " * gap[-1:].isspace()
+        assert found.text == expected
+        assert found.alignment is not None
         assert set(found.alignment) == set(links.pairs)  # several links of one word may be the same
         total = sum(best.log_probability for best, *_ in alone)
         assert found.log_probability == pytest.approx(total)

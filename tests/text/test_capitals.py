@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from headway.text.capitals import is_in_capitals, to_capitals, to_small_letters
+from headway.text.capitals import find_initials, is_in_capitals, to_capitals, to_small_letters
 
 
 @pytest.mark.parametrize(
@@ -34,6 +34,13 @@ def test_small_letters_begin_with_a_capital() -> None:
     assert to_small_letters("“TABLE OF CONTENTS”", "en") == "“Table of contents”"
     assert to_small_letters("A. B!  “C” (3 D)? E.G. F, G", "en") == "A. B!  “C” (3 d)? E.g. F, g"
     assert to_small_letters("", "en") == ""
+
+
+def test_a_character_that_stands_for_a_word_begins_a_sentence() -> None:
+    text = "* HAS A DOG. “+ HAS! ♪ A - CAT. *. ITS NAME"
+    small = "* has a dog. “+ has! ♪ A - cat. *. Its name"
+    assert to_small_letters(text, "en", "*+") == small
+    assert find_initials(text, "*+") == {"*", "+", "A", "I"}
 
 
 def test_capitals_leave_what_is_kept() -> None:

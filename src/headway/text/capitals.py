@@ -7,7 +7,6 @@ from headway.text.kept_text import find_kept_text, list_gaps
 _LONG, _SINGLE = 4, 5  # letters of a word that is no abbreviation, beside other words and alone
 _WORD = re.compile(r"[^\W\d_]+")
 _SMALL, _LARGE = str.maketrans("Iİ", "ıi"), str.maketrans("iı", "İI")
-_FIRST_LETTER = re.compile(r"(?:^|[.!?…]\s)[\W\d_]{0,8}[^\W\d_]")
 
 
 def is_in_capitals(text: str) -> bool:
@@ -22,14 +21,26 @@ def is_in_capitals(text: str) -> bool:
     return max(lengths) >= (_LONG if len(lengths) > 1 else _SINGLE)
 
 
-def to_small_letters(text: str, language: str) -> str:
+def to_small_letters(text: str, language: str, words: str = "") -> str:
     """Return a text in capitals as sentences: only the first letter of each is a capital.
 
     Args:
         text: Any text.
         language: Its code.
+        words: Characters that stand for words: no letter after one is the first of its sentence.
     """
-    return _FIRST_LETTER.sub(lambda found: _upper(found[0], language), lower(text, language))
+    beginning = _match_beginnings(words)
+    return beginning.sub(lambda found: _upper(found[0], language), lower(text, language))
+
+
+def find_initials(text: str, words: str) -> set[str]:
+    """Return the characters with which the sentences of a text begin: letters, or those that stand for words."""
+    return {found[0][-1] for found in _match_beginnings(words).finditer(text)}
+
+
+def _match_beginnings(words: str) -> re.Pattern[str]:
+    letter = rf"[^\W\d_]|[{words}]" if words else r"[^\W\d_]"
+    return re.compile(rf"(?:^|[.!?…]\s)[\W\d_]{{0,8}}?(?:{letter})")
 
 
 def lower(text: str, language: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from html import unescape
 from typing import NamedTuple
 
-from headway.text.capitals import lower, to_small_letters
+from headway.text.capitals import find_initials, lower, to_small_letters
 from headway.text.glossary import Glossary, TermMatch
 from headway.text.kept_text import KeptText, find_kept_text
 from headway.text.tokenizer import Tokenizer
@@ -26,6 +26,13 @@ class Mark(NamedTuple):
     source: str
     kind: str
     renderings: tuple[str, ...]
+
+    @property
+    def is_word(self) -> bool:
+        """Whether the model reads a word, or a part of one."""
+        if self.kind == "reference":
+            return self.renderings[0].isalpha()
+        return self.kind != "tag"
 
 
 class MarkedText:
@@ -88,16 +95,20 @@ class MarkedText:
         return self.tokenizer.unk not in ids and not any(is_byte(subword) for subword in subwords)
 
     def to_small_letters(self, named: str, language: str) -> None:
-        """Write the text, which is in capitals, as sentences, with its terms in small letters.
+        """Write the text, which is in capitals, as sentences, also its terms.
 
         Args:
             named: The name of a target language at its beginning, or "".
             language: Code of the text's language.
         """
-        self.text = named + to_small_letters(self.text.removeprefix(named), language)
+        words = "".join(each for each, mark in self.marks.items() if mark.is_word)
+        text = self.text.removeprefix(named)
+        self.text = named + to_small_letters(text, language, words)
+        initials = find_initials(text, words)
         for character, mark in self.marks.items():
             if mark.kind == "term":
-                self.marks[character] = mark._replace(source=lower(mark.source, language))
+                write = to_small_letters if character in initials else lower
+                self.marks[character] = mark._replace(source=write(mark.source, language))
 
     def restore(self, marked: str) -> str:
         """Return the source of a part of the marked text."""
