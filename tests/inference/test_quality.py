@@ -21,7 +21,10 @@ from headway.inference.quality.evidence import FEATURES, examine, measure_featur
 from headway.inference.quality.quality_model import FILE, QualityModel, rank_correlation
 from headway.inference.quality.rating import Rater
 from headway.inference.quality.repair import find_candidates, require_numbers
-from headway.inference.search.constraints import find_alternatives
+from headway.inference.search.constraints import Constraint, find_alternatives, spell_words
+from headway.inference.segments.marked_text import MarkedText
+from headway.inference.segments.reading_writer import ReadingWriter
+from headway.inference.segments.readings import StandIn
 from headway.inference.text_translation import SentenceTranslation, TextTranslation
 from headway.inference.translation import Translation
 from headway.text.numbers import compare_numbers
@@ -307,6 +310,23 @@ def test_numbers_in_terms_are_those_of_their_renderings(tmp_path: Path) -> None:
         assert (evidence.features[list(FEATURES).index("numbers")] == 1) == (not defects)
     required = require_numbers(segment, tokenizer).readings[0].constraints
     assert len(required) == len(segment.readings[0].constraints) + 1  # 29
+
+
+def test_numbers_that_a_reading_requires_anyway_are_required_once() -> None:
+    pairs = [
+        (f"{text} 102 56%", f"{translate_words(text)} 17 102 56%") for text in sentences(400, 1)
+    ]
+    tokenizer = Tokenizer.learn(pairs, TextConfig(vocab_size=361))
+    marked = MarkedText("the 102 dogs, 56% of {name}", tokenizer, keep=True, glossary=None)
+    stand_in = StandIn("17 cats", spell_words(tokenizer, ["17 Katzen"]))
+    reading = ReadingWriter(marked, tokenizer).read(marked.text, [stand_in])
+    assert reading.text == "the 102 dogs, 56% of 17 cats"
+    segment = Segment("the 102 dogs, 56% of {name}", reading.ids, (reading,))
+    [required] = require_numbers(segment, tokenizer).readings
+    assert required.constraints == (
+        *reading.constraints,
+        Constraint(spell_words(tokenizer, ["102"])),
+    )
 
 
 def test_terms_are_placed_in_a_new_translation(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from headway.config import SearchConfig
+from headway.config import SearchConfig, TextConfig
 from headway.errors import UsageError
 from headway.inference import Translator
 from headway.inference.segments.kept_places import restore_kept
@@ -252,6 +252,21 @@ def test_tags_stand_around_the_translations_of_their_words(tokenizer: Tokenizer)
     assert text.index("</b>") <= text.index("<i>") or text.index("</i>") < text.index("</b>")
 
 
+def test_no_tag_comes_into_a_number_with_its_unit() -> None:
+    pairs = [(f"{text} USD 20 50 %", f"{text} USD 20 50 %") for text in sentences(400, 1)]
+    tokenizer = Tokenizer.learn(pairs, TextConfig(vocab_size=361))
+    for source, written, links, text in (
+        ("<b>USD 20 red</b> cat", "USD 20 Katze", [(2, 0), (3, 2)], "<b>USD 20</b> Katze"),
+        ("red <b>USD 20</b> cat", "rot USD 20 Katze", [(0, 0), (2, 2), (3, 3)], "rot <b>USD 20</b> Katze"),
+        ("<b>50 %</b>, the cat", "50 %, die Katze", [(0, 0), (1, 1), (2, 2)], "<b>50 %</b>, die Katze"),
+        ("a cat<x/> sees USD 20.", "USD 20. Katze", [(1, 0), (2, 2)], "USD 20.<x/> Katze"),
+    ):  # fmt: skip
+        marked = MarkedText(source, tokenizer, keep=True, glossary=None)
+        reading = ReadingWriter(marked, tokenizer).read(marked.text, ())
+        [tokens] = tokenizer.encode_target([written])
+        assert restore_kept(tokenizer, reading, tokens, links).text == text
+
+
 def test_kept_text_apart_from_the_sentence_stays_where_it_is(tokenizer: Tokenizer) -> None:
     tokens = tokenizer.encode_target(["die Katze sieht Haus."])[0]
     crossing = [(0, 3), (1, 2), (2, 1), (3, 0)]
@@ -363,21 +378,6 @@ def test_references_are_read_as_their_characters(tokenizer: Tokenizer) -> None:
     assert restored.words == [0, 1, 2, 3, 4]
 
 
-def test_a_name_that_a_word_continues_is_always_read(translator: Translator) -> None:
-    for text, count in (("{name}'s cat", 3), ("a{n}", 3), ("cat-{n} sees", 3), ("the cat {n}", 4)):
-        [segment] = translator.split(text)
-        assert len(segment.readings) == count, text
-
-
-def test_a_segment_of_which_nothing_is_read_is_copied(translator: Translator) -> None:
-    search = replace(SEARCH, split_sentences=True)
-    found = translator.translate("the cat sees. {name}. {other}", search)
-    assert found.endswith("{name}. {other}")
-
-
-def test_a_sentence_is_also_read_without_its_names(translator: Translator) -> None:
-    """The likeliest of its readings is taken, and every one of them keeps the name."""
-    [segment] = translator.split("the cat {name} sees the dog.")
 def test_the_sources_of_a_reading_are_the_segment(tokenizer: Tokenizer) -> None:
     chooser = random.Random(7)
     parts = ["{a}", "({b})", "https://x.org", "(https://x.org)", "&amp;", "&hellip;", "<b>", "</b>", "♪", "5 km", "the cat", "house"]  # fmt: skip
@@ -405,6 +405,21 @@ def test_words_behind_kept_text_with_a_mark_have_their_own_places(tokenizer: Tok
     assert [own[number] for number in reading.words[-2:]] == read[-2:] == ["the", "cat"]
 
 
+def test_a_name_that_a_word_continues_is_always_read(translator: Translator) -> None:
+    for text, count in (("{name}'s cat", 3), ("a{n}", 3), ("cat-{n} sees", 3), ("the cat {n}", 4)):
+        [segment] = translator.split(text)
+        assert len(segment.readings) == count, text
+
+
+def test_a_segment_of_which_nothing_is_read_is_copied(translator: Translator) -> None:
+    search = replace(SEARCH, split_sentences=True)
+    found = translator.translate("the cat sees. {name}. {other}", search)
+    assert found.endswith("{name}. {other}")
+
+
+def test_a_sentence_is_also_read_without_its_names(translator: Translator) -> None:
+    """The likeliest of its readings is taken, and every one of them keeps the name."""
+    [segment] = translator.split("the cat {name} sees the dog.")
     texts = [reading.text.split() for reading in segment.readings]
     assert texts[-1] == ["the", "cat", "sees", "the", "dog."]
     assert all(len(words) == 6 for words in texts[:-1])
@@ -443,21 +458,6 @@ def test_a_term_may_contain_codes_and_numbers_with_units(tokenizer: Tokenizer, t
     assert found == [(term, "term"), *kept]
 
 
-def test_text_without_words_stays_as_it_is(translator: Translator) -> None:
-    for line in (
-        "{name}",
-        " <br/> ",
-        "{a}: {b}",
-        "https://example.org/ (5 km)",
-        "%d %%",
-        "...",
-        " *** ",
-        "— ?!",
-        r"\n",
-        r"\t{name}\n 5",
-    ):
-        assert translator.translate(line) == line
-        assert len(Passage.split(line, "en").sentences) == 0
 def test_placeholders_in_addresses_are_kept(translator: Translator) -> None:
     kept = [
         "https://example.org/users/{id}", "https://example.org/?q={{query}}", "www.example.org/${id}",
@@ -490,6 +490,21 @@ def test_only_the_first_word_of_a_sentence_in_capitals_gets_one(
     assert ReadingWriter(marked, tokenizer).read(marked.text, [stand_in]).text == expected
 
 
+def test_text_without_words_stays_as_it_is(translator: Translator) -> None:
+    for line in (
+        "{name}",
+        " <br/> ",
+        "{a}: {b}",
+        "https://example.org/ (5 km)",
+        "%d %%",
+        "...",
+        " *** ",
+        "— ?!",
+        r"\n",
+        r"\t{name}\n 5",
+    ):
+        assert translator.translate(line) == line
+        assert len(Passage.split(line, "en").sentences) == 0
 
 
 def test_a_text_of_a_line_ends_at_tags_of_breaks_and_blocks_and_at_escapes(

@@ -80,6 +80,11 @@ def require_numbers(segment: Segment, tokenizer: Tokenizer) -> Segment:
 
 
 def _numbers_of(reading: Reading, tokenizer: Tokenizer) -> Iterator[Constraint]:
-    """Yield a constraint for each number that stands in no term: renderings of terms are required anyway."""
-    for forms in spell_numbers(reading.replace_terms(lambda *term: " ")):
+    """Yield a constraint for each number besides those that are required anyway: of terms, stand-ins and literals."""
+    required = [(term.start, term.end) for term in reading.terms]
+    required += [*(name.read for name in reading.names), *reading.literals]
+    text = reading.text
+    for start, end in required:
+        text = text[:start] + " " * (end - start) + text[end:]
+    for forms in spell_numbers(text):
         yield Constraint(spell_words(tokenizer, forms))

@@ -147,12 +147,14 @@ def _place_tags(reading: Reading, text: str, links: WordPairs) -> list[Edit]:
     """Return the edits that put tags around the translations of their words."""
     if not reading.tags:
         return []
+    own_words, text = find_words(text), _mask_literals(reading, text)
     words = find_words(text)
+    links = [(s, word_at(words, own_words[t][0])) for s, t in links if t < len(own_words)]
     closing = _pair_tags(reading.tags)
     edits: list[Edit | None] = [None] * len(reading.tags)
     source_words = find_words(reading.text)
     own = (0, len(source_words))
-    pairs = sorted(pair for pair in links if pair[1] < len(words))
+    pairs = sorted(links)
     # The open pairs: where each closes, which characters are inside, and which of these other pairs have. Pairs never
     # cross.
     is_open: list[tuple[int, int, int, list[Span]]] = [(len(reading.tags), 0, len(text), [])]
@@ -191,6 +193,16 @@ def _place_tags(reading: Reading, text: str, links: WordPairs) -> list[Edit]:
         for edit, tag in zip(edits, reading.tags, strict=True)
         if edit is not None
     ]
+
+
+def _mask_literals(reading: Reading, text: str) -> str:
+    """Return a translation with a letter for each character of a code or a number with its unit.
+
+    So each is one word without marks, and no tag comes into it.
+    """
+    for literal in {reading.text[slice(*span)] for span in reading.literals}:
+        text = text.replace(literal, "x" * len(literal))
+    return text
 
 
 def _fit_between(start: int, end: int, low: int, high: int, taken: Sequence[Span]) -> Span:

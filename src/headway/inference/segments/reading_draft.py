@@ -20,6 +20,7 @@ class ReadingDraft:
         self.names: list[KeptName] = []
         self.tags: list[KeptTag] = []
         self.terms: list[PlacedTerm] = []
+        self.literals: list[Span] = []
         self.pieces: list[tuple[str, str]] = []
         self.references: dict[str, str] = {}
         self._length = 0  # of the source so far
@@ -75,7 +76,7 @@ class ReadingDraft:
         shorter = read.rstrip()
         own = source.removesuffix(read[len(shorter) :])
         rest = [("", source) for _, source in self.pieces[last + 1 :]]
-        self.pieces[last:] = [(shorter, shorter), ("", space), *rest]
+        self.pieces[last:] = [(shorter, own), ("", source[len(own) :]), *rest]
         return True
 
     def finish(self, ids: list[int]) -> Reading:
@@ -86,5 +87,5 @@ class ReadingDraft:
         """
         return Reading(
             self.text, ids, tuple(self.constraints), tuple(self.names), tuple(self.tags),
-            tuple(self.terms), tuple(self.pieces), tuple(self.references.items()),
+            tuple(self.terms), tuple(self.pieces), tuple(self.references.items()), tuple(self.literals),
         )  # fmt: skip

@@ -153,11 +153,12 @@ class ReadingWriter:
                 draft.hang(mark.renderings[0], mark.source, part[at : at + 1], is_name=False)
             elif mark.kind == "term" or (mark.kind == "literal" and reads_literals):
                 spelled = spell_words(self.tokenizer, mark.renderings)
+                span = len(draft.text), len(draft.text) + len(mark.source)
                 if mark.kind == "literal":
                     draft.constraints.append(Constraint(spelled))
+                    draft.literals.append(span)
                 elif len(draft.terms) < MOST_TERMS:
                     draft.constraints.append(Constraint(spelled, is_term=True))
-                    span = len(draft.text), len(draft.text) + len(mark.source)
                     draft.terms.append(PlacedTerm(*span, mark.renderings))
                 draft.write(mark.source, mark.source)
             else:

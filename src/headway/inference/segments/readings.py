@@ -107,6 +107,7 @@ class Reading(NamedTuple):
         pieces: Pairs of what the model reads and what it stands for, which is mostly the same; joined they
             are ``text`` and the segment.
         references: Pairs of a character and the reference of HTML with which the source writes it.
+        literals: Where ``text`` has codes and numbers with units that the translation must contain.
     """
 
     text: str
@@ -117,6 +118,7 @@ class Reading(NamedTuple):
     terms: tuple[PlacedTerm, ...]
     pieces: tuple[tuple[str, str], ...]
     references: tuple[tuple[str, str], ...] = ()
+    literals: tuple[Span, ...] = ()
 
     @property
     def source(self) -> str:
