@@ -56,6 +56,27 @@ def beside(out: Path) -> set[str]:
     return {path.name for path in out.parent.iterdir()} - {out.name, "text.en", "whole"}
 
 
+def test_plain_output_has_as_many_lines_for_each_line(
+    model_directory: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    lines = ["the cat sees", "", "{a}: {b}", "the dog"]
+    source, out = tmp_path / "text.en", tmp_path / "out"
+    source.write_text("\n".join(lines) + "\n")
+    run(model_directory, source, out, "--search.n-best", "3")
+    written = out.read_text().split("\n")
+    assert len(written) == 3 * len(lines) + 1
+    assert written[3:9] == [""] * 3 + ["{a}: {b}"] * 3
+    assert len(set(written[:3])) == len(set(written[9:12])) == 3
+    with source.open() as file:
+        monkeypatch.setattr("sys.stdin", file)
+        words = ["--search.max-extra", "7", "--threads", "1", "--search.n-best", "3"]
+        dispatch(["translate", str(model_directory), *words])
+    assert capsys.readouterr().out.split("\n") == written
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES, ids=" ".join)
 def test_an_output_that_was_interrupted_anywhere_has_the_bytes_of_an_uninterrupted_one(

@@ -90,7 +90,9 @@ def _translate_rest(
             window, search, prefix=args.prefix, align=args.alignment, quality=args.quality
         )
         pairs = zip(window, stream, strict=True)
-        return "".join(format_lines(*pair, args, plan.text.line_end) for pair in pairs)
+        return "".join(
+            format_lines(*pair, args, search.n_best, plan.text.line_end) for pair in pairs
+        )
 
     mark = "" if plan.lines.start or args.json else plan.text.mark
     rest = plan.lines[output.lines :]

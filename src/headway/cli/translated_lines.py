@@ -9,19 +9,28 @@ if TYPE_CHECKING:
 
 
 def format_lines(
-    line: str, translations: "list[Translation]", args: argparse.Namespace, line_end: str = "\n"
+    line: str,
+    translations: "list[Translation]",
+    args: argparse.Namespace,
+    n_best: int,
+    line_end: str = "\n",
 ) -> str:
-    """Return the output for an input line: a line for each translation, or one JSON object.
+    """Return the output for an input line: ``n_best`` lines, or one JSON object.
+
+    Where there are fewer translations, as of a blank line, the last one is repeated, so that a reader of the lines
+    knows to which input line each belongs.
 
     Args:
         line: The input line.
         translations: Its n best translations.
         args: With the options ``json``, ``scores`` and ``alignment``.
+        n_best: How many were asked for.
         line_end: Of lines that are not JSON.
     """
     if args.json:
         return f"{json.dumps(_object(line, translations), ensure_ascii=False)}\n"
-    return "".join("\t".join(_columns(t, args)) + line_end for t in translations)
+    repeated = translations[-1:] * (n_best - len(translations))
+    return "".join("\t".join(_columns(t, args)) + line_end for t in [*translations, *repeated])
 
 
 def _columns(translation: "Translation", args: argparse.Namespace) -> list[str]:

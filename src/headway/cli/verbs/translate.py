@@ -60,7 +60,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="print TRANSLATION TAB word pairs: 0-0 1-2 (from 0)",
     )
     parser.add_argument(
-        "--prefix", default="", metavar="TEXT", help="start every translation with this text"
+        "--prefix", default="", metavar="TEXT", help="let the model start every translation so"
     )
     parser.add_argument(
         "--json",
@@ -138,6 +138,6 @@ def run(args: argparse.Namespace) -> None:
             lines, search, prefix=args.prefix, align=args.alignment, quality=args.quality
         )
         for line, translations in zip(lines, stream, strict=True):
-            sys.stdout.write(format_lines(line, translations, args))
+            sys.stdout.write(format_lines(line, translations, args, search.n_best))
         sys.stdout.flush()
     notice.print()
