@@ -4,6 +4,7 @@ import copy
 import json
 import os
 import random
+import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -229,6 +230,14 @@ def test_the_first_segments_of_a_long_sentence_do_not_wait_for_the_others(
     some = [next(found), next(found)]
     assert calls < 2000
     assert [*some, *found] == translator.split(line, SEARCH)
+
+
+def test_a_prefix_stands_behind_what_stays_before_the_sentence(translator: Translator) -> None:
+    lines = ["<br>the cat sees", "{a}: the cat sees", "THE CAT SEES", "{a}", ""]
+    found = [n_best[0].text for n_best in translator.stream(lines, SEARCH, prefix="die Katze")]
+    expected = ["<br>die Katze", "{a}: die Katze", "DIE KATZE", "{a}", ""]
+    assert [text[: len(start)] for text, start in zip(found, expected, strict=True)] == expected
+    assert found[3:] == lines[3:]
 
 
 def test_a_prefix_starts_the_translation(translator: Translator) -> None:
@@ -528,6 +537,17 @@ def test_streamed_tokens_equal_greedy_search(translator: Translator) -> None:
         greedy = translator.translate(line, replace(translator.default_search, beam=1))
         assert "".join(bits) == greedy
         assert len(bits) > 1 or len(greedy.split()) < 3 or line.isupper() or "{" in line
+
+
+def test_streamed_tokens_have_the_tags_of_breaks(translator: Translator) -> None:
+    search = replace(translator.default_search, beam=1)
+    line = "<p> the cat sees<br> the dog</p><p>{x} sees THE CAT<br>THE CAT SEES</p>"
+    segments = translator.split(line)
+    streamed = ["".join(stream_tokens(translator, segment)) for segment in segments]
+    found = translator.search_batch(segments, search)
+    pairs = zip(segments, found, strict=True)
+    assert streamed == [translator.join([s], [n_best])[0].text for s, n_best in pairs]
+    assert re.findall("<.*?>", "".join(streamed)) == re.findall("<.*?>", line)
 
 
 def test_a_stream_is_not_empty_where_a_search_is_not(

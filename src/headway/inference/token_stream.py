@@ -31,6 +31,8 @@ def stream_tokens(translator: Translator, segment: Segment) -> Iterator[str]:
         best = translator.search_batch([segment], replace(search, beam=1, n_best=1, sample=False))
         yield translator.join([segment], best)[0].text
         return
+    if segment.before:
+        yield segment.before
     forward = translator.token_search
     limit = forward.max_target_length(segment.ids, search)
     choices = forward.choices([segment.ids], [[]], [()], search)
@@ -60,6 +62,8 @@ def stream_tokens(translator: Translator, segment: Segment) -> Iterator[str]:
     text = _one_line(tokenizer.decode(tokens)).rstrip()
     if text.startswith(sent) and len(text) > len(sent):
         yield text[len(sent) :]
+    if after := segment.after.rstrip():
+        yield after
 
 
 def _one_line(text: str) -> str:
