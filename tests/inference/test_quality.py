@@ -16,7 +16,7 @@ from headway.config import SearchConfig, TextConfig
 from headway.errors import HeadwayError
 from headway.inference import Hypothesis, Segment, Translator
 from headway.inference.document_translation import describe_defects
-from headway.inference.quality.defects import count_copies, find_defects, keeps_words
+from headway.inference.quality.defects import count_copies, find_defects, has_loop, keeps_words
 from headway.inference.quality.evidence import FEATURES, examine, measure_features
 from headway.inference.quality.quality_model import FILE, QualityModel, rank_correlation
 from headway.inference.quality.rating import Rater
@@ -85,6 +85,32 @@ def test_a_loop_of_any_period_is_counted() -> None:
             assert count_copies([*around, *words, *around], period) == copies
     assert find_defects("a b", "ein 猫猫猫", ("en", "de")) == ()
     assert find_defects("a b", "我看猫看猫看猫", ("en", "zh")) == ("loop",)
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("他出生于2000年。", "zh"), ("1000元", "zh"), ("二〇〇〇年", "zh"), ("WWW、PPPoE", "zh"), ("等等………", "zh"),
+        ("2000年です。", "ja"), ("一九九九年", "ja"), ("ห้อง 1110", "th"),
+        ("1.000.000.000 Euro", "de"), ("1 000 000 000 euros", "fr"), ("सससुर", "hi"),
+    ],
+)  # fmt: skip
+def test_characters_of_one_number_word_or_row_of_marks_are_no_loop(
+    text: str, language: str
+) -> None:
+    assert not has_loop(text, language)
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("好好好好好好", "zh"), ("我们我们我们走", "zh"), ("好！！好！！好！！", "zh"), ("GPT-4、GPT-4、GPT-4、", "zh"),
+        ("2000 2000 2000", "zh"), ("一一一一一", "zh"), ("ハハハ", "ja"), ("ไปไปไป", "th"), ("ก้้้", "th"),
+        ("2000 2000 2000", "de"), ("किकिकिकिकि", "hi"), ("किताब किताब किताब", "hi"),
+    ],
+)  # fmt: skip
+def test_loops_are_found_in_every_script(text: str, language: str) -> None:
+    assert has_loop(text, language)
 
 
 def test_no_better_feature_lowers_the_quality_and_it_is_calibrated() -> None:

@@ -12,10 +12,10 @@ import pytest
 from headway.config import SearchConfig, TextConfig
 from headway.errors import UsageError
 from headway.inference import Translator
-from headway.inference.segments.kept_places import restore_kept
+from headway.inference.segments.kept_places import _find_marks, restore_kept
 from headway.inference.segments.marked_text import MarkedText
 from headway.inference.segments.passages import Passage
-from headway.inference.segments.reading_writer import ReadingWriter
+from headway.inference.segments.reading_writer import ReadingWriter, _spell_phrase
 from headway.inference.segments.readings import NOTHING, KeptTag, Reading, StandIn
 from headway.inference.segments.rendered_words import link_parts
 from headway.inference.token_stream import stream_tokens
@@ -265,6 +265,12 @@ def test_no_tag_comes_into_a_number_with_its_unit() -> None:
         reading = ReadingWriter(marked, tokenizer).read(marked.text, ())
         [tokens] = tokenizer.encode_target([written])
         assert restore_kept(tokenizer, reading, tokens, links).text == text
+
+
+def test_signs_of_vowels_are_no_punctuation() -> None:
+    texts = ("किताबें।", "किताबें", "house?!", "❤\ufe0f", "")
+    assert [*map(_find_marks, texts)] == ["।", "", "?!", "❤\ufe0f", ""]
+    assert _spell_phrase("ये किताबें, A") == " ये किताबें a "
 
 
 def test_kept_text_apart_from_the_sentence_stays_where_it_is(tokenizer: Tokenizer) -> None:

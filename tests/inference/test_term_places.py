@@ -11,9 +11,9 @@ from headway.inference.search.beam_search import Hypothesis
 from headway.inference.search.constraints import spell_words
 from headway.inference.segments.marked_text import MarkedText
 from headway.inference.segments.reading_writer import ReadingWriter
-from headway.inference.segments.readings import StandIn
+from headway.inference.segments.readings import PlacedTerm, StandIn
 from headway.inference.segments.splitting import Segment
-from headway.inference.term_places import _write_terms
+from headway.inference.term_places import _CORE, _has_rendering, _write_terms
 from headway.text.glossary import Glossary
 from support.toy_models import sentences
 
@@ -176,3 +176,10 @@ def test_lines_with_placeholders_and_terms_have_both(translator: Translator) -> 
         for kept in ("{name}", "{a}: ", "<b>", "</b>", "{b}", "5 km"):
             assert text.count(kept) == line.count(kept), text
         assert "Kater" in text
+
+
+def test_signs_of_vowels_are_parts_of_words() -> None:
+    assert [core[0] for core in _CORE.finditer("„किताबें“")] == ["किताबें"]
+    term = PlacedTerm(0, 1, ("किताब",))
+    assert _has_rendering("यह किताब है", term)
+    assert not _has_rendering("ये किताबें हैं", term)

@@ -1,6 +1,7 @@
 """Texts in capitals."""
 
 import time
+from unicodedata import normalize
 
 import pytest
 
@@ -28,6 +29,13 @@ from headway.text.capitals import find_initials, is_in_capitals, to_capitals, to
 )
 def test_capitals_are_found(text: str, expected: bool) -> None:
     assert is_in_capitals(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("ÉLÈVES ICI", True), ("ÉTÉ À CÔTÉ", True), ("ÉTÉ ICI", False)]
+)
+def test_accents_may_be_characters_of_their_own(text: str, expected: bool) -> None:
+    assert is_in_capitals(text) == is_in_capitals(normalize("NFD", text)) == expected
 
 
 def test_small_letters_begin_with_a_capital() -> None:

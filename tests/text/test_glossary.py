@@ -81,6 +81,7 @@ def test_stars_take_no_longer_than_the_text_and_find_what_a_plain_expression_fin
         ("dogs|dog", "Two dogs, a dog, dogsled", ["dogs", "dog"]),
         ("(?i)DOG|DOGS", "two dogs", ["dogs"]),
         (r"(a)\w?b\1*", "aba abc ab", ["aba", "ab"]),
+        ("किताब|किताबें", "ये किताबें हैं", ["किताबें"]),
         ("犬|犬猫", "犬猫", ["犬"]),  # no spaces separate words
     ],
 )
@@ -99,6 +100,34 @@ def test_accents_may_be_written_as_characters_of_their_own(word: str) -> None:
         for other in ("NFC", "NFD"):
             text = normalize(other, f"The {word} is one.")
             assert found(glossary, text) == [normalize(other, word)]
+
+
+@pytest.mark.parametrize(
+    ("term", "text", "expected"),
+    [
+        ("किताब*", "ये किताबें हैं, किताब", ["किताबें", "किताब"]),
+        ("*ताब", "किताब ताब", ["किताब", "ताब"]),
+        ("कि*ब", "किताब कि ब", ["किताब"]),
+        ("বই*", "বইয়ের বইটি", ["বইয়ের", "বইটি"]),
+        ("كِت*", "كِتَابٌ", ["كِتَابٌ"]),
+        ("שָׁל*", "שָׁלוֹם", ["שָׁלוֹם"]),
+        (
+            "caf*",
+            normalize("NFD", "Le café, les cafés"),
+            [normalize("NFD", w) for w in ("café", "cafés")],
+        ),
+    ],
+)
+def test_a_star_stands_for_marks_too(term: str, text: str, expected: list[str]) -> None:
+    assert found(Glossary.of({term: "x"}), text) == expected
+    kept = Glossary([Term(term, (), is_kept=True)]).find(text)
+    assert [match.renderings for match in kept] == [(each,) for each in expected]
+
+
+def test_many_terms_with_stars_are_read_fast() -> None:
+    started = time.process_time()
+    assert len(Glossary.of({f"{n}*": "x" for n in range(5000)})) == 5000
+    assert time.process_time() - started < 1.5
 
 
 def test_spaces_of_a_term_stand_for_any_white_space() -> None:
@@ -255,6 +284,15 @@ def test_terms_of_tbx_that_are_not_in_use_are_not_written(tmp_path: Path) -> Non
     for useless in (german[1], german[4]):
         with pytest.raises(HeadwayError, match="no terms in en and de"):
             read_tbx(tmp_path, ("en", "de"), en=english, de=useless)
+
+
+def test_elements_in_a_term_of_tbx_are_parts_of_it(tmp_path: Path) -> None:
+    term = "<tig><term>{}</term><termNote type='administrativeStatus'>{}</termNote></tig>"
+    english = term.format("CO<hi>2</hi> level", "preferred")
+    german = term.format("CO<hi>2</hi>-Gehalt", "") + term.format("Gas", "<hi>super</hi>seded")
+    assert read_tbx(tmp_path, ("en", "de"), en=english, de=german) == [
+        Term("CO2 level", ("CO2-Gehalt",))
+    ]
 
 
 def test_languages_of_tbx_are_told_apart_by_script_and_country(tmp_path: Path) -> None:

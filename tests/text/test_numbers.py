@@ -2,9 +2,12 @@
 
 import random
 import re
+import time
+from collections.abc import Sequence
 
 import pytest
 
+from headway.text import numbers
 from headway.text.numbers import compare_numbers, spell_numbers
 
 
@@ -36,6 +39,9 @@ from headway.text.numbers import compare_numbers, spell_numbers
         ("14 thousand", "14.000"),
         ("118,800 tourists", "118,8 Tausend Touristen"),
         ("2.5 million", "2 500 000"),
+        ("1.25 million people", "1.250.000 Menschen"),
+        ("10.50 thousand", "10.500"),
+        ("at 12:30 B left", "um 12.30 Uhr ging B"),
         ("1990s", "1990er"),
         ("the 3rd of 12", "der dritte von zwölf"),
         ("٤٢", "42"),
@@ -87,6 +93,46 @@ def test_marks_in_any_order_are_read() -> None:
         assert compare_numbers(text, text).different == 0
         assert compare_numbers(text, other) == compare_numbers(other, text)
         assert all(spell_numbers(text))
+
+
+def test_numbers_are_paired_as_if_each_were_compared_with_each_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def agree(one: numbers._Number, other: numbers._Number) -> bool:
+        readings = [one.readings, other.readings]
+        if one.is_scaled != other.is_scaled:
+            readings = [
+                frozenset(r.rstrip("0") for r in some if isinstance(r, str)) for some in readings
+            ]
+        return not readings[0].isdisjoint(readings[1])
+
+    def pair(ones: Sequence[numbers._Number], others: Sequence[numbers._Number]) -> object:
+        pairs, alone, left = [], [], [*others]
+        for one in ones:
+            other = next((each for each in left if agree(one, each)), None)
+            if other is None:
+                alone.append(one)
+            else:
+                left.remove(other)
+                pairs.append((one, other))
+        return pairs, alone, left
+
+    chooser = random.Random(3)
+    written = (
+        "3:20", "15:20", "7.30", "12", "04.02.1808", "1808", "4", "14", "14.000", "100", "1000", "0", "00", "000", "20",
+        "24:00", "508K", "1", "13", "130", "a", "PM", "a.m.", "thousand", "million", "Uhr", "mio", "K",
+    )  # fmt: skip
+    texts = [" ".join(chooser.choices(written, k=chooser.randint(0, 15))) for _ in range(4001)]
+    fast = [compare_numbers(*texts[n : n + 2]) for n in range(4000)]
+    monkeypatch.setattr(numbers, "_pair", pair)
+    assert fast == [compare_numbers(*texts[n : n + 2]) for n in range(4000)]
+
+
+def test_the_time_to_compare_is_linear() -> None:
+    texts = [" ".join(str(first + n) for n in range(20_000)) for first in (1000, 500_000)]
+    started = time.process_time()
+    assert compare_numbers(*texts) == (0, 40_000)
+    assert time.process_time() - started < 10  # a square would be a minute
 
 
 def test_forms_are_those_that_a_translation_may_have() -> None:

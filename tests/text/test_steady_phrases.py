@@ -127,3 +127,7 @@ def test_numbers_are_parts_of_times_and_no_stand_ins() -> None:
 def test_phrases_are_parts_of_their_text(text: str) -> None:
     for phrase, spans in find_phrases(text).items():
         assert all(text[start:end].casefold() == phrase for start, end in spans)
+
+
+def test_words_with_signs_of_vowels_are_whole() -> None:
+    assert [*find_phrases("यह किताब है")] == ["यह", "यह किताब", "किताब", "किताब है", "है"]

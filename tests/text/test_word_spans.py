@@ -1,11 +1,24 @@
 """Words, with spaces between them and without."""
 
 import random
+import re
+import sys
 import time
+import unicodedata
 
 import pytest
 
-from headway.text.words import find_words, simplify_breaks, word_at
+from headway.text.words import (
+    LETTERS,
+    MARK,
+    WORD,
+    find_neighbors,
+    find_words,
+    is_word_character,
+    simplify_breaks,
+    turn_marks_to_letters,
+    word_at,
+)
 
 
 @pytest.mark.parametrize(
@@ -63,3 +76,25 @@ def test_the_time_grows_with_the_length(piece):
     started = time.process_time()
     find_words(piece * 1_000_000)
     assert time.process_time() - started < 5  # a square would be days
+
+
+def test_combining_marks_are_parts_of_words_in_regular_expressions() -> None:
+    marks = [c for c in map(chr, range(sys.maxunicode + 1)) if unicodedata.category(c)[0] == "M"]
+    assert len(marks) > 2000
+    everything = "".join(map(chr, range(sys.maxunicode + 1)))
+    assert re.findall(f"[{MARK}]", everything) == marks
+    assert re.findall(WORD, "किताबें caf\u0065\u0301s_2, a1 ❤\ufe0f") == [
+        "किताबें",
+        "cafe\u0301s_2",
+        "a1",
+    ]
+    assert re.findall(LETTERS, "किताबें2 e\u0301te\u0301_a") == ["किताबें", "e\u0301te\u0301", "a"]
+    letters = turn_marks_to_letters("".join(marks))
+    assert letters.isalpha()
+    assert len({*letters}) == len(marks)
+    assert turn_marks_to_letters("plain é犬") == "plain é犬"
+    assert all(map(is_word_character, "का"))
+
+
+def test_neighbors_are_whole_words() -> None:
+    assert find_neighbors("किताब X पढ़ी", 6, 7) == ("^किताब", "पढ़ी")

@@ -19,10 +19,10 @@ from headway.inference.segment_text import weigh_found
 from headway.inference.segments.readings import PlacedTerm, Reading
 from headway.inference.segments.splitting import ReadingRow, Segment
 from headway.inference.token_search import TokenSearch
-from headway.text.words import find_words, is_word_character
+from headway.text.words import MARK, find_words, is_word_character, turn_marks_to_letters
 
 TRIED = 8  # words in whose place a rendering is tried
-_CORE = re.compile(r"\w.*\w|\w", re.DOTALL)
+_CORE = re.compile(rf"\w.*[\w{MARK}]|\w", re.DOTALL)  # of a word, without punctuation
 
 
 def place_terms(
@@ -192,4 +192,5 @@ def _has_spaces_between_words(text: str) -> bool:
 
 def _has_rendering(text: str, term: PlacedTerm) -> bool:
     """Return whether a text has a rendering of a term as a whole word."""
-    return any(re.search(rf"(?<!\w){re.escape(r)}(?!\w)", text) for r in term.renderings)
+    text, *renderings = map(turn_marks_to_letters, (text, *term.renderings))
+    return any(re.search(rf"(?<!\w){re.escape(r)}(?!\w)", text) for r in renderings)

@@ -3,9 +3,10 @@
 import re
 
 from headway.text.kept_text import find_kept_text, list_gaps
+from headway.text.words import LETTERS
 
 _LONG, _SINGLE = 4, 5  # letters of a word that is no abbreviation, beside other words and alone
-_WORD = re.compile(r"[^\W\d_]+")
+_WORD = re.compile(LETTERS)
 _SMALL, _LARGE = str.maketrans("Iİ", "ıi"), str.maketrans("iı", "İI")
 
 
@@ -17,7 +18,7 @@ def is_in_capitals(text: str) -> bool:
     own = " ".join(list_gaps(text, find_kept_text(text)))
     if not own.isupper():
         return False
-    lengths = [len(word) for word in _WORD.findall(own)]
+    lengths = [sum(map(str.isalpha, word)) for word in _WORD.findall(own)]
     return max(lengths) >= (_LONG if len(lengths) > 1 else _SINGLE)
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from unicodedata import normalize
 
 from headway.errors import HeadwayError
-from headway.text.words import is_inside_word, starts_sentence
+from headway.text.words import MARK, is_inside_word, starts_sentence, turn_marks_to_letters
 
 # Where a term may begin: at each word, and at each character of scripts without spaces between words.
 _PLACES = re.compile(
@@ -16,7 +16,7 @@ _PLACES = re.compile(
 )
 # No letter of an alphabet may follow a term. `is_inside_word` checks the other scripts, because a pattern with all
 # their characters takes long to compile.
-_END = r"(?-i:(?!(?<=\w)(?<=[\0-\u0dff])(?=[\0-\u0dff])\w))"
+_END = rf"(?-i:(?!(?<=[\w{MARK}])(?<=[\0-\u0dff])(?=[\0-\u0dff])[\w{MARK}]))"
 _FLAGS = re.compile(r"(?:\(\?[aiLmsux]+\))?")  # of an expression
 _BEFORE = 40  # characters before a term that show whether it begins a sentence
 
@@ -118,14 +118,20 @@ class Term:
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """Matches the term at a place; an expression of several ends takes one where no word goes on."""
+        """Matches the term at a place of a text with letters for its combining marks.
+
+        A regular expression reads the marks themselves, and of several ends takes one where no word goes on.
+        """
         flags = re.NOFLAG if self.is_case_sensitive else re.IGNORECASE
         if self.is_regex:
             re.compile(self.source, flags)  # "a)(b" is none
             own = _FLAGS.match(self.source)
             assert own is not None, "flags may be missing"
             return re.compile(f"{own[0]}(?:{self.source[own.end() :]}){_END}", flags)
-        forms = [r"\s++".join(map(_word_pattern, form.split())) for form in self._forms]
+        forms = [
+            r"\s++".join(map(_word_pattern, turn_marks_to_letters(form).split()))
+            for form in self._forms
+        ]
         return re.compile("|".join(forms), flags)
 
     @property
@@ -149,18 +155,24 @@ class Term:
         source = self.source.strip()
         return list(dict.fromkeys((source, normalize("NFC", source), normalize("NFD", source))))
 
-    def match(self, text: str, start: int) -> TermMatch | None:
-        """Return the term if it stands in a text as whole words from ``start`` on."""
-        found = self.pattern.match(text, start)
+    def match(self, text: str, in_letters: str, start: int) -> TermMatch | None:
+        """Return the term if it stands in a text as whole words from ``start`` on.
+
+        Args:
+            text: Any text.
+            in_letters: The text with letters for its combining marks.
+            start: The place of a character.
+        """
+        found = self.pattern.match(text if self.is_regex else in_letters, start)
         if found is None or not found[0] or is_inside_word(text, found.end()):
             return None
         if self.is_kept:
-            return TermMatch(start, found.end(), (found[0],), True)
+            return TermMatch(start, found.end(), (text[start : found.end()],), True)
         # Of a rendering that is offered with and without a capital, the capital is for the beginning of a sentence.
         renderings = [r for r in self.renderings if r not in self._capitalized]
         if starts_sentence(text[max(0, start - _BEFORE) : start]):
             renderings += [r for r in self.renderings if r in self._capitalized]
-        if found[0][0].isupper() and not self.source[0].isupper() and not self.is_case_sensitive:
+        if text[start].isupper() and not self.source[0].isupper() and not self.is_case_sensitive:
             # A term at the beginning of a sentence.
             renderings += [r[:1].upper() + r[1:] for r in renderings]
         return TermMatch(start, found.end(), tuple(dict.fromkeys(renderings)), False)
@@ -224,6 +236,7 @@ class Glossary:
             taken: Ranges of characters, ascending, in which there are no terms.
             whole: Ranges of characters that are wholly in a term or not at all.
         """
+        in_letters = turn_marks_to_letters(text)
         inside = {at for first, end in whole for at in range(first + 1, end)}
         found: list[TermMatch] = []
         barriers = iter([*taken, (len(text), len(text))])
@@ -235,21 +248,21 @@ class Glossary:
                 start, end = next(barriers)
             if place < at or place in inside or is_inside_word(text, place):
                 continue
-            match = self._longest(text, place, start, inside)
+            match = self._longest(text, in_letters, place, start, inside)
             if match is not None:
                 found.append(match)
                 at = match.end
         return found
 
     def _longest(
-        self, text: str, start: int, end: int, forbidden: Container[int]
+        self, text: str, in_letters: str, start: int, end: int, forbidden: Container[int]
     ) -> TermMatch | None:
         """Return the longest term from ``start`` on that ends at ``end`` at most, and at no forbidden place."""
         best: TermMatch | None = None
         two = text[start : start + 2].lower()
         for beginning in dict.fromkeys((two, two[:1], "")):
             for term in self._by_beginning.get(beginning, ()):
-                match = term.match(text, start)
+                match = term.match(text, in_letters, start)
                 if match is None or match.end > end or match.end in forbidden:
                     continue
                 if best is None or match.end > best.end:

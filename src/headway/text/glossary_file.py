@@ -234,7 +234,8 @@ class _TbxReader:
         self.rows: list[Row] = []
         self._terms: dict[str, list[_TbxTerm]] = {}
         self._language, self._line = "", 0
-        self._text: list[str] | None = None  # of the element that is read
+        self._element = ""  # whose text is read; elements in it, such as <hi>, are parts of it
+        self._text: list[str] = []
 
     def start(self, name: str, attributes: dict[str, str], line: int) -> None:
         if name in ("termEntry", "conceptEntry"):
@@ -242,7 +243,7 @@ class _TbxReader:
         elif name in ("langSet", "langSec"):
             self._language = attributes.get("xml:lang", "")
         elif name == "term" or _is_status(name, attributes):
-            self._text = []
+            self._element, self._text = name, []
 
     def end(self, name: str) -> None:
         if name in ("termEntry", "conceptEntry"):
@@ -250,8 +251,8 @@ class _TbxReader:
             used = "|".join(term.text for term in targets if term.is_used)
             if used:
                 self.rows += [Row(self._line, (source.text, used)) for source in sources]
-        elif self._text is not None:
-            text, self._text = "".join(self._text).strip(), None
+        elif name == self._element:
+            text, self._element = "".join(self._text).strip(), ""
             terms = self._terms.setdefault(self._language, [])
             if name == "term" and text:
                 terms.append(_TbxTerm(text))
@@ -259,7 +260,7 @@ class _TbxReader:
                 terms[-1] = terms[-1]._replace(is_used=False)
 
     def characters(self, text: str) -> None:
-        if self._text is not None:
+        if self._element:
             self._text.append(text)
 
     def _find(self, language: str) -> list[_TbxTerm]:

@@ -5,13 +5,14 @@ day (3:20 PM is 15:20), a date (Feb 4, 1808 is 04.02.1808), or thousands (14 tho
 """
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 SMALLEST_NUMBER = 13  # languages often spell smaller ones as words
 FOLLOWING = 12  # characters after a number that may say what it is
-_NUMBER = re.compile(r"(?<!\d)\d{1,3}(?: \d{3})+(?:[.,]\d+)?(?!\d)|\d+(?:[.,:\u00a0\u202f'’]\d+)*")
+NUMBER = r"(?<!\d)\d{1,3}(?: \d{3})+(?:[.,]\d+)?(?!\d)|\d+(?:[.,:\u00a0\u202f'’]\d+)*"
+_NUMBER = re.compile(NUMBER)
 _HALF = re.compile(r"\s?([ap])\.?\s?m\b", re.IGNORECASE)  # of a day
 _HALF_HOURS = frozenset(map(str, range(1, 13)))
 _WHOLE_DAY = re.compile(r"\s?Uhr\b")  # says that hours go to 24
@@ -36,6 +37,10 @@ class Agreement(NamedTuple):
     different: int
 
 
+# Whether a number counts thousands and the like, whether another one does, and a reading.
+_Meaning = tuple[bool, bool, str | int]
+
+
 class _Number(NamedTuple):
     """A number, or a part of one.
 
@@ -51,11 +56,15 @@ class _Number(NamedTuple):
     is_dated: bool = False
     is_scaled: bool = False
 
-    def agrees(self, other: "_Number") -> bool:
-        """Return whether it can mean the same as a number of the other text."""
-        if self.is_scaled == other.is_scaled:
-            return not self.readings.isdisjoint(other.readings)
-        return not _drop_zeros(self.readings).isdisjoint(_drop_zeros(other.readings))
+    def meanings(self) -> Iterator[_Meaning]:
+        """Yield what it may mean beside a number of its own kind, and without zeros beside one of the other kind.
+
+        Two numbers can mean the same if a meaning of one is one of the other with the kinds swapped.
+        """
+        for reading in self.readings:
+            yield self.is_scaled, self.is_scaled, reading
+            if isinstance(reading, str):
+                yield self.is_scaled, not self.is_scaled, reading.rstrip("0")
 
 
 class _Mention(NamedTuple):
@@ -81,6 +90,11 @@ class _Mention(NamedTuple):
         """What is equal if the other text writes the same."""
         return self.digits, self.half
 
+    @property
+    def is_scaled(self) -> bool:
+        """Whether it counts thousands, millions and the like."""
+        return _SCALE.match(self.following) is not None
+
     def parts(self) -> Iterator[_Number]:
         """Yield the numbers that it may be written as in another form."""
         if clock := self._find_clock():
@@ -94,8 +108,7 @@ class _Mention(NamedTuple):
             hours = _read_hours(self._find_hours(self.written))
             yield hours._replace(is_needed=False, is_dated=True)
         else:
-            is_scaled = _SCALE.match(self.following) is not None
-            yield _read_plain(self.digits)._replace(is_scaled=is_scaled)
+            yield _read_plain(self.digits)._replace(is_scaled=self.is_scaled)
 
     def forms(self) -> Iterator[str]:
         """Yield the forms in which the other text may write it."""
@@ -109,6 +122,8 @@ class _Mention(NamedTuple):
 
     def _find_clock(self) -> re.Match[str] | None:
         """Return the hours, minutes and seconds of a time of day; None: it is none."""
+        if self.is_scaled and ":" not in self.written:
+            return None  # 1.25 million
         clock = _CLOCK.fullmatch(self.written)
         if clock and int(clock[1]) <= 24 and all(int(n) < 60 for n in clock.groups("0")[1:]):
             return clock
@@ -135,18 +150,12 @@ def compare_numbers(source: str, translation: str) -> Agreement:
     common = counts[0] & counts[1]
     same = sum(count for (digits, _), count in common.items() if _is_needed(digits))
     # Those that can mean the least are paired first, and with each other.
-    left, others = (
+    numbers = (
         sorted(_read_rest(each, common), key=lambda number: len(number.readings))
         for each in mentions
     )
-    alone: list[_Number] = []
-    for number in left:
-        other = next((each for each in others if number.agrees(each)), None)
-        if other is None:
-            alone.append(number)
-        else:
-            others.remove(other)
-            same += number.is_needed or other.is_needed
+    pairs, alone, others = _pair(*numbers)
+    same += sum(number.is_needed or other.is_needed for number, other in pairs)
     different = sum(number.is_needed for number in [*alone, *others])
     # 04.02. is Feb 4 without its 2, but not Feb 5: each has a number that the other lacks.
     small = [[each for each in some if not each.is_needed] for some in (alone, others)]
@@ -155,13 +164,41 @@ def compare_numbers(source: str, translation: str) -> Agreement:
     return Agreement(same, different)
 
 
+def _pair(
+    numbers: Sequence[_Number], others: Sequence[_Number]
+) -> tuple[list[tuple[_Number, _Number]], list[_Number], list[_Number]]:
+    """Pair each number with the first of some others that can mean the same and is left.
+
+    Returns:
+        The pairs, the numbers without another, and the others without a number.
+    """
+    places: dict[_Meaning, deque[int]] = defaultdict(deque)
+    for place, other in enumerate(others):
+        for meaning in other.meanings():
+            places[meaning].append(place)
+    left = dict(enumerate(others))
+    pairs: list[tuple[_Number, _Number]] = []
+    alone: list[_Number] = []
+    for number in numbers:
+        queues = [places[b, a, reading] for a, b, reading in number.meanings()]
+        for queue in queues:
+            while queue and queue[0] not in left:
+                queue.popleft()
+        first = min((queue[0] for queue in queues if queue), default=None)
+        if first is not None:
+            pairs.append((number, left.pop(first)))
+        else:
+            alone.append(number)
+    return pairs, alone, [*left.values()]
+
+
 def spell_numbers(text: str) -> Iterator[list[str]]:
     """Yield for each number from 13 on of a text the forms in which its translation may have it.
 
     What a translation may write in yet other forms, such as 14 thousand, is left out.
     """
     for mention in _find_mentions(text):
-        if _is_needed(mention.digits) and not _SCALE.match(mention.following):
+        if _is_needed(mention.digits) and not mention.is_scaled:
             yield [*dict.fromkeys(mention.forms())]
 
 
@@ -201,7 +238,3 @@ def _is_needed(digits: str) -> bool:
 
 def _read_digits(written: str) -> str:
     return "".join(c for c in written if c.isdigit()).lstrip("0")
-
-
-def _drop_zeros(readings: frozenset[str | int]) -> frozenset[str]:
-    return frozenset(each.rstrip("0") for each in readings if isinstance(each, str))

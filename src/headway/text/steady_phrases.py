@@ -8,7 +8,7 @@ from functools import cache
 from itertools import product
 from typing import NamedTuple
 
-from headway.text.words import find_neighbors, starts_sentence
+from headway.text.words import WORD, find_neighbors, starts_sentence
 
 WORDS = 2  # of a phrase and of its translation, at most
 LEAST = 10  # lines that have a phrase
@@ -25,7 +25,7 @@ COUNTS = 3  # numbers of things
 SPELLINGS = 12  # of the translations of a phrase
 NEIGHBORS = 100  # words beside a phrase that are counted
 UNSEEN = 0.05  # lines that count for a neighbor that was not seen
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(WORD)
 _COUNT = re.compile(r"(?<!\S)([2-9]|[1-9][0-9])(?= [^\W\d])")  # of things, before their name
 
 Span = tuple[int, int]

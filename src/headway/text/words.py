@@ -5,9 +5,32 @@ import sys
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 Span = tuple[int, int]
+
+# Combining marks, such as accents and the signs of vowels: they belong to the letter before them, and yet to no `\w`.
+_MARKS = "".join(
+    character
+    for character in map(chr, (*range(0x1F000), *range(0xE0100, 0xE01F0)))
+    if unicodedata.category(character)[0] == "M"
+)
+
+
+def _write_ranges(characters: str) -> str:
+    """Return sorted characters as the ranges of a regular expression, which compile faster than each by itself."""
+    runs = groupby(enumerate(map(ord, characters)), key=lambda each: each[1] - each[0])
+    codes = ([code for _, code in run] for _, run in runs)
+    return "".join(f"{chr(run[0])}-{chr(run[-1])}" for run in codes)
+
+
+# Parts of regular expressions. Each compiles for half a millisecond, which is too long for each term of a glossary.
+MARK = _write_ranges(_MARKS)  # within brackets
+WORD = rf"\w++(?:[{MARK}]++\w*+)*+"
+LETTERS = rf"[^\W\d_]++(?:[{MARK}]++[^\W\d_]*+)*+"
+_ANY_MARK = re.compile(rf"[\u0300-\U0010ffff](?<=[{MARK}])")  # Latin text is passed over fast
+# Letters of Tangut, a script that hardly any text has.
+_LETTERS_FOR_MARKS = dict(zip(map(ord, _MARKS), range(0x17000, 0x187F8), strict=False))
 
 # Scripts without spaces between words: Thai, Lao, Burmese, Khmer; Chinese characters and hiragana.
 _SINGLE = (
@@ -17,15 +40,16 @@ _SINGLE = (
 _KATAKANA = (
     "\u30a1-\u30fa\u30fc-\u30ff\uff66-\uff9f"  # mostly loan words, each of them in one piece
 )
+UNSPACED = _SINGLE + _KATAKANA  # within brackets of a regular expression
 _OPENING = "「『（［｛〈《【〔“‘(\\[{<"
 _INVISIBLE = "\u00ad\u2060\ufeff"
 _WORD = re.compile(
     # Marks behind a character, combining ones too, belong to it, and opening and invisible ones to what follows.
     rf"[{_OPENING}{_INVISIBLE}]{{0,8}}"
     rf"(?:[{_KATAKANA}]+(?:[{_INVISIBLE}]++[{_KATAKANA}]++)*+|[{_SINGLE}])[^\w\s{_OPENING}]*"
-    rf"|(?:(?![{_OPENING}{_INVISIBLE}]{{1,8}}[{_SINGLE}{_KATAKANA}])[^\s{_SINGLE}{_KATAKANA}])+"
+    rf"|(?:(?![{_OPENING}{_INVISIBLE}]{{1,8}}[{UNSPACED}])[^\s{UNSPACED}])+"
 )
-_SINGLE_CHARACTER = re.compile(f"[{_SINGLE}{_KATAKANA}]")
+_SINGLE_CHARACTER = re.compile(f"[{UNSPACED}]")
 # Characters that say where a line may break, and nothing else to a reader.
 _OTHER_SPACE = re.compile("[\u00a0\u2000-\u200a\u202f\u205f]")
 _OTHER_HYPHEN = re.compile("[\u2010\u2011]")
@@ -33,7 +57,7 @@ _SEVERAL_SPACES = re.compile(r"(?<=\S) {2,}(?=\S)")
 _IN_WORD = re.compile(
     rf"(?<=[^\s{_INVISIBLE}])[{_INVISIBLE}]++|(?<![{_INVISIBLE}])[{_INVISIBLE}]++(?=\S)"
 )
-_TOKEN = re.compile(r"\w+|[^\w\s]")
+_TOKEN = re.compile(rf"{WORD}|[^\w\s]")
 _SENTENCE_START = re.compile(r"(?:^|[.!?\u3002\uff01\uff1f])\W*$")
 
 
@@ -82,6 +106,14 @@ def is_word_character(text: str) -> bool:
 def is_inside_word(text: str, at: int) -> bool:
     """Return whether a word goes on from the character before a place to the one after it."""
     return 0 < at < len(text) and is_word_character(text[at - 1]) and is_word_character(text[at])
+
+
+def turn_marks_to_letters(text: str) -> str:
+    """Return a text with a letter for each combining mark, so that `\\w` matches it; no two marks have the same one.
+
+    A pattern that reads such texts needs no `MARK`, so that it compiles in microseconds.
+    """
+    return text.translate(_LETTERS_FOR_MARKS) if _ANY_MARK.search(text) else text
 
 
 def simplify_breaks(text: str) -> str:

@@ -6,12 +6,17 @@ from typing import Literal
 
 from headway.text.kept_text import has_words, is_all_kept
 from headway.text.languages import is_unspaced
-from headway.text.numbers import compare_numbers
+from headway.text.numbers import NUMBER, compare_numbers
+from headway.text.words import LETTERS, MARK, UNSPACED, WORD, turn_marks_to_letters
 
 Defect = Literal["loop", "numbers", "untranslated"]
 
-_WORD = re.compile(r"[^\W\d_]+")
-_UNIT = re.compile(r"\w+")
+_WORD = re.compile(LETTERS)
+# The units that a loop repeats: a number such as 1,000,000 is one, and without spaces between words a row of one mark, too.
+_UNIT = re.compile(f"{NUMBER}|{WORD}")
+_UNSPACED_UNIT = re.compile(
+    rf"{NUMBER}|[〇零一二三四五六七八九]+|[^\W\d_{UNSPACED}]+|(?P<mark>[^\w\s{MARK}])(?P=mark)*|\S"
+)
 _STUTTER = re.compile(r"([^\W\d_]{1,4}?)\1{4,}")  # a loop inside a word
 LONGEST_LOOP = 12  # words, or characters of a script without spaces
 COPIES = 3  # of the same words, one after the other
@@ -70,10 +75,11 @@ def _share_words(words: Sequence[str], text: str) -> float:
 
 def has_loop(text: str, language: str) -> bool:
     """Return whether up to 12 words come three times in a row, or a few letters five times."""
-    words = list(text) if is_unspaced(language) else _UNIT.findall(text)
+    units = _UNSPACED_UNIT if is_unspaced(language) else _UNIT
+    words = [found[0] for found in units.finditer(text)]
     periods = range(1, LONGEST_LOOP + 1)
     return any(count_copies(words, period) >= COPIES for period in periods) or bool(
-        _STUTTER.search(text)
+        _STUTTER.search(turn_marks_to_letters(text))
     )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.text.tokenizer import Tokenizer
-from headway.text.words import is_inside_word, is_word_character
+from headway.text.words import is_byte, is_inside_word, is_word_character
 
 CONTINUES, ENDS_INSIDE = 1, 2  # bits of a token in `Words.kinds`
 
@@ -59,11 +59,8 @@ class Words:
         """Read the words of a tokenizer's target vocabulary."""
         subwords = tokenizer.target_subwords(range(tokenizer.target_vocab_size))
         # An entry such as <0xC3> is a byte of a character that has no subword, perhaps of a letter.
-        is_byte = [subword.startswith("<0x") and len(subword) == 6 for subword in subwords]
         continues, ends_inside = (
-            np.array(
-                [b or is_word_character(s[end]) for s, b in zip(subwords, is_byte, strict=True)]
-            )
+            np.array([is_byte(s) or is_word_character(s[end]) for s in subwords])
             for end in (slice(None, 1), slice(-1, None))
         )
         for control in (tokenizer.eos, tokenizer.unk, tokenizer.target_pad):

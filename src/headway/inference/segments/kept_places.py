@@ -11,9 +11,9 @@ from headway.inference.search.constraints import find_alternatives
 from headway.inference.segments.readings import KeptName, KeptTag, Reading
 from headway.text.kept_text import ELEMENT
 from headway.text.tokenizer import Tokenizer
-from headway.text.words import Span, find_words, is_word_character, word_at
+from headway.text.words import MARK, Span, find_words, is_word_character, word_at
 
-_MARKS = re.compile(r"[^\w\s]*$")
+_MARKS = re.compile(rf"(?:[^\w\s{MARK}][^\w\s]*)?$")
 _SPACES = re.compile(" +$")
 
 

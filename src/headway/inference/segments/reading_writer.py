@@ -19,7 +19,13 @@ from headway.inference.segments.reading_draft import ReadingDraft
 from headway.inference.segments.readings import NOTHING, PlacedTerm, Reading, StandIn
 from headway.text.steady_phrases import SteadyPhrase
 from headway.text.tokenizer import Tokenizer
-from headway.text.words import find_neighbors, is_word_character, simplify_breaks, starts_sentence
+from headway.text.words import (
+    WORD,
+    find_neighbors,
+    is_word_character,
+    simplify_breaks,
+    starts_sentence,
+)
 
 COPIES = 3  # readings with words that are copied
 _JOINTS = "'\u2019-"  # of words
@@ -205,4 +211,4 @@ def _may_be_nothing(parts: Parts, number: int) -> bool:
 
 def _spell_phrase(text: str) -> str:
     """Return the words of a text without capitals, each between spaces."""
-    return " ".join(["", *re.findall(r"\w+", text.casefold()), ""])
+    return " ".join(["", *re.findall(WORD, text.casefold()), ""])
