@@ -155,17 +155,17 @@ def test_subwords_with_dropout_are_as_long_as_those_of_sentencepiece() -> None:
 
 @pytest.mark.slow
 def test_subwords_with_dropout_are_the_same_in_every_process() -> None:
-    code = """
-from test_tokenizer import pairs
+    code = f"""
+pairs = {pairs()}
 from headway.config import TextConfig
 from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import Draw
-tokenizer = Tokenizer.learn(pairs(), TextConfig(vocab_size=331))
-print(tokenizer.encode_source([text for text, _ in pairs()], Draw(0.2, 1)))
+tokenizer = Tokenizer.learn(pairs, TextConfig(vocab_size=331))
+print(tokenizer.encode_source([text for text, _ in pairs], Draw(0.2, 1)))
 """
     outputs = {
         subprocess.run(
-            [sys.executable, "-c", code], cwd=Path(__file__).parent, env=os.environ | {"PYTHONHASHSEED": seed},
+            [sys.executable, "-c", code], env=os.environ | {"PYTHONHASHSEED": seed},
             capture_output=True, check=True,
         ).stdout
         for seed in "12"
