@@ -123,12 +123,15 @@ class Reader(HTMLParser):
 def test_finished_results_are_reused_and_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module = type("Module", (), {"TITLE": "F & G", "SECTION": "1", "run": staticmethod(fake)})
+    calls: list[Work] = []
+
+    def run(work: Work) -> Result:
+        calls.append(work)
+        return fake(work)
+
+    module = type("Module", (), {"TITLE": "F & G", "SECTION": "1", "run": staticmethod(run)})
     monkeypatch.setattr(reproduction, "EXPERIMENTS", ("fake",))
-    calls: list[str] = []
-    monkeypatch.setattr(
-        reproduction.importlib, "import_module", lambda n: (calls.append(n), module)[1]
-    )
+    monkeypatch.setattr(reproduction.importlib, "import_module", lambda name: module)
     shown: list[str] = []
     first = reproduce("fake", Work(tmp_path, "toy", show=shown.append))
     assert reproduce("fake", Work(tmp_path, "toy", show=shown.append)) == first

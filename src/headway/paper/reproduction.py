@@ -42,7 +42,10 @@ ALL = sorted(EXPERIMENTS, key=lambda name: name == "table2")
 
 
 class Experiment(Protocol):
-    """What every module of `EXPERIMENTS` defines."""
+    """What every module of `EXPERIMENTS` defines.
+
+    One that reads files besides the work's text also has ``given_files(work)``, which returns their paths.
+    """
 
     TITLE: str
     SECTION: str
@@ -153,13 +156,17 @@ def _read(path: Path) -> Result | None:
 
 def _key(name: str, work: Work) -> str:
     """Return what the result of an experiment depends on."""
-    texts = [work.text_fingerprint]
-    if name == "table4":
-        texts += map(hash_file, work.treebank_files())
+    # An experiment may read files besides the work's text: it says which.
+    given_files = getattr(_load(name), "given_files", _no_files)
+    texts = [work.text_fingerprint, *map(hash_file, given_files(work))]
     text = hashlib.sha256("".join(texts).encode()).hexdigest()[:8]
     code = code_version(f"{experiments.__name__}.{name}")[:8]
     seeds = ", ".join(map(str, work.seeds))
     return f"{work.scale}, seeds {seeds}, device {work.device}, text {text}, code {code}"
+
+
+def _no_files(work: Work) -> list[Path]:
+    return []
 
 
 def _covers(result: Result, work: Work) -> bool:

@@ -57,7 +57,7 @@ class _Number(NamedTuple):
     is_scaled: bool = False
 
     def meanings(self) -> Iterator[_Meaning]:
-        """Yield what it may mean beside a number of its own kind, and without zeros beside one of the other kind.
+        """Yield its readings for a number of the same kind, and, without zeros at the end, for one of the other kind.
 
         Two numbers can mean the same if a meaning of one is one of the other with the kinds swapped.
         """

@@ -6,8 +6,10 @@ they are missing, sentences are made by rules.
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 
 from headway.config import Config, ModelConfig, TextConfig
+from headway.errors import HeadwayError
 from headway.paper.experiments.table4_treebank import make_treebank
 from headway.paper.published import TABLE4
 from headway.paper.results import Claim, Result, Table, collect
@@ -92,9 +94,27 @@ def write_commands(work: Work) -> Table:
     )
 
 
+def given_files(work: Work) -> list[Path]:
+    """Return the files of the treebank that is given: training, validation and test trees; none: no treebank is.
+
+    Raises:
+        HeadwayError: If only some of them are there.
+    """
+    folder = work.directory / "treebank"
+    parts = ("train", "valid", "test")
+    found = {part: sorted(folder.glob(f"{part}.tree*")) for part in parts}
+    missing = [f"{part}.tree" for part, files in found.items() if not files]
+    if missing and folder.exists():
+        raise HeadwayError(
+            f"{folder}: has no {' and no '.join(missing)}: a treebank is train.tree, valid.tree and test.tree,"
+            " plain or compressed; without this directory, sentences are made by rules"
+        )
+    return [files[0] for files in found.values() if files]
+
+
 def find_treebank(work: Work) -> Treebank:
     """Return the treebank that is given, or one made by rules."""
-    if files := work.treebank_files():
+    if files := given_files(work):
         most = work.pick(toy=30, minutes=None)
         return Treebank("the treebank given", False, *(read_treebank(f)[:most] for f in files))
     trees = make_treebank(work.pick(toy=90, minutes=9000))

@@ -1,4 +1,4 @@
-"""The systems that the paper names beside its own, each small and by the equations of its own paper.
+"""Small versions of the systems that the paper compares itself with or names, by the equations of their own papers.
 
 Read ``rival.py`` first: it says what every translator has. Then each file is one system:
 

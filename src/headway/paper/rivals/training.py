@@ -88,7 +88,7 @@ def train_rival(directory: Path) -> None:
 def score_rival(
     model: Rival | Transformer, data: PreparedData, config: settings.Config, test: list[Path]
 ) -> dict[str, float]:
-    """Return the scores of `Bitext.score`: perplexity, accuracy, confidence and BLEU; all systems search alike."""
+    """Return perplexity, accuracy, confidence and BLEU, as `Bitext.score` does, but with one search for all systems."""
     pairs: Pairs = tuple(zip(*(read_lines(path) for path in test), strict=True))
     scores = score_predictions(cast(Transformer, model), data.tokenizer, pairs)
     if isinstance(model, Transformer):

@@ -62,7 +62,7 @@ class PlannedTrial:
         return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
     def _modules(self, task: Task) -> list[str]:
-        """Return the modules on whose sources the result depends."""
+        """Return the names of the modules that train and score the model: the result depends on their source code."""
         functions = [each for each in (self.change, self.trainer) if each]
         return sorted({RUNNER, type(task).__module__, *(f.__module__ for f in functions)})
 

@@ -106,7 +106,7 @@ class Group:
         return [a - b for a, b in zip(self.values(score), base.values(score), strict=True)]
 
     def nats_less(self, base: "Group") -> list[float]:
-        """Return by how much each trial's log perplexity exceeds that of the base with the same seed, in nats."""
+        """Return each trial's log perplexity less that of the base's trial with the same seed, in nats."""
         pairs = zip(self.perplexity, base.perplexity, strict=True)
         return [math.log(ours / theirs) for ours, theirs in pairs]
 

@@ -142,23 +142,6 @@ class Work:
             raise HeadwayError(f"--scale {self.scale} needs text: give --train and --valid")
         return Bitext.built_in(*self.pick(toy=(300, 6), minutes=(24_000, 600)))
 
-    def treebank_files(self) -> list[Path]:
-        """Return the files of the treebank that is given: training, validation and test trees; none: no treebank is.
-
-        Raises:
-            HeadwayError: If only some of them are there.
-        """
-        folder = self.directory / "treebank"
-        parts = ("train", "valid", "test")
-        found = {part: sorted(folder.glob(f"{part}.tree*")) for part in parts}
-        missing = [f"{part}.tree" for part, files in found.items() if not files]
-        if missing and folder.exists():
-            raise HeadwayError(
-                f"{folder}: has no {' and no '.join(missing)}: a treebank is train.tree, valid.tree and test.tree,"
-                " plain or compressed; without this directory, sentences are made by rules"
-            )
-        return [files[0] for files in found.values() if files]
-
     def pick(self, *, toy: T, minutes: T, hours: T | None = None) -> T:
         """Return the value for this scale; without one for "hours", that of "minutes"."""
         if self.scale == "toy":
