@@ -184,10 +184,10 @@ def test_every_segment_of_a_long_line_starts_with_its_language(
     segments = translator.split(f">>deu<< {line}")
     parts = [segment.text for segment in segments]
     assert len(parts) > 2
-    assert all(part.startswith(">>deu<<") for part in parts)
-    assert "".join(part.removeprefix(">>deu<<") for part in parts).split() == line.split()
+    assert {segment.language_name for segment in segments} == {">>deu<< "}
+    assert "".join(parts) == line
     assert all(len(segment.ids) <= 17 for segment in segments)
-    encoded = translator.tokenizer.encode_source([part.strip() for part in parts])
+    encoded = translator.tokenizer.encode_source([">>deu<<" + part.strip() for part in parts])
     assert [segment.ids for segment in segments] == encoded
     assert "".join(segment.text for segment in translator.split(line)) == line
 
@@ -208,7 +208,7 @@ def test_words_are_aligned_in_a_line_that_starts_with_its_language(
         # For each part: the numbers of its words in the line, and those of the words of its translation.
         words, said, first, expected = (named + line).split(), 0, int(named[-1] == " "), []
         for segment in segments:
-            bare = segment.text.removeprefix(">>deu<<").split()
+            bare = segment.text.split()
             assert bare == [w.removeprefix(">>deu<<") for w in words[first : first + len(bare)]]
             [found] = translator.search_batch([segment])[0]
             links = translator.align(segment, found)

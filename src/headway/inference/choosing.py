@@ -161,7 +161,6 @@ def _choose(
         else segment.text.strip()
         for segment, n_best in zip(segments, found, strict=True)
     ]
-    texts = [text.removeprefix(tokenizer.named_language(text)) for text in texts]
     ranked = rank_by_backward_model(texts, found, tokenizer, backward, search)
     return [_put_placed_first(*each, search.n_best) for each in zip(found, ranked, strict=True)]
 

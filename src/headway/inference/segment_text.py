@@ -62,7 +62,7 @@ def weigh_found(
     targets = [hypothesis.tokens for _, hypothesis in pairs]
     attention = forward.attend(sources, targets, search) if pairs else []
     for pair, target, weights_TS in zip(pairs, targets, attention, strict=True):
-        yield weigh_words(forward.tokenizer, _text_of(forward, *pair), target, weights_TS)
+        yield weigh_words(forward.tokenizer, _text_of(*pair), target, weights_TS)
 
 
 def _reading_of(segment: Segment, hypothesis: Hypothesis) -> Reading | None:
@@ -75,12 +75,10 @@ def _ids_of(segment: Segment, hypothesis: Hypothesis) -> list[int]:
     return segment.ids if reading is None else reading.ids
 
 
-def _text_of(forward: TokenSearch, segment: Segment, hypothesis: Hypothesis) -> str:
+def _text_of(segment: Segment, hypothesis: Hypothesis) -> str:
     """Return what the model has read, with the name of a target language at its beginning, if any."""
     reading = _reading_of(segment, hypothesis)
-    if reading is None:
-        return segment.text
-    return forward.tokenizer.named_language(segment.text) + reading.text.strip()
+    return segment.language_name + (segment if reading is None else reading).text.strip()
 
 
 def _needs_links(reading: Reading | None, all_of_them: bool) -> bool:

@@ -68,9 +68,7 @@ def join_segments(
         ratings: The rating of each, or None.
     """
     translations = []
-    # Each segment starts with the target language that the line names.
-    named = tokenizer.named_language(segments[0].text) if segments else ""
-    sources = [s.before + s.text.removeprefix(named) + s.after for s in segments]
+    sources = [s.before + s.text + s.after for s in segments]
     for rank, hypotheses in enumerate(zip(*found, strict=False)):
         texts = [of[rank] for of in written]
         translations.append(
@@ -82,7 +80,7 @@ def join_segments(
                 tokens=[s for h in hypotheses for s in tokenizer.target_subwords(h.tokens[:-1])],
                 alignment=None
                 if links is None
-                else _join_alignments(segments, sources, texts, [of[rank] for of in links], named),
+                else _join_alignments(segments, sources, texts, [of[rank] for of in links]),
                 **(
                     {} if ratings is None else _join_ratings(hypotheses, [r[rank] for r in ratings])
                 ),
@@ -107,11 +105,11 @@ def _join_alignments(
     sources: list[str],
     texts: list[str],
     links: Sequence[WordPairs],
-    named: str,
 ) -> WordPairs:
-    """Renumber the words of segments as words of the line, which starts with ``named``."""
-    of_line = WordLinks.between(named + "".join(sources), join_translations(sources, texts))
-    start, before = len(named), ""
+    """Renumber the words of segments as words of the line."""
+    language_name = segments[0].language_name
+    of_line = WordLinks.between(language_name + "".join(sources), join_translations(sources, texts))
+    start, before = len(language_name), ""
     for at, (segment, source, text) in enumerate(zip(segments, sources, texts, strict=True)):
         first = len(segment.before)
         own = source[first : len(source) - len(segment.after)]

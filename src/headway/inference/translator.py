@@ -25,7 +25,7 @@ from headway.inference.saving import save_translator
 from headway.inference.scoring import score_pairs
 from headway.inference.search.beam_search import Hypothesis
 from headway.inference.segment_text import SegmentWriter
-from headway.inference.segments.line_splitting import split_into_segments
+from headway.inference.segments.line_splitting import LineSplitter
 from headway.inference.segments.splitting import ReadingRow, Segment
 from headway.inference.token_search import TokenSearch
 from headway.inference.translation import Translation, join_segments
@@ -337,8 +337,8 @@ class Translator:
         """Split a line into segments that the model can take, with their source token ids.
 
         The texts of the segments joined, with the tags before and after them, are the line without
-        white space around it. If the line starts with the name of a target language (``>>deu<<``),
-        every segment starts with it.
+        white space around it. A name of a target language (``>>deu<<``) at the line's beginning is
+        in no text, but in `Segment.language_name` of every segment.
 
         Args:
             line: Raw text; a blank line, and one that only has what is kept, has no segments.
@@ -354,9 +354,9 @@ class Translator:
             search = replace(search, split_sentences=self.default_search.split_sentences)
         longest = max(1, min(search.max_tokens, self.token_search.max_positions - search.max_extra))
         stand_ins = partial(self.token_search.stand_ins, search.precision, self.languages)
-        return split_into_segments(
-            line, self.tokenizer, self.languages[0], search, longest, self.glossary, stand_ins
-        )
+        return LineSplitter(
+            self.tokenizer, self.languages[0], search, longest, self.glossary, stand_ins
+        ).split(line)
 
     def search_batch(
         self,

@@ -68,7 +68,7 @@ def examine(
         wanted = [constraint.alternatives for constraint in reading.constraints]
         spans = find_alternatives(tokenizer, wanted, written)
         forced = [place for span in spans.values() for place in range(*span)]
-    source = text.strip().removeprefix(tokenizer.named_language(text.strip()))
+    source = text.strip()
     features = measure_features(models, ids, written, (source, translation), forced)
     return Evidence(source, translation, features)
 

@@ -1,12 +1,12 @@
 """Split a line into the segments that a model translates, each with its placeholders and terms of a glossary."""
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
+from dataclasses import dataclass
 
 from headway.config import SearchConfig
 from headway.inference.segments.marked_text import MarkedText
 from headway.inference.segments.reading_writer import ReadingWriter
-from headway.inference.segments.readings import Reading, StandIn
+from headway.inference.segments.readings import StandIn
 from headway.inference.segments.splitting import Segment, split_line, split_sentences
 from headway.text.capitals import is_in_capitals
 from headway.text.glossary import Glossary
@@ -30,64 +30,59 @@ def _put_between(before: str, segments: Iterator[Segment], after: str) -> Iterat
     yield last._replace(after=after)
 
 
-def split_into_segments(
-    line: str,
-    tokenizer: Tokenizer,
-    language: str,
-    search: SearchConfig,
-    longest: int,
-    glossary: Glossary | None,
-    stand_ins: Callable[[], Sequence[StandIn]],
-) -> Iterator[Segment]:
-    """Yield the segments of a line; see `Translator.split`.
+@dataclass(frozen=True)
+class LineSplitter:
+    """Splits lines into segments; see `Translator.split`.
 
     Args:
-        line: Raw text.
         tokenizer: Of the model.
-        language: Code of the line's language.
+        language: Code of the lines' language.
         search: Search settings: what is kept, and whether each sentence is translated alone.
         longest: Tokens of a segment, at most.
         glossary: Prescribes the translations of terms; None: there is none.
         stand_ins: Returns those of the model; called if there is text to replace.
     """
-    stripped = line.strip()
-    if not stripped or (search.keep and _is_kept(stripped)):
-        return
 
-    def encode(text: str) -> list[int]:
-        return tokenizer.encode_source([simplify_breaks(text)])[0]
+    tokenizer: Tokenizer
+    language: str
+    search: SearchConfig
+    longest: int
+    glossary: Glossary | None
+    stand_ins: Callable[[], Sequence[StandIn]]
 
-    def encode_marked(text: str) -> list[int]:
-        return encode(marked.restore(text))
-
-    named = tokenizer.named_language(stripped)
-    gap, *parts = divide_at_breaks(stripped.removeprefix(named)) if search.keep else [""]
-    if len(parts) > 2 or (parts and (gap.strip() or parts[1])):
+    def split(self, line: str) -> Iterator[Segment]:
+        """Yield the segments of a line."""
+        stripped = line.strip()
+        if not stripped or (self.search.keep and _is_kept(stripped)):
+            return
+        text = stripped.removeprefix(self.tokenizer.named_language(stripped)).lstrip()
+        language_name = stripped[: len(stripped) - len(text)]
+        gap, *parts = divide_at_breaks(text) if self.search.keep else [""]
+        if not parts:
+            gap, parts = "", [text, ""]
         for part, after in zip(parts[::2], parts[1::2], strict=True):
-            of_part = split_into_segments(
-                named + part, tokenizer, language, search, longest, glossary, stand_ins
-            )
-            yield from _put_between(gap, of_part, after)
+            yield from _put_between(gap, self._split_text(part, language_name), after)
             gap = ""
-        return
-    marked = MarkedText(stripped, tokenizer, keep=search.keep, glossary=glossary)
-    # The text as it is written decides: its only words may be terms.
-    if is_capital := search.keep and is_in_capitals(stripped.removeprefix(named)):
-        marked.to_small_letters(named, language)
-    longest = max(1, longest - bool(named))
-    encode_part = encode_marked if marked.marks else encode
-    texts = (
-        split_sentences(marked.text, language) if search.split_sentences is True else [marked.text]
-    )
-    writer = ReadingWriter(marked, tokenizer, stand_ins, named) if marked.marks else None
-    segments = (split_line(text, language, encode_part, longest) for text in texts)
-    for number, segment in enumerate(chain.from_iterable(segments)):
-        text, ids = segment.text, segment.ids
-        if named and number:
-            text = named + text
-            ids = encode_part(text.strip())
-        readings: tuple[Reading, ...] = ()
-        if writer is not None:
-            readings = writer.readings(text.removeprefix(named))
-            text = marked.restore(text)
-        yield Segment(text, ids, readings, is_capital)
+
+    def _split_text(self, text: str, language_name: str) -> Iterator[Segment]:
+        """Yield the segments of a text without breaks; the model reads the name of a language before each."""
+        tokenizer, language = self.tokenizer, self.language
+        marked = MarkedText(text, tokenizer, keep=self.search.keep, glossary=self.glossary)
+        # The text as it is written decides: its only words may be terms.
+        if is_capital := self.search.keep and is_in_capitals(text):
+            marked.to_small_letters(language)
+
+        def encode(part: str) -> list[int]:
+            written = simplify_breaks(marked.restore(part))
+            return tokenizer.encode_source([language_name + written])[0]
+
+        writer = ReadingWriter(marked, tokenizer, self.stand_ins, language_name)
+        is_split = self.search.split_sentences is True
+        for sentence in split_sentences(marked.text, language) if is_split else [marked.text]:
+            for part in split_line(sentence, language, encode, self.longest):
+                yield part._replace(
+                    text=marked.restore(part.text),
+                    readings=writer.readings(part.text),
+                    is_capital=is_capital,
+                    language_name=language_name,
+                )

@@ -94,17 +94,15 @@ class MarkedText:
         subwords = self.tokenizer.target_subwords(ids)
         return self.tokenizer.unk not in ids and not any(is_byte(subword) for subword in subwords)
 
-    def to_small_letters(self, named: str, language: str) -> None:
+    def to_small_letters(self, language: str) -> None:
         """Write the text, which is in capitals, as sentences, also its terms.
 
         Args:
-            named: The name of a target language at its beginning, or "".
             language: Code of the text's language.
         """
         words = "".join(each for each, mark in self.marks.items() if mark.is_word)
-        text = self.text.removeprefix(named)
-        self.text = named + to_small_letters(text, language, words)
-        initials = find_initials(text, words)
+        initials = find_initials(self.text, words)
+        self.text = to_small_letters(self.text, language, words)
         for character, mark in self.marks.items():
             if mark.kind == "term":
                 write = to_small_letters if character in initials else lower

@@ -39,7 +39,7 @@ class ReadingWriter:
         marked: The marked text.
         tokenizer: Of the model.
         stand_ins: Returns those of the model; called if there is text to replace.
-        language: The name of a target language that the model reads first, such as ``>>deu<<``.
+        language_name: The name of a target language that the model reads first, such as ``>>deu<<``.
     """
 
     def __init__(
@@ -47,16 +47,16 @@ class ReadingWriter:
         marked: MarkedText,
         tokenizer: Tokenizer,
         stand_ins: Callable[[], Sequence[StandIn]] = tuple,
-        language: str = "",
+        language_name: str = "",
     ) -> None:
         self.marked, self.tokenizer = marked, tokenizer
-        self.stand_ins, self.language = stand_ins, language
+        self.stand_ins, self.language_name = stand_ins, language_name
 
     def readings(self, part: str) -> tuple[Reading, ...]:
         """Return the readings of a part of the marked text; none: the model reads the text itself.
 
         Args:
-            part: Without the name of a target language.
+            part: Of `MarkedText.text`.
         """
         kept = [mark for _, mark in self.marked.parts(part) if mark is not None]
         kinds = {mark.kind for mark in kept}
@@ -141,7 +141,7 @@ class ReadingWriter:
         """Return what the model reads for a part of the marked text.
 
         Args:
-            part: Without the name of a target language.
+            part: Of `MarkedText.text`.
             stand_ins: The stand-ins to take, in this order; after the last comes the first again.
             reads_literals: Whether the model reads numbers with units, and not stand-ins for them.
         """
@@ -178,7 +178,7 @@ class ReadingWriter:
                     written = known.initial
                 draft.write_name(written, mark.renderings[0], alternatives, mark.source)
         plain = simplify_breaks(draft.text.strip())
-        return draft.finish(self.tokenizer.encode_source([self.language + plain])[0])
+        return draft.finish(self.tokenizer.encode_source([self.language_name + plain])[0])
 
 
 Parts = Sequence[tuple[str, Mark | None]]  # of a marked text

@@ -20,11 +20,14 @@ class Segment(NamedTuple):
     Attributes:
         text: Raw text; of a line in capitals, as a sentence. White space at its end shows how the next segment
             was attached.
-        ids: Source token ids of the text without white space around it, ``</s>`` last.
+        ids: Source token ids of the text, without white space around it and behind the name of its target language, if
+            it has one; ``</s>`` last.
         readings: What the model reads instead, if the translation must contain something.
         is_capital: Whether the line is in capitals, so that its translation is written so.
         before: Tags such as ``<li>`` before the text, which stand before its translation, too.
         after: Tags such as ``<br>`` behind the text, which stand behind its translation, too.
+        language_name: The name of a target language at the line's beginning, such as ``>>deu<<``, with the white space
+            behind it; or "".
     """
 
     text: str
@@ -33,6 +36,7 @@ class Segment(NamedTuple):
     is_capital: bool = False
     before: str = ""
     after: str = ""
+    language_name: str = ""
 
 
 class ReadingRow(NamedTuple):
