@@ -9,8 +9,15 @@ WALK = Path(__file__).parents[1] / "docs" / "walk"
 SCRIPTS = sorted(WALK.glob("*.py"))
 HEAD = """# A walk from equation to code to output
 
-Short notebooks for readers who know PyTorch but not the Transformer. Most put a few lines by hand beside Headway's own
-part, and check that both give the same numbers; two train a small model instead. Each ends with questions; the answers are folded away below them. The files are
+Short notebooks for readers who know PyTorch but not the Transformer of "Attention Is All You Need" (Vaswani et al.,
+[2017](https://arxiv.org/abs/1706.03762)). Sections and equations have the paper's numbers.
+
+The Transformer translates a text, the source, into another, the target. An encoder turns each token of the source (a word or a part of
+one) into a vector that knows its neighbors. A decoder writes the target token by token; it reads these vectors and what it has
+written. Both get what they need from other tokens by attention, and from nothing else.
+
+Most notebooks put a few lines by hand beside Headway's own part, and check that both give the same numbers; two train a small
+model instead. Each ends with questions; the answers are folded away below them. The files are
 plain Python (`python docs/walk/01_attention.py`); VS Code, and Jupyter with jupytext, open them as notebooks.
 
 | notebook | what it shows |

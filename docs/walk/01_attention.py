@@ -6,10 +6,11 @@
 # Each token of a text is a vector. Three linear maps make three vectors of it: a query, a key and a value. A query
 # asks, keys answer how well they fit, and values are what is read. In self-attention all three come from the same
 # text; in the attention from a translation to its source, the queries come from the translation, and keys and
-# values from the source. That is why this example has 3 queries, and 5 keys with their values.
+# values from the source. That is why this example has 3 queries, and 5 keys with their values. Random numbers stand
+# for all of them here; notebook 3 has the maps.
 #
-# Equation 1 of the paper: Attention(Q, K, V) = softmax(Q K^T / sqrt(d_k)) V, where d_k is the width of a key. By
-# hand it has three lines.
+# Equation 1: Attention(Q, K, V) = softmax(Q K^T / sqrt(d_k)) V, where d_k is the width of a key. By hand it has
+# three lines.
 # %%
 import torch
 from headway.model import DotProduct
@@ -29,12 +30,20 @@ torch.testing.assert_close(core.weights(q, k), weights)
 torch.testing.assert_close(core(q, k, v), by_hand)
 print(weights[0, 0].round(decimals=2))
 # %% [markdown]
-# Without the division the dot products grow with d_k, and the softmax comes close to choosing one key.
+# Without the division the dot products grow with d_k. Then the softmax gives nearly all weight to one key, and hardly any
+# gradient comes back through it, so that queries and keys are hardly trained.
 # %%
-wide = torch.randn(1000, 512, generator=generator)
-products = (wide[:500] * wide[500:]).sum(-1)
-print(products.std(), (products / 512**0.5).std())  # about sqrt(512) and 1
-assert 20 < products.std() < 26
+wide, keys = torch.randn(200, 1, 512, generator=generator), torch.randn(200, 10, 512, generator=generator)
+found = {}
+for divisor in (1, 512**0.5):
+    scores = ((wide * keys).sum(-1) / divisor).requires_grad_()
+    weights = scores.softmax(-1)
+    weights[:, 0].sum().backward()  # what would raise the weight of the first key
+    found[divisor] = scores.std().item(), weights.max(-1).values.mean().item(), scores.grad.norm(dim=-1).mean().item()
+    print("deviation of the scores {:.1f}, largest weight {:.2f}, gradient {:.3f}".format(*found[divisor]))
+undivided, divided = found.values()
+assert 20 < undivided[0] < 26  # about sqrt(512)
+assert undivided[1] > 0.9 and undivided[2] < divided[2] / 3
 # %% [markdown]
 # ## Questions
 #

@@ -3,8 +3,11 @@
 #
 # A mask takes keys away before the softmax, so that the others share the weight.
 #
-# A row of a batch may end in padding, and a decoder must not see the words that it is to predict. Both are
-# a mask: `True` means that the query may attend to the key.
+# A row of a batch may end in padding; and a model that writes a text word by word, a decoder, must not see the words
+# that it is to predict. Both are a mask: `True` means that the query may attend to the key.
+#
+# The mask of a decoder is a triangle with its diagonal: a position sees itself and those before it. That is safe because the
+# decoder's input is shifted: position t holds word t - 1, and predicts word t (notebook 6).
 # %%
 import torch
 from headway.model import DotProduct, Segments, Visibility
@@ -18,7 +21,8 @@ by_hand = scores.softmax(-1) @ v
 torch.testing.assert_close(DotProduct()(q, k, v, Visibility(is_causal=True)), by_hand)
 print(scores.softmax(-1)[0, 0].round(decimals=2))
 # %% [markdown]
-# Padding is a fact about the data. Headway writes it as segments: 0 is padding, 1 is a word.
+# Padding is a fact about the data. Headway gives each position the number of its text: 1 here, and 0 where there is padding.
+# (A packed row has several texts, which do not see each other; this one is not packed.)
 # %%
 segments = Segments(torch.tensor([[1, 1, 1, 0]]), is_packed=False)
 seen = DotProduct()(q, k, v, Visibility(keys=segments))
@@ -32,7 +36,7 @@ torch.testing.assert_close(seen, DotProduct()(q, k[:, :, :3], v[:, :, :3]))
 #
 # <details><summary>Answers</summary>
 #
-# 1. 1, 0, 0, 0: the first position sees only itself.
+# 1. 1, 0, 0, 0: the first position sees only itself, and what it holds stands before the first word.
 # 2. If weights were set to zero after the softmax, those of a row would no longer sum to 1.
 # 3. No: its weight is exactly zero.
 #

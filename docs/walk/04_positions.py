@@ -3,7 +3,7 @@
 #
 # Attention does not know the order of the words; sinusoids tell it.
 #
-# Permute the words, and the outputs of self-attention are permuted in the same way: it has no order.
+# Permute the words, and the outputs of self-attention without a mask are permuted in the same way: it has no order.
 # %%
 import math
 
@@ -25,13 +25,23 @@ for position in (0, 7, 49):
         assert abs(table[position, 2 * i] - math.sin(angle)) < 1e-6
         assert abs(table[position, 2 * i + 1] - math.cos(angle)) < 1e-6
 # %% [markdown]
-# The product of two encodings depends only on their distance.
+# Each pair of numbers is the hand of a clock. Fast clocks tell neighbors apart, and slow ones tell far positions apart: with 10,000
+# the slowest turns once in at most 62,832 positions. Going on by k positions turns each hand by an angle that
+# depends on k alone, so one matrix leads from the encoding of any position to that of k positions later: a layer
+# can learn "three words back". And the dot product of two encodings depends only on their distance.
 # %%
+print(table[:4].round(decimals=2))
+turn = torch.zeros(8, 8)  # by five positions
+for i in range(4):
+    angle = torch.tensor(5 / 10000 ** (2 * i / 8))
+    turn[2 * i : 2 * i + 2, 2 * i : 2 * i + 2] = torch.tensor([[angle.cos(), angle.sin()], [-angle.sin(), angle.cos()]])
+torch.testing.assert_close(table[:45] @ turn.T, table[5:], atol=1e-5, rtol=0)
 products = table @ table.T
 torch.testing.assert_close(products[3, 8], products[30, 35])
 # %% [markdown]
-# The encoding of a position is added to the word's embedding, before the first layer. Section 3.4: the
-# embedding is multiplied by sqrt(d_model) first, so that it is not small beside the encoding.
+# The encoding of a position is added to the word's embedding, before the first layer. The numbers of an embedding begin
+# with the standard deviation 1 / sqrt(d_model), because the same matrix also makes the output (notebook 6). Section 3.4
+# multiplies them by sqrt(d_model); so they are about as large as those of the encoding.
 # %%
 sizes = {"source_vocab_size": 31, "target_vocab_size": 31, "d_model": 8, "d_ff": 20, "num_heads": 2}
 model = Transformer(ModelConfig(**sizes)).eval()
@@ -44,13 +54,13 @@ assert not torch.equal(given[0, 0], given[0, 2])  # the same word at two places
 # ## Questions
 #
 # 1. What is the encoding of position 0?
-# 2. Why does the product of two encodings depend on the distance alone?
+# 2. Why does the dot product of two encodings depend on the distance alone?
 # 3. What would the encoder make of "dog bites man" and "man bites dog" without encodings?
 #
 # <details><summary>Answers</summary>
 #
 # 1. 0, 1, 0, 1, ...: sines of 0 and cosines of 0.
-# 2. sin a sin b + cos a cos b = cos(a - b).
+# 2. For each clock, sin a sin b + cos a cos b = cos(a - b).
 # 3. The same three vectors, in another order.
 #
 # </details>

@@ -4,7 +4,11 @@
 # Two stacks: the encoder reads the source, the decoder predicts the target.
 #
 # A text is a list of ids: each stands for a word or a part of one, and 1 is `</s>`, the end of the text. The source
-# ends with it too. The decoder reads the target shifted by one: position t sees the words before t and predicts word t.
+# ends with it too. The decoder reads the target shifted by one: position t holds word t - 1, sees the words up to it and
+# predicts word t. In front of the first word stands `<pad>`, whose embedding is zero. `model.decode` shifts by itself.
+#
+# Source and target share one vocabulary here, so one matrix serves for both embeddings and for the output (section 3.4): the
+# logit of a word is the dot product of its row with what the decoder returns.
 # %%
 import torch
 from headway import ModelConfig, Transformer
@@ -14,14 +18,19 @@ sizes = {"source_vocab_size": 31, "target_vocab_size": 31, "d_model": 12, "d_ff"
 model = Transformer(ModelConfig(num_encoder_layers=2, num_decoder_layers=2, **sizes)).eval()
 source, target = torch.tensor([[5, 6, 7, 1]]), torch.tensor([[8, 9, 1]])
 
-memory = model.encode(source)
-hidden = model.decode(target, memory)
-by_hand = hidden @ model.source_embedding.weight.T  # one matrix for both embeddings and the output
+encoded = model.encode(source)
+hidden = model.decode(target, encoded)
+by_hand = hidden @ model.source_embedding.weight.T
 logits = model(source, target)  # [1, 3, 31]: a number for each id at each position
-torch.testing.assert_close(logits[..., :-1], by_hand[..., :-1])  # <pad>, the last id, is never predicted
+torch.testing.assert_close(logits, by_hand)
+print("the first logits by hand and Headway's:", by_hand[0, 0, :3].tolist(), logits[0, 0, :3].tolist())
 # %% [markdown]
-# A change of the last target word changes no prediction: nothing after it is predicted, and it does not see
-# itself.
+# `<pad>` is the last id. Its row is zero, so its logit is always 0; it is no word, and is left out before a softmax.
+# %%
+assert not model.source_embedding.weight[-1].any() and not logits[..., -1].any()
+# %% [markdown]
+# A change of the last target word changes no prediction: that of the word itself reads only the words before it,
+# and nothing after it is predicted.
 # %%
 other = torch.tensor([[8, 9, 4]])
 torch.testing.assert_close(model(source, other), logits)
@@ -33,7 +42,7 @@ torch.testing.assert_close(model(source, other), logits)
 #
 # <details><summary>Answers</summary>
 #
-# 1. A zero vector, plus the position: no word comes before the first.
+# 1. The embedding of `<pad>`, which is zero, plus the encoding of the position: no word comes before the first.
 # 2. The mask hides the later words, and the right words before a position are known in training.
 #
 # </details>

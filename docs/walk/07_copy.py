@@ -3,7 +3,8 @@
 #
 # A small model learns in seconds to write what it reads.
 #
-# The first task of many tutorials: the target is the source. The model has one layer on each side.
+# The first task of many tutorials: the target is the source. The model has one layer on each side. Here the rate of learning stays
+# the same; notebook 8 has the paper's.
 # %%
 import torch
 from torch.nn import functional as F
@@ -13,7 +14,7 @@ generator = torch.Generator().manual_seed(7)
 
 
 def draw(count):
-    words = torch.randint(2, 10, (count, 5), generator=generator)
+    words = torch.randint(2, 10, (count, 7), generator=generator)
     return torch.cat([words, torch.ones(count, 1, dtype=torch.long)], 1)  # </s> is 1
 
 
@@ -25,9 +26,11 @@ model = Transformer(
     )
 )
 optimizer = torch.optim.Adam(model.parameters(), lr=4e-3, betas=(0.9, 0.98))
-losses = []
-for step in range(300):
+losses, known = [], set()
+for step in range(400):
     text = draw(64)
+    known.update(map(tuple, text.tolist()))
+    # Without the logit of <pad>, the last id, which is no word.
     loss = F.cross_entropy(model(text, text)[..., :-1].flatten(0, 1), text.flatten())
     optimizer.zero_grad()
     loss.backward()
@@ -35,10 +38,10 @@ for step in range(300):
     losses.append(loss.item())
 print(losses[0], losses[-1])
 # %% [markdown]
-# New lines are predicted, too: the model has learned to copy, not the lines. Here it was shown the right words before
-# each word that it predicts, as in training.
+# Two million lines are possible, and it has seen 25,600 of them. Lines that it has not seen are predicted, too: it has learned to copy,
+# not the lines. Here it is shown the right words before each word that it predicts, as in training.
 # %%
-text = draw(200)
+text = torch.tensor([line for line in draw(200).tolist() if tuple(line) not in known])
 right = (model.eval()(text, text)[..., :-1].argmax(-1) == text).float().mean()
 print(f"{right:.0%} of the words are right")
 assert right > 0.9
@@ -46,9 +49,9 @@ assert right > 0.9
 # When it translates, there are no right words to show. So the model reads what it has written itself: at each step it
 # adds the likeliest next word.
 # %%
-written = torch.zeros(200, 0, dtype=torch.long)
-for place in range(6):
-    unknown = torch.zeros(200, 1, dtype=torch.long)  # a prediction does not read its own word
+written = text[:, :0]
+for place in range(8):
+    unknown = torch.zeros(len(text), 1, dtype=torch.long)  # any id: a prediction does not read its own word
     logits = model(text, torch.cat([written, unknown], 1))[:, place, :-1]
     written = torch.cat([written, logits.argmax(-1, keepdim=True)], 1)
 copied = (written == text).all(1).float().mean()
@@ -63,7 +66,7 @@ assert copied > 0.7
 #
 # <details><summary>Answers</summary>
 #
-# 1. ln 8 = 2.08 nats for each word.
+# 1. ln 8 = 2.08 nats for each word. The model begins with more: it does not guess evenly.
 # 2. That from the target to the source: each target position must find the same source position.
 # 3. One for each word: a word is not known before the words before it are written.
 #

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # The rate
 #
-# The learning rate rises for a while, and then falls as the root of the step.
+# The learning rate rises for a while, and then falls with the inverse root of the step.
 #
 # Equation 3: d_model^-0.5 min(step^-0.5, step warmup^-1.5).
 # %%
@@ -15,21 +15,24 @@ def by_hand(step, d_model=512, warmup=4000):
 for step in (1, 100, 4000, 4001, 100_000):
     rate = learning_rate(step, d_model=512, warmup_steps=4000)
     assert abs(rate - by_hand(step)) < 1e-12
-    print(f"{step:7,} {rate:.6f}")
+    print(f"{step:7,} {rate:.1e}")
 # %% [markdown]
 # Why rise at all? Adam divides each gradient by its recent size, which it knows badly in the first steps, and a model
-# of post-norm layers has large gradients then (Xiong et al., 2020). The peak is at the end of the warm-up.
+# of post-norm layers (notebook 5) has large gradients then (Xiong et al., "On Layer Normalization in the Transformer
+# Architecture", 2020). The peak is at the end of the warm-up.
 # %%
 assert max(range(1, 20_000), key=by_hand) == 4000
 # %% [markdown]
 # ## Questions
 #
 # 1. What happens to the peak if the warm-up is four times as long?
-# 2. What is the rate at step 16,000, compared with the peak at 4,000?
+# 2. What happens to it if the model is four times as wide?
+# 3. What is the rate at step 16,000, compared with the peak at 4,000?
 #
 # <details><summary>Answers</summary>
 #
 # 1. It is half as high: the peak is (d_model warmup)^-0.5.
-# 2. Half of it.
+# 2. The same: it is half as high.
+# 3. Half of it.
 #
 # </details>

@@ -3,7 +3,8 @@
 #
 # The model is asked to be a little unsure.
 #
-# Section 5.4: the right word gets 1 - 0.1 of the probability, and 0.1 is spread over all words.
+# Section 5.4: instead of all of the probability, the model is to give the right word 1 - 0.1, and 0.1 is spread over all words,
+# the right one included. The loss is the cross entropy with this goal.
 # %%
 import torch
 from headway.training.steps.objective import plain_loss
@@ -16,25 +17,35 @@ goal[torch.arange(6), labels] += 0.9
 by_hand = -(goal * logits.log_softmax(-1)).sum()
 torch.testing.assert_close(plain_loss(logits, labels, 0.1).smoothed, by_hand)
 # %% [markdown]
-# A model that is too sure is punished: the smoothed loss has its minimum where the right word has its goal.
+# A model that is too sure is punished: the loss has its minimum where the right word has the probability of the goal, 0.9 + 0.1 / 11.
 # %%
-certain = torch.zeros(1, 11)
-losses = []
-for size in range(30):
-    certain[0, 4] = size
-    losses.append(plain_loss(certain, torch.tensor([4]), 0.1).smoothed.item())
-best = losses.index(min(losses))
-print(best)
-assert 0 < best < 29
+losses = {}
+for logit in torch.arange(0, 20, 0.01):  # of the right word; all others have the logit 0
+    row = torch.zeros(1, 11)
+    row[0, 4] = logit
+    losses[row.softmax(-1)[0, 4].item()] = plain_loss(row, torch.tensor([4]), 0.1).smoothed.item()
+best = min(losses, key=losses.get)
+print(f"the loss is smallest where the right word has the probability {best:.3f}")
+assert abs(best - (0.9 + 0.1 / 11)) < 1e-3
+# %% [markdown]
+# `plain_loss` returns two sums: `smoothed`, which is trained, and `nll`, the cross entropy with all of the probability on the right word.
+# exp(nll / words) is the perplexity. A model that is trained to be unsure gives the right word less than it could, which costs perplexity
+# where it is nearly always right. The paper reports a worse perplexity, but more right words and better translations.
+# %%
+sure, unsure = torch.zeros(1, 11), torch.zeros(1, 11)
+sure[0, 4], unsure[0, 4] = 9.0, 4.6
+label = torch.tensor([4])
+assert plain_loss(sure, label, 0.1).nll < plain_loss(unsure, label, 0.1).nll
+assert plain_loss(sure, label, 0.1).smoothed > plain_loss(unsure, label, 0.1).smoothed
 # %% [markdown]
 # ## Questions
 #
 # 1. Can the smoothed loss become 0?
-# 2. Which of the two losses has the perplexity as its exponential?
+# 2. Why may label smoothing hurt the perplexity, and not the share of right words?
 #
 # <details><summary>Answers</summary>
 #
 # 1. No: its minimum is the entropy of the goal.
-# 2. The plain one, without smoothing: `plain_loss(...).nll` divided by the number of words.
+# 2. The perplexity falls with the probability of the right word; the share of right words only asks whether it has the largest one.
 #
 # </details>

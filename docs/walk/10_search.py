@@ -3,8 +3,12 @@
 #
 # Keep the best beginnings, because the best first word may lead nowhere.
 #
-# The language here has two words, A and B, and an end. The word before decides how likely each of them comes
-# next. A is the likeliest first word, but what follows it is unsure.
+# A model gives a probability to each next word, and a text has the product of them; the search adds logarithms, and calls the
+# sum the score. Greedy search takes the likeliest word at each step. A beam of n keeps the n best beginnings, goes on with each
+# of them, and keeps the n best of all that come out; it costs about n times as much.
+#
+# A table of a language stands for the model here. It has two words, A and B, and an end. The word before decides how likely
+# each of them comes next. A is the likeliest first word, but what follows it is unsure.
 # %%
 from itertools import product
 
@@ -15,23 +19,27 @@ from headway.inference import StepDecoding, beam_search, length_penalty
 END, A, B, PAD = 0, 1, 2, 3
 NEXT = torch.tensor([
     [1.0, 0.0, 0.0, 0.0],  # after the end
-    [0.3, 0.4, 0.3, 0.0],  # after A
-    [0.9, 0.05, 0.05, 0.0],  # after B
+    [0.4, 0.35, 0.25, 0.0],  # after A
+    [0.95, 0.03, 0.02, 0.0],  # after B
     [0.0, 0.6, 0.4, 0.0],  # at the start, which <pad> stands for
 ])
 
 
 class Nothing:
+    """What a model remembers of the words so far, row by row. The table needs the last word only."""
+
     def reorder(self, rows): ...
     def keep(self, sentences): ...
 
 
 def search(beam):
     decoding = StepDecoding(lambda tokens, state: NEXT[tokens].log(), Nothing(), PAD, torch.device("cpu"))
+    # One sentence of at most 3 tokens, the end included; of its translations the best one.
     return beam_search(decoding, [3], beam=beam, alpha=0.0, eos=END, pad=PAD)[0][0]
 
 
 def probability(words):
+    """The product over the words, each with the one before it."""
     return float(np.prod([NEXT[a, b] for a, b in zip([PAD, *words], words)]))
 
 
@@ -39,22 +47,28 @@ everything = [[*words, END] for n in (1, 2) for words in product((A, B), repeat=
 by_hand = max(everything, key=probability)
 print(by_hand, probability(by_hand), search(1).tokens, search(2).tokens)
 assert search(2).tokens == by_hand == [B, END]
-assert search(1).tokens != by_hand
+assert search(1).tokens == [A, END] != by_hand
 # %% [markdown]
-# Longer texts are less probable, so the search divides each score by ((5 + length) / 6)^alpha. Section 6.1 takes this from Wu et al. (2016).
+# Each word makes a text less probable, so short texts win. Therefore the search divides each score, which is negative, by
+# ((5 + length) / 6)^alpha, where the length counts the end: the score of a longer text comes nearer to zero. Section 6.1
+# takes this from Wu et al. ("Google's Neural Machine Translation System", 2016), with a beam of 4 and alpha 0.6.
 # %%
 assert length_penalty(1, 0.6) == 1
 assert length_penalty(7, 1.0) == 2
+short, long = (-4.0, 4), (-4.4, 8)  # score and length of two texts
+for alpha in (0.0, 0.6):
+    print(f"alpha {alpha}:", *(f"{score / length_penalty(length, alpha):.2f}" for score, length in (short, long)))
+assert -4.0 / length_penalty(4, 0.6) < -4.4 / length_penalty(8, 0.6)  # with alpha 0.6 the longer one wins
 # %% [markdown]
 # ## Questions
 #
 # 1. Which translation does greedy search find here?
-# 2. Does a beam as large as the number of all texts always find the best one?
+# 2. Does a beam as large as the number of all texts up to the limit always find the best of them?
 # 3. Which translations does a larger alpha prefer?
 #
 # <details><summary>Answers</summary>
 #
-# 1. One that begins with A, because A is the likeliest first word.
+# 1. A alone, because A is the likeliest first word, and the end the likeliest after it.
 # 2. Yes: nothing is thrown away.
 # 3. Longer ones.
 #
