@@ -203,7 +203,10 @@ def test_info_lists_how_a_preset_departs_from_the_paper(
         found = json.loads(info(paper, "--json"))
         assert found["nearest model of the paper"] == paper
         assert found["departures from the paper's model"] == {}
-        assert found["departures from its training"] == {"precision": "auto"}
+        assert found["departures from its training"] == {
+            "precision": "auto",
+            "micro_batch_tokens": 3125,
+        }
         assert found["departures from its search"]["max_tokens"] == 200
         assert found["departures from its text"]["drop_duplicates"] is True
         assert "subwords" not in found["departures from its text"]

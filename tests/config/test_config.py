@@ -3,7 +3,7 @@
 import dataclasses
 import tomllib
 from pathlib import Path
-from typing import get_args, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import pytest
 
@@ -13,6 +13,7 @@ from headway.config import (
     ModelConfig,
     SearchConfig,
     TrainingConfig,
+    departures,
     from_dict,
     load,
     merge_tables,
@@ -163,25 +164,61 @@ def test_sections_are_frozen() -> None:
         Config().model.d_model = 3
 
 
+def other_value(hint: Any, value: Any) -> Any:
+    kind = get_args(hint)[0]
+    if get_origin(kind) is Literal:
+        return next(choice for choice in get_args(kind) if choice != value)
+    if kind is float:
+        return 0.5 if value != 0.5 else 0.25
+    return not value if kind is bool else value // 2 or value + 1
+
+
+VALUES = {"micro_batch_tokens": 3125, "group_temperature": 5.0}
+NEEDED = {  # by some settings
+    "cut": {"training": {"agreement": 1.0}},
+    "positions": {"text": {"max_tokens": 100}},
+    "average_every": {"training": {"average": 7}},
+}
+
+
 @pytest.mark.parametrize(
-    ("section", "name", "value"),
+    ("section", "name", "hint"),
     [
-        ("model", "dropout", 0.0), ("model", "d_k", 17), ("training", "warmup_steps", 8000),
-        ("training", "patience", 3), ("training", "average", 7), ("text", "subwords", "unigram"),
-        ("text", "vocab_size", 32000), ("search", "alpha", 1.0), ("search", "beam", 5),
+        (section, name, hint)
+        for section in ("model", "training", "text", "search")
+        for name, hint in get_type_hints(SECTIONS[section], include_extras=True).items()
+        if name not in departures._SAME_RESULT[section]
     ],
-)  # fmt: skip
+)
 def test_every_setting_that_changes_a_result_is_a_departure(
-    section: str, name: str, value: object
+    section: str, name: str, hint: Any
 ) -> None:
-    base = PRESETS["base"]
-    _, usual = list_departures(base)
+    base = departures.paper_config("base")
+    usual = getattr(getattr(base, section), name)
+    value = VALUES.get(name, other_value(hint, usual))
+    values = {key: NEEDED.get(name, {}).get(key, {}) for key in SECTIONS}
+    values[section] |= {name: value}
     changed = dataclasses.replace(
-        base, **{section: dataclasses.replace(getattr(base, section), **{name: value})}
+        base,
+        **{key: dataclasses.replace(getattr(base, key), **some) for key, some in values.items()},
     )
     nearest, found = list_departures(changed)
     assert nearest == "base"
-    assert found[section] == {**usual[section], name: value}
+    assert {key: some for key, some in values.items() if some} == {
+        key: some for key, some in found.items() if some
+    }
+
+
+def test_what_is_switched_off_is_no_departure() -> None:
+    base = PRESETS["base"]
+    _, usual = list_departures(base)
+    copy = dataclasses.replace(base, text=dataclasses.replace(base.text, compare_sides=False))
+    rules = {"max_ratio", "drop_identical", "max_copied"}
+    assert usual["text"].keys() - list_departures(copy)[1]["text"].keys() == rules
+    training = dataclasses.replace(base.training, packed=True)
+    _, packed = list_departures(dataclasses.replace(base, training=training))
+    assert usual["training"].keys() == {"precision", "micro_batch_tokens"}
+    assert packed["training"].keys() == {"precision", "packed"}
 
 
 def test_head_widths_that_follow_from_the_sizes_are_no_departure() -> None:

@@ -1,6 +1,7 @@
 """`headway export` and `headway import`: certificates, atomic creation, and hostile files."""
 
 import json
+import shutil
 import zipfile
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,6 +20,7 @@ from headway.exchange.ctranslate2.writer import write
 from headway.exchange.exporting import export_model
 from headway.exchange.importing import import_model
 from headway.exchange.optional_package import import_package
+from headway.inference import Translator
 from headway.inference.directory import Model, load_model
 from headway.text.tokenizer import Tokenizer
 from support.bounds import bounded
@@ -160,6 +162,31 @@ def test_an_import_without_languages_asks_for_them(exported: Path, tmp_path: Pat
     assert not (tmp_path / "back").exists()
     import_model(folder, tmp_path / "back", ("fr", "it"))
     assert load_model(tmp_path / "back").languages == ("fr", "it")
+
+
+def test_the_training_of_another_programs_model_is_not_known(
+    exported: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def departures(path: Path) -> str | dict[str, object]:
+        assert dispatch(["info", str(path), "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert found["departures from its search"] != {}
+        assert type(found["departures from its text"]) is type(
+            found["departures from its training"]
+        )
+        return found["departures from its training"]
+
+    import_model(exported, tmp_path / "own")  # its settings are with it
+    assert isinstance(departures(tmp_path / "own"), dict)
+    foreign = tmp_path / "foreign"
+    shutil.copytree(exported, foreign)
+    (foreign / "headway.json").unlink()
+    import_model(foreign, tmp_path / "back", ("fr", "it"))
+    Translator.load(tmp_path / "back").save_pretrained(tmp_path / "saved")
+    write(load_model(tmp_path / "saved"), tmp_path / "again")
+    import_model(tmp_path / "again", tmp_path / "returned")
+    for name in ("back", "saved", "returned"):
+        assert departures(tmp_path / name) == "not known: it was trained by another program", name
 
 
 def test_a_package_has_the_layout_of_argos_translate(package: Path, model: Model) -> None:

@@ -2,7 +2,6 @@
 
 from dataclasses import asdict, replace
 
-from headway.config.model import ModelConfig
 from headway.config.presets import PRESETS
 from headway.config.search import SearchConfig
 from headway.config.sections import Config
@@ -18,14 +17,13 @@ _TEXT = TextConfig(
 )  # fmt: skip
 _SEARCH = SearchConfig(max_tokens=NO_LIMIT, split_sentences=False, keep=False, precision="fp32")
 
-# These settings follow from the data, or change what is measured and stored, or where and in what
-# portions a run computes; compare_sides only switches rules that are compared. A new setting is compared unless
-# it is added here.
+# These settings follow from the data, or change what is measured and stored, or where a run computes;
+# compare_sides only switches rules that are compared. A new setting is compared unless it is added here.
 _SAME_RESULT = {
     "model": {"kind", "source_vocab_size", "target_vocab_size", "max_positions"},
     "training": {
-        "micro_batch_tokens", "validate_every", "validation_beam", "validation_sentences", "seed",
-        "device", "threads", "max_failures", "tensorboard", "shard",
+        "validate_every", "validation_beam", "validation_sentences", "seed", "device", "threads",
+        "max_failures", "tensorboard", "shard",
     },
     "text": {"max_unreadable", "compare_sides"},
     "search": {"batch_tokens", "n_best", "seed"},
@@ -53,13 +51,14 @@ def list_departures(config: Config) -> tuple[str, dict[str, dict[str, object]]]:
 def paper_config(name: str) -> Config:
     """Return all settings of the paper's ``base`` or ``big``, those of the text and of the search included."""
     preset = PRESETS[name]
-    training: TrainingConfig = replace(preset.training, precision="fp32")
+    training: TrainingConfig = replace(
+        preset.training, precision="fp32", micro_batch_tokens=preset.training.batch_tokens
+    )
     return replace(preset, training=training, text=_TEXT, search=_SEARCH)
 
 
 def _compare(config: Config, paper: Config) -> dict[str, dict[str, object]]:
-    ours = asdict(replace(config, model=_named_widths(config.model)))
-    theirs = asdict(replace(paper, model=_named_widths(paper.model)))
+    ours, theirs = asdict(_as_compared(config)), asdict(_as_compared(paper))
     lacking = {"classifier": "num_decoder_layers", "language-model": "num_encoder_layers"}
     return {
         section: {
@@ -73,12 +72,20 @@ def _compare(config: Config, paper: Config) -> dict[str, dict[str, object]]:
     }
 
 
-def _named_widths(model: ModelConfig) -> ModelConfig:
-    """Write 0 for head widths that follow from d_model and num_heads, and for a d_embedding of d_model."""
+def _as_compared(config: Config) -> Config:
+    """Write one value for what follows from other settings, or is switched off by them."""
+    model, training, text = config.model, config.training, config.text
     width = model.d_model / model.num_heads
-    return replace(
+    model = replace(
         model,
         d_k=0 if model.d_k == width else model.d_k,
         d_v=0 if model.d_v == width else model.d_v,
         d_embedding=0 if model.d_embedding == model.d_model else model.d_embedding,
     )
+    # Sentences of similar lengths form a micro-batch, and micro-batches of any lengths a step; the paper's step is
+    # one batch of similar lengths.
+    if training.packed or training.micro_batch_tokens >= training.batch_tokens:
+        training = replace(training, micro_batch_tokens=NO_LIMIT)
+    if not text.compare_sides:
+        text = replace(text, max_ratio=0.0, drop_identical=False, max_copied=0.0)
+    return replace(config, model=model, training=training, text=text)

@@ -59,6 +59,7 @@ def import_model(
             languages,
             make_card(path, format_name, languages, name or path.name),
             pairs,
+            model.origin,
         )
     return format_name, model
 

@@ -43,6 +43,7 @@ class Model:
         languages: Codes of source and target, such as ("en", "de").
         path: The directory.
         pairs: All pairs of languages that a model of several was trained on; ``languages`` is the first.
+        origin: The program that trained it, such as "Marian", if its training and its text are not known; otherwise "".
     """
 
     network: Network
@@ -51,6 +52,7 @@ class Model:
     languages: Languages
     path: Path
     pairs: tuple[Languages, ...] = ()
+    origin: str = ""
 
     @property
     def targets(self) -> list[str]:
@@ -85,6 +87,7 @@ def save_model(
     languages: tuple[str, str],
     card: str,
     pairs: Sequence[Languages] = (),
+    origin: str = "",
 ) -> None:
     """Write a model directory; each file is written atomically, and the weights last: without them it is no model.
 
@@ -96,13 +99,14 @@ def save_model(
         languages: Codes of source and target.
         card: The model card, in Markdown.
         pairs: All pairs of languages of a model of several.
+        origin: The program that trained it; see `Model`.
     """
     directory = Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
     # With the new vocabulary, the weights of an older model would translate to nonsense.
     remove(directory / WEIGHTS)
     tokenizer.save(directory)
-    write_config(directory, settings, languages, pairs=pairs)
+    write_config(directory, settings, languages, pairs=pairs, origin=origin)
     replace_text(directory / CARD, card)
     weights = {n: t.detach().float().cpu().contiguous() for n, t in model.state_dict().items()}
     write_weights(directory / WEIGHTS, weights)
@@ -114,6 +118,7 @@ def write_config(
     languages: Languages,
     name: str = CONFIG,
     pairs: Sequence[Languages] = (),
+    origin: str = "",
 ) -> None:
     """Write settings and languages to ``config.json``, or to a file of another name."""
     values = {
@@ -121,6 +126,7 @@ def write_config(
         "headway": __version__,
         "languages": list(languages),
         **({"pairs": [list(pair) for pair in pairs]} if pairs else {}),
+        **({"origin": origin} if origin else {}),
         "settings": settings.to_dict(),
     }
     replace_text(Path(directory) / name, json.dumps(values, indent=2) + "\n")
@@ -178,7 +184,7 @@ def load_any_model(path: str | Path) -> Model:
         raise HeadwayError(f"{path}: no model.safetensors{hint}")
     tokenizer = load_tokenizer(path)
     sizes = tokenizer.source_vocab_size, tokenizer.target_vocab_size
-    settings, languages, pairs = stored
+    settings, languages, pairs, origin = stored
     shape = settings.model
     for name, size in zip(("source_vocab_size", "target_vocab_size"), sizes, strict=True):
         if getattr(shape, name) not in (0, size):
@@ -193,7 +199,7 @@ def load_any_model(path: str | Path) -> Model:
         tokenizer = tokenizer.as_literal()
     shape = replace(shape, source_vocab_size=sizes[0], target_vocab_size=sizes[1])
     network = read_network(weights, shape)
-    return Model(network, tokenizer, replace(settings, model=shape), languages, path, pairs)
+    return Model(network, tokenizer, replace(settings, model=shape), languages, path, pairs, origin)
 
 
 class StoredConfig(NamedTuple):
@@ -203,11 +209,13 @@ class StoredConfig(NamedTuple):
         config: The settings.
         languages: Codes of source and target.
         pairs: The pairs of languages of a model of several; none for another model.
+        origin: The program that trained it; see `Model`.
     """
 
     config: Config
     languages: Languages
     pairs: tuple[Languages, ...]
+    origin: str
 
 
 def read_config(path: Path, name: str = CONFIG) -> StoredConfig:
@@ -224,7 +232,7 @@ def read_config(path: Path, name: str = CONFIG) -> StoredConfig:
     """
     values = _read_values(path, name)
     file, languages, settings = path / name, values.get("languages"), values["settings"]
-    pairs = values.get("pairs", [])
+    pairs, origin = values.get("pairs", []), values.get("origin", "")
     with check_writer(file, values):
         if not _is_pair(languages):
             raise HeadwayError(f"{file}: languages must be two codes, such as ['en', 'de']")
@@ -232,11 +240,14 @@ def read_config(path: Path, name: str = CONFIG) -> StoredConfig:
             raise HeadwayError(f"{file}: settings must be an object")
         if not isinstance(pairs, list) or not all(map(_is_pair, pairs)):
             raise HeadwayError(f"{file}: pairs must be pairs of codes, such as [['en', 'de']]")
+        if not isinstance(origin, str):
+            raise HeadwayError(f"{file}: origin must be the name of a program")
         stored = config.from_dict(settings, str(file))
     return StoredConfig(
         stored,
         (languages[0], languages[1]),
         tuple((source, target) for source, target in pairs),
+        origin,
     )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from headway.config import Config, SearchConfig, TextConfig
 from headway.files import replace_bytes
 from headway.inference import shortlist
-from headway.inference.directory import CARD, CONFIG, save_model
+from headway.inference.directory import CARD, CONFIG, read_config, save_model
 from headway.inference.front_matter import complete_card
 from headway.inference.quality import quality_model
 from headway.inference.segments import stand_in_file
@@ -49,9 +49,11 @@ def save_translator(
     card = f"\n# {describe_pairs(pairs or [languages])}\n"
     if source_directory and (source_directory / CARD).is_file():
         card = (source_directory / CARD).read_text("utf-8", "replace")
-    save_model(
-        directory, model, tokenizer, settings, languages, complete_card(card, codes, licence), pairs
-    )
+    origin = ""
+    if source_directory and (source_directory / CONFIG).is_file():
+        origin = read_config(source_directory).origin
+    card = complete_card(card, codes, licence)
+    save_model(directory, model, tokenizer, settings, languages, card, pairs, origin)
     if source_directory:
         copy_learned(source_directory, Path(directory))
 

@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> None:
     steps = choose_steps(directory.steps(), args.checkpoints, args.last, args.run)
     for step in steps:
         directory.check_weights(step, record.identity)
-    config, languages, pairs = read_config(directory.path)
+    config, languages, pairs, _ = read_config(directory.path)
     model = make_model(config.model)
     model.load_state_dict(average_weights([directory.weights(step) for step in steps]))
     which = f"average of the checkpoints of steps {', '.join(map(str, steps))}"

@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> None:
         **kind_facts(shape, model.tokenizer, model.languages, model.pairs),
         "parameters": parameter_count(network),
         "parameters in embeddings": sum(p.numel() for n, p in named if "embedding" in n),
-        **shape_and_departures(config),
+        **shape_and_departures(config, model.origin),
         **(translator_facts(model.path, config) if shape.kind == "translator" else {}),
         "vocabulary fingerprint": model.tokenizer.fingerprint[:16],
         **run_facts(model.path, config),
@@ -97,12 +97,18 @@ def preset_facts(name: str, config: "Config") -> dict[str, object]:
     }
 
 
-def shape_and_departures(config: "Config") -> dict[str, object]:
-    """Return the sizes of a model, and all its differences from the nearest model of the paper."""
+def shape_and_departures(config: "Config", origin: str = "") -> dict[str, object]:
+    """Return the sizes of a model, and all its differences from the nearest model of the paper.
+
+    Args:
+        config: Its settings.
+        origin: The program that trained it, if its training and its text are not known.
+    """
     from headway.config.departures import list_departures
 
     shape = config.model
     nearest, departures = list_departures(config)
+    unknown = f"not known: it was trained by {origin}" if origin else None
     return {
         "d_model": shape.d_model,
         "d_ff": shape.d_ff,
@@ -110,8 +116,8 @@ def shape_and_departures(config: "Config") -> dict[str, object]:
         "dropout": shape.dropout,
         "nearest model of the paper": nearest,
         "departures from the paper's model": departures["model"],
-        "departures from its training": departures["training"],
-        "departures from its text": departures["text"],
+        "departures from its training": unknown or departures["training"],
+        "departures from its text": unknown or departures["text"],
         "departures from its search": departures["search"],
     }
 

@@ -84,7 +84,8 @@ def read(
     languages = languages or (UNKNOWN_LANGUAGE, UNKNOWN_LANGUAGE)
     pairs = stored.pairs if stored else _find_pairs(settings, tokenizer, languages)
     check_symbols([target for _, target in pairs], tokenizer)
-    return Model(transformer, tokenizer, config, languages, path or directory, pairs)
+    origin = stored.origin if stored else "another program"
+    return Model(transformer, tokenizer, config, languages, path or directory, pairs, origin)
 
 
 def _read_settings(file: Path) -> dict[str, Any]:

@@ -60,7 +60,7 @@ def write(model: Model, out: Path, precision: str = "float32") -> list[str]:
     out.mkdir()
     spec.save(str(out))
     model.tokenizer.save(out)
-    write_config(out, model.config, model.languages, SETTINGS_FILE, model.pairs)
+    write_config(out, model.config, model.languages, SETTINGS_FILE, model.pairs, model.origin)
     return _notes(model, precision)
 
 

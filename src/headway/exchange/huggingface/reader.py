@@ -63,4 +63,5 @@ def read(path: Path) -> Model:
     config = Config(text=text, model=shape, search=read_search(path, settings))
     transformer = build_transformer(shape, own, weights_file)
     pairs = find_pairs(path, about, tokenizer)
-    return Model(transformer, tokenizer, config, find_languages(path, settings, about), path, pairs)
+    languages = find_languages(path, settings, about)
+    return Model(transformer, tokenizer, config, languages, path, pairs, origin="Marian")
