@@ -394,3 +394,38 @@ def test_the_documents_intervals_are_those_of_the_report(
             for values in known
             for each in both
         ), f"{mean} ({low} to {high})"
+
+
+@pytest.mark.parametrize(
+    ("report", "begin", "end"),
+    [
+        ("report-minutes.html", "## What was trained", "### On Multi30k"),
+        ("report-hours.html", "### On Multi30k", "## Table 2"),
+    ],
+)
+def test_the_documents_verdicts_are_those_of_the_report(report: str, begin: str, end: str) -> None:
+    """A row of the document has the verdict of a claim whose interval it has."""
+    docs = Path(__file__).parents[2] / "docs"
+    judged = []
+    for row in re.findall(r"<tr>(.*?)</tr>", (docs / report).read_text(encoding="utf-8"), re.S):
+        if verdict := re.search(r'class="v [\w-]+">(.*?)<', row):
+            judged.append((find_intervals(unescape(re.sub("<[^>]+>", " ", row))), verdict[1]))
+    rows = (docs / "paper.md").read_text(encoding="utf-8").split(begin)[1].split(end)[0]
+    count = 0
+    for row in rows.splitlines():
+        verdict = re.search(r"\| (holds|does not|not decided)\b", row)
+        if not row.startswith("|") or not verdict or "GUM" in row:
+            continue
+        own = find_intervals(row)
+        # A difference may be told from the other side.
+        own += [((-mean, -high, -low), rounding) for (mean, low, high), rounding in own]
+        verdicts = {
+            known
+            for intervals, known in judged
+            for values, _ in intervals
+            for each, rounding in own
+            if all(abs(a - b) <= rounding for a, b in zip(values, each, strict=True))
+        }
+        assert not verdicts or verdict[1] in verdicts, row
+        count += bool(verdicts)
+    assert count >= 15
