@@ -25,9 +25,10 @@ from headway.paper.experiments import (
 from headway.paper.experiments.figures3to5 import (
     MeasuredSentence,
     best_heads,
-    clause_lift,
-    link_lift,
+    clause_shares,
+    link_shares,
     measure_chosen,
+    weight_above_chance,
 )
 from headway.paper.experiments.figures3to5_links import (
     Link,
@@ -187,19 +188,36 @@ def test_no_rule_fits_other_sentences() -> None:
 
 
 def test_a_lift_is_the_attention_weight_above_chance() -> None:
-    words = ["a", "b", "c", "</s>"]
+    words = [" a", " b", " c", "</s>"]
     weights = np.full((1, 2, 4, 4), 0.25, np.float32)
     weights[0, 1, 2] = (1, 0, 0, 0)
     found = AttentionMap(words, words, weights)
-    lifts = link_lift(found, Link(query=2, key=0))
+    lifts = weight_above_chance(found, link_shares(Link(query=2, key=0), 3))
     assert lifts == pytest.approx(np.array([[0, 0.75]]))
-    assert clause_lift(found, [0, 0, 0])[0] == pytest.approx([0, (1 - 0.5) / 3])
+    clauses = clause_shares([0, 0, 0])
+    assert weight_above_chance(found, clauses)[0] == pytest.approx([0, (1 - 0.5) / 3])
     maps = AttentionMaps("a b c", "x", {"encoder": found})
     assert best_heads([MeasuredSentence(maps, 2, lifts)], 1) == [(0, 1)]
     # The sentences that choose a head do not measure it.
     chooses, measures = np.array([[0.1, 0.9]]), np.array([[0.5, -0.2]])
     sentences = [MeasuredSentence(maps, 2, each) for each in (chooses, measures, chooses, measures)]
     assert measure_chosen(sentences, 1) == [(0, 1, [-0.2, -0.2])]
+
+
+def test_even_weights_are_chance_also_for_words_of_several_subwords() -> None:
+    subwords = [" a", " b", "b", "bb", " c", "c", " d", "</s>"]  # four words and the end
+    even = np.full((1, 1, 8, 8), 1 / 8, np.float32)
+    to_b = even.copy()
+    to_b[0, 0, 4:6] = (0, 1 / 2, 1 / 4, 1 / 4, 0, 0, 0, 0)  # both subwords of c attend to b alone
+    found = [AttentionMap(subwords, subwords, weights) for weights in (even, to_b)]
+    link = link_shares(Link(query=2, key=1), 4)
+    assert [weight_above_chance(each, link).item() for each in found] == pytest.approx(
+        [0, 1 - 3 / 8], abs=1e-7
+    )
+    clauses = clause_shares([0, 1, 1, 2])  # c has one word beside it, of three subwords
+    assert [weight_above_chance(each, clauses).item() for each in found] == pytest.approx(
+        [0, (1 - 3 / 8) / 4], abs=1e-7
+    )
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ Shapes: L layers, H heads; words on both sides. Paper: the appendix, "Attention 
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -127,7 +127,7 @@ def run(work: Work) -> Result:
         ("figure", "what", "seed", "head", "chosen on", "measured on", "weight above chance"),
         tuple(rows),
         "Weight on the word that the rule names, or on words of the query's own clause, less what"
-        " even weights would give; these intervals are over sentences.",
+        " weights that are even over all subwords would give; these intervals are over sentences.",
     )
     return collect(
         table,
@@ -190,27 +190,40 @@ def fitting_pairs(pairs: Pairs, topic: Topic) -> list[tuple[str, str]]:
 
 def measure(translator: Translator, source: str, target: str, topic: Topic) -> MeasuredSentence:
     """Measure every encoder head on a sentence."""
-    maps = sentence_maps(translator, source, target).words()
-    encoder = maps.maps["encoder"]
+    maps = sentence_maps(translator, source, target)
+    clauses = number_clauses(source)
     link = topic.find_link(source) if topic.find_link else None
-    if link is not None:
-        return MeasuredSentence(maps, link.query, link_lift(encoder, link))
-    return MeasuredSentence(maps, None, clause_lift(encoder, number_clauses(source)))
+    wanted = clause_shares(clauses) if link is None else link_shares(link, len(clauses))
+    lifts = weight_above_chance(maps.maps["encoder"], wanted)
+    return MeasuredSentence(maps.words(), link.query if link else None, lifts)
 
 
-def link_lift(found: AttentionMap, link: Link) -> NDArray[np.float64]:
-    """Return each head's weight from one word to another, above even weights: [L, H]."""
-    weights = found.weights[:, :, link.query, link.key].astype(np.float64)
-    return weights - 1 / len(found.keys)
+def link_shares(link: Link, words: int) -> NDArray[np.float64]:
+    """Return what `weight_above_chance` adds up for a link: the weight from one word to another."""
+    shares = np.zeros((words, words))
+    shares[link.query, link.key] = 1
+    return shares
 
 
-def clause_lift(found: AttentionMap, numbers: Sequence[int]) -> NDArray[np.float64]:
-    """Return the mean weight on other words of the query's clause, above even weights: [L, H]."""
-    words = len(numbers)
+def clause_shares(numbers: Sequence[int]) -> NDArray[np.float64]:
+    """Return the same for clauses: the mean over words of the weight on other words of their clause."""
     clause = np.asarray(numbers)
-    same = (clause[:, None] == clause[None, :]) & ~np.eye(words, dtype=bool)
-    weight = (found.weights[:, :, :words, :words] * same).sum(-1)
-    lifts = (weight - same.sum(-1) / len(found.keys)).mean(-1)
+    same = (clause[:, None] == clause[None, :]) & ~np.eye(len(clause), dtype=bool)
+    return same / len(clause)
+
+
+def weight_above_chance(found: AttentionMap, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return each head's weight on the right words, less what even weights would give them: [L, H].
+
+    Even weights are even over subwords, so that a long word has more of them.
+
+    Args:
+        found: With a row and a column for each subword.
+        shares: [words, words], how much each weight from word to word counts.
+    """
+    above = replace(found, weights=found.weights - 1 / len(found.keys)).words().weights
+    words = len(shares)
+    lifts = (above[:, :, :words, :words] * shares).sum((-2, -1))
     return np.asarray(lifts, np.float64)
 
 
