@@ -4,6 +4,7 @@ A claim that compares the wrong models, or in the wrong direction, fails here.
 """
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -26,6 +27,7 @@ from headway.paper.experiments import (
     table1_translators,
     table2,
     table3,
+    table3_heads,
     table4,
     tying,
 )
@@ -118,12 +120,12 @@ def run_table2(work: Work) -> list[Claim]:
     groups = work.run_groups(plans)
     last = {name: group.bleu for name, group in groups.items()}
     averaged = work.run_groups([PlannedTrial("averaged", work.base)])["averaged"].bleu
-    return table2.score_claims(work, groups, last, averaged)
+    return table2.score_claims(work, last, averaged)
 
 
 def run_table4(work: Work) -> list[Claim]:
     full, restricted = work.run_groups(
-        [PlannedTrial(n, work.base) for n in ("full", "less")]
+        [PlannedTrial(f"{n} attention", work.base) for n in ("full", "restricted")]
     ).values()
     trees = cast(table4.Treebank, SimpleNamespace(test=[0], window=14))
     return table4.parsing_claims(trees, full, restricted)
@@ -136,6 +138,11 @@ def run_tying(work: Work) -> list[Claim]:
 def run_table3(work: Work) -> list[Claim]:
     groups = work.run_groups(table3.plan_trials(work.base, table3.TABLE3))
     return table3.statement_claims(groups, work.least_bleu)
+
+
+def run_heads(work: Work) -> list[Finding]:
+    groups = work.run_groups(table3.plan_trials(work.base, [*table3.TABLE3, *table3.CONTROLS]))
+    return table3_heads.separate_heads(groups, work.least_bleu)
 
 
 def run_figures(work: Work) -> list[Claim]:
@@ -157,6 +164,7 @@ def run_rivals(work: Work) -> list[Claim]:
 TRENDS: list[tuple[Callable[[Work], object], str, Favored]] = [
     (arguments_mask.compare_masks, "training loss is lower", named("without")),
     (arguments_heads.compare_translators, "lower effective resolution", named("8")),
+    (smoothing.run, "hurts perplexity", named("eps_ls = 0.0")),
     (smoothing.run, "accuracy", smoothed),
     (smoothing.run, "improves BLEU", smoothed),
     (smoothing.run, "more unsure", smoothed),
@@ -165,9 +173,12 @@ TRENDS: list[tuple[Callable[[Work], object], str, Favored]] = [
     (run_tying, "helps: one matrix", named(tying.ONE)),
     (run_tying, "helps: three matrices", named(tying.THREE)),
     (positions.compare_lengths, "extrapolate", named("sinusoidal")),
+    (run_heads, "wider heads are better", named(table3_heads.MANY)),
+    (run_heads, "h = 8 instead of 1", named("base")),
+    (run_heads, "h = 32 instead of 8", named(table3_heads.MANY)),
     (run_table2, "Big is better", named("big")),
     (run_table2, "Averaged checkpoints", named("averaged")),
-    (run_table4, "loses something", named("full")),
+    (run_table4, "loses something", named("full attention")),
     (run_figures, figures3to5.TOPICS[0].claim, named("base")),
     (classification.run, "Kind of phrase", named("self-attention")),
     (classification.run, "Translation or not", named("self-attention")),
@@ -199,6 +210,48 @@ def test_a_trend_follows_the_scores_of_the_right_models(
     assert find_claim(run, Invented(favored, 1.0, level=12.0), words).verdict == "not decided"
 
 
+EQUALITIES: list[tuple[Callable[[Work], object], str, Favored]] = [
+    (positions.compare_kinds, "nearly identical", named("learned")),
+    (run_scaling, "perform similarly", named("additive, d_k = 8")),
+    (run_tying, "Sharing costs no quality", named(tying.THREE)),
+]
+COMPARISONS = [row for row in (*TRENDS, *EQUALITIES) if row[0] is not run_figures]
+MEASURED = re.compile(r"(.+) less (.+): ([+-])[\d.]+ \(.+\) (.+)")
+LESS_IS_BETTER = ("nats", "perplexity", "% of probability")  # of the invented scores
+
+
+@pytest.mark.parametrize(("run", "words", "favored"), COMPARISONS, ids=[f"{run.__name__}: {words}" for run, words, _ in COMPARISONS])  # fmt: skip
+@pytest.mark.parametrize("gain", [1.0, -1.0])
+def test_a_difference_is_that_of_the_models_that_its_text_names(
+    run: Callable[[Work], object], words: str, favored: Favored, gain: float
+) -> None:
+    work = Invented(favored, gain)
+    ours = find_claim(run, work, words).ours
+    match = MEASURED.fullmatch(ours)
+    assert match, ours
+    *sides, sign, unit = match.groups()
+
+    def is_favored(side: str) -> bool:
+        # Some names are parts of others, such as "h = 1" of "h = 1, d_k = 64".
+        inside = [plan for plan in work.planned if plan.name in side]
+        return favored(max(inside, key=lambda plan: len(plan.name))) if inside else False
+
+    first, second = map(is_favored, sides)
+    assert first != second, ours
+    is_better = first == (gain > 0)
+    assert (sign == "+") == (is_better != unit.startswith(LESS_IS_BETTER)), ours
+
+
+def test_two_heads_are_compared_with_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    def train(heads: int, seed: int, steps: int) -> arguments_heads.TargetScores:
+        return arguments_heads.TargetScores(0.2 * heads + seed / 1000, 1.0)
+
+    monkeypatch.setattr(arguments_heads, "train_two_targets", train)
+    claim = find_claim(arguments_heads.compare_two_targets, Invented(smoothed, 0.0), "single head")
+    assert claim.ours.startswith("two heads less one of full width: +20.0 ")
+    assert claim.verdict == "holds"
+
+
 @pytest.mark.parametrize(("source", "missing"), [("a b", "no longer sentences"), ("a " * 20, "as those of training")])  # fmt: skip
 def test_without_longer_sentences_nothing_is_said_of_them(source: str, missing: str) -> None:
     work = Invented(named("sinusoidal"), 1.0)
@@ -208,13 +261,7 @@ def test_without_longer_sentences_nothing_is_said_of_them(source: str, missing: 
     assert missing in claim.ours
 
 
-@pytest.mark.parametrize(
-    ("run", "words", "favored"),
-    [
-        (positions.compare_kinds, "nearly identical", named("learned")),
-        (run_scaling, "perform similarly", named("additive, d_k = 8")),
-    ],
-)
+@pytest.mark.parametrize(("run", "words", "favored"), EQUALITIES[:2])
 def test_equality_is_judged_on_both_sides(
     run: Callable[[Work], object], words: str, favored: Favored
 ) -> None:

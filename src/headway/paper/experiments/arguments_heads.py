@@ -112,7 +112,7 @@ def compare_two_targets(work: Work) -> tuple[Table, Claim]:
         "Averaging keeps a single head from attending to several positions at once; several heads"
         " can.",
         "no number",
-        "two heads name {} points more than one of full width",
+        "two heads less one of full width: {} % of the symbols",
         gaps,
         digits=1,
         learned=None,
@@ -170,7 +170,7 @@ def compare_translators(work: Work) -> tuple[Table, Claim]:
     claim = trend_claim(
         "A single head has a lower effective resolution.",
         "no number",
-        f"its entropy less that of the sharpest of {many}: {{}} nats",
+        f"entropy of 1 head less that of the sharpest of {many}: {{}} nats",
         gaps,
         learned=Learned(work.least_bleu, tuple(group.bleu for group in groups.values())),
         why="paired by seed; one of many heads is the sharpest by chance too, which is not subtracted",

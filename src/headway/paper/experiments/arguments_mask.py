@@ -42,14 +42,15 @@ def compare_masks(work: Work) -> tuple[Table, Claim, Claim]:
         ),
         f"Without dropout and label smoothing. {work.seeds_note}",
     )
-    pairs = zip(masked.final_loss, unmasked.final_loss, strict=True)
+    pairs = zip(unmasked.final_loss, masked.final_loss, strict=True)
     return (
         table,
         trend_claim(
             "Without the mask the decoder sees the right token, and the training loss is lower.",
             "follows from the design",
-            f"{interval_text(unmasked.final_loss, 3, least=0)} nats a subword, {{}} with the mask",
-            [with_mask - without for with_mask, without in pairs],
+            "without less with the mask: {} nats a subword",
+            [without - with_mask for without, with_mask in pairs],
+            expected="less",
             digits=3,
             learned=Learned(work.least_bleu, (masked.bleu,)),
             why="paired by seed; the model with the mask knows most of its training text by heart too",

@@ -65,7 +65,7 @@ def compare(work: Work, transformer: Group, name: str, rival: Group) -> Claim:
     return trend_claim(
         f"The Transformer translates better than {name}.",
         "surpasses all previously published models and ensembles",
-        "{} BLEU",
+        f"{TRANSFORMER} less {name}: {{}} BLEU",
         transformer.less(rival),
         learned=Learned(work.least_bleu, (transformer.bleu, rival.bleu)),
         why="paired by seed; the same steps, not the same time",

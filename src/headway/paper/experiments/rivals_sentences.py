@@ -36,7 +36,7 @@ def classify_sentences(work: Work) -> list[Finding]:
             trend_claim(
                 f"{task.name}: the Transformer's encoder does better than the {NAME}.",
                 "named, without a number",
-                "{} % of the labels",
+                f"self-attention less {NAME}: {{}} % of the labels",
                 transformer.less(rival, "right"),
                 learned=classification.learned(task, transformer, rival),
                 why="paired by seed; texts, batches, optimizer and steps are the same;"

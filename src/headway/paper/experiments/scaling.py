@@ -17,7 +17,7 @@ from headway.paper.measuring.costs import processor_seconds, saved_bytes
 from headway.paper.results import Claim, Finding, Result, Table, collect
 from headway.paper.running.plan import PlannedTrial
 from headway.paper.running.work import Work
-from headway.paper.trends import Learned, trend_claim
+from headway.paper.trends import Expected, Learned, trend_claim
 from headway.paper.verdicts import MARGIN_NATS, holds
 
 TITLE = "Scaled, unscaled and additive attention as d_k grows"
@@ -240,34 +240,35 @@ def compare_translators(work: Work, widths: Sequence[int]) -> list[Finding]:
     )
     small, large = widths[0], widths[-1]
 
-    def gains(name: str, d_k: int) -> list[float]:
-        return groups[f"dot, not scaled, d_k = {d_k}"].nats_less(groups[f"{name}, d_k = {d_k}"])
-
-    def learned(name: str, d_k: int) -> Learned:
-        kinds = name, "dot, not scaled"
-        return Learned(work.least_bleu, tuple(groups[f"{k}, d_k = {d_k}"].bleu for k in kinds))
-
-    findings: list[Finding] = [
-        table,
-        trend_claim(
-            "For small d_k, additive and dot-product attention perform similarly.",
-            "no number",
-            f"d_k = {small}, additive less unscaled: {{}} nats a token",
-            gains("additive", small),
-            expected="equal",
-            margin=MARGIN_NATS,
-            learned=learned("additive", small),
-            why=f"paired by seed; similar: the interval within {MARGIN_NATS}",
-        ),
-    ]
-    for name, text in (
-        ("additive", "For larger d_k, additive attention outperforms unscaled dot products."),
-        ("dot, scaled", "For larger d_k, scaled dot products outperform unscaled ones."),
-    ):
-        findings.append(
-            trend_claim(
-                text, "no number", f"d_k = {large}: {{}} nats a token", gains(name, large),
-                learned=learned(name, large),
-            )
+    def compare(
+        text: str,
+        kind: str,
+        d_k: int,
+        expected: Expected = "more",
+        margin: float = 0.0,
+        why: str = "",
+    ) -> Claim:
+        """Judge by how much unscaled dot products are behind another kind, whose perplexity is smaller then."""
+        unscaled, other = (f"{each}, d_k = {d_k}" for each in ("dot, not scaled", kind))
+        return trend_claim(
+            text, "no number", f"{unscaled} less {other}: {{}} nats a token",
+            groups[unscaled].nats_less(groups[other]), expected=expected, margin=margin,
+            learned=Learned(work.least_bleu, (groups[unscaled].bleu, groups[other].bleu)),
+            why=f"paired by seed{why}",
         )  # fmt: skip
-    return findings
+
+    return [
+        table,
+        compare(
+            "For small d_k, additive and dot-product attention perform similarly.",
+            "additive", small, "equal", MARGIN_NATS, f"; similar: the interval within {MARGIN_NATS}",
+        ),
+        compare(
+            "For larger d_k, additive attention outperforms unscaled dot products.",
+            "additive", large,
+        ),
+        compare(
+            "For larger d_k, scaled dot products outperform unscaled ones.",
+            "dot, scaled", large,
+        ),
+    ]  # fmt: skip

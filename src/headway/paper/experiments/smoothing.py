@@ -71,21 +71,21 @@ def smoothing_claims(groups: Mapping[float, Group], least_bleu: float) -> list[C
     base, none = (find_row(ROWS[rate]) for rate in (0.1, 0.0))
     perplexities = f"{base.perplexity} instead of {none.perplexity}"
     effects: tuple[tuple[str, str, float, Expected, str, str, int], ...] = (
-        ("It hurts perplexity", "perplexity", 1.0, "more", perplexities, "", 3),
-        ("It improves accuracy", "accuracy", 100.0, "more", "", " % of subwords", 2),
-        ("It improves BLEU", "bleu", 1.0, "more", f"{base.bleu - none.bleu:+.1f}", " BLEU", 1),
-        ("The model learns to be more unsure", "confidence", 100.0, "less", "", " % of probability", 1),
+        ("It hurts perplexity", "perplexity", 1.0, "more", perplexities, "perplexity", 3),
+        ("It improves accuracy", "accuracy", 100.0, "more", "", "% of subwords", 2),
+        ("It improves BLEU", "bleu", 1.0, "more", f"{base.bleu - none.bleu:+.1f}", "BLEU", 1),
+        ("The model learns to be more unsure", "confidence", 100.0, "less", "", "% of probability", 1),
     )  # fmt: skip
     return [
         trend_claim(
             text,
             paper,
-            f"{{}}{unit}",
+            f"eps_ls = 0.1 less eps_ls = 0.0: {{}} {unit}",
             [scale * gap for gap in groups[0.1].less(groups[0.0], score)],
             expected=expected,
             digits=digits,
             learned=Learned(least_bleu, (groups[0.1].bleu, groups[0.0].bleu)),
-            why="epsilon 0.1 less none, paired by seed",
+            why="paired by seed",
         )
         for text, score, scale, expected, paper, unit, digits in effects
     ]

@@ -54,7 +54,7 @@ def compare_translators(work: Work) -> list[Finding]:
             trend_claim(
                 f"Self-attention in place of {name} translates better.",
                 "not compared",
-                "{} BLEU",
+                f"self-attention less {name}: {{}} BLEU",
                 attention.less(group),
                 learned=Learned(work.least_bleu, (attention.bleu, group.bleu)),
                 why="paired by seed; the paper compares only with published systems",

@@ -42,7 +42,7 @@ def separate_heads(groups: Mapping[str, Group], least_bleu: float) -> list[Findi
         return trend_claim(
             text,
             "not separated",
-            "{} BLEU",
+            f"{name} less {other}: {{}} BLEU",
             groups[name].less(groups[other]),
             digits=1,
             learned=Learned(least_bleu, (groups[name].bleu, groups[other].bleu)),

@@ -183,7 +183,7 @@ def parsing_claims(trees: Treebank, full: Group, restricted: Group) -> list[Clai
         trend_claim(
             f"Attention restricted to {trees.window} positions, whose paths are longer, loses something to full attention.",
             "to be investigated",
-            "{} F1 for full attention",
+            "full attention less restricted attention: {} F1",
             full.less(restricted, "f1"),
             learned=Learned(LEAST_F1, (full.values("f1"), restricted.values("f1"))),
             why=f"paired by seed; not decided below {LEAST_F1:.0f} F1, where training has hardly begun",
