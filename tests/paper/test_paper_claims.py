@@ -3,6 +3,7 @@
 A claim that compares the wrong models, or in the wrong direction, fails here.
 """
 
+import json
 import math
 import re
 from collections.abc import Callable, Sequence
@@ -34,6 +35,7 @@ from headway.paper.experiments import (
 from headway.paper.experiments.table1_translators import LAYER_TYPES
 from headway.paper.results import Claim, Finding
 from headway.paper.rivals.training import RIVALS
+from headway.paper.running import trial_run
 from headway.paper.running.bitext import Bitext
 from headway.paper.running.plan import PlannedTrial
 from headway.paper.running.trial import Group, Trial
@@ -105,6 +107,13 @@ def scores_without_models(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(arguments_heads, "head_entropies", entropies)
     monkeypatch.setattr(positions, "score_buckets", buckets)
+
+
+def bucket_scores(near: float, beyond: float) -> Callable[..., list[tuple[float, float]]]:
+    """Scores in place of `positions.score_buckets`: so much BLEU on short and on longer sentences."""
+    return lambda trial, parts, language: [
+        (bleu, trial.scores["perplexity"]) for bleu in (near, beyond, 0.0)
+    ]
 
 
 def named(name: str) -> Favored:
@@ -252,6 +261,26 @@ def test_two_heads_are_compared_with_one(monkeypatch: pytest.MonkeyPatch) -> Non
     assert claim.verdict == "holds"
 
 
+@pytest.mark.parametrize(
+    ("near", "beyond", "found"), [(85.0, 30.0, "not decided"), (85.0, 55.0, "holds")]
+)
+def test_longer_sentences_decide_only_if_they_are_translated(
+    near: float, beyond: float, found: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(positions, "score_buckets", bucket_scores(near, beyond))
+    work = Invented(named("sinusoidal"), 1.0)
+    assert find_claim(positions.compare_lengths, work, "extrapolate").verdict == found
+
+
+def test_averaged_checkpoints_decide_only_if_both_models_have_learned() -> None:
+    work = Invented(lambda plan: False, 0.0)
+    good, bad = [85.0, 86.0, 84.0], [5.0, 6.0, 4.0]
+    last = {"base": good, "big": good, table2.PUBLISHED: good}
+    assert [claim.verdict for claim in table2.score_claims(work, last, bad)][1] == "not decided"
+    last = {"base": good, "big": bad, table2.PUBLISHED: good}
+    assert table2.score_claims(work, last, [90.0, 91.1, 89.0])[0].verdict == "not decided"
+
+
 @pytest.mark.parametrize(("source", "missing"), [("a b", "no longer sentences"), ("a " * 20, "as those of training")])  # fmt: skip
 def test_without_longer_sentences_nothing_is_said_of_them(source: str, missing: str) -> None:
     work = Invented(named("sinusoidal"), 1.0)
@@ -298,6 +327,28 @@ def test_a_part_is_needed_if_models_learn_only_with_it(
     plans = [PlannedTrial(f"warm-up of {each}", work.base) for each in (usual, none)]
     groups = dict(zip((usual, none), work.run_groups(plans).values(), strict=True))
     assert schedule.warmup_claim(usual, none, groups, 50.0).verdict == found
+
+
+def test_losses_of_a_training_with_steps_that_are_not_finite_can_be_drawn(tmp_path: Path) -> None:
+    def curve(name: str, lost: Sequence[int]) -> tuple[tuple[float, float], ...]:
+        path = tmp_path / name
+        events = [
+            {"event": "step", "step": step, "nll": None if step in lost else 1 / step}
+            for step in range(1, 901)
+        ]
+        path.write_text("".join(json.dumps(event) + "\n" for event in events), encoding="utf-8")
+        return trial_run._loss_curve(path)
+
+    whole, holes = curve("whole", ()), curve("holes", (1, *range(16, 31)))
+    assert whole[0] == (15, sum(1 / step for step in range(1, 16)) / 15)
+    assert holes[0] == (15, sum(1 / step for step in range(2, 16)) / 14)
+    assert [step for step, _ in whole] == [step for step, _ in holes] == [*range(15, 901, 15)]
+    assert math.isnan(holes[1][1])
+    assert whole[2:] == holes[2:]
+    work = Invented(smoothed, 0.0)
+    [trial, *_] = work.run_groups([PlannedTrial("x", work.base)])["x"].trials
+    group = Group(tuple(replace(trial, loss=loss) for loss in (whole, holes)))
+    assert schedule.draw_losses({schedule.WarmUp(1): group}).svg
 
 
 def test_a_difference_is_shown_with_its_interval_and_the_side_that_was_expected() -> None:

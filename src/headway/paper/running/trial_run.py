@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import math
 import sys
 import time
 from collections.abc import Callable
@@ -116,10 +117,19 @@ def _import(name: str) -> Any:
 
 
 def _loss_curve(metrics: Path) -> tuple[tuple[float, float], ...]:
+    """Return the last step and the mean loss of each stretch of a training.
+
+    Stretches are cut by the numbers of steps, so that trainings of one length have the same ones, whatever their
+    losses. The mean of one without any finite loss is NaN.
+    """
     events = [json.loads(line) for line in metrics.read_text(encoding="utf-8").splitlines()]
-    points = [
-        (e["step"], e["nll"]) for e in events if e["event"] == "step" and e["nll"] is not None
-    ]
-    size = -(-len(points) // CURVE_POINTS) or 1
-    stretches = [points[i : i + size] for i in range(0, len(points), size)]
-    return tuple((s[-1][0], sum(nll for _, nll in s) / len(s)) for s in stretches)
+    losses = {e["step"]: e["nll"] for e in events if e["event"] == "step"}
+    last = max(losses, default=0)
+    size = -(-last // CURVE_POINTS) or 1
+    curve = []
+    for before in range(0, last, size):
+        end = min(before + size, last)
+        taken = (losses.get(step) for step in range(before + 1, end + 1))
+        finite = [nll for nll in taken if nll is not None]
+        curve.append((end, sum(finite) / len(finite) if finite else math.nan))
+    return tuple(curve)
