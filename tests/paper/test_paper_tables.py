@@ -247,6 +247,13 @@ def test_scale_is_judged_only_if_both_models_have_learned(change: float, found: 
     assert {c.verdict for c in claims} == {found}
 
 
+def test_what_sharing_saves_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    claim = tying.compare_parameters()
+    assert (claim.verdict, claim.ours) == ("shown", "37.9 million fewer of 100.9")
+    monkeypatch.setattr(tying, "count_parameters", lambda shape: 5)
+    assert tying.compare_parameters().verdict == "does not"
+
+
 def test_the_verdicts_of_table_3_follow_the_scores() -> None:
     least = 50.0
     worse, better = (
