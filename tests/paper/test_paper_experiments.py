@@ -20,7 +20,7 @@ from headway.paper.results import Claim, Result, Table
 from headway.paper.running.bitext import Bitext
 from headway.paper.running.plan import PlannedTrial
 from headway.paper.running.work import Work
-from headway.paper.table3_rows import CONTROLS, TABLE3
+from headway.paper.table3_rows import CONTROLS, TABLE3, rows_of
 
 # The other experiments run in test_paper_table1.py, test_paper_table4.py and test_paper_work.py.
 TRAINED = ("tying", "schedule", "smoothing", "table2", "table3")
@@ -188,6 +188,39 @@ def test_rows_of_table_3_can_be_trained_group_by_group(tmp_path: Path) -> None:
         with pytest.raises(pytest.fail.Exception):
             reproduce("table3", work)
     assert shown[0].startswith("table3: done again, because")
+
+
+def test_no_rows_are_trained_that_nobody_wants(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Stop(Exception):
+        pass
+
+    planned: list[str] = []
+
+    def stop(work: Work, plans: list[PlannedTrial]) -> None:
+        planned.extend(plan.name for plan in plans)
+        raise Stop
+
+    monkeypatch.setattr(Work, "run_groups", stop)
+    rows = {row.label for row in rows_of(["A"])}  # trained before, without the controls
+    done = rows | {"(B) d_k = 16", "(B) d_k = 32"}
+    monkeypatch.setattr(
+        Work, "are_done", lambda work, plans: all(plan.name in done for plan in plans)
+    )
+    with pytest.raises(Stop):
+        reproduce("table3", Work(tmp_path, "toy", rows=["E"]))
+    assert planned == ["base", "(B) d_k = 16", "(B) d_k = 32", "(E) learned positions"]
+
+
+def test_rows_belong_to_table_3_alone(tmp_path: Path) -> None:
+    shown: list[str] = []
+    for rows in (["A"], []):
+        work = Work(tmp_path, "paper", show=shown.append, rows=rows)
+        assert "rows" not in reproduce("smoothing", work).settings
+    assert shown[-1] == "smoothing: done before"
+    work = Work(tmp_path, "paper", show=shown.append, rows=["A"])
+    assert reproduce("table3", work).settings["rows"] == ["A"]
 
 
 def test_the_report_contains_its_figures(tmp_path: Path) -> None:

@@ -49,7 +49,8 @@ def trend_claim(
     Args:
         text: What the paper says.
         paper: The paper's number.
-        measured: What was measured; mean and interval of the differences take the place of ``{}``.
+        measured: What was measured, such as ``A less B: {} BLEU``, with the names of what is compared; mean and
+            interval of the differences take the place of ``{}``.
         differences: One for each seed.
         learned: What the models must have learned; None: nothing, as they are not trained translators.
         expected: The paper's side of zero.
@@ -58,26 +59,26 @@ def trend_claim(
         why: What the verdict rests on.
         section: Of the paper; if it is empty, the experiment's.
     """
-    found = judge(differences, expected, margin)
-    if learned is not None:
-        found = if_learned(found, learned.least, *learned.scores)
     return Claim(
         text,
         paper,
         measured.format(interval_text(differences, digits, sign=True)),
-        found,
+        judge(differences, expected, margin, learned),
         why,
         section,
         p_value(differences) if expected in ("more", "less") else None,
     )
 
 
-def judge(differences: Sequence[float], expected: Expected, margin: float) -> Verdict:
-    """Return what differences decide."""
+def judge(
+    differences: Sequence[float], expected: Expected, margin: float, learned: Learned | None
+) -> Verdict:
+    """Return what differences decide; the arguments are those of `trend_claim`."""
     match expected:
         case "equal":
-            return verdict_equal(differences, margin)
+            found = verdict_equal(differences, margin)
         case "not less":
-            return verdict_not_worse(differences, margin)
+            found = verdict_not_worse(differences, margin)
         case _:
-            return verdict(differences, 1 if expected == "more" else -1)
+            found = verdict(differences, 1 if expected == "more" else -1)
+    return found if learned is None else if_learned(found, learned.least, *learned.scores)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from headway.config import Config
 from headway.paper.charts import intervals
@@ -13,7 +14,7 @@ from headway.paper.running.trial import Group
 from headway.paper.running.work import Work
 from headway.paper.table3_rows import CONTROLS, GROUPS, TABLE3, Row, configure, rows_of
 from headway.paper.trends import Expected, Learned, judge, trend_claim
-from headway.paper.verdicts import Verdict, if_learned, interval_text, percent_text, perplexity_text
+from headway.paper.verdicts import Verdict, interval_text, percent_text, perplexity_text
 
 TITLE = "Table 3: what each part of the model is worth"
 SECTION = "6.2"
@@ -25,13 +26,14 @@ def run(work: Work) -> Result:
     """Count all rows, and train the wanted ones unless the scale is the paper's."""
     parameters = compare_parameters()
     if work.is_settings_only:
-        return work.settings_only(plan_trials(Config(), rows_of(work.rows or GROUPS)), *parameters)
+        names = list(work.rows or GROUPS)
+        written = work.settings_only(plan_trials(Config(), rows_of(names)), *parameters)
+        return replace(written, settings={"rows": names})
     names = trained_groups(work)
     rows = rows_of(names)
     work.keep(*parameters)
-    with_controls = rows + [row for row in CONTROLS if row.group in names]
-    groups = work.run_groups(plan_trials(work.base, with_controls))
-    apart = separate_heads(groups, work.least_bleu) if len(with_controls) > len(rows) else []
+    groups = work.run_groups(plan_trials(work.base, add_controls(names)))
+    apart = separate_heads(groups, work.least_bleu) if "A" in names else []
     return collect(
         *parameters,
         score_table(work, groups),
@@ -89,8 +91,13 @@ def trained_groups(work: Work) -> list[str]:
         for name in GROUPS
         if not work.rows
         or name in work.rows
-        or work.are_done(plan_trials(work.base, rows_of([name])))
+        or work.are_done(plan_trials(work.base, add_controls([name])))
     ]
+
+
+def add_controls(names: Sequence[str]) -> list[Row]:
+    """Return the base, the rows of some groups, and the controls that belong to them."""
+    return rows_of(names) + [row for row in CONTROLS if row.group in names]
 
 
 def trained_rows(groups: Mapping[str, Group]) -> list[Row]:
@@ -165,8 +172,7 @@ def judge_direction(
     """Judge whether differences have the sign of the paper's; None: the paper's is too small to be a trend."""
     if abs(paper) < least:
         return None
-    found = judge(differences, "more" if paper > 0 else "less", 0.0)
-    return if_learned(found, learned.least, *learned.scores)
+    return judge(differences, "more" if paper > 0 else "less", 0.0, learned)
 
 
 # What section 6.2 says in words: of which row, and whether its BLEU, or its perplexity, is more or less than the base's.
@@ -203,7 +209,7 @@ def statement_claims(groups: Mapping[str, Group], least_bleu: float) -> list[Cla
             unit, digits, differences = "nats a subword", 3, nats_less(groups, row)
         claims.append(
             trend_claim(
-                text, paper, f"{{}} {unit}", differences, expected=expected, digits=digits,
+                text, paper, f"{label} less base: {{}} {unit}", differences, expected=expected, digits=digits,
                 learned=Learned(least_bleu, (groups["base"].bleu, groups[label].bleu)),
                 why="each seed beside the base of the same seed" if len(differences) > 1 else "a single seed",
                 section="6.2, Table 3",

@@ -269,10 +269,7 @@ class Work:
 
     def settings_only(self, planned: Sequence[PlannedTrial], *findings: Finding) -> Result:
         """Write the settings of planned trials; returns a result of what needs no training."""
-        rows = {"rows": list(self.rows)} if self.rows else {}
-        return collect(
-            *findings, self.write_settings(planned), differs=ONLY_SETTINGS, settings=rows
-        )
+        return collect(*findings, self.write_settings(planned), differs=ONLY_SETTINGS)
 
     def _trial_directory(self, plan: PlannedTrial) -> Path:
         return self.directory / "trials" / plan.key(plan.task or self.corpus)
