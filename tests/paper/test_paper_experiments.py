@@ -19,6 +19,7 @@ from headway.paper.reproduction import EXPERIMENTS, TRAININGS, reproduce, write_
 from headway.paper.results import Claim, Result, Table
 from headway.paper.running.bitext import Bitext
 from headway.paper.running.plan import PlannedTrial
+from headway.paper.running.scales import SMALL
 from headway.paper.running.work import Work
 from headway.paper.table3_rows import CONTROLS, TABLE3, rows_of
 
@@ -40,7 +41,7 @@ def test_an_experiment_runs_at_toy_size(name: str, folder: Path) -> None:
     assert result.name == name
     assert result.tables
     assert result.differs
-    assert ("Muon" in result.differs) == (name in reproduction.FROM_BASE)
+    assert ("Muon" in result.differs) == (name not in ("schedule", "feed_forward"))
     assert all(claim.section for claim in result.claims)
     assert Result.from_json((folder / f"{name}.json").read_text(encoding="utf-8")) == result
     for figure in result.figures:
@@ -92,6 +93,37 @@ def test_what_is_about_the_papers_training_is_trained_so(
         "schedule": ["adam"] * 5, "table2": ["muon", "muon", "adam"], "rivals": ["adam"] * 4,
         "smoothing": ["muon"] * 3,
     }[name]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "is_later"),
+    [("smoothing", True), ("table2", True), ("table4", True), ("schedule", False), ("rivals", False), ("classification", False)],
+)  # fmt: skip
+def test_a_result_says_which_models_are_not_trained_as_the_papers(
+    name: str, is_later: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Stop(Exception):
+        pass
+
+    def stop(work: Work, planned: list[PlannedTrial]) -> None:
+        raise Stop
+
+    experiment = importlib.import_module(f"headway.paper.experiments.{name}")
+    run = experiment.run
+
+    def run_until_trainings(work: Work) -> Result:
+        with pytest.raises(Stop):
+            run(work)
+        return Result(differs="much")
+
+    monkeypatch.setattr(Work, "prepare_trials", stop)
+    monkeypatch.setattr(experiment, "run", run_until_trainings)
+    work = Work(tmp_path, "toy")
+    work.trained.append(SMALL.training)  # of another experiment
+    differs = reproduce(name, work).differs
+    assert ("Muon instead of Adam" in differs) == is_later
+    assert differs.startswith("much")
+    assert ("a weight decay of 0.3" in differs) == (name == "table4")
 
 
 def fake(work: Work) -> Result:
@@ -213,6 +245,7 @@ def test_no_rows_are_trained_that_nobody_wants(
     assert planned == ["base", "(B) d_k = 16", "(B) d_k = 32", "(E) learned positions"]
 
 
+@pytest.mark.slow
 def test_rows_belong_to_table_3_alone(tmp_path: Path) -> None:
     shown: list[str] = []
     for rows in (["A"], []):

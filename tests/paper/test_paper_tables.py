@@ -121,6 +121,8 @@ def test_the_published_base_has_the_papers_training() -> None:
                 regime.max_steps % regime.checkpoint_every == 0
             )  # averaged ones are equally far apart
     work = Work("unused", "hours")
+    assert not work.regime
+    work.trained += [work.published_base.training, work.base.training]
     assert "Muon" in work.regime
     rows = {row[0]: row[1:] for row in work.list_bases().rows}
     assert rows["training.optimizer"] == ("adam", "muon", "adam")

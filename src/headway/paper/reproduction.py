@@ -32,10 +32,6 @@ TRAININGS = {
     "table2": (9, 26), "table3": (66, 65), "table4": (6, 5), "classification": (12, 3),
     "figures3to5": (3, 2), "rivals": (27, 87),
 }  # fmt: skip
-# Experiments that change the base one setting at a time; `Work.regime` says how the base is trained.
-FROM_BASE = {
-    "arguments", "scaling", "tying", "positions", "table1", "smoothing", "table2", "table3", "figures3to5",
-}  # fmt: skip
 UNFINISHED = "Not finished: this is what needs no training."
 # Table 2 is the last: it needs trials of Table 3, which train there beside others on all cores.
 ALL = sorted(EXPERIMENTS, key=lambda name: name == "table2")
@@ -86,7 +82,7 @@ def reproduce(name: str, work: Work, *, again: bool = False) -> Result:
             section=experiment.SECTION,
             claims=tuple(replace(c, section=c.section or experiment.SECTION) for c in found.claims),
             seconds=time.monotonic() - started,
-            differs=_describe_differences(name, found, work),
+            differs=f"{found.differs} {work.regime}".strip(),
             settings={
                 **found.settings,
                 "machine": _describe_machine(work),
@@ -98,7 +94,7 @@ def reproduce(name: str, work: Work, *, again: bool = False) -> Result:
         result = finish(collect(*findings, differs=UNFINISHED))
         replace_file(_unfinished(path), result.to_json().encode())
 
-    work.experiment, work.keep = name, keep
+    work.experiment, work.trained, work.keep = name, [], keep
     result = finish(experiment.run(work))
     replace_file(path, result.to_json().encode())
     _unfinished(path).unlink(missing_ok=True)
@@ -128,12 +124,6 @@ def _is_current(result: Result, work: Work) -> bool:
 def _unfinished(path: Path) -> Path:
     """Return the file of what an experiment has found before its trainings."""
     return path.with_suffix(".unfinished.json")
-
-
-def _describe_differences(name: str, found: Result, work: Work) -> str:
-    """Return how an experiment departs from the paper, and how its models are trained, if any are."""
-    trains = name in FROM_BASE and not work.is_settings_only
-    return f"{found.differs} {work.regime}" if trains else found.differs
 
 
 def _describe_machine(work: Work) -> str:

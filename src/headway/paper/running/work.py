@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
-from headway.config import Config, to_toml
+from headway.config import Config, TrainingConfig, to_toml
 from headway.config.departures import NO_LIMIT, list_departures, paper_config
 from headway.errors import HeadwayError
 from headway.kernels.cores import available_cores
@@ -44,6 +44,7 @@ class Work:
 
     Attributes:
         experiment: The name of the one that runs.
+        trained: The settings of the trainings that it wanted so far, also of those that were finished before.
         keep: Called by an experiment with what it has found before its trainings begin, so that it is in the report
             if they are interrupted.
     """
@@ -69,6 +70,7 @@ class Work:
         self.show = show
         self.processes = processes or (1 if scale == "toy" else available_cores())
         self.experiment = ""
+        self.trained: list[TrainingConfig] = []
         self.keep: Callable[..., None] = _keep_nothing
         self._given_corpus = corpus
 
@@ -95,13 +97,17 @@ class Work:
 
     @property
     def regime(self) -> str:
-        """How the base is trained, in a sentence."""
-        cool_steps, scale = self.base.training.cool_steps, self.base.training.rate_scale
+        """How the models of the experiment are trained by later methods, in sentences; empty if none is."""
+        later = next((each for each in self.trained if each.optimizer == "muon"), None)
+        if later is None:
+            return ""
+        decay = later.muon_weight_decay
         return (
             "The models are trained by later methods than the paper's: Muon instead of Adam for the matrices of"
             " the layers, matrices that start at zero, so that most sub-layers add nothing at first, and a"
-            f" learning rate that stays at its peak and falls to zero in the last {cool_steps:,} steps. Its"
-            f" peak is {scale:g} times equation 3's, so that a wider model has a lower rate."
+            f" learning rate that stays at its peak and falls to zero in the last {later.cool_steps:,} steps. Its"
+            f" peak is {later.rate_scale:g} times equation 3's, so that a wider model has a lower rate."
+            + (f" Muon has a weight decay of {decay:g}." if decay else "")
         )
 
     @property
@@ -153,6 +159,7 @@ class Work:
 
         Equal trials are run once, and finished ones are read.
         """
+        self.trained += (plan.config.training for plan in planned)
         waiting = self.prepare_trials(planned)
         efforts = {directory: plan.effort for directory, plan in waiting.items()}
         seconds = sum(efforts.values()) * SECONDS[self.scale] / training_effort(self.base)
