@@ -5,6 +5,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -13,7 +14,9 @@ from torch import Tensor
 from headway.config import Config, ModelConfig, TextConfig
 from headway.inference.token_search import TokenSearch
 from headway.model import Transformer
+from headway.paper.experiments import rivals
 from headway.paper.reproduction import reproduce
+from headway.paper.results import Claim
 from headway.paper.rivals.bytenet import ByteNet
 from headway.paper.rivals.convolutional import ConvolutionalTranslator, scale_gradient
 from headway.paper.rivals.neural_gpu import COLUMNS, ConvolutionalUnit, NeuralGPU
@@ -331,13 +334,35 @@ def test_a_target_beyond_the_image_is_the_same_in_a_batch() -> None:
     torch.testing.assert_close(alone[0, 9:], model.output.bias.expand(5, -1))
 
 
+def test_the_report_and_the_document_say_what_differs_from_each_systems_own_paper(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "paper.md").read_text(encoding="utf-8")
+    table = text.split("| departs from its paper in |\n")[1].split("\n\n")[0].splitlines()[1:]
+    assert [row.split(" | ")[-1].rstrip(" |").replace("`", "") for row in table] == [
+        *rivals.DEPARTURES.values()
+    ]
+    assert [*rivals.DEPARTURES][: len(RIVALS)] == [*RIVALS]
+    for name in ("classify_sentences", "answer_questions"):
+        monkeypatch.setattr(rivals, name, lambda work: [])
+    monkeypatch.setattr(rivals, "compare", lambda *arguments: Claim("c", "", "", "not decided"))
+    group = SimpleNamespace(score_cells=("", ""), seconds=1.0, tokens_per_second=1.0, parameters=1)
+    monkeypatch.setattr(
+        Work, "run_groups", lambda work, plans: dict.fromkeys((plan.name for plan in plans), group)
+    )
+    result = rivals.run(Work(tmp_path, "toy"))
+    assert dict(result.tables[-1].rows) == rivals.DEPARTURES
+    assert "no linear start" in rivals.DEPARTURES["end-to-end memory networks"]
+    assert "as in their own paper" not in result.differs
+
+
 @pytest.mark.slow
 def test_the_rivals_train_beside_the_transformer(tmp_path: Path) -> None:
     result = reproduce("rivals", Work(tmp_path, "toy", seeds=(1,)))
     assert [row[0] for row in result.tables[0].rows] == ["Transformer", *RIVALS]
     assert [row[0] for row in result.tables[1].rows][:2] == ["Kind of phrase"] * 2
     assert len(result.claims) == len(RIVALS) + 4  # and two other systems, each on two tasks
-    assert all("parameters" in table.columns for table in result.tables)
+    assert all("parameters" in table.columns for table in result.tables[:-1])
     assert {claim.verdict for claim in result.claims} == {"not decided"}
     shown: list[str] = []
     reproduce("rivals", Work(tmp_path, "toy", seeds=(1,), show=shown.append), again=True)

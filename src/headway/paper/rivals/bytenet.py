@@ -58,6 +58,13 @@ class ByteNet(Rival):
     how a column of the encoder meets the embedding at the same place of the decoder: here they are added.
     """
 
+    departs = (
+        "subwords instead of characters; columns of the encoder are added to the decoder's embeddings; a step reads"
+        " all tokens before it again; as many blocks as the Transformer has layers, which is three of dilations 1, 2"
+        " and 4 on each side instead of 30 of 1 to 16, so that a target token depends on source tokens at most seven"
+        " places ahead of its own; no dropout"
+    )
+
     def __init__(self, config: ModelConfig) -> None:
         super().__init__(config)
         width, k = config.d_model, config.kernel_size

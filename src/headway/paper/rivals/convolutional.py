@@ -71,6 +71,11 @@ class ConvolutionalTranslator(Rival):
     ``max_positions`` (of the learned positions). Embeddings and all layers have width D.
     """
 
+    departs = (
+        "all widths are one; as many blocks as the Transformer has layers, which is three on each side instead of"
+        " 15 to 20; a step of the search reads all tokens before it again"
+    )
+
     def __init__(self, config: ModelConfig) -> None:
         super().__init__(config)
         width, k, p = config.d_model, config.kernel_size, config.dropout

@@ -7,6 +7,7 @@ Shapes: B questions, S sentences of a story, W words of a sentence, Q words of a
 """
 
 from itertools import pairwise
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -26,7 +27,16 @@ class MemoryNetwork(nn.Module):
         width: D; the paper's d is 20 for a single task.
         hops: K; the paper's is 3.
         max_sentences: The longest story.
+
+    Attributes:
+        departs: As in `Rival`.
     """
+
+    departs: ClassVar[str] = (
+        "stories in the manner of the first two bAbI tasks, from a generator; no linear start; no random empty"
+        " memories; each seed counts, where the paper trains ten times and keeps the network with the smallest"
+        " training error"
+    )
 
     def __init__(self, vocab_size: int, width: int, hops: int, max_sentences: int) -> None:
         super().__init__()

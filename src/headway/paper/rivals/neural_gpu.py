@@ -67,6 +67,12 @@ class NeuralGPU(Rival):
     find no place: a zero vector is read for them.
     """
 
+    departs = (
+        "half of the width (d_model / 2 maps); an image of two columns, as long as the source needs, where the"
+        " authors' code has four columns and buckets of lengths; none of the dropout and of the gates with a cut-off"
+        " that this code has"
+    )
+
     def __init__(self, config: ModelConfig) -> None:
         super().__init__(replace(config, d_model=config.d_model // 2, num_heads=1))
         maps = self.config.d_model

@@ -47,6 +47,8 @@ class RecurrentTranslator(Rival):
     D here, and it has one layer, as in the paper.
     """
 
+    departs = "all widths are one; no noise on the weights"
+
     def __init__(self, config: ModelConfig) -> None:
         super().__init__(config)
         width = config.d_model

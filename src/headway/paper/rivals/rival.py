@@ -4,6 +4,7 @@ Shapes: B batch, S source length, T target length, D d_model, V vocabulary, N hy
 """
 
 from abc import ABC, abstractmethod
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -43,7 +44,12 @@ class Rival(nn.Module, ABC):
     Args:
         config: Its vocabulary sizes, ``d_model`` and numbers of layers count; ``dropout`` where the
             rival's paper has dropout. Each rival says what else it reads.
+
+    Attributes:
+        departs: What differs from the rival's own paper, for the reader of a report.
     """
+
+    departs: ClassVar[str]
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()

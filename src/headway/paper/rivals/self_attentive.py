@@ -7,6 +7,8 @@ Shapes: B rows, S tokens of a row, P sentences of a row, D both directions of th
 hops, N texts, C classes.
 """
 
+from typing import ClassVar
+
 import torch
 from torch import Tensor, nn
 
@@ -30,7 +32,15 @@ class SelfAttentiveClassifier(nn.Module):
         config: The sizes.
         num_classes: C.
         sentences: Of a text: 1, or 2 if texts are pairs, whose embeddings meet in gates.
+
+    Attributes:
+        departs: As in `Rival`.
     """
+
+    departs: ClassVar[str] = (
+        f"{HOPS} hops; one layer of ReLU; word vectors are learned from the start; Adam with the Transformer's"
+        f" learning rate instead of SGD; the penalty has the weight {PENALTY:g}, also on pairs (0.3 there)"
+    )
 
     def __init__(self, config: ModelConfig, num_classes: int, sentences: int) -> None:
         super().__init__()
