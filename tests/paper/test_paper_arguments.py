@@ -142,12 +142,16 @@ def test_without_the_mask_a_position_attends_to_later_ones() -> None:
 def test_the_costs_of_heads_convolutions_and_windows_are_as_claimed() -> None:
     _, heads = arguments.compare_heads(16, 5)
     assert heads.verdict == "shown"
+    assert heads.ours.startswith("equal multiplications")
     table, wide = arguments.compare_separable((8, 16))
     assert wide.verdict == "holds"
+    assert wide.ours.startswith("the same two terms")
     separable, both = table.rows
     assert separable[1:3] == pytest.approx((1, 1))
     assert both[1:3] == pytest.approx((2, 12), rel=0.05)  # QK^T and AV; 4 maps and 2 · 4 d d
-    assert arguments.compare_convolution(16)[1].verdict == "holds"
+    convolution = arguments.compare_convolution(16)[1]
+    assert convolution.verdict == "holds"
+    assert convolution.ours.startswith("k^1.000; at k = 9 9.00 times a recurrence of one map;")
     assert arguments.compare_windows(9)[1].verdict == "shown"
 
 
