@@ -37,8 +37,9 @@ from headway.paper.results import Claim, Finding
 from headway.paper.rivals.training import RIVALS
 from headway.paper.running import trial_run
 from headway.paper.running.bitext import Bitext
+from headway.paper.running.group import Group
 from headway.paper.running.plan import PlannedTrial
-from headway.paper.running.trial import Group, Trial
+from headway.paper.running.trial import Trial
 from headway.paper.running.work import Work
 from headway.paper.trends import Learned, trend_claim
 

@@ -7,8 +7,8 @@ import pytest
 
 from headway.paper.experiments import table4
 from headway.paper.experiments.table4_treebank import make_treebank
-from headway.paper.running.scales import paper_settings
 from headway.paper.running.work import Work
+from headway.paper.settings import paper_settings
 
 
 @pytest.mark.slow

@@ -26,10 +26,12 @@ from headway.paper.measuring.parameters import (
     with_joint_vocabulary,
 )
 from headway.paper.results import Claim, Result, Table
-from headway.paper.running.scales import SMALL, paper_settings
+from headway.paper.running.group import Group
+from headway.paper.running.scales import SMALL
 from headway.paper.running.scoring import score_predictions
-from headway.paper.running.trial import Group, Trial
+from headway.paper.running.trial import Trial
 from headway.paper.running.work import Work
+from headway.paper.settings import paper_settings
 from headway.paper.table3_rows import CONTROLS, TABLE3, configure, shapes
 from headway.parsing.parser import PAPER
 from headway.text.tokenizer import Tokenizer

@@ -10,9 +10,9 @@ from dataclasses import replace
 from headway.config import Config, Mixer, ModelConfig, TextConfig, TrainingConfig
 from headway.demo import generate
 from headway.paper.results import Cell, Result, Table, collect
+from headway.paper.running.group import Group
 from headway.paper.running.labeled_texts import LabeledTexts
 from headway.paper.running.plan import PlannedTrial
-from headway.paper.running.trial import Group
 from headway.paper.running.work import ONLY_SETTINGS, Work
 from headway.paper.trends import Learned, trend_claim
 from headway.paper.verdicts import percent_text

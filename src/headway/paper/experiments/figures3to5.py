@@ -21,9 +21,9 @@ from headway.paper.experiments.figures3to5_links import (
 )
 from headway.paper.results import Cell, Claim, Figure, Result, Table, collect
 from headway.paper.running.bitext import Bitext
+from headway.paper.running.group import Group
 from headway.paper.running.plan import PlannedTrial
 from headway.paper.running.scoring import Pairs
-from headway.paper.running.trial import Group
 from headway.paper.running.work import ONLY_SETTINGS, Work
 from headway.paper.trends import Learned, trend_claim
 from headway.paper.verdicts import interval_text

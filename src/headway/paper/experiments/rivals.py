@@ -13,8 +13,8 @@ from headway.paper.rivals.neural_gpu import NeuralGPU
 from headway.paper.rivals.recurrent import RecurrentTranslator
 from headway.paper.rivals.self_attentive import SelfAttentiveClassifier
 from headway.paper.rivals.training import RIVALS, TRANSFORMER, train_rival
+from headway.paper.running.group import Group
 from headway.paper.running.plan import PlannedTrial
-from headway.paper.running.trial import Group
 from headway.paper.running.work import Work
 from headway.paper.trends import Learned, trend_claim
 

@@ -8,8 +8,8 @@ from typing import Literal, NamedTuple
 from headway.config import Config
 from headway.paper.charts import curves
 from headway.paper.results import Claim, Figure, Finding, Result, Table, collect
+from headway.paper.running.group import Group
 from headway.paper.running.plan import PlannedTrial
-from headway.paper.running.trial import Group
 from headway.paper.running.work import Work
 from headway.paper.verdicts import (
     interval_text,

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from headway.paper.charts import intervals
 from headway.paper.results import Claim, Result, Table, collect
+from headway.paper.running.group import Group
 from headway.paper.running.plan import PlannedTrial
-from headway.paper.running.trial import Group
 from headway.paper.running.work import Work
 from headway.paper.table3_rows import find_row
 from headway.paper.trends import Expected, Learned, trend_claim

@@ -23,11 +23,11 @@ from headway.paper.published import (
     TRANSFORMERS,
 )
 from headway.paper.results import Cell, Claim, Finding, Result, Table, collect
+from headway.paper.running.group import Group
 from headway.paper.running.plan import PlannedTrial
-from headway.paper.running.scales import paper_settings
 from headway.paper.running.scoring import SEARCH, score_text
-from headway.paper.running.trial import Group
 from headway.paper.running.work import Work
+from headway.paper.settings import paper_settings
 from headway.paper.table3_rows import TABLE3, configure
 from headway.paper.trends import Learned, trend_claim
 from headway.paper.verdicts import percent_text, shown

@@ -9,8 +9,8 @@ from headway.paper.charts import intervals
 from headway.paper.experiments.table3_heads import separate_heads
 from headway.paper.experiments.table3_parameters import compare_parameters
 from headway.paper.results import Claim, Result, Table, collect
+from headway.paper.running.group import Group
 from headway.paper.running.plan import PlannedTrial
-from headway.paper.running.trial import Group
 from headway.paper.running.work import Work
 from headway.paper.table3_rows import CONTROLS, GROUPS, TABLE3, Row, configure, rows_of
 from headway.paper.trends import Expected, Learned, judge, trend_claim

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from headway.paper.results import Claim, Finding, Table
-from headway.paper.running.trial import Group
+from headway.paper.running.group import Group
 from headway.paper.table3_rows import CONTROLS
 from headway.paper.trends import Learned, trend_claim
 from headway.paper.verdicts import interval_text

@@ -13,11 +13,12 @@ from headway.errors import HeadwayError
 from headway.paper.experiments.table4_treebank import make_treebank
 from headway.paper.published import TABLE4
 from headway.paper.results import Claim, Result, Table, collect
+from headway.paper.running.group import Group
 from headway.paper.running.plan import PlannedTrial
-from headway.paper.running.scales import LATER, paper_settings
+from headway.paper.running.scales import LATER
 from headway.paper.running.treebank import Treebank
-from headway.paper.running.trial import Group
 from headway.paper.running.work import ONLY_SETTINGS, Work
+from headway.paper.settings import paper_settings
 from headway.paper.trends import Learned, trend_claim
 from headway.paper.verdicts import percent_text, shown
 from headway.parsing.parser import PAPER

@@ -16,8 +16,8 @@ from headway.paper.measuring.parameters import (
     parameters_by_formula,
 )
 from headway.paper.results import Claim, Finding, Result, Table, collect
+from headway.paper.running.group import Group
 from headway.paper.running.plan import PlannedTrial
-from headway.paper.running.trial import Group
 from headway.paper.running.work import Work
 from headway.paper.trends import Expected, Learned, trend_claim
 from headway.paper.verdicts import MARGIN, percent_text, perplexity_text, shown

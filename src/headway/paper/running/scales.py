@@ -1,9 +1,8 @@
 """The scales of a reproduction: the settings that its comparisons start from, and how long they take."""
 
 from dataclasses import replace
-from importlib.resources import files
 
-from headway.config import Config, ModelConfig, TextConfig, TrainingConfig, load
+from headway.config import Config, ModelConfig, TextConfig, TrainingConfig
 
 # Methods that are newer than the paper. With Adam and equation 3, the larger and the deeper models of Table 3
 # learn too slowly for a comparison of so many trainings.
@@ -68,8 +67,3 @@ PUBLISHED = {
 }
 # About how many seconds one core of a server of the 2020s trains and scores the base.
 SECONDS = {"toy": 0.5, "minutes": 40.0, "hours": 330.0, "paper": 0.0}
-
-
-def paper_settings(name: str) -> Config:
-    """Read one of the package's files with the paper's own settings."""
-    return load("base", [str(files("headway.paper").joinpath("settings", f"{name}.toml"))])

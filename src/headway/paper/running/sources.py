@@ -7,6 +7,8 @@ from pathlib import Path
 
 import torch
 
+from headway.files import hash_file
+
 PACKAGE = Path(__file__).parents[2]
 
 
@@ -17,7 +19,7 @@ def code_version(*modules: str) -> str:
     Args:
         modules: Names of modules of this package.
     """
-    sums = [hashlib.sha256(file.read_bytes()).hexdigest() for file in sources(*modules)]
+    sums = [_digest(file) for file in sources(*modules)]
     return hashlib.sha256("".join((*sums, torch.__version__)).encode()).hexdigest()
 
 
@@ -25,8 +27,8 @@ def sources(*modules: str) -> list[Path]:
     """Return the files of this package that modules depend on.
 
     They are the modules, their packages, what these import, and so on, also inside of functions; and what lies beside
-    or below all of them and is no Python, such as native code and tables of words. A module that is found by its name
-    at run time has to be among the arguments.
+    them, or below them in folders without modules, and is no Python, such as native code and tables of words. A module
+    that is found by its name at run time has to be among the arguments.
     """
     found: set[Path] = set()
     waiting = list(modules)
@@ -37,13 +39,24 @@ def sources(*modules: str) -> list[Path]:
             found.add(path)
             waiting += [name.rpartition(".")[0], *_imports(path)]
     folders = {path.parent for path in found} - {PACKAGE}
-    others = {
-        file
-        for folder in folders
-        for file in folder.rglob("*")
-        if file.is_file() and file.suffix not in (".py", ".pyc")
-    }
-    return sorted(found | others)
+    return sorted(found.union(*map(_list_others, folders)))
+
+
+@cache
+def _digest(file: Path) -> str:
+    """Return the hash of a file as it is at the first call: what is edited later, this process does not run."""
+    return hash_file(file)
+
+
+def _list_others(folder: Path) -> set[Path]:
+    """Return the files of a folder that are no Python, also of folders in it that hold no module."""
+    found: set[Path] = set()
+    for path in folder.iterdir():
+        if path.is_file() and path.suffix not in (".py", ".pyc"):
+            found.add(path)
+        elif path.is_dir() and not any(path.glob("*.py")):
+            found |= _list_others(path)
+    return found
 
 
 def _find(module: str) -> Path | None:

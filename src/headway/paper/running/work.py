@@ -14,9 +14,10 @@ from headway.kernels.cores import available_cores
 from headway.paper.results import Finding, Result, Table, collect
 from headway.paper.running.bitext import Bitext
 from headway.paper.running.forecast import Forecast, training_effort
+from headway.paper.running.group import Group
 from headway.paper.running.plan import PlannedTrial, read_origin
 from headway.paper.running.scales import BASES, PUBLISHED, SECONDS
-from headway.paper.running.trial import Group, Trial, read_trial
+from headway.paper.running.trial import Trial, read_trial
 from headway.paper.running.trial_run import run_trial
 from headway.paper.running.workers import run_together
 from headway.training.storage.checkpoint import replace_file
