@@ -12,6 +12,7 @@ from pathlib import Path
 from headway import config as settings
 from headway.config import Config
 from headway.inference import Translator
+from headway.inference.directory import WEIGHTS
 from headway.training.storage.checkpoint import replace_file
 
 
@@ -22,7 +23,7 @@ class Trial:
     Attributes:
         name: The first experiment's name for it.
         seed: Of weights, order and dropout.
-        directory: The model after the last step, without averaging.
+        directory: The model after the last step, without averaging; a rival's is not kept.
         parameters: The count of trained numbers; a tied matrix counts once.
         steps: Optimizer steps.
         loss: (step, training loss without smoothing in nats a token), each the mean of a stretch.
@@ -55,18 +56,21 @@ class Trial:
 
 
 def write_trial(trial: Trial) -> None:
-    """Write ``trial.json`` beside the trial's model."""
+    """Write ``trial.json`` beside the trial's models, with their names."""
     values = {name: value for name, value in vars(trial).items() if name != "directory"}
     values["settings"] = values.pop("config").to_dict()
+    values["models"] = [path.name for path in (trial.directory, trial.averaged) if path.is_dir()]
     replace_file(trial.directory.parent / "trial.json", json.dumps(values, indent=1).encode())
 
 
 def read_trial(directory: Path) -> Trial | None:
-    """Return a finished trial, or None."""
+    """Return a finished trial, or None; without its models a trial is not finished."""
     try:
         values = json.loads((directory / "trial.json").read_text(encoding="utf-8"))
         values["loss"] = tuple((step, loss) for step, loss in values["loss"])
         config = settings.from_dict(values.pop("settings"), where=str(directory))
+        if not all((directory / name / WEIGHTS).is_file() for name in values.pop("models")):
+            return None
         return Trial(directory=directory / "model", config=config, **values)
     except (OSError, ValueError, KeyError, TypeError):
         return None

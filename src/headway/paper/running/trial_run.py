@@ -5,32 +5,68 @@ import json
 import math
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from headway import config as settings
+from headway.errors import HeadwayError
 from headway.files import remove
 from headway.inference import save_model
 from headway.model import parameter_count
-from headway.paper.running.trial import Trial, write_trial
+from headway.paper.running.sources import code_version
+from headway.paper.running.trial import Trial, read_trial, write_trial
 from headway.text.prepared import PreparedData
 from headway.training.run import Run
 from headway.training.starting.run_builder import resume, start
 from headway.training.storage.checkpoint import replace_file
 from headway.training.storage.run_directory import RunDirectory
+from headway.training.storage.run_lock import RunLock
 
 CURVE_POINTS = 60
 
 
 def run_trial(directory: Path) -> None:
-    """Train, score and keep the model that a directory's ``spec.json`` describes, or continue."""
+    """Train, score and keep the model that a directory's ``spec.json`` describes, unless it is finished.
+
+    Raises:
+        HeadwayError: If another process trains it, or the code is not that for which it was planned.
+    """
+    lock = RunLock(directory)
+    lock.acquire()
+    try:
+        spec = json.loads((directory / "spec.json").read_text(encoding="utf-8"))
+        check_code(directory, spec)
+        if read_trial(directory) is None:
+            train_model = _import(spec["trainer"]) if spec["trainer"] else train_transformer
+            train_model(directory)
+    finally:
+        lock.release()
+
+
+def check_code(directory: Path, spec: Mapping[str, Any]) -> None:
+    """Check that this process runs the code whose hash is part of the trial's key.
+
+    Args:
+        directory: Of the trial.
+        spec: What its ``spec.json`` holds.
+
+    Raises:
+        HeadwayError: If it does not.
+    """
+    for module in spec["modules"]:
+        importlib.import_module(module)  # first, so that what is hashed is what runs
+    if code_version(*spec["modules"]) != spec["version"]:
+        raise HeadwayError(
+            f"{directory}: Headway's code has changed since this training was planned: give the command again"
+        )
+
+
+def train_transformer(directory: Path) -> None:
+    """Train and score a Transformer, or continue; writes ``trial.json``."""
     spec = json.loads((directory / "spec.json").read_text(encoding="utf-8"))
-    if spec["trainer"]:
-        _import(spec["trainer"])(directory)
-        return
     config = settings.from_dict(spec["settings"], where=str(directory))
     data = PreparedData.open(spec["data"])
     run_directory = RunDirectory(directory / "run")

@@ -159,6 +159,9 @@ class Work:
         """Train and score several models, as many at once as there are processes.
 
         Equal trials are run once, and finished ones are read.
+
+        Raises:
+            HeadwayError: If a training fails, or the result of one is gone.
         """
         self.trained += (plan.config.training for plan in planned)
         waiting = self.prepare_trials(planned)
@@ -168,15 +171,13 @@ class Work:
         if len(waiting) > 1:
             self.show(f"  {forecast.first()}")
         for directory in run_together(run_trial, list(waiting), self.processes):
-            trial = read_trial(directory)
-            assert trial is not None
+            trial = _read_finished(directory)
             scores = ", ".join(f"{name} {value:.4g}" for name, value in trial.scores.items())
             self.show(
                 f"  trial {trial.name}, seed {trial.seed}: {scores}, {trial.seconds:.0f} s of"
                 f" {self.time_name} ({forecast.after(directory)})"
             )
-        found = [read_trial(self._trial_directory(plan)) for plan in planned]
-        return [trial for trial in found if trial is not None]
+        return [_read_finished(self._trial_directory(plan)) for plan in planned]
 
     def prepare_trials(self, planned: Sequence[PlannedTrial]) -> dict[Path, PlannedTrial]:
         """Write what each unfinished training is to do, and its data; returns them by directory, the longest first."""
@@ -191,10 +192,13 @@ class Work:
 
     def run_groups(self, planned: Sequence[PlannedTrial]) -> dict[str, Group]:
         """Run each planned trial with every seed; returns the trials by the plan's name."""
-        wanted = [replace(plan, seed=seed) for seed in self.seeds for plan in planned]
-        trials = self.run_trials(wanted)
+        wanted = {
+            (plan.name, seed): replace(plan, seed=seed) for seed in self.seeds for plan in planned
+        }
+        trials = dict(zip(wanted, self.run_trials([*wanted.values()]), strict=True))
         return {
-            plan.name: Group(tuple(trials[i :: len(planned)])) for i, plan in enumerate(planned)
+            plan.name: Group(tuple(trials[plan.name, seed] for seed in self.seeds))
+            for plan in planned
         }
 
     def are_done(self, planned: Sequence[PlannedTrial]) -> bool:
@@ -281,6 +285,16 @@ class Work:
 
     def _trial_directory(self, plan: PlannedTrial) -> Path:
         return self.directory / "trials" / plan.key(plan.task or self.corpus)
+
+
+def _read_finished(directory: Path) -> Trial:
+    """Return a trial that has been trained."""
+    trial = read_trial(directory)
+    if trial is None:
+        raise HeadwayError(
+            f"{directory}: its trial.json or its model is missing or damaged: give the command again"
+        )
+    return trial
 
 
 def _keep_nothing(*findings: Finding) -> None:
