@@ -9,11 +9,12 @@ import torch
 
 from headway.errors import HeadwayError
 from headway.model import Transformer
+from headway.paper.experiments.arguments_mask import remove_mask
 from headway.paper.results import Claim, Figure, Result, Table
 from headway.paper.running import trial_run
 from headway.paper.running.bitext import Bitext
 from headway.paper.running.forecast import Forecast, training_effort
-from headway.paper.running.plan import PlannedTrial
+from headway.paper.running.plan import Change, PlannedTrial
 from headway.paper.running.scales import SMALL
 from headway.paper.running.work import Work
 from headway.paper.running.workers import run_together
@@ -205,13 +206,19 @@ def test_trials_run_together_as_they_run_alone(tmp_path: Path) -> None:
     assert together[0].scores != together[1].scores
 
 
+def halve(model: Transformer) -> None:
+    for parameter in model.parameters():
+        parameter.data.mul_(0.5)
+
+
 @pytest.mark.slow
+@pytest.mark.parametrize("change", [None, halve, remove_mask])
 @pytest.mark.parametrize("is_saved", [True, False], ids=["saved", "killed before a checkpoint"])
 def test_an_interrupted_trial_continues(
-    is_saved: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    is_saved: bool, change: Change | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     work = Work(tmp_path / "b", "toy")
-    plan = PlannedTrial("base", work.base)
+    plan = PlannedTrial("base", work.base, change=change)
     [whole] = Work(tmp_path / "a", "toy").run_trials([plan])
     advance = trial_run.Run.advance
 

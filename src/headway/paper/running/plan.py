@@ -27,7 +27,8 @@ class PlannedTrial:
         config: Its settings; ``seed`` replaces the seed of ``training``.
         task: Its data; None: the work's text.
         seed: Of weights, order and dropout.
-        change: A function at the top level of a module that changes the model before training.
+        change: A function at the top level of a module that changes the model before training. A training that goes
+            on from a checkpoint makes the change again, with the checkpoint's weights.
         trainer: Such a function, which trains another system than a Transformer: the one of that name. It reads the
             ``spec.json`` of a directory, and writes ``trial.json``.
         pace: How many times as long it takes as a Transformer with these settings.

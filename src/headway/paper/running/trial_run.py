@@ -81,7 +81,10 @@ def train_transformer(directory: Path) -> None:
             run = start(run_directory, data, config)
         model = run.trainer.model
         if spec["change"]:
+            found = {name: weight.clone() for name, weight in model.state_dict().items()}
             _import(spec["change"])(model)
+            if run.saved >= 0:  # a checkpoint was read: what the model has learned stays
+                run.trainer.load_weights(found)
         seconds, tokens = train(run)
         if config.training.average > 1:
             _save_average(run, directory / "averaged")
