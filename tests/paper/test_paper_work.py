@@ -196,10 +196,13 @@ def test_a_trial_is_reused_unless_settings_text_seed_or_change_differ(
 
 
 @pytest.mark.slow
-def test_trials_run_together_as_they_run_alone(tmp_path: Path) -> None:
+def test_trials_run_together_as_they_run_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     alone = Work(tmp_path / "a", "toy").run_trials(
         [PlannedTrial("x", Work(tmp_path, "toy").base, seed=n) for n in (1, 2)]
     )
+    monkeypatch.setattr("headway.paper.running.work.run_together", run_together)
     work = Work(tmp_path / "b", "toy", processes=2)
     together = work.run_trials([PlannedTrial("x", work.base, seed=n) for n in (1, 2, 1)])
     assert [t.scores for t in together] == [t.scores for t in (*alone, alone[0])]

@@ -69,7 +69,7 @@ class Work:
         self.rows = tuple(rows)
         self.device = device
         self.show = show
-        self.processes = processes or (1 if scale == "toy" else available_cores())
+        self.processes = processes or available_cores()
         self.experiment = ""
         self.trained: list[TrainingConfig] = []
         self.keep: Callable[..., None] = _keep_nothing

@@ -7,6 +7,7 @@ import importlib
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
@@ -14,6 +15,8 @@ from pathlib import Path
 from headway.errors import HeadwayError
 from headway.tasks.parent import end_with_standard_input
 from headway.training.machine import configure_process
+
+EXPLAINED = 3  # the exit status of a worker whose last line is the message of a `HeadwayError`
 
 
 def run_together(
@@ -24,8 +27,7 @@ def run_together(
     Args:
         function: At the top level of a module; the directory's files say what it is to do.
         directories: In the order in which they are started.
-        processes: How many workers run at once. With one process or one directory, this process does
-            the work.
+        processes: How many workers run at once.
 
     Yields:
         Each directory when its work is done.
@@ -33,29 +35,31 @@ def run_together(
     Raises:
         HeadwayError: With the last line that a worker wrote before it failed; the others are stopped.
     """
-    if processes == 1 or len(directories) < 2:
-        for directory in directories:
-            function(directory)
-            yield directory
-        return
     # Idle threads of workers with one core each would only wait for each other.
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     name = f"{function.__module__}:{function.__qualname__}"
     workers: list[subprocess.Popen[bytes]] = []
+    is_over = threading.Event()
 
     def run(directory: Path) -> Path:
         command = [sys.executable, "-m", __name__, name, str(directory)]
-        with (directory / "log.txt").open("wb") as log:
+        path = directory / "log.txt"
+        with path.open("ab") as log:  # what another process writes there stays
+            begin = log.tell()
             # The worker stops when its standard input ends, so when this process does.
             worker = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=log, stderr=log, env=environment
             )
         workers.append(worker)
+        if is_over.is_set():  # a thread of the pool took it before the pool was shut down
+            worker.terminate()
         with worker:
             code = worker.wait()
         if code:
-            lines = (directory / "log.txt").read_text(errors="replace").splitlines()
+            lines = path.read_bytes()[begin:].decode(errors="replace").splitlines()
             message = lines[-1] if lines else ""
+            if code == EXPLAINED:
+                raise HeadwayError(message)
             raise HeadwayError(f"{directory}: the worker ended with {code}: {message}")
         return directory
 
@@ -64,6 +68,7 @@ def run_together(
         for future in as_completed([pool.submit(run, directory) for directory in directories]):
             yield future.result()
     except BaseException:
+        is_over.set()
         pool.shutdown(wait=False, cancel_futures=True)
         for worker in workers:
             worker.terminate()
@@ -76,4 +81,8 @@ if __name__ == "__main__":
     end_with_standard_input()
     configure_process()
     module, _, function_name = sys.argv[1].partition(":")
-    getattr(importlib.import_module(module), function_name)(Path(sys.argv[2]))
+    try:
+        getattr(importlib.import_module(module), function_name)(Path(sys.argv[2]))
+    except HeadwayError as error:
+        print(error, file=sys.stderr)
+        sys.exit(EXPLAINED)
