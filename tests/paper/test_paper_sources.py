@@ -116,11 +116,21 @@ def test_data_are_prepared_again_by_other_code(
         (labeled, TextConfig(vocab_size=400)),
         (trees, TextConfig(vocab_size=340)),
     ):
-        first, _ = each.prepare(tmp_path / "data", config)
-        assert each.prepare(tmp_path / "data", config)[0] == first
+        first, test = each.prepare(tmp_path / "data", config)
+        for path in test:  # it is written again
+            path.unlink()
+        assert each.prepare(tmp_path / "data", config) == (first, test)
+        assert all(path.is_file() for path in test)
         with monkeypatch.context() as patch:
             patch.setattr(task, "code_version", lambda *modules: "another")
             assert each.prepare(tmp_path / "data", config)[0] != first
+
+
+def test_prepared_data_follow_the_task_that_prepares_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(task, "code_version", asked.append)
+    task.data_key(Bitext("text", (), (), (), ("en", "de")), TextConfig())
+    assert asked == ["headway.paper.running.bitext"]
 
 
 def test_a_result_follows_the_device(tmp_path: Path) -> None:

@@ -3,10 +3,12 @@
 import math
 from dataclasses import replace
 from pathlib import Path
+from string import ascii_lowercase
 
 import pytest
 import torch
 
+from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.model import Transformer
 from headway.paper.experiments.arguments_mask import remove_mask
@@ -16,6 +18,7 @@ from headway.paper.running.bitext import Bitext
 from headway.paper.running.forecast import Forecast, training_effort
 from headway.paper.running.plan import Change, PlannedTrial
 from headway.paper.running.scales import SMALL
+from headway.paper.running.scoring import Pairs
 from headway.paper.running.work import Work
 from headway.paper.running.workers import run_together
 from headway.paper.table3_rows import TABLE3, configure
@@ -34,6 +37,7 @@ from headway.paper.verdicts import (
     verdict_needed,
     verdict_not_worse,
 )
+from headway.text.prepared import PreparedData
 from support.command import headway
 
 TABLE = Table("t", ("a", "b"), (("x", 1), ("y", None), ("z", 2.5)), "n")
@@ -147,6 +151,19 @@ def test_parts_of_the_text_share_no_sentence() -> None:
     assert short.test == text.test
     assert 0 < len(short.train) < len(text.train)
     assert short.fingerprint != text.fingerprint
+
+
+def test_the_test_text_is_kept_out_of_training(tmp_path: Path) -> None:
+    pairs = tuple((f"the word {c} is here", f"das Wort {c} ist da") for c in ascii_lowercase)
+    other, config = (("the other one", "das andere"),), TextConfig(vocab_size=300)
+
+    def count(valid: Pairs, test: Pairs) -> int:
+        data, _ = Bitext("text", pairs, valid, test, ("en", "de")).prepare(tmp_path, config)
+        return len(PreparedData.open(data).train)
+
+    assert count(other, other) == 26
+    assert count(pairs[:5], other) == count(other, pairs[:5]) == 21
+    assert count(pairs[:5], pairs[3:9]) == 17
 
 
 def set_to_zero(model: Transformer) -> None:

@@ -20,13 +20,13 @@ from headway.training.storage.checkpoint import replace_file
 
 @dataclass(frozen=True)
 class Bitext:
-    """Training, validation and test pairs of raw text.
+    """Training, validation and test pairs of raw text; `prepare` drops training pairs that are in another part.
 
     Attributes:
         name: For tables.
         train: Pairs to learn from.
         valid: Pairs that are scored during training.
-        test: Pairs that are scored after training; none of them is in the other parts.
+        test: Pairs that are scored after training.
         languages: Codes of source and target.
     """
 
@@ -74,10 +74,11 @@ class Bitext:
     def prepare(self, folder: Path, config: TextConfig) -> tuple[Path, list[Path]]:
         """Write and prepare the text; see `Task`."""
         files = self._write(folder / f"text-{self.fingerprint[:16]}")
-        key = data_key(self.fingerprint, config, prepare.__module__)
-        if not (folder / key / "data.json").is_file():
-            prepare(files["train"], files["valid"], folder / key, config, self.languages)
-        return folder / key, files["test"]
+        prepared = folder / f"pairs-{data_key(self, config)}"
+        if not (prepared / "data.json").is_file():
+            tests = [files["test"]]
+            prepare(files["train"], files["valid"], prepared, config, self.languages, tests)
+        return prepared, files["test"]
 
     def _write(self, folder: Path) -> dict[str, list[Path]]:
         folder.mkdir(parents=True, exist_ok=True)

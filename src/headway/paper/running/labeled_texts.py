@@ -13,6 +13,7 @@ from headway.paper.running.task import data_key
 from headway.text.class_labels import LabelTokenizer
 from headway.text.examples import Example, prepare_examples, read_examples
 from headway.text.prepared import PreparedData
+from headway.training.storage.checkpoint import replace_file
 
 
 @dataclass(frozen=True)
@@ -44,14 +45,14 @@ class LabeledTexts:
 
     def prepare(self, folder: Path, config: TextConfig) -> tuple[Path, list[Path]]:
         """Write and prepare the texts."""
-        key = data_key(self.fingerprint, config, prepare_examples.__module__)
-        prepared = folder / f"examples-{key}"
+        prepared = folder / f"examples-{data_key(self, config)}"
         files = {part: prepared.with_name(f"{prepared.name}-{part}.tsv") for part in self.parts}
-        if not (prepared / "data.json").is_file():
-            folder.mkdir(parents=True, exist_ok=True)
-            for part, file in files.items():
+        folder.mkdir(parents=True, exist_ok=True)
+        for part, file in files.items():
+            if not file.is_file():
                 lines = ("\t".join((e.label, *e.parts)) for e in self.parts[part])
-                file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+                replace_file(file, "".join(f"{line}\n" for line in lines).encode())
+        if not (prepared / "data.json").is_file():
             # The training part may lack a rare text, but it must not lack a label.
             labels = {example.label for example in self.parts["train"]}
             assert labels >= {example.label for example in self.examples}, (

@@ -31,13 +31,7 @@ class Task(Protocol):
         """Score a trained model on the test examples, in the process that trained it."""
 
 
-def data_key(fingerprint: str, config: TextConfig, preparer: str) -> str:
-    """Return a name for prepared data: a hash of all that they depend on.
-
-    Args:
-        fingerprint: Of the examples.
-        config: The settings of the preparation.
-        preparer: The module that prepares them.
-    """
-    parts = (fingerprint, config, code_version(preparer))
+def data_key(task: Task, config: TextConfig) -> str:
+    """Return a name for prepared data: a hash of all that they depend on, examples, settings and code."""
+    parts = (task.fingerprint, config, code_version(type(task).__module__))
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]

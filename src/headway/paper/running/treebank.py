@@ -50,8 +50,7 @@ class Treebank:
 
     def prepare(self, folder: Path, config: TextConfig) -> tuple[Path, list[Path]]:
         """Write and prepare the trees."""
-        key = data_key(self.fingerprint, config, prepare_treebank.__module__)
-        prepared = folder / f"trees-{key}"
+        prepared = folder / f"trees-{data_key(self, config)}"
         if not (prepared / "data.json").is_file():
             prepare_treebank(self.train, self.valid, prepared, config, numbered=True)
         test = prepared.with_name(f"{prepared.name}-test.tree")
