@@ -6,7 +6,6 @@ its loss.
 
 import json
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -21,6 +20,7 @@ from headway.text.class_labels import LabelTokenizer
 from headway.text.examples import read_examples
 from headway.text.prepared import PreparedData
 from headway.training.machine import thread_count
+from headway.training.starting.run_builder import with_vocabulary
 from headway.training.steps.feed import Feed
 from headway.training.steps.optimizers import make_optimizers
 from headway.training.steps.random_numbers import seed_generators
@@ -38,37 +38,31 @@ def train_classifier(directory: Path) -> None:
     test = [Path(path) for path in spec["test"]]
     assert isinstance(data.tokenizer, LabelTokenizer)
     seed_generators(CPU, config.training.seed)
-    config = replace(
-        config, model=replace(config.model, source_vocab_size=data.tokenizer.source_vocab_size)
-    )
+    config = with_vocabulary(config, data)
     sentences = len(next(read_examples(test)).parts)
     model = SelfAttentiveClassifier(config.model, len(data.tokenizer.labels), sentences)
     with thread_count(config.training.threads):
         started = time.process_time()
-        loss, texts = train(model, config, Feed(data, config.training, CPU))
+        texts = train(model, config, Feed(data, config.training, CPU))
         seconds = time.process_time() - started
         right = count_right(model.eval(), data.tokenizer, test)
     write_outcome(
-        directory, spec["name"], model, config, loss, {"right": right}, texts / seconds, seconds
+        directory, spec["name"], model, config, {"right": right}, texts / seconds, seconds
     )
 
 
-def train(
-    model: SelfAttentiveClassifier, config: Config, feed: Feed
-) -> tuple[list[tuple[int, float]], int]:
-    """Train a model in place; returns (step, cross entropy) of each step, and the number of texts."""
+def train(model: SelfAttentiveClassifier, config: Config, feed: Feed) -> int:
+    """Train a model in place; returns the number of texts."""
     regime = config.training
     (optimizer,) = make_optimizers(dict(model.named_parameters()), regime, low_precision=False)
-    losses, texts = [], 0
+    texts = 0
     for step in range(1, regime.max_steps + 1):
         data = feed.next()
-        nll = 0.0
         for batch in data.batches:
             scores_NC, penalties_N = model(batch.source, batch.source_segments)
             labels_N = batch.target[batch.target_segments != 0]
             entropy = F.cross_entropy(scores_NC, labels_N, reduction="sum")
             ((entropy + PENALTY * penalties_N.sum()) / data.target_tokens).backward()
-            nll += float(entropy.detach())
         rate = learning_rate(
             step,
             d_model=config.model.d_model,
@@ -77,9 +71,8 @@ def train(
         )
         optimizer.step(rate)
         model.zero_grad()
-        losses.append((step, nll / data.target_tokens))
         texts += data.target_tokens
-    return losses, texts
+    return texts
 
 
 @torch.inference_mode()

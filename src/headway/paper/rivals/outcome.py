@@ -14,7 +14,6 @@ def write_outcome(
     name: str,
     model: nn.Module,
     config: Config,
-    loss: list[tuple[int, float]],
     scores: dict[str, float],
     rate: float,
     seconds: float,
@@ -26,13 +25,12 @@ def write_outcome(
         name: Of the trial.
         model: The trained model.
         config: All settings.
-        loss: (step, loss) of each step.
         scores: On the test set.
         rate: Target tokens, or texts, for each second of training.
         seconds: Of training.
     """
     trial = Trial(
         name, config.training.seed, directory / "model", parameter_count(model),
-        config.training.max_steps, tuple(loss), scores, rate, seconds, config,
+        config.training.max_steps, (), scores, rate, seconds, config,
     )  # fmt: skip
     write_trial(trial)

@@ -37,6 +37,7 @@ from headway.text.prepared import PreparedData
 from headway.text.readers import read_lines
 from headway.text.tokenizer import Tokenizer
 from headway.training.machine import thread_count
+from headway.training.starting.run_builder import with_vocabulary
 from headway.training.steps.random_numbers import seed_generators
 from headway.training.steps.trainer import Trainer
 
@@ -58,13 +59,7 @@ def train_rival(directory: Path) -> None:
     spec = json.loads((directory / "spec.json").read_text(encoding="utf-8"))
     config = settings.from_dict(spec["settings"], where=str(directory))
     data = PreparedData.open(spec["data"])
-    sizes = {
-        "source_vocab_size": data.tokenizer.source_vocab_size,
-        "target_vocab_size": data.tokenizer.target_vocab_size,
-    }
-    config = settings.from_dict(
-        {**config.to_dict(), "model": {**config.to_dict()["model"], **sizes}}, where="the data"
-    )
+    config = with_vocabulary(config, data)
     device = resolve_device(config.training.device)
     seed_generators(device, config.training.seed)
     make_rival = RIVALS.get(spec["name"])
@@ -72,17 +67,16 @@ def train_rival(directory: Path) -> None:
     # A rival has everything that the trainer uses of a Transformer.
     trainer = Trainer(cast(Transformer, model), config.training)
     feed = PaddedFeed(data, config.training, device)
-    loss, tokens, clock = [], 0, clock_of(device)
+    tokens, clock = 0, clock_of(device)
     test = [Path(path) for path in spec["test"]]
     with thread_count(config.training.threads):
         started = clock()
         for _ in range(config.training.max_steps):
             report = trainer.step(feed.next())
-            loss.append((report.step, report.nll))
             tokens += report.tokens
         seconds = clock() - started
         scores = score_rival(model.eval(), data, config, test)
-    write_outcome(directory, spec["name"], model, config, loss, scores, tokens / seconds, seconds)
+    write_outcome(directory, spec["name"], model, config, scores, tokens / seconds, seconds)
 
 
 def score_rival(

@@ -26,7 +26,7 @@ class Trial:
         directory: The model after the last step, without averaging; a rival's is not kept.
         parameters: The count of trained numbers; a tied matrix counts once.
         steps: Optimizer steps.
-        loss: (step, training loss without smoothing in nats a token), each the mean of a stretch.
+        loss: (step, training loss without smoothing in nats a token), each the mean of a stretch; none of a rival.
         scores: What the task's ``score`` returned.
         tokens_per_second: Target tokens for each second of training.
         seconds: Of training: processor time, which other programs on the machine hardly change, or
