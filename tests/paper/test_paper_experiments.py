@@ -181,6 +181,14 @@ def test_finished_results_are_reused_and_shown(
     (tmp_path / "fake.json").write_text("{", encoding="utf-8")
     reproduce("fake", Work(tmp_path, "toy"))
     assert len(calls) == 4
+    content = (tmp_path / "fake.json").read_bytes()
+    (tmp_path / "fake.json").write_bytes(content.replace(b"F & G", b"F \xff G"))
+    write_report(Work(tmp_path, "toy", show=shown.append))
+    assert shown[-1].startswith(f"{tmp_path}/fake.json: not a result of an experiment")
+    shown.clear()
+    reproduce("fake", Work(tmp_path, "toy", show=shown.append))
+    assert shown[0].startswith(f"{tmp_path}/fake.json: not a result of an experiment")
+    assert len(calls) == 5
     page = write_report(Work(tmp_path, "toy")).read_text(encoding="utf-8")
     reader = Reader()
     reader.feed(page)

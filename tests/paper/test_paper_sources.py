@@ -10,6 +10,7 @@ from headway.paper import reproduction
 from headway.paper.experiments import classification, table4
 from headway.paper.experiments.table4_treebank import make_treebank
 from headway.paper.reproduction import reproduce
+from headway.paper.results import Result, collect
 from headway.paper.running import sources, task
 from headway.paper.running.bitext import Bitext
 from headway.paper.running.labeled_texts import LabeledTexts
@@ -133,9 +134,33 @@ def test_prepared_data_follow_the_task_that_prepares_them(monkeypatch: pytest.Mo
     assert asked == ["headway.paper.running.bitext"]
 
 
-def test_a_result_follows_the_device(tmp_path: Path) -> None:
-    keys = {reproduction._key("smoothing", Work(tmp_path, device=d)) for d in ("cpu", "cuda")}
-    assert len(keys) == 2
+def test_a_result_follows_the_device_and_whether_its_pictures_are_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys = set()
+    for is_there in (True, False):
+        monkeypatch.setattr(reproduction, "has_matplotlib", lambda found=is_there: found)
+        keys |= {reproduction._key("smoothing", Work(tmp_path, device=d)) for d in ("cpu", "cuda")}
+    assert len(keys) == 4
+
+
+def test_a_result_is_of_the_code_and_files_that_it_began_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = tmp_path / "given"
+    given.write_text("first")
+
+    def run(work: Work) -> Result:
+        monkeypatch.setattr(reproduction, "code_version", lambda *modules: "another")
+        given.write_text("second")
+        return collect(differs="x")
+
+    monkeypatch.setattr(table4, "run", run)
+    monkeypatch.setattr(table4, "given_files", lambda work: [given])
+    work = Work(tmp_path, "toy")
+    key = reproduction._key("table4", work)
+    result = reproduce("table4", work)
+    assert result.settings["work"] == key != reproduction._key("table4", work)
 
 
 def test_a_result_follows_the_treebank(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ import torch
 from headway.errors import HeadwayError
 from headway.files import hash_file
 from headway.paper import experiments, report
+from headway.paper.charts import has_matplotlib
 from headway.paper.results import Finding, Result, collect, place_text
 from headway.paper.running.sources import code_version
 from headway.paper.running.work import Work
@@ -62,12 +63,13 @@ def describe(name: str) -> str:
 def reproduce(name: str, work: Work, *, again: bool = False) -> Result:
     """Run an experiment, or return the result of an earlier run with the same work."""
     path = work.directory / f"{name}.json"
-    if not again and (earlier := _read(path)) is not None:
-        if _is_current(earlier, work) and _covers(earlier, work):
+    key = _key(name, work)  # before it runs: what is edited meanwhile has measured nothing
+    if not again and (earlier := _read(path, work)) is not None:
+        if earlier.settings.get("work") == key and _covers(earlier, work):
             work.show(f"{name}: done before")
             return earlier
         work.show(
-            f"{name}: done again, because the scale, the seeds, the device, the text, the rows or Headway's code differ"
+            f"{name}: done again, because the scale, the seeds, the device, the text, the rows, Headway's code or matplotlib differ"
         )
     experiment = _load(name)
     work.show(f"{name}: {experiment.TITLE}")
@@ -86,7 +88,7 @@ def reproduce(name: str, work: Work, *, again: bool = False) -> Result:
             settings={
                 **found.settings,
                 "machine": _describe_machine(work),
-                "work": _key(name, work),
+                "work": key,
             },
         )
 
@@ -106,7 +108,11 @@ def write_report(work: Work) -> Path:
     """Write ``report.html`` of all results and trainings so far at this scale; returns its path."""
     files = [work.directory / f"{name}.json" for name in EXPERIMENTS]
     found = [
-        [r for r in map(_read, (file, _unfinished(file))) if r and _is_current(r, work)]
+        [
+            r
+            for r in (_read(file, work), _read(_unfinished(file), work))
+            if r and _is_current(r, work)
+        ]
         for file in files
     ]
     results = [some[0] for some in found if some]
@@ -137,11 +143,15 @@ def _load(name: str) -> Experiment:
     return module
 
 
-def _read(path: Path) -> Result | None:
+def _read(path: Path, work: Work) -> Result | None:
+    """Return a result, or None if it is missing, damaged or of another version: the experiment is done again."""
     try:
-        return Result.from_json(path.read_text(encoding="utf-8"))
-    except (OSError, HeadwayError):
-        return None  # missing, or of another version: the experiment is done again
+        return Result.from_json(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except (OSError, HeadwayError) as error:
+        work.show(f"{path}: {error}: it counts as not done")
+        return None
 
 
 def _key(name: str, work: Work) -> str:
@@ -152,7 +162,11 @@ def _key(name: str, work: Work) -> str:
     text = hashlib.sha256("".join(texts).encode()).hexdigest()[:8]
     code = code_version(f"{experiments.__name__}.{name}")[:8]
     seeds = ", ".join(map(str, work.seeds))
-    return f"{work.scale}, seeds {seeds}, device {work.device}, text {text}, code {code}"
+    pictures = "drawn" if has_matplotlib() else "missing"
+    return (
+        f"{work.scale}, seeds {seeds}, device {work.device}, text {text}, code {code},"
+        f" pictures {pictures}"
+    )
 
 
 def _no_files(work: Work) -> list[Path]:

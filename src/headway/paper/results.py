@@ -104,7 +104,7 @@ class Result:
         return json.dumps(values, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
     @classmethod
-    def from_json(cls, text: str) -> "Result":
+    def from_json(cls, text: str | bytes) -> "Result":
         """Read what `to_json` returned.
 
         Raises:
