@@ -32,9 +32,9 @@ from headway.paper.experiments import (
     table4,
     tying,
 )
+from headway.paper.experiments.rivals import RIVALS
 from headway.paper.experiments.table1_translators import LAYER_TYPES
 from headway.paper.results import Claim, Finding
-from headway.paper.rivals.training import RIVALS
 from headway.paper.running import trial_run
 from headway.paper.running.bitext import Bitext
 from headway.paper.running.group import Group

@@ -15,6 +15,7 @@ from headway.config import Config, ModelConfig, TextConfig
 from headway.inference.token_search import TokenSearch
 from headway.model import Transformer
 from headway.paper.experiments import rivals
+from headway.paper.experiments.rivals import RIVALS
 from headway.paper.reproduction import reproduce
 from headway.paper.results import Claim
 from headway.paper.rivals.bytenet import ByteNet
@@ -23,7 +24,7 @@ from headway.paper.rivals.neural_gpu import COLUMNS, ConvolutionalUnit, NeuralGP
 from headway.paper.rivals.padded_feed import PaddedFeed
 from headway.paper.rivals.recurrent import GatedUnit, RecurrentTranslator
 from headway.paper.rivals.rival import Rival
-from headway.paper.rivals.training import PLAIN, RIVALS, score_rival
+from headway.paper.rivals.training import PLAIN, score_rival
 from headway.paper.running import scoring
 from headway.paper.running.bitext import Bitext
 from headway.paper.running.work import Work

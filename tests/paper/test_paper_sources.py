@@ -1,5 +1,6 @@
 """What a result depends on: other code, other data and another device give another one."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,10 +8,11 @@ import pytest
 from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.paper import reproduction
-from headway.paper.experiments import classification, table4
+from headway.paper.experiments import classification, rivals, table4
 from headway.paper.experiments.table4_treebank import make_treebank
 from headway.paper.reproduction import reproduce
 from headway.paper.results import Result, collect
+from headway.paper.rivals.recurrent import RecurrentTranslator
 from headway.paper.running import sources, task
 from headway.paper.running.bitext import Bitext
 from headway.paper.running.labeled_texts import LabeledTexts
@@ -103,6 +105,20 @@ def test_a_training_follows_the_code_that_trains_and_scores_it(tmp_path: Path) -
     assert not names & {"paper/trends.py", "paper/verdicts.py", "paper/running/group.py"}
     assert not any(name.startswith("paper/settings/") for name in names)
     assert set(modules) <= set((directory / "spec.json").read_text().split('"'))
+
+
+def test_a_rivals_training_follows_its_class_and_no_other_rival(tmp_path: Path) -> None:
+    work = Work(tmp_path, "toy")
+    plans = {plan.name: plan for plan in rivals.plan_trials(work)}
+    keys = {name: plan.key(work.corpus) for name, plan in plans.items()}
+    assert len(set(keys.values())) == len(plans)
+    bytenet = replace(plans["ByteNet"], name="another label")
+    assert bytenet.key(work.corpus) == keys["ByteNet"]
+    assert replace(bytenet, system=RecurrentTranslator).key(work.corpus) != keys["ByteNet"]
+    for name, plan in plans.items():
+        found = {path.name for path in sources.sources(*plan._modules(work.corpus))}
+        assert ("bytenet.py" in found) == (name == "ByteNet")
+        assert {"rival.py", "training.py", "scoring.py"} <= found
 
 
 def test_data_are_prepared_again_by_other_code(

@@ -2,7 +2,10 @@
 
 from dataclasses import replace
 
+from torch.nn import Module
+
 from headway.config import Config
+from headway.model import Transformer
 from headway.paper.experiments.rivals_sentences import classify_sentences
 from headway.paper.experiments.rivals_stories import answer_questions
 from headway.paper.results import Claim, Result, Table, collect
@@ -11,8 +14,9 @@ from headway.paper.rivals.convolutional import ConvolutionalTranslator
 from headway.paper.rivals.memory_network import MemoryNetwork
 from headway.paper.rivals.neural_gpu import NeuralGPU
 from headway.paper.rivals.recurrent import RecurrentTranslator
+from headway.paper.rivals.rival import Rival
 from headway.paper.rivals.self_attentive import SelfAttentiveClassifier
-from headway.paper.rivals.training import RIVALS, TRANSFORMER, train_rival
+from headway.paper.rivals.training import train_rival
 from headway.paper.running.group import Group
 from headway.paper.running.plan import PlannedTrial
 from headway.paper.running.work import Work
@@ -20,6 +24,13 @@ from headway.paper.trends import Learned, trend_claim
 
 TITLE = "The systems that the paper names, beside the Transformer"
 SECTION = "1, 2 and 6.1"
+TRANSFORMER = "Transformer"
+RIVALS: dict[str, type[Rival]] = {
+    "RNN with attention": RecurrentTranslator,
+    "ConvS2S": ConvolutionalTranslator,
+    "ByteNet": ByteNet,
+    "Extended Neural GPU": NeuralGPU,
+}
 # How long a training takes, in those of a Transformer with packed rows; measured at the scale of minutes.
 PACES = {
     TRANSFORMER: 2.1, "RNN with attention": 2.9, "ConvS2S": 1.1, "ByteNet": 0.9, "Extended Neural GPU": 16.0,
@@ -37,10 +48,7 @@ DIFFERS = (
     " generated stories, trained by SGD."
 )
 DEPARTURES = {
-    "RNN with attention": RecurrentTranslator.departs,
-    "ConvS2S": ConvolutionalTranslator.departs,
-    "ByteNet": ByteNet.departs,
-    "Extended Neural GPU": NeuralGPU.departs,
+    **{name: rival.departs for name, rival in RIVALS.items()},
     "structured self-attentive embedding": SelfAttentiveClassifier.departs,
     "end-to-end memory networks": MemoryNetwork.departs,
 }
@@ -95,9 +103,13 @@ def list_rivals(work: Work) -> list[str]:
 def plan_trials(work: Work) -> list[PlannedTrial]:
     """Return a training of each system that translates, the Transformer first."""
     config = settings(work)
+    systems: dict[str, type[Module]] = {
+        TRANSFORMER: Transformer,
+        **{name: RIVALS[name] for name in list_rivals(work)},
+    }
     return [
-        PlannedTrial(name, config, trainer=train_rival, pace=PACES[name])
-        for name in (TRANSFORMER, *list_rivals(work))
+        PlannedTrial(name, config, trainer=train_rival, system=system, pace=PACES[name])
+        for name, system in systems.items()
     ]
 
 

@@ -4,7 +4,6 @@ All have the same text, batches, trainer and search.
 """
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
@@ -12,18 +11,13 @@ from typing import cast
 import torch
 
 from headway import config as settings
-from headway.config import ModelConfig
 from headway.inference.batching import batch_by_length, pad_right
 from headway.inference.engines.step_decoding import StepDecoding
 from headway.inference.search.beam_search import beam_search
 from headway.kernels.devices import resolve_device
 from headway.model import Transformer
-from headway.paper.rivals.bytenet import ByteNet
-from headway.paper.rivals.convolutional import ConvolutionalTranslator
-from headway.paper.rivals.neural_gpu import NeuralGPU
 from headway.paper.rivals.outcome import write_outcome
 from headway.paper.rivals.padded_feed import PaddedFeed
-from headway.paper.rivals.recurrent import RecurrentTranslator
 from headway.paper.rivals.rival import Rival
 from headway.paper.running.scoring import (
     SEARCH,
@@ -32,7 +26,7 @@ from headway.paper.running.scoring import (
     score_text,
     score_translations,
 )
-from headway.paper.running.trial_run import clock_of
+from headway.paper.running.trial_run import clock_of, import_named
 from headway.text.prepared import PreparedData
 from headway.text.readers import read_lines
 from headway.text.tokenizer import Tokenizer
@@ -41,13 +35,6 @@ from headway.training.starting.run_builder import with_vocabulary
 from headway.training.steps.random_numbers import seed_generators
 from headway.training.steps.trainer import Trainer
 
-TRANSFORMER = "Transformer"
-RIVALS: dict[str, Callable[[ModelConfig], Rival]] = {
-    "RNN with attention": RecurrentTranslator,
-    "ConvS2S": ConvolutionalTranslator,
-    "ByteNet": ByteNet,
-    "Extended Neural GPU": NeuralGPU,
-}
 # Whole lines as they are, in the precision of the rivals' search.
 PLAIN = replace(SEARCH, keep=False, split_sentences=False, precision="fp32")
 EXTRA_TOKENS = 50  # beyond the source's length, as in section 6.1
@@ -62,8 +49,7 @@ def train_rival(directory: Path) -> None:
     config = with_vocabulary(config, data)
     device = resolve_device(config.training.device)
     seed_generators(device, config.training.seed)
-    make_rival = RIVALS.get(spec["name"])
-    model = (make_rival(config.model) if make_rival else Transformer(config.model)).to(device)
+    model: Rival | Transformer = import_named(spec["system"])(config.model).to(device)
     # A rival has everything that the trainer uses of a Transformer.
     trainer = Trainer(cast(Transformer, model), config.training)
     feed = PaddedFeed(data, config.training, device)

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from torch.nn import Module
+
 from headway.config import Config
 from headway.model import Transformer
 from headway.paper.running.forecast import training_effort
@@ -29,8 +31,9 @@ class PlannedTrial:
         seed: Of weights, order and dropout.
         change: A function at the top level of a module that changes the model before training. A training that goes
             on from a checkpoint makes the change again, with the checkpoint's weights.
-        trainer: Such a function, which trains another system than a Transformer: the one of that name. It reads the
-            ``spec.json`` of a directory, and writes ``trial.json``.
+        trainer: Such a function, which trains something else than Headway's trainer does. It reads the ``spec.json`` of a
+            directory, and writes ``trial.json``.
+        system: The class of what it trains, if it can train several.
         pace: How many times as long it takes as a Transformer with these settings.
     """
 
@@ -40,6 +43,7 @@ class PlannedTrial:
     seed: int = 1
     change: Change | None = None
     trainer: Train | None = None
+    system: type[Module] | None = None
     pace: float = 1.0
 
     @property
@@ -53,19 +57,15 @@ class PlannedTrial:
         Args:
             task: The data.
         """
-        system = (self.name, _name(self.trainer)) if self.trainer else _name(self.change)
-        parts = (
-            self._seeded_config(),
-            task.fingerprint,
-            system,
-            code_version(*self._modules(task)),
-        )
+        named = _name(self.change), _name(self.trainer), _name(self.system)
+        version = code_version(*self._modules(task))
+        parts = self._seeded_config(), task.fingerprint, named, version
         return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
     def _modules(self, task: Task) -> list[str]:
         """Return the names of the modules that train and score the model: the result depends on their source code."""
-        functions = [each for each in (self.change, self.trainer) if each]
-        return sorted({RUNNER, type(task).__module__, *(f.__module__ for f in functions)})
+        named = [each for each in (self.change, self.trainer, self.system) if each]
+        return sorted({RUNNER, type(task).__module__, *(each.__module__ for each in named)})
 
     def write_spec(
         self, directory: Path, task: Task, data_folder: Path, origin: dict[str, str]
@@ -89,6 +89,7 @@ class PlannedTrial:
             "test": [str(path) for path in test],
             "change": _name(self.change),
             "trainer": _name(self.trainer),
+            "system": _name(self.system),
             "modules": modules,
             "version": code_version(*modules),
             **origin,

@@ -40,7 +40,7 @@ def run_trial(directory: Path) -> None:
         spec = json.loads((directory / "spec.json").read_text(encoding="utf-8"))
         check_code(directory, spec)
         if read_trial(directory) is None:
-            train_model = _import(spec["trainer"]) if spec["trainer"] else train_transformer
+            train_model = import_named(spec["trainer"]) if spec["trainer"] else train_transformer
             train_model(directory)
     finally:
         lock.release()
@@ -82,7 +82,7 @@ def train_transformer(directory: Path) -> None:
         model = run.trainer.model
         if spec["change"]:
             found = {name: weight.clone() for name, weight in model.state_dict().items()}
-            _import(spec["change"])(model)
+            import_named(spec["change"])(model)
             if run.saved >= 0:  # a checkpoint was read: what the model has learned stays
                 run.trainer.load_weights(found)
         seconds, tokens = train(run)
@@ -95,7 +95,7 @@ def train_transformer(directory: Path) -> None:
         directory / "model", model, data.tokenizer, run.config, data.languages, "# A trial\n"
     )
     test = [Path(path) for path in spec["test"]]
-    scores = _import(spec["task"]).score(model.eval(), data, run.config, test)
+    scores = import_named(spec["task"]).score(model.eval(), data, run.config, test)
     trial = Trial(
         name=spec["name"],
         seed=config.training.seed,
@@ -149,7 +149,7 @@ def _save_average(run: Run, directory: Path) -> None:
     save_model(directory, model, run.data.tokenizer, run.config, run.data.languages, card)
 
 
-def _import(name: str) -> Any:
+def import_named(name: str) -> Any:
     """Return the function or class that ``module:name`` names."""
     module, _, attribute = name.partition(":")
     return getattr(importlib.import_module(module), attribute)
