@@ -1,9 +1,10 @@
 """One Translator gives the same texts alone, from eight threads at once, and after a fork."""
 
-import multiprocessing
-import warnings
+import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
-from multiprocessing.connection import Connection
+from pathlib import Path
 
 import pytest
 
@@ -11,10 +12,6 @@ from headway.inference import Translator
 from support.toy_models import sentences
 
 LINES = sentences(24, 9)
-
-
-def send_translations(translator: Translator, connection: Connection) -> None:
-    connection.send(translator.translate(LINES))
 
 
 def test_eight_threads_of_one_translator_get_the_texts_of_one(translator: Translator) -> None:
@@ -26,24 +23,42 @@ def test_eight_threads_of_one_translator_get_the_texts_of_one(translator: Transl
         assert texts == alone[shift:] + alone[:shift]
 
 
-@pytest.mark.parametrize("is_used_before", [False, True])
+FORK = """
+import multiprocessing, sys, warnings
+
+import torch
+
+from headway.inference import Translator
+
+warnings.simplefilter("ignore", DeprecationWarning)  # of forking beside threads
+lines = sys.stdin.read().splitlines()
+alone = Translator.load(sys.argv[1]).translate(lines)
+shared = Translator.load(sys.argv[1])
+if sys.argv[2] == "used":
+    shared.translate(lines)
+receiver, sender = multiprocessing.Pipe(duplex=False)
+work = lambda: sender.send((torch.get_num_threads(), shared.translate(lines)))
+process = multiprocessing.get_context("fork").Process(target=work)
+process.start()
+try:
+    assert receiver.poll(60), "the forked process hangs"
+    threads, found = receiver.recv()
+    assert found == alone
+    assert threads == 1 or torch.get_num_threads() == 1, threads
+finally:
+    process.kill()
+"""
+
+
+@pytest.mark.parametrize("threads", ["1", "4"])
+@pytest.mark.parametrize("before", ["used", "only loaded"])
 def test_a_forked_process_gets_the_same_texts(
-    model_directory, translator: Translator, is_used_before: bool
+    model_directory: Path, before: str, threads: str
 ) -> None:
-    alone = translator.translate(LINES)
-    shared = Translator.load(model_directory)
-    if is_used_before:
-        shared.translate(LINES)
-    receiver, sender = multiprocessing.Pipe(duplex=False)
-    process = multiprocessing.get_context("fork").Process(
-        target=send_translations, args=(shared, sender)
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of forking beside threads
-        process.start()
-    try:
-        assert receiver.poll(60), "the forked process hangs"
-        assert receiver.recv() == alone
-    finally:
-        process.kill()
-        process.join()
+    """Also from a process with several threads, which a fork does not copy."""
+    done = subprocess.run(
+        [sys.executable, "-c", FORK, str(model_directory), before], input="\n".join(LINES),
+        env={**os.environ, "OMP_NUM_THREADS": threads}, capture_output=True, text=True, timeout=300,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr

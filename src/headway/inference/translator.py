@@ -30,6 +30,7 @@ from headway.inference.segments.splitting import ReadingRow, Segment
 from headway.inference.token_search import TokenSearch
 from headway.inference.translation import Translation, join_segments
 from headway.kernels.devices import resolve_device
+from headway.kernels.forking import survive_forks
 from headway.model import Transformer
 from headway.text.glossary import Glossary
 from headway.text.language_pairs import Languages, list_pairs
@@ -74,6 +75,7 @@ class Translator:
         backward: BackwardModel | None = None,
         pairs: Sequence[Languages] = (),
     ) -> None:
+        survive_forks()
         self.default_search = search or SearchConfig()
         is_for_cpu = device == "auto" and self.default_search.precision == "int8"
         self.device = resolve_device("cpu" if is_for_cpu else device)
