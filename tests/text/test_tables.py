@@ -62,12 +62,34 @@ def test_the_lines_of_rows_with_line_breaks_are_counted(tmp_path: Path) -> None:
         ['"Hello."\t„Hallo.“', "a\tb"],
         ['He said "no".\tEr sagte "nein".', '"Hello, you."\t"Hallo, du."'],
         ['"open, but\tnot closed', "a\tb"],
+        [
+            '"Yes, we can."\t"Ja, wir können."',
+            "a\tb",
+            '"We go.\t„Wir gehen.',
+            'They stop."\tSie halten.“',
+        ],
+        ['"Yes; no"\t"Ja; nein"', "a\tb"],
     ],
 )
 def test_quotes_of_a_corpus_are_text(tmp_path: Path, lines: list[str]) -> None:
     path = tmp_path / "a.tsv"
     path.write_text("".join(f"{line}\n" for line in lines))
     assert read(path) == [tuple(line.split("\t")) for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('"a\nb"\tc\n"d, e"\tf\n', [("a b", "c"), ("d, e", "f")]),
+        ('a\t"b\tc"\nd\te\nf\tg\n', [("a", "b\tc"), ("d", "e"), ("f", "g")]),
+        ('"say ""yes"""\tc\nd\t"e, f"\n', [('say "yes"', "c"), ("d", "e, f")]),
+    ],
+)
+def test_what_a_quotation_of_a_corpus_cannot_have_shows_that_cells_are_quoted(
+    tmp_path: Path, text: str, expected: list[tuple[str, str]]
+) -> None:
+    (tmp_path / "a.tsv").write_text(text, encoding="utf-8")
+    assert read(tmp_path / "a.tsv") == expected
 
 
 @pytest.mark.parametrize(

@@ -221,7 +221,9 @@ def find_delimiter(lines: Sequence[str]) -> str:
 def has_quoted_cells(lines: Sequence[str], is_whole: bool, *, may_mix: bool = False) -> bool:
     """Return whether quotes enclose cells in lines with tabs, as spreadsheet programs write them.
 
-    They do if no quote is elsewhere, and if quotes enclose all cells or only those that need them.
+    They do if no quote is elsewhere, and if quotes enclose all cells, or only those that need them. In the
+    second case, one cell must show it as a quotation of a corpus cannot: a quote inside is doubled, or
+    without its tabs and line breaks more lines have the same number of cells.
 
     Args:
         lines: The first lines of a table, or all of them.
@@ -229,12 +231,21 @@ def has_quoted_cells(lines: Sequence[str], is_whole: bool, *, may_mix: bool = Fa
         may_mix: Whether quotes may enclose any cells. In a corpus, some sentences are quotations.
     """
     text = "\n".join(lines)
-    cells, rest = _QUOTED.findall(text), _QUOTED.sub("", text)
-    if not is_whole:
-        rest = _UNCLOSED.sub("", rest)  # the last cell goes on after the sample
+    cells, outside = _QUOTED.findall(text), _QUOTED.sub("", text)
+    # The last cell may go on after the sample.
+    rest = outside if is_whole else _UNCLOSED.sub("", outside)
     if not cells or '"' in rest:
         return False
-    return may_mix or not rest.strip() or all(_NEEDS_QUOTES.search(cell) for cell in cells)
+    if may_mix or not rest.strip():
+        return True
+    is_shown = any('"' in cell for cell in cells) or _count_ragged(outside) < _count_ragged(text)
+    return is_shown and all(_NEEDS_QUOTES.search(cell) for cell in cells)
+
+
+def _count_ragged(text: str) -> int:
+    """Return how many lines have another number of tabs than most."""
+    tabs = Counter(line.count("\t") for line in text.split("\n") if line.strip())
+    return tabs.total() - max(tabs.values(), default=0)
 
 
 def find_named_columns(
