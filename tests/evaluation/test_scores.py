@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
 
 from headway.cli.verbs import score as score_verb
 from headway.errors import HeadwayError
@@ -32,6 +33,7 @@ from headway.evaluation import (
 )
 from headway.evaluation.bootstrap import interval, resample
 from headway.evaluation.comparability import comparable_scores
+from headway.evaluation.score_sheet import Score
 from support.random_sentences import degrade, sentences
 
 MULTI30K = Path(__file__).parents[2].parent / "shared" / "data" / "multi30k"
@@ -257,9 +259,43 @@ def test_languages_without_spaces_are_scored_by_character():
     assert bleu(hypothesis, reference, "zh") > 40
     for code in ("zh-CN", "zh_Hans", "ZH-Hant"):
         assert bleu(hypothesis, reference, code) == bleu(hypothesis, reference, "zh")
-    for code in ("ja-JP", "lo", "km", "my"):
-        assert bleu(hypothesis, reference, code) == bleu(hypothesis, reference, "ja")
+    for code in ("lo-LA", "km", "my"):
+        assert bleu(hypothesis, reference, code) == bleu(hypothesis, reference, "th") > 40
     assert bleu(hypothesis, reference, "de") < 1
+
+
+@pytest.mark.parametrize(
+    ("code", "module", "without"),
+    [
+        ("ja", "tokenizer_ja_mecab.TokenizerJaMecab", "tok:char"),
+        ("ko", "tokenizer_ko_mecab.TokenizerKoMecab", "tok:13a"),
+    ],
+)
+def test_words_are_found_by_sacrebleus_packages_and_the_sheet_names_them_if_they_are_missing(
+    monkeypatch, code, module, without
+):
+    def bleu_of(language: str) -> Score:
+        return score_sheet(["a b c d"], ["a b c e"], None, language, METRICS[:1], 40)["bleu"]
+
+    class Missing:
+        def __init__(self) -> None:
+            raise RuntimeError("pip install")
+
+    class Present(TokenizerZh):
+        def signature(self) -> str:
+            return "mecab"
+
+    tokenizer = f"sacrebleu.tokenizers.{module}"
+    monkeypatch.setattr(tokenizer, Missing)
+    score = bleu_of(f"{code}-X")
+    assert without in score.signature
+    assert (
+        f'published ones are by words, which need pip install "sacrebleu[{code}]"' in score.beside
+    )
+    monkeypatch.setattr(tokenizer, Present)
+    score = bleu_of(f"{code}-X")
+    assert "tok:mecab" in score.signature
+    assert "pip" not in score.beside + bleu_of("zh").beside
 
 
 def test_published_scores_are_named_only_for_their_own_text():

@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from headway.evaluation.metrics import find_missing_package
+
 
 class Published(NamedTuple):
     """Scores from papers, and the text that they were measured on.
@@ -65,11 +67,14 @@ def comparable_scores(key: str, language: str, lines: int) -> str:
 
     Returns:
         One sentence without a final stop: what may be compared on any text, then the published
-        scores on this text. If there are none, it warns of one in the same language.
+        scores on this text. If there are none, it warns of one in the same language. If a package is
+        missing with which sacreBLEU makes the published scores of the language, the sentence names it.
     """
     known = [p for p in _PUBLISHED.get(key, ()) if p.language == language]
     fitting = [p for p in known if p.lines == lines]
     notes = [f"{p.figures}, if this is {p.text}" for p in fitting] or [
         f"not {p.figures}, which is for {p.text}, {p.lines:,} lines" for p in known[:1]
     ]
+    if key in ("bleu", "bleu_lc") and (package := find_missing_package(language)):
+        notes.append(f'published ones are by words, which need pip install "{package}"')
     return "; ".join([_RULES[key], *notes])

@@ -21,8 +21,10 @@ from headway.text.languages import base_code
 if TYPE_CHECKING:
     from sacrebleu.metrics.base import Metric as SacreMetric
 
-# sacreBLEU's tokenizer 13a finds no words in languages without spaces between them.
-_RAW_TOKENIZERS = {"zh": "zh", **dict.fromkeys(("ja", "th", "lo", "km", "my"), "char")}
+# Languages without spaces between words, for which sacreBLEU chooses 13a, which finds none.
+_CHARACTERS = ("th", "lo", "km", "my")
+# Languages whose words sacreBLEU finds by further packages, and the tokenizer without these.
+_WITHOUT_PACKAGES = {"ja": "char", "ko": "13a"}
 
 _BLOCK = 5000  # lines whose n-grams are in memory at once
 
@@ -89,9 +91,12 @@ class Metric:
             case "ter":
                 return TER()
             case "bleu" if self.tokens == "raw":
+                code = base_code(language)
+                tokenizer = "char" if code in _CHARACTERS else None  # None: sacreBLEU's choice
+                if find_missing_package(code):
+                    code, tokenizer = "", _WITHOUT_PACKAGES[code]
                 # force: no warning of sacreBLEU's; `headway.evaluation.text_warnings` is more precise.
-                tokenizer = _RAW_TOKENIZERS.get(base_code(language), "13a")
-                return BLEU(lowercase=self.lowercase, tokenize=tokenizer, force=True)
+                return BLEU(self.lowercase, force=True, tokenize=tokenizer, trg_lang=code)
             case "bleu":
                 # The published tokenized figures are by multi-bleu.perl, which does not smooth.
                 return BLEU(tokenize="none", smooth_method="none", force=True)
@@ -121,6 +126,19 @@ METRICS = (
     Metric("bleu_paper", "BLEU, get_ende_bleu.sh", "bleu", tokens="get_ende_bleu"),
     Metric("bleu_lc_norm_tok", "BLEU, lc.norm.tok", "bleu", tokens="lc.norm.tok"),
 )
+
+
+def find_missing_package(language: str) -> str:
+    """Return the package without which sacreBLEU cannot find the words of a language; an empty string: none is missing."""
+    from sacrebleu.metrics.bleu import BLEU
+
+    code = base_code(language)
+    if code in _WITHOUT_PACKAGES:
+        try:
+            BLEU(trg_lang=code)
+        except (RuntimeError, AssertionError):  # no package, or one with another dictionary
+            return f"sacrebleu[{code}]"
+    return ""
 
 
 def pick_metrics(keys: Sequence[str]) -> tuple[Metric, ...]:
