@@ -199,3 +199,14 @@ def test_rows_that_are_not_csv_are_damaged_and_the_next_ones_are_read(tmp_path: 
     found = list(read_pairs([path], LANGUAGES, strict=False))
     assert sum(isinstance(item, Damaged) for item in found) == 1
     assert len(found) == 2 + 2 * (2 * MOST_LINES + SAMPLE)
+
+
+@pytest.mark.parametrize("name", ["a.tsv", "a.csv"])
+@pytest.mark.parametrize("quote", ["", '"'])
+def test_empty_lines_are_no_rows(tmp_path: Path, name: str, quote: str) -> None:
+    delimiter = "\t" if name == "a.tsv" else ","
+    rows = ("source", "target"), ("a dog", "ein Hund"), ("a cat", "eine Katze")
+    lines = [delimiter.join(f"{quote}{cell}{quote}" for cell in row) for row in rows]
+    path = tmp_path / name
+    path.write_text("\n".join(["", lines[0], lines[1], "", "  ", lines[2], "", ""]))
+    assert list(read_pairs([path], LANGUAGES)) == [Pair(*rows[1], 3), Pair(*rows[2], 6)]

@@ -101,21 +101,18 @@ def recognize_layout(
     """
     sample = list(islice(scan_lines(path, encoding), SAMPLE))
     lines = [line for line in sample if isinstance(line, str)]
-    separator = _SEPARATOR.fullmatch(lines[0]) if lines else None
-    if separator:
+    if separator := find_separator(lines):
         del lines[0]
     if suffix == ".csv":
-        delimiter, is_quoted = separator[1] if separator else find_delimiter(lines), True
+        delimiter, is_quoted = separator or find_delimiter(lines), True
     else:
         delimiter, is_quoted = "\t", has_quoted_cells(lines, is_whole=len(sample) < SAMPLE)
-    rows = _read_rows(path, lines, delimiter, is_quoted)
-    cells = [row.cells for row in rows if isinstance(row, Row) and row.cells]
+    rows = read_rows(path, lines, delimiter, is_quoted)
+    cells = [row.cells for row in rows if isinstance(row, Row)]
     width = max(2, Counter(map(len, cells)).most_common(1)[0][0] if cells else 0)
     first = cells[0] if cells else ()
     named = find_named_columns(first, languages)
-    layout = Layout(
-        delimiter, is_quoted, width, first=first, has_separator_line=separator is not None
-    )
+    layout = Layout(delimiter, is_quoted, width, first=first, has_separator_line=bool(separator))
     if columns and all(column.isdecimal() for column in columns):
         chosen = int(columns[0]) - 1, int(columns[1]) - 1
         if not all(0 <= place < width for place in chosen):
@@ -139,8 +136,8 @@ def recognize_layout(
 
 
 def read_table(path: str, layout: Layout, encoding: str | None = None) -> Iterator[Row | Damaged]:
-    """Yield the rows of a table, without header and empty rows; each has the layout's width."""
-    rows = _read_rows(path, scan_lines(path, encoding), layout.delimiter, layout.is_quoted)
+    """Yield the rows of a table, without header and empty lines; each has the layout's width."""
+    rows = read_rows(path, scan_lines(path, encoding), layout.delimiter, layout.is_quoted)
     header = layout.header
     for row in rows:
         if row.line == 1 and layout.has_separator_line:
@@ -151,18 +148,31 @@ def read_table(path: str, layout: Layout, encoding: str | None = None) -> Iterat
             header = ()
         elif len(row.cells) == layout.width:
             yield row
-        elif row.cells:
+        else:
             yield Damaged(path, row.line, f"{len(row.cells)} columns, not {layout.width}")
 
 
-def _read_rows(
+def read_rows(
     path: str, lines: Iterable[str | Damaged], delimiter: str, is_quoted: bool
 ) -> Iterator[Row | Damaged]:
+    """Yield the rows that lines hold, without empty lines.
+
+    Args:
+        path: The file, for messages.
+        lines: Its lines from the first.
+        delimiter: The character between cells.
+        is_quoted: Whether quotes enclose cells.
+    """
     if is_quoted:
-        yield from _read_quoted_rows(path, lines, delimiter)
-        return
-    for number, line in enumerate(lines, 1):
-        yield line if isinstance(line, Damaged) else Row(number, tuple(line.split(delimiter)))
+        rows = _read_quoted_rows(path, lines, delimiter)
+    else:
+        rows = (
+            line if isinstance(line, Damaged) else Row(number, tuple(line.split(delimiter)))
+            for number, line in enumerate(lines, 1)
+        )
+    for row in rows:
+        if isinstance(row, Damaged) or len(row.cells) > 1 or "".join(row.cells).strip():
+            yield row
 
 
 def _read_quoted_rows(
@@ -205,6 +215,12 @@ def _split(path: str, number: int, text: str, delimiter: str) -> Row | Damaged |
                 path, number, "a carriage return in a row: its lines must end with \\n or \\r\\n"
             )
         return Damaged(path, number, f"quotes are not as in CSV: {problem}")
+
+
+def find_separator(lines: Sequence[str]) -> str:
+    """Return the delimiter that the first line names, as Excel writes it (``sep=;``); otherwise an empty string."""
+    found = _SEPARATOR.fullmatch(lines[0]) if lines else None
+    return found[1] if found else ""
 
 
 def find_delimiter(lines: Sequence[str]) -> str:
