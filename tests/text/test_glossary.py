@@ -217,6 +217,38 @@ def test_headers_comments_and_quotes_are_told_from_terms(
     assert read_glossary(tmp_path / "terms.tsv", ("en", "de")).terms == expected
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("a.tsv", "power\u2028supply\tNetzteil\npage\x0cbreak\tUmbruch\n".encode(), {"power\u2028supply", "page\x0cbreak"}),
+        ("a.csv", b"sep=;\r\nsource;target\r\na, b;c, d, e, f\r\n", {"a, b"}),
+        ("a.tsv", b"sep=;\nsource\ttarget\ndog\tHund\n", {"dog"}),
+        ("a.csv", b'source,target\n"power\nsupply",Netzteil\n# a "comment\ndog,Hund\n', {"power supply", "dog"}),
+        ("a.tsv", "source\ttarget\r\ndog\tHund\r\n".encode("utf-16"), {"dog"}),
+    ],
+)  # fmt: skip
+def test_tables_are_read_as_those_of_a_corpus(
+    tmp_path: Path, name: str, content: bytes, expected: set[str]
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    assert {term.source for term in read_glossary(tmp_path / name, ("en", "de")).terms} == expected
+
+
+def test_a_row_with_line_breaks_counts_its_lines(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text('# terms\n\n"a\nb",c\nd,e,f\n', encoding="utf-8")
+    with pytest.raises(HeadwayError, match=r"a\.csv:5: 'f' is not a flag"):
+        read_glossary(tmp_path / "a.csv")
+
+
+def test_a_table_larger_than_any_glossary_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("headway.text.glossary_file.MAX_BYTES", 1 << 20)
+    (tmp_path / "a.tsv").write_text("# a comment\n" * 100_000, encoding="utf-8")
+    with pytest.raises(HeadwayError, match=r"a\.tsv: larger than any glossary \(1 MB\)"):
+        read_glossary(tmp_path / "a.tsv")
+
+
 def test_rows_of_one_term_are_merged(tmp_path: Path) -> None:
     file = tmp_path / "terms.tsv"
     rows = [

@@ -6,7 +6,6 @@ separated by ``|``, or are in several rows. The flags are ``case`` (the capitals
 a comment. A first row that names both columns (``source, target`` or the languages) is a header.
 """
 
-import csv
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -15,12 +14,17 @@ from xml.parsers import expat
 from headway.errors import HeadwayError, suggest
 from headway.text.glossary import Glossary, Term, strip_renderings
 from headway.text.language_pairs import find_code, shorten_code
+from headway.text.lines import Damaged, read_lines
+from headway.text.readers import one_line
 from headway.text.tables import (
     SAMPLE,
+    Row,
     find_delimiter,
     find_named_columns,
     find_other_languages,
+    find_separator,
     has_quoted_cells,
+    read_rows,
 )
 
 FLAGS = ("case", "keep", "regex")
@@ -32,13 +36,6 @@ MAX_TERMS = 200_000
 
 class LanguageError(HeadwayError):
     """A file has no terms in the languages that are asked for."""
-
-
-class Row(NamedTuple):
-    """A row of a file: the number of its line, and its cells."""
-
-    line: int
-    cells: Sequence[str]
 
 
 def read_glossary(path: str | Path, languages: tuple[str, str] = ("", "")) -> Glossary:
@@ -57,15 +54,10 @@ def read_glossary(path: str | Path, languages: tuple[str, str] = ("", "")) -> Gl
     suffix = path.suffix.lower()
     if suffix not in (".tsv", ".txt", ".csv", ".tbx", ".xml"):
         raise HeadwayError(f"{path}: a glossary must be a .tsv, .csv or .tbx file")
-    content = _read_bytes(path)
     if suffix in (".tbx", ".xml"):
-        return _make_glossary(path, _read_tbx(path, content, languages))
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        raise HeadwayError(f"{path}:{line}: not UTF-8; save the file as UTF-8") from None
-    return _make_glossary(path, _read_table(path, text, languages, has_tabs=suffix != ".csv"))
+        return _make_glossary(path, _read_tbx(path, _read_bytes(path), languages))
+    lines = _read_lines(path)
+    return _make_glossary(path, _read_table(path, lines, languages, has_tabs=suffix != ".csv"))
 
 
 def parse_glossary(name: str, text: str, languages: tuple[str, str] = ("", "")) -> Glossary:
@@ -80,8 +72,8 @@ def parse_glossary(name: str, text: str, languages: tuple[str, str] = ("", "")) 
         HeadwayError: If a row is wrong, or has a regular expression, which may take any time.
         LanguageError: If a header names other languages.
     """
-    rows = text.removeprefix("\ufeff")
-    glossary = _make_glossary(Path(name), _read_table(Path(name), rows, languages, has_tabs=True))
+    lines = [line.removesuffix("\r") for line in text.removeprefix("\ufeff").split("\n")]
+    glossary = _make_glossary(Path(name), _read_table(Path(name), lines, languages, has_tabs=True))
     if any(term.is_regex for term in glossary.terms):
         raise HeadwayError(f"{name}: the flag regex is only for glossaries of the server")
     return glossary
@@ -93,9 +85,22 @@ def _read_bytes(path: Path) -> bytes:
             content = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise HeadwayError(f"{path}: {error.strerror or error}") from None
-    if len(content) > MAX_BYTES:
-        raise HeadwayError(f"{path}: larger than any glossary ({MAX_BYTES >> 20} MB)")
+    _check_size(path, len(content))
     return content
+
+
+def _read_lines(path: Path) -> list[str]:
+    lines, size = [], 0
+    for line in read_lines(path):
+        size += len(line) + 1
+        _check_size(path, size)
+        lines.append(line)
+    return lines
+
+
+def _check_size(path: Path, size: int) -> None:
+    if size > MAX_BYTES:
+        raise HeadwayError(f"{path}: larger than any glossary ({MAX_BYTES >> 20} MB)")
 
 
 def _make_glossary(path: Path, rows: Iterator[Row]) -> Glossary:
@@ -132,19 +137,20 @@ def _make_term(cells: Sequence[str]) -> Term:
 
 
 def _read_table(
-    path: Path, text: str, languages: tuple[str, str], *, has_tabs: bool
+    path: Path, lines: Sequence[str], languages: tuple[str, str], *, has_tabs: bool
 ) -> Iterator[Row]:
     languages = shorten_code(languages[0]), shorten_code(languages[1])
-    numbered = [
-        (number, line)
-        for number, line in enumerate(text.splitlines(), 1)
-        if line.strip() and not _is_comment(line)
-    ]
-    lines = [line for _, line in numbered]
+    separator = find_separator(lines)
+    # Empty lines are no rows, and the numbers of the others stay.
+    lines = ["" if _is_comment(line) else line for line in lines]
+    if separator:
+        lines[0] = ""
     # Spreadsheet programs write semicolons in countries with decimal commas.
-    delimiter = "\t" if has_tabs else find_delimiter(lines[:SAMPLE])
+    delimiter = (
+        "\t" if has_tabs else separator or find_delimiter([line for line in lines if line][:SAMPLE])
+    )
     is_quoted = not has_tabs or has_quoted_cells(lines, is_whole=True, may_mix=True)
-    rows = (_split(path, number, line, delimiter, is_quoted) for number, line in numbered)
+    rows = _undamaged(path, read_rows(str(path), lines, delimiter, is_quoted))
     if (first := next(rows, None)) is None:
         return
     named = find_named_columns(first.cells, languages)
@@ -158,23 +164,21 @@ def _read_table(
         named = 0, 1
         yield first
     for number, cells in rows:
-        yield Row(number, [*(cells[i] for i in named if i < len(cells)), *cells[2:]])
+        yield Row(number, (*(cells[i] for i in named if i < len(cells)), *cells[2:]))
+
+
+def _undamaged(path: Path, rows: Iterator[Row | Damaged]) -> Iterator[Row]:
+    """Yield rows with each cell in one line; raise an error for a damaged row."""
+    for row in rows:
+        if isinstance(row, Damaged):
+            raise HeadwayError(f"{path}:{row.line}: not a row of a table: {row.reason}")
+        yield Row(row.line, tuple(map(one_line, row.cells)))
 
 
 def _is_comment(line: str) -> bool:
     """Return whether a line begins with ``#`` and is no row with a term such as ``#1``."""
     line = line.strip()
     return line.startswith("#") and ("\t" not in line or line[1:2].isspace())
-
-
-def _split(path: Path, number: int, line: str, delimiter: str, is_quoted: bool) -> Row:
-    if not is_quoted:
-        return Row(number, line.split(delimiter))
-    try:
-        [cells] = csv.reader([line], delimiter=delimiter, strict=True)
-    except (csv.Error, ValueError) as error:
-        raise HeadwayError(f"{path}:{number}: not a row of a table: {error}") from None
-    return Row(number, cells)
 
 
 class _TbxTerm(NamedTuple):
