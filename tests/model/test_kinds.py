@@ -71,6 +71,26 @@ def data(files, tmp_path_factory):
     }
 
 
+@pytest.mark.parametrize("prepare", [prepare_lines, prepare_examples])
+def test_subwords_are_learned_from_texts_that_are_spread_over_all(tmp_path, prepare):
+    """The second half has words of its own, and each label has two texts."""
+    halves = [["green river"] * 50, ["blue house"] * 50]
+    lines = [f"{text}\n" for half in halves for text in half]
+    if prepare is prepare_examples:
+        lines = [f"{'ab'[n % 2]}\t{line[:-1]}\t{line}" for n, line in enumerate(lines)]
+    (tmp_path / "train").write_text("".join(lines))
+    files = [tmp_path / "train"]
+
+    def vocabulary(sample_lines):
+        text = TextConfig(vocab_size=275, sample_lines=sample_lines)
+        tokenizer = prepare(files, files, tmp_path / str(sample_lines), text).tokenizer
+        return tokenizer.models[0], len(tokenizer.encode_source(["river house"])[0])
+
+    whole, half = vocabulary(0), vocabulary(50)
+    assert vocabulary(100) == whole
+    assert half[1] == whole[1]
+
+
 def config(data, **training):
     values = {
         "max_steps": 8, "batch_tokens": 300, "micro_batch_tokens": 150, "warmup_steps": 5,

@@ -9,18 +9,22 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import TypeVar
 
 from headway.config import Kind, TextConfig
 from headway.errors import HeadwayError
 from headway.files import add_path_to_errors, write_atomically
 from headway.text.class_labels import LabelTokenizer
 from headway.text.corpus_writer import in_blocks
+from headway.text.learning import spread_step
 from headway.text.lines import read_lines
 from headway.text.prepared import PreparedData, check_new, id_type, write_prepared
 from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import EOS
 
 CHUNK = 10_000  # texts tokenized at a time
+
+Text = TypeVar("Text")
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,8 @@ def prepare_lines(
         out: The directory, which must not exist yet.
         config: ``vocab_size``, how the vocabulary is learned, and ``max_tokens``.
     """
-    tokenizer = Tokenizer.learn(_sample(((line, "") for line in _lines(train)), config), config)
+    sample = _sample(lambda: _lines(train), config)
+    tokenizer = Tokenizer.learn(((line, "") for line in sample), config)
 
     def encoded(paths: Sequence[str | Path], longest: int) -> Iterator[tuple[list[int], list[int]]]:
         for ids in _tokenize(tokenizer.encode_target, _lines(paths)):
@@ -81,8 +86,8 @@ def prepare_examples(
     if len(labels) < 2:
         found = f"all texts have the label {labels[0]!r}" if labels else "no texts"
         raise HeadwayError(f"{train[0]}: {found}: a classifier needs two labels or more")
-    parts = ((part, "") for example in read_examples(train) for part in example.parts)
-    words = Tokenizer.learn(_sample(parts, config), config)
+    sample = _sample(lambda: read_examples(train), config)
+    words = Tokenizer.learn(((part, "") for example in sample for part in example.parts), config)
     tokenizer = LabelTokenizer(words.models[0], labels)
 
     def encoded(paths: Sequence[str | Path], longest: int) -> Iterator[tuple[list[int], list[int]]]:
@@ -141,8 +146,10 @@ def _lines(paths: Sequence[str | Path]) -> Iterator[str]:
         yield from (line for line in read_lines(path) if line.strip())
 
 
-def _sample(pairs: Iterable[tuple[str, str]], config: TextConfig) -> Iterator[tuple[str, str]]:
-    return islice(pairs, config.sample_lines or None)
+def _sample(read: Callable[[], Iterator[Text]], config: TextConfig) -> Iterator[Text]:
+    """Yield texts that are spread over the training text, to learn subwords from."""
+    count = sum(1 for _ in read()) if config.sample_lines else 0
+    return islice(read(), 0, None, spread_step(count, config.sample_lines))
 
 
 def _tokenize(

@@ -17,6 +17,11 @@ LONGEST = 1 << 16  # bytes of a line; sentencepiece ignores longer ones
 _UNSPLIT = ("  ", SPACE, "\u2585", "\0", "\r")
 
 
+def spread_step(count: int, most: int) -> int:
+    """Return n so that every n-th of ``count`` texts gives at most ``most`` of them, spread over all; 0: no limit."""
+    return max(1, -(-count // most)) if most else 1
+
+
 def learn_model(lines: Iterable[str], config: TextConfig, languages: Sequence[str] = ()) -> bytes:
     """Learn a sentencepiece model; the same lines give the same model on any machine.
 

@@ -13,7 +13,7 @@ from headway.errors import HeadwayError
 from headway.tasks.ledger import Ledger, task_name
 from headway.text.cleaning import Report, digest_held_out
 from headway.text.groups import TextGroup
-from headway.text.learning import learn_model
+from headway.text.learning import learn_model, spread_step
 from headway.text.lines import Damaged
 from headway.text.readers import Pair, read_pairs, skip_other_languages
 from headway.text.stages import range_numbers, selection
@@ -235,8 +235,7 @@ class TaskResults:
         """Yield pairs that are spread over the training text, to learn subwords from."""
         select = self._ledger.result("select")
         kept = int(json.loads((select / "kept.json").read_bytes()))
-        size = self._plan.config.sample_lines
-        every = -(-kept // size) if size else 1
+        every = spread_step(kept, self._plan.config.sample_lines)
         passed = 0
         for number, cleaned in enumerate(self._ranges()):
             indices = np.flatnonzero(self._read_fates(number) == selection.KEPT)
