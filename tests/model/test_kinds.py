@@ -369,13 +369,32 @@ def test_tsv_and_jsonl_give_the_same_examples(files, tmp_path):
     [
         ("a.tsv", "only a text"), ("a.tsv", "a\tb\tc\td"), ("a.tsv", "\ttext"), ("a.tsv", "a\t \tb"),
         ("a.jsonl", "[1]"), ("a.jsonl", '{"label": 1, "text": "a"}'), ("a.jsonl", "{"),
-        ("a.jsonl", '{"text": "a"}'),
+        ("a.jsonl", '{"text": "a"}'), ("a.jsonl", '{"label": "\\n", "text": "a"}'), ("a.tsv", " \ttext"),
+        ("a.jsonl", '{"label": "a", "text": " ", "second": "b"}'),
     ],
 )  # fmt: skip
 def test_a_malformed_example_is_reported_with_its_line(tmp_path, name, line):
     (tmp_path / name).write_text(f"{line}\n")
     with pytest.raises(HeadwayError, match=rf"{name}:1: must be"):
         list(read_examples([tmp_path / name]))
+
+
+def test_labels_and_texts_with_line_breaks_become_one_line(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"label": "bad\\nnews", "text": "a\\r\\nb", "second": ""}\n')
+    (tmp_path / "b.tsv").write_text("good\r\tc\n", newline="")
+    paths = [tmp_path / "a.jsonl", tmp_path / "b.tsv"]
+    assert list(read_examples(paths)) == [Example("bad news", ("a b",)), Example("good", ("c",))]
+    data = prepare_examples(paths, paths, tmp_path / "out", TextConfig(vocab_size=263))
+    assert PreparedData.open(data.directory).valid_target == ["bad news", "good"]
+
+
+@pytest.mark.parametrize("field", ["label", "text", "second"])
+def test_half_of_a_surrogate_pair_is_reported_with_its_line(tmp_path, field):
+    values = {"label": "a", "text": "b", "second": "c"}
+    lines = [json.dumps(values), json.dumps(values | {field: "half \ud83d"})]
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    with pytest.raises(HeadwayError, match=r"a\.jsonl:2: not Unicode: it holds half of a"):
+        list(read_examples([tmp_path / "a.jsonl"]))
 
 
 def test_labels_are_saved_and_unknown_labels_are_rejected(data, tmp_path):

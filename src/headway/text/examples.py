@@ -17,7 +17,7 @@ from headway.files import add_path_to_errors, write_atomically
 from headway.text.class_labels import LabelTokenizer
 from headway.text.corpus_writer import in_blocks
 from headway.text.learning import spread_step
-from headway.text.lines import read_lines
+from headway.text.lines import SURROGATE, read_lines
 from headway.text.prepared import PreparedData, check_new, id_type, write_prepared
 from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import EOS
@@ -119,11 +119,11 @@ def read_examples(paths: Sequence[str | Path]) -> Iterator[Example]:
 
 def _columns(line: str, path: str | Path, number: int) -> Example:
     label, *parts = line.split("\t")
-    if len(parts) not in (1, 2) or not label or not all(part.strip() for part in parts):
+    if len(parts) not in (1, 2) or not all(cell.strip() for cell in (label, *parts)):
         raise HeadwayError(
             f"{path}:{number}: must be LABEL TAB TEXT, or LABEL TAB TEXT TAB SECOND TEXT"
         )
-    return Example(label, tuple(parts))
+    return Example(_clean(label), tuple(parts))
 
 
 def _object(line: str, path: str | Path, number: int) -> Example:
@@ -132,13 +132,22 @@ def _object(line: str, path: str | Path, number: int) -> Example:
         label, text, second = values["label"], values["text"], values.get("second", "")
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         label = text = second = None
-    if not all(isinstance(x, str) for x in (label, text, second)) or not label or not text:
+    if (
+        not all(isinstance(x, str) for x in (label, text, second))
+        or not label.strip()
+        or not text.strip()
+    ):
         raise HeadwayError(
             f'{path}:{number}: must be {{"label": "...", "text": "..."}}, with or without "second"'
         )
-    # The validation text is written line by line, so a text must not hold a line break.
-    parts = [" ".join(part.split()) for part in (text, second) if part.strip()]
-    return Example(label, tuple(parts))
+    if SURROGATE.search(label + text + second):
+        raise HeadwayError(f"{path}:{number}: not Unicode: it holds half of a surrogate pair")
+    return Example(_clean(label), tuple(_clean(part) for part in (text, second) if part.strip()))
+
+
+def _clean(text: str) -> str:
+    """Join the parts between white space by a space: validation text is written line by line, in lines without breaks."""
+    return " ".join(text.split())
 
 
 def _lines(paths: Sequence[str | Path]) -> Iterator[str]:
