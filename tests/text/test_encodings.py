@@ -65,6 +65,23 @@ def test_an_encoding_is_converted_by_name_and_utf8_stays(
     assert list(scan_lines(path, encoding)) == ["ascii", line, "schön 日本"]
 
 
+@pytest.mark.parametrize(
+    ("encoding", "lines"),
+    [
+        ("iso-2022-jp", ["これは文です。", "", "ascii", "二つ目。"]),
+        ("hz", ["这是一个句子。", "a ~ b", "二"]),
+        ("utf-7", ["Grüße, Welt", "1 + 1", "„vier“"]),
+    ],
+)
+def test_an_encoding_that_escapes_in_ascii_is_read_by_name(
+    tmp_path: Path, encoding: str, lines: list[str]
+) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes("".join(f"{line}\n" for line in lines).encode(encoding))
+    assert list(scan_lines(path, encoding)) == lines
+    assert list(scan_lines(path, encoding, start=2)) == lines[2:]
+
+
 def test_bytes_that_are_no_character_of_the_encoding_are_damaged(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(b"ascii\n\xe9\x81\n")

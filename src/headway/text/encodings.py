@@ -69,7 +69,13 @@ def recognize_wide(start: bytes) -> str | None:
 
 
 def extends_ascii(encoding: str) -> bool:
-    """Return whether bytes below 128 mean ASCII in an encoding, so that line ends are one byte."""
+    """Return whether line ends and marks are bytes of ASCII in an encoding, and no ASCII begins an escape.
+
+    In iso-2022-jp, hz and utf-7, escapes make other characters of ASCII, so that all text is valid UTF-8.
+    """
+    new = codecs.getincrementaldecoder(encoding)
+    if not all(new("replace").decode(bytes([byte])) for byte in range(128)):  # one begins something
+        return False
     return "\n\t\"',;".encode(encoding) == b"\n\t\"',;"
 
 
