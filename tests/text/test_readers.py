@@ -297,6 +297,27 @@ def test_a_compression_bomb_is_refused_and_a_large_honest_file_is_read(
     assert sum(1 for _ in read_lines(honest)) == text.count("\n")
 
 
+@pytest.mark.parametrize("suffix", [".xz", ".zst"])
+def test_a_window_that_needs_much_memory_is_no_damage(
+    suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / f"a{suffix}"
+    if suffix == ".zst":
+        settings = zstandard.ZstdCompressionParameters.from_level(1, window_log=29)
+        stream = zstandard.ZstdCompressor(compression_params=settings).compressobj()
+        path.write_bytes(stream.compress(b"a\n") + stream.flush())
+    else:
+        data = lzma.compress(b"a\n")
+        monkeypatch.setattr(
+            lines,
+            "_FORMATS",
+            [(".xz", data[:6], lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=1 << 16))],
+        )
+        path.write_bytes(data)
+    with pytest.raises(HeadwayError, match=r"a\.\w+:1: it was compressed with a very large window"):
+        list(read_lines(path))
+
+
 def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     def text(size: int) -> Path:
         path = tmp_path / f"{size}.tsv.gz"
