@@ -18,7 +18,7 @@ import zstandard
 
 from headway.errors import HeadwayError
 from headway.text import lines, tmx
-from headway.text.readers import Damaged, Pair, read_lines, read_pairs
+from headway.text.readers import Damaged, FileForm, Pair, read_lines, read_pairs
 from support.damage import DOCTYPE, HEAD, sentences, units, write_tmx
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
@@ -77,6 +77,11 @@ def test_pairs_on_standard_input_are_tab_separated(monkeypatch: pytest.MonkeyPat
         sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(text.encode())))
     )
     assert list(read_pairs(["-"])) == NUMBERED
+
+
+def test_columns_of_standard_input_are_refused() -> None:
+    with pytest.raises(HeadwayError, match=r"^--columns 3 2: standard input must have lines of"):
+        read_pairs(["-"], form=FileForm(columns=("3", "2")))
 
 
 def written(folder: Path, form: str, suffix: str = "") -> list[Path]:

@@ -151,6 +151,11 @@ def _scan_pairs(
 ) -> Generator[Pair | Damaged]:
     kinds = [_kind(path) for path in paths]
     match kinds:
+        case ["-"] if form.columns:
+            raise HeadwayError(
+                f"--columns {' '.join(form.columns)}: standard input must have lines of source, tab, target: choose"
+                " the columns before, such as by awk, or give a file"
+            )
         case ["-"]:
             return _table(paths[0], "", languages, form)
         case [".tsv"] | [".csv"]:
