@@ -121,6 +121,60 @@ def test_a_pair_exactly_at_a_limit_is_kept() -> None:
     assert broken_rule("s" * 3, "t" * 17, config) == RATIO
 
 
+# Good translations of English: many have more than three times fewer characters.
+ENGLISH = (
+    "Everyone has the right to freedom of movement and residence within the borders of each state.",
+    "All are equal before the law and are entitled without any discrimination to equal protection of the law.",
+)
+DENSE = {
+    "Chinese": (
+        "人人在各国境内有权自由迁徙和居住。",
+        "法律之前人人平等，并有权享受法律的平等保护。",
+    ),
+    "Japanese": (
+        "すべて人は、各国の境界内において自由に移転及び居住する権利を有する。",
+        "すべての人は法の下で平等であり差別なく法の平等な保護を受ける。",
+    ),
+    "katakana": (
+        "コンピューターネットワークシステムエンジニアリング",
+        "ソフトウェア・ライブラリのインストール",
+    ),
+    "Korean": (
+        "모든 사람은 각국의 영역 내에서 이전과 거주의 자유에 관한 권리를 가진다.",
+        "모든 사람은 법 앞에 평등하며 차별 없이 법의 동등한 보호를 받을 권리를 가진다.",
+    ),
+}
+
+
+@pytest.mark.parametrize("language", DENSE)
+def test_characters_that_are_syllables_or_words_count_as_several_letters(language: str) -> None:
+    rules = replace(OFF, max_ratio=3.0)
+    for text, english in zip(DENSE[language], ENGLISH, strict=True):
+        assert broken_rule(english, text, rules) is None
+        assert broken_rule(text, english, rules) is None
+        assert broken_rule(f"{english} " * 4, text, rules) == RATIO
+        assert broken_rule("Yes, of course.", text * 3, rules) == RATIO
+    # Among themselves.
+    for text, other in zip(DENSE[language], DENSE["Chinese"], strict=True):
+        assert broken_rule(text, other, rules) is None
+
+
+@pytest.mark.parametrize("letter", ["x", "ß", "ж", "ת", "ก", "ក", "—", "。"])
+def test_letters_and_marks_are_compared_one_by_one(letter: str) -> None:
+    rules = replace(OFF, max_ratio=3.0)
+    assert broken_rule(letter * 26, "xy", rules) is None
+    assert broken_rule(letter * 27, "xy", rules) == RATIO
+
+
+def test_the_report_names_the_rule_that_drops_three_in_ten_pairs_by_their_lengths() -> None:
+    long = [Pair(f"line {n}", f"Zeile {n} " * 9, n) for n in range(1, 7)]
+    rules = replace(OFF, max_ratio=3.0)
+    advice = cleaned([*GOOD, *long], rules)[1].advice()
+    assert advice.startswith("6 of 19 training pairs")
+    assert "--text.max-ratio" in advice
+    assert not cleaned([*GOOD, *long[:5]], rules)[1].advice()
+
+
 def test_a_target_may_share_some_words_and_all_of_them_if_they_are_few() -> None:
     config = replace(OFF, max_copied=0.5)
     half = "zwei und one two"

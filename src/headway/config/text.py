@@ -62,7 +62,10 @@ class TextConfig:
         " summaries",
     ] = True
     max_ratio: Annotated[
-        float, "longer side / shorter side, each in characters + 10; 0: no limit", NOT_NEGATIVE
+        float,
+        "longer side / shorter side, each in characters + 10, a Chinese, Japanese or Korean one counted as 3; 0: no"
+        " limit",
+        NOT_NEGATIVE,
     ] = 3.0
     drop_duplicates: Annotated[bool, "keep only the first of equal pairs"] = True
     drop_identical: Annotated[bool, "drop pairs whose two sides are the same text"] = True

@@ -9,10 +9,11 @@ from headway.config import TextConfig
 from headway.text.digests import digest_loosely
 from headway.text.lines import SURROGATE
 from headway.text.readers import Pair
+from headway.text.words import count_letters
 
 SHOWN = 5  # line numbers in the report for each rule
 EXAMPLE_CHARACTERS = 60
-SLACK = 10  # characters added to both lengths of a ratio, because short sentences vary more
+SLACK = 10  # letters added to both lengths of a ratio, because short sentences vary more
 
 FEW_WORDS = 4  # a shorter target is often a correct copy: a name, a title, an address
 
@@ -35,19 +36,22 @@ SIBLING = "one side is also in the held-out validation text"
 TOKENS = "more than max_tokens"
 
 MOST = 0.9  # a share of the text that is rarely dropped on purpose
-_ANOTHER_TASK = "if they are copies or summaries, not translations, use --text.compare-sides false"
-# Rule -> what keeps the pairs that it drops.
-_REMEDIES = {
-    EMPTY: "--text.drop-empty false keeps them",
-    CONTROL: "--text.drop-control false keeps them",
-    LONG: "--text.max-characters 0 keeps them",
-    RATIO: _ANOTHER_TASK,
-    IDENTICAL: _ANOTHER_TASK,
-    COPIED: _ANOTHER_TASK,
-    LEAK: "--text.drop-leaks false keeps them",
-    DUPLICATE: "--text.drop-duplicates false keeps them",
-    TOKENS: "a larger --text.max-tokens keeps them",
-}
+MANY = 0.3  # a share of translations that rarely differ in length as much as wrong pairs do
+# Rules that drop more than a share of the text together, and what keeps these pairs.
+_ADVICE = (
+    ({EMPTY}, MOST, "--text.drop-empty false keeps them"),
+    ({CONTROL}, MOST, "--text.drop-control false keeps them"),
+    ({LONG}, MOST, "--text.max-characters 0 keeps them"),
+    (
+        {RATIO, IDENTICAL, COPIED},
+        MOST,
+        "if they are copies or summaries, not translations, use --text.compare-sides false",
+    ),
+    ({RATIO}, MANY, "if they are good translations, a larger --text.max-ratio keeps them"),
+    ({LEAK}, MOST, "--text.drop-leaks false keeps them"),
+    ({DUPLICATE}, MOST, "--text.drop-duplicates false keeps them"),
+    ({TOKENS}, MOST, "a larger --text.max-tokens keeps them"),
+)
 
 
 @dataclass
@@ -135,16 +139,12 @@ class Report:
         return dict(sorted(self.dropped.items(), key=lambda item: -item[1].count))
 
     def advice(self) -> str:
-        """Return what to do if rules that one setting switches dropped most pairs, else an empty string."""
-        counts: dict[str, int] = {}
-        for rule, found in self.dropped.items():
-            if rule in _REMEDIES:
-                remedy = _REMEDIES[rule]
-                counts[remedy] = counts.get(remedy, 0) + found.count
-        for remedy, count in counts.items():
-            if count > MOST * self.read:
-                rules = [rule for rule in self.findings() if _REMEDIES.get(rule) == remedy]
-                reasons = ", or ".join(rules)
+        """Return what to do if rules that one setting switches dropped too many pairs, else an empty string."""
+        findings = self.findings()
+        for rules, share, remedy in _ADVICE:
+            found = {rule: findings[rule].count for rule in findings if rule in rules}
+            if (count := sum(found.values())) > share * self.read:
+                reasons = ", or ".join(found)
                 return (
                     f"{count:,} of {self.read:,} training pairs were dropped ({reasons}): {remedy}"
                 )
@@ -206,7 +206,7 @@ def broken_rule(source: str, target: str, config: TextConfig) -> str | None:
 
 def _broken_comparison(source: str, target: str, config: TextConfig) -> str | None:
     """Return the first rule of translations that a pair breaks: copies and summaries break them, too."""
-    shortest, longest = sorted((len(source), len(target)))
+    shortest, longest = sorted((count_letters(source), count_letters(target)))
     if config.max_ratio and longest + SLACK > config.max_ratio * (shortest + SLACK):
         return RATIO
     if config.drop_identical and source == target:

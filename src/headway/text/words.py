@@ -32,15 +32,21 @@ _ANY_MARK = re.compile(rf"[\u0300-\U0010ffff](?<=[{MARK}])")  # Latin text is pa
 # Letters of Tangut, a script that hardly any text has.
 _LETTERS_FOR_MARKS = dict(zip(map(ord, _MARKS), range(0x17000, 0x187F8), strict=False))
 
-# Scripts without spaces between words: Thai, Lao, Burmese, Khmer; Chinese characters and hiragana.
-_SINGLE = (
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+# Chinese characters and hiragana.
+_CHINESE_HIRAGANA = (
     "\u3005-\u3007\u3041-\u309f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
 )
+# Scripts without spaces between words: also Thai, Lao, Burmese and Khmer.
+_SINGLE = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff" + _CHINESE_HIRAGANA
 _KATAKANA = (
     "\u30a1-\u30fa\u30fc-\u30ff\uff66-\uff9f"  # mostly loan words, each of them in one piece
 )
 UNSPACED = _SINGLE + _KATAKANA  # within brackets of a regular expression
+# A character of Chinese, Japanese or Korean is a syllable or a word; one of Thai is a letter, as in English.
+_SYLLABLES = re.compile(f"[{_CHINESE_HIRAGANA}{_KATAKANA}\uac00-\ud7a3]+")
+_LETTERS_OF_A_SYLLABLE = (
+    3  # a Chinese translation of English has a third to a quarter of its characters
+)
 _OPENING = "「『（［｛〈《【〔“‘(\\[{<"
 _INVISIBLE = "\u00ad\u2060\ufeff"
 _WORD = re.compile(
@@ -77,6 +83,14 @@ def cut_words(words: Sequence[Span], places: Sequence[int]) -> list[Span]:
         inside = places[bisect_right(places, start) : bisect_left(places, end)]
         cut += pairwise([start, *inside, end])
     return cut
+
+
+def count_letters(text: str) -> int:
+    """Return the length of a text in characters, of which a Chinese, Japanese or Korean one counts as three."""
+    if text.isascii():
+        return len(text)
+    syllables = sum(map(len, _SYLLABLES.findall(text)))
+    return len(text) + (_LETTERS_OF_A_SYLLABLE - 1) * syllables
 
 
 def is_word_alone(character: str) -> bool:
