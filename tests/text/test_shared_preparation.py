@@ -17,7 +17,9 @@ from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.tasks.ledger import Ledger
 from headway.tasks.work import Task
+from headway.text.groups import make_groups
 from headway.text.prepare import prepare
+from headway.text.readers import UTF8
 from headway.text.stages import plan, preparation, repeats
 from headway.text.stages.job import PreparationJob
 from headway.text.stages.preparation import Preparation
@@ -273,3 +275,70 @@ def test_worker_processes_read_standard_input_and_name_a_mistake(
     with pytest.raises(HeadwayError, match=r"text\.vocab_size = 90000 is too large"):
         prepare(table, 31, tmp_path / "b", replace(CONFIG, vocab_size=90_000), LANGUAGES, workers=2)
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+COMMAND_OF_TWO_FILES = (
+    COMMAND.replace("[sys.argv[1]], 31", "sys.argv[1:3], sys.argv[3:5]")
+    .replace("argv[2]", "argv[5]")
+    .replace('sys.argv[3] == "join"', "False")
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_one_of_several_files_may_be_standard_input(place: int, tmp_path: Path) -> None:
+    """Worker processes leave it to the first process, whose standard input it is."""
+    lines = sentences(400, seed=1)
+    files = write_two(tmp_path, "train", lines) + write_two(
+        tmp_path, "valid", sentences(13, seed=2)
+    )
+    prepare(files[:2], files[2:], tmp_path / "whole", CONFIG, LANGUAGES)
+    words = [str(file) for file in files]
+    words[place] = "-"
+    with files[place].open("rb") as file:
+        command = [sys.executable, "-c", COMMAND_OF_TWO_FILES, *words, str(tmp_path / "out")]
+        subprocess.run(command, stdin=file, check=True, timeout=120)
+    made, expected = (read_bytes(tmp_path / name) for name in ("out", "whole"))
+    assert made.keys() == expected.keys()
+    assert all(made[name] == expected[name] for name in made if name != "data.json")
+
+
+@pytest.mark.parametrize("place", ["train", "valid", "test"])
+def test_only_the_first_process_reads_text_from_standard_input(place: str, tmp_path: Path) -> None:
+    texts = {
+        name: ["-", "b.de"] if name == place else ["a.en", "b.de"]
+        for name in ("train", "valid", "test")
+    }
+    for tests in ([], [texts["test"]]):
+        groups = make_groups(texts["train"], texts["valid"], tests, LANGUAGES)
+        read = plan.Plan.make(groups, CONFIG, UTF8, None, has_symbols=False)
+        assert read.reads_standard_input == (place != "test" or bool(tests))
+    ledger = Ledger(tmp_path, "worker")
+    tasks = [task.name for task in PreparationJob(read, ledger).list_ready()]
+    assert tasks
+    assert not PreparationJob(read, ledger, can_read=False).list_ready()
+    with pytest.raises(HeadwayError, match="only one process can read standard input"):
+        Preparation(
+            texts["train"],
+            texts["valid"],
+            tmp_path / "x",
+            CONFIG,
+            LANGUAGES,
+            tests=[texts["test"]],
+            join=True,
+        )
+
+
+@pytest.mark.parametrize(
+    ("train", "valid", "tests"),
+    [
+        (["-"], ["-"], []),
+        (["-", "a.de"], ["b.en", "-"], []),
+        (["a.en", "a.de"], ["-"], [["-"]]),
+        (["-"], 31, [["-"]]),
+    ],
+)
+def test_standard_input_is_not_given_twice(train, valid, tests) -> None:
+    with pytest.raises(HeadwayError, match=r"^-: standard input can be read only once") as problem:
+        make_groups(train, valid, tests, LANGUAGES)
+    assert "\n" not in str(problem.value)

@@ -17,6 +17,7 @@ from headway.text.language_pairs import (
     normalize_code,
     parse_pair,
 )
+from headway.text.lines import STANDARD_INPUT
 from headway.text.readers import read_pairs
 
 Text = Files | Mapping[str, Files]  # of one pair of languages; or "en-de" -> text of this pair
@@ -95,8 +96,18 @@ def make_groups(
         languages: Codes of source and target, of text of one pair.
 
     Raises:
-        HeadwayError: If a name of a file shows other languages, or text of a pair is missing.
+        HeadwayError: If a name of a file shows other languages, text of a pair is missing, or standard input is given
+            twice.
     """
+    groups = _make_groups(train, valid, tests, languages)
+    if [path for group in groups for path in group.files()].count(STANDARD_INPUT) > 1:
+        raise UsageError("-: standard input can be read only once: give a file for the other text")
+    return groups
+
+
+def _make_groups(
+    train: Text, valid: Validation, tests: Sequence[Text], languages: Languages | None
+) -> list[TextGroup]:
     if not isinstance(train, Mapping):
         if isinstance(valid, Mapping) or any(isinstance(text, Mapping) for text in tests):
             raise UsageError("--train needs the languages of its text too, such as --train en-de")

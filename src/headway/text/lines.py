@@ -26,6 +26,7 @@ from headway.text.file_kinds import name_by_content, name_by_suffix
 if TYPE_CHECKING:
     from io import BufferedReader
 
+STANDARD_INPUT = "-"
 LONGEST = 1_000_000  # bytes of a line; a longer line means that the file is not text
 PACKED = 2048  # bytes decompressed at once: zstd makes at most 64 MB of them
 # Text packs to a third or a tenth of its size, rarely to a thirtieth. A file that unpacks to more than
@@ -164,7 +165,7 @@ def open_bytes(path: str | Path) -> Iterator[BinaryIO]:
     Raises:
         HeadwayError: If it cannot be opened.
     """
-    if str(path) == "-":
+    if str(path) == STANDARD_INPUT:
         yield sys.stdin.buffer
         return
     with ExitStack() as stack:

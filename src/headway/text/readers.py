@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple, overload
 from headway.errors import HeadwayError
 from headway.text.encodings import check_encoding
 from headway.text.file_kinds import name_by_suffix, plain_suffix
-from headway.text.lines import SURROGATE, Damaged, read_lines, scan_lines
+from headway.text.lines import STANDARD_INPUT, SURROGATE, Damaged, read_lines, scan_lines
 from headway.text.tables import Layout, read_table, recognize_layout
 from headway.text.tmx import read_units
 
@@ -182,7 +182,7 @@ def _scan_pairs(
 
 
 def _kind(path: str) -> str:
-    return "-" if path == "-" else plain_suffix(path)
+    return path if path == STANDARD_INPUT else plain_suffix(path)
 
 
 def _two_files(

@@ -23,6 +23,7 @@ from headway.text.stages.plan import Plan
 from headway.text.stages.range_numbers import RangeNumbers
 from headway.text.stages.task_results import TaskResults
 
+READING = (task_name("held-out"), task_name("read"))  # tasks that read the user's text
 Stage = Callable[[int, Path], None]  # writes the result of a task, by its number, to a directory
 
 
@@ -32,7 +33,7 @@ class PreparationJob:
     Args:
         plan: The text and the settings.
         ledger: Where the results are.
-        can_read: Whether this process may read the training text; only one may read standard input.
+        can_read: Whether this process may read the text; only one may read standard input.
     """
 
     def __init__(self, plan: Plan, ledger: Ledger, *, can_read: bool = True) -> None:
@@ -57,9 +58,7 @@ class PreparationJob:
         """Return the unfinished tasks whose inputs are there."""
         for tasks in self._stages():
             if tasks:
-                return (
-                    tasks if self._can_read else [t for t in tasks if t.name != task_name("read")]
-                )
+                return [task for task in tasks if self._can_read or task.name not in READING]
         return []
 
     def count_tasks(self) -> tuple[int, int, int]:

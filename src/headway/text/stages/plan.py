@@ -16,13 +16,14 @@ from headway.config.setting import spell
 from headway.tasks.ledger import Ledger
 from headway.text.corpora import origins
 from headway.text.groups import TextGroup
+from headway.text.lines import STANDARD_INPUT
 from headway.text.origins import Manifest
 from headway.text.readers import FileForm, describe_layout
 from headway.text.tokenizer import Tokenizer
 
 PLAN = "plan.json"
-STANDARD_INPUT = "-"
 RANGE = 1 << 16  # pairs of a range
+LARGE = 1 << 40  # bytes that standard input may have
 
 
 @dataclass(frozen=True)
@@ -128,8 +129,8 @@ class Plan:
 
     @property
     def reads_standard_input(self) -> bool:
-        """Whether the training text comes from standard input, which can be read only once."""
-        return any(group.train == [STANDARD_INPUT] for group in self.groups)
+        """Whether a file is standard input, which can be read only once, and by the first process only."""
+        return STANDARD_INPUT in self.files
 
     @property
     def holds_out(self) -> bool:
@@ -154,8 +155,7 @@ class Plan:
 
     def input_bytes(self) -> int:
         """Return the size of the training text; standard input counts as large."""
-        sizes = (self.files[path][0] for group in self.groups for path in group.train)
-        return 1 << 40 if self.reads_standard_input else sum(sizes)
+        return sum(self.files[path][0] for group in self.groups for path in group.train)
 
 
 def _read_group(values: dict[str, Any]) -> TextGroup:
@@ -171,7 +171,7 @@ def _hash_models(tokenizer: Tokenizer) -> str:
 
 def _state(path: str) -> list[int]:
     if path == STANDARD_INPUT:
-        return [0, 0]
+        return [LARGE, 0]
     try:
         state = Path(path).stat()
     except (OSError, ValueError):  # reading the file will say what is wrong

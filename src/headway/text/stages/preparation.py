@@ -94,7 +94,7 @@ class Preparation:
             check_symbols([group.codes[1] for group in groups], tokenizer)
         self._plan = Plan.make(groups, config, form, tokenizer, has_symbols=has_symbols)
         if join and self._plan.reads_standard_input:
-            raise HeadwayError("--train -: only one process can read standard input: give a file")
+            raise HeadwayError("-: only one process can read standard input: give a file")
 
     def run(self, workers: int = 1) -> Iterator[Progress]:
         """Prepare the text, and yield the progress several times a second or after each task.
@@ -222,7 +222,7 @@ class Preparation:
     def _run_workers(
         self, job: PreparationJob, ledger: Ledger, claims: Claims, count: int
     ) -> Iterator[Progress]:
-        """Let worker processes do the tasks; this process reads standard input, if that is the text."""
+        """Let worker processes do the tasks; this process reads standard input, if that is a file of the text."""
         with WorkerProcesses(count, WORKER, [str(self.work)]) as processes:
             progress = Progress(*job.count_tasks())
             processes.keep_running(progress.tasks)
