@@ -48,6 +48,31 @@ def files(tmp_path: Path) -> Files:
     return corpus(tmp_path, "train", 400, 1), corpus(tmp_path, "valid", 31, 2)
 
 
+@pytest.mark.parametrize(
+    "first",
+    [
+        "<html> is the root element of a page.",
+        "WEBVTT is a format",
+        "GIF89a is another one",
+        "1",
+        "\ufeffa\rb\r",
+        "\x1f\x8b",
+    ],
+)
+def test_validation_text_may_look_like_the_beginning_of_a_document(
+    first: str, files: Files, tmp_path: Path
+) -> None:
+    second = "00:00:01,000 --> 00:00:02,000"
+    pairs = [(first, "Das ist der erste Satz."), (second, first), ("a dog", "ein Hund")]
+    valid = tmp_path / "valid.jsonl"
+    rows = ({"source": source, "target": target} for source, target in pairs)
+    valid.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    prepare(files[0], [valid], tmp_path / "out", CONFIG, ("en", "de"))
+    data = PreparedData.open(tmp_path / "out")
+    expected = [tuple(" ".join(side.split("\r")).strip(" ") for side in pair) for pair in pairs]
+    assert [*zip(data.valid_source, data.valid_target, strict=True)] == expected
+
+
 def test_further_copies_are_the_same_text_in_other_subwords(files: Files, tmp_path: Path) -> None:
     once = prepare(*files, tmp_path / "once", CONFIG)
     thrice = prepare(*files, tmp_path / "thrice", replace(CONFIG, copies=3))

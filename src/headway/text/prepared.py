@@ -21,7 +21,6 @@ from headway.text.corpus_writer import Block, IdPair, choose_dtype, in_blocks, w
 from headway.text.groups import Group
 from headway.text.language_pairs import Languages
 from headway.text.origins import Manifest
-from headway.text.readers import read_lines
 from headway.text.shards import Corpus
 from headway.text.tokenizer import Tokenizer
 
@@ -137,8 +136,8 @@ class PreparedData:
             tokenizer=load_tokenizer(directory),
             train=train,
             valid=valid,
-            valid_source=list(read_lines(directory / "valid.source")),
-            valid_target=list(read_lines(directory / "valid.target")),
+            valid_source=_read_lines(directory / "valid.source"),
+            valid_target=_read_lines(directory / "valid.target"),
             languages=languages,
             groups=groups or [Group(languages, len(train), len(valid))],
             fingerprint=recorded,
@@ -197,8 +196,7 @@ def write_prepared(
     write_corpus(directory / "valid", in_blocks(valid, dtype), dtype)
     corpora = Corpus.open(directory / "train"), Corpus.open(directory / "valid")
     for side, lines in zip(("source", "target"), valid_text, strict=True):
-        text = "".join(f"{line}\n" for line in lines)
-        (directory / f"valid.{side}").write_text(text, encoding="utf-8", newline="\n")
+        _write_lines(directory / f"valid.{side}", lines)
     facts = {
         "format": FORMAT,
         "headway": __version__,
@@ -211,6 +209,18 @@ def write_prepared(
     }
     (directory / "data.json").write_text(json.dumps(facts, indent=2) + "\n")
     return corpora
+
+
+def _write_lines(path: Path, lines: Sequence[str]) -> None:
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
+
+
+def _read_lines(path: Path) -> list[str]:
+    """Read what `_write_lines` wrote, whatever its first line looks like: a user's file might be a document."""
+    try:
+        return path.read_bytes().decode().split("\n")[:-1]
+    except UnicodeDecodeError:
+        raise HeadwayError(f"{path}: damaged: not UTF-8") from None
 
 
 def _read_group(values: dict[str, Any]) -> Group:
