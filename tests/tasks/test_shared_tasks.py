@@ -1,5 +1,6 @@
 """Processes share tasks: each result is whole, a dead process loses its claims, and nobody waits for it."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -171,8 +172,8 @@ def serve(folder: str, way: str) -> None:
 
     end_with_standard_input()
     (Path(folder) / str(os.getpid())).touch()
-    if way == "error":
-        sys.exit(3)
+    if way != "sleep":
+        sys.exit({"error": 3, "full": errno.ENOSPC}[way])
     time.sleep(60)
 
 
@@ -214,4 +215,14 @@ def test_a_worker_process_that_fails_ends_the_command(tmp_path: Path) -> None:
         processes.keep_running(0)
         wait_for(tmp_path, 1)
         with pytest.raises(HeadwayError, match="exit code 3"):
+            keep_running(processes, 1)
+
+
+def test_an_error_of_the_disk_that_ends_a_worker_process_is_one_of_the_command(
+    tmp_path: Path,
+) -> None:
+    with WorkerProcesses(1, __name__, [str(tmp_path), "full"]) as processes:
+        processes.keep_running(0)
+        wait_for(tmp_path, 1)
+        with pytest.raises(OSError, match=r"\[Errno 28\] No space left on device"):
             keep_running(processes, 1)

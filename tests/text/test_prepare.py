@@ -190,16 +190,45 @@ def test_a_failed_preparation_leaves_no_files(files: Files, tmp_path: Path) -> N
     assert set(tmp_path.iterdir()) == before
 
 
-def test_a_full_disk_names_the_directory_and_leaves_nothing(
+def test_a_full_disk_names_the_directory_and_the_same_preparation_goes_on(
     files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def write(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
+    def learn(*_: object) -> None:
+        raise AssertionError("the subwords are learned again")
+
+    expected = prepare(*files, tmp_path / "whole", CONFIG)
+    before = set(tmp_path.iterdir())
+    work = tmp_path / ".preparing-out"
+    with monkeypatch.context() as patch:
+        patch.setattr("headway.text.prepared.write_corpus", write)
+        with pytest.raises(OSError, match=r"No space left .*; the same command goes on") as error:
+            prepare(*files, tmp_path / "out", CONFIG)
+    assert error.value.filename == str(tmp_path / "out")
+    assert str(work) in str(error.value)
+    assert set(tmp_path.iterdir()) == {*before, work}
+    monkeypatch.setattr("headway.text.stages.task_results.learn_model", learn)
+    assert prepare(*files, tmp_path / "out", CONFIG).fingerprint == expected.fingerprint
+    assert set(tmp_path.iterdir()) == {*before, tmp_path / "out"}
+
+
+def test_a_full_disk_leaves_nothing_of_standard_input(
+    files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It cannot be read again."""
+
+    def write(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
     monkeypatch.setattr("headway.text.prepared.write_corpus", write)
     before = set(tmp_path.iterdir())
-    with pytest.raises(OSError, match="No space left") as error:
-        prepare(*files, tmp_path / "out", CONFIG)
+    train, valid = files
+    with train[0].open() as file:
+        monkeypatch.setattr("sys.stdin", file)
+        with pytest.raises(OSError, match="No space left on device: ") as error:
+            prepare(["-", train[1]], valid, tmp_path / "out", CONFIG, ("en", "de"))
     assert error.value.filename == str(tmp_path / "out")
     assert set(tmp_path.iterdir()) == before
 

@@ -1,5 +1,6 @@
 """A preparation has the same bytes whoever does its tasks, in whatever order, and however often it is killed."""
 
+import errno
 import os
 import random
 import signal
@@ -20,7 +21,7 @@ from headway.tasks.work import Task
 from headway.text.groups import make_groups
 from headway.text.prepare import prepare
 from headway.text.readers import UTF8
-from headway.text.stages import plan, preparation, repeats
+from headway.text.stages import plan, preparation, repeats, worker
 from headway.text.stages.job import PreparationJob
 from headway.text.stages.preparation import Preparation
 from support.prepare_in_order import LANGUAGES, prepare_in_order
@@ -342,3 +343,21 @@ def test_standard_input_is_not_given_twice(train, valid, tests) -> None:
     with pytest.raises(HeadwayError, match=r"^-: standard input can be read only once") as problem:
         make_groups(train, valid, tests, LANGUAGES)
     assert "\n" not in str(problem.value)
+
+
+def test_a_full_disk_ends_a_worker_process_and_is_no_failure_of_the_text(
+    table: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def write(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    steps = Preparation(table, 31, tmp_path / "out", CONFIG, LANGUAGES).run()
+    next(steps)
+    monkeypatch.setattr(worker, "end_with_standard_input", lambda: None)
+    with monkeypatch.context() as patch:
+        patch.setattr("headway.text.stages.task_results.clean_range", write)
+        patch.setattr("headway.text.stages.task_results.write_raw_range", write)
+        with pytest.raises(SystemExit) as ended:
+            worker.serve(str(tmp_path / ".preparing-out"))
+    assert ended.value.code == errno.ENOSPC
+    assert list(steps)  # the others go on

@@ -1,5 +1,6 @@
 """Worker processes of this machine, which share the tasks of a job and end with this process."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -8,6 +9,9 @@ from collections.abc import Sequence
 from types import TracebackType
 
 from headway.errors import HeadwayError
+
+# Errors of a disk, which a process that they end has as its exit code.
+DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EACCES, errno.ESTALE}
 
 
 class LostWorkersError(HeadwayError):
@@ -21,7 +25,8 @@ class WorkerProcesses:
 
     Args:
         count: The number of processes.
-        module: A module with a function ``serve(*arguments)``, which calls `end_with_standard_input`.
+        module: A module with a function ``serve(*arguments)``, which calls `end_with_standard_input`, and
+            exits with the number of an `OSError`.
         arguments: Its arguments.
     """
 
@@ -58,12 +63,15 @@ class WorkerProcesses:
                 process that is killed is not replaced.
 
         Raises:
-            LostWorkersError: If a process ended with an error, or none is left.
+            OSError: If an error of the disk ended a process.
+            LostWorkersError: If another error ended a process, or none is left.
         """
         for process in self._processes:
             code = process.poll()  # this also lets the other processes see that it is dead
             if code is not None and code < 0:
                 self._ended = signal.Signals(-code).name
+            elif code in DISK_ERRORS:
+                raise OSError(code, os.strerror(code))
             elif code:
                 self._ended = f"exit code {code}"
                 raise self._error()

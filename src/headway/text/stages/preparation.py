@@ -104,7 +104,7 @@ class Preparation:
 
         Raises:
             HeadwayError: If text is missing or wrong, or another process prepares something else here.
-            OSError: If ``out`` cannot be written; it names ``out``.
+            OSError: If ``out`` cannot be written; it names ``out``. What is finished is kept, and the same call goes on.
         """
         with self._name_out():
             if self._is_finished():
@@ -213,11 +213,18 @@ class Preparation:
                 self._publish(job.result)
         except LostWorkersError:
             raise
-        except (HeadwayError, OSError):
-            if not self._join:
-                with suppress(OSError):  # the first error is the one to report
-                    self._remove_work()
+        except HeadwayError:
+            self._remove_own_work()
             raise
+        except OSError as error:
+            if self._plan.reads_standard_input:
+                self._remove_own_work()
+                raise
+            raise OSError(
+                error.errno,
+                f"{error.strerror or error}; the same command goes on; otherwise delete {self.work}",
+                error.filename,
+            ) from None
 
     def _run_workers(
         self, job: PreparationJob, ledger: Ledger, claims: Claims, count: int
@@ -252,6 +259,12 @@ class Preparation:
             ) from None
         sync(self.out.parent)
         self._remove_work()
+
+    def _remove_own_work(self) -> None:
+        """Delete the work directory after an error, unless others share it."""
+        if not self._join:
+            with suppress(OSError):  # the first error is the one to report
+                self._remove_work()
 
     def _remove_work(self) -> None:
         """Delete the work directory; the plan last, so that a killed deletion is recognized."""

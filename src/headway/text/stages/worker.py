@@ -33,5 +33,7 @@ def serve(directory: str) -> None:
             if not is_out_of_memory(error):
                 raise
             sys.exit(errno.ENOMEM)
-        except OSError as error:
-            ledger.record_failure(f"{path}: {error.strerror or error}")
+        except (
+            OSError
+        ) as error:  # not recorded: it is no fault of the text, and a full disk takes no record
+            sys.exit(error.errno or 1)
