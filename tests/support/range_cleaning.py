@@ -2,7 +2,6 @@
 
 import tempfile
 from collections.abc import Iterable, Iterator, Set
-from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -14,10 +13,10 @@ from headway.text.stages.assembly import join_reports
 from headway.text.stages.clean_ranges import CleanRange, clean_range
 from headway.text.stages.raw_ranges import read_raw_range, write_raw_range
 from headway.text.stages.repeats import (
+    PlacesReader,
     count_partitions,
     find_duplicates,
     find_repeated_sides,
-    read_places,
 )
 
 
@@ -39,13 +38,13 @@ def clean(
         )
         for n, file in enumerate(files):
             find_duplicates(file, ranges, n)
-        duplicates = partial(read_places, files)
+        duplicates = PlacesReader(files).read
         chosen = []
         if count:
             sides = [folder / f"repeated-{n}.npy" for n in partitions]
             for n, file in enumerate(sides):
                 find_repeated_sides(file, ranges, n, duplicates)
-            repeated = partial(read_places, sides)
+            repeated = PlacesReader(sides).read
             chosen = selection.choose_validation(ranges, count, duplicates, repeated)
         valid = selection.read_chosen(ranges, chosen)
         digests = [selection.digest_held_out(valid, in_both_orders=False)]

@@ -66,15 +66,41 @@ def mark_repeated(digests: Digests) -> Mask:
     return is_repeated
 
 
-def read_places(files: Sequence[Path], number: int) -> npt.NDArray[np.int64]:
-    """Return the places in one range that the files of all partitions hold, in no order."""
-    low, high = np.uint64(number) << _INDEX_BITS, np.uint64(number + 1) << _INDEX_BITS
-    found = [np.zeros(0, np.int64)]
-    for file in files:
-        places = np.load(file, mmap_mode="r")
-        start, end = np.searchsorted(places, low), np.searchsorted(places, high)
-        found.append((places[start:end] & np.uint64(2**32 - 1)).astype(np.int64))
-    return np.concatenate(found)
+class PlacesReader:
+    """Reads the places that the files of all partitions hold, range by range.
+
+    A text has many files and many more ranges, so that the files are opened once for `PARTITION_RANGES` ranges,
+    whose places fit into memory. They do not stay open, because a process may open only some hundred.
+
+    Args:
+        files: The files, which hold places in ascending order.
+    """
+
+    def __init__(self, files: Sequence[Path]) -> None:
+        self._files = files
+        self._block = -1
+        self._places = np.zeros(0, np.uint64)  # of the ranges of the block
+
+    def read(self, number: int) -> npt.NDArray[np.int64]:
+        """Return the places in a range, in ascending order; faster if the ranges are read in order."""
+        block = number // PARTITION_RANGES
+        if block != self._block:
+            first = block * PARTITION_RANGES
+            parts = [
+                np.array(_slice_ranges(np.load(file, mmap_mode="r"), first, PARTITION_RANGES))
+                for file in self._files
+            ]
+            self._block = block
+            self._places = np.sort(np.concatenate([np.zeros(0, np.uint64), *parts]))
+        places = _slice_ranges(self._places, number, 1)
+        return (places & np.uint64(2**32 - 1)).astype(np.int64)
+
+
+def _slice_ranges(places: npt.NDArray[np.uint64], first: int, count: int) -> npt.NDArray[np.uint64]:
+    """Return the places in some ranges of places in ascending order."""
+    low, high = (np.uint64(number) << _INDEX_BITS for number in (first, first + count))
+    start, end = np.searchsorted(places, [low, high]).tolist()
+    return places[start:end]
 
 
 def _gather(

@@ -2,12 +2,10 @@
 
 import json
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from headway.errors import HeadwayError
 from headway.tasks.ledger import Ledger, task_name
@@ -22,11 +20,7 @@ from headway.text.stages.clean_ranges import CleanRange, clean_range
 from headway.text.stages.plan import Plan
 from headway.text.stages.range_numbers import RangeNumbers
 from headway.text.stages.raw_ranges import read_raw_range, remove_text, write_raw_range
-from headway.text.stages.repeats import (
-    find_duplicates,
-    find_repeated_sides,
-    read_places,
-)
+from headway.text.stages.repeats import PlacesReader, find_duplicates, find_repeated_sides
 from headway.text.stages.token_ranges import write_token_range
 from headway.text.tokenizer import Tokenizer
 from headway.text.unreadable import require_readable
@@ -106,9 +100,9 @@ class TaskResults:
     def find_repeated(self, number: int, directory: Path) -> None:
         """Find the sides of a partition that occur in several pairs."""
         group, partition = self._numbers.list_partitions()[number]
-        read_duplicates = partial(self._read_duplicates, group)
+        duplicates = self._places("duplicates", group)
         find_repeated_sides(
-            directory / "places.npy", self._ranges(group), partition, read_duplicates
+            directory / "places.npy", self._ranges(group), partition, duplicates.read
         )
 
     def select(self, _: int, directory: Path) -> None:
@@ -118,10 +112,10 @@ class TaskResults:
             ranges = self._ranges(number)
             chosen: list[selection.ChosenPair] = []
             if group.holds_out and any(len(cleaned) for cleaned in ranges):
-                repeated = partial(read_places, self._places("repeated", number))
-                read_duplicates = partial(self._read_duplicates, number)
+                duplicates = self._places("duplicates", number)
+                repeated = self._places("repeated", number)
                 chosen = selection.choose_validation(
-                    ranges, group.held_out, read_duplicates, repeated
+                    ranges, group.held_out, duplicates.read, repeated.read
                 )
             valid = selection.read_chosen(ranges, chosen)
             selection.write_pairs(directory / f"valid-{number}.jsonl", valid)
@@ -131,8 +125,8 @@ class TaskResults:
         for number, group in enumerate(self._plan.groups):
             place = directory / str(number)
             place.mkdir()
-            ranges, read_duplicates = self._ranges(number), partial(self._read_duplicates, number)
-            kept.append(selection.write_fates(place, ranges, held_out, number, read_duplicates))
+            ranges, duplicates = self._ranges(number), self._places("duplicates", number)
+            kept.append(selection.write_fates(place, ranges, held_out, number, duplicates.read))
             if not kept[-1]:
                 report = self._report(directory, number)
                 reason = report.advice() or f"after cleaning: {report.summary()}"
@@ -204,13 +198,12 @@ class TaskResults:
         numbers = range(self._numbers.count) if group is None else self._numbers.of_group(group)
         return [CleanRange(self._ledger.result("clean", n)) for n in numbers]
 
-    def _places(self, stage: str, group: int) -> list[Path]:
+    def _places(self, stage: str, group: int) -> PlacesReader:
         parts = self._numbers.list_partitions()
         numbers = sorted(n for n in self._ledger.list_done(stage) if parts[n][0] == group)
-        return [self._ledger.result(stage, number) / "places.npy" for number in numbers]
-
-    def _read_duplicates(self, group: int, number: int) -> npt.NDArray[np.int64]:
-        return read_places(self._places("duplicates", group), number)
+        return PlacesReader(
+            [self._ledger.result(stage, number) / "places.npy" for number in numbers]
+        )
 
     def _read_fates(self, number: int) -> selection.Fates:
         group = self._numbers.find_group(number)
