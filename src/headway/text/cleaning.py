@@ -22,6 +22,7 @@ _CONTROL = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 UNREADABLE = "cannot be read"
+ELSEWHERE = "not in both languages"
 EMPTY = "a side is empty"
 CONTROL = "control characters"
 LONG = "more than max_characters"

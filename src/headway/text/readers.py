@@ -109,11 +109,11 @@ def read_pairs(
     return _undamaged(pairs) if strict else pairs
 
 
-def skip_other_languages(pairs: Generator[Pair | Damaged]) -> Generator[Pair | Damaged]:
-    """Yield pairs without the units of a file of many languages that lack one of the wanted ones.
+def require_languages(pairs: Generator[Pair | Damaged]) -> Generator[Pair | Damaged]:
+    """Yield pairs, and check that a file of several languages has some in the wanted ones.
 
     Raises:
-        HeadwayError: If no unit has both; it names the first unit and its languages.
+        HeadwayError: If every unit lacks one of the languages; it names the first unit and its languages.
     """
     first: Damaged | None = None
     is_empty = True
@@ -121,8 +121,8 @@ def skip_other_languages(pairs: Generator[Pair | Damaged]) -> Generator[Pair | D
         for pair in pairs:
             if isinstance(pair, Damaged) and pair.is_elsewhere:
                 first = first or pair
-                continue
-            is_empty = False
+            else:
+                is_empty = False
             yield pair
     if is_empty and first:
         raise first.error()
@@ -236,7 +236,9 @@ def _jsonl(
         elif line.strip():
             sides = _sides(line, languages)
             if sides is None:
-                yield Damaged(path, number, _describe_wanted(languages), is_elsewhere=True)
+                yield Damaged(
+                    path, number, _describe_wanted(languages), is_elsewhere=languages is not None
+                )
             else:
                 yield (
                     Damaged(path, number, sides) if isinstance(sides, str) else Pair(*sides, number)

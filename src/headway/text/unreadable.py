@@ -23,6 +23,8 @@ def require_readable(
 ) -> Iterator[T | Damaged]:
     """Yield pairs, as long as the share of those that cannot be read stays within a limit.
 
+    Text of other languages than the wanted ones does not count.
+
     Args:
         pairs: Pairs as `read_pairs` yields them, or lines; they are closed.
         languages: Codes of source and target, which suggest an encoding for the message.
@@ -37,6 +39,9 @@ def require_readable(
     first: Damaged | None = None
     with closing(pairs):
         for pair in pairs:
+            if isinstance(pair, Damaged) and pair.is_elsewhere:
+                yield pair
+                continue
             read += 1
             if isinstance(pair, Damaged):
                 unreadable += 1

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from headway.config import TextConfig
-from headway.text.cleaning import LEAK, UNREADABLE, Report, broken_rule
+from headway.text.cleaning import ELSEWHERE, LEAK, UNREADABLE, Report, broken_rule
 from headway.text.digests import digest_loosely, digest_pair
 from headway.text.lines import Damaged
 from headway.text.readers import Pair
@@ -49,7 +49,8 @@ def clean_range(
         for position, pair in enumerate(pairs):
             report.read += 1
             if isinstance(pair, Damaged):
-                report.drop(UNREADABLE, pair.line, pair.reason, position)
+                why = ELSEWHERE if pair.is_elsewhere else UNREADABLE
+                report.drop(why, pair.line, pair.reason, position)
                 continue
             source, target = pair.source.strip(), pair.target.strip()
             rule = broken_rule(source, target, config)

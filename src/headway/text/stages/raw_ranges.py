@@ -22,7 +22,9 @@ def write_raw_range(directory: Path, pairs: Iterable[Pair | Damaged]) -> int:
         for pair in pairs:
             count += 1
             if isinstance(pair, Damaged):
-                file.write(f"!{pair.line}\n{json.dumps(pair.reason)}\n\n")
+                file.write(
+                    f"!{pair.line}\n{json.dumps(pair.reason)}\n{json.dumps(pair.is_elsewhere)}\n"
+                )
             else:
                 file.write(f"{pair.line}\n{pair.source}\n{pair.target}\n")
     return count
@@ -34,7 +36,8 @@ def read_raw_range(directory: Path) -> Iterator[Pair | Damaged]:
         for line in file:
             source, target = next(file)[:-1], next(file)[:-1]
             if line.startswith("!"):
-                yield Damaged("", int(line[1:]), json.loads(source))
+                is_elsewhere = json.loads(target)
+                yield Damaged("", int(line[1:]), json.loads(source), is_elsewhere=is_elsewhere)
             else:
                 yield Pair(source, target, int(line))
 

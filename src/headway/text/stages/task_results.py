@@ -13,7 +13,7 @@ from headway.text.cleaning import Report, digest_held_out
 from headway.text.groups import TextGroup
 from headway.text.learning import learn_model, spread_step
 from headway.text.lines import Damaged
-from headway.text.readers import Pair, read_pairs, skip_other_languages
+from headway.text.readers import Pair, read_pairs, require_languages
 from headway.text.stages import range_numbers, selection
 from headway.text.stages.assembly import TokenizedGroup, assemble, join_reports
 from headway.text.stages.clean_ranges import CleanRange, clean_range
@@ -185,14 +185,14 @@ class TaskResults:
 
     def _scan(self, paths: Sequence[str], group: TextGroup) -> Generator[Pair | Damaged]:
         pairs = read_pairs(paths, group.languages, strict=False, form=self._plan.form)
-        return skip_other_languages(pairs) if self._plan.has_symbols else pairs
+        return require_languages(pairs)
 
     def _read_all(self, paths: Sequence[str], group: TextGroup) -> Iterator[Pair]:
-        """Read validation or test text, of which every line must be a pair."""
+        """Read validation or test text, of which every line must be a pair or of other languages."""
         pairs = self._scan(paths, group)
         for pair in require_readable(pairs, group.codes, self._plan.form, limit=0):
-            assert not isinstance(pair, Damaged), "with limit 0, an unreadable line is an error"
-            yield pair
+            if not isinstance(pair, Damaged):
+                yield pair
 
     def _ranges(self, group: int | None = None) -> list[CleanRange]:
         numbers = range(self._numbers.count) if group is None else self._numbers.of_group(group)
