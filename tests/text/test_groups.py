@@ -12,9 +12,12 @@ from headway.text.cleaning import ELSEWHERE
 from headway.text.language_pairs import find_code, parse_pair
 from headway.text.prepare import prepare
 from headway.text.prepared import PreparedData
+from headway.text.stages.sampling import divide_sample
 from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import EOS
+from headway.text.words import is_byte
 from support.groups import files, write_languages
+from support.toy_models import sentences, translate_words
 
 CONFIG = TextConfig(vocab_size=341)
 FILES = ("source.ids", "source.ends", "target.ids", "target.ends")
@@ -281,3 +284,54 @@ def test_units_of_other_languages_are_no_text_of_a_single_pair(
     assert report["dropped"][ELSEWHERE]["count"] == count // 2
     with pytest.raises(HeadwayError, match=rf"train.{suffix}:.*(no text in 'nl'|no texts under)"):
         prepare(train, 5, tmp_path / "none", config, ("en", "nl"))
+
+
+@pytest.mark.parametrize(
+    ("counts", "size", "sizes"),
+    [
+        ([2060], 100, [100]),  # one group: as large as the sample
+        ([2060], 3000, [2060]),
+        ([3**5 * 1000, 1000], 100, [75, 25]),
+        ([7, 3**5 * 1000], 100, [7, 93]),  # no pair twice
+        ([1000, 1000, 1000], 3000, [1000] * 3),
+        ([17, 100_003, 29], 100_049, [17, 100_003, 29]),  # all text
+        ([50, 50, 50], 2, [1, 1, 1]),
+    ],
+)
+def test_a_sample_has_a_larger_share_of_small_groups(
+    counts: list[int], size: int, sizes: list[int]
+) -> None:
+    assert divide_sample(counts, size) == sizes
+
+
+def test_the_letters_of_a_small_group_are_subwords(tmp_path: Path) -> None:
+    english = sentences(2000, seed=1)
+    words = [
+        "дом",
+        "кот",
+        "собака",
+        "бежит",
+        "видит",
+        "большой",
+        "маленький",
+        "красный",
+        "щука",
+        "эхо",
+        "под",
+    ]
+    russian = [f"{words[n % 11]} {words[n % 7]} {words[n % 5]} {n}" for n in range(60)]
+    texts = {
+        "a.en": english,
+        "a.de": [translate_words(line) for line in english],
+        "b.en": english[:60],
+        "b.ru": russian,
+    }
+    for name, lines in texts.items():
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    train = {"en-de": ["a.en", "a.de"], "en-ru": ["b.en", "b.ru"]}
+    data = prepare(
+        {pair: [str(tmp_path / name) for name in names] for pair, names in train.items()},
+        5, tmp_path / "out", TextConfig(vocab_size=420, sample_lines=100),
+    )  # fmt: skip
+    ids = data.tokenizer.encode_target([" ".join(words)])[0]
+    assert not [subword for subword in data.tokenizer.target_subwords(ids) if is_byte(subword)]

@@ -21,10 +21,12 @@ from headway.text.stages.plan import Plan
 from headway.text.stages.range_numbers import RangeNumbers
 from headway.text.stages.raw_ranges import read_raw_range, remove_text, write_raw_range
 from headway.text.stages.repeats import PlacesReader, find_duplicates, find_repeated_sides
+from headway.text.stages.sampling import divide_sample
 from headway.text.stages.token_ranges import write_token_range
 from headway.text.tokenizer import Tokenizer
 from headway.text.unreadable import require_readable
 
+KEPT = "kept.json"  # the number of training pairs of each group
 VOCABULARY = "vocabulary"  # the directory of a given tokenizer, in that of the ledger
 
 
@@ -132,7 +134,7 @@ class TaskResults:
                 reason = report.advice() or f"after cleaning: {report.summary()}"
                 text = self._plan.layouts[number] or group.train[0]
                 raise HeadwayError(f"{text}: no training pairs are left: {reason}")
-        (directory / "kept.json").write_text(json.dumps(sum(kept)))
+        (directory / KEPT).write_text(json.dumps(kept))
         ranges = self._ranges()
         for number in range(len(ranges)):
             remove_text(self._ledger.result("raw", number))
@@ -225,15 +227,18 @@ class TaskResults:
         return join_reports(reports)
 
     def _sample(self) -> Iterator[tuple[str, str]]:
-        """Yield pairs that are spread over the training text, to learn subwords from."""
-        select = self._ledger.result("select")
-        kept = int(json.loads((select / "kept.json").read_bytes()))
-        every = spread_step(kept, self._plan.config.sample_lines)
-        passed = 0
-        for number, cleaned in enumerate(self._ranges()):
-            indices = np.flatnonzero(self._read_fates(number) == selection.KEPT)
-            yield from cleaned.some_pairs(indices[-passed % every :: every])
-            passed += len(indices)
+        """Yield pairs that are spread over the training text of each group, to learn subwords from."""
+        kept = json.loads((self._ledger.result("select") / KEPT).read_bytes())
+        size = self._plan.config.sample_lines
+        sizes = divide_sample(kept, size) if size else kept
+        for group, (count, wanted) in enumerate(zip(kept, sizes, strict=True)):
+            every = spread_step(count, wanted)
+            passed = 0
+            for number in self._numbers.of_group(group):
+                cleaned = CleanRange(self._ledger.result("clean", number))
+                indices = np.flatnonzero(self._read_fates(number) == selection.KEPT)
+                yield from cleaned.some_pairs(indices[-passed % every :: every])
+                passed += len(indices)
 
     def _tokenizer(self, group: TextGroup) -> Tokenizer:
         """Return the tokenizer of a group: its sources begin with the symbol of the target language."""
