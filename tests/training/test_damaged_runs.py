@@ -75,6 +75,27 @@ def test_a_damaged_checkpoint_is_named_and_the_one_before_it_is_used(
     assert_equal_runs(path, uninterrupted_run)
 
 
+def test_a_run_that_averages_nothing_keeps_a_checkpoint_for_the_case_of_damage(
+    corpus, tmp_path, capsys
+):
+    path, whole = tmp_path / "run", tmp_path / "whole"
+    settings = {"training__average": 1, "training__validate_every": 20}
+    assert dispatch(command(whole, corpus, **settings, training__max_steps=12)) == 0
+    assert dispatch(command(path, corpus, **settings, training__max_steps=9)) == 0
+    flip(checkpoint_file(path, 9, "optimizer.safetensors"))
+    capsys.readouterr()
+    assert dispatch(["train", str(path), "--training.max-steps", "12", "--ranks", "1"]) == 0
+    assert (
+        "the checkpoint is damaged, and the run goes on from that of step 6"
+        in capsys.readouterr().err
+    )
+    name = "optimizer.safetensors"
+    assert (
+        checkpoint_file(path, 12, name).read_bytes()
+        == checkpoint_file(whole, 12, name).read_bytes()
+    )
+
+
 def test_checkpoints_in_each_others_place_are_damaged(path, uninterrupted_run, capsys):
     shutil.rmtree(path / "checkpoints" / "step-00000010")
     shutil.copytree(path / "checkpoints" / "step-00000006", path / "checkpoints" / "step-00000010")

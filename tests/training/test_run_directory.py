@@ -68,6 +68,27 @@ def test_only_the_newest_checkpoints_keep_their_optimizer(tmp_path, monkeypatch)
     assert files == {3: {"model"}, 6: {"model", "optimizer"}, 9: {"model", "optimizer"}}
 
 
+@pytest.mark.parametrize(
+    ("series", "kept"),
+    [
+        ([12], [9, 12]),
+        ([9], [9, 12]),
+        ([], [9, 12]),
+        ([3, 6], [3, 6, 12]),
+        ([6, 9, 12], [6, 9, 12]),
+    ],
+)
+def test_two_checkpoints_are_kept_for_a_resume_however_short_the_series(series, kept, tmp_path):
+    directory = RunDirectory(tmp_path)
+    directory.checkpoints.mkdir()
+    for step in (3, 6, 9, 12):
+        write_checkpoint(directory.checkpoint(step), TENSORS, {})
+    directory.prune(series)
+    assert directory.steps() == kept
+    for step in kept[-2:]:
+        assert set(read_checkpoint(directory.checkpoint(step))[0]) == {"model", "optimizer"}
+
+
 @pytest.mark.parametrize("calls", [0, 1, 2, 3])
 def test_a_write_that_fails_leaves_the_old_checkpoints_and_no_new_one(calls, tmp_path, monkeypatch):
     write_checkpoint(checkpoint_path(tmp_path, 5), TENSORS, {})

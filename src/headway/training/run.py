@@ -148,7 +148,7 @@ class Run:
         if parallel.rank() == 0:
             state = {"run": self.record.identity, **to_values(self.state)}
             self.directory.save(self.step, tensors, state)
-            self.directory.prune({*self.state.series, self.step})
+            self.directory.prune(self.state.series)
             seconds = time.perf_counter() - started
             self.directory.timings.write(event="checkpoint", step=self.step, seconds=seconds)
         parallel.wait_for_first()

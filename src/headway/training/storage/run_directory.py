@@ -200,13 +200,21 @@ class RunDirectory:
         """Return the file with the weights of a checkpoint."""
         return self.checkpoint(step) / "model.safetensors"
 
-    def prune(self, keep: Collection[int]) -> None:
-        """Delete all checkpoints but these; only the newest of them keep their optimizer state.
+    def prune(self, series: Collection[int]) -> None:
+        """Delete the checkpoints that no one needs: all but the series, the newest, and so many that a resume can use.
 
-        A resume needs it; the others are kept because their weights are averaged at the end.
+        Of those that stay, only the newest keep their optimizer state. A resume needs it; the others are kept
+        because their weights are averaged at the end.
+
+        Args:
+            series: Steps of the checkpoints that are averaged.
         """
-        prune_checkpoints(self.checkpoints, keep)
-        for step in sorted(keep)[:-RESUMABLE]:
+        steps = self.steps()
+        needed = {*series, *steps[-1:]}.intersection(steps)
+        by_need = sorted(steps, key=lambda step: (step in needed, step))
+        kept = sorted(by_need[-max(len(needed), RESUMABLE) :])
+        prune_checkpoints(self.checkpoints, kept)
+        for step in kept[:-RESUMABLE]:
             remove_optimizer(self.checkpoint(step))
 
     def list_last_models(self) -> list[Path]:
