@@ -32,7 +32,6 @@ from headway.cli.main import main
 from headway.errors import HeadwayError
 from headway.inference import load_model
 from headway.training.loop import run_to_end
-from headway.training.rehearsal import rehearse  # noqa: F401  imported here, children have it
 from headway.training.steps.trainer import StepReport
 from headway.training.storage.checkpoint import Tensors, read_checkpoint
 from support.runs import digest, opened, write_corpus

@@ -28,7 +28,6 @@ from crash import TIME_LIMIT, spawn, wait
 from headway.cli.display import make_bar
 from headway.cli.main import main as headway
 from headway.errors import HeadwayError
-from headway.training.rehearsal import rehearse  # noqa: F401  imported here, children have it
 from headway.training.storage.checkpoint import read_checkpoint
 from support.runs import command, write_corpus
 

@@ -27,7 +27,7 @@ def test_a_run_killed_at_any_event_resumes_with_the_same_result(
     run = opened(tmp_path / "run", command(tmp_path / "run", corpus))
     copies = {}
     for event in run_to_end(run):
-        kind, step = type(event).__name__, run.directory.steps()[-1]
+        kind, step = type(event).__name__, max(run.directory.steps(), default=0)
         copy = copies[kind, step] = tmp_path / f"{kind}-{step}"
         shutil.rmtree(copy, ignore_errors=True)
         shutil.copytree(tmp_path / "run", copy)  # as a kill would leave it

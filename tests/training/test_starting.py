@@ -15,7 +15,8 @@ from headway.training.loop import run_to_end
 from headway.training.rehearsal import rehearse
 from headway.training.steps.trainer import Trainer
 from headway.training.storage.run_directory import RunDirectory
-from support.runs import assert_equal_runs, command, digest, opened
+from headway.training.train import train
+from support.runs import SETTINGS, assert_equal_runs, command, digest, opened
 
 
 def test_a_path_that_cannot_be_a_run_is_rejected(corpus, tmp_path):
@@ -104,6 +105,19 @@ def test_settings_may_change_after_a_failed_rehearsal(
     monkeypatch.undo()
     assert dispatch(command(path, corpus)) == 0
     assert_equal_runs(path, uninterrupted_run)
+
+
+def test_a_program_may_change_settings_too_after_a_failed_rehearsal(corpus, tmp_path, monkeypatch):
+    path, texts = tmp_path / "run", (corpus[1:3], corpus[4:6])
+    settings = {name: str(value) for name, value in SETTINGS.items()} | {"training.max-steps": "1"}
+    usage = shutil.disk_usage(tmp_path)._replace(free=1000)
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "disk_usage", lambda path: usage)
+        with pytest.raises(HeadwayError, match="1,000 are free"):
+            train(path, *texts, preset="tiny", settings=settings)
+    assert not RunDirectory(path).started
+    train(path, *texts, preset="tiny", settings=settings | {"model.d-ff": "19"})
+    assert RunDirectory(path).record().finished
 
 
 def test_a_rehearsal_without_enough_memory_gives_one_line(corpus, tmp_path, monkeypatch):

@@ -85,7 +85,6 @@ def train_rank(directory: "RunDirectory", request: "RunRequest", quiet: bool) ->
     from headway.kernels.library import compile_native
     from headway.training import parallel
     from headway.training.machine import configure_process
-    from headway.training.rehearsal import rehearse
     from headway.training.starting.start_or_resume import open_run
     from headway.training.steps.schedule import warn_if_too_short
 
@@ -110,10 +109,8 @@ def train_rank(directory: "RunDirectory", request: "RunRequest", quiet: bool) ->
         display = Display(run, quiet=quiet)
         if run.step:
             display.say(f"{directory.path}: resumed at step {run.step}")
-        else:
-            display.say(f"{directory.path}: {rehearse(run)}")
-            if warning := warn_if_too_short(run.config.training):
-                display.say(warning)
+        elif warning := warn_if_too_short(run.config.training):
+            display.say(warning)
         return follow(run, display)
     finally:
         directory.unlock()

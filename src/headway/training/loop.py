@@ -3,8 +3,9 @@
 from collections.abc import Generator
 
 from headway.training import parallel
+from headway.training.rehearsal import rehearse
 from headway.training.run import Run
-from headway.training.storage.state import Event
+from headway.training.storage.state import Event, Notice
 
 
 def run_to_end(run: Run) -> Generator[Event, None, None]:
@@ -16,6 +17,8 @@ def run_to_end(run: Run) -> Generator[Event, None, None]:
     A checkpoint holds the state before the validation of its step, so a run that is resumed from it
     validates.
 
+    A new run is rehearsed first, and its directory holds a run once that has succeeded.
+
     Args:
         run: New or resumed. A caller that stops early closes the iterator (`contextlib.closing`).
 
@@ -23,7 +26,10 @@ def run_to_end(run: Run) -> Generator[Event, None, None]:
         A `StepReport` for each step, `Progress` during and a `ValidationReport` after each
         validation, and a `Notice` for each message to the user.
     """
-    run.begin()
+    if not run.directory.started:
+        rehearsal = rehearse(run)
+        run.begin()
+        yield Notice(text=f"{run.directory.path}: {rehearsal}")
     try:
         while True:
             if run.is_checkpoint_due or run.is_save_due:
