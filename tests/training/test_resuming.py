@@ -113,6 +113,7 @@ def test_a_run_that_is_made_longer_after_it_has_cooled_gives_a_notice(corpus, tm
 def test_an_extended_run_is_unfinished_until_its_last_step(uninterrupted_run, tmp_path):
     path = tmp_path / "run"
     shutil.copytree(uninterrupted_run, path)
+    (path / "shortlist.safetensors").touch()
     record = RunDirectory(path).record()
     record.installed = replace(
         record.installed, bleu=-1.0
@@ -127,6 +128,10 @@ def test_an_extended_run_is_unfinished_until_its_last_step(uninterrupted_run, tm
     record = RunDirectory(path).record()
     assert record.installed.step == 20
     assert not record.finished
+    # What was learned from other weights is gone.
+    assert not (path / "quality.json").exists()
+    assert not (path / "shortlist.safetensors").exists()
+    assert (path / "stand_ins.json").exists()  # from the training text
 
 
 @pytest.mark.slow

@@ -80,10 +80,17 @@ def test_the_best_model_is_installed(uninterrupted_run):
     ).read_bytes()
 
 
-def test_a_run_is_calibrated_at_its_end(uninterrupted_run):
-    found = [QualityModel.load(uninterrupted_run / folder) for folder in (".", "averaged")]
-    assert found[0] == found[1]
-    assert found[0].sentences == 7  # of the validation text
+def test_a_run_calibrates_its_model_and_the_copies_of_it_at_its_end(uninterrupted_run):
+    assert QualityModel.load(uninterrupted_run).sentences == 7  # of the validation text
+    weights, quality = (
+        {folder: (uninterrupted_run / folder / name) for folder in (".", "best", "averaged")}
+        for name in ("model.safetensors", "quality.json")
+    )
+    for folder in ("best", "averaged"):
+        if weights[folder].read_bytes() == weights["."].read_bytes():
+            assert quality[folder].read_bytes() == quality["."].read_bytes()
+        else:
+            assert not quality[folder].exists()
 
 
 @pytest.mark.slow
@@ -92,8 +99,11 @@ def test_a_shortlist_is_learned_at_the_end(corpus, uninterrupted_run, tmp_path):
     assert dispatch(command(path, corpus, search__shortlist=9)) == 0
     found = Shortlist.load(path, (331, 331))
     assert (found.candidates[:, 0] >= 0).sum() > 3
-    for folder in (path, path / "averaged"):
-        assert (folder / "shortlist.safetensors").is_file()
+    for folder in ("best", "averaged"):  # if it holds the installed model
+        is_installed = (path / folder / "model.safetensors").read_bytes() == (
+            path / "model.safetensors"
+        ).read_bytes()
+        assert (path / folder / "shortlist.safetensors").is_file() == is_installed
     text = Path(corpus[1]).read_text().splitlines()[3]
     few, whole = Translator.load(path, "cpu"), Translator.load(uninterrupted_run, "cpu")
     ids = few.tokenizer.encode_source([text])

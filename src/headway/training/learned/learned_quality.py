@@ -45,5 +45,5 @@ def write_quality(directory: RunDirectory, data: PreparedData, device: str) -> I
     if parallel.rank():
         return
     model = calibration.fit()
-    for path in directory.list_last_models():
+    for path in directory.list_installed():
         model.save(path)

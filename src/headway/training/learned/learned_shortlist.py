@@ -43,5 +43,5 @@ def write_shortlist(directory: RunDirectory, data: PreparedData) -> Generator[Pr
     if parallel.rank():
         return
     shortlist = learner.shortlist()
-    for path in directory.list_last_models():
+    for path in directory.list_installed():
         shortlist.save(path)

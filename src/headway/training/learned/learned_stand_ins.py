@@ -17,5 +17,5 @@ def write_stand_ins(directory: RunDirectory, data: PreparedData) -> None:
         name_pair(languages): learn_stand_ins(*zip(*pairs, strict=True))
         for languages, pairs in data.sample(MAX_PAIRS)
     }
-    for path in directory.list_last_models():
+    for path in directory.list_installed():
         save_stand_ins(path, found)

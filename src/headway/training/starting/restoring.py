@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from headway.errors import HeadwayError
 from headway.file_format import NewerFileError, check_writer
 from headway.files import write_atomically
-from headway.inference.directory import CARD
+from headway.inference.directory import CARD, WEIGHTS
 from headway.training import parallel
 from headway.training.run import Run
 from headway.training.steps.feed import Feed, Position
@@ -18,7 +18,7 @@ from headway.training.storage.checkpoint import (
     set_aside,
 )
 from headway.training.storage.log import LogLengths
-from headway.training.storage.model_writer import WEIGHTS, list_damaged_models
+from headway.training.storage.model_writer import list_damaged_models
 from headway.training.storage.record import RunRecord
 from headway.training.storage.run_directory import RunDirectory
 from headway.training.storage.state import State

@@ -10,7 +10,7 @@ import torch
 from headway import __version__
 from headway.config import Config
 from headway.errors import HeadwayError
-from headway.inference.directory import write_config
+from headway.inference.directory import WEIGHTS, write_config
 from headway.kernels.devices import resolve_device
 from headway.kernels.library import build_id
 from headway.text.prepared import PreparedData
@@ -20,7 +20,6 @@ from headway.training.run import Run
 from headway.training.starting.fine_tuning import read_initial_weights
 from headway.training.starting.restoring import restore_models, restore_newest
 from headway.training.starting.resume_check import check_data, identify_run
-from headway.training.storage.model_writer import WEIGHTS
 from headway.training.storage.record import DataRecord, InitialModel, RunRecord
 from headway.training.storage.run_directory import RunDirectory
 

@@ -11,7 +11,7 @@ from headway.config import Config
 from headway.errors import HeadwayError
 from headway.files import remove
 from headway.inference import shortlist
-from headway.inference.directory import load_model
+from headway.inference.directory import WEIGHTS, load_model
 from headway.kernels.cores import available_cores
 from headway.kernels.library import build_id
 from headway.text.groups import list_files, list_targets, make_groups
@@ -45,7 +45,6 @@ from headway.training.starting.run_builder import resume, start, with_vocabulary
 from headway.training.starting.run_request import RunRequest, changed_settings, new_settings
 from headway.training.starting.sentence_splitting import resolve_splitting
 from headway.training.steps.schedule import warn_if_rate_rises
-from headway.training.storage.model_writer import WEIGHTS
 from headway.training.storage.record import RunRecord, hash_files
 from headway.training.storage.run_directory import RunDirectory
 

@@ -4,7 +4,9 @@ from pathlib import Path
 
 from headway.config import Config
 from headway.files import hash_file, remove, sync, temporary_path
-from headway.inference.directory import save_model
+from headway.inference import shortlist
+from headway.inference.directory import WEIGHTS, save_model
+from headway.inference.quality import quality_model
 from headway.model import Network
 from headway.text.prepared import PreparedData
 from headway.training import parallel
@@ -14,7 +16,8 @@ from headway.training.storage.record import RunRecord
 from headway.training.storage.run_directory import RunDirectory
 from headway.training.validation import ValidationReport
 
-WEIGHTS = "model.safetensors"
+# They are learned from weights, and mean nothing beside others.
+LEARNED = (quality_model.FILE, shortlist.FILE)
 
 
 class ModelWriter:
@@ -40,7 +43,7 @@ class ModelWriter:
             self.write_record()
 
     def write(self, path: Path, model: Network, report: ValidationReport) -> None:
-        """Write a model directory."""
+        """Write a model directory; what was learned from the weights before is deleted."""
         if parallel.rank() == 0:
             self._write(path, model, report)
         parallel.wait_for_first()
@@ -70,6 +73,8 @@ class ModelWriter:
                 self.record.models[name] = [hash_file(file) for file in files]
                 self.write_record()
                 path.mkdir(exist_ok=True)
+                for learned in LEARNED:
+                    remove(path / learned)
                 for file in sorted(unfinished.iterdir(), key=lambda file: file.name == WEIGHTS):
                     file.replace(path / file.name)
                 sync(path)

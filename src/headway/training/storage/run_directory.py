@@ -10,7 +10,8 @@ from torch import Tensor
 
 from headway.errors import HeadwayError
 from headway.file_format import check_format, check_writer
-from headway.files import remove_leftovers
+from headway.files import hash_file, remove_leftovers
+from headway.inference.directory import WEIGHTS
 from headway.training.storage.checkpoint import (
     RESUMABLE,
     check_digest,
@@ -217,9 +218,11 @@ class RunDirectory:
         for step in kept[:-RESUMABLE]:
             remove_optimizer(self.checkpoint(step))
 
-    def list_last_models(self) -> list[Path]:
-        """Return the model directories of the end of a run: the installed model, and the average if any."""
-        return [path for path in (self.path, self.averaged) if path.is_dir()]
+    def list_installed(self) -> list[Path]:
+        """Return the directories that hold the installed model: the run itself, and those with the same weights."""
+        installed = hash_file(self.path / WEIGHTS)
+        copies = [path for path in (self.best, self.averaged) if (path / WEIGHTS).is_file()]
+        return [self.path, *(path for path in copies if hash_file(path / WEIGHTS) == installed)]
 
     def tidy(self) -> None:
         """Delete files that an interrupted run has left unfinished."""
