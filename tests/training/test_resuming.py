@@ -10,6 +10,7 @@ import torch
 
 from headway.cli.main import dispatch
 from headway.errors import HeadwayError, UsageError
+from headway.inference import load_model
 from headway.training import machine
 from headway.training import run as run_module
 from headway.training.loop import run_to_end
@@ -87,6 +88,27 @@ def test_resuming_a_finished_run_changes_nothing_and_prints_a_notice(
         assert "finished" in capsys.readouterr().err
     after = {p: p.read_bytes() for p in uninterrupted_run.rglob("*") if p.is_file()}
     assert {p.name for p in before if before[p] != after.get(p)} <= {".lock"}
+
+
+def test_a_finished_run_takes_other_search_settings(uninterrupted_run, tmp_path, capsys):
+    path = tmp_path / "run"
+    shutil.copytree(uninterrupted_run, path)
+    before = (path / "model.safetensors").read_bytes()
+    assert dispatch(["train", str(path), "--search.beam", "7"]) == 0
+    assert "config.json: search.beam is 7, not 4, from now on" in capsys.readouterr().err
+    assert (path / "model.safetensors").read_bytes() == before
+    for folder in (path, path / "best"):
+        assert load_model(folder).config.search.beam == 7
+    assert RunDirectory(path).record().settings["search"]["beam"] == 7
+    assert dispatch(["train", str(path)]) == 0
+    assert "search.beam" not in capsys.readouterr().err
+
+
+def test_a_finished_run_does_not_average_again(uninterrupted_run):
+    with pytest.raises(
+        HeadwayError, match=r"training\.average = 3: .*is finished.*headway average"
+    ):
+        dispatch(["train", str(uninterrupted_run), "--training.average", "3"])
 
 
 @pytest.mark.slow

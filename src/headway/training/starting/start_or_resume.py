@@ -11,7 +11,7 @@ from headway.config import Config
 from headway.errors import HeadwayError
 from headway.files import remove
 from headway.inference import shortlist
-from headway.inference.directory import WEIGHTS, load_model
+from headway.inference.directory import CONFIG, WEIGHTS, load_model
 from headway.kernels.cores import available_cores
 from headway.kernels.library import build_id
 from headway.text.groups import list_files, list_targets, make_groups
@@ -34,6 +34,7 @@ from headway.training.starting.resume_check import (
     MAY_CHANGE,
     check_data,
     list_changes,
+    list_differences,
     list_other_files,
     list_other_form,
     list_other_initial,
@@ -181,7 +182,17 @@ def _resume(directory: RunDirectory, request: RunRequest) -> OpenedRun:
         )
     lengths = [(c.training.max_steps, c.training.patience) for c in (stored, settings)]
     if record.finished and lengths[0] == lengths[1]:
-        notices += _repair_finished(directory, data, stored, record)
+        if settings.training.average != stored.training.average:
+            raise HeadwayError(
+                f"training.average = {settings.training.average}: {directory.path} is finished and has averaged"
+                f" {stored.training.average}: give more --training.max-steps too, or average the checkpoints"
+                f" that it has kept with headway average {directory.path} OUT"
+            )
+        notices += _repair_finished(directory, data, settings, record)
+        notices += [
+            f"{directory.path / CONFIG}: {change}, from now on"
+            for change in list_differences(settings, stored)
+        ]
         file = directory.path / shortlist.FILE
         if wants_shortlist(settings) and not file.exists():
             for _ in write_shortlist(directory, data):
@@ -210,9 +221,9 @@ def _list_other_text(data: PreparedData, record: RunRecord, request: RunRequest)
 
 
 def _repair_finished(
-    directory: RunDirectory, data: PreparedData, stored: Config, record: RunRecord
+    directory: RunDirectory, data: PreparedData, settings: Config, record: RunRecord
 ) -> list[str]:
-    """Restore the models, vocabulary and settings of a finished run; return what the user should know."""
+    """Restore the models and vocabulary of a finished run, and write its settings; return what the user should know."""
     lost, notices = restore_models(directory, record)
     for name in lost:
         reason = (
@@ -223,7 +234,11 @@ def _repair_finished(
             raise HeadwayError(reason)
         notices.append(reason)
     if parallel.rank() == 0:
-        write_settings(directory, data, with_vocabulary(stored, data))
+        settings = with_vocabulary(settings, data)
+        if record.settings not in (None, settings.to_dict()):
+            record.settings = settings.to_dict()
+            directory.write_record(record)
+        write_settings(directory, data, settings)
     return notices
 
 
