@@ -3,7 +3,9 @@ from dataclasses import replace
 
 import pytest
 
-from headway.config import PRESETS, TrainingConfig
+from headway.cli.arguments import parse
+from headway.cli.verbs import train as verb
+from headway.config import PRESETS, Config, TrainingConfig, merge_overrides
 from headway.training.steps.schedule import (
     learning_rate,
     warn_if_rate_rises,
@@ -82,12 +84,12 @@ def test_the_message_on_a_run_too_short_for_its_schedule_names_one_that_fits():
         {"max_steps": 60, "warmup_steps": 800, "cool_steps": 6000, "rate_scale": 1.28},
         {"max_steps": 1000, "warmup_steps": 4000},
         {"max_steps": 1, "warmup_steps": 2, "cool_steps": 3},
+        {"max_steps": 123_456, "warmup_steps": 150_000, "cool_steps": 200_000},
     ):
-        told = warn_if_too_short(TrainingConfig(**settings))
-        words = told.split(": ")[-1].split()
-        names = [word.removeprefix("--training.").replace("-", "_") for word in words[::2]]
-        values = [float(v) if "." in v else int(v) for v in words[1::2]]
-        shorter = TrainingConfig(**{**settings, **dict(zip(names, values, strict=True))})
+        given = replace(Config(), training=TrainingConfig(**settings))
+        words = warn_if_too_short(given.training).split(": ")[-1].split()
+        overrides = parse("train", verb, ["run", *words]).overrides
+        shorter = merge_overrides(given, overrides).training
         assert warn_if_too_short(shorter) == ""
-        peaks = [c.rate_scale * c.warmup_steps**-0.5 for c in (shorter, TrainingConfig(**settings))]
+        peaks = [c.rate_scale * c.warmup_steps**-0.5 for c in (shorter, given.training)]
         assert peaks[0] == pytest.approx(peaks[1], rel=0.01)

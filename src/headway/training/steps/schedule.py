@@ -61,14 +61,14 @@ def warn_if_too_short(training: TrainingConfig) -> str:
     warmup, cool, last = training.warmup_steps, training.cool_steps, training.max_steps
     if warmup + cool <= last:
         return ""
-    shorter: dict[str, float] = {
+    shorter: dict[str, int | float] = {
         "warmup_steps": max(1, last // 10),
         "cool_steps": cool and last * 3 // 4,
     }
     # The same peak rate: in equation 3 it depends on the warm-up.
     shorter["rate_scale"] = training.rate_scale * math.sqrt(shorter["warmup_steps"] / warmup)
     options = [
-        f"--training.{name.replace('_', '-')} {value:.3g}"
+        f"--training.{name.replace('_', '-')} {value if isinstance(value, int) else f'{value:.3g}'}"
         for name, value in shorter.items()
         if value != getattr(training, name)
     ]
