@@ -6,7 +6,8 @@ import torch
 from headway.config import TrainingConfig
 from headway.text.prepared import PreparedData
 from headway.training.steps import feed as feed_module
-from headway.training.steps.feed import Feed
+from headway.training.steps.feed import Feed, Position
+from headway.training.steps.mixture import Mixture
 
 
 @pytest.fixture
@@ -47,17 +48,30 @@ def test_pairs_of_a_block_are_read_together(data, monkeypatch):
     monkeypatch.setattr(feed_module, "BLOCK", 90)
     config = TrainingConfig(batch_tokens=70, micro_batch_tokens=70)
     feed = Feed(data, config, torch.device("cpu"))
-    orders = []
+    mixture = Mixture([len(data.train)], 1.0, 90, config.seed)
     for epoch in (0, 1, 2):
-        blocks = []
-        while not blocks or feed.position.epoch == epoch:
-            found = {row // 90 for row in rows_of(feed, 1)[0]}
-            assert len(found) == 1
-            if feed.position.epoch == epoch and found != set(blocks[-1:]):
-                blocks += found
-        orders.append(blocks)
-    assert all(len(set(blocks)) == len(blocks) for blocks in orders), "a block is read in one go"
-    assert len({tuple(blocks) for blocks in orders}) > 1
+        for block in range(mixture.blocks):
+            left = set(mixture.rows(epoch, block).tolist())
+            while left:  # a block is read in one go
+                (step,) = rows_of(feed, 1)
+                assert left >= set(step)
+                left -= set(step)
+    first, second = (set(mixture.rows(epoch, 0).tolist()) for epoch in (0, 1))
+    assert first != second, "the blocks of each epoch are others"
+
+
+def test_a_position_behind_the_micro_batches_of_a_block_is_the_next_block(data, monkeypatch):
+    """Another version of Headway may have made more of them."""
+    monkeypatch.setattr(feed_module, "BLOCK", 90)
+    config = TrainingConfig(batch_tokens=140, micro_batch_tokens=70)
+
+    def read(position):
+        feed = Feed(data, config, torch.device("cpu"), Position(*position))
+        return rows_of(feed, 3), feed.position.epoch
+
+    blocks = Mixture([len(data.train)], 1.0, 90, config.seed).blocks
+    assert read((0, 0, 150)) == read((0, 1, 0))
+    assert read((0, blocks - 1, 150)) == read((1, 0, 0))
 
 
 def test_a_step_is_within_its_tokens_on_both_sides(data):

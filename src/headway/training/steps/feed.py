@@ -1,7 +1,6 @@
 """The order of the training data: a function of the seed, so that a run can resume anywhere.
 
-The corpus is read in blocks of neighboring pairs (`headway.training.steps.mixture`), whose order is random in each
-epoch. The plan of a block is a list of micro-batches. A step takes a fixed number of them in a row; only the last step of an epoch
+The corpus is read in blocks of pairs (`headway.training.steps.mixture`), which are drawn anew in each epoch. The plan of a block is a list of micro-batches. A step takes a fixed number of them in a row; only the last step of an epoch
 may take fewer. None of this depends on the number of ranks, each of which makes the batches of its own
 micro-batches only. A thread makes the batches of the next step while this one is computed.
 """
@@ -9,7 +8,6 @@ micro-batches only. A thread makes the batches of the next step while this one i
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import NamedTuple
 
-import numpy as np
 import torch
 
 from headway.config import TrainingConfig
@@ -93,9 +91,10 @@ class Feed:
         self._planner = ThreadPoolExecutor(1, "plans")
         self._thread = ThreadPoolExecutor(1, "batches")
         self._ahead: Future[tuple[Step, Position]] | None = None
-        # A pair that is too long is an error now.
-        if not (0 <= position.block < self._blocks and position.taken <= len(self.plan(position))):
+        # Another version of Headway may have made more micro-batches of this block, but not more than it has pairs.
+        if not (0 <= position.block < self._blocks and position.taken <= 2 * BLOCK):
             raise ValueError("block or index is beyond the data")
+        self.plan(position)  # a pair that is too long is an error now
 
     def next(self) -> Step:
         """Return the data of the next step, and move on."""
@@ -152,11 +151,11 @@ class Feed:
 
     def _make_plan(self, epoch: int, block: int) -> list[Rows]:
         seed = self.config.seed
-        order = np.random.Generator(np.random.PCG64([seed, epoch, 1])).permutation(self._blocks)
-        corpus, number = self.data.train, int(order[block])
-        for part in self._mixture.parts(number):
-            corpus.read_ahead(part)
-        rows = self._mixture.rows(epoch, number)
+        corpus = self.data.train
+        for part in self._mixture.parts(epoch, block):
+            for stretch in part:
+                corpus.read_ahead(stretch)
+        rows = self._mixture.rows(epoch, block)
         plan = plan_packed if self.config.packed else plan_batches
         sources, targets = (corpus.lengths_at(side, rows) for side in ("source", "target"))
         tokens = max(1, self.config.batch_tokens // self.micro_batches)
@@ -165,7 +164,7 @@ class Feed:
     def _read(self, position: Position) -> tuple[Step, Position]:
         """Return the data of the step at a position, and the position after it."""
         epoch, block, index = position
-        if index == len(self.plan(position)):  # at the end of an epoch
+        if block + 1 == self._blocks and index >= len(self.plan(position)):  # the end of an epoch
             epoch, block, index = epoch + 1, 0, 0
         rows: list[Rows] = []
         while True:
