@@ -98,13 +98,36 @@ def test_settings_may_change_after_a_failed_rehearsal(
     path = tmp_path / "run"
     usage = shutil.disk_usage(tmp_path)._replace(free=1000)
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
-    monkeypatch.setattr(rehearsal, "remove", lambda path: None)  # as if killed before the rehearsal
     larger = {"training__micro_batch_tokens": 140, "training__average": 5}
     with pytest.raises(HeadwayError, match=r"1,000 are free: .* with training\.average"):
         dispatch(command(path, corpus, **larger))
     monkeypatch.undo()
+    (path / ".tmp-17-rehearsal").mkdir()  # as if killed during the rehearsal
     assert dispatch(command(path, corpus)) == 0
     assert_equal_runs(path, uninterrupted_run)
+    assert not (path / ".tmp-17-rehearsal").exists()
+
+
+def test_a_full_disk_is_noticed_before_anything_is_written(corpus, tmp_path, monkeypatch):
+    usage = shutil.disk_usage(tmp_path)._replace(free=1000)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
+    monkeypatch.setattr(rehearsal, "write_checkpoint", lambda *_: pytest.fail("written"))
+    with pytest.raises(HeadwayError, match="1,000 are free"):
+        dispatch(command(tmp_path / "run", corpus))
+
+
+def test_the_estimates_of_a_small_corpus_and_a_short_run_are_theirs(corpus, tmp_path):
+    path = tmp_path / "run"
+    sizes = {"training__batch_tokens": 100_000, "training__micro_batch_tokens": 1000}
+    short = {"training__max_steps": 2, "training__average": 50}
+    run = opened(path, command(path, corpus, **sizes, **short))
+    result = rehearse(run)
+    (report,) = run.advance()
+    run.directory.unlock()
+    assert result.tokens_per_step == report.tokens  # a step that has the whole corpus
+    weights = sum(weight.nbytes for weight in run.trainer.model.state_dict().values())
+    # Adam has two numbers for each weight: one average, a checkpoint beside it, a new one, four models.
+    assert result.disk == pytest.approx(weights * (1 + 6 + 3 * 2), rel=0.01)
 
 
 def test_a_program_may_change_settings_too_after_a_failed_rehearsal(corpus, tmp_path, monkeypatch):

@@ -5,18 +5,24 @@ Without it, runs fail at their first validation, their longest batch or a full d
 
 import shutil
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
 
-from headway.config import SearchConfig
+from headway.config import SearchConfig, TrainingConfig
 from headway.errors import HeadwayError, is_out_of_memory
 from headway.files import remove, temporary_path
 from headway.text.batches import Rows
 from headway.training import parallel
 from headway.training.run import Run
 from headway.training.steps.random_numbers import kept_generators
-from headway.training.storage.checkpoint import RESUMABLE, read_checkpoint, write_checkpoint
+from headway.training.storage.checkpoint import (
+    RESUMABLE,
+    Tensors,
+    read_checkpoint,
+    write_checkpoint,
+)
 from headway.training.validation import validate
 
 SENTENCES = 4  # translated in the rehearsal
@@ -65,21 +71,18 @@ def rehearse(run: Run) -> Rehearsal:
         for _ in validate(model, run.data, search, batch_tokens=tokens, sentences=SENTENCES):
             pass
 
-    size = _check_checkpoint(run)
     settings = run.config.training
-    weights = sum(t.nbytes for t in model.state_dict().values())
-    # Besides the weights that are averaged, a new checkpoint, and four models: two checkpoints that a
-    # resume can use, and the new one, have optimizer state too.
-    disk = weights * (settings.average + 6) + (size - weights) * (RESUMABLE + 1)
-    free = shutil.disk_usage(run.directory.path).free
+    tensors = run.trainer.tensors()
+    disk, free = _estimate_disk(settings, tensors), shutil.disk_usage(run.directory.path).free
     if disk > free:
         raise HeadwayError(
             f"{run.directory.path}: the run needs {disk:,} bytes of disk and {free:,} are free:"
             " free some, or keep fewer checkpoints with training.average"
         )
+    _check_checkpoint(run, tensors)
     # The first block of a large corpus stands for all of it.
     plan = run.feed.plan(run.feed.position)
-    pairs = sum(map(len, plan)) * run.feed.micro_batches / len(plan)  # of a step
+    pairs = sum(map(len, plan)) * min(run.feed.micro_batches, len(plan)) / len(plan)  # of a step
     tokens_per_step = run.data.train.target_tokens * pairs / len(run.data.train)
     return Rehearsal(
         memory=parallel.sum_counts([run.trainer.peak_memory])[0],
@@ -130,11 +133,22 @@ def _time_batches(run: Run) -> float:
     return rate
 
 
-def _check_checkpoint(run: Run) -> int:
-    """Write a checkpoint, read it back, compare and delete it; return its size in bytes."""
+def _estimate_disk(settings: TrainingConfig, tensors: Mapping[str, Tensors]) -> int:
+    """Return the bytes that a run occupies at most, with a checkpoint of these tensors."""
+    weights, others = (
+        sum(tensor.nbytes for name in names for tensor in tensors[name].values())
+        for names in (["model"], tensors.keys() - {"model"})
+    )
+    series = min(settings.average, settings.max_steps // settings.checkpoint_every + 1)
+    # Besides the weights that are averaged, a checkpoint that guards against loss, a new one, and four models.
+    # Two checkpoints that a resume can use, and the new one, have optimizer state too.
+    return weights * (series + 6) + others * (RESUMABLE + 1)
+
+
+def _check_checkpoint(run: Run, tensors: Mapping[str, Tensors]) -> None:
+    """Write a checkpoint, read it back, compare and delete it."""
     # A temporary name: if the process is killed, the next start deletes the checkpoint.
     path = temporary_path(run.directory.path / "rehearsal")
-    tensors = run.trainer.tensors()
     if parallel.rank() == 0:
         write_checkpoint(path, tensors, {})
         try:
@@ -148,4 +162,3 @@ def _check_checkpoint(run: Run) -> int:
         finally:
             remove(path)
     parallel.wait_for_first()
-    return sum(t.nbytes for group in tensors.values() for t in group.values())
