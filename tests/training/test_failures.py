@@ -9,6 +9,7 @@ import torch
 from headway.cli.main import dispatch
 from headway.errors import HeadwayError
 from headway.inference import load_model
+from headway.training import run as run_module
 from headway.training.loop import run_to_end
 from headway.training.steps.trainer import StepReport, Trainer
 from headway.training.storage.checkpoint import read_tensors
@@ -76,6 +77,38 @@ def test_a_roll_back_restores_weights_but_continues_with_new_data(corpus, tmp_pa
     assert not torch.equal(now, seventh)
     assert (run.step, run.feed.position > (0, 0, 0)) == (8, True)
     run.directory.unlock()
+
+
+def test_a_roll_back_does_not_depend_on_checkpoints_beside_the_series(
+    corpus, tmp_path, monkeypatch
+):
+    poisoned(monkeypatch, {8})
+    monkeypatch.setattr(run_module, "MAX_UNSAVED_SECONDS", 0.0)
+    path = tmp_path / "run"
+    run = opened(path, command(path, corpus, training__max_failures=1))
+    with contextlib.closing(run_to_end(run)) as events:
+        next(event for event in events if isinstance(event, StepReport) and event.step == 8)
+    run.directory.unlock()
+    assert {"event": "roll-back", "step": 8, "to": 6} in metrics(path)
+
+
+@pytest.mark.parametrize(
+    ("bad", "last", "averaged"), [({9}, 9, [3, 6]), ({8, 9}, 9, [3, 6]), ({9}, 10, [6, 10])]
+)
+def test_weights_that_a_run_went_back_to_are_averaged_once(
+    bad, last, averaged, corpus, tmp_path, monkeypatch
+):
+    poisoned(monkeypatch, bad)
+    path = tmp_path / "run"
+    settings = {"training__max_failures": 1, "training__validate_every": 100}
+    run = opened(path, command(path, corpus, **settings, training__max_steps=last))
+    for _ in run_to_end(run):
+        pass
+    run.directory.unlock()
+    assert run.averaged_steps() == averaged
+    assert metrics(path)[-1]["checkpoints"] == averaged
+    first, second = (read_tensors(run.directory.weights(step)) for step in averaged)
+    assert any(not torch.equal(first[name], second[name]) for name in first)
 
 
 def test_a_roll_back_before_the_first_regular_checkpoint(corpus, tmp_path, monkeypatch):

@@ -143,7 +143,8 @@ class Run:
         started = time.perf_counter()
         self.state.epoch, self.state.block, self.state.index = self.feed.position
         tensors = self.trainer.tensors()
-        series = {*self.series, self.step} if self._is_in_series(self.step) else self.series
+        is_in_series = self.step % self.config.training.checkpoint_every == 0
+        series = {*self.series, self.step} if is_in_series and self._is_new else self.series
         self.state.series = sorted(series)[-self.config.training.average :]
         if parallel.rank() == 0:
             state = {"run": self.record.identity, **to_values(self.state)}
@@ -190,7 +191,8 @@ class Run:
 
     def averaged_steps(self) -> list[int]:
         """Return the steps of the last checkpoints, which are averaged at the end."""
-        return sorted({*self.series, self.step} - {0})[-self.config.training.average :]
+        last = {self.step} if self._is_new else set()
+        return sorted({*self.series, *last} - {0})[-self.config.training.average :]
 
     def average(self, steps: Sequence[int]) -> Network:
         """Return a model with the mean weights of the checkpoints of these steps."""
@@ -205,11 +207,18 @@ class Run:
         """The steps of checkpoints that are kept to be averaged; others only guard against loss."""
         return self.state.series or []
 
-    def _is_in_series(self, step: int) -> bool:
-        return step % self.config.training.checkpoint_every == 0
+    @property
+    def _is_new(self) -> bool:
+        """Whether the weights are others than those of the checkpoint that the run went back to, if it did."""
+        returned = self.state.rolled_back
+        return not returned or self.step - returned > self.state.failures
 
     def _roll_back(self) -> Notice:
-        """Go back to the weights and optimizer of the newest checkpoint, and continue with new data."""
+        """Go back to the weights and optimizer of the series' newest checkpoint, and continue with new data.
+
+        There may be a newer checkpoint beside the series. It is of a moment that a clock or a signal chose, and the
+        result of a run depends on neither.
+        """
         newest = max(self.series, default=self.saved)
         settings = self.config.training
         if self.step - self.state.rolled_back > settings.checkpoint_every + settings.max_failures:
