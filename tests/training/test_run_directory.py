@@ -3,6 +3,7 @@ import itertools
 import json
 import multiprocessing
 import os
+import resource
 import signal
 from pathlib import Path
 
@@ -209,6 +210,23 @@ def test_a_log_is_cut_to_its_length_at_the_checkpoint(tmp_path):
     log.write(step=2, loss=0.3)
     lines = [json.loads(line) for line in log.path.read_text().splitlines()]
     assert lines == [{"step": 1, "loss": 0.1}, {"step": 2, "loss": 0.3}]
+    log.close()
+
+
+def test_a_line_that_a_disk_has_no_room_for_is_an_error_and_leaves_no_part_of_it(tmp_path):
+    log = Log(tmp_path / "metrics.jsonl")
+    log.write(step=1, loss=0.1)
+    before = log.path.read_bytes()
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 10, limits[1]))  # room for half a line
+    try:
+        with pytest.raises(HeadwayError, match=r"metrics\.jsonl: cannot write 25 bytes"):
+            log.write(step=2, loss=0.3)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert log.path.read_bytes() == before
+    log.write(step=2, loss=0.3)
+    assert [json.loads(line)["step"] for line in log.path.read_text().splitlines()] == [1, 2]
     log.close()
 
 

@@ -63,7 +63,18 @@ class Log:
                 self._file = self.path.open("ab", buffering=0)
             if not os.fstat(self._file.fileno()).st_nlink:  # a deleted file can still be written
                 raise FileNotFoundError
-            self._file.write(line)
+            self._append(line)
+
+    def _append(self, line: bytes) -> None:
+        """Write a line, or nothing of it: a disk that fills up takes the first part of it without an error."""
+        assert self._file is not None
+        end = os.fstat(self._file.fileno()).st_size
+        try:
+            while line:
+                line = line[self._file.write(line) :]
+        except OSError:
+            os.ftruncate(self._file.fileno(), end)
+            raise
 
     def size(self) -> int:
         """Wait until the file is on disk, and return its length in bytes."""
