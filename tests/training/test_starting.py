@@ -1,8 +1,10 @@
 """Starting a run: rejected requests, the files of a failed start, and the rehearsal."""
 
 import importlib
+import re
 import shutil
 from importlib import util
+from pathlib import Path
 
 import pytest
 import torch
@@ -16,7 +18,7 @@ from headway.training.rehearsal import rehearse
 from headway.training.steps.trainer import Trainer
 from headway.training.storage.run_directory import RunDirectory
 from headway.training.train import train
-from support.runs import SETTINGS, assert_equal_runs, command, digest, opened
+from support.runs import SETTINGS, assert_equal_runs, command, digest, opened, write_corpus
 
 
 def test_a_path_that_cannot_be_a_run_is_rejected(corpus, tmp_path):
@@ -141,6 +143,24 @@ def test_a_program_may_change_settings_too_after_a_failed_rehearsal(corpus, tmp_
     assert not RunDirectory(path).started
     train(path, *texts, preset="tiny", settings=settings | {"model.d-ff": "19"})
     assert RunDirectory(path).record().finished
+
+
+@pytest.mark.parametrize("side", ["source", "target"])
+def test_a_validation_line_longer_than_the_learned_positions_is_named(side, tmp_path):
+    corpus, path = write_corpus(tmp_path, train=60, valid=5), tmp_path / "run"
+    file = Path(corpus[4 if side == "source" else 5])
+    lines = file.read_text().splitlines()
+    lines[2] = " ".join(lines)
+    file.write_text("".join(f"{line}\n" for line in lines))
+    learned = {"model__positions": "learned", "text__max_tokens": 14}
+    said = (
+        rf"data/valid\.{side}, line 3: has \d+ tokens, .* = 14: give --model\.max-positions (\d+),"
+    )
+    with pytest.raises(HeadwayError, match=said) as raised:
+        dispatch(command(path, corpus, **learned, model__max_positions=14))
+    enough = re.search(said, str(raised.value))[1]
+    settings = {"model__max_positions": enough, "training__max_steps": 1}
+    assert dispatch(command(path, corpus, **learned, **settings)) == 0
 
 
 def test_a_rehearsal_without_enough_memory_gives_one_line(corpus, tmp_path, monkeypatch):

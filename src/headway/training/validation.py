@@ -13,6 +13,7 @@ import numpy as np
 import torch
 
 from headway.config import SearchConfig
+from headway.errors import HeadwayError
 from headway.evaluation.bootstrap import LineStatistics
 from headway.evaluation.metrics import pick_metrics
 from headway.inference import Translator
@@ -110,7 +111,11 @@ def validate(
 
     Returns:
         The scores.
+
+    Raises:
+        HeadwayError: If a line is longer than the model has learned positions for.
     """
+    _check_lengths(model, data)
     device = next(model.parameters()).device
     model.eval()
     with torch.random.fork_rng([device] if device.type == "cuda" else []):
@@ -154,6 +159,22 @@ def list_texts(data: PreparedData, sentences: int) -> Iterator[ValidationText]:
         chosen = slice(start, min(end, start + sentences) if sentences else end)
         yield ValidationText(group.languages, data.valid_source[chosen], data.valid_target[chosen])
         start = end
+
+
+def _check_lengths(model: Network, data: PreparedData) -> None:
+    """Check that a learned table of positions is as long as the validation text, which has lines of any length."""
+    config = model.config
+    if config.positions != "learned":
+        return
+    for side in ("source", "target"):
+        lengths = data.valid.lengths(side, range(len(data.valid)))
+        row = int(lengths.argmax())
+        if lengths[row] > config.max_positions:
+            raise HeadwayError(
+                f"{data.directory / f'valid.{side}'}, line {row + 1}: has {lengths[row]} tokens, more than"
+                f" model.max_positions = {config.max_positions}: give --model.max-positions {lengths[row]}, or a"
+                " validation text with shorter lines"
+            )
 
 
 def _translate(
