@@ -15,7 +15,7 @@ import torch
 from headway.cli import launch, training
 from headway.cli.main import dispatch
 from headway.config import TrainingConfig
-from headway.errors import HeadwayError, UsageError
+from headway.errors import HeadwayError, LostRankError, UsageError
 from headway.training import parallel
 from headway.training.loop import run_to_end
 from headway.training.machine import Machine
@@ -237,6 +237,18 @@ def test_a_rank_that_does_not_notice_the_error_of_another_is_ended(monkeypatch):
 def test_a_rank_that_runs_out_of_memory_says_so():
     with pytest.raises(torch.OutOfMemoryError), parallel.explain_lost_rank():
         raise torch.OutOfMemoryError("CUDA out of memory")
+
+
+def test_only_a_failed_exchange_is_a_lost_rank():
+    with pytest.raises(RuntimeError, match="must match the size"), parallel.explain_lost_rank():
+        torch.add(torch.ones(2), torch.ones(3))
+    closed = RuntimeError(
+        "[third_party/gloo/gloo/transport/tcp/pair.cc:534] Connection closed by peer"
+    )
+    for cause in (closed, torch.distributed.DistBackendError("NCCL communicator was aborted")):
+        with pytest.raises(LostRankError, match="has ended") as lost, parallel.explain_lost_rank():
+            raise cause
+        assert lost.value.__cause__ is cause
 
 
 def test_each_rank_needs_a_gpu(monkeypatch):

@@ -158,9 +158,18 @@ def explain_lost_rank() -> Iterator[None]:
     try:
         yield
     except RuntimeError as error:
-        if is_out_of_memory(error):
+        if not _is_of_a_connection(error):
             raise
         raise LostRankError(
             "another rank of this training has ended, or its machine does not answer: its own message says why; if"
             " there is none, the same command goes on from the last checkpoint"
-        ) from None
+        ) from error
+
+
+def _is_of_a_connection(error: RuntimeError) -> bool:
+    """Return whether an error is of an exchange and not of a mistake in the program; gloo raises plain ones."""
+    if is_out_of_memory(error):
+        return False
+    said = str(error).lower()
+    words = ("gloo", "connection", "timed out", "broken pipe")
+    return isinstance(error, distributed.DistError) or any(word in said for word in words)
