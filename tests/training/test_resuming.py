@@ -241,6 +241,20 @@ def test_the_average_and_the_threads_of_a_run_may_change(corpus, uninterrupted_r
     assert metrics(path) == metrics(uninterrupted_run)[:-1]  # all but the validation of the average
 
 
+def test_a_resume_says_that_sharding_may_change_the_last_bits(uninterrupted_run, tmp_path):
+    path = tmp_path / "run"
+    shutil.copytree(uninterrupted_run, path)
+    record = RunDirectory(path).record()
+    record.settings["training"]["shard"] = True
+    RunDirectory(path).write_record(record)
+    (path / "config.json").unlink()
+    more = ["train", str(path), "--training.max-steps", "18", "--training.shard", "false"]
+    for expected in (["training.shard is now false: the last bits of results may differ"], []):
+        found = opening(path, more)
+        found.run.directory.unlock()
+        assert found.notices == expected
+
+
 def test_resuming_takes_the_cores_of_this_machine(uninterrupted_run, tmp_path, monkeypatch):
     path = tmp_path / "run"
     shutil.copytree(uninterrupted_run, path)

@@ -22,8 +22,9 @@ from headway.training.storage.record import (
     hash_lines,
 )
 
-# These settings take no part in what a step computes, so a resumed run may change them. Only max_steps does, if the
-# learning rate cools: a notice says so (`headway.training.steps.schedule.warn_if_rate_rises`).
+# These settings take no part in what a step computes, so a resumed run may change them. Two do, and a notice says so:
+# max_steps if the learning rate cools (`headway.training.steps.schedule.warn_if_rate_rises`), and shard, which may add
+# up gradients in another order (`headway.training.steps.sharding`).
 MAY_CHANGE = (
     "training.max_steps", "training.patience", "training.average", "training.threads",
     "training.tensorboard", "training.shard", "search",

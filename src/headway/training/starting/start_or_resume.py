@@ -8,6 +8,7 @@ import torch
 
 from headway import __version__
 from headway.config import Config
+from headway.config.setting import spell
 from headway.errors import HeadwayError
 from headway.files import remove
 from headway.inference import shortlist
@@ -201,7 +202,7 @@ def _resume(directory: RunDirectory, request: RunRequest) -> OpenedRun:
         return OpenedRun(None, notices)
     run, damage = resume(directory, data, settings)
     _check_ranks_agree(run)
-    others = _list_other_programs(record) + _precision_notices(run)
+    others = _list_other_roundings(record, stored, settings) + _precision_notices(run)
     if rise := warn_if_rate_rises(run.step, stored.training, settings.training):
         others.append(rise)
     return OpenedRun(run, notices + damage + others)
@@ -266,7 +267,7 @@ def _check_ranks_agree(run: Run) -> None:
         )
 
 
-def _list_other_programs(record: RunRecord) -> list[str]:
+def _list_other_roundings(record: RunRecord, stored: Config, settings: Config) -> list[str]:
     """Return a notice for each difference that may change the last bits of results."""
     differences = []
     if record.torch != torch.__version__:
@@ -275,6 +276,8 @@ def _list_other_programs(record: RunRecord) -> list[str]:
         )
     if record.native != build_id("training"):
         differences.append("the run was started with other native code")
+    if settings.training.shard != stored.training.shard:
+        differences.append(f"training.shard is now {spell(settings.training.shard)}")
     return [f"{found}: the last bits of results may differ" for found in differences]
 
 
