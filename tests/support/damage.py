@@ -476,7 +476,12 @@ def wrong_columns(folder: Path, random: Random) -> Outcome:
     rows[line - 1] = random.choice(["", "one side", "a\tb\tc", "\t\t", rows[line - 1] + "\t"])
     path = folder / "corpus.tsv"
     path.write_text("\n".join(rows) + "\n", encoding="utf-8", newline="\n")
-    return [path], path, Readable(without(pairs, line), unreadable=(line,))
+    # An empty line is no row.
+    return (
+        [path],
+        path,
+        Readable(without(pairs, line), unreadable=(line,) if rows[line - 1] else ()),
+    )
 
 
 def broken_csv(folder: Path, random: Random) -> Outcome:
