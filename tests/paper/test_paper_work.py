@@ -87,7 +87,7 @@ def test_p_values_equal_those_of_printed_tables_and_are_judged_together() -> Non
     assert p_value([half - 1, half, half + 1]) == pytest.approx(0.05, abs=1e-5)
     assert p_value([-half - 1, -half, -half + 1]) == pytest.approx(0.05, abs=1e-5)
     assert p_value([1.0, -1.0, 0.0]) == pytest.approx(1.0)
-    assert (p_value([3.0]), p_value([0.0, 0.0]), p_value([2.0, 2.0, 2.0])) == (1.0, 1.0, 0.25)
+    assert (p_value([3.0]), p_value([0.0, 0.0]), p_value([2.0, 2.0])) == (1.0, 1.0, 0.0)
     # By Holm's rule, the smallest of three must be below 0.05 / 3, the next below 0.05 / 2.
     assert count_surviving([0.2, 0.016, 0.024]) == 2
     assert count_surviving([0.2, 0.017, 0.024]) == 0

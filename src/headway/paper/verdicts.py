@@ -132,16 +132,13 @@ def t_interval(values: Sequence[float]) -> tuple[float, float, float]:
 
 
 def p_value(differences: Sequence[float]) -> float:
-    """Return the probability of a mean so far from zero, or farther, if there were no trend: Student's t, two-sided.
-
-    Equal differences show no spread to judge by: of these only the signs count, as if each were equally likely.
-    """
+    """Return the probability of a mean so far from zero, or farther, if there were no trend: Student's t, two-sided."""
     count = len(differences)
     if count < 2:
         return 1.0
     mean, error = float(np.mean(differences)), float(np.std(differences, ddof=1)) / math.sqrt(count)
     if not error:
-        return 2.0 ** (1 - count) if mean else 1.0
+        return 0.0 if mean else 1.0
     return 2 * (1 - _t_below(abs(mean) / error, count - 1))
 
 
