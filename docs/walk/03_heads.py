@@ -22,8 +22,8 @@ by_hand = torch.cat(heads, -1) @ attention.output.weight.T
 torch.testing.assert_close(attention(x, x), by_hand)
 print("three heads by hand and Headway's:", by_hand[0, 0, :3].tolist(), attention(x, x)[0, 0, :3].tolist())
 # %% [markdown]
-# With h heads of width d_model / h, the number of parameters does not depend on h. Nor does that of the
-# multiplications. Only the weights become more: each head has its own.
+# If h heads share the width of the model, d_model / h for each, then one head and eight have equally many parameters and
+# take equally many multiplications. Only the attention weights become more: each head has its own.
 # %%
 for count in (1, 2, 3, 6):
     module = MultiHeadAttention(12, count, 12 // count, 12 // count)

@@ -73,7 +73,7 @@ def data(files, tmp_path_factory):
 
 @pytest.mark.parametrize("prepare", [prepare_lines, prepare_examples])
 def test_subwords_are_learned_from_texts_that_are_spread_over_all(tmp_path, prepare):
-    """The second half has words of its own, and each label has two texts."""
+    """The two halves of the text have different words; an example of a classifier has a label and two texts."""
     halves = [["green river"] * 50, ["blue house"] * 50]
     lines = [f"{text}\n" for half in halves for text in half]
     if prepare is prepare_examples:

@@ -288,7 +288,7 @@ COMMAND_OF_TWO_FILES = (
 @pytest.mark.slow
 @pytest.mark.parametrize("place", [0, 1, 2])
 def test_one_of_several_files_may_be_standard_input(place: int, tmp_path: Path) -> None:
-    """Worker processes leave it to the first process, whose standard input it is."""
+    """The first process reads it; a worker process would wait for a standard input of its own."""
     lines = sentences(400, seed=1)
     files = write_two(tmp_path, "train", lines) + write_two(
         tmp_path, "valid", sentences(13, seed=2)

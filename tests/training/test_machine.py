@@ -17,7 +17,7 @@ from headway.training import machine
 from headway.training.loop import run_to_end
 from headway.training.machine import Machine
 from headway.training.rehearsal import rehearse
-from headway.training.starting import start_or_resume
+from headway.training.starting import opened_run
 from headway.training.storage.run_directory import RunDirectory
 from headway.training.validation import ValidationReport
 from support.runs import assert_equal_runs, command, opened
@@ -156,7 +156,7 @@ def test_packed_rows_in_fp32_on_a_gpu_are_named_as_slow(
         config=SimpleNamespace(training=TrainingConfig(packed=is_packed)),
         data=SimpleNamespace(directory="d"),
     )
-    notices = start_or_resume._precision_notices(run)
+    notices = opened_run.list_precision_notices(run)
     assert len(notices) == is_slow
     if is_slow:
         assert "--data d --training.packed false" in notices[0]

@@ -72,7 +72,7 @@ def list_readings(segments: Sequence[Segment], search: SearchConfig) -> list[Rea
 def choose_readings(
     rows: Sequence[ReadingRow], found: Sequence[list[Hypothesis]]
 ) -> list[list[Hypothesis]]:
-    """Keep for each segment the hypotheses of one reading: the one whose best translation has the highest score.
+    """Return for each segment the hypotheses of its best reading, which is the one with the highest score.
 
     A search that was stopped, because its request was cancelled, leaves a reading without hypotheses.
     """

@@ -53,10 +53,10 @@ class Group:
         return sum(trial.tokens_per_second for trial in self.trials) / len(self.trials)
 
     def less(self, base: "Group", score: str = "bleu") -> list[float]:
-        """Return by how much each trial's score exceeds that of the base with the same seed."""
+        """Return for each seed this group's score less the base's."""
         return [a - b for a, b in zip(self.values(score), base.values(score), strict=True)]
 
     def nats_less(self, base: "Group") -> list[float]:
-        """Return each trial's log perplexity less that of the base's trial with the same seed, in nats."""
+        """Return for each seed the logarithm of this group's perplexity less that of the base's, in nats."""
         pairs = zip(self.perplexity, base.perplexity, strict=True)
         return [math.log(ours / theirs) for ours, theirs in pairs]

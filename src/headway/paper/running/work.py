@@ -98,7 +98,7 @@ class Work:
 
     @property
     def regime(self) -> str:
-        """How the models of the experiment are trained by later methods, in sentences; empty if none is."""
+        """Sentences that say which later methods than the paper's have trained the models; "" if none has."""
         later = next((each for each in self.trained if each.optimizer == "muon"), None)
         if later is None:
             return ""

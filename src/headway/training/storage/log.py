@@ -66,7 +66,7 @@ class Log:
             self._append(line)
 
     def _append(self, line: bytes) -> None:
-        """Write a line, or nothing of it: a disk that fills up takes the first part of it without an error."""
+        """Write a whole line; if the disk is full, remove the part that was written, and raise the error."""
         assert self._file is not None
         end = os.fstat(self._file.fileno()).st_size
         try:

@@ -1,0 +1,173 @@
+"""Resume the run that a directory holds."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import torch
+
+from headway.config import Config
+from headway.config.setting import spell
+from headway.errors import HeadwayError
+from headway.inference import shortlist
+from headway.inference.directory import CONFIG, WEIGHTS
+from headway.kernels.library import build_id
+from headway.text.groups import list_files
+from headway.text.prepared import PreparedData
+from headway.training import parallel
+from headway.training.learned.learned_shortlist import wants_shortlist, write_shortlist
+from headway.training.starting.given_vocabulary import GivenVocabulary
+from headway.training.starting.opened_run import (
+    OpenedRun,
+    check_ranks_agree,
+    list_precision_notices,
+)
+from headway.training.starting.restoring import restore_models
+from headway.training.starting.resume_check import (
+    MAY_CHANGE,
+    check_data,
+    list_changes,
+    list_differences,
+    list_other_files,
+    list_other_form,
+    list_other_initial,
+    list_other_languages,
+    list_other_validation,
+    read_settings,
+)
+from headway.training.starting.run_builder import resume, with_vocabulary, write_settings
+from headway.training.starting.run_request import RunRequest, changed_settings
+from headway.training.steps.schedule import warn_if_rate_rises
+from headway.training.storage.record import RunRecord
+from headway.training.storage.run_directory import RunDirectory
+
+
+def resume_run(directory: RunDirectory, request: RunRequest) -> OpenedRun:
+    """Resume the run that a directory holds; a finished one is repaired, and may take other settings of its search.
+
+    Args:
+        directory: Locked (`RunDirectory.lock`).
+        request: Checked by `check_request`; its corpora are files, not names.
+
+    Raises:
+        HeadwayError: If the run has other settings or other data, or a file is missing or damaged.
+    """
+    record = directory.record()
+    stored, notices = read_settings(directory.path, record)
+    settings = _with_what_data_decided(changed_settings(request, stored), stored)
+    place = request.data or record.data.directory or directory.data
+    way_out = "restore the data that the run was started with, or start another RUN"
+    data = PreparedData.open(place, way_out)
+    differences = [*list_changes(stored, settings), *_list_other_text(data, record, request)]
+    differences += list_other_initial(record, request.init)
+    if request.vocabulary:
+        languages = data.tokenizer.target_languages
+        given = GivenVocabulary.read(request.vocabulary, languages).tokenizer
+        if given.fingerprint != data.tokenizer.fingerprint:
+            differences.append("--vocabulary has other subwords")
+    if differences:
+        raise HeadwayError(
+            f"{directory.path}: a run keeps its settings and data, but {'; '.join(differences)}:"
+            f" only {', '.join(MAY_CHANGE)} may change; for all else start another RUN (with"
+            f" --data {place} its data need not be prepared again)"
+        )
+    check_data(directory.path, data, record)
+    if record.settings is None:
+        notices.append(
+            f"{directory.path / 'run.json'}: was written without digests, so config.json, the validation"
+            " text and the models cannot be checked"
+        )
+    lengths = [(c.training.max_steps, c.training.patience) for c in (stored, settings)]
+    if record.finished and lengths[0] == lengths[1]:
+        notices += _keep_finished(directory, data, record, stored, settings)
+        return OpenedRun(None, notices)
+    run, damage = resume(directory, data, settings)
+    check_ranks_agree(run)
+    others = _list_other_roundings(record, stored, settings) + list_precision_notices(run)
+    if rise := warn_if_rate_rises(run.step, stored.training, settings.training):
+        others.append(rise)
+    return OpenedRun(run, notices + damage + others)
+
+
+def _keep_finished(
+    directory: RunDirectory, data: PreparedData, record: RunRecord, stored: Config, settings: Config
+) -> list[str]:
+    """Repair a finished run, and store the settings that may change; return what the user should know."""
+    if settings.training.average != stored.training.average:
+        raise HeadwayError(
+            f"training.average = {settings.training.average}: {directory.path} is finished and has averaged"
+            f" {stored.training.average}: give more --training.max-steps too, or average the checkpoints"
+            f" that it has kept with headway average {directory.path} OUT"
+        )
+    notices = _repair_finished(directory, data, settings, record)
+    notices += [
+        f"{directory.path / CONFIG}: {change}, from now on"
+        for change in list_differences(settings, stored)
+    ]
+    file = directory.path / shortlist.FILE
+    if wants_shortlist(settings) and not file.exists():
+        for _ in write_shortlist(directory, data):
+            pass
+        notices.append(f"{file}: learned")
+    return notices
+
+
+def _list_other_text(data: PreparedData, record: RunRecord, request: RunRequest) -> list[str]:
+    """Return a phrase for each difference between the text that a command names and the text of its run."""
+    differences = list_other_languages(data, request.train, request.languages)
+    differences += list_other_form(data.form, request.form)
+    if differences:  # which may be why other files are given, or in another order
+        return differences
+    groups = len(request.train) if isinstance(request.train, Mapping) else 1
+    return [
+        *list_other_files(record.files.get("train", {}), list_files(request.train)),
+        *list_other_validation(record, request.valid, groups),
+    ]
+
+
+def _repair_finished(
+    directory: RunDirectory, data: PreparedData, settings: Config, record: RunRecord
+) -> list[str]:
+    """Restore the models and vocabulary of a finished run, and write its settings; return what the user should know."""
+    lost, notices = restore_models(directory, record)
+    for name in lost:
+        reason = (
+            f"{directory.path / name}: missing, or changed since the run wrote it: restore the file, or"
+            " train more steps"
+        )
+        if name == WEIGHTS:
+            raise HeadwayError(reason)
+        notices.append(reason)
+    if parallel.rank() == 0:
+        settings = with_vocabulary(settings, data)
+        if record.settings not in (None, settings.to_dict()):
+            record.settings = settings.to_dict()
+            directory.write_record(record)
+        write_settings(directory, data, settings)
+    return notices
+
+
+def _list_other_roundings(record: RunRecord, stored: Config, settings: Config) -> list[str]:
+    """Return a notice for each difference that may change the last bits of results."""
+    differences = []
+    if record.torch != torch.__version__:
+        differences.append(
+            f"the run was started with torch {record.torch}, and this is {torch.__version__}"
+        )
+    if record.native != build_id("training"):
+        differences.append("the run was started with other native code")
+    if settings.training.shard != stored.training.shard:
+        differences.append(f"training.shard is now {spell(settings.training.shard)}")
+    return [f"{found}: the last bits of results may differ" for found in differences]
+
+
+def _with_what_data_decided(settings: Config, stored: Config) -> Config:
+    """Return settings with what the data decided: the kind of model, and what is open of vocabulary sizes and search."""
+    sizes = {
+        name: getattr(settings.model, name) or getattr(stored.model, name)
+        for name in ("source_vocab_size", "target_vocab_size")
+    }
+    search = settings.search
+    if search.split_sentences == "auto":
+        search = replace(search, split_sentences=stored.search.split_sentences)
+    model = replace(settings.model, kind=stored.model.kind, **sizes)
+    return replace(settings, model=model, search=search)
