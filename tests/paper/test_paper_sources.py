@@ -12,7 +12,7 @@ from headway.paper.experiments import classification, rivals, table4
 from headway.paper.experiments.table4_treebank import make_treebank
 from headway.paper.reproduction import reproduce
 from headway.paper.results import Result, collect
-from headway.paper.rivals.recurrent import RecurrentTranslator
+from headway.paper.rivals.recurrent import GatedUnit, RecurrentTranslator
 from headway.paper.running import sources, task
 from headway.paper.running.bitext import Bitext
 from headway.paper.running.labeled_texts import LabeledTexts
@@ -115,6 +115,10 @@ def test_a_rivals_training_follows_its_class_and_no_other_rival(tmp_path: Path) 
     bytenet = replace(plans["ByteNet"], name="another label")
     assert bytenet.key(work.corpus) == keys["ByteNet"]
     assert replace(bytenet, system=RecurrentTranslator).key(work.corpus) != keys["ByteNet"]
+    of_one_file = {
+        replace(bytenet, system=each).key(work.corpus) for each in (GatedUnit, RecurrentTranslator)
+    }
+    assert len(of_one_file) == 2
     for name, plan in plans.items():
         found = {path.name for path in sources.sources(*plan._modules(work.corpus))}
         assert ("bytenet.py" in found) == (name == "ByteNet")
