@@ -3,11 +3,13 @@
 #
 # A mask takes keys away before the softmax, so that the others share the weight.
 #
-# A row of a batch may end in padding; and a model that writes a text word by word, a decoder, must not see the words
+# A row of a batch may end in padding, which nobody is to read: the encoder hides that of the source from itself, and the decoder's
+# attention to the source hides it, too. And a model that writes a text word by word, a decoder, must not see the words
 # that it is to predict. Both are a mask: `True` means that the query may attend to the key.
 #
-# The mask of a decoder is a triangle with its diagonal: a position sees itself and those before it. That is safe because the
-# decoder's input is shifted: position t holds word t - 1, and predicts word t (notebook 6).
+# The mask of a decoder is a triangle with its diagonal: a position sees itself and those before it. Its input is shifted by one:
+# position t holds word t - 1, and predicts word t (notebook 6). Without the shift, position t would hold the very word that it is to
+# predict. Training would only teach it to copy its input, and when it translates, there is nothing to copy yet.
 # %%
 import torch
 from headway.model import DotProduct, Segments, Visibility
@@ -36,7 +38,7 @@ torch.testing.assert_close(seen, DotProduct()(q, k[:, :, :3], v[:, :, :3]))
 #
 # <details><summary>Answers</summary>
 #
-# 1. 1, 0, 0, 0: the first position sees only itself, and what it holds stands before the first word.
+# 1. 1, 0, 0, 0: the first position sees only itself. It holds a sign that the text begins, and predicts the first word.
 # 2. If weights were set to zero after the softmax, those of a row would no longer sum to 1.
 # 3. No: its weight is exactly zero.
 #

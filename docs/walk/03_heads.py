@@ -3,6 +3,9 @@
 #
 # Several small attentions side by side have as many parameters as one large one.
 #
+# One softmax gives one mean of the values: a word that looks for its subject and for its object would get a mixture of both. With several
+# heads, one can look at the subject and another at the object, and what they find stays apart.
+#
 # Section 3.2.2: each head has its own maps W^Q, W^K, W^V, to queries and keys of width d_k and values of width d_v. The
 # results are joined and mapped by W^O.
 # %%
@@ -13,14 +16,16 @@ torch.manual_seed(3)
 attention = MultiHeadAttention(d_model=12, num_heads=3, d_k=4, d_v=4).eval()
 x = torch.randn(1, 5, 12)
 
-heads = []
+heads, weights = [], []
 for head in range(3):
     rows = slice(4 * head, 4 * head + 4)
     q, k, v = (x @ part.weight[rows].T for part in (attention.query, attention.key, attention.value))
-    heads.append((q @ k.transpose(-2, -1) / 4**0.5).softmax(-1) @ v)
+    weights.append((q @ k.transpose(-2, -1) / 4**0.5).softmax(-1))
+    heads.append(weights[-1] @ v)
 by_hand = torch.cat(heads, -1) @ attention.output.weight.T
 torch.testing.assert_close(attention(x, x), by_hand)
-print("three heads by hand and Headway's:", by_hand[0, 0, :3].tolist(), attention(x, x)[0, 0, :3].tolist())
+for number, seen in enumerate(weights, 1):
+    print(f"head {number}: what the first token gives to the five tokens:", seen[0, 0].detach().round(decimals=2))
 # %% [markdown]
 # If h heads share the width of the model, d_model / h for each, then one head and eight have equally many parameters and
 # take equally many multiplications. Only the attention weights become more: each head has its own.
@@ -37,6 +42,6 @@ for count in (1, 2, 3, 6):
 # <details><summary>Answers</summary>
 #
 # 1. 8 x 10 x 10 = 800.
-# 2. One softmax for all: a position could not attend to two places for two purposes without mixing them.
+# 2. There would be one softmax for all: a position could not attend to two places without mixing what it finds there.
 #
 # </details>

@@ -25,12 +25,12 @@ for position in (0, 7, 49):
         assert abs(table[position, 2 * i] - math.sin(angle)) < 1e-6
         assert abs(table[position, 2 * i + 1] - math.cos(angle)) < 1e-6
 # %% [markdown]
-# Each pair of numbers is the hand of a clock. Fast clocks tell neighbors apart, and slow ones tell far positions apart: with 10,000
-# the slowest turns once in at most 62,832 positions. Going on by k positions turns each hand by an angle that
-# depends on k alone, so one matrix leads from the encoding of any position to that of k positions later: a layer
-# can learn "three words back". And the dot product of two encodings depends only on their distance.
+# Each pair of numbers is the hand of a clock. Fast clocks tell neighbors apart, and slow ones tell far positions apart. In the table,
+# the first pair turns once in 6.3 positions, and the last of the four once in 6,283 (in a wide model nearly 62,832). Going on by k
+# positions turns each hand by an angle that depends on k alone, so one matrix leads from the encoding of any position to that of k
+# positions later: a layer can learn "three words back". And the dot product of two encodings depends only on their distance.
 # %%
-print(table[:4].round(decimals=2))
+print(table[[0, 1, 2, 3, 16, 48]].round(decimals=2))
 turn = torch.zeros(8, 8)  # by five positions
 for i in range(4):
     angle = torch.tensor(5 / 10000 ** (2 * i / 8))
@@ -40,8 +40,9 @@ products = table @ table.T
 torch.testing.assert_close(products[3, 8], products[30, 35])
 # %% [markdown]
 # The encoding of a position is added to the word's embedding, before the first layer. The numbers of an embedding begin
-# with the standard deviation 1 / sqrt(d_model), because the same matrix also makes the output (notebook 6). Section 3.4
-# multiplies them by sqrt(d_model); so they are about as large as those of the encoding.
+# with the standard deviation 1 / sqrt(d_model), because the same matrix also makes the output (notebook 6): there d_model products are
+# summed, and with larger numbers the untrained model would be sure of random words. Section 3.4 multiplies embeddings by
+# sqrt(d_model); so they are about as large as the numbers of the encoding.
 # %%
 sizes = {"source_vocab_size": 31, "target_vocab_size": 31, "d_model": 8, "d_ff": 20, "num_heads": 2}
 model = Transformer(ModelConfig(**sizes)).eval()

@@ -13,17 +13,20 @@
 # %%
 import torch
 from headway import ModelConfig, Transformer
+from headway.model import Visibility
 
 torch.manual_seed(5)
 sizes = {"source_vocab_size": 31, "target_vocab_size": 31, "d_model": 12, "d_ff": 20, "num_heads": 3}
-layer = Transformer(ModelConfig(**sizes)).eval().encoder.layers[0]
+model = Transformer(ModelConfig(**sizes)).eval()
+layer = model.encoder.layers[0]
 x = torch.randn(1, 5, 12)
 
 after_attention = layer.residuals[0].norm(x + layer.mixer.attention(x, x))  # the mixer of positions is attention
 inner = torch.relu(layer.feed_forward.inner(after_attention))
 by_hand = layer.residuals[1].norm(after_attention + layer.feed_forward.outer(inner))
 torch.testing.assert_close(layer(x), by_hand)
-print("by hand and Headway's:", by_hand[0, 0, :3].tolist(), layer(x)[0, 0, :3].tolist())
+print("by hand:  ", by_hand[0, 0, :3].detach())
+print("Headway's:", layer(x)[0, 0, :3].detach())
 # %% [markdown]
 # Before training, each position leaves the layer with the mean 0 and the variance 1. LayerNorm then multiplies by learned
 # numbers and adds others, which begin as 1 and 0.
@@ -32,16 +35,27 @@ out = layer(x)
 torch.testing.assert_close(out.mean(-1), torch.zeros(1, 5), atol=1e-5, rtol=0)
 torch.testing.assert_close(out.var(-1, unbiased=False), torch.ones(1, 5), atol=1e-3, rtol=0)
 # %% [markdown]
+# A decoder layer has three sub-layers: attention to the target with the mask of notebook 2, attention to what the encoder returns, and
+# the network. In the second, queries come from the target, and keys and values from the source.
+# %%
+layer = model.decoder.layers[0]
+source, target = torch.randn(1, 7, 12), torch.randn(1, 5, 12)
+
+after_self = layer.residuals[0].norm(target + layer.mixer.attention(target, target, Visibility(is_causal=True)))
+after_cross = layer.residuals[1].norm(after_self + layer.cross(after_self, source))
+by_hand = layer.residuals[2].norm(after_cross + layer.feed_forward(after_cross))
+torch.testing.assert_close(layer(target, memory_BSD=source), by_hand)
+# %% [markdown]
 # ## Questions
 #
 # 1. Which sub-layer carries information from one position to another?
-# 2. What is the third sub-layer of a decoder layer?
+# 2. Which sub-layer of a decoder layer does an encoder layer not have?
 # 3. Where is dropout applied in training, and in which order?
 #
 # <details><summary>Answers</summary>
 #
 # 1. Attention only: the network sees one position at a time.
-# 2. Attention from the target to the output of the encoder, between the other two.
+# 2. The second: attention from the target to what the encoder returns.
 # 3. LayerNorm(x + Dropout(Sublayer(x))): to what the sub-layer returns, before the sum and the normalization.
 #
 # </details>

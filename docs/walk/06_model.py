@@ -5,10 +5,12 @@
 #
 # A text is a list of ids: each stands for a word or a part of one, and 1 is `</s>`, the end of the text. The source
 # ends with it too. The decoder reads the target shifted by one: position t holds word t - 1, sees the words up to it and
-# predicts word t. In front of the first word stands `<pad>`, whose embedding is zero. `model.decode` shifts by itself.
+# predicts word t. In front of the first word stands `<pad>`, whose embedding is zero: there it is the sign that a text begins, and is not
+# hidden, as padding at the end of a row is. `model.decode` shifts by itself.
 #
 # Source and target share one vocabulary here, so one matrix serves for both embeddings and for the output (section 3.4): the
-# logit of a word is the dot product of its row with what the decoder returns.
+# logit of a word is the dot product of its row with what the decoder returns. That saves two matrices of the size of the vocabulary, and
+# what is learned of a word where it is read serves where it is written.
 # %%
 import torch
 from headway import ModelConfig, Transformer
@@ -23,17 +25,20 @@ hidden = model.decode(target, encoded)
 by_hand = hidden @ model.source_embedding.weight.T
 logits = model(source, target)  # [1, 3, 31]: a number for each id at each position
 torch.testing.assert_close(logits, by_hand)
-print("the first logits by hand and Headway's:", by_hand[0, 0, :3].tolist(), logits[0, 0, :3].tolist())
+print("the first logits by hand:  ", by_hand[0, 0, :3].detach())
+print("the first logits, Headway's:", logits[0, 0, :3].detach())
+assert sum(tuple(p.shape) == (31, 12) for p in model.parameters()) == 1  # one matrix of the vocabulary
 # %% [markdown]
 # `<pad>` is the last id. Its row is zero, so its logit is always 0; it is no word, and is left out before a softmax.
 # %%
 assert not model.source_embedding.weight[-1].any() and not logits[..., -1].any()
 # %% [markdown]
-# A change of the last target word changes no prediction: that of the word itself reads only the words before it,
-# and nothing after it is predicted.
+# Change the second of the three target words: its own prediction and that of the first stay, because they read only the words before
+# them. That of the third changes, because it reads the second.
 # %%
-other = torch.tensor([[8, 9, 4]])
-torch.testing.assert_close(model(source, other), logits)
+changes = (model(source, torch.tensor([[8, 4, 1]])) - logits).abs().amax(-1)[0]
+print("largest change of the logits at the three positions:", changes.detach().round(decimals=2))
+assert changes[:2].max() < 1e-5 and changes[2] > 0.1
 # %% [markdown]
 # ## Questions
 #

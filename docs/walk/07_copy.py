@@ -36,7 +36,7 @@ for step in range(400):
     loss.backward()
     optimizer.step()
     losses.append(loss.item())
-print(losses[0], losses[-1])
+print(f"loss at the first step {losses[0]:.2f}, at the last {losses[-1]:.4f} nats a word")
 # %% [markdown]
 # Two million lines are possible, and it has seen 25,600 of them. Lines that it has not seen are predicted, too: it has learned to copy,
 # not the lines. Here it is shown the right words before each word that it predicts, as in training.

@@ -5,7 +5,8 @@
 #
 # A model gives a probability to each next word, and a text has the product of them; the search adds logarithms, and calls the
 # sum the score. Greedy search takes the likeliest word at each step. A beam of n keeps the n best beginnings, goes on with each
-# of them, and keeps the n best of all that come out; it costs about n times as much.
+# of them, and keeps the n best of all that come out; it costs about n times as much. A text that ends is put aside. The search stops
+# when no open beginning can become better than the best text that has ended, or at a limit of the length.
 #
 # A table of a language stands for the model here. It has two words, A and B, and an end. The word before decides how likely
 # each of them comes next. A is the likeliest first word, but what follows it is unsure.
@@ -32,10 +33,10 @@ class Nothing:
     def keep(self, sentences): ...
 
 
-def search(beam):
-    decoding = StepDecoding(lambda tokens, state: NEXT[tokens].log(), Nothing(), PAD, torch.device("cpu"))
+def search(beam, alpha=0.0, table=NEXT):
+    decoding = StepDecoding(lambda tokens, state: table[tokens].log(), Nothing(), PAD, torch.device("cpu"))
     # One sentence of at most 3 tokens, the end included; of its translations the best one.
-    return beam_search(decoding, [3], beam=beam, alpha=0.0, eos=END, pad=PAD)[0][0]
+    return beam_search(decoding, [3], beam=beam, alpha=alpha, eos=END, pad=PAD)[0][0]
 
 
 def probability(words):
@@ -45,20 +46,31 @@ def probability(words):
 
 everything = [[*words, END] for n in (1, 2) for words in product((A, B), repeat=n)]
 by_hand = max(everything, key=probability)
-print(by_hand, probability(by_hand), search(1).tokens, search(2).tokens)
+print(f"the best of all {by_hand}, probability {probability(by_hand):.2f}; greedy {search(1).tokens}, beam of 2 {search(2).tokens}")
 assert search(2).tokens == by_hand == [B, END]
 assert search(1).tokens == [A, END] != by_hand
 # %% [markdown]
-# Each word makes a text less probable, so short texts win. Therefore the search divides each score, which is negative, by
-# ((5 + length) / 6)^alpha, where the length counts the end: the score of a longer text comes nearer to zero. Section 6.1
-# takes this from Wu et al. ("Google's Neural Machine Translation System", 2016), with a beam of 4 and alpha 0.6.
+# Each word makes a text less probable, so short texts win. Therefore the score of a text that has ended, which is negative, is divided by
+# ((5 + length) / 6)^alpha, where the length counts the end: that of a longer text comes nearer to zero. Open beginnings are
+# compared without it, since all of them have the same length. Section 6.1 takes this from Wu et al. ("Google's Neural Machine
+# Translation System", 2016), with a beam of 4 and alpha 0.6.
+#
+# In this second language, A ends, and B leads to A. The short text A has the probability 0.42 x 0.95 = 0.40, and B A has
+# 0.58 x 0.7 x 0.95 = 0.39.
 # %%
 assert length_penalty(1, 0.6) == 1
 assert length_penalty(7, 1.0) == 2
-short, long = (-4.0, 4), (-4.4, 8)  # score and length of two texts
+OTHER = torch.tensor([
+    [1.0, 0.0, 0.0, 0.0],
+    [0.95, 0.03, 0.02, 0.0],  # after A
+    [0.0, 0.7, 0.3, 0.0],  # after B
+    [0.0, 0.42, 0.58, 0.0],  # at the start
+])
 for alpha in (0.0, 0.6):
-    print(f"alpha {alpha}:", *(f"{score / length_penalty(length, alpha):.2f}" for score, length in (short, long)))
-assert -4.0 / length_penalty(4, 0.6) < -4.4 / length_penalty(8, 0.6)  # with alpha 0.6 the longer one wins
+    found = search(2, alpha, OTHER)
+    print(f"alpha {alpha}: {found.tokens}, score {found.log_probability:.3f}, divided {found.score:.3f}")
+assert search(2, 0.0, OTHER).tokens == [A, END]
+assert search(2, 0.6, OTHER).tokens == [B, A, END]
 # %% [markdown]
 # ## Questions
 #
