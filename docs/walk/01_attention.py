@@ -32,7 +32,7 @@ print(weights[0, 0].round(decimals=2))
 # %% [markdown]
 # Without the division the dot products grow with d_k. Then the softmax gives nearly all weight to one key, and is flat: a small change of
 # a query changes no weight, so its gradient is almost zero. Only a query with two keys of nearly equal scores gets a gradient, and
-# that one is large. So most queries learn nothing, and a few learn in leaps.
+# that one is large. So the weights can hardly change, and where they can, they leap. Here each query is to raise its largest weight.
 # %%
 wide, keys = torch.randn(200, 1, 512, generator=generator), torch.randn(200, 10, 512, generator=generator)
 found = {}
@@ -40,13 +40,14 @@ for divisor in (1, 512**0.5):
     queries = wide.clone().requires_grad_()
     scores = (queries * keys).sum(-1) / divisor
     weights = scores.softmax(-1)
-    weights[:, 0].sum().backward()  # what would raise the weight of the first key
+    largest = weights.max(-1).values
+    largest.sum().backward()
     gradients = queries.grad.norm(dim=-1)
-    found[divisor] = scores.std().item(), weights.max(-1).values.mean().item(), (gradients < 1e-3).float().mean().item()
-    print("deviation of the scores {:.1f}, largest weight {:.2f}, queries without gradient {:.0%}".format(*found[divisor]))
+    found[divisor] = tuple(x.item() for x in (scores.std(), largest.mean(), gradients.median(), gradients.max()))
+    print("deviation of the scores {:.1f}, largest weight {:.2f}, gradient {:.4f} (median) to {:.1f}".format(*found[divisor]))
 undivided, divided = found.values()
 assert 20 < undivided[0] < 26  # about sqrt(512)
-assert undivided[1] > 0.9 and undivided[2] > 0.7 and divided[2] == 0
+assert undivided[1] > 0.9 and undivided[2] < divided[2] / 20 and undivided[3] > 5 * divided[3]
 # %% [markdown]
 # ## Questions
 #

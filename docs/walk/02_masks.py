@@ -4,7 +4,8 @@
 # A mask takes keys away before the softmax, so that the others share the weight.
 #
 # A row of a batch may end in padding, which nobody is to read: the encoder hides that of the source from itself, and the decoder's
-# attention to the source hides it, too. And a model that writes a text word by word, a decoder, must not see the words
+# attention to the source hides it, too. Padding at the end of a target needs no mask in the decoder, since it comes after all words, and
+# the loss leaves it out. And a model that writes a text word by word, a decoder, must not see the words
 # that it is to predict. Both are a mask: `True` means that the query may attend to the key.
 #
 # The mask of a decoder is a triangle with its diagonal: a position sees itself and those before it. Its input is shifted by one:
@@ -29,6 +30,9 @@ print(scores.softmax(-1)[0, 0].round(decimals=2))
 segments = Segments(torch.tensor([[1, 1, 1, 0]]), is_packed=False)
 seen = DotProduct()(q, k, v, Visibility(keys=segments))
 torch.testing.assert_close(seen, DotProduct()(q, k[:, :, :3], v[:, :, :3]))
+scores = (q @ k.transpose(-2, -1) / 8**0.5).masked_fill(torch.tensor([False, False, False, True]), float("-inf"))
+torch.testing.assert_close(seen, scores.softmax(-1) @ v)
+print(scores.softmax(-1)[0, 0].round(decimals=2))  # nobody reads the last column, which is padding
 # %% [markdown]
 # ## Questions
 #

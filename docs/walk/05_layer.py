@@ -8,8 +8,9 @@
 # the same size. (This order is called post-norm. Many later models are pre-norm: x + Sublayer(LayerNorm(x)).)
 #
 # An encoder layer has two sub-layers: attention, and a network that treats each position alone, max(0, x W1 + b1) W2 + b2
-# (equation 2). In training, dropout sets random numbers to zero: in what a sub-layer returns, before it is added, and in the sum of embedding and
-# position (section 5.4). `eval()` switches it off.
+# (equation 2); d_ff is the width of x W1. In training, dropout sets a tenth of the numbers to zero, chosen at random, so that the model
+# does not rely on single ones: in what a sub-layer returns, before it is added, and in the sum of embedding and position (section 5.4). `eval()` switches it
+# off, as here. The paper's base has six layers on each side, d_model 512, d_ff 2048 and 8 heads.
 # %%
 import torch
 from headway import ModelConfig, Transformer
@@ -44,6 +45,7 @@ source, target = torch.randn(1, 7, 12), torch.randn(1, 5, 12)
 after_self = layer.residuals[0].norm(target + layer.mixer.attention(target, target, Visibility(is_causal=True)))
 after_cross = layer.residuals[1].norm(after_self + layer.cross(after_self, source))
 by_hand = layer.residuals[2].norm(after_cross + layer.feed_forward(after_cross))
+# The memory is what the encoder returns: batch, positions of the source, width.
 torch.testing.assert_close(layer(target, memory_BSD=source), by_hand)
 # %% [markdown]
 # ## Questions

@@ -3,14 +3,16 @@
 #
 # Keep the best beginnings, because the best first word may lead nowhere.
 #
-# A model gives a probability to each next word, and a text has the product of them; the search adds logarithms, and calls the
-# sum the score. Greedy search takes the likeliest word at each step. A beam of n keeps the n best beginnings, goes on with each
-# of them, and keeps the n best of all that come out; it costs about n times as much. A text that ends is put aside. The search stops
-# when no open beginning can become better than the best text that has ended, or at a limit of the length.
+# A model gives a probability to each next word, and a text has the product of them; the search adds logarithms instead.
+# Greedy search takes the likeliest word at each step. A beam of n keeps the n best beginnings, goes on with each
+# of them, and keeps the n best of all that come out; it costs about n times as much. A text that ends is put aside, and n
+# beginnings go on beside it. The search stops when no beginning can become better than the best text that has ended, or, once n texts have ended,
+# when none would be better if it ended now; or at a limit of the length.
 #
 # A table of a language stands for the model here. It has two words, A and B, and an end. The word before decides how likely
 # each of them comes next. A is the likeliest first word, but what follows it is unsure.
 # %%
+import math
 from itertools import product
 
 import numpy as np
@@ -50,9 +52,9 @@ print(f"the best of all {by_hand}, probability {probability(by_hand):.2f}; greed
 assert search(2).tokens == by_hand == [B, END]
 assert search(1).tokens == [A, END] != by_hand
 # %% [markdown]
-# Each word makes a text less probable, so short texts win. Therefore the score of a text that has ended, which is negative, is divided by
-# ((5 + length) / 6)^alpha, where the length counts the end: that of a longer text comes nearer to zero. Open beginnings are
-# compared without it, since all of them have the same length. Section 6.1 takes this from Wu et al. ("Google's Neural Machine
+# Each word makes a text less probable, so short texts win. Therefore the logarithm of a text that has ended, which is negative, is divided by
+# ((5 + length) / 6)^alpha, where the length counts the end: that of a longer text comes nearer to zero. The result is the text's score. Beginnings
+# are compared with each other without it, since all of them have the same length. Section 6.1 takes this from Wu et al. ("Google's Neural Machine
 # Translation System", 2016), with a beam of 4 and alpha 0.6.
 #
 # In this second language, A ends, and B leads to A. The short text A has the probability 0.42 x 0.95 = 0.40, and B A has
@@ -67,8 +69,10 @@ OTHER = torch.tensor([
     [0.0, 0.42, 0.58, 0.0],  # at the start
 ])
 for alpha in (0.0, 0.6):
+    scores = {"A": math.log(0.42 * 0.95) / length_penalty(2, alpha), "B A": math.log(0.58 * 0.7 * 0.95) / length_penalty(3, alpha)}
     found = search(2, alpha, OTHER)
-    print(f"alpha {alpha}: {found.tokens}, score {found.log_probability:.3f}, divided {found.score:.3f}")
+    print(f"alpha {alpha}: A {scores['A']:.3f}, B A {scores['B A']:.3f}; the search finds {found.tokens}")
+    assert abs(found.score - max(scores.values())) < 1e-6
 assert search(2, 0.0, OTHER).tokens == [A, END]
 assert search(2, 0.6, OTHER).tokens == [B, A, END]
 # %% [markdown]

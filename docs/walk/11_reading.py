@@ -66,8 +66,8 @@ assert max(before) < 0.4 and copied > 0.9
 assert max(after) > 0.8
 # %% [markdown]
 # Now one line, the six weights of each position in the head that finds more. A row is the position that predicts a word, a column a word of the
-# source. Read along a row: where is most of the weight? Pictures of attention are such tables, with a darker cell for a larger weight, and a diagonal
-# means that words are read in their order. In a translation it bends where the languages order their words in different ways.
+# source. Read along a row: where is most of the weight? Here it is on the diagonal: the model reads the words in their order. Pictures of
+# attention are such tables, with a darker cell for a larger weight. In a translation the diagonal bends where the languages order their words in different ways.
 # %%
 with watch(model) as record, torch.no_grad():
     model(text[:1], text[:1])
@@ -77,9 +77,9 @@ print("      " + "".join(f"{word:6}" for word in text[0].tolist()))
 for word, row in zip(text[0].tolist(), table.tolist()):
     print(f"{word:3}   " + "".join(f"{weight:6.2f}" for weight in row))
 # %% [markdown]
-# With care: a model may copy as well and show less of it. With seed 13 one head finds most words, but the other looks elsewhere,
-# and the mean of both finds only about half of them. And with several layers, one must know which to ask: mostly the last but one of
-# six shows which words belong together (Garg et al., "Jointly Learning to Align and Translate with Transformer Models", 2019).
+# With care: a model may copy as well and show less of it. Set `SEED` to 13 and run this again: one head finds most words, but the other looks
+# elsewhere, and the mean of both finds only about half of them. And with several layers, one must know which to ask: of the paper's six,
+# mostly the last but one shows which words belong together (Garg et al., "Jointly Learning to Align and Translate with Transformer Models", 2019).
 #
 # A translator that you have trained can be drawn. `headway demo` trains one, and then
 # `headway picture runs/demo "Has David already painted the wall?" --out page.html` draws it.
