@@ -45,8 +45,7 @@ source, target = torch.randn(1, 7, 12), torch.randn(1, 5, 12)
 after_self = layer.residuals[0].norm(target + layer.mixer.attention(target, target, Visibility(is_causal=True)))
 after_cross = layer.residuals[1].norm(after_self + layer.cross(after_self, source))
 by_hand = layer.residuals[2].norm(after_cross + layer.feed_forward(after_cross))
-# The memory is what the encoder returns: batch, positions of the source, width.
-torch.testing.assert_close(layer(target, memory_BSD=source), by_hand)
+torch.testing.assert_close(layer(target, memory_BSD=source), by_hand)  # the memory is what the encoder returns
 # %% [markdown]
 # ## Questions
 #
