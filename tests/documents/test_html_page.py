@@ -164,6 +164,26 @@ def test_texts_that_are_seen_apart_are_translated_one_by_one(source: str, texts:
 
 
 @pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        # What is shown under a condition stays under it.
+        ("<p>{% if a > 5 %}one two{% else %}three{% endif %}</p>", "<p>{% if a > 5 %}two one{% else %}three{% endif %}</p>"),
+        ("one two <?php if ($a > 5): ?>three four<?php endif ?>", "two one<?php if ($a > 5): ?>four three<?php endif ?>"),
+        ("{{#each a}}one {{b}} two{{/each}} <% a.each do |b| %>c d<% end %>", "{{#each a}}two {{b}} one{{/each}} <% a.each do |b| %>d c<% end %>"),
+        # A value goes with its words, and is written as it stood.
+        ('one {{ a|default:"x>y" }} <b>two</b>', '<b>two</b> {{ a|default:"x>y" }} one'),
+        ("one <?= $a->b ?> two <%= a > b && c %> three", "three <%= a > b && c %> two <?= $a->b ?> one"),
+        ("one{# a > b #} two", "two one{# a > b #}"),
+        ("<code>{{ a }}</code> one", "one <code>{{ a }}</code>"),
+    ],
+)  # fmt: skip
+def test_tags_of_template_engines_stay(source: str, expected: str) -> None:
+    page = HtmlPage(source)
+    marked = [KeptMarks(block) for block in page.paragraphs]
+    assert page.write([each.expand(reverse(each.text)) for each in marked]) == expected
+
+
+@pytest.mark.parametrize(
     ("source", "text", "expected"),
     [
         ("a <ruby>tokyo<rt>toukyou</rt></ruby> b", "a tokyo b", "A <ruby>TOKYO</ruby> B"),
@@ -274,6 +294,7 @@ def test_well_formed_html_stays_well_formed() -> None:
         "<code>" * 3000, "<img a" * 4000, "&" * 20000, "<b>x</b> " * 2000,
         "<b>" * 3000 + "x" + "</b>" * 3000, "<b>x" * 2000 + "</b>" * 2000,
         "<i translate=\"no\">" * 1000, "<ruby>a<rt>b" * 1500, "<ruby>" * 3000 + "<rt>" * 3000, "<a>x</a>" * 2000, "<label>" * 5000,
+        "{{" * 9000, "{% " * 9000, "<% " * 9000, "<?php " * 9000, "{{a}} " * 2000, "<i " + "{% " * 9000 + ">x",
         "word " * 4000, f"<i {'a= ' * 5000}>x", f"<i a{' ' * 9000}>x",
     ],
     ids=lambda text: text[:8],

@@ -28,7 +28,7 @@ from headway.documents.html.tokens import tokenize
         ("<!-- a -- > x", ["other"]),
         ("<!DOCTYPE html>x", ["other", "text"]),
         ("<![CDATA[ a ]]>x", ["other", "text"]),
-        ("<?php x ?>y", ["other", "text"]),
+        ("<?x y ?>z", ["other", "text"]),
         ("a</>b</ c>d", ["text", "other", "text", "other", "text"]),
         ("x<", ["text"]),
         ("x</", ["text"]),
@@ -48,6 +48,28 @@ def test_tokens_are_those_of_the_standard(source: str, expected: list[str]) -> N
     tokens = list(tokenize(source))
     found = [f"{t.kind} {t.name}{' /' if t.is_closed else ''}".strip() for t in tokens]
     assert found == expected
+    assert "".join(token.text for token in tokens) == source
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("{{ a > b }}x{{{c}}}{% if a <b %}", ["template", "text", "template", "template"]),
+        ("{# a <b> #}<% a > b %><?= a->b ?>", ["template"] * 3),
+        ("<?php a->b", ["template"]),  # to the end of the file
+        ("<div{% if a > b %} c{% endif %}>x", ["open div", "text"]),
+        ("<br <?php a->b ?> c={{d > e}} />", ["open br /"]),
+        # Text may speak of such tags.
+        ("a {{ b<p>c }}", ["text", "open p", "text"]),
+        ("a {{ b\n}} {% c {%", ["text"]),
+        # Of a title, too, but nothing hides its end.
+        ("<title>{% a > b %}<b></title>", ["open title", "template", "text", "close title"]),
+        ("<script>'{%'</script>%}", ["open script", "text", "close script", "text"]),
+    ],
+)  # fmt: skip
+def test_tags_of_template_engines_are_no_html(source: str, expected: list[str]) -> None:
+    tokens = list(tokenize(source))
+    assert [f"{t.kind} {t.name}{' /' if t.is_closed else ''}".strip() for t in tokens] == expected
     assert "".join(token.text for token in tokens) == source
 
 
@@ -81,6 +103,14 @@ def test_attributes_are_read_with_any_quotes_and_without() -> None:
 def test_no_character_is_lost_in_random_markup() -> None:
     chooser = random.Random(3)
     bits = [
+        "{{",
+        "}}",
+        "{%",
+        "%}",
+        "<%",
+        "%>",
+        "<?php ",
+        "?>",
         "<",
         ">",
         "/",

@@ -57,6 +57,8 @@ def translated(source: str, name: str, options: DocumentOptions = GERMAN) -> str
          "<meta name=Description content='A'><meta name=x content=a>"),
         ("<code title=a>b</code><p translate=no title=a>b</p>",) * 2,
         ("<title>a</title>", "<title>A</title>"),
+        # Tags of template engines are written as they stood, in values, too.
+        ("<p title='a &lt; {{ 5 > 4 & 3 }}'>{% if 5 > 4 %}b", "<p title='A &lt; {{ 5 > 4 & 3 }}'>{% if 5 > 4 %}B"),
         # What browsers without scripts show is text, but no part of the text around it; what scripts use stays.
         ("a <noscript>b <i>c</i><img alt=d><p>e</p></noscript> f", 'A <noscript>B <i>C</i><img alt="D"><p>E</p></noscript> F'),
         ("<noscript><link href=a><style>b</style><iframe src=c></iframe></noscript><template><p title=a>b</p></template>",) * 2,

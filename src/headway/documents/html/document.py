@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from headway.documents.blocks import Block
 from headway.documents.html.page import HtmlPage
+from headway.documents.html.tokens import MARKUP
 from headway.documents.html.values import (
     find_language,
     find_values,
@@ -39,7 +40,7 @@ class HtmlDocument:
         if _LATIN.fullmatch(name):
             name = "cp1252"  # as browsers read it
         self._file = read_text_file(data, options.source, name)
-        check_count(self._file.text.count("<"), "tags", MOST_TAGS)
+        check_count(sum(1 for _ in MARKUP.finditer(self._file.text)), "tags", MOST_TAGS)
         source = options.source or find_language(self._file.text)
         self._language = Language(source, options.target if source else "")
         self._values = find_values(self._file.text, source)

@@ -16,6 +16,7 @@ from headway.documents.html.elements import (
     is_void,
 )
 from headway.documents.html.gaps import find_gaps
+from headway.documents.html.templates import make_template
 from headway.documents.html.tokens import Token, tokenize
 
 # A character reference; no character has eight digits.
@@ -24,7 +25,7 @@ _LINE_BREAK = re.compile(r"(?<!\s)\s*[\n\r]\s*")
 
 
 def scan(source: str, language: str = "") -> Iterator[tuple[str, list[Token]]]:
-    """Yield the parts of HTML: text, open, close, void, kept or block, and the tokens of the part.
+    """Yield the parts of HTML: text, template, open, close, void, kept or block, and the tokens of the part.
 
     Args:
         source: The HTML.
@@ -72,6 +73,8 @@ def read_parts(source: str, language: str = "") -> Iterator[Part]:
         raw, name = "".join(token.text for token in tokens), tokens[0].name
         if kind == "text":
             yield Part("text", raw, decode_text(tokens[0]))
+        elif kind == "template":
+            yield make_template(raw)
         elif kind == "block" or name in BORDERS:
             yield Part("break", raw)
         elif kind == "kept" and name in READINGS:
@@ -84,7 +87,7 @@ def read_parts(source: str, language: str = "") -> Iterator[Part]:
 
 
 def _read_text(tokens: Sequence[Token]) -> str:
-    return "".join(decode_text(token) for token in tokens if token.kind == "text")
+    return "".join(decode_text(token) for token in tokens if token.kind in ("text", "template"))
 
 
 def _make_nodes(run: Sequence[Part]) -> Iterator[str | Block]:

@@ -2,7 +2,7 @@
 
 Every character of the source belongs to one token, so that the tokens together are the source again.
 Where a browser drops markup that never ends, it stays one token here. A page that names the namespace of XHTML is XML:
-a CDATA section is text, and no comment.
+a CDATA section is text, and no comment. A tag of a template engine is a token before anything in it means something to HTML.
 """
 
 import re
@@ -10,11 +10,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-_NAME = re.compile(r"[a-zA-Z][^\t\n\f\r />]*+")
-_BETWEEN = re.compile(r"[\t\n\f\r /]*+")  # attributes
+from headway.documents.html.templates import TEMPLATE, TEMPLATE_SOURCE
+
+MARKUP = re.compile(r"<|\{[{%#]")  # may begin here
+_NAME = re.compile(r"[a-zA-Z](?:[^\t\n\f\r />{]|\{(?![{%#]))*+")
+_BETWEEN = re.compile(rf"(?:[\t\n\f\r\ /]|{TEMPLATE_SOURCE})*+", re.VERBOSE)  # attributes
 _ATTRIBUTE = re.compile(r"=?[^\t\n\f\r />=]*+")
 _EQUALS = re.compile(r"[\t\n\f\r ]*+=[\t\n\f\r ]*+")
-_BARE_VALUE = re.compile(r"[^\t\n\f\r >]++")
+_BARE_VALUE = re.compile(rf"(?:{TEMPLATE_SOURCE}|[^\t\n\f\r\ >])++", re.VERBOSE)
 _COMMENT_END = re.compile(r"--!?>")
 _SCRIPT_MARK = re.compile(r"<!--(?!-?>)|-->|<(/?)script(?=[\t\n\f\r />])", re.IGNORECASE)
 _XHTML = re.compile(r"""<html\b[^<>]*\sxmlns\s*=\s*["']http://www\.w3\.org/1999/xhtml["']""")
@@ -40,7 +43,7 @@ class Token:
         is_data: Whether text is a CDATA section, in which nothing is a character reference.
     """
 
-    kind: Literal["text", "open", "close", "other"]
+    kind: Literal["text", "open", "close", "template", "other"]
     text: str
     name: str = ""
     attributes: dict[str, str] = field(default_factory=dict)
@@ -58,9 +61,12 @@ def tokenize(source: str) -> Iterator[Token]:
     """Yield the tokens of a document or a fragment, in linear time."""
     is_xml = _XHTML.search(source, 0, _HEAD) is not None
     raw_text = _RAW_TEXT_OF_XML if is_xml else RAW_TEXT
-    at = text_start = 0
-    while (at := source.find("<", at)) >= 0:
-        token = (_read_section(source, at) if is_xml else None) or _read_markup(source, at)
+    at = text_start = raw_end = 0  # before the last one, tags are text
+    while found := MARKUP.search(source, at):
+        at = found.start()
+        token = _read_template(source, at, raw_end if at < raw_end else len(source))
+        if token is None and at >= raw_end:
+            token = (_read_section(source, at) if is_xml else None) or _read_markup(source, at)
         if token is None:
             at += 1
             continue
@@ -71,9 +77,15 @@ def tokenize(source: str) -> Iterator[Token]:
         if (
             token.kind == "open" and token.name in raw_text and not token.is_closed
         ):  # closed in XHTML
-            at = _find_raw_text_end(source, at, token.name)
+            raw_end = _find_raw_text_end(source, at, token.name)
     if text_start < len(source):
         yield Token("text", source[text_start:])
+
+
+def _read_template(source: str, start: int, end: int) -> Token | None:
+    """Return the tag of a template engine that begins at start, and ends before ``end``; None if there is none."""
+    found = TEMPLATE.match(source, start, end)
+    return Token("template", found[0]) if found else None
 
 
 def _read_section(source: str, start: int) -> Token | None:

@@ -10,6 +10,7 @@ from headway.documents.html.attributes import find_language_attributes, find_nam
 from headway.documents.html.drawings import find_seen
 from headway.documents.html.elements import EMBEDDED, WHOLE, find_code, is_untranslated
 from headway.documents.html.parsing import decode_text, scan
+from headway.documents.html.templates import TEMPLATE
 from headway.documents.html.tokens import Token, tokenize
 from headway.documents.languages import Language
 from headway.documents.paragraph import Paragraph, Translated
@@ -106,10 +107,17 @@ def replace_values(source: str, values: Sequence[Value], translations: Sequence[
     for value, translated in zip(values, translations, strict=True):
         if translated.text != value.text:
             is_text = value.kind == "text"
-            escaped = html.escape(translated.text, quote=False)
+            escaped = _escape(translated.text, source[value.start : value.end])
             written = escaped if is_text else _quote(escaped, source[value.start - 1])
             edits.append(Edit(value.start, value.end, written))
     return apply_edits(source, edits)
+
+
+def _escape(text: str, source: str) -> str:
+    """Return the source of a translated value; tags of template engines are written as in the source of the value."""
+    templates = {html.unescape(found[0]): found[0] for found in TEMPLATE.finditer(source)}
+    parts = TEMPLATE.split(text)
+    return "".join(templates.get(part) or html.escape(part, quote=False) for part in parts)
 
 
 def replace_languages(source: str, language: Language) -> str:

@@ -7,6 +7,7 @@ from markdown_it.token import Token
 
 from headway.documents.blocks import Part, make_kept
 from headway.documents.html.elements import VOID
+from headway.documents.html.templates import make_template
 from headway.documents.markdown.images import OPENING
 from headway.documents.markdown.kept_elements import keep_elements
 
@@ -100,8 +101,10 @@ def _make_part(token: Token, raw: str, places: Sequence[int], source: str) -> It
         yield Part("text", raw, token.content)
     elif kind == "code_inline":
         yield make_kept(raw, " ".join(raw.strip("`").split()))
-    elif kind == "formula" or (kind == "template" and raw.startswith("{{")):
+    elif kind == "formula":
         yield make_kept(raw, " ".join(raw.split()))
+    elif kind == "template":
+        yield make_template(raw)
     elif kind == "link_open" and token.markup == "autolink":
         yield make_kept(raw, raw[1:-1])
     elif kind.endswith("_open"):
