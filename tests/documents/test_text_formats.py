@@ -171,7 +171,7 @@ def test_marks_of_markdown(source: str, expected: str) -> None:
 
 def test_links_follow_the_headings_of_their_file() -> None:
     source = (
-        "# A *b* c!\n\n## D\n\nD\n=\n\n# é {#i}\n\n"
+        "# A *b* c!\n\n## D\n\nD\n=\n\n# é\n\n# f {#i}\n\n"
         "[A](#a-b-c) [D](#d 't') [é](<#%C3%A9>) [x](y#d) [x](#i) <a href='#d-1'>D</a>\n\n[x]: #d-1\n"
     )
     document = open_document(source.encode(), "x.md")
@@ -190,6 +190,13 @@ def test_links_follow_the_headings_of_their_file() -> None:
     assert (
         document.write([Translated(each.text) for each in document.paragraphs]) == source.encode()
     )
+
+
+@pytest.mark.parametrize("name", ["{#a-b}", "{.c #a-b d=e} ", "{: #a-b }"])
+def test_links_to_a_heading_with_a_name_of_its_own_stay(name: str) -> None:
+    document = open_document(f"# A b {name}\n\n[c](#a-b)\n".encode(), "x.md")
+    written = document.write([Translated(f"x {each.text}") for each in document.paragraphs])
+    assert written.decode() == f"# x A b {name}\n\n[x c](#a-b)\n"
 
 
 def test_alternative_texts_of_markdown_are_no_part_of_a_sentence() -> None:

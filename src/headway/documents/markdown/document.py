@@ -22,6 +22,7 @@ _FRONT_MATTER = re.compile(
     r"\A(---|\+\+\+)[ \t]*\r?\n.*?^\1[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE
 )
 _FOOTNOTE = "\ue000\ue001"  # is parsed instead of the beginning of one
+_OWN_NAME = re.compile(r"\{[^{}\n#]*#[^{}\n]*\}\s*\Z")  # of a heading: {#name .class}
 _LABEL_END = re.compile(r"(?<!\\)\]:")
 _LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
 
@@ -58,7 +59,7 @@ class MarkdownDocument:
                 passage.read(edit.replacement).text,
             )
             for passage, edit in zip(self._passages, edits, strict=True)
-            if passage.is_heading
+            if passage.names_itself
         )
         edits = [edit._replace(replacement=names.follow(edit.replacement)) for edit in edits]
         return self._file.encode(apply_edits(self._file.text, edits))
@@ -96,7 +97,8 @@ def _read_passages(text: str, language: str) -> list[Passage]:
             elif places:
                 parts = read_parts(token.children or [], places, text, language)
                 kind: Literal["cell", "text"] = "cell" if is_cell else "text"
-                passages.append(Passage(kind, places[0], parts, language, read, is_heading))
+                names_itself = is_heading and not _OWN_NAME.search(content)
+                passages.append(Passage(kind, places[0], parts, language, read, names_itself))
                 at = places[-1]
         is_cell = token.type in ("td_open", "th_open")
         is_heading = token.type == "heading_open"

@@ -29,7 +29,7 @@ class Passage:
         parts: Its text and markup, whose sources together are its characters in the file.
         language: Language code of the file; "" if it is not known.
         read: Reads the Markdown of a block.
-        is_heading: Whether it is a heading, to which links of the file can lead.
+        names_itself: Whether it is a heading whose text is its name in links of the file.
     """
 
     kind: Literal["text", "cell", "html"]
@@ -37,7 +37,7 @@ class Passage:
     parts: Sequence[Part]
     language: str
     read: Callable[[str], Block]
-    is_heading: bool = False
+    names_itself: bool = False
 
     @cached_property
     def paragraphs(self) -> list[Paragraph[None] | Block]:
