@@ -224,10 +224,19 @@ def test_alternative_texts_of_markdown_are_no_part_of_a_sentence() -> None:
         # Docusaurus, VitePress, Pandoc
         (":::note[a b]\nc\n:::\nd\n", ":::note[A B]\nC\n:::\nD\n"),
         ("::: tip a b\nc\n:::\n", "::: tip A B\nC\n:::\n"), ("::: {.x}\nc\nd\n:::\n", "::: {.x}\nC D\n:::\n"),
+        # MyST: titles, options that are seen, and bodies of text between colons or backticks
+        (":::{admonition} a b\n:class: c\nd\ne\n:::\n", ":::{admonition} A B\n:class: c\nD E\n:::\n"),
+        (":::{figure} a.png\n:alt: b\n:width: 9px\n\nc\n:::\n", ":::{figure} a.png\n:alt: B\n:width: 9px\n\nC\n:::\n"),
+        (":::{code-block} python\n:caption: a\nb\n\nc\n:::\nd\n", ":::{code-block} python\n:caption: A\nb\n\nc\n:::\nD\n"),
+        ("````{note} a\n---\nclass: b\n---\nc\n\n```{python}\nd\n```\n````\n- e\n", "````{note} A\n---\nclass: b\n---\nC\n\n```{python}\nd\n```\n````\n- E\n"),
+        ("- a\n\n  ```{tip}\n  b\n- c\n", "- A\n\n  ```{tip}\n  B\n- C\n"), ("```{python}\na\n```\n(b-c)=\n# d\n", "```{python}\na\n```\n(b-c)=\n# D\n"),
         # GitHub, Obsidian
         ("> [!NOTE]\n> a\n> b\n", "> [!NOTE]\n> A B\n"), ("> [!x]- a\n> b\n", "> [!x]- A\n> B\n"), ("[[a b]] c", "[[a b]] C"),
         # Jekyll, Hugo, snippets, attributes, abbreviations, definitions
         ("{% if a %}\nb\n{% endif %}\n", "{% if a %}\nB\n{% endif %}\n"), ("{{< a >}}\nb\n", "{{< a >}}\nB\n"),
+        ("{% highlight a b %}\nc\n\nd\n{% endhighlight %}\ne\n", "{% highlight a b %}\nc\n\nd\n{% endhighlight %}\nE\n"),
+        ("a\n{%- comment %}\nb\n{%- endcomment %}\n{% raw %}\nc\n{% endraw %}\n", "A\n{%- comment %}\nb\n{%- endcomment %}\n{% raw %}\nC\n{% endraw %}\n"),
+        ('- {{< highlight a "b=1" >}}\n  c\n  {{< /highlight >}}\n- d\n', '- {{< highlight a "b=1" >}}\n  c\n  {{< /highlight >}}\n- D\n'),
         ('a\n--8<-- "b"\n', 'A\n--8<-- "b"\n'), ("[TOC]\n\na\n{: .b }\n", "[TOC]\n\nA\n{: .b }\n"),
         ("*[ab]: c d\n", "*[ab]: C D\n"), ("a\n: b\n: c\n\n: d\n", "A\n: B\n: C\n\n: D\n"),
         # Keys, symbols, marked words
@@ -364,6 +373,11 @@ def test_an_attribute_in_a_table_does_not_end_its_cell() -> None:
 def test_boxes_in_boxes_are_read_to_some_depth() -> None:
     source = "".join(f"{'    ' * depth}!!! note\n" for depth in range(500))
     assert translated(source + "a\n", "x.md") == source + "A\n"
+
+
+def test_directives_in_directives_are_read_to_some_depth() -> None:
+    opening = "".join(f"{'`' * length}{{note}}\n" for length in range(300, 2, -1))
+    assert translated(opening + "a\n", "x.md") == opening + "a\n"
 
 
 def test_a_translation_does_not_become_markup_of_markdown() -> None:

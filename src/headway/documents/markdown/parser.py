@@ -19,6 +19,7 @@ try:
 except ImportError:
     raise HeadwayError('Markdown needs markdown-it-py: pip install "headway[documents]"') from None
 
+from headway.documents.markdown.directives import push_text, read_directive, read_kept_lines
 from headway.documents.markdown.formulas import read_formula, read_formula_block, read_template
 
 Rule = Callable[[StateInline, bool], bool]
@@ -31,7 +32,7 @@ _MARKER = re.compile(
     | :{3,}[ ]*(?:\{.*\}|[\w-]+\[(?P<title_in_brackets>[^\[\]]*)\]|[\w-]*(?:[ ]+(?P<bare_title>[^\s{}][^{}]*?))?)?(?:[ ]*\{.*\})?[ ]*\Z  # other boxes
     | \[![\w-]+\][+-]?(?:[ ]+(?P<note_title>\S.*))?\Z  # GitHub and Obsidian
     | \*\[[^\[\]]+\]:[ ]+(?P<meaning>\S.*)  # an abbreviation
-    | (?:\{%.*%\}|\{\{[<%].*[>%]\}\}|\{:?[ ]*[.\#][^{}]*\}|;?-+8<-+.*|\[TOC\]|\[\[_TOC_\]\])[ ]*\Z
+    | (?:\{%.*%\}|\{\{[<%].*[>%]\}\}|\{:?[ ]*[.\#][^{}]*\}|;?-+8<-+.*|\[TOC\]|\[\[_TOC_\]\]|\([\w:.-]+\)=)[ ]*\Z
     """,
     re.VERBOSE,
 )
@@ -50,8 +51,8 @@ def make_parser() -> MarkdownIt:
         .disable("text_join")
     )
     ended = ["paragraph", "reference", "blockquote", "list"]
-    parser.block.ruler.before("fence", "marker", _read_marker, {"alt": ended})
-    parser.block.ruler.before("fence", "formula", read_formula_block, {"alt": ended})
+    for read in (read_directive, read_kept_lines, _read_marker, read_formula_block):
+        parser.block.ruler.before("fence", read.__name__, read, {"alt": ended})
     parser.inline.ruler.before("escape", "formula", read_formula)
     parser.inline.ruler.before("escape", "template", read_template)
     for rule in parser.inline.ruler.__rules__:
@@ -72,9 +73,7 @@ def _read_marker(state: StateBlock, first: int, last: int, silent: bool) -> bool
     found = find_marker(line)
     if silent or not found:
         return bool(found)
-    if title := next(filter(None, found.group(*_TITLES)), ""):
-        token = state.push("inline", "", 0)
-        token.content, token.map, token.children = title, [first, first + 1], []
+    push_text(state, first, next(filter(None, found.group(*_TITLES)), ""))
     end = first + 1
     if found["box"] and state.blkIndent < _DEEPEST_BOX:
         while end < last and (state.isEmpty(end) or state.sCount[end] >= state.blkIndent + 4):
