@@ -298,6 +298,12 @@ def test_placeholders_variables_and_prices_are_no_formulas(text: str) -> None:
         ("a <i lang=fr>b</i> <i lang=en>c</i>\n\n<p lang=fr title=d>e</p>\n", "A <i lang=fr>b</i> <i lang=en>C</i>\n\n<p lang=fr title=d>e</p>\n"),
         ("| <code>a\\|b</code> | c |\n|--|--|\n", "| <code>a\\|b</code> | C |\n|--|--|\n"),
         ("<code>a</code>\n\n<kbd></kbd> b <code>c </var>`</code>` d", "<code>a</code>\n\n<kbd></kbd> B <code>C </var>`</code>` D"),
+        # An empty line ends no element; the list item or the quote around it does.
+        ('a\n\n<div class="notranslate">\n\nb <div>c</div>\n\n<div>\n\n# d\n\n</div>\n\n</div> <p title=e>f\n\ng\n',
+         'A\n\n<div class="notranslate">\n\nb <div>c</div>\n\n<div>\n\n# d\n\n</div>\n\n</div> <p title="E">F\n\nG\n'),
+        ("- <div translate=no>\n\n  a\n- b\n", "- <div translate=no>\n\n  a\n- B\n"),
+        ("<div translate=no>\n\na\n\nb</div>\n\nc\n", "<div translate=no>\n\na\n\nb</div>\n\nC\n"),
+        ("<p translate=no>a\n\nb\n", "<p translate=no>a\n\nB\n"), ("<div translate=no>a\n</div>\n\nb\n", "<div translate=no>a\n</div>\n\nB\n"),
     ],
 )  # fmt: skip
 def test_elements_in_markdown_that_are_not_translated(source: str, expected: str) -> None:

@@ -9,6 +9,7 @@ from headway.documents.edits import apply_edits
 from headway.documents.html.parsing import read_parts as read_html
 from headway.documents.markdown.anchors import HeadingNames
 from headway.documents.markdown.inline import read_parts
+from headway.documents.markdown.kept_elements import leave_out_elements
 from headway.documents.markdown.parser import make_parser
 from headway.documents.markdown.passage import Passage
 from headway.documents.paragraph import DocumentOptions, Paragraph, Translated
@@ -81,7 +82,7 @@ def _read_passages(text: str, language: str) -> list[Passage]:
 
     passages: list[Passage] = []
     is_cell, is_heading, at = False, False, 0
-    for token in parser.parse(parsed[skipped:], links):
+    for token in leave_out_elements(parser.parse(parsed[skipped:], links), language):
         if token.map and token.type == "definition":
             start, end = lines[token.map[0]][0], lines[token.map[1] - 1][1]
             if found := _LABEL_END.search(text, start, end):

@@ -1,10 +1,62 @@
-"""HTML elements in a Markdown paragraph that are not translated, such as ``<kbd>``."""
+"""HTML elements in Markdown that are not translated, such as ``<kbd>`` in a paragraph and ``<div translate="no">`` around some."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+
+from markdown_it.token import Token
 
 from headway.documents.blocks import Part, find_partners, make_kept
-from headway.documents.html.elements import HIDDEN, is_kept
+from headway.documents.html.elements import ENDED_BY, HIDDEN, is_kept, is_void
+from headway.documents.html.parsing import scan
+from headway.documents.html.tokens import Token as HtmlToken
 from headway.documents.html.tokens import tokenize
+
+
+def leave_out_elements(tokens: Iterable[Token], language: str) -> Iterator[Token]:
+    """Yield the tokens of a file that do not stand in an element that is not translated.
+
+    For Markdown an empty line ends a block of HTML, but not the element that begins in it.
+
+    Args:
+        tokens: The tokens, from `make_parser`.
+        language: Language code of the document; "" if it is not known.
+    """
+    name, depth, level = "", 0, 0
+    for token in tokens:
+        if token.level < level:  # a list item or a quote ends, and what is in it
+            depth = level = 0
+        is_html = token.type == "html_block"
+        if depth:
+            depth, end = _follow(
+                tokenize(token.content if is_html else _join_tags(token)), name, depth
+            )
+            if depth or not is_html:
+                continue
+            assert token.map is not None
+            token.map[0] += token.content.count("\n", 0, end)
+            token.content = token.content[end:]
+        if is_html and token.content:
+            *_, (kind, last) = scan(token.content, language)
+            name = last[0].name
+            if kind == "kept" and name and name not in ENDED_BY:
+                depth, _ = _follow(last, name, 0)
+                level = token.level
+        yield token
+
+
+def _follow(tokens: Iterable[HtmlToken], name: str, depth: int) -> tuple[int, int]:
+    """Return how often an element of a name is open behind tags, and how many characters of them it takes."""
+    taken = 0
+    for token in tokens:
+        taken += len(token.text)
+        if token.name == name and not is_void(token):
+            depth += {"open": 1, "close": -1}.get(token.kind, 0)
+        if depth == 0:
+            break
+    return depth, taken
+
+
+def _join_tags(token: Token) -> str:
+    return "".join(part.content for part in token.children or [] if part.type == "html_inline")
 
 
 def keep_elements(parts: Sequence[Part], language: str) -> list[Part]:
