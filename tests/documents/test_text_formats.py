@@ -151,6 +151,17 @@ def test_a_page_has_the_direction_of_its_translation(
         ("a \\[^b c] d[^e f]", "A \\[^B C] D\\[^E F]"),
         ("$x_1$ is {{ b.c }} at https://a.b/c_d.\n", "$x_1$ IS {{ b.c }} AT https://a.b/c_d.\n"),
         ("---\na: b\n---\nc\n", "---\na: b\n---\nC\n"),
+        # Pandoc ends it with dots, Hugo may write JSON. An empty line makes a rule of ---, unless a key follows.
+        ("---\na: b\n...\nc\n", "---\na: b\n...\nC\n"),
+        ("---\n\na: b\n---\nc\n", "---\n\na: b\n---\nC\n"),
+        ("---\n\n# a\n\nb\n\n---\n", "---\n\n# A\n\nB\n\n---\n"),
+        ('{\n "a": {\n "b": "c"\n }\n}\nd\n', '{\n "a": {\n "b": "c"\n }\n}\nD\n'),
+        ("{ a }\n\n}\n", "{ A }\n\n}\n"),
+        # Comments, names of paragraphs, citations and people
+        ("[//]: # (a)\n[c]: <> 'a'\n[c]: #d 'a'\n", "[//]: # (a)\n[c]: <> 'a'\n[c]: #d 'A'\n"),
+        ("a ^b-c\n\n^d\n\ne^f\n", "A ^b-c\n\n^d\n\nE^F\n"),
+        ("a [@b2020, p. 5; @c] d [-@e].", "A [@b2020, p. 5; @c] D [-@e]."),
+        ("a @b_c.d/e, f@g.h @ [@i](j).", "A @b_c.d/e, F@G.H @ [@i](j)."),
         ("<p>a <b>b</b></p>\n\n<!-- c -->\n", "<p>A <b>B</b></p>\n\n<!-- c -->\n"),
         ("![a](b.png 'c') ![x *y*](d)", "![A](b.png 'C') ![X *Y*](d)"),
         ("![A *nice* cat](a.png) ![a [b] `c`](d)", "![A *NICE* CAT](a.png) ![A [B] `c`](d)"),

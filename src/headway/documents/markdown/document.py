@@ -19,8 +19,15 @@ from headway.text.words import Span
 LARGEST = 1_000_000  # characters
 MOST_MARKS = 50_000  # the parser takes a second for as many
 _MARKS = re.compile(r"[\n\r\[\]*_`<&\\|$~]")
+# YAML, TOML or JSON. A line --- with an empty one behind it is a rule, unless a key of YAML follows.
 _FRONT_MATTER = re.compile(
-    r"\A(---|\+\+\+)[ \t]*\r?\n.*?^\1[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE
+    r"""
+    \A (?: ---[ \t]*\r?\n (?=[ \t]*\S|\s*[\w-]+:) .*? ^(?:---|\.\.\.)
+      | \+\+\+[ \t]*\r?\n .*? ^\+\+\+
+      | \{[ \t]*\r?\n \s*"[^"\n]*"[ \t]*: .*? ^\}
+    ) [ \t]*(?:\r?\n|\Z)
+    """,
+    re.DOTALL | re.MULTILINE | re.VERBOSE,
 )
 _FOOTNOTE = "\ue000\ue001"  # is parsed instead of the beginning of one
 _OWN_NAME = re.compile(r"\{[^{}\n#]*#[^{}\n]*\}\s*\Z")  # of a heading: {#name .class}

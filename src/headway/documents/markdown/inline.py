@@ -11,11 +11,12 @@ from headway.documents.html.templates import make_template
 from headway.documents.markdown.images import OPENING
 from headway.documents.markdown.kept_elements import keep_elements
 
-# Bare addresses, names of pages, keys and symbols are kept as text; footnotes, marks of words and check boxes are marks.
+# Bare addresses, names of pages and people, keys and symbols are kept as text; footnotes, citations, names of paragraphs, marks
+# of words and check boxes are marks.
 _KEPT = re.compile(
-    r"(?P<code>https?://[^\s<>()\[\]]+[^\s<>()\[\].,;:!?*_'\"]|\[\[[^\[\]\n]+\]\]|\+\+[\w+-]+\+\+|(?<!\w):[a-z][a-z0-9_+-]*:(?!\w))"
+    r"(?P<code>https?://[^\s<>()\[\]]+[^\s<>()\[\].,;:!?*_'\"]|\[\[[^\[\]\n]+\]\]|\+\+[\w+-]+\+\+|(?<!\w):[a-z][a-z0-9_+-]*:(?!\w)|(?<![\w@/.-])@[^\W\d](?:[\w:/.-]*\w)?)"
     r"|(?P<start>\A\[[ xX]\]\s)"
-    r"|\[\^[^\]\s]{1,100}\]|(?<![\w=])==(?=\w)|(?<=\w)==(?![\w=])"
+    r"|\[\^[^\]\s]{1,100}\]|\[-?@\w[^\[\]\n]*\]|(?<!\S)\^[\w-]+\Z|(?<![\w=])==(?=\w)|(?<=\w)==(?![\w=])"
 )
 # A definition, or that of a footnote, which begins a text of its own at the beginning of a line.
 _DEFINITION = re.compile(r": |\[\^[^\]\s]{1,100}\]:")

@@ -8,10 +8,11 @@ from markdown_it.common.utils import unescapeAll
 from headway.documents.blocks import Part
 from headway.text.languages import is_translatable
 
-# From the bracket that ends the label to the end of the link; the parser has found that it is one.
+# From the bracket that ends the label to the end of the link; the parser has found that it is one. A definition without an
+# address is a comment: [//]: # (This is a comment)
 _TITLE = re.compile(
     r"""
-    \](?:\(|:) \s*+ (?:<[^<>\n]*+>|\S++) \s++
+    \](?:\(|:(?!\s*+(?:\#|<>)\s)) \s*+ (?:<[^<>\n]*+>|\S++) \s++
     ( "(?:[^"\\\n]|\\.)*+" | '(?:[^'\\\n]|\\.)*+' | \((?:[^()\\\n]|\\.)*+\) )
     \s*+ \)? \s*+ \Z
     """,
