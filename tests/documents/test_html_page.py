@@ -119,6 +119,11 @@ def translated(source: str) -> list[str]:
         ("<a href=\"/notranslate-info\" class='notranslate-x'>one</a> two", ["one two"]),
         ('<p data-translate="no" title="translate=no" "translate=no">one</p>', ["one"]),
         ("<b translate>one</b> <b translate=yes>two</b>", ["one two"]),
+        ("<code translate=yes>one</code> <var translate>two</var> <code>x</code>", ["one two _"]),
+        (
+            "<code translate=yes class=notranslate>x</code> one <pre translate=yes>x</pre>",
+            ["_ one "],
+        ),
     ],
 )
 def test_attributes_say_what_is_left_alone(source: str, texts: list[str]) -> None:

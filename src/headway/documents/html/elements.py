@@ -20,9 +20,8 @@ CONTROLS = frozenset({
 })  # fmt: skip
 BORDERS = BLOCKS | CONTROLS  # a text ends at their tags
 READINGS = frozenset({"rp", "rt", "rtc"})  # how the word before them is pronounced
-KEPT = (RAW_TEXT - {"title"}) | READINGS | {
-    "code", "kbd", "samp", "var", "pre", "svg", "math", "template", "object",
-}  # fmt: skip
+_CODE = frozenset({"code", "kbd", "samp", "var"})  # unless they have translate="yes"
+KEPT = (RAW_TEXT - {"title"}) | READINGS | _CODE | {"pre", "svg", "math", "template", "object"}
 # Their text is not seen, or not as a part of the text around them.
 HIDDEN = RAW_TEXT | {"svg", "template", "object"}
 EMBEDDED = ("iframe", "object", "svg", "textarea")  # kept, but not their attributes
@@ -83,7 +82,8 @@ def is_kept(token: Token, language: str) -> bool:
     """Return whether an opening tag begins an element that stays as it is; see `is_untranslated`."""
     if token.kind != "open" or is_void(token):
         return False
-    return token.name in KEPT or is_untranslated(token, language)
+    is_text = token.name in _CODE and token.attributes.get("translate", "no").lower() in ("", "yes")
+    return (token.name in KEPT and not is_text) or is_untranslated(token, language)
 
 
 class OpenElements:
