@@ -40,14 +40,13 @@ def join_fields(parts: Sequence[Part | FieldMark]) -> list[Part]:
             out.append(part)
             continue
         if part.kind == "begin":
-            begins.append(_Field(len(out)))
+            begins.append(_Field(len(out), []))
             if len(begins) > MAX_DEPTH:
                 begins = []  # nobody writes that; all of them become plain markup
         elif begins and part.kind == "separate":
             begins[-1] = begins[-1]._replace(separate=len(out))
         elif begins and not part.kind:
-            instruction = begins[-1].instruction + part.instruction
-            begins[-1] = begins[-1]._replace(instruction=instruction)
+            begins[-1].instruction.append(part.instruction)
         is_end = part.kind == "end"
         kind: Literal["close", "point"] = "close" if is_end and not begins else "point"
         out.append(Part(kind, (part.piece,), is_element=False))
@@ -62,13 +61,13 @@ class _Field(NamedTuple):
 
     Attributes:
         begin: The number of the part that begins it.
+        instruction: What it shows, in pieces.
         separate: The number of the part before its result; -1: it has no result.
-        instruction: What it shows.
     """
 
     begin: int
+    instruction: list[str]
     separate: int = -1
-    instruction: str = ""
 
 
 def _join_field(field: _Field, parts: list[Part]) -> list[Part]:
@@ -80,9 +79,19 @@ def _join_field(field: _Field, parts: list[Part]) -> list[Part]:
     pieces = tuple(piece for part in head for piece in part.pieces)
     if field.separate < 0:
         return [Part("point", pieces)]
-    words = field.instruction.split(maxsplit=1)
-    kind = words[0].upper() if words else ""
-    is_form = kind == _FORM and any(is_translatable(part.text) for part in result)
-    is_kept = kind not in _TEXTS and not is_form
-    name = "field"
-    return [Part("open", pieces, name=name, is_kept=is_kept), *result, parts[-1]._replace(kind="close", name=name)]  # fmt: skip
+    instruction = "".join(field.instruction)
+    is_form = _find_kind(instruction) == _FORM and any(
+        is_translatable(part.text) for part in result
+    )
+    is_kept = not shows_text(instruction) and not is_form
+    opening = Part("open", pieces, name="field", is_kept=is_kept)
+    return [opening, *result, Part("close", parts[-1].pieces, name="field")]
+
+
+def shows_text(instruction: str) -> bool:
+    """Return whether the result of a field is text of the document."""
+    return _find_kind(instruction) in _TEXTS
+
+
+def _find_kind(instruction: str) -> str:
+    return next(iter(instruction.split(maxsplit=1)), "").upper()

@@ -26,7 +26,7 @@ class RunDialect:
         numbered: Wrappers whose identifiers differ where nothing else does.
         transparent: Elements around runs or text whose tags a translation lacks.
         ranges: Names of pairs of elements that mark a range.
-        kept: Wrappers whose text stays as it is.
+        kept: Wrappers that are fields: their text stays unless it is text of the document.
         formulas: Elements whose text stays as it is, and stands for a word.
         characters: Elements that are written as a character.
         is_trimmed: Whether space at the ends of a text counts only with ``xml:space="preserve"``.

@@ -3,7 +3,7 @@
 import html
 import re
 
-from headway.documents.office.fields import FieldMark, join_fields
+from headway.documents.office.fields import FieldMark, join_fields, shows_text
 from headway.documents.office.inline import InlineParagraph, Part, Piece, Style
 from headway.documents.office.inline_reading import make_paragraph
 from headway.documents.office.run_dialect import BARE, RunDialect
@@ -64,7 +64,9 @@ class RunReader:
             self._text = [] if is_open else None
             self._opened = token
         elif is_open and name in dialect.wrappers:
-            is_kept = name in dialect.kept and not _is_link(token)
+            is_kept = name in dialect.kept and not shows_text(
+                token.attributes.get(f"{self.prefix}instr", "")
+            )
             key = "" if is_kept or name in dialect.described else token.source
             if name in dialect.numbered:
                 key = _NUMBER.sub("", key)
@@ -156,11 +158,6 @@ class RunReader:
         if self.end < 0:
             self.end = closing.start
         return make_paragraph(join_fields(self._parts))
-
-
-def _is_link(token: XmlToken) -> bool:
-    """Return whether an element with a field in an attribute is a link, whose text is translated."""
-    return any("HYPERLINK" in value or "REF " in value for value in token.attributes.values())
 
 
 def _name_range(token: XmlToken) -> str:
