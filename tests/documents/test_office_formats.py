@@ -10,12 +10,15 @@ from collections.abc import Callable
 import pytest
 
 from headway.documents.kept_marks import KeptMarks
+from headway.documents.office.inline import Part, Piece, Style
+from headway.documents.office.inline_reading import make_paragraph
 from headway.documents.opening import OFFICE as OFFICE_KINDS
 from headway.documents.opening import open_document
-from headway.documents.paragraph import DocumentOptions, Paragraph, Translated
+from headway.documents.paragraph import DocumentOptions, Paragraph, Translated, walk
 from headway.errors import HeadwayError
 from headway.text.word_links import WordLinks
 from headway.text.words import find_words
+from support.bounds import time_growth
 from support.document_promises import changed, damaged, unchanged
 from support.documents import make_file, translate
 from support.office_damage import HOSTILE, ILL_FORMED
@@ -53,6 +56,12 @@ def make_text(content: str) -> bytes:
     """Return a document of OpenDocument."""
     members = [("mimetype", "application/vnd.oasis.opendocument.text"), ("content.xml", content)]
     return write_zip(members)
+
+
+def kept_upper(paragraph: Paragraph[object]) -> Translated:
+    """Return the text in capitals but for the texts that stay; nothing says which words belong together."""
+    marks = KeptMarks(paragraph)
+    return marks.expand(Translated(marks.text.upper()))
 
 
 def translated_word(body: str, translate: Callable[[Paragraph[object]], Translated] = upper) -> str:
@@ -166,6 +175,44 @@ RUBY = f"<w:ruby><w:rubyPr/><w:rt>{run('x')}</w:rt><w:rubyBase>{{}}</w:rubyBase>
 )  # fmt: skip
 def test_runs_of_word_processing(source: str, expected: str) -> None:
     assert merged(translated_word(f"<w:p>{source}</w:p>")) == f"<w:p>{merged(expected)}</w:p>"
+
+
+@pytest.mark.parametrize("styles", [[""], ["", "<w:b/>"], ["", "<w:b/>", "<w:b/>"]])
+def test_the_time_for_texts_that_become_one_grows_with_their_number(styles: list[str]) -> None:
+    def work(count: int) -> None:
+        pieces = [(Piece(number, number, Style(style)),) for number, style in enumerate(styles * count)]  # fmt: skip
+        text = make_paragraph([Part("text", piece, "some-text" * 3) for piece in pieces]).text
+        assert len(text) == 27 * len(pieces)
+
+    assert time_growth(work, 6_000 // len(styles)) < 9
+
+
+def test_a_word_that_is_cut_often_has_the_style_of_most_of_its_letters() -> None:
+    runs = run("a wo") + run("r", BOLD) + run("ds", BOLD) + run("!", "<w:rPr><w:i/></w:rPr>")
+    assert translated_word(f"<w:p>{runs}</w:p>") == (f"<w:p>{run('A')}{run(' WORDS!', BOLD)}</w:p>")
+
+
+def test_the_result_of_a_field_that_stays_keeps_all_of_its_runs() -> None:
+    page = run("1") + run("2", BOLD)
+    written = translated_word(f"<w:p>{run('on ')}{field(' PAGE ', page)}{run(' now')}</w:p>")
+    assert re.findall(r"<w:t>(\d)</w:t>", written) == ["1", "2"]
+
+
+def test_a_field_in_the_result_of_a_field_stays_in_it() -> None:
+    inner = field(" PAGEREF a ", run("7"))
+    outer = field(" HYPERLINK a ", run("on ") + inner + run(" so"))
+    [paragraph] = open_document(make_word(f"<w:p>{run('See ')}{outer}</w:p>"), "x.docx").paragraphs
+    assert paragraph.text == "See on 7 so"
+    assert [(each.start, each.end) for each in walk(paragraph.elements)] == [(4, 11), (7, 8)]
+
+
+@pytest.mark.parametrize("instruction", [" ref _Ref1 ", 'QUOTE "x"', " TOC ", " PAGEREF a ", ' DOCPROPERTY "REF no" '])  # fmt: skip
+def test_a_field_is_text_or_stays_however_it_is_written(instruction: str) -> None:
+    simple = f"<w:fldSimple w:instr='{instruction}'>{run('two dogs')}</w:fldSimple>"
+    is_text = "PA" not in instruction and "DOC" not in instruction
+    for each in (simple, field(instruction, run("two dogs"))):
+        written = translated_word(f"<w:p>{run('See ')}{each}{run(' now')}</w:p>", kept_upper)
+        assert ("TWO DOGS" in written, "two dogs" in written) == (is_text, not is_text)
 
 
 def test_elements_follow_their_words() -> None:

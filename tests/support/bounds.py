@@ -2,9 +2,11 @@
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from timeit import repeat
 
 STATUS, RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
@@ -13,6 +15,18 @@ def _memory(name: str) -> int:
     found = re.search(rf"{name}:\s+(\d+) kB", STATUS.read_text())
     assert found
     return int(found[1])
+
+
+def time_growth(work: Callable[[int], object], count: int) -> float:
+    """Return how many times as long some work takes for four times of a count: about 4, or 16 if the time is its square.
+
+    Of three times the shortest counts, because a busy machine disturbs some.
+    """
+    once, fourfold = (
+        min(repeat(partial(work, each), number=1, repeat=3, timer=time.process_time))
+        for each in (count, 4 * count)
+    )
+    return fourfold / once
 
 
 @contextmanager

@@ -1,20 +1,24 @@
 """Paragraphs made of text and markup: words in one style, elements with their partners."""
 
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, groupby
 
 from headway.documents.blocks import MAX_DEPTH, is_behind_a_word
 from headway.documents.office.inline import Inline, InlineParagraph, Part, Piece, Style
 from headway.documents.paragraph import Element
 
+_PIECE = re.compile(r"\s+|\S+")
+
 
 def make_paragraph(parts: Sequence[Part]) -> InlineParagraph:
     """Return the paragraph of text and markup."""
-    parts = _merge_neighbors(parts)
+    parts = [*_join_texts(_merge_neighbors(parts))]
     builder = _Builder(parts, _find_partners(parts))
     elements, style = builder.build(0, len(parts), None)
-    return InlineParagraph(builder.text, elements, builder.breaks, style)
+    return InlineParagraph("".join(builder.texts), elements, builder.breaks, style)
 
 
 def is_balanced(parts: Sequence[Part]) -> bool:
@@ -42,30 +46,62 @@ def _merge_neighbors(parts: Sequence[Part]) -> list[Part]:
                 continue
         is_end = part.kind == "close" and part.is_element
         closed = keys.pop() if is_end else ""
-        if out and part.kind == out[-1].kind == "text":
-            out[-1:] = _join_texts(out[-1], part)
-        else:
-            out.append(part)
+        out.append(part)
     return out
 
 
-def _join_texts(left: Part, right: Part) -> list[Part]:
-    """Return two neighboring texts as one if they look the same; a word gets one style.
+def _join_texts(parts: Sequence[Part]) -> Iterator[Part]:
+    """Yield parts in which neighboring texts that look the same are one text, and a word has one style."""
+    kept = 0  # elements around a part whose text stays, and with it all of its pieces
+    for is_text, group in groupby(parts, key=lambda part: part.kind == "text"):
+        if is_text and not kept:
+            yield from _join_equal(_share_words([*_join_equal(group)]))
+            continue
+        for part in group:
+            if part.is_element and (kept or part.is_kept):
+                kept += {"open": 1, "close": -1}.get(part.kind, 0)
+            yield part
 
-    A program may cut a word anywhere. Its style in the translation can only be that of most of its letters.
+
+def _join_equal(texts: Iterable[Part]) -> Iterator[Part]:
+    """Yield one text for neighboring texts of one style."""
+    for _, group in groupby(texts, key=_style_key):
+        first, *others = group
+        pieces = chain(first.pieces, *(each.pieces for each in others))
+        text = "".join([first.text, *(each.text for each in others)])
+        yield first._replace(text=text, pieces=tuple(dict.fromkeys(pieces)))
+
+
+def _share_words(texts: Sequence[Part]) -> list[Part]:
+    """Return neighboring texts divided so that each word is in one of them, whose style most of its letters have.
+
+    A program may cut a word anywhere. What is raised or lowered is a part of a word on purpose.
     """
-    first, second = left.pieces[0].style, right.pieces[0].style
-    if first is None or second is None or first.key == second.key:
-        return [left._replace(text=left.text + right.text, pieces=left.pieces + right.pieces)]
-    if first.is_shifted or second.is_shifted:
-        return [left, right]
-    if left.text[-1:].strip() == "" or right.text[:1].strip() == "":
-        return [left, right]
-    tail, head = left.text.split()[-1], right.text.split()[0]
-    moved = len(head) if len(head) <= len(tail) else -len(tail)
-    joined, at = left.text + right.text, len(left.text) + moved
-    texts = [left._replace(text=joined[:at]), right._replace(text=joined[at:])]
-    return [part for part in texts if part.text]
+    if len(texts) < 2:
+        return [*texts]
+    pieces = [(piece, text) for text in texts for piece in _PIECE.findall(text.text)]
+    out: list[Part] = []
+    for is_shared, group in groupby(pieces, key=_is_plain_word):
+        word = [*group]
+        if is_shared:
+            sizes, owners = Counter[str | None](), {_style_key(text): text for _, text in word}
+            for piece, text in word:
+                sizes[_style_key(text)] += len(piece)
+            [(key, _)] = sizes.most_common(1)  # the first one of several
+            word = [("".join(piece for piece, _ in word), owners[key])]
+        out += [text._replace(text=piece) for piece, text in word]
+    return out
+
+
+def _is_plain_word(item: tuple[str, Part]) -> bool:
+    piece, text = item
+    style = text.pieces[0].style
+    return not (piece.isspace() or (style and style.is_shifted))
+
+
+def _style_key(text: Part) -> str | None:
+    style = text.pieces[0].style
+    return style and style.key
 
 
 def _find_partners(parts: Sequence[Part]) -> dict[int, int]:
@@ -93,7 +129,8 @@ class _Builder:
 
     parts: Sequence[Part]
     partner: dict[int, int]
-    text: str = ""
+    texts: list[str] = field(default_factory=list)
+    length: int = 0
     breaks: list[Piece] = field(default_factory=list)
 
     def build(
@@ -111,7 +148,7 @@ class _Builder:
         while at < last:
             part = self.parts[at]
             if part.kind == "break":
-                self.text += "\n"
+                self._add("\n")
                 self.breaks += part.pieces
                 at += 1
                 continue
@@ -121,8 +158,7 @@ class _Builder:
                 continue
             own = part.pieces[0].style
             if own is not None and own.is_raised and self._is_note_mark(at):
-                start = len(self.text)
-                point = Element(start, start, Inline(part.pieces))
+                point = Element(self.length, self.length, Inline(part.pieces))
                 (out if group is None else after_group).append(point)
                 at += 1
                 continue
@@ -132,21 +168,27 @@ class _Builder:
                 after_group, current = [], own
                 is_main = own is None or (main is not None and own.key == main.key)
                 group = (
-                    None if is_main else Element(len(self.text), 0, Inline(style=own), kind="style")
+                    None if is_main else Element(self.length, 0, Inline(style=own), kind="style")
                 )
                 out += [] if group is None else [group]
-            self.text += part.text
+            self._add(part.text)
             if group is not None:
                 group.inner += after_group
-                group.end, after_group = len(self.text), []
+                group.end, after_group = self.length, []
             at += 1
         return out + after_group, main
+
+    def _add(self, text: str) -> None:
+        if text:
+            self.texts.append(text)
+            self.length += len(text)
 
     def _is_note_mark(self, at: int) -> bool:
         """Return whether a text is the mark of a note behind a word, which is no part of the word."""
         following = self.parts[at + 1 : at + 2]
         after = following[0].text[:1] if following and following[0].kind == "text" else " "
-        return is_behind_a_word(self.text[-1:] or " ", self.parts[at].text, after)
+        before = self.texts[-1][-1] if self.texts else " "
+        return is_behind_a_word(before, self.parts[at].text, after)
 
     def _find_main_style(self, first: int, last: int) -> Style | None:
         """Return the style of most text.
@@ -178,16 +220,16 @@ class _Builder:
 
     def _make_element(self, at: int, style: Style | None) -> tuple[Element[Inline], int]:
         """Return the element of a part, and the number of the part behind the element."""
-        part, start = self.parts[at], len(self.text)
+        part, start = self.parts[at], self.length
         if at not in self.partner:
             kind = "end" if part.kind == "close" else ""
             return Element(start, start, Inline(part.pieces), kind=kind), at + 1
         end = self.partner[at]
         if part.is_kept:
             inside = self.parts[at : end + 1]
-            self.text += "".join(" " if each.kind == "break" else each.text for each in inside)
+            self._add("".join(" " if each.kind == "break" else each.text for each in inside))
             pieces = tuple(piece for each in inside for piece in each.pieces)
-            return Element(start, len(self.text), Inline(pieces), is_kept=True), end + 1
+            return Element(start, self.length, Inline(pieces), is_kept=True), end + 1
         inner, style = self.build(at + 1, end, style)
         content = Inline(part.pieces, self.parts[end].pieces, style)
-        return Element(start, len(self.text), content, inner, kind="markup"), end + 1
+        return Element(start, self.length, content, inner, kind="markup"), end + 1
