@@ -1,13 +1,16 @@
 """Documents of text formats: through translators whose result is known, only the text changes."""
 
 from collections.abc import Callable
+from contextlib import suppress
 
 import pytest
 
 from headway.documents.opening import SUFFIXES, check_is_lines, is_document, open_document
+from headway.documents.paragraph import Translated
 from headway.errors import HeadwayError
 from headway.text import file_kinds
-from support.document_promises import SHAPES, changed, damaged, read_shape, unchanged
+from support.bounds import time_growth
+from support.document_promises import CUE, SHAPES, changed, damaged, read_shape, unchanged
 from support.documents import MAKERS
 
 
@@ -15,6 +18,36 @@ from support.documents import MAKERS
 @pytest.mark.parametrize("promise", [unchanged, changed, damaged])
 def test_documents_keep_their_promises(suffix: str, promise: Callable[[str, int], str]) -> None:
     assert [broken for seed in range(15) if (broken := promise(suffix, seed))] == []
+
+
+XLIFF = "<xliff version='1.2'><file><body>{}</body></file></xliff>"
+
+
+@pytest.mark.parametrize(
+    ("suffix", "count", "make"),
+    [
+        (".json", 1_500, lambda n: f'["{"%s a | " * n}"]'),
+        (".po", 1_500, lambda n: 'msgid "a"\n' * n),
+        (".po", 4_000, lambda n: 'msgid ""\n' + f'"{"a" * 99}"\n' * n + 'msgstr ""\n'),
+        (".po", 1_000, lambda n: '#| msgid "b"\n' * n + '#, fuzzy\nmsgid "a"\nmsgstr "b"\n'),
+        pytest.param(".po", 2_500, lambda n: f'msgid "{"a" * 600}"\nmsgstr ""\n\n' * n, marks=pytest.mark.slow),
+        pytest.param(".srt", 4_000, lambda n: CUE + f"[a]{' ' * 90}" * n, marks=pytest.mark.slow),
+        pytest.param(".srt", 2_000, lambda n: CUE + "a<i>b</i>\n" * n, marks=pytest.mark.slow),
+        (".xlf", 1_000, lambda n: XLIFF.format("<trans-unit><source>" + "<mrk mtype='seg'>" * n + "a" + "</mrk>" * n + "</source></trans-unit>")),
+        (".xlf", 1_000, lambda n: XLIFF.format("<trans-unit><source>a</source><seg-source>" + "".join(f"<mrk mtype='seg' mid='{k}'>" for k in range(n)) + "a" + "</mrk>" * n + "</seg-source></trans-unit>")),
+        (".xlf", 1_000, lambda n: XLIFF.format("<data>" * n + "</data>" * n)),
+        pytest.param(".xlf", 2_000, lambda n: XLIFF.format(f"<trans-unit><source>a</source><note>{'b' * 900}</note></trans-unit>" * n), marks=pytest.mark.slow),
+    ],
+)  # fmt: skip
+def test_the_time_for_a_file_grows_with_its_size(
+    suffix: str, count: int, make: Callable[[int], str]
+) -> None:
+    def work(count: int) -> None:
+        with suppress(HeadwayError):
+            document = open_document(make(count).encode(), f"x{suffix}")
+            document.write([Translated(each.text.upper()) for each in document.paragraphs])
+
+    assert time_growth(work, count) < 6
 
 
 @pytest.mark.slow

@@ -749,6 +749,18 @@ def test_a_new_header_of_a_catalog_names_the_encoding_of_the_file() -> None:
     assert 'msgstr[0] "Ä"' in written.decode("cp1252")
 
 
+def test_the_encoding_of_a_catalog_is_that_of_its_header() -> None:
+    comment = "# Müller: from charset=ISO-8859-1\n"
+    header = HEADER.replace("\nmsgstr", "\n  msgstr")
+    for source in (
+        f'{comment}{header}\nmsgid "ä"\nmsgstr ""\n',
+        f'msgid "charset=cp1252 ä"\nmsgstr ""\n\n{header}',
+    ):
+        document = open_document(source.encode(), "x.po", GERMAN)
+        written = document.write([Translated("ß") for _ in document.paragraphs]).decode()
+        assert 'msgstr "ß"' in written
+
+
 def test_translations_of_a_catalog_stay() -> None:
     source = '#, fuzzy, c-format\n#| msgid "z"\nmsgid "a"\nmsgstr "b"\n\nmsgid "c"\nmsgstr "d"\n'
     assert translated(source, "x.po") == '#, c-format\nmsgid "a"\nmsgstr "A"\n\nmsgid "c"\nmsgstr "d"\n'  # fmt: skip
@@ -996,6 +1008,14 @@ def test_words_do_not_stay_in_json(value: str) -> None:
 def test_the_language_of_a_json_file_stays() -> None:
     source = '{"lang": "en", "a": {"site_locale": "it", "language": "it is"}, "languageCode": "de"}'
     assert translated(source, "x.json") == source.replace("it is", "IT IS")
+
+
+@pytest.mark.parametrize(
+    ("name", "source"), [("x.json", '["a' + " | a" * 100_001 + '"]'), ("x.srt", "1\n00:00:01,000 --> 00:00:02,000\n" + "[a] " * 100_001)]
+)  # fmt: skip
+def test_plural_forms_and_notes_count_as_parts_of_a_file(name: str, source: str) -> None:
+    with pytest.raises(HeadwayError, match=r"has 100,00\d .*: split it into files below 100,000$"):
+        open_document(source.encode(), name)
 
 
 def test_plural_forms_in_json_are_texts_of_their_own() -> None:

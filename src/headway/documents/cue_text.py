@@ -70,7 +70,8 @@ def write_cue(block: Block, translated: Translated, has_references: bool, line_e
         if is_markup:
             written += part
             continue
-        ends = [place - at for place in breaks if at <= place < at + len(part)]
+        own = slice(bisect_left(breaks, at), bisect_left(breaks, at + len(part)))
+        ends = [place - at for place in breaks[own]]
         first, *rest = [part[start:end] for start, end in pairwise([0, *ends, len(part)])]
         broken = line_end.join([first, *(piece.removeprefix(" ") for piece in rest)])
         written += html.escape(broken, quote=False) if has_references else broken

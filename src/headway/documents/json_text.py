@@ -6,6 +6,7 @@ the plural forms of a text with ``|`` between them.
 
 import json
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -74,7 +75,7 @@ class JsonDocument:
     def __init__(self, data: bytes, options: DocumentOptions, *, is_arb: bool = False) -> None:
         self._file = read_text_file(data, options.source)
         text = self._file.text
-        check_count(len(re.findall(r"[\[{,]", text)), "values")
+        check_count(len(re.findall(r"[\[{,|]", text)), "values and plural forms")
         try:
             json.loads(text)
         except RecursionError:
@@ -123,7 +124,10 @@ def _split_forms(text: str) -> list[str]:
     """
     breaks = [] if is_message(text) else [found.span() for found in _FORM_BREAK.finditer(text)]
     kept = find_kept_text(text) if breaks else []
-    breaks = [(a, b) for a, b in breaks if not any(k.start <= a < k.end for k in kept)]
+    inside = [
+        place for each in kept for place in each[:2]
+    ]  # sorted: between an odd one and the next
+    breaks = [span for span in breaks if bisect_right(inside, span[0]) % 2 == 0]
     places = [0, *(place for span in breaks for place in span), len(text)]
     return [text[start:end] for start, end in pairwise(places)]
 

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 from headway.documents.text_file import check_count
@@ -23,7 +24,12 @@ class Message:
     keyword: str
     start: int
     end: int
-    text: str = ""
+    lines: list[str] = field(default_factory=list)
+
+    @cached_property
+    def text(self) -> str:
+        """Its lines in one."""
+        return "".join(self.lines)
 
 
 class Comment(NamedTuple):
@@ -86,7 +92,7 @@ def read_entries(text: str) -> list[Entry]:
     for number, line in enumerate(re.findall(r"[^\n]*\n|[^\n]+\Z", text), start=1):
         entry, content = entries[-1], line.strip()
         start, at = at, at + len(line)
-        is_whole = bool(entry.strings)
+        is_whole = bool(entry.messages) and entry.messages[-1].keyword.startswith("msgstr")
         if not content or content.startswith("#"):
             if is_whole:
                 entries.append(entry := Entry(number + (not content)))
@@ -104,7 +110,7 @@ def read_entries(text: str) -> list[Entry]:
         string = _STRING.match(content)
         if string is None or not entry.messages:
             raise HeadwayError(f"line {number}: is no part of a message catalog (.po)")
-        entry.messages[-1].text += _unescape(string[1])
+        entry.messages[-1].lines.append(_unescape(string[1]))
         entry.messages[-1].end = at
     entries = [entry for entry in entries if entry.messages]
     for entry in entries:

@@ -36,6 +36,7 @@ _ASIDE = re.compile(
     r"(?:(?P<name>[^\W\d_a-z][\w.'’-]*(?: [^\W_a-z][\w.'’-]*){0,2}):|\[(?P<heard>[^\[\]\r\n]*)\]:?|\((?P<seen>[^()\r\n]*)\):?)(?=[ \t\r\n]|\Z)"
 )
 _TAGGED_ASIDE = re.compile(rf"(?:{TAG})*{_ASIDE.pattern}")
+_REST = re.compile(r"\S")
 _TAIL = 300  # characters in which the end of a sentence is looked for
 _LONGEST_PAUSE = 3.0  # seconds between two cues of a sentence
 _MOST_CUES = 6  # of a sentence
@@ -108,7 +109,7 @@ class SubtitleDocument:
 
 def _read_cues(text: str, is_vtt: bool) -> list[_Cue]:
     """Return the passages of all cues that have letters or digits."""
-    check_count(len(re.findall(r"[\r\n<{]", text)), "lines and tags")
+    check_count(len(re.findall(r"[\r\n<{\])]|:[ \t]", text)), "lines, tags and notes")
     _check_time_lines(text, is_vtt)
     timings = list(_TIMING.finditer(text))
     cues = []
@@ -171,7 +172,8 @@ def _split_asides(text: str, start: int, end: int) -> Iterator[tuple[int, int, b
     """
     while aside := _TAGGED_ASIDE.match(text, start, end):
         yield *aside.span(aside.lastgroup or 0), True
-        start = aside.end() + len(text[aside.end() : end]) - len(text[aside.end() : end].lstrip())
+        rest = _REST.search(text, aside.end(), end)
+        start = rest.start() if rest else end
     yield start, end, False
 
 

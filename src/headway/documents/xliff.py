@@ -12,7 +12,7 @@ from headway.documents.languages import check_catalog
 from headway.documents.paragraph import DocumentOptions, Translated
 from headway.documents.text_file import read_text_file
 from headway.documents.xliff_inline import make_parts
-from headway.documents.xml_tokens import XmlToken, read_text, set_attribute, tokenize_xml
+from headway.documents.xml_tokens import XmlToken, find_ends, read_text, set_attribute, tokenize_xml
 from headway.errors import HeadwayError
 from headway.text.languages import is_translatable
 
@@ -130,7 +130,8 @@ class XliffDocument:
         if unit.target:
             edits.append(Edit(unit.target[0].start, unit.target[-1].end, element))
         else:
-            before = self._file.text[: unit.source[0].start]
+            text, start = self._file.text, unit.source[0].start
+            before = text[text.rfind(">", 0, start) + 1 : start]
             indent = before[len(before.rstrip()) :]
             at = (unit.segments or unit.source)[-1].end
             edits.append(Edit(at, at, indent + element))
@@ -178,17 +179,22 @@ def _divide(
 
 def _find_segments(tokens: Sequence[XmlToken]) -> dict[str, tuple[int, int]]:
     """Return where the segments of a text begin and end, by their ids."""
-    return {
-        token.attributes.get("mid", ""): (number, _find_end(tokens, number))
-        for number, token in enumerate(tokens)
-        if _is_segment(token)
-    }
+    found: dict[str, tuple[int, int]] = {}
+    at, ends = 0, find_ends(tokens)
+    while at < len(tokens):
+        if _is_segment(tokens[at]):
+            found[tokens[at].attributes.get("mid", "")] = at, ends[at]
+            at = ends[at]  # what stands in a segment is none
+        else:
+            at += 1
+    return found
 
 
 def _without_segments(tokens: Sequence[XmlToken]) -> list[XmlToken]:
     """Return tokens without the marks of segments, which a target may have only beside a ``seg-source``."""
+    ends = find_ends(tokens)
     marks = [number for number, token in enumerate(tokens) if _is_segment(token)]
-    dropped = {number for start in marks for number in (start, _find_end(tokens, start) - 1)}
+    dropped = {number for start in marks for number in (start, ends[start] - 1)}
     return [token for number, token in enumerate(tokens) if number not in dropped]
 
 
@@ -217,7 +223,7 @@ def _read_units(tokens: Sequence[XmlToken]) -> list[_Unit]:
     path: list[XmlToken] = []
     translate, spaces = [True], ["default"]
     codes: dict[str, str] = {}
-    at = 0
+    at, ends = 0, find_ends(tokens)
     while at < len(tokens):
         token = tokens[at]
         holder = path[-1] if path else None
@@ -227,8 +233,7 @@ def _read_units(tokens: Sequence[XmlToken]) -> list[_Unit]:
             and is_child
             and token.name in ("source", "seg-source", "target")
         ):
-            end = _find_end(tokens, at)
-            element = list(tokens[at:end])
+            element = list(tokens[at : ends[at]])
             assert holder is not None
             if token.name == "source" and translate[-1]:
                 keeps_lines = token.attributes.get(_SPACE, spaces[-1]) == "preserve"
@@ -237,15 +242,16 @@ def _read_units(tokens: Sequence[XmlToken]) -> list[_Unit]:
                 units[-1].target = element
             elif units and units[-1].holder is holder:
                 units[-1].segments = element
-            at = end
+            at = ends[at]
+            continue
+        if token.name == "data" and token.kind == "open":
+            codes[token.attributes.get("id", "")] = read_text(tokens[at : ends[at]])
+            at = ends[at]
             continue
         if token.kind == "open":
             path.append(token)
             if token.name == "unit":
                 codes = {}
-            elif token.name == "data":
-                name, end = token.attributes.get("id", ""), _find_end(tokens, at)
-                codes[name] = read_text(tokens[at:end])
             own = token.attributes.get("translate")
             translate.append(translate[-1] if own is None else own != "no")
             spaces.append(token.attributes.get(_SPACE, spaces[-1]))
@@ -255,13 +261,3 @@ def _read_units(tokens: Sequence[XmlToken]) -> list[_Unit]:
             spaces.pop()
         at += 1
     return units
-
-
-def _find_end(tokens: Sequence[XmlToken], start: int) -> int:
-    """Return the number of the first token after the element that begins at ``start``."""
-    depth = 0
-    for number in range(start, len(tokens)):
-        depth += {"open": 1, "close": -1}.get(tokens[number].kind, 0)
-        if depth == 0:
-            return number + 1
-    raise AssertionError("the document is not well-formed")

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from headway.documents.blocks import Part, make_kept
-from headway.documents.xml_tokens import XmlToken, read_text
+from headway.documents.xml_tokens import XmlToken, find_ends, read_text
 from headway.text.break_tags import BREAK_TAG, BREAKS
 from headway.text.kept_text import KeptText, find_kept_text
 
@@ -37,17 +37,14 @@ def make_parts(
 def _make_parts(
     tokens: Sequence[XmlToken], keeps_lines: bool, codes: Mapping[str, str]
 ) -> Iterator[Part]:
-    at = 0
+    at, ends = 0, find_ends(tokens)
     elements: list[bool] = []  # those that are open: whether their tags are breaks
     pairs: set[str] = set()  # opening codes that are breaks
     while at < len(tokens):
         token, end = tokens[at], at + 1
         is_kept = token.name in _CODE or _is_protected(token)
-        if token.kind == "open" and is_kept:
-            depth = 1
-            while depth:
-                depth += {"open": 1, "close": -1}.get(tokens[end].kind, 0)
-                end += 1
+        if is_kept:
+            end = ends[at]
         source = "".join(each.source for each in tokens[at:end])
         start, at = at, end
         content = read_text(tokens[start:at]) if is_kept else ""

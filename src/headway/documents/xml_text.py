@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from headway.documents.blocks import Block, Part, make_kept, make_nodes
 from headway.documents.html.page import write_nodes
 from headway.documents.paragraph import Translated
-from headway.documents.xml_tokens import XmlToken, read_text, tokenize_xml
+from headway.documents.xml_tokens import XmlToken, find_ends, read_text, tokenize_xml
 
 _BEGINNING, _END = "<text>", "</text>"
 
@@ -58,12 +58,12 @@ class XmlText:
 
 def _read_parts(tokens: Sequence[XmlToken], tags: XmlTags) -> Iterator[Part]:
     """Yield text and tags; splitting tags, which stay as they are, are breaks."""
-    splitting = _find_splitting(tokens, tags)
+    splitting, ends = _find_splitting(tokens, tags), find_ends(tokens)
     at = 0
     while at < len(tokens):
         token, end = tokens[at], at + 1
         if token.kind == "open" and token.name in tags.ignored:
-            end = _find_end(tokens, at)
+            end = ends[at]
         source = "".join(each.source for each in tokens[at:end])
         if token.kind in ("text", "data"):
             yield Part("text", source, token.text)
@@ -109,13 +109,3 @@ def _find_texts(tokens: Sequence[XmlToken]) -> set[int]:
         elif token.kind in ("text", "data") and token.text.strip():
             found.add(stack[-1])
     return found
-
-
-def _find_end(tokens: Sequence[XmlToken], start: int) -> int:
-    """Return the number of the first token after an element."""
-    depth = 0
-    for number in range(start, len(tokens)):
-        depth += {"open": 1, "close": -1}.get(tokens[number].kind, 0)
-        if not depth:
-            return number + 1
-    return len(tokens)

@@ -60,6 +60,18 @@ def read_text(tokens: Sequence[XmlToken]) -> str:
     return "".join(token.text for token in tokens if token.kind in ("text", "data"))
 
 
+def find_ends(tokens: Sequence[XmlToken]) -> list[int]:
+    """Return for each token of whole elements the number of the first token after it, or after the element that it opens."""
+    ends = [*range(1, len(tokens) + 1)]
+    opened: list[int] = []
+    for number, token in enumerate(tokens):
+        if token.kind == "open":
+            opened.append(number)
+        elif token.kind == "close":
+            ends[opened.pop()] = number + 1
+    return ends
+
+
 def tokenize_xml(source: str) -> list[XmlToken]:
     """Return the tokens of an XML document; together they are the document.
 
