@@ -451,6 +451,14 @@ def test_a_message_of_an_input_check_that_would_be_too_long_stays(name: str, mos
         assert out == content.replace("a b", written)
 
 
+def test_a_cell_that_would_be_too_long_stays() -> None:
+    for length in (32_767, 32_768):
+        document = open_document(make_table(["a b"]), "x.xlsx")
+        out = document.write([Translated("x" * length) for _ in document.paragraphs])
+        strings = read(out, "xl/sharedStrings.xml")
+        assert ("<t>a b</t>" in strings) == (length > 32_767)
+
+
 def test_a_number_behind_the_size_of_a_font_does_not_become_part_of_the_size() -> None:
     content = "<x:headerFooter><x:evenFooter>x &amp;14b</x:evenFooter></x:headerFooter>"
     out = translated_sheet(content, lambda p: Translated("X 2B", WordLinks.identity(p.text)))
@@ -686,6 +694,10 @@ def translated_part(suffix: str, part: str, content: str) -> str:
          '<w:button w:name="a" w:label="B"/><w:p><w:a w:title="C">D</w:a></w:p>'),
         (".docx", "word/document.xml", '<w:p><w:r><w:fldChar><w:ddList><w:listEntry w:val="a"/></w:ddList></w:fldChar><w:t>b</w:t></w:r></w:p>',
          '<w:p><w:r><w:fldChar><w:ddList><w:listEntry w:val="A"/></w:ddList></w:fldChar><w:t>B</w:t></w:r></w:p>'),
+        (".odt", "content.xml", '<text:p xmlns:text="t">a <text:alphabetical-index-mark text:string-value="b" text:key1="c" text:id="d"/><text:toc-mark text:string-value="e"/>f</text:p>',
+         '<text:p xmlns:text="t">A <text:alphabetical-index-mark text:string-value="B" text:key1="C" text:id="d"/><text:toc-mark text:string-value="E"/>F</text:p>'),
+        (".odt", "content.xml", '<text:index-title-template xmlns:text="t" text:style-name="a">b</text:index-title-template>',
+         '<text:index-title-template xmlns:text="t" text:style-name="a">B</text:index-title-template>'),
         (".odt", "content.xml", '<text:p xmlns:text="t">a <text:drop-down text:name="b"><text:label text:value="c"/><text:label text:value="d"/>d</text:drop-down></text:p>',
          '<text:p xmlns:text="t">A <text:drop-down text:name="b"><text:label text:value="C"/><text:label text:value="D"/>D</text:drop-down></text:p>'),
         (".odt", "content.xml", "<w:p>a <w:content-control>b</w:content-control> <w:text-input>c</w:text-input></w:p>",

@@ -54,7 +54,8 @@ class Grammar:
         codes: Elements whose content is a language code, as in `plain`.
         make_turner: Makes what turns the text of a part into the other direction; None: nothing says a direction.
         may_have_type: Whether it may begin with a document type, without declarations.
-        limits: The most characters of attributes (``element/attribute``); a text whose translation would have more stays.
+        limits: The most characters of paragraphs (by their elements) and attributes (``element/attribute``); a text
+            whose translation would have more stays.
     """
 
     paragraphs: Mapping[str, ParagraphFormat] = field(default_factory=dict)

@@ -36,9 +36,13 @@ _GRAMMAR = Grammar(
     plain=frozenset({
         "svg:title", "svg:desc", "table:title", "table:desc", "meta/title", "meta/subject", "meta/description", "meta/keyword",
         "presentation:header-decl", "presentation:footer-decl", "text:drop-down",
+        "text:index-title-template",
     }),
     attributes={
         "table-cell": ("string-value",),
+        # Of entries of an index, which stand in it and not in the text.
+        **dict.fromkeys(("alphabetical-index-mark", "alphabetical-index-mark-start"), ("string-value", "key1", "key2")),
+        **dict.fromkeys(("toc-mark", "user-index-mark"), ("string-value",)),
         **dict.fromkeys(("a", "error-message", "help-message"), ("title",)),
         **dict.fromkeys(_CONTROLS, ("label",)),
         "label": ("value",),  # of a drop-down list

@@ -126,6 +126,7 @@ _NEWER_CHART = Grammar(  # such as a waterfall or a map
 )
 # The attributes of an input check, and the most characters they may have.
 _MESSAGES = {"promptTitle": 32, "prompt": 255, "errorTitle": 32, "error": 255}
+_CELLS = {"si": 32_767, "is": 32_767}  # the most characters of a cell
 _SHEET = Grammar(
     {"is": CELL, **dict.fromkeys(sheet_headers.NAMES, SheetHeaders())},
     frozenset({"c/v"}),
@@ -133,7 +134,7 @@ _SHEET = Grammar(
         "dataValidation": tuple(_MESSAGES),
         "hyperlink": ("tooltip",),
     },
-    limits={f"dataValidation/{name}": limit for name, limit in _MESSAGES.items()},
+    limits=_CELLS | {f"dataValidation/{name}": limit for name, limit in _MESSAGES.items()},
     is_skipped=_is_no_text,
     make_turner=TURN_SHEETS,
 )
@@ -164,7 +165,7 @@ _GRAMMARS = {  # by the ends of types of content, without "+xml"
     "drawingml.diagramData": _SLIDE,
     "drawingml.diagramDrawing": _SLIDE,
     "officedocument.drawing": _SLIDE,
-    "spreadsheetml.sharedStrings": Grammar({"si": CELL}),
+    "spreadsheetml.sharedStrings": Grammar({"si": CELL}, limits=_CELLS),
     _WORKSHEET: _SHEET,
     "spreadsheetml.styles": Grammar(make_turner=_TURN_CELLS),
     "spreadsheetml.table": Grammar(attributes={"tableColumn": ("name", "totalsRowLabel")}),

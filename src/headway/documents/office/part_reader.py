@@ -126,16 +126,24 @@ class _PartReader:
             reader, _, paragraphs = self._readers.pop()
             paragraph = reader.finish(token)
             if is_translatable(_find_free_text(paragraph)):
-                self._add_paragraph(reader, paragraph, paragraphs)
+                self._add_paragraph(
+                    reader, paragraph, paragraphs, self._grammar.limits.get(token.name, sys.maxsize)
+                )
         elif self._readers:
             self._readers[-1][0].feed(token)
 
     def _add_paragraph(
-        self, reader: ParagraphReader, paragraph: InlineParagraph, paragraphs: ParagraphFormat
+        self,
+        reader: ParagraphReader,
+        paragraph: InlineParagraph,
+        paragraphs: ParagraphFormat,
+        limit: int,
     ) -> None:
         prefix = reader.prefix
 
         def write(translated: Translated, render: Render) -> str:
+            if len(translated.text) > limit:
+                return render(reader.start, reader.end)
             return paragraphs.write_paragraph(paragraph, translated, prefix, render)
 
         self.places.append(Place(reader.start, reader.end, paragraph, write))
