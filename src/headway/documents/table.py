@@ -69,7 +69,11 @@ class TableDocument:
         return self._file.encode(apply_edits(self._file.text, edits))
 
     def _quote(self, text: str, cell: _Cell) -> str:
-        special = {self._delimiter, '"', "\n", "\r"}
+        special = {self._delimiter, "\n", "\r"}
+        if '"' not in cell.text or text.startswith(
+            '"'
+        ):  # inside of a bare cell some programs leave quotes bare
+            special.add('"')
         if cell.is_quoted or special & set(text):
             return '"' + text.replace('"', '""') + '"'
         return text
@@ -126,8 +130,12 @@ def _read_cells(text: str, delimiter: str, start: int) -> Iterator[_Cell]:
         else:
             found = bare.match(text, at)
             assert found is not None  # it also matches nothing
-            if found[0].startswith('"') and text.count('"', found.start(), found.end()) % 2:
-                raise HeadwayError(f"row {row + 1}: a quote is not closed, or followed by text")
+            quotes = text.count('"', found.start(), found.end())
+            # Some programs quote no cell of a table with tabs: "Yes" and "no" is a whole cell there.
+            if found[0].startswith('"') and (quotes % 2 or delimiter != "\t"):
+                raise HeadwayError(
+                    f'row {row + 1}: a quote is not closed, or followed by text; a quote in quotes is written ""'
+                )
             yield _Cell(row, column, at, found.end(), found[0], False)
         at = found.end()
         if text.startswith(delimiter, at):
