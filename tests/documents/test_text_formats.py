@@ -772,6 +772,45 @@ def test_translations_of_a_catalog_stay() -> None:
     assert translated(obsolete, "x.po") == obsolete
 
 
+def test_a_translated_plural_form_of_a_catalog_stays() -> None:
+    source = 'msgid "a"\nmsgid_plural "b"\nmsgstr[0] ""\n"tr"\n"anslated"\nmsgstr[1] ""\n'
+    header = f'{HEADER}"Language: de\\n"\n"Plural-Forms: nplurals=2; plural=(n != 1);\\n"\n\n'
+    assert translated(header + source, "x.po") == header + source[:-3] + '"B"\n'
+    fuzzy = translated(f"{header}#, fuzzy\n{source}", "x.po")
+    everything = translated(header + source, "x.po", DocumentOptions("en", "de", is_complete=True))
+    assert 'msgstr[0] "A"' in fuzzy
+    assert 'msgstr[0] "A"' in everything
+
+
+@pytest.mark.parametrize(("known", "target", "expected"), [("pt_BR", "pt", "pt_BR"), ("pt_BR", "pt-PT", "pt_BR"), ("sr@latin", "sr", "sr@latin"), ("", "de", "de"), ("und", "de", "de")])  # fmt: skip
+def test_a_catalog_keeps_the_country_of_its_language(
+    known: str, target: str, expected: str
+) -> None:
+    source = f'{HEADER}"Language: {known}\\n"\n\nmsgid "a"\nmsgstr ""\n'
+    written = translated(source, "x.po", DocumentOptions("en", target))
+    assert f'"Language: {expected}\\n"' in written
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ('hit <sm id="m" translate="no"/>Foo <pc id="1">bar</pc><em startRef="m"/> end', 'HIT <sm id="m" translate="no"/>Foo <pc id="1">bar</pc><em startRef="m"/> END'),
+        ('hit <sm id="m"/>foo<em startRef="m"/> end', 'HIT <sm id="m"/>FOO<em startRef="m"/> END'),
+        ('hit <mrk id="m" translate="no">Foo</mrk> end', 'HIT <mrk id="m" translate="no">Foo</mrk> END'),
+        # Such text is not read if an element ends within it.
+        ('<pc id="1">a <sm id="m" translate="no"/>b</pc> c<em startRef="m"/> d', None),
+    ],
+)  # fmt: skip
+def test_text_of_xliff_between_two_marks_stays_if_they_say_so(
+    source: str, expected: str | None
+) -> None:
+    target = re.search("<target>(.*)</target>", translated(XLIFF.format(source), "x.xlf"))
+    assert target
+    if expected is not None:
+        assert target[1] == expected
+    assert sorted(re.findall("<[^<>]*>", target[1])) == sorted(re.findall("<[^<>]*>", source))
+
+
 def test_targets_of_xliff_have_a_state_and_a_language() -> None:
     for seed in range(20):
         source = re.sub(rb' (trgLang|target-language)="de"', b"", make_file(".xlf", seed))
@@ -946,6 +985,29 @@ def test_columns_are_named_or_numbered() -> None:
     ):
         with pytest.raises(HeadwayError, match=message):
             open_document(table.encode(), "x.csv", DocumentOptions(columns=columns))
+
+
+@pytest.mark.parametrize("cell", [r'"34 \"a, b\" two"', '"a" b', '"a', '"a" b"'])
+def test_a_quote_that_does_not_enclose_a_cell_is_refused(cell: str) -> None:
+    with pytest.raises(HeadwayError, match="row 2: a quote is not closed, or followed by text"):
+        open_document(f"id,text\n1,{cell}\n".encode(), "x.csv", GERMAN)
+
+
+@pytest.mark.parametrize(
+    ("cell", "translation", "expected"),
+    [
+        ('a 5" disk', 'EIN 5" B', 'EIN 5" B'),
+        ('a 5" disk', '"B"', '"""B"""'),
+        ("a", 'B "C"', '"B ""C"""'),
+        ('"a" or b', 'A "B"', 'A "B"'),
+        ('"a ""b"""', 'A "B"', '"A ""B"""'),
+    ],
+)
+def test_a_cell_without_quotes_around_it_gets_them_only_where_it_needs_them(
+    cell: str, translation: str, expected: str
+) -> None:
+    document = open_document(f"text\n{cell}".encode(), "x.tsv", GERMAN)
+    assert document.write([Translated(translation)]).decode() == f"text\n{expected}"
 
 
 def test_a_line_that_names_the_delimiter_stays() -> None:

@@ -60,6 +60,11 @@ def is_foreign(code: str, source: str) -> bool:
     return code not in _UNKNOWN and bool(source) and _primary(code) != _primary(source)
 
 
+def names_language(code: str, language: str) -> bool:
+    """Return whether a code names a language, of any country and in any script."""
+    return bool(code) and _primary(code) == _primary(language)
+
+
 def check_catalog(texts: str, code: str, language: str) -> None:
     """Check that the texts of a catalog are in the language that they should be in.
 

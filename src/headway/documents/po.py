@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from headway.documents.edits import Edit, apply_edits
-from headway.documents.languages import check_catalog
+from headway.documents.languages import check_catalog, names_language
 from headway.documents.paragraph import DocumentOptions, Paragraph, Translated
 from headway.documents.plural_forms import find_plural_forms
 from headway.documents.po_entries import Entry, quote, read_entries
@@ -12,6 +12,10 @@ from headway.documents.text_file import read_text_file
 from headway.errors import HeadwayError
 from headway.text.languages import is_translatable
 
+# The entry of the empty text is the header.
+_HEAD = re.compile(
+    rb'^[ \t]*+msgid\s*+""\s*+msgstr\s*+((?:"(?:[^"\\]|\\.)*+"\s*+)++)', re.MULTILINE
+)
 _CHARSET = re.compile(rb"charset=([\w.:-]+)")
 _LANGUAGE = re.compile(r"^Language:[ \t]*([\w-]+)", re.MULTILINE)
 _PLURALS = re.compile(r"nplurals\s*=\s*([1-6])\s*;")
@@ -33,7 +37,8 @@ class PoDocument:
     """
 
     def __init__(self, data: bytes, options: DocumentOptions) -> None:
-        declared = _CHARSET.search(data[:65_536])
+        head = _HEAD.search(data)
+        declared = _CHARSET.search(head[1]) if head else None
         name = declared[1].decode() if declared and declared[1] != b"CHARSET" else ""
         self._file = read_text_file(data, options.source, name)
         entries = read_entries(self._file.text)
@@ -44,8 +49,10 @@ class PoDocument:
         self._header = next(headers, None)
         self._old_header = self._header.strings[0].text if self._header else ""
         language = _LANGUAGE.search(self._old_header)
-        if language and not options.is_complete:
-            check_catalog("translations into", language[1], options.target)
+        self._language = language[1] if language else ""
+        self._is_complete = options.is_complete
+        if not options.is_complete:
+            check_catalog("translations into", self._language, options.target)
         needs_header = self._header is not None or any(len(entry.ids) == 2 for entry in entries)
         self._new_header = self._old_header
         if options.target and needs_header:
@@ -89,16 +96,31 @@ class PoDocument:
         else:  # the first form is the singular, unless the language has one form
             count = self._plurals or max(2, len(strings))
             forms = [texts[1]] if count == 1 else [texts[0]] + [texts[1]] * (count - 1)
-            lines = [quote(f"msgstr[{n}]", form, line_end) for n, form in enumerate(forms)]
-        if not self._file.text[: strings[-1].end].endswith("\n"):  # the file has no last line end
+            kept = {} if self._is_complete or entry.is_fuzzy else self._find_forms(entry)
+            names = [f"msgstr[{n}]" for n in range(len(forms))]
+            lines = [
+                kept.get(name) or quote(name, form, line_end)
+                for name, form in zip(names, forms, strict=True)
+            ]
+        if not self._file.text.endswith("\n", 0, strings[-1].end):  # the file has no last line end
             lines[-1] = lines[-1].removesuffix(line_end)
         return [*_remove_fuzzy(entry), Edit(strings[0].start, strings[-1].end, "".join(lines))]
+
+    def _find_forms(self, entry: Entry) -> dict[str, str]:
+        """Return the lines of the plural forms that have a translation, by their keywords."""
+        text = self._file.text
+        return {
+            each.keyword: text[each.start : each.end].rstrip() + self._line_end
+            for each in entry.strings
+            if each.text
+        }
 
     def _name_language(self, language: str) -> str:
         """Return a header with the language, the encoding, and the language's plural forms if it names none."""
         header = self._old_header or _HEADER
         header = header.replace("charset=CHARSET", f"charset={self._file.encoding.upper()}")
-        header = _set_field(header, "Language", language.replace("-", "_"))
+        if not names_language(self._language, language):
+            header = _set_field(header, "Language", language.replace("-", "_"))
         forms = find_plural_forms(language)
         if forms and not _PLURALS.search(header):
             header = _set_field(header, "Plural-Forms", forms)
@@ -124,9 +146,9 @@ def _set_field(header: str, name: str, value: str) -> str:
 
 def _remove_fuzzy(entry: Entry) -> list[Edit]:
     """Return the edits that remove the mark of a guess, and the former texts for which it was made."""
-    edits = []
+    edits, is_fuzzy = [], entry.is_fuzzy
     for comment in entry.comments:
-        if comment.line.startswith("#|") and entry.is_fuzzy:
+        if comment.line.startswith("#|") and is_fuzzy:
             edits.append(Edit(comment.start, comment.end, ""))
         elif comment.line.startswith("#,"):
             ending = comment.line[len(comment.line.rstrip()) :]

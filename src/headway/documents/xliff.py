@@ -8,7 +8,7 @@ from itertools import islice
 from headway.documents.blocks import Block, make_nodes
 from headway.documents.edits import Edit, apply_edits
 from headway.documents.html.page import write_nodes
-from headway.documents.languages import check_catalog
+from headway.documents.languages import check_catalog, names_language
 from headway.documents.paragraph import DocumentOptions, Translated
 from headway.documents.text_file import read_text_file
 from headway.documents.xliff_inline import make_parts
@@ -109,8 +109,8 @@ class XliffDocument:
         """Return the edits that name the target language."""
         edits = []
         for head in self._heads:
-            known = head.attributes.get(self._attribute, "").lower().partition("-")[0]
-            if self._language and known != self._language.lower().partition("-")[0]:
+            known = head.attributes.get(self._attribute, "")
+            if self._language and not names_language(known, self._language):
                 tag = set_attribute(head.source, self._attribute, self._language)
                 edits.append(Edit(head.start, head.end, tag))
         return edits

@@ -38,13 +38,15 @@ def _make_parts(
     tokens: Sequence[XmlToken], keeps_lines: bool, codes: Mapping[str, str]
 ) -> Iterator[Part]:
     at, ends = 0, find_ends(tokens)
+    protected = _find_protected(tokens, ends)
     elements: list[bool] = []  # those that are open: whether their tags are breaks
     pairs: set[str] = set()  # opening codes that are breaks
     while at < len(tokens):
         token, end = tokens[at], at + 1
-        is_kept = token.name in _CODE or _is_protected(token)
+        is_protected = at in protected
+        is_kept = token.name in _CODE or is_protected
         if is_kept:
-            end = ends[at]
+            end = protected.get(at, ends[at])
         source = "".join(each.source for each in tokens[at:end])
         start, at = at, end
         content = read_text(tokens[start:at]) if is_kept else ""
@@ -64,6 +66,8 @@ def _make_parts(
             yield Part("text", source, html.unescape(_LINE_BREAK.sub(" ", source)))
         elif token.kind in ("text", "data"):
             yield Part("text", source, token.text)
+        elif is_protected:
+            yield make_kept(source, content)
         elif token.name in _OPENING:
             yield Part("open", source, name=_pair_name(token))
         elif token.name in _CLOSING:
@@ -116,9 +120,33 @@ def _is_placeholder(token: XmlToken, code: str) -> bool:
     return is_variable or find_kept_text(code) == [KeptText(0, len(code), "name")]
 
 
+def _find_protected(tokens: Sequence[XmlToken], ends: Sequence[int]) -> dict[int, int]:
+    """Return where text that is not for translation ends, by the number of the tag before it.
+
+    It stands in a ``mrk``, or between ``sm`` and ``em`` if both are in the same element.
+    """
+    found: dict[int, int] = {}
+    around = [-1]  # the elements that are open
+    started: dict[str, tuple[int, int]] = {}  # the marks, and the elements around them
+    for number, token in enumerate(tokens):
+        if token.kind == "close":
+            around.pop()
+            continue
+        if token.name in ("mrk", "sm") and _is_protected(token):
+            if token.name == "sm":
+                started[_pair_name(token)] = number, around[-1]
+            elif token.kind == "open":
+                found[number] = ends[number]
+        elif token.name == "em":
+            start, parent = started.pop(_pair_name(token), (0, None))
+            if parent == around[-1]:
+                found[start] = ends[number]
+        if token.kind == "open":
+            around.append(number)
+    return found
+
+
 def _is_protected(token: XmlToken) -> bool:
-    if token.kind != "open" or token.name != "mrk":
-        return False
     attributes = token.attributes
     return attributes.get("translate") == "no" or attributes.get("mtype") == "protected"
 
