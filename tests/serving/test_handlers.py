@@ -285,6 +285,25 @@ def test_a_length_may_have_white_space_around_it(length: str) -> None:
             asyncio.run(body)
 
 
+@pytest.mark.parametrize(
+    ("charset", "status"),
+    [("", 200), ("; charset=UTF-8", 200), ('; charset="utf-8"', 200), ("; charset=punycode", 400)],
+)
+def test_a_form_has_one_of_the_charsets_that_are_read_in_linear_time(
+    client: TestClient, models: Models, charset: str, status: int
+) -> None:
+    parts = {"q": "the cat", "source": "en", "target": "de"}
+    body = "".join(
+        f'--x\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
+        for name, value in parts.items()
+    )
+    headers = {"content-type": f"multipart/form-data; boundary=x{charset}"}
+    answer = client.post("/translate", content=body + "--x--\r\n", headers=headers)
+    assert answer.status_code == status
+    if status == 400:
+        assert answer.json() == {"error": "Invalid request: the charset of a form must be utf-8"}
+
+
 def test_omegat_asks_by_get(client: TestClient, models: Models) -> None:
     fields = {"q": "the cat & a dog", "source": "en", "target": "de"}
     answer = client.get("/translate", params=fields)
@@ -584,6 +603,7 @@ def test_a_request_brings_a_glossary_or_names_one(models: Models, tmp_path: Path
             ("other", "the glossary other has no terms from en to de"),
             ("cat\t", "glossary:1: 'cat' has no target"),
             ("ca.\tKater\tregex", "the flag regex is only for glossaries of the server"),
+            ("a(\tKater\tregex", "the flag regex is only for"),  # and it is not compiled
         ):
             answer = client.post("/translate", json={"glossary": glossary, **text})
             assert answer.status_code == 400
@@ -594,6 +614,14 @@ def test_a_request_brings_a_glossary_or_names_one(models: Models, tmp_path: Path
     for wrong in ("animals", "=a.tsv", "animals=", " = "):
         with pytest.raises(HeadwayError, match="must be NAME=FILE"):
             started(models, replace(LIMITS, glossaries=wrong))
+
+
+def test_a_glossary_of_many_commas_is_read_in_no_time() -> None:
+    started_at = time.monotonic()
+    with pytest.raises(Rejection, match="has no target") as caught:
+        Glossaries({}).find("," * 50_000 + "\t", ("en", "de"))
+    assert time.monotonic() - started_at < 2
+    assert len(str(caught.value)) < 300  # a message has the beginning of a long term
 
 
 def test_the_page_on_glossaries_names_the_addresses_that_take_one(client: TestClient) -> None:

@@ -13,8 +13,7 @@ from headway.text.glossary_file import LanguageError, parse_glossary, read_gloss
 
 log = logging.getLogger("headway.serving")
 Pair = tuple[str, str]
-# What is sent in the place of rows: TBX, or lines without tabs. No name has a line break or a comma.
-_OTHER_FILE = re.compile(r"\ufeff?\s*<(?:\?xml|martif|tbx)\b|[^\t]*[\n,][^\t]*\Z", re.IGNORECASE)
+_TBX = re.compile(r"\ufeff?\s*<(?:\?xml|martif|tbx)\b", re.IGNORECASE)
 _ENTRY = re.compile(r"([^=]*[^=\s])\s*=\s*(.+?)(?:@([\w-]+))?")  # NAME=FILE or NAME=FILE@en-de
 
 
@@ -91,13 +90,15 @@ class Glossaries:
         Raises:
             Rejection: 400 if there is no such glossary, it is for other languages, or a row is wrong.
         """
-        if _OTHER_FILE.match(text):
+        has_rows = "\t" in text
+        # No name of a glossary has a line break or a comma.
+        if _TBX.match(text) or (not has_rows and ("\n" in text or "," in text)):
             raise Rejection(
                 400,
                 "Invalid request: glossary parameter has no rows with tabs: send rows of a source, a tab and a target,"
                 " such as a .tsv file, and no .csv or .tbx",
             )
-        if "\t" in text:
+        if has_rows:
             try:
                 return parse_glossary("glossary", text, pair)
             except HeadwayError as error:

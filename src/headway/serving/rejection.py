@@ -11,7 +11,7 @@ class Rejection(Exception):
 
     Args:
         status: HTTP status.
-        message: One line; never a text or a key of the client.
+        message: One line; never a key of the client, and of its fields a few words at most.
         headers: Sent with the answer.
     """
 

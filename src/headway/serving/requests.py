@@ -11,6 +11,7 @@ from collections.abc import AsyncGenerator
 from typing import Any, NoReturn
 from urllib.parse import parse_qsl
 
+from python_multipart.multipart import parse_options_header
 from starlette.datastructures import Headers
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import ClientDisconnect, Request
@@ -25,6 +26,8 @@ MAX_DEPTH = 8
 NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 # A string without an end matches up to the end of the body: the time is linear in its quotes.
 _STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
+# Of a form. Python has codecs whose time is quadratic in the length of the text, such as punycode.
+CHARSETS = (b"utf-8", b"us-ascii", b"iso-8859-1")
 UNREADABLE = "The browser (or proxy) sent a request that this server could not understand."
 
 
@@ -155,6 +158,9 @@ async def _parse_multipart(
     headers: Headers, body: bytes, has_file: bool, max_fields: int
 ) -> tuple[list[tuple[str, str]], dict[str, Upload]]:
     """Return the texts and the file of a form."""
+    _, options = parse_options_header(headers["content-type"])  # as the parser reads it
+    if options.get(b"charset", CHARSETS[0]).lower() not in CHARSETS:
+        raise Rejection(400, "Invalid request: the charset of a form must be utf-8")
 
     async def stream() -> AsyncGenerator[bytes, None]:
         yield body

@@ -77,20 +77,25 @@ class Term:
             raise HeadwayError("no source term")
         if not self.is_kept and not any(self.renderings):
             raise HeadwayError(
-                f"'{self.source}' has no target; write one after a tab (in .csv, after a comma or a semicolon), or the flag keep if it is not translated"
+                f"{self._name} has no target; write one after a tab (in .csv, after a comma or a semicolon), or the flag keep if it is not translated"
             )
         if self.is_kept and {*self.renderings} - {self.source}:
             raise HeadwayError(
-                f"'{self.source}' has a target and the flag keep, which means that it is not translated: drop one of them"
+                f"{self._name} has a target and the flag keep, which means that it is not translated: drop one of them"
             )
         if any(word.count("*") > 2 for word in self.source.split()) and not self.is_regex:
-            raise HeadwayError(f"'{self.source}': a word may have two * at most")
+            raise HeadwayError(f"{self._name}: a word may have two * at most")
         try:
             matches_nothing = self.pattern.match("") is not None
         except (re.error, OverflowError, RecursionError) as error:
-            raise HeadwayError(f"'{self.source}' is not a regular expression: {error}") from None
+            raise HeadwayError(f"{self._name} is not a regular expression: {error}") from None
         if matches_nothing:
-            raise HeadwayError(f"'{self.source}' matches a text without characters")
+            raise HeadwayError(f"{self._name} matches a text without characters")
+
+    @property
+    def _name(self) -> str:
+        """The term for messages; of a very long one the beginning."""
+        return f"'{self.source[:40]}'"
 
     @property
     def identity(self) -> tuple[str, bool, bool]:
@@ -109,7 +114,7 @@ class Term:
         """
         if self.is_kept != other.is_kept:
             raise HeadwayError(
-                f"'{other.source}' has the flag keep in one row and a target in another: drop one of the rows"
+                f"{other._name} has the flag keep in one row and a target in another: drop one of the rows"
             )
         if self.is_kept:
             return self

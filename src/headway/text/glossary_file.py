@@ -73,10 +73,8 @@ def parse_glossary(name: str, text: str, languages: tuple[str, str] = ("", "")) 
         LanguageError: If a header names other languages.
     """
     lines = [line.removesuffix("\r") for line in text.removeprefix("\ufeff").split("\n")]
-    glossary = _make_glossary(Path(name), _read_table(Path(name), lines, languages, has_tabs=True))
-    if any(term.is_regex for term in glossary.terms):
-        raise HeadwayError(f"{name}: the flag regex is only for glossaries of the server")
-    return glossary
+    rows = _read_table(Path(name), lines, languages, has_tabs=True)
+    return _make_glossary(Path(name), rows, may_have_regex=False)
 
 
 def _read_bytes(path: Path) -> bytes:
@@ -103,11 +101,11 @@ def _check_size(path: Path, size: int) -> None:
         raise HeadwayError(f"{path}: larger than any glossary ({MAX_BYTES >> 20} MB)")
 
 
-def _make_glossary(path: Path, rows: Iterator[Row]) -> Glossary:
+def _make_glossary(path: Path, rows: Iterator[Row], may_have_regex: bool = True) -> Glossary:
     terms: dict[tuple[str, bool, bool], Term] = {}
     for number, row in rows:
         try:
-            term = _make_term(row)
+            term = _make_term(row, may_have_regex)
             same = terms.get(term.identity)
             terms[term.identity] = same.merge(term) if same else term
         except HeadwayError as error:
@@ -117,7 +115,7 @@ def _make_glossary(path: Path, rows: Iterator[Row]) -> Glossary:
     return Glossary([*terms.values()])
 
 
-def _make_term(cells: Sequence[str]) -> Term:
+def _make_term(cells: Sequence[str], may_have_regex: bool) -> Term:
     if len(cells) > len(HEADER):
         raise HeadwayError(
             f"{len(cells)} columns; there must be a source, a target and, if wanted, flags; {QUOTES}"
@@ -127,9 +125,12 @@ def _make_term(cells: Sequence[str]) -> Term:
     for flag in given:
         if flag not in FLAGS:
             raise HeadwayError(
-                f"'{flag}' is not a flag{suggest(flag, FLAGS)}; the third column is for flags (case, keep, regex);"
+                f"'{flag[:40]}' is not a flag{suggest(flag[:40], FLAGS)}; the third column is for flags (case, keep, regex);"
                 f" {QUOTES}"
             )
+    # Before the term is made: its regular expression is compiled and tried then, which may take any time.
+    if "regex" in given and not may_have_regex:
+        raise HeadwayError("the flag regex is only for glossaries of the server")
     return Term(
         source.strip(), strip_renderings(target.split("|")), is_case_sensitive="case" in given, is_kept="keep" in given,
         is_regex="regex" in given,
