@@ -480,14 +480,19 @@ def test_health_names_models_their_weights_and_the_queue(model_directory: Path) 
 
 def test_a_key_may_come_as_a_bearer_token(models: Models, tmp_path: Path) -> None:
     file = tmp_path / "keys"
-    file.write_text("first-key\n")
+    file.write_text("first-key\nzweiter-Schlüssel\n", encoding="utf-8")
+    second = "Bearer zweiter-Schlüssel"
     with started(models, keys=Keys(file)) as client:
         for header, status in [
             ("Bearer first-key", 200), ("bearer  first-key", 200), ("Bearer other", 403),
-            ("Basic first-key", 400), ("Bearer", 400),
+            ("Basic first-key", 400), ("Bearer", 400), ("Bearer \xff", 403),
+            (second.encode(), 200), (second.encode("latin-1"), 200),
         ]:  # fmt: skip
-            client.headers["Authorization"] = header
-            assert ask(client, q="the cat").status_code == status, header
+            given = header if isinstance(header, bytes) else header.encode("latin-1")
+            fields = {"q": "the cat", "source": "en", "target": "de"}
+            answer = client.post("/translate", json=fields, headers=[(b"authorization", given)])
+            assert answer.status_code == status, header
+        client.headers["Authorization"] = "Bearer other"
         assert ask(client, q="the cat", api_key="first-key").is_success  # the field counts first
 
 
@@ -526,7 +531,7 @@ def test_rates_count_texts_and_refill(models: Models, monkeypatch: pytest.Monkey
 
 
 def test_metrics_count_what_happened_and_ask_for_their_token(models: Models) -> None:
-    with started(models, ServerConfig(metrics_token="Zeichen")) as client:
+    with started(models, ServerConfig(metrics_token="Schlüssel")) as client:
         ask(client, q="the secret cat. A dog")
         ask(client, q="")
         client.get("/some/secret/path")
@@ -534,7 +539,8 @@ def test_metrics_count_what_happened_and_ask_for_their_token(models: Models) -> 
         client.get("/v2/glossaries/secret")
         client.get("/v2/glossaries/secret/entries")
         assert client.get("/metrics").status_code == 401
-        text = client.get("/metrics", headers={"Authorization": "Bearer Zeichen"}).text
+        given = [(b"authorization", "Bearer Schlüssel".encode())]
+        text = client.get("/metrics", headers=given).text
     assert 'headway_requests_total{endpoint="/translate",status="200"} 1.0\n' in text
     assert 'headway_requests_total{endpoint="/translate",status="400"} 1.0\n' in text
     for path in ("/download_file/{name}", "/v2/glossaries/{glossary_id}/entries"):

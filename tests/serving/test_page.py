@@ -87,6 +87,13 @@ def test_a_line_of_the_glossary_that_is_no_term_is_named(line: str) -> None:
     assert found == f"Line 3 of the glossary, “{line}”, must have a term, “=” and a translation."
 
 
+def test_a_key_of_any_letters_is_sent_as_utf_8() -> None:
+    sent = "headway.request('translate', {}, {key: given}).catch(() => 0), sent.Authorization"
+    code = f"let sent; globalThis.fetch = (path, {{headers}}) => (sent = headers, null); {sent}"
+    found = evaluate([SERVER_SCRIPTS / "server.js"], code, "Schlüssel€")
+    assert found == "Bearer Schlüssel€".encode().decode("latin-1")
+
+
 def test_sentences_cover_all_words_in_order() -> None:
     text = "One man. Two dogs run! Three?\nNo end here\n\n  Last one.  "
     found = evaluate(WORDS, 'headway.sentences(given, "en")', text)

@@ -64,8 +64,21 @@ class Keys:
 
 def given_key(fields: Mapping[str, object], headers: Mapping[str, str]) -> object:
     """Return the key of a request: the field ``api_key``, or a header, which has one of `SCHEMES`."""
-    scheme, _, token = headers.get("authorization", "").partition(" ")
+    scheme, _, token = read_authorization(headers).partition(" ")
     return fields.get("api_key") or (token.strip() if scheme.lower() in SCHEMES else "")
+
+
+def read_authorization(headers: Mapping[str, str]) -> str:
+    """Return the header ``Authorization``: in UTF-8, or in Latin-1, in which some programs write it.
+
+    Args:
+        headers: One character for each byte.
+    """
+    given = headers.get("authorization", "")
+    try:
+        return given.encode("latin-1").decode("utf-8")
+    except UnicodeError:
+        return given
 
 
 def _hash(key: str) -> bytes:

@@ -13,6 +13,7 @@ from headway.serving import handlers
 from headway.serving.answers import EventStream, file_response, json_response, run_while_connected
 from headway.serving.deepl.languages import list_sources, list_targets
 from headway.serving.deepl.routes import deepl_routes, describe_deepl
+from headway.serving.keys import read_authorization
 from headway.serving.messages import Event, FileRequest, StreamRequest
 from headway.serving.openapi import GONE, REJECTIONS, Handler, OpenAPI
 from headway.serving.page import page_files
@@ -160,7 +161,7 @@ def _metrics(server: Server) -> Endpoint:
     async def metrics(request: Request) -> Response:
         """Return counters for Prometheus."""
         token = server.config.metrics_token
-        given = request.headers.get("authorization", "").encode()
+        given = read_authorization(request.headers).encode()
         if token and not hmac.compare_digest(given, f"Bearer {token}".encode()):
             raise Rejection(401, "Unauthorized", {"WWW-Authenticate": "Bearer"})
         return Response(server.metrics.to_text(), media_type=METRICS_TYPE)

@@ -32,7 +32,8 @@
       try {
         const q = sentences[number].text;
         const translation = headway.matchSentences(whole, source, text, target)[number];
-        const json = await headway.request("attention", { q, source, target, translation, ...key }, mine);
+        const options = { signal: mine.signal, key };
+        const json = await headway.request("attention", { q, source, target, translation }, options);
         if (mine.signal.aborted) return;
         $("sentence-target").textContent = json.target;
         const root = headway.html("div", {});

@@ -13,7 +13,10 @@
   /** Return the answer to a request. The body is a form or becomes JSON; options are {signal, key, isFile}. */
   async function request(path, body, { signal, key, isFile } = {}) {
     const options = { signal, headers: {} };
-    if (key) options.headers.Authorization = `Bearer ${key}`;
+    if (key) {
+      const bytes = new TextEncoder().encode(key); // a header has no other characters than bytes
+      options.headers.Authorization = `Bearer ${String.fromCharCode(...bytes)}`;
+    }
     if (body) {
       options.method = "POST";
       const isForm = body instanceof FormData;

@@ -16,8 +16,7 @@
   let [request, timer] = [null, 0];
   let spans = { source: [], target: [] };
 
-  const keyFields = () => ($("key").value ? { api_key: $("key").value } : {});
-  const panel = headway.panel(() => ({ ...answer, key: keyFields() }));
+  const panel = headway.panel(() => ({ ...answer, key: $("key").value }));
   const glossary = () => headway.glossaryRows($("glossary").value);
   const files = headway.files(() => ({ source: $("from").value, target: $("to").value, glossary: glossary(), key: $("key").value }));
 
@@ -64,10 +63,10 @@
     try {
       const rows = glossary();
       const terms = rows ? { glossary: rows } : {};
-      const body = { q, source, target, format: "text", ...terms, ...keyFields() };
+      const body = { q, source, target, format: "text", ...terms };
       if (rates) body.quality = true;
       if ($("more").open) body.alternatives = ALTERNATIVES;
-      const reply = await headway.request("translate", body, mine);
+      const reply = await headway.request("translate", body, { signal: mine.signal, key: $("key").value });
       if (request !== mine) return;
       const found = reply.detectedLanguage?.language;
       const choices = [reply.translatedText, ...(reply.alternatives ?? [])]
@@ -131,7 +130,7 @@
   function align() {
     if (!answer) return null;
     const { q, source, target, terms, text } = answer;
-    links ??= headway.request("align", { q, source, target, ...terms, ...keyFields() }).then(
+    links ??= headway.request("align", { q, source, target, ...terms }, { key: $("key").value }).then(
       // The server aligns the best translation, not an alternative.
       (reply) => (reply.translatedText === text ? reply.alignment : []),
       () => [],
