@@ -5,8 +5,8 @@ import json
 import re
 import socket
 import time
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NoReturn, cast
@@ -20,6 +20,7 @@ from starlette.types import Message, Receive, Scope, Send
 from headway.config import ServerConfig
 from headway.serving.admission import Admission
 from headway.serving.jobs import Job
+from headway.serving.keys import Keys
 from headway.serving.metrics import Metrics
 from headway.serving.middleware import ServerMiddleware
 from headway.serving.queue import TranslationQueue
@@ -31,9 +32,9 @@ MOST_TEXTS = 64
 WAITING = cast(Job, SimpleNamespace(is_file=False))  # somebody's
 
 
-def make_admission(**limits: Any) -> Admission:
+def make_admission(keys: Keys | None = None, **limits: Any) -> Admission:
     config, metrics = ServerConfig(**limits), Metrics()
-    return Admission(config, None, TranslationQueue(1, config, metrics), metrics)
+    return Admission(config, keys, TranslationQueue(1, config, metrics), metrics)
 
 
 def admit(admission: Admission, body: bytes | None = None) -> dict[str, Any]:
@@ -75,32 +76,85 @@ def test_an_overloaded_server_rejects_before_it_reads_the_body() -> None:
     assert admission.pending == 0
 
 
+async def never() -> NoReturn:
+    await asyncio.Event().wait()
+    raise AssertionError
+
+
+@asynccontextmanager
+async def reading(
+    admission: Admission, count: int, key: str = "", has_file: bool = False
+) -> AsyncIterator[list[int]]:
+    """Begin requests that send no body; yield the statuses of those that are rejected at once."""
+    headers = [(b"authorization", b"Bearer " + key.encode())] if key else []
+    scope = {"type": "http", "method": "POST", "headers": headers, "client": ("1.2.3.4", 5)}
+    rejected = []
+
+    async def one() -> None:
+        try:
+            async with admission.admit(Request(scope, never), has_file):
+                pass
+        except Rejection as error:
+            rejected.append(error.status)
+
+    tasks = [asyncio.create_task(one()) for _ in range(count)]
+    await asyncio.sleep(0)
+    yield rejected
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
 def test_requests_that_are_still_read_count_as_load() -> None:
     admission = make_admission(queue_texts=3)
 
-    async def never() -> NoReturn:
-        await asyncio.Event().wait()
-        raise AssertionError
-
     async def run() -> None:
-        scope = {"type": "http", "method": "POST", "headers": [], "query_string": b""}
-
-        async def one() -> None:
-            async with admission.admit(Request(scope, never)):
-                pass
-
-        reading = [asyncio.create_task(one()) for _ in range(3)]
-        await asyncio.sleep(0.01)
-        assert admission.pending == 3
-        with pytest.raises(Rejection) as caught:
-            admission.check_load()
-        assert caught.value.status == 429
-        for task in reading:
-            task.cancel()
-        await asyncio.gather(*reading, return_exceptions=True)
+        async with reading(admission, 3):
+            assert admission.pending == 3
+            with pytest.raises(Rejection) as caught:
+                admission.check_load()
+            assert caught.value.status == 429
 
     asyncio.run(run())
     assert admission.pending == 0
+
+
+def test_requests_without_a_key_in_the_header_are_read_in_few_places(tmp_path: Path) -> None:
+    (tmp_path / "keys").write_text("right\n")
+    admission = make_admission(Keys(tmp_path / "keys"), queue_texts=20)
+
+    async def run() -> None:
+        async with (
+            reading(admission, 5) as texts,
+            reading(admission, 6, has_file=True) as files,
+            reading(admission, 3, "right") as known,
+            reading(admission, 3, "right", has_file=True) as known_files,
+        ):
+            assert (texts, files) == ([429], [429, 429])
+            assert (known, known_files) == ([], [])
+            # Nobody learns by the status that a key is wrong, oftener than by other requests.
+            async with reading(admission, 10, "wrong") as guesses:
+                assert guesses == [429] * 10
+            with pytest.raises(Rejection, match="Slowdown"):
+                admission.wrong_keys.check("1.2.3.4")
+        assert admission.pending == 0
+        async with reading(admission, 4) as texts:  # the places are free again
+            assert texts == []
+
+    asyncio.run(run())
+
+
+def test_uploads_leave_places_for_texts() -> None:
+    admission = make_admission()
+
+    async def run() -> None:
+        async with (
+            reading(admission, 23, has_file=True) as files,
+            reading(admission, 200) as texts,
+        ):
+            assert (files, texts) == ([429] * 3, [])
+
+    asyncio.run(run())
 
 
 def test_requests_that_are_still_read_take_the_place_of_a_usual_text_each() -> None:

@@ -1,14 +1,16 @@
 """Which requests the server accepts: every 429 and 403 starts here.
 
-Before anything of a request is read, `Admission.check_load` asks the queue whether there is room. After
-the fields are read, `Admission.admit` checks the key (`keys.py`) and the client's rate (`rate_limit.py`).
+Before anything of a request is read, `Admission.check_load` asks the queue whether there is room. Then
+`Admission.admit` looks for a place in which to read the body, and after that checks the key (`keys.py`), which may
+be in the body, and the client's rate (`rate_limit.py`).
 When the number of tokens is known, the queue is asked once more (`TranslationQueue.check_room`).
 """
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 from starlette.requests import Request
@@ -24,6 +26,10 @@ from headway.serving.requests import read_fields
 
 log = logging.getLogger("headway.serving")
 WRONG_KEYS_A_MINUTE = 10  # of one address
+UPLOADS = 20  # files that are received at the same time: each may be large, and take long
+STRANGERS = (
+    0.2  # of all places in which requests are read: for those without a valid key in the header
+)
 TEXT_FIELDS = ("q", "text", "file")
 
 
@@ -45,6 +51,7 @@ class Admission:
         self.wrong_keys = RateLimit(WRONG_KEYS_A_MINUTE)
         self.pending = 0  # requests that were admitted and have no answer yet
         self.is_stopping = False
+        self._reading = Counter[tuple[bool, bool]]()  # requests by `_take_place`
         self._timeouts: set[asyncio.Timeout] = set()  # of the pending requests
 
     @asynccontextmanager
@@ -69,7 +76,8 @@ class Admission:
         self._timeouts.add(timeout)
         try:
             async with timeout:
-                fields = await read_fields(request, self.config, has_file, repeated)
+                with self._take_place(request, has_file):
+                    fields = await read_fields(request, self.config, has_file, repeated)
                 client = self.identify(request, fields)
                 self.rates.take(client, _count_texts(fields))
                 yield fields
@@ -99,7 +107,7 @@ class Admission:
         Raises:
             Rejection: 400 or 403 for the key; 429 if the address has sent many wrong keys.
         """
-        address = request.client.host if request.client else "?"
+        address = _address(request)
         if self.keys is None:
             return address
         key = given_key(fields, request.headers)
@@ -110,6 +118,37 @@ class Admission:
             if key:
                 self.wrong_keys.take(address)
             raise
+
+    @contextmanager
+    def _take_place(self, request: Request, has_file: bool) -> Iterator[None]:
+        """Take one of the places in which requests are read.
+
+        On a server with keys, those who have one need not wait for strangers that send slowly or send much.
+
+        Raises:
+            Rejection: 429 if all are taken.
+        """
+        is_known = self._is_known(request)
+        kind, places = (is_known, has_file), UPLOADS if has_file else self.config.queue_texts
+        if self._reading[kind] >= (places if is_known else max(1, round(STRANGERS * places))):
+            if not is_known and given_key({}, request.headers):
+                self.wrong_keys.take(_address(request))  # the status would tell a wrong key
+            self.metrics.rejected.inc()
+            raise overloaded(1)
+        self._reading[kind] += 1
+        try:
+            yield
+        finally:
+            self._reading[kind] -= 1
+
+    def _is_known(self, request: Request) -> bool:
+        """Return whether the header has a valid key, or none is needed."""
+        if self.keys is None:
+            return True
+        try:
+            return bool(self.keys.check(given_key({}, request.headers)))
+        except Rejection:
+            return False
 
     def check_load(self) -> None:
         """Reject a request, of which nothing has been read, if the server is overloaded.
@@ -125,6 +164,10 @@ class Admission:
         if self.pending >= self.config.queue_texts:
             self.metrics.rejected.inc()
             raise overloaded(max(1, min(60, round(self.queue.expected_seconds()))))
+
+
+def _address(request: Request) -> str:
+    return request.client.host if request.client else "?"
 
 
 def _count_texts(fields: Mapping[str, object]) -> int:
