@@ -1,7 +1,11 @@
 """Keys that change while the server runs, and LibreTranslate's variables."""
 
+import os
 import signal
+import subprocess
+import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -78,3 +82,28 @@ def test_keys_and_models_are_read_again_without_a_lost_request(
     assert server.url.startswith("http://127.0.0.1:")
     warning = "not used here: LT_REQUIRE_API_KEY_SECRET, LT_URL_PREFIX; see docs/serving.md"
     assert server.text().count(warning) == 1
+
+
+@pytest.mark.slow
+def test_sighup_while_the_server_starts_is_remembered(
+    model_directory: Path, tmp_path: Path
+) -> None:
+    keys, log = tmp_path / "keys", tmp_path / "log"
+    os.mkfifo(keys)  # the server waits here for a writer
+    (tmp_path / "later").write_text("second\n")
+    words = ["serve", str(model_directory), "--port", "0", *SHORT, "--keys", str(keys)]
+    with log.open("w") as file:
+        process = subprocess.Popen([sys.executable, "-m", "headway.cli.main", *words], stderr=file)
+    try:
+        with keys.open("w") as pipe:
+            (tmp_path / "later").replace(keys)
+            process.send_signal(signal.SIGHUP)
+            pipe.write("first\n")
+        deadline = time.monotonic() + 200
+        while "the keys were read again" not in log.read_text():
+            assert process.poll() is None, log.read_text()
+            assert time.monotonic() < deadline, log.read_text()
+            time.sleep(0.05)
+    finally:
+        process.terminate()
+        assert process.wait(30) == 0, log.read_text()

@@ -92,6 +92,19 @@ class Signals:
 
 
 @contextmanager
+def remember_signal(number: signal.Signals) -> Iterator[list[int]]:
+    """Do nothing at a signal but add its number to a list; one that is ignored stays ignored."""
+    received: list[int] = []
+    before = signal.getsignal(number)
+    if before != signal.SIG_IGN:
+        signal.signal(number, lambda number, _: received.append(number))
+    try:
+        yield received
+    finally:
+        signal.signal(number, before)
+
+
+@contextmanager
 def forward_signals(list_running: Callable[[], Iterable[int]]) -> Iterator[list[int]]:
     """Send SIGINT, SIGTERM and SIGHUP of this process on to others; the list has those that came.
 

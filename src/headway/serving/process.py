@@ -10,6 +10,7 @@ import logging
 import signal
 import socket
 import sys
+from collections.abc import Sequence
 
 from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
@@ -85,7 +86,12 @@ def reserve_address(host: str, port: int) -> socket.socket:
 
 
 def run_server(
-    server: Server, reserved: socket.socket, reloader: Reloader, *, opens_page: bool = False
+    server: Server,
+    reserved: socket.socket,
+    reloader: Reloader,
+    early: Sequence[int] = (),
+    *,
+    opens_page: bool = False,
 ) -> None:
     """Answer requests until SIGTERM or SIGINT; requests that were accepted by then are answered.
 
@@ -93,15 +99,21 @@ def run_server(
         server: The parts of the server.
         reserved: From `reserve_address`.
         reloader: Reads models and keys again on SIGHUP.
+        early: Each SIGHUP that has come before this function handles it.
         opens_page: Whether to open the page in a browser of this machine.
     """
-    caught = asyncio.run(_run(server, reserved, reloader, opens_page=opens_page))
+    caught = asyncio.run(_run(server, reserved, reloader, early, opens_page=opens_page))
     if caught != signal.SIGTERM:  # SIGTERM is how a service is stopped: the command has succeeded
         signal.raise_signal(caught)
 
 
 async def _run(
-    server: Server, reserved: socket.socket, reloader: Reloader, *, opens_page: bool
+    server: Server,
+    reserved: socket.socket,
+    reloader: Reloader,
+    early: Sequence[int],
+    *,
+    opens_page: bool,
 ) -> signal.Signals:
     loop, config = asyncio.get_running_loop(), server.config
     stopping: asyncio.Future[signal.Signals] = loop.create_future()
@@ -123,6 +135,8 @@ async def _run(
         loop.add_signal_handler(caught, stop, caught)
     if hasattr(signal, "SIGHUP"):
         loop.add_signal_handler(signal.SIGHUP, reload)
+    if early:
+        reload()
     host, port = reserved.getsockname()[:2]
     http = _make_http_server(make_app(server), host, port, config)
     serving = loop.create_task(http.serve())

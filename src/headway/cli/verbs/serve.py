@@ -2,6 +2,8 @@
 
 import argparse
 import os
+import signal
+from collections.abc import Sequence
 
 EXAMPLE = (
     "headway serve runs/en-de\n"
@@ -42,6 +44,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Serve until a signal ends the process."""
+    from headway.cli.signals import remember_signal
+
+    with remember_signal(signal.SIGHUP) as early:  # it reads models and keys again
+        _serve(args, early)
+
+
+def _serve(args: argparse.Namespace, early: Sequence[int]) -> None:
     from headway import config
     from headway.cli.arguments import usage_error
     from headway.cli.process import report_native_code, set_threads
@@ -100,4 +109,4 @@ def run(args: argparse.Namespace) -> None:
     configure_server_process(settings)
     if ignored := unused_variables(os.environ):
         log.warning("not used here: %s; see docs/serving.md", ", ".join(ignored))
-    run_server(server, reserved, reloader, opens_page=args.open)
+    run_server(server, reserved, reloader, early, opens_page=args.open)
