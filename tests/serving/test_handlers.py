@@ -583,9 +583,22 @@ def test_settings_come_from_file_environment_and_line_and_mistakes_together(
         ("deadline", "inf", "--server.deadline must be a finite number, not 'inf'"),
         ("deadline", "nan", "--server.deadline must be a finite number, not 'nan'"),
         ("queue-tokens", "5", "server.batch_tokens = 2000 is more than queue_tokens = 5"),
+        (
+            "trusted-proxies",
+            "::1,localhost",
+            r"server.trusted_proxies: 'localhost' must be an addr",
+        ),
+        (
+            "trusted-proxies",
+            "10.0.0.5/8",
+            r"server.trusted_proxies: '10.0.0.5/8' must be .*, or the first",
+        ),
+        ("trusted-proxies", "*,::1", r"server.trusted_proxies: '\*' must be an address"),
     ]:
         with pytest.raises(HeadwayError, match=problem):
             load_server(option, text, {})
+    for proxies in ("*", "127.0.0.1, ::1", "10.0.0.0/8"):
+        assert load_server("trusted-proxies", proxies, {}).trusted_proxies == proxies
     assert "server" not in Config().to_dict()  # a run's config.json has no server in it
 
 

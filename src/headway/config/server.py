@@ -1,5 +1,7 @@
 """The settings of ``headway serve``."""
 
+import ipaddress
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -47,7 +49,8 @@ class ServerConfig:
     ] = 600.0
     split_sentences: Annotated[bool, "translate each sentence of a line alone"] = True
     trusted_proxies: Annotated[
-        str, "addresses whose X-Forwarded-For is believed, separated by commas"
+        str,
+        "addresses and networks whose X-Forwarded-For is believed, separated by commas; *: every one",
     ] = ""
     glossaries: Annotated[
         str, "glossaries that requests may name: NAME=FILE or NAME=FILE@en-de, separated by commas"
@@ -73,4 +76,18 @@ class ServerConfig:
             problems.append(
                 f"batch_tokens = {self.batch_tokens} is more than queue_tokens = {self.queue_tokens}"
             )
-        raise_all(problems)
+        raise_all([*problems, *_list_wrong_proxies(self.trusted_proxies)])
+
+
+def _list_wrong_proxies(setting: str) -> Iterator[str]:
+    """Yield a line for each part of ``trusted_proxies`` that no client's address would match."""
+    if setting in ("", "*"):
+        return
+    for part in map(str.strip, setting.split(",")):
+        try:
+            ipaddress.ip_network(part)
+        except ValueError:
+            yield (
+                f"trusted_proxies: '{part}' must be an address, such as 127.0.0.1, or the first address of a network,"
+                " such as 10.0.0.0/8"
+            )
