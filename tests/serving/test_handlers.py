@@ -332,6 +332,12 @@ def test_addresses_and_methods(client: TestClient) -> None:
         assert answer.headers["access-control-max-age"] == "1728000"
         if status != 200:
             assert list(answer.json()) == ["error"]
+    for path, methods in [
+        ("/translate", "GET, HEAD, POST"), ("/languages", "GET, HEAD"), ("/v2/glossaries", "GET, HEAD, POST"),
+        ("/v2/glossaries/x", "DELETE, GET, HEAD"),
+    ]:  # fmt: skip
+        answer = client.put(path)
+        assert (answer.status_code, answer.headers["allow"]) == (405, methods)
     # A client of LibreTranslate sends a body with GET.
     answer = client.request("GET", "/languages", content=b"api_key=x")
     assert answer.json()[0] == {"code": "en", "name": "English", "targets": ["en", "de", "fr"]}

@@ -8,6 +8,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Match
 
 from headway.serving.answers import error_response
 from headway.serving.middleware import ServerMiddleware
@@ -54,5 +55,10 @@ async def _answer_own_error(request: Request, _error: Exception) -> Response:
 
 async def _answer_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    rejection = Rejection(error.status_code, error.detail, error.headers)
+    headers = error.headers
+    if error.status_code == 405:
+        # An address has one route for each method, and Starlette names that of the first.
+        same = (r for r in request.app.routes if r.matches(request.scope)[0] is not Match.NONE)
+        headers = {"Allow": ", ".join(sorted(method for route in same for method in route.methods))}
+    rejection = Rejection(error.status_code, error.detail, headers)
     return error_response(request.url.path, rejection)
