@@ -328,8 +328,9 @@ def test_addresses_and_methods(client: TestClient) -> None:
         answer = client.request(method, path)
         assert answer.status_code == status, path
         assert answer.headers["access-control-allow-origin"] == "*"
-        assert answer.headers["access-control-allow-methods"] == "GET, POST, DELETE"
+        assert answer.headers["access-control-allow-methods"] == "GET, POST"
         assert answer.headers["access-control-max-age"] == "1728000"
+        assert answer.headers["access-control-expose-headers"] == "Retry-After"
         if status != 200:
             assert list(answer.json()) == ["error"]
     for path, methods in [
@@ -348,6 +349,16 @@ def test_addresses_and_methods(client: TestClient) -> None:
     policy = client.get("/").headers["content-security-policy"]
     assert "default-src 'self'" in policy
     assert "unsafe" not in policy
+
+
+@pytest.mark.parametrize("method", ["OPTIONS", "GET", "POST", "DELETE"])
+@pytest.mark.parametrize("path", ["/v2/glossaries", "/v2/glossaries/x", "/v2/nothing"])
+def test_pages_of_other_sites_get_nothing_of_deepls_addresses(
+    client: TestClient, method: str, path: str
+) -> None:
+    answer = client.request(method, path, headers={"Origin": "https://other.example"})
+    assert not [name for name in answer.headers if name.startswith("access-control-")]
+    assert answer.headers["x-content-type-options"] == "nosniff"
 
 
 def test_the_specification_names_every_address_and_its_languages(client: TestClient) -> None:

@@ -9,16 +9,21 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from headway.serving.admission import Admission
-from headway.serving.answers import error_response
+from headway.serving.answers import DEEPL, error_response
 from headway.serving.metrics import Metrics
 from headway.serving.rejection import FAILED, Rejection
 
 log = logging.getLogger("headway.serving")
-HEADERS = (
+# Pages of other sites may translate, as LibreTranslate lets them. They get nothing of DeepL's addresses: without keys,
+# a page that the user visits could read and delete the glossaries of a server on the user's machine.
+CROSS_ORIGIN = (
     (b"access-control-allow-origin", b"*"),
     (b"access-control-allow-headers", b"Authorization, Content-Type"),
-    (b"access-control-allow-methods", b"GET, POST, DELETE"),
+    (b"access-control-allow-methods", b"GET, POST"),
+    (b"access-control-expose-headers", b"Retry-After"),
     (b"access-control-max-age", b"1728000"),
+)
+HEADERS = (
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
     (
@@ -59,13 +64,14 @@ class ServerMiddleware:
             await self.app(scope, receive, send)
             return
         started, status = time.monotonic(), 0
+        more = HEADERS if scope["path"].startswith(DEEPL) else HEADERS + CROSS_ORIGIN
         self.received += 1
 
         async def send_with_headers(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = [*message.get("headers", []), *HEADERS]
+                message["headers"] = [*message.get("headers", []), *more]
             await send(message)
 
         try:
