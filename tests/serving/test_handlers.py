@@ -28,6 +28,7 @@ from headway.serving.models import Models, load_models
 from headway.serving.page import page_files
 from headway.serving.rejection import Rejection
 from headway.serving.requests import read_body
+from headway.serving.routes import describe
 from headway.serving.server import Server
 from headway.text.languages import is_translatable
 from headway.text.tokenizer import Tokenizer
@@ -383,6 +384,30 @@ def test_the_specification_names_every_address_and_its_languages(client: TestCli
         found = spec
         for name in reference.removeprefix("#/").split("/"):
             found = found[name]
+
+
+def test_the_specification_says_where_a_key_and_a_field_go(models: Models, tmp_path: Path) -> None:
+    file = tmp_path / "keys"
+    file.write_text("right\n")
+    server = Server(models, LIMITS, Keys(file))
+    spec = describe(server)
+    client = TestClient(make_app(server))
+    for path, methods in spec["paths"].items():
+        for method, operation in methods.items():
+            answer = client.request(method, path)
+            needs_key = "key" in answer.text.lower() and answer.status_code in (400, 403)
+            assert ("security" in operation) is needs_key, (method, path)
+            schemes = [name for each in operation.get("security", ()) for name in each]
+            assert {*schemes} <= spec["components"]["securitySchemes"].keys()
+    parameters = spec["paths"]["/translate"]["get"]["parameters"]
+    assert [each["name"] for each in parameters if each["required"]] == ["q", "source", "target"]
+    assert "api_key" in [each["name"] for each in parameters]
+    assert spec["components"]["schemas"]["TranslateRequest"]["required"] == [
+        "q",
+        "source",
+        "target",
+    ]
+    assert "security" not in str(describe(Server(models))["paths"])
 
 
 def json_references(value: Any) -> Iterator[str]:

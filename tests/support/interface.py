@@ -78,7 +78,8 @@ def list_fields() -> Iterator[str]:
             where = f"{method.upper()} {path}"
             yield where
             for parameter in operation.get("parameters", []):
-                yield f"{where} request {parameter['name']}"
+                optional = "" if parameter["required"] else "*"
+                yield f"{where} request {parameter['name']}{optional}"
             body = operation.get("requestBody", {}).get("content", {})
             fields = [
                 _list_schema(f"{where} request", each["schema"], schemas) for each in body.values()

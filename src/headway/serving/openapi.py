@@ -10,12 +10,12 @@ from headway.serving.answers import DEEPL
 from headway.serving.deepl.messages import DeepLError
 from headway.serving.files import Upload
 from headway.serving.messages import Error, Event
-from headway.serving.schemas import PLAIN, Schema, Schemas
+from headway.serving.schemas import API_KEY, PLAIN, Schema, Schemas, required_fields
 
 Handler = Callable[..., Any]
 # Of the addresses and their fields: see docs/stability.md. The second number is raised by an addition, the
 # first by any other change.
-API_VERSION = "1.3"
+API_VERSION = "1.4"
 JSON = "application/json"
 FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 REJECTIONS = {
@@ -29,6 +29,14 @@ REJECTIONS = {
     "503": "The deadline has passed.",
 }
 GONE = {"404": "There is no such file, glossary or document, or no more."}
+# Where a server with keys looks for one; addresses other than DeepL's also take the field ``api_key``.
+KEYS: Schema = {
+    "bearer": {"type": "http", "scheme": "bearer"},
+    "deepl": {
+        "type": "apiKey", "in": "header", "name": "Authorization",
+        "description": "The words DeepL-Auth-Key KEY.",
+    },
+}  # fmt: skip
 MEDIA_TYPES = {
     bytes: "application/octet-stream", str: "text/plain", Event: "text/event-stream",
 }  # fmt: skip
@@ -39,10 +47,11 @@ class OpenAPI:
 
     Args:
         schemas: Makes the schemas of requests and answers.
+        needs_key: Whether requests that translate need an API key.
     """
 
-    def __init__(self, schemas: Schemas) -> None:
-        self.schemas = schemas
+    def __init__(self, schemas: Schemas, needs_key: bool) -> None:
+        self.schemas, self.needs_key = schemas, needs_key
         self.paths: dict[str, dict[str, Schema]] = {}
 
     def add(
@@ -87,16 +96,21 @@ class OpenAPI:
             for name in re.findall(r"{(\w+)}", path)
         ]
         names = [each["name"] for each in named]
+        if self.needs_key and "403" in rejections:
+            operation["security"] = [{name: []} for name in KEYS]
+        has_key = not path.startswith(DEEPL)
         if request is not None and method == "post":
-            has_key = not path.startswith(DEEPL)
             operation["requestBody"] = {
                 "required": True,
                 "content": self._body(request, has_key, names),
             }
         elif request is not None:
             schema = self.schemas.properties(request, is_form=True)
+            required = required_fields(request)
+            if has_key:
+                schema["api_key"] = API_KEY
             named += [
-                {"name": name, "in": "query", "schema": of}
+                {"name": name, "in": "query", "required": name in required, "schema": of}
                 for name, of in schema.items()
                 if name not in names
             ]
@@ -125,7 +139,7 @@ class OpenAPI:
                 "license": {"name": "Apache-2.0"},
             },
             "paths": self.paths,
-            "components": {"schemas": self.schemas.components},
+            "components": {"schemas": self.schemas.components, "securitySchemes": KEYS},
         }
 
     def _body(self, request: Any, has_key: bool, named: Sequence[str]) -> Schema:

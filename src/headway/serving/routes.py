@@ -67,7 +67,7 @@ def describe(server: Server) -> dict[str, Any]:
         "source_lang": [each["language"] for each in list_sources(server.models)],
         "target_lang": [each["language"] for each in list_targets(server.models)],
     }
-    api = OpenAPI(Schemas(choices, server.config, server.keys is not None))
+    api = OpenAPI(Schemas(choices, server.config), server.keys is not None)
     for path, handler in POSTS.items():
         api.add("post", path, handler)
     api.add("get", "/translate", handlers.translate, rejections=REJECTIONS)

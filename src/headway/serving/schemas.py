@@ -19,19 +19,24 @@ PLAIN: dict[Any, Schema] = {
 }
 
 
+API_KEY: Schema = {"type": "string", "description": "The key, if no header has it."}
+
+
+def required_fields(kind: Any) -> list[str]:
+    """Return the names of a request class's fields that have no default."""
+    return [field.name for field in fields(kind) if field.default is MISSING]
+
+
 class Schemas:
     """Collects the schemas of a description.
 
     Args:
         choices: The values of fields that name languages.
         config: Limits of the fields.
-        needs_key: Whether every POST needs an API key.
     """
 
-    def __init__(
-        self, choices: Mapping[str, Sequence[str]], config: ServerConfig, needs_key: bool
-    ) -> None:
-        self.choices, self.config, self.needs_key = choices, config, needs_key
+    def __init__(self, choices: Mapping[str, Sequence[str]], config: ServerConfig) -> None:
+        self.choices, self.config = choices, config
         self.components: dict[str, Schema] = {}
 
     def of_request(
@@ -50,12 +55,9 @@ class Schemas:
             properties = self.properties(kind, is_form)
             for field in left_out:
                 del properties[field]
-            required = [
-                f.name for f in fields(kind) if f.default is MISSING and f.name in properties
-            ]
+            required = [name for name in required_fields(kind) if name in properties]
             if has_key:
-                properties["api_key"] = {"type": "string"}
-                required += ["api_key"] * self.needs_key
+                properties["api_key"] = API_KEY
             description = inspect.getdoc(kind) or ""
             self.components[name] = {
                 "type": "object", "description": description,
