@@ -1,6 +1,7 @@
 """The recipe as a program: which stages follow from which results, without doing any."""
 
 import json
+import re
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -12,6 +13,7 @@ import pytest
 
 import headway.recipes.settings
 from headway.cli.arguments import parse
+from headway.cli.recipe import describe_plan
 from headway.cli.verbs import evaluate, train, translate
 from headway.config import PRESETS, load
 from headway.recipes.best import best_model
@@ -19,6 +21,7 @@ from headway.recipes.forecast import Fit, estimate_seconds, fit_parts, list_stag
 from headway.recipes.given import GivenText, TextFacts
 from headway.recipes.ledger import Ledger, unfinished_stages
 from headway.recipes.making import StageMaker
+from headway.recipes.plan import Options, Plan
 from headway.recipes.report import judge_parts, make_rows
 from headway.recipes.settings import SCALES, Choices, Scale, choose_scale
 from headway.recipes.stage import Result, Scores, Stage
@@ -449,6 +452,30 @@ def test_a_plan_goes_on_from_the_results_that_there_are():
     begun = done[: done.index("final") + 1]
     assert plan(begun)[: len(begun)] == begun
     assert plan(begun)[len(begun) :] == whole[whole.index("final") + 1 :]
+
+
+def test_a_recipe_goes_on_without_any_of_its_records(tmp_path, monkeypatch):
+    """As after a damaged one is deleted: the later ones are of a winner that is not known before the stage is done."""
+    bleu = {"sweep-3": 21.0, "forward-2": 21.0, "final": 20.5}
+    monkeypatch.setattr(
+        "headway.recipes.ledger.read_scores",
+        lambda stage: Scores(bleu=bleu.get(stage.name, 20.0), chrf=50.0) if stage.scores else None,
+    )
+    stages = follow(replace(maker(SCALES[2]), out=tmp_path), bleu)
+    for stage in stages.values():
+        Ledger(tmp_path).finish(stage)
+    options = Options(
+        train=GIVEN.train, valid=GIVEN.valid, languages=GIVEN.languages, encoding=None, columns=None,
+        mono_source=(), mono_target=(), test=(), teacher=None, hours=None, settings={},
+    )  # fmt: skip
+    plan = Plan(
+        options=options, sha256={}, facts=FACTS, speed=1e11, hours=8.0, choices=ALL, omitted=()
+    )
+    for number, stage in enumerate(stages.values()):
+        (tmp_path / "stages" / f"{stage.name}.json").unlink()
+        done = re.findall(r"^  (\S+) +done ", describe_plan(tmp_path, plan), re.MULTILINE)
+        assert done == [*stages][:number]
+        Ledger(tmp_path).finish(stage)
 
 
 def test_the_report_names_the_parts_that_were_not_worth_their_time():

@@ -5,6 +5,7 @@ import os
 import sys
 import tempfile
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
@@ -126,7 +127,7 @@ def describe_plan(out: Path, plan: "Plan") -> str:
     ledger = Ledger(out)
     stages = list_stages(begin_recipe(out, plan.options, plan.facts, plan.choices), ledger)
     times = [estimate_seconds(stage, plan.speed) for stage in stages]
-    done = sum(ledger.is_finished(stage) for stage in stages)  # the first ones
+    done = sum(1 for _ in takewhile(ledger.is_finished, stages))
     lines = [*plan.facts.describe(), ""]
     lines.append(
         f"{len(stages)} stages, {f'{done} of them done, ' if done else ''}about {format_duration(sum(times[done:]))}"

@@ -45,7 +45,8 @@ def list_stages(recipe: Recipe, ledger: Ledger | None = None) -> list[Stage]:
 
     Args:
         recipe: A new generator.
-        ledger: Has the results of finished stages, which decide what follows; None: none is finished.
+        ledger: Has the results of finished stages, which decide what follows, up to the first that is not
+            finished; None: none is finished.
     """
     stages = []
     try:
@@ -53,6 +54,8 @@ def list_stages(recipe: Recipe, ledger: Ledger | None = None) -> list[Stage]:
         while True:
             stages.append(stage)
             found = ledger.find(stage) if ledger else None
+            if found is None:
+                ledger = None  # the commands of later stages are guesses, and not to be compared with its own
             stage = recipe.send(found or Result(seconds=0.0, scores=UNKNOWN))
     except StopIteration:
         return stages
