@@ -248,6 +248,21 @@ def test_no_training_sees_the_test_text(tmp_path):
     assert set(test) <= set(text.text_files())
 
 
+def test_no_training_sees_the_test_text_by_a_teacher(tmp_path):
+    """Whose line is the reference of a test pair, while the user's own target is another translation."""
+    test = [
+        write(tmp_path / "test.en", SOURCES[:2]),
+        write(tmp_path / "test.de", ["Ein Hund", "eine Katze"]),
+    ]
+    others = [f"teacher {n}" for n in range(2, len(SOURCES))]
+    teacher = write(tmp_path / "teacher.de", ["ein  hund", "another", *others])
+    text = given(tmp_path, test=test, teacher=teacher)
+    assert look_at(text).dropped == {"also in validation or test text": 1}
+    train, _ = imported(tmp_path, text)
+    assert SOURCES[0] not in lines(train.source)
+    assert "ein  hund" not in lines(tmp_path / "text" / "teacher.de")
+
+
 def test_text_in_another_encoding_is_read_with_it_and_refused_without(tmp_path):
     words = ["Ein Hund läuft.", "Die Bäume blühen.", "Öl schwimmt oben."] * 9
     (tmp_path / "train.de").write_bytes("\n".join(words).encode("cp1252"))

@@ -123,11 +123,14 @@ class GivenText:
             if isinstance(pair, Damaged):
                 yield CleanedPair("", "", "", UNREADABLE)
                 continue
-            source, target = pair.source.strip(), pair.target.strip()
+            source, target, line = pair.source.strip(), pair.target.strip(), line.strip()
             rule = broken_rule(source, target, self.rules)
-            if rule is None and held_out and digest_loosely(source, target)[0] in held_out:
-                rule = LEAK
-            yield CleanedPair(source, target, line.strip(), rule)
+            if rule is None and held_out:
+                # A training sees the pair of the source and the teacher's line, too.
+                sides = (target, line) if teacher else (target,)
+                if any(digest_loosely(source, side)[0] in held_out for side in sides):
+                    rule = LEAK
+            yield CleanedPair(source, target, line, rule)
         if teacher:
             lines = count if line is not None else sum(1 for _ in self._read_teacher())
             lines += sum(1 for _ in teacher)
