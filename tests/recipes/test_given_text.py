@@ -3,18 +3,22 @@
 import itertools
 import json
 import os
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from headway.cli.recipe import Processors, make_plan
 from headway.config import TextConfig
 from headway.errors import HeadwayError, UsageError
-from headway.recipes.given import GivenText, check_files, check_vocabulary, look_at
+from headway.recipes.facts import TextFacts, check_vocabulary, look_at
+from headway.recipes.given import GivenText, check_files
+from headway.recipes.plan import Options
 from headway.recipes.text_work import ImportLines, ImportText, JoinPairs, PairFiles
 from headway.text.prepare import prepare
 from headway.text.readers import FileForm
-from support.toy_models import sentences, translate_words
+from support.toy_models import SOURCE_WORDS, sentences, translate_words
 
 SOURCES = list(dict.fromkeys(sentences(60, 7)))
 
@@ -48,10 +52,15 @@ def imported(folder: Path, text: GivenText) -> tuple[PairFiles, PairFiles]:
     return train, valid
 
 
+def facts_of(text: GivenText) -> TextFacts:
+    facts, _ = look_at(text)
+    return facts
+
+
 def test_the_facts_are_what_the_import_writes(tmp_path):
     extra = [(SOURCES[0], translate_words(SOURCES[0])), ("a dog", ""), ("a\x01dog", "ein Hund")]
     text = given(tmp_path, extra)
-    facts = look_at(text)
+    facts = facts_of(text)
     train, valid = imported(tmp_path, text)
     assert facts.read == len(SOURCES) + 3
     assert facts.dropped == {"a side is empty": 1, "control characters": 1, "occurs before": 1}
@@ -84,7 +93,7 @@ def test_the_text_is_divided_as_by_a_preparation(drop_duplicates, tmp_path):
         held_out = (data / "valid.source", data / "valid.target")
         assert [lines(valid.source), lines(valid.target)] == [*map(lines, held_out)]
         assert len(lines(train.source)) == len(corpora.train)
-        facts, report = look_at(text), json.loads((data / "report.json").read_text())
+        facts, report = facts_of(text), json.loads((data / "report.json").read_text())
         dropped = {rule: found["count"] for rule, found in report["dropped"].items()}
         assert dropped.pop("held out as validation text") >= count
         assert (facts.read, facts.kept) == (report["read"], len(lines(train.source)))
@@ -112,7 +121,7 @@ def test_validation_files_are_copied_and_their_pairs_are_dropped_from_the_traini
     train, copied = imported(tmp_path, text)
     assert lines(copied.source) == SOURCES[:3]
     assert lines(train.source) == SOURCES[3:]
-    assert look_at(text).dropped == {"also in validation or test text": 3}
+    assert facts_of(text).dropped == {"also in validation or test text": 3}
 
 
 def test_the_lines_of_a_teacher_stay_with_their_pairs(tmp_path):
@@ -165,10 +174,43 @@ def test_text_that_can_be_read_only_once_is_refused(tmp_path):
     check_files(given(tmp_path, mono_source=["missing"]))  # its reader says so
 
 
-def test_a_vocabulary_that_a_text_is_too_small_for_is_refused(tmp_path):
-    check_vocabulary(given(tmp_path), TextConfig(vocab_size=300))
-    with pytest.raises(HeadwayError, match=r"vocab_size = 5000 is too large .* --text\.vocab-size"):
-        check_vocabulary(given(tmp_path), TextConfig(vocab_size=5000))
+@pytest.mark.parametrize("sample", [0, 11])
+def test_a_vocabulary_that_the_first_training_could_not_learn_is_refused(sample, tmp_path):
+    """Held-out pairs and duplicates count as little as they do there."""
+    text = given(tmp_path, [(SOURCES[0], translate_words(SOURCES[0]))] * 9, valid=25)
+    train, valid = imported(tmp_path, text)
+    _, fates = look_at(text)
+
+    def prepare_with(size: int) -> None:
+        rules = TextConfig(vocab_size=size, sample_lines=sample)
+        data = tmp_path / f"data-{size}"
+        prepare([train.source, train.target], [valid.source, valid.target], data, rules)
+
+    def check_with(size: int) -> None:
+        check_vocabulary(text, fates, TextConfig(vocab_size=size, sample_lines=sample))
+
+    with pytest.raises(HeadwayError, match=r"vocab_size = 5000 is too large .* --text") as refused:
+        check_with(5000)
+    largest = int(re.search(r"set it to (\d+) or less", str(refused.value))[1])
+    for function in (check_with, prepare_with):
+        function(largest)
+        with pytest.raises(HeadwayError, match=f"vocab_size = {largest + 1} is too large"):
+            function(largest + 1)
+
+
+def test_a_vocabulary_is_checked_before_a_plan_of_many_pairs_too(tmp_path):
+    pairs = itertools.islice(itertools.product(SOURCE_WORDS, repeat=4), 10_101)
+    sources = [" ".join(words) for words in pairs]
+    train = [
+        write(tmp_path / "many.en", sources),
+        write(tmp_path / "many.de", [translate_words(text) for text in sources]),
+    ]
+    options = Options(
+        train=train, valid=100, languages=("en", "de"), encoding=None, columns=None, mono_source=(),
+        mono_target=(), test=(), teacher=None, hours=None, settings={},
+    )  # fmt: skip
+    with pytest.raises(HeadwayError, match="vocab_size = 8000 is too large"):
+        make_plan(tmp_path / "out", options, Processors(0, 0))
 
 
 def test_held_out_pairs_that_leave_no_training_pair_are_refused(tmp_path):
@@ -234,7 +276,7 @@ def test_the_cleaning_rules_of_the_user_hold(tmp_path):
         [(SOURCES[0], translate_words(SOURCES[0]))],
         rules=TextConfig(drop_duplicates=False),
     )
-    assert look_at(text).kept == len(SOURCES) + 1 - 7
+    assert facts_of(text).kept == len(SOURCES) + 1 - 7
 
 
 def test_no_training_sees_the_test_text(tmp_path):
@@ -242,7 +284,7 @@ def test_no_training_sees_the_test_text(tmp_path):
     translated = [translate_words(SOURCES[0]), "y"]
     test = [write(tmp_path / "test.en", held_out), write(tmp_path / "test.de", translated)]
     text = given(tmp_path, test=test)
-    assert look_at(text).dropped == {"also in validation or test text": 1}
+    assert facts_of(text).dropped == {"also in validation or test text": 1}
     train, _ = imported(tmp_path, text)
     assert SOURCES[0] not in lines(train.source)
     assert set(test) <= set(text.text_files())
@@ -257,7 +299,7 @@ def test_no_training_sees_the_test_text_by_a_teacher(tmp_path):
     others = [f"teacher {n}" for n in range(2, len(SOURCES))]
     teacher = write(tmp_path / "teacher.de", ["ein  hund", "another", *others])
     text = given(tmp_path, test=test, teacher=teacher)
-    assert look_at(text).dropped == {"also in validation or test text": 1}
+    assert facts_of(text).dropped == {"also in validation or test text": 1}
     train, _ = imported(tmp_path, text)
     assert SOURCES[0] not in lines(train.source)
     assert "ein  hund" not in lines(tmp_path / "text" / "teacher.de")
@@ -276,7 +318,7 @@ def test_text_in_another_encoding_is_read_with_it_and_refused_without(tmp_path):
         HeadwayError, match=r"train\.de: 27 of 27 pairs cannot be read.*--encoding cp1252"
     ):
         look_at(text)
-    assert look_at(replace(text, form=cp1252, mono_target=[mono])).mono_target == 3
+    assert facts_of(replace(text, form=cp1252, mono_target=[mono])).mono_target == 3
     fit = replace(given(tmp_path), mono_target=[mono])
     with pytest.raises(HeadwayError, match=r"mono\.de:1: .*--encoding cp1252"):
         look_at(replace(fit, mono_target=[], teacher=teacher))

@@ -17,8 +17,9 @@ from headway.cli.recipe import describe_plan
 from headway.cli.verbs import evaluate, train, translate
 from headway.config import PRESETS, load
 from headway.recipes.best import best_model
+from headway.recipes.facts import TextFacts
 from headway.recipes.forecast import Fit, estimate_seconds, fit_parts, list_stages
-from headway.recipes.given import GivenText, TextFacts
+from headway.recipes.given import GivenText
 from headway.recipes.ledger import Ledger, unfinished_stages
 from headway.recipes.making import StageMaker
 from headway.recipes.plan import Options, Plan

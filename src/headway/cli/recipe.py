@@ -67,25 +67,25 @@ def make_plan(out: Path, options: "Options", processors: Processors) -> "Plan":
     from headway.errors import HeadwayError
     from headway.files import hash_file
     from headway.recipes.best import begin_recipe
+    from headway.recipes.facts import check_vocabulary, look_at
     from headway.recipes.forecast import benchmark, fit_parts, read_speed
-    from headway.recipes.given import check_files, check_vocabulary, look_at
+    from headway.recipes.given import check_files
     from headway.recipes.making import list_text_settings
     from headway.recipes.plan import Plan
-    from headway.recipes.settings import LEAST_PAIRS, SHORTEST, SMALL, choose_scale
+    from headway.recipes.settings import LEAST_PAIRS, SHORTEST, choose_scale
 
     say("looking at the text ...")
     given = options.given()
     check_files(given)
     digests = {name: hash_file(Path(name)) for name in given.files()}
-    facts = look_at(given)
+    facts, fates = look_at(given)
     if facts.kept < LEAST_PAIRS:
         raise HeadwayError(
             f"{options.train[0]}: {facts.kept} training pairs are left after cleaning, and headway best needs {LEAST_PAIRS}"
         )
     scale = choose_scale(facts.kept)
-    if facts.kept < SMALL:
-        texts = list_text_settings(scale, options.settings)
-        check_vocabulary(given, max(texts, key=lambda text: text.vocab_size))
+    texts = list_text_settings(scale, options.settings)
+    check_vocabulary(given, fates, max(texts, key=lambda text: text.vocab_size))
     busy = os.getloadavg()[0]
     say("measuring this machine ...")
     if busy > BUSY * (os.cpu_count() or 1):

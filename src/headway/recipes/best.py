@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from headway.recipes import settings as numbers
-from headway.recipes.given import GivenText, TextFacts
+from headway.recipes.facts import TextFacts
+from headway.recipes.given import GivenText
 from headway.recipes.installing import InstallModel
 from headway.recipes.ledger import Recipe
 from headway.recipes.making import StageMaker

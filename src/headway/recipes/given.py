@@ -1,4 +1,4 @@
-"""The text that a user gives: cleaned pairs, read as often as needed in constant memory, and facts about them."""
+"""The text that a user gives: cleaned pairs, read as often as needed in constant memory."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -6,17 +6,13 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
 from headway.config import TextConfig
 from headway.errors import HeadwayError, UsageError
-from headway.recipes.pair_fates import PairFates
 from headway.text.cleaning import LEAK, UNREADABLE, broken_rule, digest_held_out
 from headway.text.digests import digest_loosely
 from headway.text.lines import Damaged, scan_lines
 from headway.text.readers import UTF8, FileForm, Pair, read_pairs
-from headway.text.stages.selection import KEPT
-from headway.text.tokenizer import Tokenizer
+from headway.text.stages.selection import KEPT, Fates
 from headway.text.unreadable import require_readable
 
 
@@ -140,51 +136,26 @@ class GivenText:
                     " must be a translation of pair n"
                 )
 
+    def read_fit(self) -> Iterator[CleanedPair]:
+        """Read the pairs of the training text that break no rule."""
+        return (pair for pair in self.read_training() if pair.rule is None)
+
+    def read_kept(self, fates: Fates) -> Iterator[CleanedPair]:
+        """Read the pairs that are kept as training text.
+
+        Args:
+            fates: Of the pairs of `read_fit`.
+        """
+        for fate, pair in zip(fates, self.read_fit(), strict=True):
+            if fate == KEPT:
+                yield pair
+
     def _read_teacher(self) -> Iterator[str]:
         assert self.teacher
         lines = scan_lines(self.teacher, self.form.encoding)
         for line in require_readable(lines, self.languages, self.form, limit=0):
             assert isinstance(line, str)  # the first damaged line is an error
             yield line
-
-
-@dataclass(frozen=True, kw_only=True)
-class TextFacts:
-    """What is known about the text before the training.
-
-    Attributes:
-        read: Pairs of the training text.
-        kept: Those that are training text: fit, no duplicates, not held out, and without a side of a held-out pair.
-        dropped: Cleaning rule -> pairs that it drops.
-        source_characters: Of the kept pairs.
-        target_characters: Likewise.
-        validation: Validation pairs.
-        mono_source: Lines of monolingual text that are fit for training.
-        mono_target: Likewise.
-    """
-
-    read: int
-    kept: int
-    dropped: dict[str, int]
-    source_characters: int
-    target_characters: int
-    validation: int
-    mono_source: int
-    mono_target: int
-
-    def describe(self) -> list[str]:
-        """Return the facts in words, a line each."""
-        lines = [
-            f"{self.read:,} training pairs, {self.kept:,} of them kept; on average"
-            f" {self.source_characters / self.kept:.0f} and {self.target_characters / self.kept:.0f}"
-            f" characters; {self.validation:,} validation pairs"
-        ]
-        dropped = sorted(self.dropped.items(), key=lambda item: -item[1])
-        lines += [f"dropped: {count:,} pairs: {rule}" for rule, count in dropped]
-        for side, count in (("source", self.mono_source), ("target", self.mono_target)):
-            if count:
-                lines.append(f"{count:,} monolingual lines of the {side} language")
-        return lines
 
 
 def check_files(text: GivenText) -> None:
@@ -198,60 +169,3 @@ def check_files(text: GivenText) -> None:
             raise UsageError(
                 f"{path}: text is read several times, which a pipe cannot be: give a file"
             )
-
-
-def check_vocabulary(text: GivenText, config: TextConfig) -> None:
-    """Learn the subwords of a small text, so that no training finds that there are too few.
-
-    Raises:
-        HeadwayError: If the text is too small for the vocabulary; it names the largest size.
-    """
-    Tokenizer.learn(
-        ((pair.source, pair.target) for pair in text.read_training() if pair.rule is None), config
-    )
-
-
-def look_at(text: GivenText) -> TextFacts:
-    """Read all files once and count.
-
-    Raises:
-        HeadwayError: If a file cannot be read, or there are too few pairs.
-    """
-    pairs = PairFates(text.held_out, drop_duplicates=text.rules.drop_duplicates)
-    lengths = np.zeros(2, np.int64)
-    for pair in text.read_training():
-        pairs.add(pair.source, pair.target, pair.rule)
-        if pair.rule is None:
-            lengths += len(pair.source), len(pair.target)
-    if isinstance(text.valid, int):
-        validation = text.valid
-    else:
-        validation = sum(1 for _ in text.read_validation())
-    decided = pairs.decide()
-    kept = int((decided.fates == KEPT).sum())
-    if not isinstance(text.valid, int) and not validation:
-        raise HeadwayError(f"{text.valid[0]}: has no pairs: give validation text")
-    if not kept:
-        rules = ", ".join(f"{n:,}: {rule}" for rule, n in pairs.count_dropped(decided).items())
-        why = (
-            pairs.report().advice()
-            or f"none of {pairs.report().read:,} training pairs is left ({rules})"
-        )
-        raise HeadwayError(f"{text.train[0]}: {why}")
-    share = kept / len(pairs)
-    mono = [
-        sum(1 for _ in text.read_plain(files)) for files in (text.mono_source, text.mono_target)
-    ]
-    for files, count in zip((text.mono_source, text.mono_target), mono, strict=True):
-        if files and not count:
-            raise HeadwayError(f"{files[0]}: no line is left after cleaning")
-    return TextFacts(
-        read=pairs.report().read,
-        kept=kept,
-        dropped=pairs.count_dropped(decided),
-        source_characters=int(lengths[0] * share),
-        target_characters=int(lengths[1] * share),
-        validation=validation,
-        mono_source=mono[0],
-        mono_target=mono[1],
-    )

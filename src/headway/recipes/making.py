@@ -9,7 +9,7 @@ from headway import config
 from headway.checks.flop import search_flop, training_flop
 from headway.config import Config, ModelConfig, SearchConfig, TextConfig
 from headway.recipes import settings as numbers
-from headway.recipes.given import TextFacts
+from headway.recipes.facts import TextFacts
 from headway.recipes.settings import Choices, Scale, Settings, list_options
 from headway.recipes.stage import Command, Stage, Work
 from headway.recipes.text_work import PairFiles

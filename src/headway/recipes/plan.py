@@ -9,7 +9,8 @@ from typing import Any
 from headway import config
 from headway.errors import HeadwayError, UsageError
 from headway.files import hash_file, replace_text
-from headway.recipes.given import GivenText, TextFacts
+from headway.recipes.facts import TextFacts
+from headway.recipes.given import GivenText
 from headway.recipes.settings import VERSION, Choices
 from headway.text.readers import FileForm
 

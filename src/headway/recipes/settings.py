@@ -12,7 +12,6 @@ SHORTENED = (
     0.8  # share of the steps that trainings keep at least for the sake of the first addition
 )
 LEAST_PAIRS = 100  # of training text
-SMALL = 10_000  # pairs, below which a text may be too small for its vocabulary
 SHORTEST = 0.02  # share of its steps that a training keeps at least, however few the hours
 USEFUL = 0.25  # share of its steps from which on a training gives a model, as those of the sweep
 CANDIDATES: Settings = {"search.candidates": "8"}  # among which models of both directions choose

@@ -13,7 +13,6 @@ from headway.recipes.given import GivenText
 from headway.recipes.pair_fates import Decided, PairFates, mark_first, number_of
 from headway.text.digests import digest_loosely
 from headway.text.readers import Pair
-from headway.text.stages.selection import KEPT
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,8 +55,8 @@ class ImportText:
         valid = list(self.given.read_validation())
         if self.given.held_out is not None:
             numbers = set(held_out)
-            fit = enumerate(self._read_fit(), 1)
-            valid = [Pair(*text[:2], n) for n, text in fit if n - 1 in numbers]
+            fit = enumerate(self.given.read_fit())
+            valid = [Pair(text.source, text.target, n + 1) for n, text in fit if n in numbers]
         with write_files(self.valid.source, self.valid.target) as (source, target):
             for pair in valid:
                 _write(source, pair.source)
@@ -66,20 +65,15 @@ class ImportText:
         if self.given.teacher:
             outputs.append(self.teacher)
         with write_files(*outputs) as files:
-            for fate, texts in zip(fates, self._read_fit(), strict=True):
-                if fate == KEPT:
-                    for file, line in zip(files, texts, strict=False):
-                        _write(file, line)
+            for kept in self.given.read_kept(fates):
+                texts = (kept.source, kept.target, kept.teacher)
+                for file, line in zip(files, texts, strict=False):
+                    _write(file, line)
 
     def describe(self, out: Path | None = None) -> str:
         """Return in words what is done."""
         held_out = f", hold out {self.given.held_out} pairs" if self.given.held_out else ""
         return f"read, clean and copy the given text{held_out}"
-
-    def _read_fit(self) -> Iterator[tuple[str, str, str]]:
-        for pair in self.given.read_training():
-            if pair.rule is None:
-                yield pair.source, pair.target, pair.teacher
 
     def _decide(self) -> Decided:
         rules = self.given.rules
