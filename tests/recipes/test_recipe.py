@@ -36,6 +36,7 @@ SCALE = Scale(
     most_pairs=1e9,
     sweep=({}, {"model.dropout": "0.3"}, {"text.vocab-size": "4000", "model.d-model": "192"}),
     forward_models=2,
+    student={"search.precision": "int8"},
 )
 GIVEN = GivenText(train=["a.en", "a.de"], valid=1013, languages=("en", "de"))
 OUT = Path("runs/best")
@@ -245,6 +246,7 @@ def test_the_student_has_the_first_beam_that_is_good_enough():
     stages = follow(maker(), {"student-beam-1": 19.7, "student-beam-2": 19.9})
     assert "student-beam-4" not in stages
     assert "--search.beam 2" in stages["install-student"].describe()[0]
+    assert stages["install-student"].product == 19.9
     none = follow(maker(), {"student-beam-1": 10, "student-beam-2": 18, "student-beam-4": 17})
     assert "--search.beam 2" in none["install-student"].describe()[0]
 
@@ -495,17 +497,20 @@ def test_the_report_names_the_parts_that_were_not_worth_their_time():
         scored("search-1", "search", 20.25),
         scored("search-2", "search", 20.4),  # not as much better as a wider beam must be
         (Stage(name="install", part="search", purpose="", product=20.25), Result(seconds=60.0)),
-        scored("student", "student", 19.8, is_compared=False),
+        scored("student", "student", 20.3, is_compared=False),  # with a wider beam than it gets
+        scored("student-beam-1", "student", 19.8, is_compared=False),
     ]
+    installed = Stage(name="install-student", part="student", purpose="", product=19.8)
     assert [row.gain for row in make_rows(finished)] == [
-        None, -1.0, 11.0, None, -1.0, -2.0, -1.5, -0.75, pytest.approx(-0.6), None, None,
+        None, -1.0, 11.0, None, -1.0, -2.0, -1.5, -0.75, pytest.approx(-0.6), None, None, None,
     ]  # fmt: skip
-    assert judge_parts(finished) == [
+    assert judge_parts(finished)[-1] == "student: 2.0 minutes"
+    assert judge_parts([*finished, (installed, Result(seconds=60.0))]) == [
         "sweep: 3.0 minutes, +11.00 BLEU",
         "models: 3.0 minutes, BLEU 20.00",
         "translations: 1.0 minutes and no gain: it was not worth its time",
         "search: 3.0 minutes, +0.25 BLEU",
-        "student: 1.0 minutes, 97.8 % of the BLEU of the installed model",
+        "student: 3.0 minutes, 97.8 % of the BLEU of the installed model",
     ]
 
 
@@ -589,7 +594,7 @@ def test_each_stage_reads_and_writes_the_right_text():
         "student": [f"train runs/student --train text/student-all.en text/student-all.de {valid} {ahead} --init runs/final",
                     f"evaluate runs/student {score}"],
         **{
-            f"student-beam-{beam}": [f"evaluate runs/student {score} --search.alpha 1.4 --search.beam {beam} --search.precision auto"]
+            f"student-beam-{beam}": [f"evaluate runs/student {score} --search.alpha 1.4 --search.beam {beam} --search.precision int8"]
             for beam in (1, 2, 4)
         },
     }  # fmt: skip

@@ -286,7 +286,7 @@ def _distill(
     )  # fmt: skip
     yield replace(student, is_compared=False)
     run = make.run("student")
-    precision = own.get("search.precision", "auto")
+    precision = own["search.precision"]
     alpha = search["search.alpha"]
     chosen: Settings = {}
     best = -math.inf
@@ -302,5 +302,5 @@ def _distill(
             break
     yield make.work(
         "install-student", "student", f"the model of {make.out / 'student'}",
-        InstallModel(run, make.out / "student", chosen),
+        InstallModel(run, make.out / "student", chosen), product=best,
     )  # fmt: skip

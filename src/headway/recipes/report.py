@@ -93,18 +93,17 @@ def judge_parts(finished: FinishedStages) -> list[str]:
         own = [(stage, result) for stage, result in finished if stage.part == part]
         minutes = f"{part}: {sum(result.seconds for _, result in own) / 60:.1f} minutes"
         compared = [result.bleu for stage, result in own if stage.is_compared and result.scores]
-        others = [result.bleu for stage, result in own if not stage.is_compared and result.scores]
+        products = [stage.product for stage, _ in own if stage.product is not None]
         if compared and part == "sweep":  # its short trainings only choose settings
             lines.append(minutes + _describe_gain(compared[0], max(compared)))
         elif compared:
-            products = [stage.product for stage, _ in own if stage.product is not None]
             # Not every better score becomes the product: a wider beam must gain more.
             candidates = compared if best is None else [best, *compared]
             after = products[-1] if products else max(candidates)
             lines.append(minutes + _describe_gain(best, after))
             best = after
-        elif part == "student" and others and best:
-            share = 100 * max(others) / best
+        elif part == "student" and products and best:
+            share = 100 * products[-1] / best
             lines.append(f"{minutes}, {share:.1f} % of the BLEU of the installed model")
         else:
             lines.append(minutes)

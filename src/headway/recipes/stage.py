@@ -58,7 +58,7 @@ class Stage:
         commands: Given in this order; each goes on where it was if it is given again.
         scores: The file with what ``headway evaluate --json`` printed; None: the stage has no model.
         run: The run directory of the model; it has the perplexity.
-        product: BLEU of the model that the stage makes the product of the recipe; None: it makes none.
+        product: BLEU of the model that the stage installs; None: it installs none.
         is_compared: Whether the scores can be compared with those of other stages. Those of a model of
             the other direction cannot.
         flop: Estimated floating-point operations of the commands.
