@@ -198,7 +198,7 @@ def test_a_vocabulary_that_the_first_training_could_not_learn_is_refused(sample,
             function(largest + 1)
 
 
-def test_a_vocabulary_is_checked_before_a_plan_of_many_pairs_too(tmp_path):
+def test_vocabulary_and_settings_are_checked_before_a_plan_of_many_pairs_too(tmp_path):
     pairs = itertools.islice(itertools.product(SOURCE_WORDS, repeat=4), 10_101)
     sources = [" ".join(words) for words in pairs]
     train = [
@@ -210,6 +210,9 @@ def test_a_vocabulary_is_checked_before_a_plan_of_many_pairs_too(tmp_path):
         mono_target=(), test=(), teacher=None, hours=None, settings={},
     )  # fmt: skip
     with pytest.raises(HeadwayError, match="vocab_size = 8000 is too large"):
+        make_plan(tmp_path / "out", options, Processors(0, 0))
+    options = replace(options, settings={"model.d-model": "256"})
+    with pytest.raises(UsageError, match=r"headway best itself sets --model\.num-heads 6"):
         make_plan(tmp_path / "out", options, Processors(0, 0))
 
 

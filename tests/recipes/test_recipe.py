@@ -16,12 +16,13 @@ from headway.cli.arguments import parse
 from headway.cli.recipe import describe_plan
 from headway.cli.verbs import evaluate, train, translate
 from headway.config import PRESETS, load
+from headway.errors import UsageError
 from headway.recipes.best import best_model
 from headway.recipes.facts import TextFacts
 from headway.recipes.forecast import Fit, estimate_seconds, fit_parts, list_stages
 from headway.recipes.given import GivenText
 from headway.recipes.ledger import Ledger, unfinished_stages
-from headway.recipes.making import StageMaker
+from headway.recipes.making import StageMaker, check_settings
 from headway.recipes.plan import Options, Plan
 from headway.recipes.report import judge_parts, make_rows
 from headway.recipes.settings import SCALES, Choices, Scale, choose_scale
@@ -342,6 +343,36 @@ def test_repeated_text_is_not_dropped_in_the_trainings_whatever_the_user_says_of
     assert {options(s).overrides["text.drop-duplicates"] for s in stages.values() if s.run} == {
         "false"
     }
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (
+            {"training.cut": "0.15"},
+            "needs agreement, .*; .* itself sets --training.agreement 0 for",
+        ),
+        (
+            {"model.d-model": "256"},
+            "no.* multiple of num_heads = 6: .* sets --model.num-heads 6 for",
+        ),
+        ({"model.d-model": "10", "model.num-heads": "4"}, "multiple of num_heads = 4: .* heads$"),
+    ],
+)
+def test_settings_of_the_recipe_that_those_of_the_user_do_not_fit_are_named(settings, message):
+    with pytest.raises(UsageError, match=message):
+        check_settings(SCALES[2], settings)
+
+
+def test_settings_that_the_trainings_of_a_recipe_can_have_are_accepted():
+    for settings in (
+        {},
+        {"training.cut": "0.15", "training.agreement": "5"},
+        {"model.d-model": "256", "model.num-heads": "4"},
+    ):
+        check_settings(SCALES[2], settings)
+        overrides = {name.replace(".", "__"): value for name, value in settings.items()}
+        follow(maker(SCALES[2], **overrides), {})
 
 
 @pytest.mark.parametrize("scale", SCALES)

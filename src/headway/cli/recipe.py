@@ -70,7 +70,7 @@ def make_plan(out: Path, options: "Options", processors: Processors) -> "Plan":
     from headway.recipes.facts import check_vocabulary, look_at
     from headway.recipes.forecast import benchmark, fit_parts, read_speed
     from headway.recipes.given import check_files
-    from headway.recipes.making import list_text_settings
+    from headway.recipes.making import check_settings, list_text_settings
     from headway.recipes.plan import Plan
     from headway.recipes.settings import LEAST_PAIRS, SHORTEST, choose_scale
 
@@ -84,6 +84,7 @@ def make_plan(out: Path, options: "Options", processors: Processors) -> "Plan":
             f"{options.train[0]}: {facts.kept} training pairs are left after cleaning, and headway best needs {LEAST_PAIRS}"
         )
     scale = choose_scale(facts.kept)
+    check_settings(scale, options.settings)
     texts = list_text_settings(scale, options.settings)
     check_vocabulary(given, fates, max(texts, key=lambda text: text.vocab_size))
     busy = os.getloadavg()[0]

@@ -8,6 +8,7 @@ from pathlib import Path
 from headway import config
 from headway.checks.flop import search_flop, training_flop
 from headway.config import Config, ModelConfig, SearchConfig, TextConfig
+from headway.errors import HeadwayError, UsageError
 from headway.recipes import settings as numbers
 from headway.recipes.facts import TextFacts
 from headway.recipes.settings import Choices, Scale, Settings, list_options
@@ -256,6 +257,29 @@ class StageMaker:
             * lines
             * search_flop(with_vocabulary(settings), [source], [target], beam)
         )
+
+
+def check_settings(scale: Scale, overrides: Settings) -> None:
+    """Check that settings of the user fit those that a recipe gives its trainings.
+
+    Raises:
+        UsageError: If they do not; it names those of the recipe, which the user has not written.
+    """
+    for own in (scale.forward, scale.final, scale.tuning, scale.student):
+        recipe = {**scale.common, **own}
+        try:
+            _resolve({**recipe, **overrides})
+        except HeadwayError as error:
+            others = {
+                name: value
+                for name, value in recipe.items()
+                if name not in overrides and name.partition(".")[2].replace("-", "_") in str(error)
+            }
+            words = " ".join(list_options(others))
+            reason = (
+                f"; headway best itself sets {words} for a text of this size: give your own, too"
+            )
+            raise UsageError(f"{error}{reason if others else ''}") from None
 
 
 def list_text_settings(scale: Scale, overrides: Settings) -> list[TextConfig]:
