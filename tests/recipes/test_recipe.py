@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-import headway.recipes.settings
 from headway.cli.arguments import parse
 from headway.cli.recipe import describe_plan
 from headway.cli.verbs import evaluate, train, translate
 from headway.config import PRESETS, load
 from headway.errors import UsageError
+from headway.recipes import settings as numbers
 from headway.recipes.best import best_model
 from headway.recipes.facts import TextFacts
 from headway.recipes.forecast import Fit, estimate_seconds, fit_parts, list_stages
@@ -284,7 +284,7 @@ def test_a_plan_is_shorter_than_its_hours_and_each_part_adds_time():
     # Without hours: all, but not more than the limit.
     assert fit_parts(begin, SCALE, 1.0, 1e11, None).choices == whole.choices
     slow = fit_parts(begin, SCALE, 1.0, 1e9, None)
-    assert slow.hours == headway.recipes.settings.MOST_HOURS
+    assert slow.hours == numbers.MOST_HOURS
 
 
 def test_trainings_are_as_much_longer_as_the_text_if_the_hours_allow_it():
@@ -664,3 +664,23 @@ def test_the_time_of_a_search_grows_with_its_beam_and_text():
         2 * make.translate("x", "models", "", [OUT], OUT, OUT, 1000).flop
     )
     assert make.score("x", "search", "", [OUT]).flop > 0
+
+
+def test_the_time_of_a_stage_counts_the_text_that_it_reads():
+    """Which is that of all parts of a joined text, and monolingual text before it is translated."""
+
+    def pairs(stage: Stage) -> float:
+        return (stage.seconds - numbers.SECONDS_A_TRAINING) * numbers.PAIRS_PREPARED
+
+    given = replace(GIVEN, teacher="t.de", mono_source=["m.en"], mono_target=["m.de"])
+    scale = replace(SCALE, real_weight=5)
+    stages, kept = follow(maker(scale), {}, given), FACTS.kept
+    assert pairs(stages["forward-1"]) == pytest.approx(kept)
+    # Real text, translations by two forward models, the backward one and the teacher; and of monolingual lines.
+    parts = 5 + 2 + 1 + 1
+    assert pairs(stages["final"]) == pytest.approx((parts + 2) * kept + FACTS.mono_target)
+    assert pairs(stages["student"]) == pytest.approx(2 * kept)
+    assert stages["mono-source"].seconds == pytest.approx(200_000 / numbers.PAIRS_IMPORTED)
+    assert stages["mono-target"].seconds == pytest.approx(700 / numbers.PAIRS_IMPORTED)
+    taught = follow(maker(scale, Choices()), {}, given)["forward-1"]
+    assert pairs(taught) == pytest.approx(6 * kept)

@@ -75,18 +75,19 @@ def best_model(make: StageMaker, given: GivenText) -> Recipe:
     # Without translations by own models, the forward models are the last ones: trained as long as such, also on the
     # teacher's translations.
     as_last = {} if choices.more_text else scale.final
-    taught = None
+    taught, pairs = None, make.facts.kept
     if given.teacher and not choices.more_text:
         by_teacher = PairFiles(source=real.source, target=teacher.target)
         taught = JoinPairs(
             parts=[(real, scale.real_weight), (by_teacher, 1)], output=make.text("taught")
         )
+        pairs *= scale.real_weight + 1
     models: list[Trained] = []
     for seed in range(1, choices.forward_models + 1):
         result = yield make.train(
             f"forward-{seed}", "models", f"model {seed} of the wanted direction",
             taught.output if taught else real, {**scale.common, **scale.forward, **swept, **as_last},
-            seed=seed, work=taught,
+            lines=pairs, seed=seed, work=taught,
         )  # fmt: skip
         models.append(Trained(make.run(f"forward-{seed}"), result))
     best = max(models, key=lambda model: model.result.bleu)
@@ -97,10 +98,10 @@ def best_model(make: StageMaker, given: GivenText) -> Recipe:
             product=best.result.bleu,
         )  # fmt: skip
         translators = yield from _choose_translators(make, models, best)
-        union = yield from _translate(make, given, translators, best.run, backward)
+        union, pairs = yield from _translate(make, given, translators, best.run, backward)
         result = yield make.train(
             "final", "translations", "one model of real and translated text", union.output,
-            {**scale.common, **swept, **(scale.tuning or scale.final)}, work=union,
+            {**scale.common, **swept, **(scale.tuning or scale.final)}, lines=pairs, work=union,
             init=best.run if scale.tuning else None,
         )  # fmt: skip
         best = max(best, Trained(make.run("final"), result), key=lambda model: model.result.bleu)
@@ -160,8 +161,8 @@ def _translate(
     translators: list[list[Path]],
     forward: Path,
     backward: Path,
-) -> Generator[Stage, Result, JoinPairs]:
-    """Translate all text there is, and return how to join the real and the translated text.
+) -> Generator[Stage, Result, tuple[JoinPairs, int]]:
+    """Translate all text there is; return how to join the real and the translated text, and about how many pairs it is.
 
     Args:
         make: Makes the stages.
@@ -189,28 +190,31 @@ def _translate(
     if given.teacher:
         teacher = make.text("teacher").target
         parts.append((PairFiles(source=real.source, target=teacher), 1))
+    pairs = (scale.real_weight + len(parts)) * facts.kept
     most = numbers.MONO_WEIGHT * facts.kept
     if given.mono_source:
-        text = make.text("mono-source")
+        text, lines = make.text("mono-source"), min(facts.mono_source, int(most))
         yield make.translate(
             "mono-source", "translations", "translations of monolingual sources", translators[0],
-            text.source, text.target, min(facts.mono_source, int(most)), backward=backward,
+            text.source, text.target, lines, backward=backward,
             work=ImportLines(given=given, side="source", files=given.mono_source, share=most / max(1, facts.mono_source),
                              valid=make.text("valid").source, output=text.source),
-            reads=[*given.mono_source, *given.test],
+            seconds=facts.mono_source / numbers.PAIRS_IMPORTED, reads=[*given.mono_source, *given.test],
         )  # fmt: skip
         parts.append((text, 1))
+        pairs += lines
     if given.mono_target:
-        text = make.text("mono-target")
+        text, lines = make.text("mono-target"), min(facts.mono_target, int(most))
         yield make.translate(
             "mono-target", "translations", "translations of monolingual targets", [backward],
-            text.target, text.source, min(facts.mono_target, int(most)), backward=forward,
+            text.target, text.source, lines, backward=forward,
             work=ImportLines(given=given, side="target", files=given.mono_target, share=most / max(1, facts.mono_target),
                              valid=make.text("valid").target, output=text.target),
-            reads=[*given.mono_target, *given.test],
+            seconds=facts.mono_target / numbers.PAIRS_IMPORTED, reads=[*given.mono_target, *given.test],
         )  # fmt: skip
         parts.append((text, 1))
-    return JoinPairs(parts=[(real, scale.real_weight), *parts], output=make.text("all"))
+        pairs += lines
+    return JoinPairs(parts=[(real, scale.real_weight), *parts], output=make.text("all")), pairs
 
 
 def _tune_search(
@@ -281,8 +285,8 @@ def _distill(
         output=make.text("student-all"),
     )
     student = make.train(
-        "student", "student", "a small fast model of these translations", both.output, own, work=both,
-        init=teacher, limits={"model.num-decoder-layers": numbers.STUDENT_LAYERS},
+        "student", "student", "a small fast model of these translations", both.output, own,
+        lines=2 * make.facts.kept, work=both, init=teacher, limits={"model.num-decoder-layers": numbers.STUDENT_LAYERS},
     )  # fmt: skip
     yield replace(student, is_compared=False)
     run = make.run("student")

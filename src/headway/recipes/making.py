@@ -78,6 +78,7 @@ class StageMaker:
         text: PairFiles,
         own: Settings,
         *,
+        lines: int | None = None,
         share: float = 1.0,
         seed: int = 1,
         is_backward: bool = False,
@@ -93,6 +94,7 @@ class StageMaker:
             purpose: In a few words.
             text: The training text.
             own: Settings that differ from the preset.
+            lines: About how many pairs the text has; None: those of the user.
             share: Share of its steps that the training takes.
             seed: From 1; models that differ only in it have other initial weights and another order.
             is_backward: Whether the model translates the target language.
@@ -135,7 +137,8 @@ class StageMaker:
             work=work,
             run=self.run(name),
             is_compared=not is_backward,
-            seconds=numbers.SECONDS_A_TRAINING + self.facts.kept / numbers.PAIRS_PREPARED,
+            seconds=numbers.SECONDS_A_TRAINING
+            + (lines or self.facts.kept) / numbers.PAIRS_PREPARED,
             flop=self._training_flop(resolved) + self._search_flop(resolved, self.facts.validation),
         )
 
@@ -195,6 +198,7 @@ class StageMaker:
         *,
         backward: Path | None = None,
         work: Work | None = None,
+        seconds: float = 0.0,
         reads: Sequence[str] = (),
     ) -> Stage:
         """Return the stage that translates a text.
@@ -210,6 +214,7 @@ class StageMaker:
             search: Search settings; None: those of the model.
             backward: A model of the other direction, which helps to choose among candidates.
             work: Makes the text.
+            seconds: About how long the work takes.
             reads: Files of the user that the work reads.
         """
         judge = ("--backward", backward) if backward else ()
@@ -225,7 +230,8 @@ class StageMaker:
         beam = beam or SearchConfig().beam
         flop = (len(models) + bool(backward)) * self._search_flop(self._common(), lines, beam)
         return Stage(
-            name=name, part=part, purpose=purpose, work=work, reads=reads, commands=[command], flop=flop
+            name=name, part=part, purpose=purpose, work=work, reads=reads, commands=[command], flop=flop,
+            seconds=seconds,
         )  # fmt: skip
 
     def _common(self) -> Config:
