@@ -4,6 +4,7 @@ import itertools
 import json
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -150,6 +151,8 @@ def test_a_text_without_pairs_is_refused_with_its_file_and_the_reason(tmp_path):
     text = GivenText(train=[none, none], valid=[some, some], languages=("en", "de"), teacher=some)
     with pytest.raises(HeadwayError, match=r"a\.de has 3 lines, but .* 0 pairs"):
         look_at(text)
+    with pytest.raises(HeadwayError, match=r"none\.en: has no pairs: give training text"):
+        look_at(replace(text, teacher=None))
     copied = replace(text, train=[some, some], teacher=None)
     with pytest.raises(HeadwayError, match=r"a\.de: 3 of 3 .* --text\.compare-sides false"):
         look_at(copied)
@@ -171,6 +174,8 @@ def test_text_that_can_be_read_only_once_is_refused(tmp_path):
     for name in (str(tmp_path / "pipe"), str(tmp_path / "-")):
         with pytest.raises(UsageError, match=rf"{name}: text is read several times"):
             check_files(given(tmp_path, mono_source=[name]))
+    with pytest.raises(UsageError, match=r"is a directory: give a file$"):
+        check_files(given(tmp_path, mono_source=[str(tmp_path)]))
     check_files(given(tmp_path, mono_source=["missing"]))  # its reader says so
 
 
@@ -198,6 +203,13 @@ def test_a_vocabulary_that_the_first_training_could_not_learn_is_refused(sample,
             function(largest + 1)
 
 
+def planned(train: Sequence[str]) -> Options:
+    return Options(
+        train=train, valid=100, languages=("en", "de"), encoding=None, columns=None, mono_source=(),
+        mono_target=(), test=(), teacher=None, hours=None, settings={},
+    )  # fmt: skip
+
+
 def test_vocabulary_and_settings_are_checked_before_a_plan_of_many_pairs_too(tmp_path):
     pairs = itertools.islice(itertools.product(SOURCE_WORDS, repeat=4), 10_101)
     sources = [" ".join(words) for words in pairs]
@@ -205,10 +217,7 @@ def test_vocabulary_and_settings_are_checked_before_a_plan_of_many_pairs_too(tmp
         write(tmp_path / "many.en", sources),
         write(tmp_path / "many.de", [translate_words(text) for text in sources]),
     ]
-    options = Options(
-        train=train, valid=100, languages=("en", "de"), encoding=None, columns=None, mono_source=(),
-        mono_target=(), test=(), teacher=None, hours=None, settings={},
-    )  # fmt: skip
+    options = planned(train)
     with pytest.raises(HeadwayError, match="vocab_size = 8000 is too large"):
         make_plan(tmp_path / "out", options, Processors(0, 0))
     options = replace(options, settings={"model.d-model": "256"})
@@ -339,3 +348,26 @@ def test_all_files_of_the_user_are_named(tmp_path):
     )  # fmt: skip
     assert text.text_files() == [*text.train, "v.en", "v.de", "t.en", "t.de", "t"]
     assert text.files() == [*text.text_files(), "a", "b"]
+
+
+@pytest.mark.parametrize("before", [0.0, 1e6])
+def test_the_load_of_other_programs_is_that_before_the_text_is_read(
+    before, tmp_path, monkeypatch, capsys
+):
+    """Reading it keeps this command itself busy, for minutes if there is much of it."""
+    load = [before]
+
+    def look_for_long(text: GivenText):
+        load[0] = 1e6
+        return look_at(text)
+
+    monkeypatch.setattr(os, "getloadavg", lambda: load)
+    monkeypatch.setattr("headway.recipes.facts.look_at", look_for_long)
+    monkeypatch.setattr("headway.recipes.settings.LEAST_PAIRS", 1)
+    monkeypatch.setattr(Processors, "run", lambda *_: 7)  # the measurement fails
+    options = replace(planned(given(tmp_path).train), valid=7, settings={"text.vocab-size": "300"})
+    with pytest.raises(SystemExit, match="7"):
+        make_plan(tmp_path / "out", options, Processors(0, 0))
+    said = capsys.readouterr().err
+    assert ("other programs keep 1000000.0 of" in said) == bool(before)
+    assert "--dry-run" not in said

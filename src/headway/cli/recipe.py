@@ -74,6 +74,7 @@ def make_plan(out: Path, options: "Options", processors: Processors) -> "Plan":
     from headway.recipes.plan import Plan
     from headway.recipes.settings import LEAST_PAIRS, SHORTEST, choose_scale
 
+    busy = os.getloadavg()[0]  # before this command is busy
     say("looking at the text ...")
     given = options.given()
     check_files(given)
@@ -87,12 +88,11 @@ def make_plan(out: Path, options: "Options", processors: Processors) -> "Plan":
     check_settings(scale, options.settings)
     texts = list_text_settings(scale, options.settings)
     check_vocabulary(given, fates, max(texts, key=lambda text: text.vocab_size))
-    busy = os.getloadavg()[0]
     say("measuring this machine ...")
     if busy > BUSY * (os.cpu_count() or 1):
         say(
             f"other programs keep {busy:.1f} of {os.cpu_count()} cores busy: the plan may have fewer parts than this machine"
-            " has time for; --dry-run prints it"
+            " has time for"
         )
     with tempfile.TemporaryDirectory(prefix="headway-best-") as folder:
         output = Path(folder) / "speed.json"

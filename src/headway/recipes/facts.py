@@ -73,15 +73,14 @@ def look_at(text: GivenText) -> tuple[TextFacts, Fates]:
     else:
         validation = sum(1 for _ in text.read_validation())
     decided = pairs.decide()
-    kept = int((decided.fates == KEPT).sum())
+    read, kept = pairs.report().read, int((decided.fates == KEPT).sum())
     if not isinstance(text.valid, int) and not validation:
         raise HeadwayError(f"{text.valid[0]}: has no pairs: give validation text")
+    if not read:
+        raise HeadwayError(f"{text.train[0]}: has no pairs: give training text")
     if not kept:
         rules = ", ".join(f"{n:,}: {rule}" for rule, n in pairs.count_dropped(decided).items())
-        why = (
-            pairs.report().advice()
-            or f"none of {pairs.report().read:,} training pairs is left ({rules})"
-        )
+        why = pairs.report().advice() or f"none of {read:,} training pairs is left ({rules})"
         raise HeadwayError(f"{text.train[0]}: {why}")
     share = kept / len(pairs)
     mono = [
@@ -91,7 +90,7 @@ def look_at(text: GivenText) -> tuple[TextFacts, Fates]:
         if files and not count:
             raise HeadwayError(f"{files[0]}: no line is left after cleaning")
     facts = TextFacts(
-        read=pairs.report().read,
+        read=read,
         kept=kept,
         dropped=pairs.count_dropped(decided),
         source_characters=int(lengths[0] * share),

@@ -162,9 +162,11 @@ def check_files(text: GivenText) -> None:
     """Check that all files can be read several times.
 
     Raises:
-        UsageError: If one is a pipe, or the like.
+        UsageError: If one is a directory, a pipe, or the like.
     """
     for path in map(Path, text.files()):
+        if path.is_dir():
+            raise UsageError(f"{path}: is a directory: give a file")
         if not path.is_file() and (path.name == "-" or path.exists()):
             raise UsageError(
                 f"{path}: text is read several times, which a pipe cannot be: give a file"
