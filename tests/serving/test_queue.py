@@ -5,6 +5,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from starlette.testclient import TestClient
 
 from headway.config import SearchConfig, ServerConfig
 from headway.errors import HeadwayError
-from headway.inference import Segment
+from headway.inference import Segment, Translator
 from headway.serving.answers import run_while_connected
 from headway.serving.app import make_app
 from headway.serving.metrics import Metrics
@@ -21,6 +22,7 @@ from headway.serving.models import load_models
 from headway.serving.queue import TranslationQueue
 from headway.serving.rejection import Rejection
 from headway.serving.server import Server
+from headway.text.glossary import Glossary
 from support.toy_models import sentences
 
 SEARCH = SearchConfig()
@@ -36,6 +38,7 @@ class Model:
         self.open.set()
         self.steps = 0
         self.factor, self.extra = 1, 0  # what a GPU's batch has more than a processor's
+        self.token_search = object()  # what batches are shared by
 
     def batch_limits(self, search: SearchConfig, tokens: int) -> tuple[int, int]:
         return self.factor * tokens, self.extra
@@ -171,6 +174,33 @@ def test_batches_hold_like_lengths_models_and_settings() -> None:
     assert all(max(batch) * len(batch) <= 200 for batch in like)
     assert ["beam"] in model.batches
     assert other.batches == [["other"]]
+
+
+def test_requests_with_different_glossaries_share_a_batch(translator: Translator) -> None:
+    """Each gets what it gets alone."""
+    terms = [None, {"cat": "Quarkz"}, {"cat": "Hund"}, {"dog": "Quarkz"}]
+    own = [translator.with_glossary(each and Glossary.of(each)) for each in terms]
+    search = replace(translator.default_search, max_extra=9)
+    segments = [each.split("the cat sees a dog", search) for each in own]
+    alone = [
+        each.search_batch(some, search)[0][0].tokens
+        for each, some in zip(own, segments, strict=True)
+    ]
+    assert len(set(map(tuple, alone))) == len(terms)
+
+    async def work(queue: TranslationQueue) -> None:
+        is_open = threading.Event()
+        first = asyncio.ensure_future(queue.run([is_open.wait], [1]))
+        await until(lambda: queue.idle_workers == 0)
+        both = zip(own, segments, strict=True)
+        found = [asyncio.ensure_future(queue.translate(t, search, some)) for t, some in both]
+        await asyncio.sleep(0.01)
+        is_open.set()
+        assert [each[0][0].tokens for each in await asyncio.gather(*found)] == alone
+        await first
+        assert queue.metrics.value("headway_batch_segments_count") == 2  # one of them was the wait
+
+    run(work)
 
 
 def test_a_short_request_overtakes_the_rest_of_a_long_one() -> None:

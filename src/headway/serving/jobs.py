@@ -50,7 +50,9 @@ class Job:
         mine, theirs = self.work, other.work
         if not isinstance(mine, SegmentSearch) or not isinstance(theirs, SegmentSearch):
             return False
-        return mine.translator is theirs.translator and mine.search == theirs.search
+        # Glossaries may differ: what a glossary asks for is in the segments.
+        is_same_model = mine.translator.token_search is theirs.translator.token_search
+        return is_same_model and mine.search == theirs.search
 
     def batch_limits(self, tokens: int) -> tuple[int, int]:
         """Return how many tokens a batch may have, and how many each segment counts besides its own.
