@@ -1,5 +1,6 @@
 """Glossaries that DeepL's clients make, list, use and delete."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,8 @@ from headway.config import ServerConfig
 from headway.errors import HeadwayError
 from headway.serving import tokenized_texts
 from headway.serving.app import make_app
-from headway.serving.deepl.glossary_store import COMPILED, GlossaryStore
+from headway.serving.deepl import glossary_store
+from headway.serving.deepl.glossary_store import GlossaryStore
 from headway.serving.keys import Keys
 from headway.serving.models import Models, load_models
 from headway.serving.server import Server
@@ -141,13 +143,27 @@ def test_glossaries_in_a_folder_survive_the_server(models: Models, tmp_path: Pat
         GlossaryStore(1, str(tmp_path / "file"))
 
 
-def test_few_glossaries_are_ready_at_once() -> None:
-    store = GlossaryStore(COMPILED + 3)
-    made = [store.add("", "x", ("en", "de"), f"cat {n}\tK") for n in range(COMPILED + 3)]
-    found = [store.compile(glossary) for glossary in made]
-    assert [glossary.terms[0].source for glossary in found] == [f"cat {n}" for n in range(7)]
-    assert store.compile(made[-1]) is found[-1]
-    assert store.compile(made[0]) is not found[0]
+def test_the_glossaries_that_were_used_last_are_ready(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = GlossaryStore(9)
+    made = [store.add("", "x", ("en", "de"), f"cat {n}\tK") for n in range(4)]
+    monkeypatch.setattr(glossary_store, "COMPILED", 3 * len(made[0].entries))
+
+    async def use() -> None:
+        first, second, third = [await store.compile(glossary) for glossary in made[:3]]
+        assert [each.terms[0].source for each in (first, second, third)] == [
+            "cat 0", "cat 1", "cat 2",
+        ]  # fmt: skip
+        assert await store.compile(made[0]) is first
+        await store.compile(made[3])
+        assert await store.compile(made[0]) is first
+        assert await store.compile(made[2]) is third
+        assert await store.compile(made[1]) is not second
+        # One that is larger than the room is ready, too, and alone.
+        large = store.add("", "x", ("en", "de"), f"{'cat' * 20}\tK")
+        assert await store.compile(large) is await store.compile(large)
+        assert await store.compile(made[0]) is not first
+
+    asyncio.run(use())
 
 
 def test_the_work_of_a_glossary_is_bounded(models: Models, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -86,7 +86,7 @@ async def add_glossary(
         for translator in route
     ):
         raise Rejection(400, "source_lang and target_lang must match the glossary")
-    glossary = await asyncio.to_thread(context.deepl.glossaries.compile, found)
+    glossary = await context.deepl.glossaries.compile(found)
     return [translator.with_glossary(glossary) for translator in route]
 
 

@@ -1,8 +1,8 @@
 """The glossaries that clients keep on the server, in memory or in a folder."""
 
+import asyncio
 import json
 import re
-from collections import OrderedDict
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,7 +14,8 @@ from headway.serving.deepl.entries import make_glossary
 from headway.serving.rejection import Rejection
 from headway.text.glossary import Glossary
 
-COMPILED = 4  # glossaries whose terms are ready to be matched; those of others are made again
+# Characters of the glossaries whose terms are ready to be matched: about 100 MB. Those of others are made again.
+COMPILED = 4_000_000
 MAX_FILE = 16 << 20
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 QUOTA_EXCEEDED = 456  # DeepL's own status
@@ -63,7 +64,7 @@ class GlossaryStore:
         self.limit = limit
         self.folder = Path(folder) if folder else None
         self._by_id = {each.glossary_id: each for each in _read_folder(self.folder)}
-        self._compiled: OrderedDict[str, Glossary] = OrderedDict()
+        self._compiled: dict[ClientGlossary, Glossary] = {}  # in the order of their last use
 
     def list_of(self, owner: str) -> list[ClientGlossary]:
         """Return the glossaries of an owner, the oldest first."""
@@ -112,17 +113,25 @@ class GlossaryStore:
         if self.folder is not None:
             remove(self._path(glossary))
         self._by_id.pop(glossary.glossary_id, None)
-        self._compiled.pop(glossary.glossary_id, None)
+        self._compiled.pop(glossary, None)
 
-    def compile(self, glossary: ClientGlossary) -> Glossary:
-        """Return the terms of a glossary; this takes up to seconds."""
-        found = self._compiled.get(glossary.glossary_id)
+    async def compile(self, glossary: ClientGlossary) -> Glossary:
+        """Return the terms of a glossary; a thread makes them in up to seconds, if they are not ready."""
+        found = self._compiled.pop(glossary, None)
         if found is None:
-            found = make_glossary(glossary.entries)
-            self._compiled[glossary.glossary_id] = found
-            while len(self._compiled) > COMPILED:
-                self._compiled.popitem(last=False)
+            found = await asyncio.to_thread(make_glossary, glossary.entries)
+            self._make_room(len(glossary.entries))
+        self._compiled[glossary] = found
         return found
+
+    def _make_room(self, characters: int) -> None:
+        """Drop the terms that were not used for the longest time, until there is room for so many characters."""
+        characters += sum(len(each.entries) for each in self._compiled)
+        for glossary in [*self._compiled]:
+            if characters <= COMPILED:
+                return
+            del self._compiled[glossary]
+            characters -= len(glossary.entries)
 
     def _path(self, glossary: ClientGlossary) -> Path:
         assert self.folder is not None
