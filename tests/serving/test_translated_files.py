@@ -21,7 +21,9 @@ from headway.inference.document_translation import write_document
 from headway.inference.text_translation import finish_sentence
 from headway.serving.app import make_app
 from headway.serving.file_translation import TranslatedDocument, translate_document
-from headway.serving.files import KEPT_FILES, KEPT_SECONDS, FileStore
+from headway.serving.files import KEPT_FILES, KEPT_SECONDS, FileStore, Upload
+from headway.serving.handlers import translate_file
+from headway.serving.messages import FileRequest
 from headway.serving.metrics import Metrics
 from headway.serving.models import Models, load_models
 from headway.serving.queue import TranslationQueue
@@ -293,6 +295,52 @@ def test_the_work_for_a_long_paragraph_stops_at_the_next_portion(
 
     asyncio.run(leave())
     assert 0 < tokenized < 5_000  # of 100,000 words
+
+
+@pytest.mark.parametrize("slow", ["open", "write"])
+def test_a_file_has_its_place_until_its_thread_has_ended(
+    models: Models, monkeypatch: pytest.MonkeyPatch, slow: str
+) -> None:
+    is_entered, is_open, threads = threading.Event(), threading.Event(), []
+
+    def wait(work: str) -> None:
+        if work == slow:
+            threads.append(threading.current_thread().name)
+            is_entered.set()
+            is_open.wait(5)
+
+    class SlowDocument:
+        paragraphs = ()
+
+        def __init__(self, *_: object) -> None:
+            wait("open")
+
+        def write(self, _: object) -> bytes:
+            wait("write")
+            return b""
+
+    monkeypatch.setattr("headway.serving.file_translation.open_document", SlowDocument)
+
+    async def leave() -> None:
+        server = Server(models, ServerConfig(file_jobs=1))
+        request = FileRequest(file=Upload("a.txt", b"the cat"), source="en", target="de")
+        running = asyncio.ensure_future(translate_file(request, server.context))
+        assert await asyncio.to_thread(is_entered.wait, 5)
+        running.cancel()
+        await asyncio.sleep(0.01)
+        with pytest.raises(Rejection, match="try again"):
+            async with server.files.reserve():
+                pass
+        is_open.set()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        async with server.files.reserve():
+            pass
+        await server.queue.close()
+
+    asyncio.run(leave())
+    [name] = threads
+    assert name.startswith("file")  # these have a lower priority
 
 
 def test_the_event_loop_leaves_the_text_of_a_file_to_threads(

@@ -1,6 +1,5 @@
 """Translation of the file of a request, a few paragraphs at a time, between other requests."""
 
-import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,6 +15,7 @@ from headway.serving.directions import find_direction
 from headway.serving.files import FileStore, Upload, name_translation
 from headway.serving.models import Models
 from headway.serving.quality import QualityReport
+from headway.serving.queue import TranslationQueue
 from headway.serving.rejection import Rejection
 from headway.serving.translation import TextTranslator, keeps_text
 
@@ -77,7 +77,7 @@ def keep_document(
 
 
 async def open_upload(
-    upload: Upload, options: DocumentOptions, models: Models
+    upload: Upload, options: DocumentOptions, models: Models, queue: TranslationQueue
 ) -> tuple[Document, list[Translator]]:
     """Return the document that a client has sent, and the models that translate it.
 
@@ -85,24 +85,26 @@ async def open_upload(
         upload: The file.
         options: If the source is not known, it is detected from the texts.
         models: Those of the server.
+        queue: Has the threads for files.
 
     Raises:
         Rejection: 400 if the kind of the file is unknown, it is damaged, it is no table and columns are given, or no
             models lead to the target.
     """
-    document = await _open(upload, options)
+    document = await _open(upload, options, queue)
     texts = [paragraph.text for paragraph in document.paragraphs]
     route, detected = await find_direction(options.source or "auto", options.target, texts, models)
     if detected is not None and route:  # what the file says of its language depends on it
-        document = await _open(upload, replace(options, source=detected["language"]))
+        document = await _open(upload, replace(options, source=detected["language"]), queue)
     return document, route
 
 
-async def _open(upload: Upload, options: DocumentOptions) -> Document:
+async def _open(upload: Upload, options: DocumentOptions, queue: TranslationQueue) -> Document:
     if any(options.columns) and not is_table(upload.name):
         raise Rejection(400, "Invalid request: columns needs a table (.csv or .tsv) as file")
     try:
-        return await asyncio.to_thread(open_document, upload.data, upload.short_name, options)
+        read = partial(open_document, upload.data, upload.short_name, options)
+        return await queue.run_file_work(read)
     except HeadwayError as error:
         raise Rejection(400, f"Invalid request: {error}") from None
 
@@ -133,7 +135,7 @@ async def translate_document(
     def mark() -> list[KeptMarks]:
         return [KeptMarks(paragraph, is_kept) for paragraph in document.paragraphs]
 
-    marked = await asyncio.to_thread(mark)
+    marked = await translator.queue.run_file_work(mark)
     progress.total = sum(len(marks.text) for marks in marked)
     found: list[Translated] = []
     report = QualityReport(is_direct=len(route) == 1) if quality else None
@@ -142,12 +144,12 @@ async def translate_document(
         translations = await translator.translate(
             route, texts, align=True, quality=quality, is_document=True, is_file=True
         )
-        size = sum(map(len, texts))
         expand = partial(_expand, chunk, translations, report)
-        found += await translator.queue.run_text_work(size, expand, is_file=True)
-        progress.done += size
+        found += await translator.queue.run_file_work(expand)
+        progress.done += sum(map(len, texts))
     try:
-        return TranslatedDocument(await asyncio.to_thread(document.write, found), report)
+        data = await translator.queue.run_file_work(partial(document.write, found))
+        return TranslatedDocument(data, report)
     except HeadwayError as error:
         raise Rejection(400, f"Invalid request: the file {error}") from None
 

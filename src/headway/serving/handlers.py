@@ -96,7 +96,7 @@ async def translate_file(request: FileRequest, context: Context) -> FileTranslat
     target = models.served_code(request.target, "target")
     options = DocumentOptions(source, target, (request.columns or "",))
     async with context.files.reserve():
-        document, route = await open_upload(upload, options, models)
+        document, route = await open_upload(upload, options, models, context.queue)
         if request.glossary is not None:
             route = await add_named_glossary(route, request.glossary, context.glossaries)
         if request.quality:

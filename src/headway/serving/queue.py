@@ -118,10 +118,23 @@ class TranslationQueue:
         self, characters: int, work: Callable[[], T], is_file: bool = False
     ) -> T:
         """Split or join texts: at once if they are short, and in a thread if they are long or of a file."""
-        if characters < SHORT_REQUEST and not is_file:
+        if is_file:
+            return await self.run_file_work(work)
+        if characters < SHORT_REQUEST:
             return work()
-        pool = self.file_pool if is_file else self.text_pool
-        return await asyncio.get_running_loop().run_in_executor(pool, work)
+        return await asyncio.get_running_loop().run_in_executor(self.text_pool, work)
+
+    async def run_file_work(self, work: Callable[[], T]) -> T:
+        """Call a function for a file, in a thread.
+
+        If the caller is cancelled, it waits until the thread has ended: a file has a place as long as a thread works
+        for it, so that clients that leave cannot have more threads than there are places.
+        """
+        running = asyncio.get_running_loop().run_in_executor(self.file_pool, work)
+        try:
+            return await asyncio.shield(running)
+        finally:
+            await asyncio.wait([running])
 
     def expected_seconds(self, tokens: int = 0) -> float:
         """Return how long a request of so many tokens would take; 0 if the speed is unknown."""

@@ -175,7 +175,7 @@ class TextTranslator:
         tokenization = Tokenization(step.translator, step.search, texts, self.is_split, is_document)
         take = partial(tokenization.take, PORTION)
         found = _Found()
-        while segments := await self.queue.run_text_work(0, take, is_file=True):
+        while segments := await self.queue.run_file_work(take):
             found.add(await step.translate(segments))
         return tokenization.texts, found
 

@@ -83,7 +83,7 @@ async def _translate(
 ) -> KeptDocument:
     """Translate a file and keep the translated one."""
     options = DocumentOptions(source, target, (request.columns or "",))
-    document, route = await open_upload(upload, options, context.models)
+    document, route = await open_upload(upload, options, context.models, context.queue)
     route = await _prepare_route(route, request, context)
     translated = await translate_document(
         context.translator, route, document, progress, quality=request.quality
