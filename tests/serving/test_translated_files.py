@@ -4,9 +4,11 @@ import asyncio
 import importlib
 import io
 import threading
+import time
 import zipfile
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -202,6 +204,27 @@ def test_files_take_turns_and_go(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("headway.serving.files.time.monotonic", lambda: clock)
     with pytest.raises(Rejection):
         store.find(addresses[-1])
+
+
+def test_a_look_for_a_file_does_not_visit_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("headway.serving.files.MOST_FILES", 1_000)
+    store = FileStore(ServerConfig())
+    kept = [store.add(b"x", "a.de.txt", b"y") for _ in range(1_007)]
+    for number, (file, report) in enumerate(kept):
+        for address in (file, report):
+            with nullcontext() if number >= 7 else pytest.raises(Rejection):
+                store.find(address)
+    looks = 0
+
+    def look() -> float:
+        nonlocal looks
+        looks += 1
+        return time.monotonic()
+
+    monkeypatch.setattr("headway.serving.files.time", SimpleNamespace(monotonic=look))
+    store.find(kept[-1][1])
+    store.add(b"x", "a.de.txt", b"y")
+    assert looks < 10
 
 
 @pytest.mark.parametrize("suffix", [".docx", ".xlsx", ".epub", ".html"])

@@ -4,6 +4,7 @@ import asyncio
 import re
 import secrets
 import time
+from collections import OrderedDict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from headway.serving.rejection import Rejection, overloaded
 
 KEPT_SECONDS = 1800.0  # from a translation until its file can no longer be fetched
 KEPT_FILES = 20  # as large as a request may send, and as many bytes of reports; then the oldest go
+MOST_FILES = 10_000  # however small they are: their names and addresses take room, too
 
 
 @dataclass(frozen=True)
@@ -37,13 +39,11 @@ class TranslatedFile:
         name: For the client, such as ``report.de.md``.
         data: Its content.
         made_at: Time in seconds.
-        is_report: Whether it says something about another file.
     """
 
     name: str
     data: bytes
     made_at: float
-    is_report: bool = False
 
 
 def name_translation(name: str, language: str) -> str:
@@ -59,6 +59,39 @@ def name_translation(name: str, language: str) -> str:
     return f"{stem}.{language}{suffix}"
 
 
+class _Shelf:
+    """Files by their addresses, in the order of their age.
+
+    Args:
+        room: Bytes of all files together.
+    """
+
+    def __init__(self, room: int) -> None:
+        self.room = room
+        self._files: OrderedDict[str, TranslatedFile] = OrderedDict()
+        self._size = 0
+
+    def add(self, address: str, file: TranslatedFile) -> None:
+        """Keep a file; the oldest ones go if there is no room for them."""
+        self._files[address] = file
+        self._size += len(file.data)
+        self._remove_old()
+
+    def get(self, address: str) -> TranslatedFile | None:
+        """Return the file of an address; None if there is none, or no more."""
+        self._remove_old()
+        return self._files.get(address)
+
+    def _remove_old(self) -> None:
+        while self._files:
+            oldest = next(iter(self._files.values()))
+            is_old = time.monotonic() - oldest.made_at > KEPT_SECONDS
+            if not (is_old or self._size > self.room or len(self._files) > MOST_FILES):
+                return
+            self._files.popitem(last=False)
+            self._size -= len(oldest.data)
+
+
 class FileStore:
     """Keeps translated files in memory for a while, and limits how many are translated at once.
 
@@ -69,8 +102,9 @@ class FileStore:
     def __init__(self, config: ServerConfig) -> None:
         self.config = config
         self._places = asyncio.Semaphore(config.file_jobs)
-        self._files: dict[str, TranslatedFile] = {}
-        self._room = KEPT_FILES * config.file_limit  # bytes
+        room = KEPT_FILES * config.file_limit
+        # A client that asks for reports must not drive out the files of others sooner.
+        self._files, self._reports = _Shelf(room), _Shelf(room)
 
     @asynccontextmanager
     async def reserve(self, waits: bool = False) -> AsyncIterator[None]:
@@ -99,14 +133,15 @@ class FileStore:
             Rejection: 413 if there is no room for them.
         """
         made_at = time.monotonic()
-        kept = [TranslatedFile(name, data, made_at)]
+        kept = [(self._files, TranslatedFile(name, data, made_at))]
         if report is not None:
-            kept.append(TranslatedFile(f"{name}.quality.tsv", report, made_at, is_report=True))
-        if max(len(file.data) for file in kept) > self._room:
+            kept.append((self._reports, TranslatedFile(f"{name}.quality.tsv", report, made_at)))
+        if any(len(file.data) > shelf.room for shelf, file in kept):
             raise Rejection(413, "The translated file is too large for this server")
-        addresses = [f"{secrets.token_urlsafe(24)}.{file.name}" for file in kept]
-        self._files |= zip(addresses, kept, strict=True)
-        self._remove_old()
+        addresses = []
+        for shelf, file in kept:
+            addresses.append(f"{secrets.token_urlsafe(24)}.{file.name}")
+            shelf.add(addresses[-1], file)
         return addresses
 
     def find(self, address: str) -> TranslatedFile:
@@ -115,19 +150,10 @@ class FileStore:
         Raises:
             Rejection: 404 if there is none of this address, or no more.
         """
-        self._remove_old()
-        if address not in self._files:
+        found = self._files.get(address) or self._reports.get(address)
+        if found is None:
             raise Rejection(
                 404,
                 "There is no such file: translated files are kept for 30 minutes, if there is room",
             )
-        return self._files[address]
-
-    def _remove_old(self) -> None:
-        """Drop the files that are too old, and the oldest ones if there is no room for the others."""
-        sizes = {False: 0, True: 0}  # of files and of reports, whose rooms are equal
-        for address, file in reversed([*self._files.items()]):  # the newest first
-            sizes[file.is_report] += len(file.data)
-            is_old = time.monotonic() - file.made_at > KEPT_SECONDS
-            if is_old or sizes[file.is_report] > self._room:
-                del self._files[address]
+        return found
