@@ -1,8 +1,10 @@
 """Models of the Hugging Face hub: loaded by name, without any file that can run code."""
 
 import argparse
+import asyncio
 import importlib
 import shutil
+import socket
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +22,8 @@ from headway.exchange.huggingface import writer as huggingface
 from headway.inference import Translator, load_model, read_config
 from headway.inference.directory import Model
 from headway.inference.front_matter import complete_card
+from headway.serving.reload import Reloader
+from headway.serving.server import Server
 from headway.text.tokenizer import Tokenizer
 from support.command import headway
 from support.exchange_models import SMALL, random_model
@@ -98,6 +102,27 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Hub:
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory, tokenizer: Tokenizer) -> Model:
     return random_model(tmp_path_factory.mktemp("model"), tokenizer, SMALL)
+
+
+def test_a_server_that_reads_its_models_again_does_not_ask_the_hub(
+    hub: Hub, model_directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub.put("org/small", model_directory)
+    found = []
+
+    def reload(server: Server, reserved: socket.socket, reloader: Reloader, **_: Any) -> None:
+        reserved.close()
+        asked = [*hub.asked]
+        before = server.models
+        assert asyncio.run(reloader.reload_models())
+        assert server.models is not before
+        found.append(hub.asked == asked != [])
+        assert reloader.loaded  # the files that are watched for changes
+
+    monkeypatch.setattr("headway.serving.process.configure_server_process", lambda config: None)
+    monkeypatch.setattr("headway.serving.process.run_server", reload)
+    assert dispatch(["serve", "org/small", "--port=0", "--device=cpu"]) == 0
+    assert found == [True]
 
 
 @pytest.mark.parametrize(
