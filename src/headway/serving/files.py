@@ -16,6 +16,7 @@ from headway.serving.rejection import Rejection, overloaded
 KEPT_SECONDS = 1800.0  # from a translation until its file can no longer be fetched
 KEPT_FILES = 20  # as large as a request may send, and as many bytes of reports; then the oldest go
 MOST_FILES = 10_000  # however small they are: their names and addresses take room, too
+GONE = "There is no such file: translated files are kept for 30 minutes, if there is room"
 
 
 @dataclass(frozen=True)
@@ -150,10 +151,14 @@ class FileStore:
         Raises:
             Rejection: 404 if there is none of this address, or no more.
         """
-        found = self._files.get(address) or self._reports.get(address)
+        found = self._get(address)
         if found is None:
-            raise Rejection(
-                404,
-                "There is no such file: translated files are kept for 30 minutes, if there is room",
-            )
+            raise Rejection(404, GONE)
         return found
+
+    def has(self, address: str) -> bool:
+        """Return whether there is a file of this address."""
+        return self._get(address) is not None
+
+    def _get(self, address: str) -> TranslatedFile | None:
+        return self._files.get(address) or self._reports.get(address)

@@ -72,6 +72,22 @@ def test_a_document_is_sent_asked_for_and_fetched(models: Models) -> None:
         assert client.post("/v2/document/x", json=key).status_code == 404
 
 
+def test_a_document_that_made_room_for_others_is_an_error_with_the_reason(
+    models: Models, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("headway.serving.files.MOST_FILES", 1)
+    with client_of(models) as client:
+        first = send(client, "a.txt", b"the cat\n").json()
+        assert wait(client, first)["status"] == "done"
+        assert wait(client, send(client, "b.txt", b"the dog\n").json())["status"] == "done"
+        status = wait(client, first)
+        assert status["status"] == "error"
+        assert "if there is room" in status["error_message"] == status["message"]
+        key = {"document_key": first["document_key"]}
+        answer = client.post(f"/v2/document/{first['document_id']}/result", json=key)
+        assert (answer.status_code, answer.json()) == (404, {"message": status["message"]})
+
+
 def test_rates_count_files_and_not_the_questions_about_them(models: Models) -> None:
     with client_of(models, req_limit=3) as client:
         document = send(client, "a.txt", b"the cat\n" * 9).json()

@@ -22,7 +22,7 @@ from headway.serving.file_translation import (
     open_upload,
     translate_document,
 )
-from headway.serving.files import TranslatedFile, Upload
+from headway.serving.files import GONE, TranslatedFile, Upload
 from headway.serving.glossaries import add_named_glossary
 from headway.serving.quality import check_quality
 from headway.serving.rejection import Rejection
@@ -96,8 +96,9 @@ async def get_document(request: DeepLDocumentKeyRequest, context: Context) -> De
     """Return how far the translation of a file is."""
     job = context.jobs.find(request.document_id, request.document_key, context.owner)
     answer = DeepLDocumentStatus(document_id=request.document_id, status="queued")
-    if job.error:
-        answer |= {"status": "error", "error_message": job.error, "message": job.error}
+    is_gone = job.kept is not None and not context.files.has(job.kept.address)
+    if error := GONE if is_gone else job.error:
+        answer |= {"status": "error", "error_message": error, "message": error}
     elif job.kept:
         answer |= {"status": "done", "billed_characters": job.progress.total}
         if job.kept.quality is not None:
