@@ -1,6 +1,6 @@
 """What the handlers of a request work with."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from headway.config import ServerConfig
 from headway.serving.deepl.state import DeepLState
@@ -31,13 +31,11 @@ class Context:
     models: Models
     queue: TranslationQueue
     config: ServerConfig
-    needs_key: bool = False
-    glossaries: Glossaries = field(default_factory=lambda: Glossaries({}))
-    files: FileStore = field(default_factory=lambda: FileStore(ServerConfig()))
-    jobs: FileJobs = field(
-        default_factory=lambda: FileJobs(FileStore(ServerConfig()), ServerConfig())
-    )
-    deepl: DeepLState = field(default_factory=DeepLState)
+    needs_key: bool
+    glossaries: Glossaries
+    files: FileStore
+    jobs: FileJobs
+    deepl: DeepLState
     owner: str = ""
 
     @property

@@ -15,5 +15,5 @@ class DeepLState:
         characters: The characters of each owner of a key; on a server without keys all clients are one.
     """
 
-    glossaries: GlossaryStore = field(default_factory=lambda: GlossaryStore(0))
+    glossaries: GlossaryStore
     characters: Counter[str] = field(default_factory=Counter)
