@@ -27,9 +27,8 @@ from headway.serving.requests import read_fields
 log = logging.getLogger("headway.serving")
 WRONG_KEYS_A_MINUTE = 10  # of one address
 UPLOADS = 20  # files that are received at the same time: each may be large, and take long
-STRANGERS = (
-    0.2  # of all places in which requests are read: for those without a valid key in the header
-)
+# The share of the places to read requests in that those without a valid key in the header may take.
+STRANGERS = 0.2
 TEXT_FIELDS = ("q", "text", "file")
 
 
