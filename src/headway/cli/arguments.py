@@ -120,9 +120,11 @@ class Parser(argparse.ArgumentParser):
         if not unknown and words:
             # The first of the words, which argparse joins by spaces; it may contain spaces itself.
             starts = [w for w in self.words if f"{words} ".startswith(f"{w} ")]
-            word = max(starts, key=len, default=words).partition("=")[0]
-            message = f"{word}: no such option{self._suggest(word)}"
-            if not word.startswith("-"):
+            word = max(starts, key=len, default=words)
+            if word.startswith("-"):
+                option = word.partition("=")[0]
+                message = f"{option}: no such option{self._suggest(option)}"
+            else:
                 hint = " (text is read from standard input: < FILE)"
                 reads_text = self.prog.split()[-1] in ("classify", "encode", "parse")
                 message = f"{word}: one argument too many{self._option_before(word) or (hint if reads_text else '')}"
