@@ -1,10 +1,13 @@
 """The encoder alone and the decoder alone: trained, stopped, resumed and used as a translator is."""
 
+import errno
 import json
 import math
+import os
 import random
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +15,7 @@ import torch
 
 from headway.cli.main import dispatch
 from headway.config import Config, ModelConfig, SearchConfig, TextConfig, TrainingConfig
-from headway.errors import HeadwayError
+from headway.errors import HeadwayError, UsageError
 from headway.inference import load_model
 from headway.inference.sentence_encoder import SentenceEncoder
 from headway.inference.text_classifier import TextClassifier
@@ -352,6 +355,28 @@ def test_sentence_vectors_are_the_encoders_outputs(runs, tmp_path, monkeypatch, 
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     np.testing.assert_allclose(np.array(lines), found[:, -1], atol=1e-5)
     np.testing.assert_allclose(np.load(tmp_path / "out.npy"), found, atol=1e-5)
+
+
+def test_a_full_disk_leaves_the_older_vectors(runs, tmp_path, monkeypatch):
+    def fill_the_disk(path, _):
+        Path(path).write_bytes(b"half of it")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    out = tmp_path / "out.npy"
+    out.write_bytes(b"older")
+    (tmp_path / "in").write_text("the tree is green\n")
+    monkeypatch.setattr(np, "save", fill_the_disk)
+    with (tmp_path / "in").open() as stdin:
+        monkeypatch.setattr(sys, "stdin", stdin)
+        with pytest.raises(OSError, match=r"No space .*out\.npy"):
+            dispatch(["encode", str(runs / "classify"), "--out", str(out), "--threads", "1"])
+    assert out.read_bytes() == b"older"
+    assert {path.name for path in tmp_path.iterdir()} == {"in", "out.npy"}
+
+
+def test_vectors_for_a_missing_folder_are_refused_before_the_model_is_loaded(tmp_path):
+    with pytest.raises(UsageError, match=r"--out .*nowhere is no directory: make it first"):
+        dispatch(["encode", str(tmp_path), "--out", str(tmp_path / "nowhere" / "out.npy")])
 
 
 def test_tsv_and_jsonl_give_the_same_examples(files, tmp_path):

@@ -1,7 +1,9 @@
 """``headway picture`` writes the requested view, and its numbers are those of the model."""
 
+import errno
 import importlib
 import json
+import os
 import re
 import shlex
 import sys
@@ -141,6 +143,30 @@ def test_json_and_html_hold_the_maps(
     for kind, found in expected.maps.items():
         assert np.abs(maps.maps[kind].weights - found.weights).max() < 0.003
     assert "<html" in (tmp_path / "a.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "words", [["a.json"], ["a.html"], ["a.svg"], ["a.svg", "--view", "growth"]], ids=" ".join
+)
+def test_a_full_disk_leaves_the_older_file(
+    model_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    if words[0].endswith(".svg"):
+        pytest.importorskip("matplotlib")
+
+    def fill_the_disk(path: Path, *_: object, **__: object) -> None:
+        with path.open("wb") as file:
+            file.write(b"half of it")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    out = tmp_path / words[0]
+    out.write_bytes(b"older")
+    monkeypatch.setattr(Path, "write_bytes", fill_the_disk)
+    monkeypatch.setattr(Path, "write_text", fill_the_disk)
+    with pytest.raises((OSError, HeadwayError), match=re.escape(words[0])):
+        picture(model_directory, "--out", str(out), *words[1:])
+    assert out.read_bytes() == b"older"
+    assert list(tmp_path.iterdir()) == [out]
 
 
 @pytest.mark.parametrize(

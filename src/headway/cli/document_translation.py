@@ -28,7 +28,7 @@ def check_document_options(args: argparse.Namespace) -> None:
     if suffixes[0] != suffixes[1]:
         raise UsageError(f"--output {args.output}: must end in {suffixes[0]}, as --input does")
     if args.quality:
-        check_output(_report_path(args), {"--input": args.input})
+        check_output("--output", _report_path(args), {"--input": args.input})
 
 
 def check_line_output(args: argparse.Namespace) -> None:

@@ -44,7 +44,7 @@ def check_options(args: argparse.Namespace) -> None:
         UsageError: If ``--input`` is a directory, ``--output`` is no file that may be replaced, or ``--workers`` is below 1.
     """
     out = Path(args.output)
-    check_output(out, {"--input": args.input})
+    check_output("--output", out, {"--input": args.input})
     if Path(args.input).is_dir():
         raise UsageError(f"--input {args.input}: is a directory: give the name of a file")
     if out.exists() and not out.is_file():
@@ -55,34 +55,35 @@ def check_options(args: argparse.Namespace) -> None:
         raise UsageError(f"--workers {args.workers}: must be 1 or more")
 
 
-def check_output(out: Path, inputs: Mapping[str, str]) -> None:
+def check_output(option: str, out: Path, inputs: Mapping[str, str] | None = None) -> None:
     """Check that a file can be written in one piece, is not write-protected, and is none of those that are read.
 
     Args:
-        out: The file of ``--output``.
+        option: The option that names the file, such as ``--output``.
+        out: The file.
         inputs: The files that are read, by their options.
 
     Raises:
         UsageError: If not.
     """
     if out.is_dir():
-        raise UsageError(f"--output {out}: is a directory: give the name of a file")
+        raise UsageError(f"{option} {out}: is a directory: give the name of a file")
     if not out.parent.is_dir():
-        raise UsageError(f"--output {out}: {out.parent} is no directory: make it first")
+        raise UsageError(f"{option} {out}: {out.parent} is no directory: make it first")
     if out.is_symlink():
         raise UsageError(
-            f"--output {out}: is a link: give the file that it leads to, {out.resolve()}"
+            f"{option} {out}: is a link: give the file that it leads to, {out.resolve()}"
         )
     # The mode counts, too: to replace a file, only its folder must allow it, and to root everything does.
     if out.is_file() and not (out.stat().st_mode & 0o222 and os.access(out, os.W_OK)):
         raise UsageError(
-            f"--output {out}: is write-protected: give another name, or allow writing (chmod u+w)"
+            f"{option} {out}: is write-protected: give another name, or allow writing (chmod u+w)"
         )
     if not os.access(out.parent, os.W_OK | os.X_OK):
-        raise UsageError(f"--output {out}: no file can be written in {out.parent.resolve()}")
-    for option, name in inputs.items():
+        raise UsageError(f"{option} {out}: no file can be written in {out.parent.resolve()}")
+    for other, name in (inputs or {}).items():
         if out.exists() and Path(name).exists() and out.samefile(name):
-            raise UsageError(f"--output {out}: must be another file than {option}")
+            raise UsageError(f"{option} {out}: must be another file than {other}")
 
 
 def plan_file(args: argparse.Namespace, threads: int, device: "torch.device") -> FilePlan:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from headway.errors import HeadwayError
+from headway.files import replace_bytes
 from headway.pictures.labels import xml_text
 from headway.pictures.style import PAPER
 
@@ -100,7 +101,7 @@ def save_figure(figure: "Figure", path: Path, title: str, description: str = "")
     written = io.BytesIO()
     _save(figure, written, path.suffix[1:], title, description)
     try:
-        path.write_bytes(written.getvalue())
+        replace_bytes(path, written.getvalue())
     except OSError as error:
         raise HeadwayError(f"{path}: cannot be written: {error.strerror or error}") from None
 

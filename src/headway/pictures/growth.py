@@ -7,7 +7,7 @@ see the whole strip.
 from pathlib import Path
 
 from headway.errors import HeadwayError
-from headway.files import add_path_to_errors
+from headway.files import replace_text
 from headway.pictures.picture import Picture
 
 STEP = 0.8  # seconds from word to word
@@ -24,9 +24,7 @@ def save_growth(picture: Picture, path: str | Path) -> None:
     path = Path(path)
     if path.suffix != ".svg":
         raise HeadwayError(f"{path}: an animation must end in .svg")
-    svg = growth_svg(picture)
-    with add_path_to_errors(path):
-        path.write_text(svg, encoding="utf-8", newline="\n")
+    replace_text(path, growth_svg(picture))
 
 
 def growth_svg(picture: Picture) -> str:

@@ -10,6 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from headway.errors import HeadwayError
+from headway.files import replace_text
 from headway.pictures.maps import AttentionMaps
 from headway.pictures.page_layouts import view_json
 from headway.pictures.style import style_json
@@ -71,7 +72,7 @@ def write_html(path: str | Path, maps: AttentionMaps) -> None:
         HeadwayError: If the file cannot be written.
     """
     try:
-        Path(path).write_text(html(maps), encoding="utf-8", newline="\n")
+        replace_text(Path(path), html(maps))
     except OSError as error:
         raise HeadwayError(f"{path}: cannot be written: {error.strerror or error}") from None
 

@@ -4,6 +4,7 @@ import argparse
 import json
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 
 from headway.cli.options import add_machine
 
@@ -40,14 +41,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Encode standard input, a sentence a line."""
     from headway.cli.arguments import usage_error
+    from headway.cli.file_plan import check_output
     from headway.cli.process import set_threads
     from headway.cli.standard_input import read_input
 
     if args.out and not args.out.endswith(".npy"):
         usage_error(f"--out {args.out}: the name must end in .npy")
+    if args.out:
+        check_output("--out", Path(args.out))
 
     import numpy as np
 
+    from headway.files import add_path_to_errors, write_atomically
     from headway.inference.sentence_encoder import SentenceEncoder
 
     set_threads(args.threads)
@@ -64,7 +69,9 @@ def run(args: argparse.Namespace) -> None:
         sys.stdout.flush()
     if args.out:
         empty = encoder.encode([], every_layer=every)
-        np.save(args.out, np.concatenate([empty, *parts]))
+        out = Path(args.out)
+        with add_path_to_errors(out), write_atomically(out) as temporary:
+            np.save(temporary, np.concatenate([empty, *parts]))
 
 
 def _short(numbers: Iterable[float]) -> list[float]:

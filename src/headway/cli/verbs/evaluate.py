@@ -117,7 +117,9 @@ def check_options(args: argparse.Namespace) -> None:
         if unused:
             raise UsageError(f"{unused[0]}: has no effect with {mode}: omit one of them")
     if args.output:
-        check_output(Path(args.output), {"--source": args.source, "--reference": args.reference})
+        check_output(
+            "--output", Path(args.output), {"--source": args.source, "--reference": args.reference}
+        )
 
 
 def calibrate_model(translator: "Translator", sources: list[str], references: list[str]) -> None:

@@ -116,8 +116,10 @@ def write(maps: "AttentionMaps", args: argparse.Namespace) -> None:
     elif out.suffix == ".json":
         import json
 
+        from headway.files import replace_text
+
         text = json.dumps(maps.to_json(), ensure_ascii=False)
-        out.write_text(text + "\n", encoding="utf-8", newline="\n")
+        replace_text(out, f"{text}\n")
     elif args.view == "growth":
         from headway.pictures.growth import save_growth
 
