@@ -179,6 +179,15 @@ def test_a_full_disk_leaves_the_older_file(
         (["--out", "a.svg", "--layer", "3"], "--layer 3: must be from 1 to 2"),
         (["--out", "a.svg", "--heads", "1,4"], "--heads 1,4: must be from 1 to 3"),
         (["--out", "a.svg", "--heads", "x"], "--heads x"),
+        (["--out", "a.svg", "--view", "grid", "--layer", "1"], "--layer has no effect with --view"),
+        (["--out", "a.svg", "--view", "grid", "--word", "a"], "--word has no effect with --view"),
+        (["--out", "a.svg", "--view", "alignment", "--heads", "1"], "--heads has no effect with"),
+        (["--out", "a.svg", "--view", "growth", "--kind", "cross"], "--kind has no effect with"),
+        (["--out", "a.svg", "--view", "heat", "--orientation", "paper"], "--orientation has no"),
+        (["--out", "a.html", "--view", "grid"], "--view has no effect with --out a.html"),
+        (["--out", "a.json", "--heads", "1"], "--heads has no effect with --out a.json"),
+        (["--explain", "--words"], "--words has no effect with --explain"),
+        (["--explain", "--out", "a.svg", "--view", "grid"], "--view has no effect with --explain"),
     ],
 )
 def test_wrong_options_are_usage_errors(

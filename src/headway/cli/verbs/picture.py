@@ -21,6 +21,17 @@ EXAMPLE = (
 )
 DRAWN = (".svg", ".png", ".pdf")
 SUFFIXES = (*DRAWN, ".json", ".html")
+ONE_HEAD = ("kind", "layer", "heads", "word")
+VIEWS = {  # the options that each view heeds, besides --words
+    "head": {*ONE_HEAD, "orientation"},
+    "word": {*ONE_HEAD, "orientation"},
+    "grid": {"kind"},
+    "heat": {"kind", "layer", "heads"},
+    "alignment": {"layer"},
+    "growth": {"layer"},
+}
+# The options that choose what is shown, with the value that they have if they are not given.
+CHOICES = {"view": "head", "words": False, "orientation": "columns"} | dict.fromkeys(ONE_HEAD)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -35,7 +46,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--view",
-        choices=("head", "word", "grid", "heat", "alignment", "growth"),
+        choices=tuple(VIEWS),
         default="head",
         help="head (default): lines between tokens; word: the lines of --word; grid: a small map of"
         " each head; heat: one large map; alignment: lines between words; growth: the same, word after word (.svg)",
@@ -80,6 +91,7 @@ def run(args: argparse.Namespace) -> None:
         usage_error("--view word needs --word WORD")
     if args.view == "growth" and args.out and Path(args.out).suffix != ".svg":
         usage_error(f"--out {args.out}: --view growth is an animation, which must end in .svg")
+    check_effects(args)
     if args.out and Path(args.out).suffix in DRAWN:
         from headway.pictures.drawing import check_output
 
@@ -103,6 +115,21 @@ def run(args: argparse.Namespace) -> None:
             return
     if args.out:
         write(maps, args)
+
+
+def check_effects(args: argparse.Namespace) -> None:
+    """Refuse an option that would change nothing in what is written or printed."""
+    from headway.cli.arguments import usage_error
+
+    suffix = Path(args.out or "").suffix
+    heeded, shown = (set(ONE_HEAD), "--explain") if args.explain else (set(), "")
+    if suffix in (".json", ".html"):  # which hold all attention
+        heeded, shown = {*heeded, "words"}, f"--out {args.out}"
+    elif not args.explain:
+        heeded, shown = {*VIEWS[args.view], "view", "words"}, f"--view {args.view}"
+    for option, usual in CHOICES.items():
+        if getattr(args, option) != usual and option not in heeded:
+            usage_error(f"--{option} has no effect with {shown}")
 
 
 def write(maps: "AttentionMaps", args: argparse.Namespace) -> None:
