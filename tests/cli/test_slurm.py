@@ -90,5 +90,24 @@ def test_tasks_with_cores_of_their_own_do_not_divide_them(cores, sharing, monkey
 def test_the_command_reads_the_variables(environment, is_rank, monkeypatch):
     monkeypatch.setattr(os, "environ", dict(os.environ) | environment)
     with pytest.raises(SystemExit):
-        main(["--version"])
+        main(["config"])
     assert launch.is_launched() is is_rank
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"SLURM_PROCID": None}, {"SLURM_STEP_ID": "batch"}, {"SLURM_NODEID": "1"}, {"SLURM_STEP_NUM_TASKS": "x"}],
+    ids=lambda change: next(iter(change)),
+)  # fmt: skip
+def test_a_step_that_is_known_in_part_is_a_mistake_of_one_line(change, monkeypatch, capsys):
+    step = {name: value for name, value in (TASK | change).items() if value is not None}
+    monkeypatch.setattr(os, "environ", dict(os.environ) | step)
+    with pytest.raises(SystemExit) as end:
+        main(["config"])
+    printed = capsys.readouterr()
+    assert (end.value.code, printed.out) == (1, "")
+    assert "unset SLURM_STEP_NUM_TASKS" in printed.err
+    assert len(printed.err.splitlines()) == 1
+    with pytest.raises(SystemExit) as end:
+        main(["--version"])
+    assert end.value.code == 0

@@ -37,7 +37,6 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     discard_errors_if_closed()
     name_standard_output()
-    os.environ |= rank_variables(os.environ)
     # SIGTERM and a closed terminal end a verb as Ctrl-C does, so that it removes its unfinished files.
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:  # nohup ignores SIGHUP
@@ -88,6 +87,7 @@ def dispatch(arguments: Sequence[str]) -> int:
     if verb not in VERBS:
         print_error(f"headway: {verb}: no such verb{suggest(verb, VERBS)}; see headway --help")
         return 2
+    os.environ |= rank_variables(os.environ)
     module = importlib.import_module(f"headway.cli.verbs.{verb}")
     args = parse(verb, module, rest)
     if verb in TRAINING:

@@ -8,6 +8,8 @@ import os
 import re
 from collections.abc import Mapping
 
+from headway.errors import HeadwayError
+
 FIRST_PORT, PORTS = 15000, 15000  # below the ports that Linux gives to outgoing connections
 
 
@@ -23,10 +25,24 @@ def rank_variables(environment: Mapping[str, str]) -> dict[str, str]:
 
     Returns:
         Nothing if this process is not one of several tasks.
+
+    Raises:
+        HeadwayError: If a variable of the step is missing, as in a container that gets only some, or damaged.
     """
-    count = int(environment.get("SLURM_STEP_NUM_TASKS", "1"))
-    if count == 1 or "WORLD_SIZE" in environment:
+    count = environment.get("SLURM_STEP_NUM_TASKS", "1")
+    if count == "1" or "WORLD_SIZE" in environment:
         return {}
+    try:
+        return _variables_of_step(environment)
+    except (KeyError, ValueError, IndexError) as error:
+        raise HeadwayError(
+            f"SLURM_STEP_NUM_TASKS is {count}, but other variables of the Slurm step are missing or damaged"
+            f" ({error}): start with srun, or unset SLURM_STEP_NUM_TASKS"
+        ) from None
+
+
+def _variables_of_step(environment: Mapping[str, str]) -> dict[str, str]:
+    count = int(environment["SLURM_STEP_NUM_TASKS"])
     tasks = _expand_counts(environment["SLURM_STEP_TASKS_PER_NODE"])
     # Slurm may give each task processors of its own, which it then does not share with the others.
     cores = int(environment.get("SLURM_CPUS_PER_TASK", "0"))
