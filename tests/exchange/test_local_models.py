@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -111,6 +112,32 @@ def test_a_file_that_is_no_package_is_refused_in_one_line(tmp_path: Path) -> Non
     (tmp_path / "notes.txt").write_text("a text")
     with pytest.raises(HeadwayError, match="is a file, not a run or model directory"):
         dispatch(["info", str(tmp_path / "notes.txt")])
+
+
+@pytest.mark.parametrize("verb", ["info", "check", "encode", "import", "serve"])
+def test_a_document_in_the_place_of_a_model_is_called_a_document(
+    verb: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with zipfile.ZipFile(tmp_path / "r.docx", "w") as archive:
+        archive.writestr("word/document.xml", "")
+    words = [str(tmp_path / "out")] if verb == "import" else []
+    with pytest.raises(SystemExit) as end:
+        dispatch([verb, str(tmp_path / "r.docx"), *words])
+    assert end.value.code == 2
+    assert f"{tmp_path / 'r.docx'}: is a document, not a model" in capsys.readouterr().err
+
+
+def test_an_archive_that_is_no_package_is_named_once(tmp_path: Path) -> None:
+    file = tmp_path / "files.zip"
+    with zipfile.ZipFile(file, "w") as archive:
+        for name in ("a.txt", "b.txt"):
+            archive.writestr(name, "a text")
+    with pytest.raises(HeadwayError) as refused:
+        dispatch(["info", str(file)])
+    assert (
+        str(refused.value)
+        == f"{file}: no Argos package: it holds 2 files and directories instead of one directory"
+    )
 
 
 def test_a_model_of_headway_is_not_foreign(model: Model, tmp_path: Path) -> None:

@@ -12,7 +12,10 @@ if TYPE_CHECKING:
 def add_model(parser: argparse.ArgumentParser) -> None:
     """Add MODEL."""
     parser.add_argument(
-        "model", metavar="MODEL", help="run or model directory, or a hub name: ORGANIZATION/NAME"
+        "model",
+        metavar="MODEL",
+        type=model_or_name,
+        help="run or model directory, or a hub name: ORGANIZATION/NAME",
     )
 
 
@@ -22,7 +25,7 @@ def add_models(parser: argparse.ArgumentParser) -> None:
         "models",
         metavar="MODEL",
         nargs="+",
-        type=_model_name,
+        type=_one_of_models,
         help="run or model directory, or hub name; several: ensemble",
     )
 
@@ -32,6 +35,7 @@ def add_backward(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--backward",
         metavar="MODEL",
+        type=model_or_name,
         help="a model of the other direction, which helps to choose",
     )
 
@@ -50,14 +54,12 @@ def add_direction(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _model_name(word: str) -> str:
-    """Return the word; a document or a file of text in the place of a MODEL is a mistake."""
+def model_or_name(word: str) -> str:
+    """Return the word; a document or a table in the place of a MODEL is a mistake."""
     from headway.documents.opening import is_document
-    from headway.exchange.recognizing import is_foreign
     from headway.text.file_kinds import name_conversion
 
-    path = Path(word)
-    if not path.is_file():
+    if not Path(word).is_file():
         return word
     if is_document(word):
         raise argparse.ArgumentTypeError(
@@ -66,7 +68,15 @@ def _model_name(word: str) -> str:
         )
     if conversion := name_conversion(word):
         raise argparse.ArgumentTypeError(f"{word}: is not a model, but {conversion}")
-    if not is_foreign(path):
+    return word
+
+
+def _one_of_models(word: str) -> str:
+    """Return the word; after a MODEL, a file of text is a mistake: its < was left out."""
+    from headway.exchange.recognizing import is_foreign
+
+    path = Path(model_or_name(word))
+    if path.is_file() and not is_foreign(path):
         raise argparse.ArgumentTypeError(
             f"{word}: is a file, not a model (headway translate reads text from standard input: < {word})"
         )

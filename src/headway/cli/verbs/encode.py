@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from headway.cli.options import add_machine
+from headway.cli.options import add_machine, model_or_name
 
 EXAMPLE = """\
 headway encode runs/mine < text.en > vectors.jsonl
@@ -16,7 +16,10 @@ headway encode runs/mine --layers all --out vectors.npy < text.en"""
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
     parser.add_argument(
-        "model", metavar="MODEL", help="run or model directory of a translator or classifier"
+        "model",
+        metavar="MODEL",
+        type=model_or_name,
+        help="run or model directory of a translator or classifier",
     )
     parser.add_argument(
         "--layers",

@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from headway.cli.options import language_code
+from headway.cli.options import language_code, model_or_name
 
 EXAMPLE = (
     "headway import opus-mt-en-de runs/opus-en-de\n"
@@ -15,7 +15,10 @@ EXAMPLE = (
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
     parser.add_argument(
-        "path", metavar="PATH", help="a Marian, CTranslate2 or Argos Translate model, or hf:NAME"
+        "path",
+        metavar="PATH",
+        type=model_or_name,
+        help="a Marian, CTranslate2 or Argos Translate model, or hf:NAME",
     )
     parser.add_argument("out", metavar="OUT", help="model directory to create")
     parser.add_argument(

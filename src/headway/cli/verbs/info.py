@@ -6,6 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from headway.cli.options import model_or_name
 from headway.errors import HeadwayError
 
 if TYPE_CHECKING:
@@ -18,7 +19,10 @@ EXAMPLE = "headway info runs/mine --settings --json\nheadway info runs/mine --di
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
     parser.add_argument(
-        "model", metavar="MODEL", help="run or model directory, hub name, or preset"
+        "model",
+        metavar="MODEL",
+        type=model_or_name,
+        help="run or model directory, hub name, or preset",
     )
     parser.set_defaults(takes_preset=True)
     parser.add_argument("--settings", action="store_true", help="also print all settings as TOML")

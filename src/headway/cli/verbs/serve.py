@@ -5,6 +5,8 @@ import os
 import signal
 from collections.abc import Sequence
 
+from headway.cli.options import model_or_name
+
 EXAMPLE = (
     "headway serve runs/en-de\n"
     "headway serve runs/en-de runs/de-en runs/en-fr --pivot en --port 8080\n"
@@ -19,6 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "models",
         nargs="+",
         metavar="MODEL",
+        type=model_or_name,
         help="run or model directory, or hub name, for each direction",
     )
     parser.add_argument(

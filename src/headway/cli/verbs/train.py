@@ -4,7 +4,14 @@ import argparse
 import sys
 from dataclasses import replace
 
-from headway.cli.options import add_file_form, add_preset, add_ranks, file_form, language_code
+from headway.cli.options import (
+    add_file_form,
+    add_preset,
+    add_ranks,
+    file_form,
+    language_code,
+    model_or_name,
+)
 
 EXAMPLE = """\
 headway train runs/mine --train a.en a.de --valid v.en v.de --preset tiny
@@ -39,6 +46,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--init",
         metavar="MODEL",
+        type=model_or_name,
         help="fine-tune this model (default: by its own regime)",
     )
     parser.add_argument(

@@ -79,13 +79,17 @@ def unpack(package: Path, out: Path) -> Path:
             entries = {entry.filename: entry for entry in archive.infolist()}
             tops = {name.split("/")[0] for name in entries}
             if len(tops) != 1:
-                raise HeadwayError(f"{package}: must hold one directory, and holds {len(tops)}")
+                raise HeadwayError(
+                    f"{package}: no Argos package: it holds {len(tops)} files and directories instead of one directory"
+                )
             (top,) = tops
             for name, limit in MAX_BYTES.items():
                 if f"{top}/{name}" in entries:
                     _extract(package, archive, entries[f"{top}/{name}"], out / name, limit)
             if f"{top}/bpe.model" in entries:
                 raise HeadwayError(f"{package}: holds a bpe.model, not a sentencepiece.model")
+    except HeadwayError:
+        raise
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError) as error:
         raise HeadwayError(f"{package}: damaged, or no Argos package: {error}") from None
     return out
