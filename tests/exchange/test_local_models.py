@@ -1,6 +1,7 @@
 """Models of other programs on disk, given where a model of Headway is expected."""
 
 import json
+import re
 import shutil
 import zipfile
 from pathlib import Path
@@ -145,3 +146,27 @@ def test_a_model_of_headway_is_not_foreign(model: Model, tmp_path: Path) -> None
     (tmp_path / "ours" / "model.bin").write_bytes(b"of another program")
     assert not is_foreign(tmp_path / "ours")
     assert downloading.download_and_import(tmp_path / "ours") == tmp_path / "ours"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["import", "hf:a/b", "OUT"], "OUT: exists already"),
+        (["export", "a/b", "OUT", "--to", "onnx"], "OUT: exists already"),
+        (["export", "a/b", "new", "--to", "onx"], "did you mean 'onnx'"),
+        (["export", "a/b", "new", "--to", "onnx", "--precision", "int9"], "supports float32"),
+        (["export", "a/b", "new", "--to", "onnx", "--licence", "?"], "must be a name such as"),
+    ],
+)
+def test_mistakes_are_found_before_a_download(
+    words: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def download(word: str, *_: object) -> None:
+        raise AssertionError(f"{word} is downloaded")
+
+    monkeypatch.setattr(downloading, "download", download)
+    monkeypatch.setattr(downloading, "download_and_import", download)
+    (tmp_path / "OUT").touch()
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(HeadwayError, match=re.escape(message)):
+        dispatch(words)

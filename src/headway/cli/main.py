@@ -92,6 +92,8 @@ def dispatch(arguments: Sequence[str]) -> int:
     args = parse(verb, module, rest)
     if verb in TRAINING:
         set_training_environment()  # before a download or the verb imports torch
+    if hasattr(module, "check"):
+        module.check(args)  # before a download
     fetch_models(args)
     return module.run(args) or 0
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from headway.errors import HeadwayError, UsageError
 from headway.exchange.certificate import Certificate, certify
-from headway.exchange.formats import load_runner, load_writer
-from headway.exchange.output import create_atomically
+from headway.exchange.formats import Writer, load_runner, load_writer
+from headway.exchange.output import check_absent, create_atomically
 from headway.inference.directory import Model
 from headway.inference.front_matter import complete_card
 from headway.text.language_pairs import list_codes
@@ -31,6 +31,21 @@ class Export:
     path: Path
     notes: list[str]
     certificate: Certificate | None
+
+
+def check_request(to: str, out: str | Path, precision: str, licence: str = "") -> Writer:
+    """Return the writer of a format, for a request whose mistakes need no model to be found.
+
+    Raises:
+        HeadwayError: If there is no such format or precision, the license is no name, or ``out`` exists.
+    """
+    writer = load_writer(to)
+    if precision not in writer.PRECISIONS:
+        raise UsageError(f"--precision {precision}: {to} supports {', '.join(writer.PRECISIONS)}")
+    if licence and not LICENSE.fullmatch(licence):
+        raise UsageError(f"--licence {licence!r}: must be a name such as apache-2.0")
+    check_absent(Path(out))
+    return writer
 
 
 def export_model(
@@ -59,11 +74,7 @@ def export_model(
     Raises:
         HeadwayError: If the format cannot express the model, or has no such precision.
     """
-    out, writer = Path(out), load_writer(to)
-    if precision not in writer.PRECISIONS:
-        raise UsageError(f"--precision {precision}: {to} supports {', '.join(writer.PRECISIONS)}")
-    if licence and not LICENSE.fullmatch(licence):
-        raise UsageError(f"--licence {licence!r}: must be a name such as apache-2.0")
+    out, writer = Path(out), check_request(to, out, precision, licence)
     if references and len(references) != len(lines):
         raise HeadwayError(f"{len(lines)} lines, but {len(references)} references")
     reasons = writer.find_refusals(model.config.model)

@@ -8,6 +8,16 @@ from headway.errors import HeadwayError
 from headway.files import add_path_to_errors, write_atomically
 
 
+def check_absent(out: Path) -> None:
+    """Check that an export or import can get this name.
+
+    Raises:
+        HeadwayError: If ``out`` exists.
+    """
+    if out.exists() or out.is_symlink():
+        raise HeadwayError(f"{out}: exists already: give another name, or remove it")
+
+
 @contextmanager
 def create_atomically(out: Path) -> Iterator[Path]:
     """Yield a temporary path, of a file or a directory, that becomes ``out`` if nothing fails.
@@ -19,8 +29,7 @@ def create_atomically(out: Path) -> Iterator[Path]:
         HeadwayError: If ``out`` exists.
         OSError: If it cannot be written; the error names ``out``.
     """
-    if out.exists() or out.is_symlink():
-        raise HeadwayError(f"{out}: exists already: give another name, or remove it")
+    check_absent(out)
     out.parent.mkdir(parents=True, exist_ok=True)
     with add_path_to_errors(out), write_atomically(out) as temporary:
         yield temporary

@@ -47,15 +47,25 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--threads", type=int, default=0, help="processor threads (default: all)")
 
 
-def run(args: argparse.Namespace) -> int:
-    """Export a model, and print the comparison on standard error."""
+def check(args: argparse.Namespace) -> None:
+    """Report the mistakes that need no model to be found."""
     from headway.cli.arguments import usage_error
-    from headway.cli.process import set_threads
 
     if args.reference and not args.lines:
         usage_error("--reference needs --lines, the text that it translates")
     if args.no_verify and args.lines:
         usage_error("--lines has no effect with --no-verify")
+
+    from headway.exchange.exporting import check_request
+
+    check_request(args.to, args.out, args.precision, args.licence)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Export a model, and print the comparison on standard error."""
+    from headway.cli.arguments import usage_error
+    from headway.cli.process import set_threads
+
     lines: list[str] = []
     references: list[str] = []
     if args.reference:

@@ -37,9 +37,11 @@ def run(args: argparse.Namespace) -> None:
     from headway.cli.downloads import print_notice
     from headway.exchange.downloading import download, model_name
     from headway.exchange.importing import import_model
+    from headway.exchange.output import check_absent
     from headway.hub import NAME
     from headway.model import parameter_count
 
+    check_absent(Path(args.out))  # before a download
     languages = tuple(args.languages) if args.languages else None
     by_name = not Path(args.path).exists() and NAME.fullmatch(args.path)
     path = download(args.path, print_notice) if by_name else args.path
