@@ -44,6 +44,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Train, score or generate."""
+    from headway.cli.arguments import usage_error
+
+    if args.prompt and args.generate is None:
+        usage_error("--prompt needs --generate N, the number of texts")
     if args.score or args.generate is not None:
         use(args)
         return 0
