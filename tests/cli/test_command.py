@@ -89,6 +89,8 @@ def test_help_imports_nothing_heavy() -> None:
         (["score", "nowhere.de", "nowhere.de"], 1, "nowhere.de"),
         (["score", "a.de", "b.de", "two words"], 2, "two words: one argument too many"),
         (["lm", "x", "--prompt", "Hello"], 2, "--prompt needs --generate N"),
+        (["info", "a\udcff"], 2, "MODEL 'a\\udcff': the name is not UTF-8"),
+        (["train", "a\udcff", "--train", "a"], 2, "RUN 'a\\udcff': the name is not UTF-8"),
         (["info", "a", "b=c"], 2, "b=c: one argument too many"),
         (["info", "a", "--b=c"], 2, "--b: no such option"),
         (["average", "nowhere", "out"], 1, "nowhere: no run.json: give a run directory"),

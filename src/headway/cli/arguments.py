@@ -49,15 +49,25 @@ def make_parser(verb: str, module: ModuleType) -> "Parser":
 
 
 def _check_names(parser: "Parser", namespace: argparse.Namespace) -> None:
-    """Report an empty name of a file, such as ``"$MODEL"`` gives if the shell does not know MODEL."""
+    """Report a name that no file or directory can have here.
+
+    An empty one, such as ``"$MODEL"`` gives if the shell does not know MODEL, and one of a model that is not UTF-8: the
+    library that reads and writes weights (safetensors) opens no other.
+    """
     for action in parser._actions:
         names: list[Any] = [getattr(namespace, action.dest, None)]
         while names and isinstance(
             names[0], list
         ):  # of an option with several names, or given several times
             names = list(chain.from_iterable(names))
-        if action.metavar in FILES and "" in names:
-            parser.error(f"{'/'.join(action.option_strings) or action.metavar}: the name is empty")
+        if action.metavar not in FILES:
+            continue
+        option = "/".join(action.option_strings) or action.metavar
+        if "" in names:
+            parser.error(f"{option}: the name is empty")
+        for name in names:
+            if action.metavar in MODELS and name and NO_UTF8.search(name):
+                parser.error(f"{option} {name!r}: the name is not UTF-8: rename it")
 
 
 def _check_settings(preset: str | None, overrides: dict[str, str]) -> None:
@@ -89,6 +99,8 @@ class HelpFormatter(argparse.RawDescriptionHelpFormatter):
 
 # What the help writes for the name of a file or of a directory.
 FILES = ("DIR", "FILE", "MODEL", "OUT", "PATH", "RUN")
+MODELS = ("MODEL", "OUT", "RUN")  # those that have weights
+NO_UTF8 = re.compile("[\ud800-\udfff]")  # what Python makes of such bytes on the command line
 # Messages of argparse.
 CHOICE = r"argument (\S+): invalid choice: '(.*)' \(choose from (.*)\)"
 NO_INTEGER = r"argument (\S+): invalid int value: '(.*)'"
