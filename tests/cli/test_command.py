@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from headway.cli.main import dispatch, main
-from headway.cli.verbs import VERBS
+from headway.cli.verbs import VERBS, overview
 from headway.kernels import library
 from support.command import BIN, headway
 
@@ -30,6 +30,19 @@ def test_help_takes_less_than_a_third_of_a_second() -> None:
 def test_help_names_every_verb() -> None:
     text = headway("--help").stdout
     assert all(f"\n  {verb} " in text for verb in VERBS)
+
+
+def test_help_shows_the_help_of_a_verb(capsys: pytest.CaptureFixture[str]) -> None:
+    assert dispatch(["help"]) == 0
+    assert capsys.readouterr().out == f"{overview()}\n"
+    shown = []
+    for words in (["help", "config"], ["config", "--help"]):
+        with pytest.raises(SystemExit) as end:
+            dispatch(words)
+        assert end.value.code == 0
+        shown.append(capsys.readouterr().out)
+    assert shown[0] == shown[1]
+    assert shown[0].startswith("usage: headway config")
 
 
 @pytest.mark.slow
@@ -89,6 +102,7 @@ def test_help_imports_nothing_heavy() -> None:
         (["score", "nowhere.de", "nowhere.de"], 1, "nowhere.de"),
         (["score", "a.de", "b.de", "two words"], 2, "two words: one argument too many"),
         (["lm", "x", "--prompt", "Hello"], 2, "--prompt needs --generate N"),
+        (["help", "tran"], 2, "did you mean 'translate'"),
         (["info", "a\udcff"], 2, "MODEL 'a\\udcff': the name is not UTF-8"),
         (["train", "a\udcff", "--train", "a"], 2, "RUN 'a\\udcff': the name is not UTF-8"),
         (["info", "a", "b=c"], 2, "b=c: one argument too many"),

@@ -77,7 +77,9 @@ def _run(arguments: Sequence[str]) -> int:
 
 def dispatch(arguments: Sequence[str]) -> int:
     """Run the verb that the arguments name and return the exit code."""
-    if not arguments or arguments[0] in ("-h", "--help", "help"):
+    if arguments and arguments[0] == "help":
+        arguments = [*arguments[1:2], "--help"]
+    if not arguments or arguments[0] in ("-h", "--help"):
         print(overview())
         return 0 if arguments else 2
     if arguments[0] in ("-V", "--version"):
