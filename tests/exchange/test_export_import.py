@@ -74,6 +74,23 @@ def test_an_export_has_a_certificate_and_a_card(
     assert sorted(path.name for path in out.parent.iterdir()) == ["out"]
 
 
+@pytest.mark.parametrize(
+    ("name", "is_needed"),
+    [("ctranslate2", True), ("huggingface", True), ("onnx", True), ("argos", False)],
+)
+def test_a_model_of_single_sentences_needs_a_program_that_divides_texts(
+    name: str, is_needed: bool, model: Model, tmp_path: Path
+) -> None:
+    """Argos Translate divides them; a caller of the other programs must."""
+    search = replace(model.config.search, split_sentences=True)
+    whole, divided = model, replace(model, config=replace(model.config, search=search))
+    for each, place, expected in ((whole, "whole", False), (divided, "divided", is_needed)):
+        export = export_model(each, name, tmp_path / place, verify=False)
+        notes = [note for note in export.notes if "one sentence at a time" in note]
+        assert len(notes) == expected, place
+        assert len(export.notes) > len(notes)
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # of transformers
 @pytest.mark.parametrize("name", ["ctranslate2", "huggingface"])

@@ -45,7 +45,7 @@ def write(model: Model, out: Path, precision: str = "float32") -> list[str]:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary) / "package"
         folder.mkdir()
-        notes = ctranslate2.write(model, folder / "model", precision)
+        ctranslate2.write(model, folder / "model", precision)
         (folder / "model" / "tokenizer.model").rename(folder / "sentencepiece.model")
         (folder / "metadata.json").write_text(json.dumps(_metadata(model), indent=2) + "\n")
         (folder / "minisbd").mkdir()
@@ -57,7 +57,7 @@ def write(model: Model, out: Path, precision: str = "float32") -> list[str]:
         " 0.2, which divides by |Y|^0.2: the paper's penalty cannot be set there. ARGOS_BEAM_SIZE = 1"
         " and one hypothesis is greedy search",
         "Argos Translate replaces each underscore of a translation by a space",
-        *notes[2:],
+        *ctranslate2.note_model(model, precision),
     ]
 
 

@@ -9,13 +9,14 @@ from pathlib import Path
 from headway.config import ModelConfig
 from headway.exchange.ctranslate2.reader import SETTINGS_FILE
 from headway.exchange.ctranslate2.spec import MIN_POSITIONS, build_spec
+from headway.exchange.notes import list_sentence_note
 from headway.exchange.output import add_files
 from headway.exchange.refusals import find_other_attention
 from headway.inference.directory import Model, write_config
 from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import language_symbol
 
-__all__ = ["PRECISIONS", "USAGE", "add_files", "find_refusals", "write"]
+__all__ = ["PRECISIONS", "USAGE", "add_files", "find_refusals", "note_model", "write"]
 
 PRECISIONS = ("float32", "int8", "float16", "bfloat16")
 USAGE = """```python
@@ -61,7 +62,7 @@ def write(model: Model, out: Path, precision: str = "float32") -> list[str]:
     spec.save(str(out))
     model.tokenizer.save(out)
     write_config(out, model.config, model.languages, SETTINGS_FILE, model.pairs, model.origin)
-    return _notes(model, precision)
+    return [*_note_search(model), *note_model(model, precision)]
 
 
 def vocabularies(tokenizer: Tokenizer) -> tuple[list[str], list[str]]:
@@ -74,14 +75,22 @@ def vocabularies(tokenizer: Tokenizer) -> tuple[list[str], list[str]]:
     return source, target
 
 
-def _notes(model: Model, precision: str) -> list[str]:
+def _note_search(model: Model) -> list[str]:
+    """Return what to set in a program that calls CTranslate2."""
     alpha = model.config.search.alpha
-    notes = [
+    return [
         "length penalty: CTranslate2 divides by |Y|^length_penalty, the paper by"
         f" ((5 + |Y|) / 6)^{alpha:g}. For the paper's ranking set num_hypotheses = beam_size,"
         " length_penalty = 0 and return_scores, and rank by score / ((5 + |Y|) / 6)^alpha, where |Y|"
         " counts </s>",
         "set suppress_sequences = [['<pad>']]: Headway never generates <pad>",
+        *list_sentence_note(model.config.search),
+    ]
+
+
+def note_model(model: Model, precision: str) -> list[str]:
+    """Return what differs in CTranslate2, whatever calls it."""
+    notes = [
         f"longest output: Headway allows source tokens + {model.config.search.max_extra}, CTranslate2"
         " max_decoding_length = 256",
     ]

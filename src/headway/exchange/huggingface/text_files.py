@@ -6,6 +6,7 @@ from pathlib import Path
 from headway.config import ModelConfig
 from headway.exchange.huggingface.names import NORM_EPSILON
 from headway.exchange.huggingface.to_marian import is_shared, is_tied
+from headway.exchange.notes import list_sentence_note
 from headway.exchange.placeholders import IMPOSSIBLE_LOGIT
 from headway.inference.directory import Model
 from headway.text.tokenizer import Tokenizer
@@ -70,6 +71,7 @@ def notes(model: Model) -> list[str]:
         f"longest output: Headway allows source tokens + {search.max_extra}; set max_new_tokens",
         "text: transformers reads </s>, <pad> and >>xx<< in a text as control symbols, and U+2581 as"
         " a space",
+        *list_sentence_note(search),
     ]
     if model.targets:
         symbols = " ".join(map(language_symbol, model.targets))
