@@ -206,6 +206,20 @@ def test_the_training_of_another_programs_model_is_not_known(
         assert departures(tmp_path / name) == "not known: it was trained by another program", name
 
 
+@pytest.mark.parametrize("origin", ["", "Marian"])
+@pytest.mark.parametrize("name", ["ctranslate2", "huggingface", "argos"])
+def test_an_import_of_an_export_has_its_settings_and_its_origin(
+    name: str, origin: str, model: Model, tmp_path: Path
+) -> None:
+    search = replace(model.config.search, split_sentences=True, alpha=1.1, max_extra=7, beam=3)
+    config = replace(model.config, search=search)
+    export_model(replace(model, config=config, origin=origin), name, tmp_path / "out", verify=False)
+    import_model(tmp_path / "out", tmp_path / "back")
+    again = load_model(tmp_path / "back")
+    assert again.config == config
+    assert again.origin == origin
+
+
 def test_a_package_has_the_layout_of_argos_translate(package: Path, model: Model) -> None:
     with zipfile.ZipFile(package) as archive:
         names = archive.namelist()

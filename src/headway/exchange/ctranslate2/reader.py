@@ -20,14 +20,14 @@ from headway.exchange.ctranslate2.layers import convert_variables
 from headway.exchange.imported_transformer import build_transformer
 from headway.exchange.json_file import read_json_object
 from headway.exchange.order import ADDED, Order
+from headway.exchange.own_settings import read_own_settings, restore_settings
 from headway.exchange.placeholders import UNKNOWN_LANGUAGE
-from headway.inference.directory import MAX_CONFIG_BYTES, Model, read_config
+from headway.inference.directory import MAX_CONFIG_BYTES, Model
 from headway.text.language_pairs import Languages
 from headway.text.sentencepiece_file import SentencePieceFile
 from headway.text.tokenizer import Tokenizer, check_symbols
 from headway.text.vocabulary import PAD, is_language
 
-SETTINGS_FILE = "headway.json"  # our own exports keep Headway's settings in it
 JOINT = ("tokenizer.model", "sentencepiece.model", "spm.model")
 PAIRS = (("source.spm", "target.spm"), ("source.model", "target.model"))
 
@@ -75,15 +75,13 @@ def read(
     shape, weights = reorder_weights(shape, weights, orders, start_row)
     tokenizer, text = _make_tokenizer(directory, orders, shape)
     config = Config(text=text, model=shape)
-    stored = None
-    if (directory / SETTINGS_FILE).is_file():
-        stored = read_config(directory, SETTINGS_FILE)
+    stored = read_own_settings(directory, tokenizer)
+    if stored:
         languages = languages or stored.languages
-        config = _restore_settings(config, stored.config)
+        config = restore_settings(config, stored.config)
     transformer = build_transformer(config.model, weights, file)
     languages = languages or (UNKNOWN_LANGUAGE, UNKNOWN_LANGUAGE)
     pairs = stored.pairs if stored else _find_pairs(settings, tokenizer, languages)
-    check_symbols([target for _, target in pairs], tokenizer)
     origin = stored.origin if stored else "another program"
     return Model(transformer, tokenizer, config, languages, path or directory, pairs, origin)
 
@@ -114,15 +112,6 @@ def _find_pairs(
         return ()
     [target] = check_symbols([symbol.removeprefix(">>").removesuffix("<<")], tokenizer)
     return ((languages[0], target),)
-
-
-def _restore_settings(config: Config, original: Config) -> Config:
-    """Return the settings with those of our own export that its weights do not show."""
-    names = ["dropout", "attention_dropout", "feed_forward_dropout"]
-    if config.model.positions != "learned":
-        names.append("max_positions")  # the stored table is longer
-    model = replace(config.model, **{name: getattr(original.model, name) for name in names})
-    return replace(config, model=model, text=original.text, search=original.search)
 
 
 def _make_tokenizer(

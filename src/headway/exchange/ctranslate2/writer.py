@@ -7,12 +7,12 @@ stored, because CTranslate2's own sinusoids are others, and the decoder starts f
 from pathlib import Path
 
 from headway.config import ModelConfig
-from headway.exchange.ctranslate2.reader import SETTINGS_FILE
 from headway.exchange.ctranslate2.spec import MIN_POSITIONS, build_spec
 from headway.exchange.notes import list_sentence_note
 from headway.exchange.output import add_files
+from headway.exchange.own_settings import write_own_settings
 from headway.exchange.refusals import find_other_attention
-from headway.inference.directory import Model, write_config
+from headway.inference.directory import Model
 from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import language_symbol
 
@@ -61,7 +61,7 @@ def write(model: Model, out: Path, precision: str = "float32") -> list[str]:
     out.mkdir()
     spec.save(str(out))
     model.tokenizer.save(out)
-    write_config(out, model.config, model.languages, SETTINGS_FILE, model.pairs, model.origin)
+    write_own_settings(model, out)
     return [*_note_search(model), *note_model(model, precision)]
 
 

@@ -6,14 +6,10 @@ from headway.config import Config, TextConfig
 from headway.errors import HeadwayError
 from headway.exchange.huggingface.entries import make_tokenizer, read_orders
 from headway.exchange.huggingface.from_marian import expected_shapes, find_tables, from_marian
-from headway.exchange.huggingface.settings import (
-    MarianSettings,
-    find_languages,
-    find_pairs,
-    read_search,
-)
+from headway.exchange.huggingface.settings import MarianSettings, find_languages, read_search
 from headway.exchange.imported_transformer import build_transformer
 from headway.exchange.json_file import read_json_object, read_optional_json_object
+from headway.exchange.own_settings import read_own_settings, restore_settings
 from headway.exchange.weights_file import read_weights
 from headway.inference.directory import Model
 
@@ -61,7 +57,12 @@ def read(path: Path) -> Model:
         max_tokens=min(TextConfig().max_tokens, shape.max_positions),
     )
     config = Config(text=text, model=shape, search=read_search(path, settings))
-    transformer = build_transformer(shape, own, weights_file)
-    pairs = find_pairs(path, about, tokenizer)
-    languages = find_languages(path, settings, about)
-    return Model(transformer, tokenizer, config, languages, path, pairs, origin="Marian")
+    stored = read_own_settings(path, tokenizer)
+    if stored:
+        config = restore_settings(config, stored.config)
+    transformer = build_transformer(config.model, own, weights_file)
+    if stored:
+        languages, pairs, origin = stored.languages, stored.pairs, stored.origin
+    else:
+        languages, pairs, origin = find_languages(path, settings, about), (), "Marian"
+    return Model(transformer, tokenizer, config, languages, path, pairs, origin)

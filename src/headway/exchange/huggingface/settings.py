@@ -8,12 +8,9 @@ from typing import Any, cast
 from headway.config import ModelConfig, SearchConfig
 from headway.config.model import LARGEST, MAX_LAYERS, Activation
 from headway.errors import HeadwayError
-from headway.exchange.huggingface.text_files import LANGUAGE_PAIRS
 from headway.exchange.json_file import read_optional_json_object
 from headway.exchange.placeholders import UNKNOWN_LANGUAGE
-from headway.text.language_pairs import Languages
 from headway.text.languages import CODE
-from headway.text.tokenizer import Tokenizer, check_symbols
 
 ACTIVATIONS: dict[str, Activation] = {
     "relu": "relu",
@@ -121,25 +118,6 @@ def read_search(path: Path, settings: MarianSettings) -> SearchConfig:
     if type(beam) is int and 0 < beam <= MAX_BEAM:
         return SearchConfig(beam=beam)
     return SearchConfig()
-
-
-def find_pairs(path: Path, about: Mapping[str, Any], tokenizer: Tokenizer) -> tuple[Languages, ...]:
-    """Return the pairs of languages that an export of Headway was trained on; none for other models.
-
-    Args:
-        path: The directory.
-        about: The content of tokenizer_config.json.
-        tokenizer: The tokenizer, which has symbols of the target languages.
-
-    Raises:
-        HeadwayError: If the vocabulary lacks the symbol of a target language.
-    """
-    listed = about.get(LANGUAGE_PAIRS)
-    pairs = [tuple(pair) for pair in listed] if isinstance(listed, list) else []
-    if not all(len(p) == 2 and all(isinstance(code, str) for code in p) for p in pairs):
-        raise HeadwayError(f"{path / 'tokenizer_config.json'}: {LANGUAGE_PAIRS} must be pairs")
-    check_symbols([target for _, target in pairs], tokenizer)
-    return tuple((source, target) for source, target in pairs)
 
 
 def find_languages(

@@ -13,7 +13,6 @@ from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import language_symbol
 
 MIN_POSITIONS = 1024
-LANGUAGE_PAIRS = "headway_pairs"  # the key of the trained pairs in tokenizer_config.json
 TYPICAL_LENGTH = 20  # tokens, at which the length penalties are matched
 
 
@@ -156,9 +155,7 @@ def _generation(model: Model, size: int) -> dict[str, object]:
 def _tokenizer(model: Model, entries: tuple[list[str], list[str]]) -> dict[str, object]:
     shape = model.config.model
     source, target = model.languages
-    pairs = {LANGUAGE_PAIRS: [list(pair) for pair in model.pairs]} if model.pairs else {}
     return {
-        **pairs,
         "tokenizer_class": "MarianTokenizer",
         "source_lang": source,
         "target_lang": target,

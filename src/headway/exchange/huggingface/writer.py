@@ -12,6 +12,7 @@ from headway.errors import HeadwayError
 from headway.exchange.huggingface.text_files import notes, vocabularies, write_text_files
 from headway.exchange.huggingface.to_marian import find_refusals, to_marian
 from headway.exchange.output import add_files
+from headway.exchange.own_settings import write_own_settings
 from headway.inference.directory import Model
 from headway.inference.weights import save_tensors
 
@@ -42,6 +43,7 @@ def write(model: Model, out: Path, precision: str = "float32") -> list[str]:
             raise HeadwayError(f"{model.path}: {name} is too large for {precision}: use bfloat16")
     out.mkdir()
     write_text_files(model, out, precision)
+    write_own_settings(model, out)
     save_tensors(out / "model.safetensors", weights, {"format": "pt"})
     found = notes(model)
     if precision != "float32":
