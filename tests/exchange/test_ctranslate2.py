@@ -128,8 +128,13 @@ def test_every_model_setting_is_either_exact_or_rejected() -> None:
     assert set(ModelConfig.__dataclass_fields__) == decided
 
 
+@pytest.mark.parametrize(("precision", "failures"), [("float32", 2), ("int8", 1)])
 def test_a_wrong_position_table_fails_the_certificate(
-    tmp_path: Path, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+    precision: str,
+    failures: int,
+    tmp_path: Path,
+    tokenizer: Tokenizer,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def halves(length: int, d_model: int) -> torch.Tensor:
         table = sinusoids(length, d_model)
@@ -137,10 +142,10 @@ def test_a_wrong_position_table_fails_the_certificate(
 
     monkeypatch.setattr(spec, "sinusoids", halves)
     model = random_model(tmp_path / "model", tokenizer, SMALL)
-    write(model, tmp_path / "out", "float32")
+    write(model, tmp_path / "out", precision)
     runner = Runner(tmp_path / "out")
-    found = certify(model, runner, "ctranslate2", "float32", [], random_lines(model, 11))
-    assert len(found.failures) == 2
+    found = certify(model, runner, "ctranslate2", precision, [], random_lines(model, 11))
+    assert len(found.failures) == failures
 
 
 def test_tied_tensors_are_stored_once(tmp_path: Path, tokenizer: Tokenizer) -> None:

@@ -206,6 +206,33 @@ def test_the_training_of_another_programs_model_is_not_known(
         assert departures(tmp_path / name) == "not known: it was trained by another program", name
 
 
+@pytest.mark.filterwarnings("ignore")  # of transformers
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ctranslate2",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("huggingface", "onnx")),
+    ],
+)
+def test_a_decoder_that_starts_from_another_vector_than_zero_is_exported_exactly(
+    name: str, tmp_path: Path, tokenizer: Tokenizer
+) -> None:
+    """A model of CTranslate2 or Marian may start from a token that has an embedding."""
+    pytest.importorskip("transformers" if name == "huggingface" else name)
+    model = random_model(tmp_path / "model", tokenizer, SMALL)
+    with torch.no_grad():
+        model.transformer.target_table.weight[-1] = torch.linspace(-1, 1, 24)
+    export = export_model(model, name, tmp_path / "out")
+    assert export.certificate is not None
+    assert not export.certificate.failures
+    if name == "onnx":
+        return
+    import_model(tmp_path / "out", tmp_path / "back")
+    again = load_model(tmp_path / "back").transformer.state_dict()
+    for key, value in model.transformer.state_dict().items():
+        assert torch.equal(again[key], value), key
+
+
 @pytest.mark.parametrize("origin", ["", "Marian"])
 @pytest.mark.parametrize("name", ["ctranslate2", "huggingface", "argos"])
 def test_an_import_of_an_export_has_its_settings_and_its_origin(

@@ -16,10 +16,11 @@ from headway.kernels.visibility import Segments
 
 
 class Embedding(nn.Module):
-    """Token embeddings, multiplied by ``scale``; the last row, that of ``<pad>``, is always zero.
+    """Token embeddings, multiplied by ``scale``; the last row, that of ``<pad>``, is zero and stays so.
 
-    The decoder starts from that zero vector. A hook clears the row's gradient, because a tied
-    matrix gets gradients from the softmax too; so the row stays zero under any optimizer.
+    The decoder starts from that row. A hook clears the row's gradient, because a tied matrix gets
+    gradients from the softmax too; so the row stays zero under any optimizer. An imported model may
+    start from another vector, which stays in the same way.
     Paper: section 3.4.
 
     Args:

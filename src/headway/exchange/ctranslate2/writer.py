@@ -1,7 +1,8 @@
 """Writing a CTranslate2 model directory.
 
 CTranslate2 can express the paper's model exactly. Two things need care: the position table is
-stored, because CTranslate2's own sinusoids are others, and the decoder starts from the zero vector.
+stored, because CTranslate2's own sinusoids are others, and the decoder starts from the row of ``<pad>``,
+which is zero in the paper's model.
 """
 
 from pathlib import Path

@@ -122,7 +122,7 @@ def from_marian(
         table[torch.tensor(order.rows)][:, columns]
         for table, order in zip(tables, (*orders, orders[1]), strict=True)
     )
-    source[-1] = 0  # the model never reads <pad> in a source
+    source[-1] = target[-1]  # no source has <pad>, so one table may serve both sides
     tying, stored = tie_tables(source, target, output)
     own |= stored
     bias = (

@@ -45,10 +45,6 @@ def read(path: Path) -> Model:
         raise HeadwayError(f"{path}: no {' and no '.join(WEIGHTS)}")
     weights = read_weights(weights_file, *expected_shapes(shape))
     tables = find_tables(weights, is_shared=is_shared, is_tied=is_tied, file=weights_file)
-    if tables[1][values["pad_token_id"]].any():
-        raise HeadwayError(
-            f"{weights_file}: the decoder does not start from zeros, as Headway's does"
-        )
     shape, own = from_marian(shape, weights, tables, orders)
     text = TextConfig(
         vocab_size=shape.target_vocab_size,
