@@ -68,8 +68,8 @@ def test_changed_files_are_imported_again(model: Model, tmp_path: Path) -> None:
     theirs = exported(model, "huggingface", tmp_path)
     first = downloading.download_and_import(theirs)
     assert downloading.download_and_import(theirs) == first
-    about = json.loads((theirs / "tokenizer_config.json").read_text())
-    (theirs / "tokenizer_config.json").write_text(json.dumps(about | {"target_lang": "nl"}))
+    about = json.loads((theirs / "headway.json").read_text())
+    (theirs / "headway.json").write_text(json.dumps(about | {"languages": ["en", "nl"]}))
     second = downloading.download_and_import(theirs)
     assert second != first
     assert Translator.load(second, "cpu").languages == ("en", "nl")
