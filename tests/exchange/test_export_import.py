@@ -338,6 +338,31 @@ def test_a_compression_bomb_in_a_package_is_rejected(package: Path, tmp_path: Pa
         import_model(out, tmp_path / "back")
 
 
+def test_a_damaged_package_is_named_and_not_where_it_was_unpacked(
+    package: Path, tmp_path: Path
+) -> None:
+    hostile = _package(tmp_path, {f"{TOP}/model/model.bin": b"\x06\0\0\0"}, package)
+    with pytest.raises(HeadwayError) as refused:
+        import_model(hostile, tmp_path / "back")
+    assert str(refused.value) == f"{hostile}: model/model.bin: ends too early"
+
+
+def test_a_package_may_have_its_vocabularies_as_lines(
+    package: Path, model: Model, tmp_path: Path
+) -> None:
+    with zipfile.ZipFile(package) as archive:
+        entries = json.loads(archive.read(f"{TOP}/model/shared_vocabulary.json"))
+    lines = "".join(f"{entry}\n" for entry in entries).encode()
+    sides = {f"{TOP}/model/{side}_vocabulary.txt": lines for side in ("source", "target")}
+    other = _package(tmp_path, sides, package)
+    with zipfile.ZipFile(other) as old, zipfile.ZipFile(tmp_path / "lines.argosmodel", "w") as new:
+        for name in old.namelist():
+            if "shared" not in name:
+                new.writestr(name, old.read(name))
+    again = argos.read(tmp_path / "lines.argosmodel")
+    assert again.tokenizer.fingerprint == model.tokenizer.fingerprint
+
+
 @pytest.mark.parametrize(
     "data",
     [

@@ -16,6 +16,8 @@ import torch
 from headway.errors import HeadwayError
 from headway.exchange.argos.package import unpack
 from headway.exchange.ctranslate2.binary import read_variables
+from headway.exchange.ctranslate2.reader import read
+from headway.exchange.ctranslate2.variables import Variables
 from headway.exchange.exporting import export_model
 from headway.exchange.importing import import_model
 from headway.exchange.pickled_tensors import read_tensors
@@ -60,6 +62,29 @@ def test_aliases_cannot_multiply_a_tensor(tmp_path: Path) -> None:
     write_variables(tmp_path / "model.bin", large, {f"{i}": "large" for i in range(1_000)})
     with pytest.raises(HeadwayError, match="aliases"), bounded():
         read_variables(tmp_path / "model.bin")
+
+
+def test_a_table_that_does_not_fit_its_vocabulary_is_refused_before_it_is_converted(
+    tmp_path: Path,
+) -> None:
+    """A table of bytes takes four times its memory in fp32."""
+    (tmp_path / "config.json").write_text('{"add_source_eos": true}')
+    (tmp_path / "shared_vocabulary.json").write_text('["<unk>", "</s>"]')
+    name = "encoder/embeddings_0/weight"
+    aliases = {"decoder/embeddings/weight": name, "decoder/projection/weight": name}
+    table = torch.zeros(30_000, 1_000, dtype=torch.int8)
+    write_variables(tmp_path / "model.bin", {name: table}, aliases)
+    with pytest.raises(HeadwayError, match="30000 source embeddings for 2 entries"), bounded(5, 80):
+        read(tmp_path)
+
+
+def test_a_rounded_tensor_with_several_names_is_converted_once(tmp_path: Path) -> None:
+    stored = {"large": torch.ones(3, 5, dtype=torch.int8), "large_scale": torch.full((3,), 2.0)}
+    write_variables(tmp_path / "model.bin", stored, {"second": "large"})
+    variables = Variables(read_variables(tmp_path / "model.bin"), tmp_path / "model.bin")
+    first = variables.get("large")
+    assert torch.equal(first, torch.full((3, 5), 0.5))
+    assert variables.get("second") is first
 
 
 class Call:
@@ -147,6 +172,15 @@ def test_a_package_of_a_million_entries_is_refused_before_they_are_read(tmp_path
     package.write_bytes(entries + end)
     with pytest.raises(HeadwayError, match="list of entries"), bounded():
         unpack(package, tmp_path)
+
+
+def test_a_package_that_unpacks_to_many_times_its_size_is_refused(tmp_path: Path) -> None:
+    package = tmp_path / "x.argosmodel"
+    with zipfile.ZipFile(package, "w", zipfile.ZIP_DEFLATED) as new:
+        new.writestr("x/model/model.bin", bytes(1 << 25))
+    with pytest.raises(HeadwayError, match=r"model\.bin' of \d+ bytes is too large"), bounded():
+        unpack(package, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_wide_model_has_a_short_first_table_of_positions() -> None:

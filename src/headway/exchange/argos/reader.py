@@ -17,12 +17,20 @@ def read(path: Path) -> Model:
     Raises:
         HeadwayError: Naming what is missing, foreign or damaged.
     """
+    if path.is_dir():
+        return _read_folder(path, path)
     with tempfile.TemporaryDirectory() as temporary:
-        folder = path if path.is_dir() else unpack(path, Path(temporary))
-        languages = _read_languages(path, folder / "metadata.json")
-        if (folder / "bpe.model").exists() or not (folder / "sentencepiece.model").is_file():
-            raise HeadwayError(f"{path}: no sentencepiece.model: Headway reads no other subwords")
-        return ctranslate2_reader.read(folder / "model", path=path, languages=languages)
+        try:
+            return _read_folder(unpack(path, Path(temporary)), path)
+        except HeadwayError as error:  # who knows the package, and not where it was unpacked
+            raise HeadwayError(str(error).replace(f"{temporary}/", f"{path}: ")) from None
+
+
+def _read_folder(folder: Path, path: Path) -> Model:
+    languages = _read_languages(path, folder / "metadata.json")
+    if (folder / "bpe.model").exists() or not (folder / "sentencepiece.model").is_file():
+        raise HeadwayError(f"{path}: no sentencepiece.model: Headway reads no other subwords")
+    return ctranslate2_reader.read(folder / "model", path=path, languages=languages)
 
 
 def _read_languages(path: Path, file: Path) -> tuple[str, str]:

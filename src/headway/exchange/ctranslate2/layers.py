@@ -22,6 +22,13 @@ from headway.exchange.ctranslate2.spec import ACTIVATIONS, MIN_POSITIONS
 from headway.exchange.ctranslate2.variables import Variables
 from headway.exchange.tables import tie_tables
 
+# The three tables [V, D], with the side whose vocabulary each has.
+TABLES = {
+    "encoder/embeddings_0/weight": "source",
+    "decoder/embeddings/weight": "target",
+    "decoder/projection/weight": "target",
+}
+
 
 @dataclass(frozen=True)
 class Side:
@@ -43,33 +50,30 @@ class Side:
 
 
 def convert_variables(
-    stored: Mapping[str, Tensor], settings: Mapping[str, Any], file: Path
+    stored: Mapping[str, Tensor],
+    settings: Mapping[str, Any],
+    entries: Mapping[str, int],
+    file: Path,
 ) -> tuple[ModelConfig, dict[str, Tensor]]:
     """Return the settings and the weights of a Headway model.
 
     Args:
         stored: The result of `headway.exchange.ctranslate2.binary.read_variables`.
         settings: The content of ``config.json``.
+        entries: The number of entries of the vocabulary of ``source`` and of ``target``.
         file: The file of the variables, for messages.
 
     Raises:
         HeadwayError: Naming what a Headway model does not have.
     """
     variables = Variables(stored, file)
-    source = variables.get("encoder/embeddings_0/weight")
-    target = variables.get("decoder/embeddings/weight")
-    output = variables.get("decoder/projection/weight")
-    output_bias = variables.get_optional("decoder/projection/bias")
-    if not (source.dim() == target.dim() == output.dim() == 2):
-        raise HeadwayError(f"{file}: embeddings must be matrices")
-    d_model = source.size(1)
-    if d_model > MAX_WIDTH:
-        raise HeadwayError(
-            f"{file}: embeddings of width {d_model}, at most {MAX_WIDTH:,} is possible"
-        )
+    # A rounded table takes four times its memory in fp32, so its sizes are checked before it is converted.
+    d_model = _read_width(variables, entries)
     side, other = (_read_side(variables, name, d_model) for name in ("encoder", "decoder"))
     if side != other:
         raise HeadwayError(f"{file}: encoder and decoder differ: {side} and {other}")
+    source, target, output = (variables.get(name) for name in TABLES)
+    output_bias = variables.get_optional("decoder/projection/bias")
     tying, weights = tie_tables(source, target, output)
     if output_bias is not None:
         weights["output.bias"] = output_bias
@@ -114,6 +118,26 @@ def convert_variables(
         ) from None
     variables.check_all_used()
     return config, weights | layers
+
+
+def _read_width(variables: Variables, entries: Mapping[str, int]) -> int:
+    """Return D, after a check that all tables have that width and a row for each entry."""
+    d_model = variables.shape("encoder/embeddings_0/weight")[-1:]
+    for name, side in TABLES.items():
+        shape = variables.shape(name)
+        if len(shape) != 2 or shape[1:] != d_model:
+            raise HeadwayError(
+                f"{variables.file}: {name} is {shape}: embeddings must be matrices of one width"
+            )
+        if shape[0] != entries[side]:
+            raise HeadwayError(
+                f"{variables.file}: {shape[0]} {side} embeddings for {entries[side]} entries"
+            )
+    if d_model[0] > MAX_WIDTH:
+        raise HeadwayError(
+            f"{variables.file}: embeddings of width {d_model[0]}, at most {MAX_WIDTH:,} is possible"
+        )
+    return d_model[0]
 
 
 def _norm_epsilon(settings: Mapping[str, Any], file: Path) -> float:

@@ -50,13 +50,8 @@ def read(
     settings = _read_settings(settings_file)
     source, target = (read_entries(directory, side) for side in ("source", "target"))
     variables = read_variables(file)
-    shape, weights = convert_variables(variables, settings, file)
-    for side, rows, entries in (
-        ("source", shape.source_vocab_size, source),
-        ("target", shape.target_vocab_size, target),
-    ):
-        if rows != len(entries):
-            raise HeadwayError(f"{file}: {rows} {side} embeddings for {len(entries)} entries")
+    entries = {"source": len(source), "target": len(target)}
+    shape, weights = convert_variables(variables, settings, entries, file)
     if source != target and shape.tying == "three-way":
         shape = replace(shape, tying="target")
         weights["target_embedding.weight"] = weights["source_embedding.weight"]

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 from torch import Tensor
 
@@ -32,6 +33,18 @@ class Variables:
     def __init__(self, stored: Mapping[str, Tensor], file: Path) -> None:
         self.stored, self.file = dict(stored), file
         self._used: set[str] = set()
+        # A tensor with several names is converted once, as long as its result is in use.
+        self._converted: WeakValueDictionary[tuple[int, int], Tensor] = WeakValueDictionary()
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """Return the shape of a tensor, which is not converted for it.
+
+        Raises:
+            HeadwayError: If the tensor is missing.
+        """
+        if name not in self.stored:
+            raise HeadwayError(f"{self.file}: {name} is missing")
+        return tuple(self.stored[name].shape)
 
     def get(self, name: str) -> Tensor:
         """Return a tensor in fp32; a rounded one is multiplied by its scale.
@@ -39,9 +52,9 @@ class Variables:
         Raises:
             HeadwayError: If the tensor is missing.
         """
+        self.shape(name)
         value = self.get_optional(name)
-        if value is None:
-            raise HeadwayError(f"{self.file}: {name} is missing")
+        assert value is not None
         return value
 
     def get_optional(self, name: str) -> Tensor | None:
@@ -49,8 +62,14 @@ class Variables:
         if name not in self.stored:
             return None
         self._used |= {name, f"{name}_scale"}
-        value = self.stored[name].float()
-        scale = self.stored.get(f"{name}_scale")
+        stored, scale = self.stored[name], self.stored.get(f"{name}_scale")
+        value = self._converted.get((id(stored), id(scale)))
+        if value is None:
+            value = self._converted[id(stored), id(scale)] = self._convert(name, stored, scale)
+        return value
+
+    def _convert(self, name: str, stored: Tensor, scale: Tensor | None) -> Tensor:
+        value = stored.float()
         if scale is None:
             return value
         if scale.dim() > 1 or (scale.dim() == 1 and scale.size(0) != value.size(0)):
