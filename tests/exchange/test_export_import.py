@@ -18,7 +18,7 @@ from headway.exchange.ctranslate2.binary import read_variables
 from headway.exchange.ctranslate2.reader import read
 from headway.exchange.ctranslate2.writer import write
 from headway.exchange.exporting import export_model
-from headway.exchange.importing import import_model
+from headway.exchange.importing import MAX_CARD_BYTES, import_model
 from headway.exchange.optional_package import import_package
 from headway.inference import Translator
 from headway.inference.directory import Model, load_model
@@ -166,6 +166,28 @@ def test_an_import_is_a_model_directory_whose_card_names_the_original(
     assert "model.bin | `" in card
     with pytest.raises(HeadwayError, match="is a Headway model already"):
         import_model(tmp_path / "back", tmp_path / "twice")
+
+
+@pytest.mark.parametrize("name", ["ctranslate2", "argos"])
+def test_an_import_has_the_license_and_the_card_of_the_original(
+    name: str, model: Model, tmp_path: Path
+) -> None:
+    export_model(model, name, tmp_path / "out", verify=False, licence="cc-by-4.0")
+    import_model(tmp_path / "out", tmp_path / "back")
+    card = (tmp_path / "back" / "README.md").read_text(encoding="utf-8")
+    assert "license: cc-by-4.0" in card.split("---")[1]
+    assert "# A model" in card.split("## The original's card")[1]
+
+
+@pytest.mark.parametrize("content", ["x" * (MAX_CARD_BYTES + 1), None])
+def test_a_package_without_a_card_that_can_be_read_is_imported(
+    content: str | None, package: Path, tmp_path: Path
+) -> None:
+    card = zipfile.ZipInfo(f"{TOP}/README.md")
+    card.external_attr = 0o120777 << 16  # a link
+    other = _package(tmp_path, {card.filename: content.encode() if content else card}, package)
+    import_model(other, tmp_path / "back")
+    assert "The original's card" not in (tmp_path / "back" / "README.md").read_text()
 
 
 def test_an_import_without_languages_asks_for_them(exported: Path, tmp_path: Path) -> None:

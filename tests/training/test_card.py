@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from headway.config import Config
-from headway.inference.front_matter import complete_card, front_matter, split_card
+from headway.inference.front_matter import complete_card, front_matter, license_fields, split_card
 from headway.training.machine import Machine
 from headway.training.storage.card import model_card
 from headway.training.storage.record import DataRecord, RunRecord
@@ -75,6 +75,29 @@ def test_completing_a_card_keeps_all_of_its_text() -> None:
     other = complete_card(done, ("en", "de"), "cc0-1.0")
     assert read(other).license == "cc0-1.0"
     assert other.count("license:") == 1
+
+
+@pytest.mark.parametrize(
+    ("head", "expected"),
+    [
+        ("license: mit\nlicense_extra: a", {"license": "mit"}),
+        ("license:\n- mit\n- cc0-1.0\nlanguage: en", {"license": ["mit", "cc0-1.0"]}),
+        ("license:\nlanguage: en", {}),
+        ("license: 'apache-2.0'  # as agreed", {"license": "apache-2.0"}),
+        (
+            "tags:\n- a\nlicense: other\nlicense_link: LICENSE\nlicense_name: >\n  own\n  terms",
+            {"license": "other", "license_name": "own terms", "license_link": "LICENSE"},
+        ),
+    ],
+)
+def test_the_license_of_a_card_is_taken_as_it_is(head: str, expected: dict[str, object]) -> None:
+    done = complete_card(license_fields(f"---\n{head}\n---\n# A\n"), ("en", "de"))
+    found = {
+        name: value.strip() if isinstance(value, str) else value
+        for name, value in read(done).to_dict().items()
+        if name.startswith("license")
+    }
+    assert found == expected | ({} if expected else {"license": "unknown"})
 
 
 def test_a_card_without_metadata_gets_metadata() -> None:

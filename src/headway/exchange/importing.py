@@ -1,18 +1,21 @@
 """Importing a foreign model: it becomes a model directory with a card."""
 
+import contextlib
 import hashlib
 import re
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
 from headway import __version__
 from headway.errors import HeadwayError
+from headway.exchange.argos.package import unpack
 from headway.exchange.exporting import CARD
 from headway.exchange.formats import read_foreign_model
 from headway.exchange.output import create_atomically
 from headway.exchange.placeholders import UNKNOWN_LANGUAGE
 from headway.inference.directory import Model, save_model
-from headway.inference.front_matter import front_matter, split_card
+from headway.inference.front_matter import complete_card, license_fields, split_card
 
 MAX_LISTED_FILES = 50
 MAX_CARD_BYTES = 1 << 20
@@ -81,14 +84,9 @@ def make_card(path: Path, format_name: str, languages: tuple[str, str], name: st
         f"| {file.relative_to(path) if file != path else file.name} | `{_sha256(file)}` |"
         for file in files
     )
-    card = path / CARD
-    original, license_name = "", ""
-    if path.is_dir() and card.is_file() and card.stat().st_size < MAX_CARD_BYTES:
-        head, body = split_card(card.read_text("utf-8", "replace"))
-        found = re.search(r"^license:\s*(\S.*)", head, re.MULTILINE)
-        license_name = found[1].strip() if found else ""
-        original = f"\n## The original's card\n\n{body.strip()}\n"
-    return f"""{front_matter(languages, licence=license_name)}
+    card = _read_card(path)
+    original = f"\n## The original's card\n\n{split_card(card)[1].strip()}\n" if card else ""
+    return f"""{complete_card(license_fields(card), languages)}
 # Translation from {source} to {target}
 
 A Transformer that Headway {__version__} imported from `{name}` (format: {format_name}). The original's
@@ -100,6 +98,19 @@ card says how it was trained, and its license applies.
 |---|---|
 {rows}
 {original}"""
+
+
+def _read_card(path: Path) -> str:
+    """Return the card of a directory or of an Argos package; empty if it has none, or none that can be read."""
+    with tempfile.TemporaryDirectory() as temporary:
+        if path.is_file():
+            with contextlib.suppress(HeadwayError):
+                unpack(path, Path(temporary), {CARD: MAX_CARD_BYTES})
+            path = Path(temporary)
+        card = path / CARD
+        if not card.is_file() or card.stat().st_size > MAX_CARD_BYTES:
+            return ""
+        return card.read_text("utf-8", "replace")
 
 
 def _sha256(file: Path) -> str:

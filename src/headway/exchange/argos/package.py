@@ -6,6 +6,7 @@ The directory holds ``metadata.json``, ``model/`` (of CTranslate2), ``sentencepi
 
 import stat
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from headway.errors import HeadwayError
@@ -62,12 +63,13 @@ def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
     archive.writestr(entry, content)
 
 
-def unpack(package: Path, out: Path) -> Path:
-    """Extract the files of `MAX_BYTES` from a package.
+def unpack(package: Path, out: Path, files: Mapping[str, int] = MAX_BYTES) -> Path:
+    """Extract the named files from a package.
 
     Args:
         package: A zip file.
         out: An empty directory; nothing is written outside of it.
+        files: Their names in the package's directory, with the largest size of each.
 
     Returns:
         The directory.
@@ -85,7 +87,7 @@ def unpack(package: Path, out: Path) -> Path:
                     f"{package}: no Argos package: it holds {len(tops)} files and directories instead of one directory"
                 )
             (top,) = tops
-            for name, limit in MAX_BYTES.items():
+            for name, limit in files.items():
                 if f"{top}/{name}" in entries:
                     _extract(package, archive, entries[f"{top}/{name}"], out / name, limit)
             if f"{top}/bpe.model" in entries:
