@@ -67,6 +67,28 @@ def test_an_export_of_one_pair_adds_the_symbol_itself(
     assert plain.translate(TEXTS, GREEDY) == ours.translate(TEXTS, GREEDY)
 
 
+def test_an_import_has_no_other_languages_than_the_model(model: Model, tmp_path: Path) -> None:
+    export_model(model.choose(("en", "fr")), "ctranslate2", tmp_path / "one", verify=False)
+    export_model(model, "huggingface", tmp_path / "all", verify=False)
+    for name, languages, reason in (
+        ("one", ("en", "de"), "one: translates en-fr, not en-de"),
+        ("one", ("de", "fr"), "one: translates en-fr, not de-fr"),
+        ("all", ("cs", "pl"), "all: translates en-de, en-fr, de-en, not cs-pl"),
+    ):
+        with pytest.raises(HeadwayError, match=reason):
+            import_model(tmp_path / name, tmp_path / "again", languages)
+        assert not (tmp_path / "again").exists()
+    import_model(tmp_path / "all", tmp_path / "again", ("en", "fra"))
+    again = load_model(tmp_path / "again")
+    assert again.languages == ("en", "fr")
+    assert again.pairs == (("en", "fr"), ("en", "de"), ("de", "en"))
+    (tmp_path / "one" / "headway.json").unlink()  # the symbol shows the target language only
+    with pytest.raises(HeadwayError, match="translates de-fr, not de-en"):
+        import_model(tmp_path / "one", tmp_path / "other", ("de", "en"))
+    import_model(tmp_path / "one", tmp_path / "other", ("de", "fr"))
+    assert load_model(tmp_path / "other").pairs == (("de", "fr"),)
+
+
 def test_ctranslate2_translates_plain_tokens_of_one_pair(model: Model, tmp_path: Path) -> None:
     import ctranslate2
     from sentencepiece import SentencePieceProcessor

@@ -16,6 +16,7 @@ from headway.exchange.output import create_atomically
 from headway.exchange.placeholders import UNKNOWN_LANGUAGE
 from headway.inference.directory import Model, save_model
 from headway.inference.front_matter import complete_card, license_fields, split_card
+from headway.text.language_pairs import Languages, list_pairs, name_pair, normalize_code
 
 MAX_LISTED_FILES = 50
 MAX_CARD_BYTES = 1 << 20
@@ -40,7 +41,8 @@ def import_model(
         The format, and the model.
 
     Raises:
-        HeadwayError: Naming the file that is missing, foreign or damaged.
+        HeadwayError: Naming the file that is missing, foreign or damaged, or if the symbols of the target
+            languages show that the model translates other languages.
     """
     path, out = Path(path), Path(out)
     with create_atomically(out) as temporary:
@@ -51,8 +53,11 @@ def import_model(
                 f"{name or path}: names no languages: headway import with --languages SOURCE TARGET"
             )
         pairs = model.pairs
-        if len(pairs) == 1:  # of which the model may not name the source
+        if len(pairs) == 1 and UNKNOWN_LANGUAGE in pairs[0]:  # the model may not name the source
             pairs = ((languages[0], pairs[0][1]),)
+        if pairs:
+            languages = _find_pair(pairs, languages, name or str(path))
+            pairs = (languages, *(pair for pair in pairs if pair != languages))
         model = replace(model, languages=languages, pairs=pairs)
         save_model(
             temporary,
@@ -72,6 +77,15 @@ def _find_languages(model: Model, name: str) -> tuple[str, str]:
     if UNKNOWN_LANGUAGE in model.languages and pair:
         return pair[1], pair[2]
     return model.languages
+
+
+def _find_pair(pairs: tuple[Languages, ...], wanted: Languages, name: str) -> Languages:
+    """Return the pair of a model's pairs that has the wanted languages; ``fra`` and ``fr`` are one language."""
+    codes = [*map(normalize_code, wanted)]
+    for pair in pairs:
+        if [*map(normalize_code, pair)] == codes:
+            return pair
+    raise HeadwayError(f"{name}: translates {list_pairs(pairs)}, not {name_pair(wanted)}")
 
 
 def make_card(path: Path, format_name: str, languages: tuple[str, str], name: str) -> str:
