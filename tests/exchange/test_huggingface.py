@@ -164,6 +164,16 @@ def test_an_imported_model_can_be_exported_again(
         assert copied.tokenize(text) == original.tokenize(text)
 
 
+@pytest.mark.parametrize(("stored", "kept"), [(1, 1), (20, 20), (64, 64), (65, 4), (0, 4)])
+def test_an_import_keeps_the_beam(
+    stored: int, kept: int, directories: dict[str, Path], tmp_path: Path
+) -> None:
+    shutil.copytree(directories["opus"], tmp_path / "model")
+    settings = {"num_beams": stored, "length_penalty": 1.5, "forced_bos_token_id": None}
+    (tmp_path / "model" / "generation_config.json").write_text(json.dumps(settings))
+    assert read(tmp_path / "model").config.search == SearchConfig(beam=kept)
+
+
 def test_an_old_directory_is_the_same_model(directories: dict[str, Path], tmp_path: Path) -> None:
     old = tmp_path / "old"
     shutil.copytree(directories["opus"], old)
@@ -434,6 +444,7 @@ HOSTILE: dict[str, tuple[Callable[[Path], None], str]] = {
     "NaN": (not_finite, "not finite"),
     "shape": (wrong_shape, "fc1.bias is"),
     "foreign": (foreign_weight, "adapter.weight"),
+    "forced start": (changed("config.json", forced_bos_token_id=3), "forced_bos_token_id = 3"),
     "integers": (whole_numbers, "int64"),
     "huge header": (huge_header, "model.safetensors"),
     "cut weights": (cut_short("model.safetensors"), "model.safetensors"),

@@ -18,7 +18,7 @@ ACTIVATIONS: dict[str, Activation] = {
     "swish": "swish",
     "silu": "swish",
 }
-MAX_BEAM = 16
+MAX_BEAM = 64  # that of SearchConfig in a file
 LANGUAGE_PAIR = re.compile(r"(?:opus-mt-(?:\w+-)*?|marian/)([a-z]{2,3})-([a-z]{2,3})$")
 
 
@@ -112,8 +112,19 @@ class MarianSettings:
 
 
 def read_search(path: Path, settings: MarianSettings) -> SearchConfig:
-    """Return the default search settings, with the beam that the directory names."""
-    generation = read_optional_json_object(path / "generation_config.json")
+    """Return the default search settings, with the beam that the directory names.
+
+    Raises:
+        HeadwayError: If every translation has to begin with a certain token.
+    """
+    file = path / "generation_config.json"
+    generation = read_optional_json_object(file)
+    for source, values in ((file, generation), (settings.file, settings.values)):
+        forced = values.get("forced_bos_token_id")
+        if forced is not None:
+            raise HeadwayError(
+                f"{source}: forced_bos_token_id = {forced!r:.40}: no translation of Headway begins with a given token"
+            )
     beam = generation.get("num_beams", settings.values.get("num_beams"))
     if type(beam) is int and 0 < beam <= MAX_BEAM:
         return SearchConfig(beam=beam)
