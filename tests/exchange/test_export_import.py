@@ -190,6 +190,16 @@ def test_a_package_without_a_card_that_can_be_read_is_imported(
     assert "The original's card" not in (tmp_path / "back" / "README.md").read_text()
 
 
+def test_a_failed_import_leaves_no_directories(exported: Path, tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    for name in ("new/inner/out", "there/out", "out"):
+        with pytest.raises(HeadwayError, match="no such file or directory"):
+            import_model(tmp_path / "nowhere", tmp_path / name)
+    assert [path.name for path in tmp_path.rglob("*")] == ["there"]
+    import_model(exported, tmp_path / "new" / "inner" / "out")
+    assert (tmp_path / "new" / "inner" / "out" / "model.safetensors").is_file()
+
+
 def test_an_import_without_languages_asks_for_them(exported: Path, tmp_path: Path) -> None:
     folder = tmp_path / "foreign"
     folder.mkdir()

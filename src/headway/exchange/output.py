@@ -1,7 +1,7 @@
 """Creating an export or an import: complete and under its name, or not at all."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from headway.errors import HeadwayError
@@ -23,16 +23,23 @@ def create_atomically(out: Path) -> Iterator[Path]:
     """Yield a temporary path, of a file or a directory, that becomes ``out`` if nothing fails.
 
     Args:
-        out: A path that does not exist yet; its parent directories are made.
+        out: A path that does not exist yet; its parent directories are made, and removed if something fails.
 
     Raises:
         HeadwayError: If ``out`` exists.
         OSError: If it cannot be written; the error names ``out``.
     """
     check_absent(out)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    with add_path_to_errors(out), write_atomically(out) as temporary:
-        yield temporary
+    missing = [folder for folder in out.parents if not folder.exists()]  # the innermost first
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with add_path_to_errors(out), write_atomically(out) as temporary:
+            yield temporary
+    except BaseException:
+        with suppress(OSError):  # others may have put something there
+            for folder in missing:
+                folder.rmdir()
+        raise
 
 
 def add_files(directory: Path, files: dict[str, str]) -> None:
