@@ -110,7 +110,9 @@ def test_a_server_that_reads_its_models_again_does_not_ask_the_hub(
     hub.put("org/small", model_directory)
     found = []
 
-    def reload(server: Server, reserved: socket.socket, reloader: Reloader, **_: Any) -> None:
+    def reload(
+        server: Server, reserved: socket.socket, reloader: Reloader, *_: Any, **__: Any
+    ) -> None:
         reserved.close()
         asked = [*hub.asked]
         before = server.models
