@@ -16,6 +16,7 @@ from headway.errors import HeadwayError, UsageError
 from headway.recipes.facts import TextFacts, check_vocabulary, look_at
 from headway.recipes.given import GivenText, check_files
 from headway.recipes.plan import Options
+from headway.recipes.settings import choose_scale
 from headway.recipes.text_work import ImportLines, ImportText, JoinPairs, PairFiles
 from headway.text.prepare import prepare
 from headway.text.readers import FileForm
@@ -371,3 +372,17 @@ def test_the_load_of_other_programs_is_that_before_the_text_is_read(
     said = capsys.readouterr().err
     assert ("other programs keep 1000000.0 of" in said) == bool(before)
     assert "--dry-run" not in said
+
+
+def test_only_a_plan_with_a_sweep_needs_its_larger_vocabulary(tmp_path, monkeypatch):
+    sweep = ({"text.vocab-size": "300"}, {"text.vocab-size": "30000"})
+    scale = replace(choose_scale(20_000), sweep=sweep)
+    monkeypatch.setattr("headway.recipes.settings.choose_scale", lambda pairs: scale)
+    monkeypatch.setattr("headway.recipes.settings.LEAST_PAIRS", 1)
+    monkeypatch.setattr(Processors, "run", lambda *_: 0)
+    monkeypatch.setattr("headway.recipes.forecast.read_speed", lambda output: 1e12)
+    options = replace(planned(given(tmp_path).train), valid=7)
+    plan = make_plan(tmp_path / "out", replace(options, hours=1e-4), Processors(0, 0))
+    assert not plan.choices.sweep
+    with pytest.raises(HeadwayError, match="vocab_size = 30000 is too large"):
+        make_plan(tmp_path / "out", replace(options, hours=1e4), Processors(0, 0))

@@ -288,7 +288,14 @@ def test_a_length_may_have_white_space_around_it(length: str) -> None:
 
 @pytest.mark.parametrize(
     ("charset", "status"),
-    [("", 200), ("; charset=UTF-8", 200), ('; charset="utf-8"', 200), ("; charset=punycode", 400)],
+    [
+        ("", 200),
+        ("; charset=UTF-8", 200),
+        ('; charset="utf8"', 200),
+        ("; charset=latin1", 200),
+        ("; charset=punycode", 400),
+        ("; charset=nonsense", 400),
+    ],
 )
 def test_a_form_has_one_of_the_charsets_that_are_read_in_linear_time(
     client: TestClient, models: Models, charset: str, status: int

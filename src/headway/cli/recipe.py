@@ -86,8 +86,8 @@ def make_plan(out: Path, options: "Options", processors: Processors) -> "Plan":
         )
     scale = choose_scale(facts.kept)
     check_settings(scale, options.settings)
-    texts = list_text_settings(scale, options.settings)
-    check_vocabulary(given, fates, max(texts, key=lambda text: text.vocab_size))
+    usual, *others = list_text_settings(scale, options.settings)
+    check_vocabulary(given, fates, usual)
     say("measuring this machine ...")
     if busy > BUSY * (os.cpu_count() or 1):
         say(
@@ -111,6 +111,8 @@ def make_plan(out: Path, options: "Options", processors: Processors) -> "Plan":
         options.hours,
         shortest,
     )
+    if fit.choices.sweep and others:
+        check_vocabulary(given, fates, max(others, key=lambda text: text.vocab_size))
     return Plan(
         options=options, sha256=digests, facts=facts, speed=speed, hours=fit.hours,
         choices=fit.choices, omitted=fit.omitted,

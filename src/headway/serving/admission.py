@@ -28,7 +28,7 @@ log = logging.getLogger("headway.serving")
 WRONG_KEYS_A_MINUTE = 10  # of one address
 UPLOADS = 20  # files that are received at the same time: each may be large, and take long
 # The share of the places to read requests in that those without a valid key in the header may take.
-STRANGERS = 0.2
+STRANGERS = 0.5
 TEXT_FIELDS = ("q", "text", "file")
 
 
@@ -48,6 +48,7 @@ class Admission:
         self.config, self.keys, self.queue, self.metrics = config, keys, queue, metrics
         self.rates = RateLimit(config.req_limit)
         self.wrong_keys = RateLimit(WRONG_KEYS_A_MINUTE)
+        self._guesses = RateLimit(WRONG_KEYS_A_MINUTE)  # keys in headers that found no place
         self.pending = 0  # requests that were admitted and have no answer yet
         self.is_stopping = False
         self._reading = Counter[tuple[bool, bool]]()  # requests by `_take_place`
@@ -130,9 +131,11 @@ class Admission:
         is_known = self._is_known(request)
         kind, places = (is_known, has_file), UPLOADS if has_file else self.config.queue_texts
         if self._reading[kind] >= (places if is_known else max(1, round(STRANGERS * places))):
-            if not is_known and given_key({}, request.headers):
-                self.wrong_keys.take(_address(request))  # the status would tell a wrong key
             self.metrics.rejected.inc()
+            if not is_known and given_key({}, request.headers):
+                # The status tells that this is no valid key. It may be meant for a proxy, and the key be in the body:
+                # so no wrong key is counted.
+                self._guesses.take(_address(request))
             raise overloaded(1)
         self._reading[kind] += 1
         try:
@@ -145,6 +148,7 @@ class Admission:
         if self.keys is None:
             return True
         try:
+            self._guesses.check(_address(request))
             return bool(self.keys.check(given_key({}, request.headers)))
         except Rejection:
             return False

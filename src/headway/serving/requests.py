@@ -5,6 +5,7 @@ use by clients of LibreTranslate.
 """
 
 import asyncio
+import codecs
 import json
 import re
 from collections.abc import AsyncGenerator
@@ -26,8 +27,8 @@ MAX_DEPTH = 8
 NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 # A string without an end matches up to the end of the body: the time is linear in its quotes.
 _STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
-# Of a form. Python has codecs whose time is quadratic in the length of the text, such as punycode.
-CHARSETS = (b"utf-8", b"us-ascii", b"iso-8859-1")
+# Of a form, by Python's names. It has codecs whose time is quadratic in the length of the text, such as punycode.
+CHARSETS = ("utf-8", "ascii", "iso8859-1", "iso8859-15", "cp1252")
 UNREADABLE = "The browser (or proxy) sent a request that this server could not understand."
 
 
@@ -159,7 +160,13 @@ async def _parse_multipart(
 ) -> tuple[list[tuple[str, str]], dict[str, Upload]]:
     """Return the texts and the file of a form."""
     _, options = parse_options_header(headers["content-type"])  # as the parser reads it
-    if options.get(b"charset", CHARSETS[0]).lower() not in CHARSETS:
+    try:
+        is_read = (
+            codecs.lookup(options.get(b"charset", b"utf-8").decode("latin-1")).name in CHARSETS
+        )
+    except (LookupError, ValueError):  # unknown, or no name at all
+        is_read = False
+    if not is_read:
         raise Rejection(400, "Invalid request: the charset of a form must be utf-8")
 
     async def stream() -> AsyncGenerator[bytes, None]:

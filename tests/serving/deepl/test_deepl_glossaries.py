@@ -166,6 +166,26 @@ def test_the_glossaries_that_were_used_last_are_ready(monkeypatch: pytest.Monkey
     asyncio.run(use())
 
 
+def test_a_glossary_that_is_made_twice_at_once_takes_room_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    store = GlossaryStore(9)
+    first, second, removed = [store.add("", "x", ("en", "de"), f"cat {n}\tK") for n in range(3)]
+    monkeypatch.setattr(glossary_store, "COMPILED", 2 * len(first.entries))
+
+    async def use() -> None:
+        ready = await store.compile(first)
+        await asyncio.gather(store.compile(second), store.compile(second))
+        assert await store.compile(first) is ready
+        making = asyncio.create_task(store.compile(removed))
+        await asyncio.sleep(0)
+        store.remove(removed)
+        assert (await making).terms[0].source == "cat 2"
+        assert await store.compile(first) is ready  # the removed one has taken no room
+
+    asyncio.run(use())
+
+
 def test_the_work_of_a_glossary_is_bounded(models: Models, monkeypatch: pytest.MonkeyPatch) -> None:
     glossary = Glossary.of({**{f"cat {n}": "K" for n in range(11)}, "日": "D", "dog": "H"})
     assert glossary.count_tries("cat caz dogs 日日 x") == 11 + 11 + 1 + 2

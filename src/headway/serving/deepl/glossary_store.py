@@ -120,6 +120,9 @@ class GlossaryStore:
         found = self._compiled.pop(glossary, None)
         if found is None:
             found = await asyncio.to_thread(make_glossary, glossary.entries)
+            if glossary.glossary_id not in self._by_id:  # removed meanwhile
+                return found
+            self._compiled.pop(glossary, None)  # another text needed it, too
             self._make_room(len(glossary.entries))
         self._compiled[glossary] = found
         return found
