@@ -177,6 +177,7 @@ def test_a_glossary_that_is_made_twice_at_once_takes_room_once(
         ready = await store.compile(first)
         await asyncio.gather(store.compile(second), store.compile(second))
         assert await store.compile(first) is ready
+        await store.compile(second)  # so that the first one would go next
         making = asyncio.create_task(store.compile(removed))
         await asyncio.sleep(0)
         store.remove(removed)
