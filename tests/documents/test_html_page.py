@@ -175,7 +175,10 @@ def test_texts_that_are_seen_apart_are_translated_one_by_one(source: str, texts:
         ("<p>{% if a > 5 %}one two{% else %}three{% endif %}</p>", "<p>{% if a > 5 %}two one{% else %}three{% endif %}</p>"),
         ("one two <?php if ($a > 5): ?>three four<?php endif ?>", "two one<?php if ($a > 5): ?>four three<?php endif ?>"),
         ("{{#each a}}one {{b}} two{{/each}} <% a.each do |b| %>c d<% end %>", "{{#each a}}two {{b}} one{{/each}} <% a.each do |b| %>d c<% end %>"),
-        # A value goes with its words, and is written as it stood.
+        ("{{ if .A }}one two{{ else }}three four{{- end }}", "{{ if .A }}two one{{ else }}four three{{- end }}"),
+        # A value goes with its words, and is written as it stood, also if its name begins like a condition.
+        ("one {{ start }} to {{ end }} {{ range.min }} {{ if }} {{ with|a }}", "{{ with|a }} {{ if }} {{ range.min }} {{ end }} to {{ start }} one"),
+        ('one {% format_price a %} {% now "Y" %} <?php forms(); ?> two', '<?php forms(); ?> two {% now "Y" %} {% format_price a %} one'),
         ('one {{ a|default:"x>y" }} <b>two</b>', '<b>two</b> {{ a|default:"x>y" }} one'),
         ("one <?= $a->b ?> two <%= a > b && c %> three", "three <%= a > b && c %> two <?= $a->b ?> one"),
         ("one{# a > b #} two", "two one{# a > b #}"),

@@ -16,7 +16,7 @@ from headway.documents.html.elements import (
     is_void,
 )
 from headway.documents.html.gaps import find_gaps
-from headway.documents.html.templates import make_template
+from headway.documents.html.templates import has_go_blocks, is_control, make_template
 from headway.documents.html.tokens import Token, tokenize
 
 # A character reference; no character has eight digits.
@@ -69,12 +69,13 @@ def parse_html(source: str, language: str = "") -> list[str | Block]:
 
 def read_parts(source: str, language: str = "") -> Iterator[Part]:
     """Yield text and tags; tags at which texts end are breaks. See `scan`."""
+    with_go = has_go_blocks(source)
     for kind, tokens in scan(source, language):
         raw, name = "".join(token.text for token in tokens), tokens[0].name
         if kind == "text":
             yield Part("text", raw, decode_text(tokens[0]))
         elif kind == "template":
-            yield make_template(raw)
+            yield Part("break", raw) if is_control(raw, with_go) else make_template(raw)
         elif kind == "block" or name in BORDERS:
             yield Part("break", raw)
         elif kind == "kept" and name in READINGS:

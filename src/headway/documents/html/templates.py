@@ -14,21 +14,39 @@ TEMPLATE_SOURCE = r"""
     | <\?(?:=|(?i:php)\b) (?s:(?!\?>).)*+ (?:\?>|\Z)
 """
 TEMPLATE = re.compile(f"({TEMPLATE_SOURCE})", re.VERBOSE)
+# In the templates of Go; {{ range }} is a value.
+_GO_BLOCK = r"(?:block|define|if|range|with)\s+[^\s|}]"
 # What decides whether the text behind it is shown. That text must not leave its place.
 _CONTROL = re.compile(
-    r"""
-    \{\{[-~]? \s* (?:[\#^/] | (?:if|else|end|range|with)\b)
-    | \{%[-+]? \s* (?:if|unless|el|for|case|when|with|block|end)
+    rf"""
+    \{{\{{[-~]? \s* (?:[\#^/] | else\b | {_GO_BLOCK})
+    | \{{%[-+]? \s* (?:if(?:changed|equal|notequal)?|unless|else(?:if)?|elif|elsif|for|case|when|with|block(?:trans(?:late)?)?|end[a-z]*)\b
     | <%(?![-=])
-    | <\?php \s* (?:\} | (?:if|el|for|while|switch|case|end))
+    | <\?php \s* (?:\}} | (?:if|else(?:if)?|for(?:each)?|while|switch|case|end[a-z]+)\b)
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_VALUE = re.compile(r"\{\{|<%[-=]|<\?(?:=|php\s+(?:echo|print)\b)", re.IGNORECASE)
+_VALUE = re.compile(r"\{\{|\{%|<%[-=]|<\?(?:=|php\s+(?:echo|print)\b)", re.IGNORECASE)
+_GO_OPENING = re.compile(rf"\{{\{{-?\s*{_GO_BLOCK}")
+_GO_END = re.compile(r"\{\{-?\s*end\s*-?\}\}")
 
 
 def make_template(source: str) -> Part:
-    """Return a tag of a template engine: texts end at a condition or a loop, and a value stands for a word."""
-    if _CONTROL.match(source):
-        return Part("break", source)
-    return make_kept(source, " ".join(source.split()) if _VALUE.match(source) else "")
+    """Return a tag of a template engine, which stays: what prints something stands for a word."""
+    is_value = _VALUE.match(source) and not _CONTROL.match(source)
+    return make_kept(source, " ".join(source.split()) if is_value else "")
+
+
+def is_control(source: str, with_go: bool) -> bool:
+    """Return whether a tag is a condition, a loop or a block, or ends one.
+
+    Args:
+        source: The tag.
+        with_go: Whether ``{{ end }}`` ends a block, as `has_go_blocks` says; elsewhere it is a value.
+    """
+    return bool(_CONTROL.match(source) or (with_go and _GO_END.match(source)))
+
+
+def has_go_blocks(page: str) -> bool:
+    """Return whether a page has conditions, loops or blocks of Go's templates, such as ``{{ if .Name }}``."""
+    return _GO_OPENING.search(page) is not None
