@@ -241,6 +241,10 @@ def test_alternative_texts_of_markdown_are_no_part_of_a_sentence() -> None:
         (":::{code-block} python\n:caption: a\nb\n\nc\n:::\nd\n", ":::{code-block} python\n:caption: A\nb\n\nc\n:::\nD\n"),
         ("````{note} a\n---\nclass: b\n---\nc\n\n```{python}\nd\n```\n````\n- e\n", "````{note} A\n---\nclass: b\n---\nC\n\n```{python}\nd\n```\n````\n- E\n"),
         ("- a\n\n  ```{tip}\n  b\n- c\n", "- A\n\n  ```{tip}\n  B\n- C\n"), ("```{python}\na\n```\n(b-c)=\n# d\n", "```{python}\na\n```\n(b-c)=\n# D\n"),
+        # A block ends at its own fence, and options stand before it.
+        ("```{code-block} yaml\n---\na: b\n```\n\nc\n\n---\nd\n", "```{code-block} yaml\n---\na: b\n```\n\nC\n\n---\nD\n"),
+        (":::{note}\n---\na\n:::\nb\n", ":::{note}\n---\nA\n:::\nB\n"),
+        ("- ```{python}\n  a\n      ```\n  b\n     ```\n  c\n", "- ```{python}\n  a\n      ```\n  b\n     ```\n  C\n"),
         # GitHub, Obsidian
         ("> [!NOTE]\n> a\n> b\n", "> [!NOTE]\n> A B\n"), ("> [!x]- a\n> b\n", "> [!x]- A\n> B\n"), ("[[a b]] c", "[[a b]] C"),
         # Jekyll, Hugo, snippets, attributes, abbreviations, definitions
@@ -271,6 +275,8 @@ def test_lines_that_programs_of_documentation_read(source: str, expected: str) -
         ("$$\na + b\n$$\n",) * 2, ("$$a\nb$$ (c)\n",) * 2, ("$$\na\n\nb\n$$\n",) * 2,
         ("a\n$$\n- b\n= c\n$$\nd\n", "A\n$$\n- b\n= c\n$$\nD\n"),
         ("- a\n\n  $$\n  b\n  $$\n\n> $$\n> c\n> $$\n", "- A\n\n  $$\n  b\n  $$\n\n> $$\n> c\n> $$\n"),
+        # Emphasis goes on around a condition.
+        ("**a {{ b }} c {{ end }}** *d {% if e %}f{% endif %}*", "**A {{ b }} C {{ end }}** *D {% if e %}F{% endif %}*"),
         # None of these
         ("The variables $HOME and $PATH are set.", "THE VARIABLES $HOME AND $PATH ARE SET."),
         ("It costs $20, or 30 $ in all.", "IT COSTS $20, OR 30 $ IN ALL."), ("a $20-$30 b", "A $20-$30 B"),
@@ -1138,8 +1144,9 @@ def test_an_encoding_that_lacks_a_character() -> None:
     ("name", "source", "read"),
     [
         ("x.html", "<p>see <code>a &lt;<b>b</b></code> now <kbd></kbd>", "see _ now "),
+        ("x.html", '<p>see {% trans "a" %} now{# b #}', "see _ now"), ("x.md", '*see {{ if a }}{% now "Y" %} {{ end }}*', "see _ _"),
         ("x.html", "<p>see <i lang=fr>de\nla</i><template>x</template><!-- y -->", "see _"),
-        ("x.md", "see `a\nb` and $x^2$, {{ page.title }} {% c %}<var>*x*</var>\n", "see _ and _, _ _"),
+        ("x.md", "see `a\nb` and $x^2$, {{ page.title }} {% if c %}<var>*x*</var>\n", "see _ and _, _ _"),
         *(("x.xlf", XLIFF.format(f"see {kept} now"), "see _ now") for kept in PLACEHOLDERS),
         *(("x.xlf", XLIFF.format(f"see {kept} now"), "see  now") for kept in NO_WORDS),
         ("x.xlf", XLIFF.format('see <mrk id="1" translate="no">A &amp; <pc id="2">B</pc></mrk><ph id="3">C</ph>'), "see _"),

@@ -6,6 +6,7 @@ from markdown_it.rules_block import StateBlock
 
 _LONGEST_LINE = 1000  # characters
 _DIRECTIVE = re.compile(r"(:{3,}|`{3,}|~{3,})[ ]*\{([\w:-]+)\}(?:[ ]+([^`]*?))?[ ]*\Z")
+_RULE = r"---[ \t]*\Z"
 _OPTION = re.compile(r":([\w-]+):(?:[ ]+(.*))?\Z")
 _SEEN_OPTIONS = frozenset({"alt", "caption", "footer", "header", "title"})
 # Directives with text in them. Of others between colons, too, the body is text unless it is known to be none; between
@@ -33,12 +34,12 @@ def read_directive(state: StateBlock, first: int, last: int, silent: bool) -> bo
     is_text = name in _TEXTS or (fence[0] == ":" and name not in _NO_TEXTS)
     if is_text and name not in _WITH_ADDRESS:
         push_text(state, first, title)
-    start = _read_options(state, first + 1, last)
+    ending = rf"{fence[0]}{{{len(fence)},}}[ \t]*\Z"
+    start = _read_options(state, first + 1, last, ending)
     if is_text and fence[0] == ":":
         state.line = start  # the line of colons that ends it stays by itself
         return True
-    ending = re.compile(rf"{fence[0]}{{{len(fence)},}}[ \t]*\Z")
-    end, behind = _find_end(state, start, last, ending)
+    end, behind = _find_end(state, start, last, re.compile(ending))
     if is_text:
         outside = state.lineMax
         state.lineMax, state.level = end, state.level + 1
@@ -66,15 +67,20 @@ def push_text(state: StateBlock, line: int, text: str | None) -> None:
         token.content, token.map, token.children = text, [line, line + 1], []
 
 
-def _read_options(state: StateBlock, first: int, last: int) -> int:
+def _read_options(state: StateBlock, first: int, last: int, ending: str) -> int:
     """Read the options of a directive, ``:key: value`` or YAML between ``---``, and return the line behind them."""
-    if first < last and _get_line(state, first).rstrip() == "---":
-        return _find_end(state, first + 1, last, re.compile(r"---[ ]*\Z"))[1]
+    if first < last and _is_rule(state, first):
+        end, behind = _find_end(state, first + 1, last, re.compile(rf"{_RULE}|{ending}"))
+        return behind if end < behind and _is_rule(state, end) else first
     while first < last and (found := _OPTION.match(_get_line(state, first))):
         if found[1] in _SEEN_OPTIONS:
             push_text(state, first, found[2])
         first += 1
     return first
+
+
+def _is_rule(state: StateBlock, line: int) -> bool:
+    return re.match(_RULE, _get_line(state, line)) is not None
 
 
 def _match(pattern: re.Pattern[str], state: StateBlock, line: int) -> re.Match[str] | None:
@@ -88,7 +94,7 @@ def _find_end(state: StateBlock, first: int, last: int, ending: re.Pattern[str])
     for number in range(first, last):
         if state.sCount[number] < state.blkIndent and not state.isEmpty(number):
             return number, number
-        if ending.match(_get_line(state, number)):
+        if not state.is_code_block(number) and ending.match(_get_line(state, number)):
             return number, number + 1
     return last, last
 
