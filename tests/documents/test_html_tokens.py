@@ -62,6 +62,9 @@ def test_tokens_are_those_of_the_standard(source: str, expected: list[str]) -> N
         # Text may speak of such tags.
         ("a {{ b<p>c }}", ["text", "open p", "text"]),
         ("a {{ b\n}} {% c {%", ["text"]),
+        ("{%</b> {% a</b> %} {# a</b> #} {#<b>#}", ["text", "close b", "text", "close b", "text", "close b", "text", "open b", "text"]),
+        ("{%1, 2%} {#000} a #}", ["text"]),
+        ("{%- a '</b>' <b>c</b> %}{#a#}{#- <b>c</b> #}", ["template"] * 3),
         # Of a title, too, but nothing hides its end.
         ("<title>{% a > b %}<b></title>", ["open title", "template", "text", "close title"]),
         ("<script>'{%'</script>%}", ["open script", "text", "close script", "text"]),

@@ -4,12 +4,14 @@ import re
 
 from headway.documents.blocks import Part, make_kept
 
-# No tag begins inside of another one of its kind, so that the time is linear. As text may speak of {{ and }}, no tag of
-# HTML stands between them, and no line break.
+# No tag begins inside of another one of its kind, so that the time is linear. As text may speak of {{, {% and {#, too,
+# no tag of HTML stands between {{ and }}, and no line break; no element that begins before {% or {# ends before %} or #};
+# and what follows {% is a name, what follows {# a space, unless all is in one line without tags.
 TEMPLATE_SOURCE = r"""
     \{\{\{? (?:(?!\{\{|\}\}|<[a-zA-Z/!?])[^\n])*+ \}\}\}?
-    | \{% (?s:(?!\{%|%\}).)*+ %\}
-    | \{\# (?s:(?!\{\#|\#\}).)*+ \#\}
+    | \{% [-+]?\s*+[^\W\d] (?s:"[^"{}%\n]*+"|'[^'{}%\n]*+'|(?!\{%|%\}|<[a-zA-Z/]).)*+ (?!</) (?s:(?!\{%|%\}).)*+ %\}
+    | \{\# (?=[-+\s]) (?s:(?!\{\#|\#\}|<[a-zA-Z/]).)*+ (?!</) (?s:(?!\{\#|\#\}).)*+ \#\}
+    | \{\# (?:(?!\#\})[^{}<\n])*+ \#\}
     | <% (?s:(?!<%|%>).)*+ %>
     | <\?(?:=|(?i:php)\b) (?s:(?!\?>).)*+ (?:\?>|\Z)
 """
