@@ -320,6 +320,8 @@ def test_placeholders_variables_and_prices_are_no_formulas(text: str) -> None:
          'A\n\n<div class="notranslate">\n\nb <div>c</div>\n\n<div>\n\n# d\n\n</div>\n\n</div> <p title="E">F\n\nG\n'),
         ("- <div translate=no>\n\n  a\n- b\n", "- <div translate=no>\n\n  a\n- B\n"),
         ("<div translate=no>\n\na\n\nb</div>\n\nc\n", "<div translate=no>\n\na\n\nb</div>\n\nC\n"),
+        # Without a closing tag it is as long as its block.
+        ("<div translate=no>a\n\n- b\n\n# c\n", "<div translate=no>a\n\n- B\n\n# C\n"), ("- <code>\n\n  a\n\n<code>\n\nb\n", "- <code>\n\n  a\n\n<code>\n\nB\n"),
         ("<p translate=no>a\n\nb\n", "<p translate=no>a\n\nB\n"), ("<div translate=no>a\n</div>\n\nb\n", "<div translate=no>a\n</div>\n\nB\n"),
     ],
 )  # fmt: skip

@@ -14,13 +14,15 @@ from headway.documents.html.tokens import tokenize
 def leave_out_elements(tokens: Iterable[Token], language: str) -> Iterator[Token]:
     """Yield the tokens of a file that do not stand in an element that is not translated.
 
-    For Markdown an empty line ends a block of HTML, but not the element that begins in it.
+    For Markdown an empty line ends a block of HTML, but not the element that begins in it. An element that is open at the end
+    of the file has lost its closing tag: it is as long as its block.
 
     Args:
         tokens: The tokens, from `make_parser`.
         language: Language code of the document; "" if it is not known.
     """
     name, depth, level = "", 0, 0
+    left_out: list[Token] = []  # since the element began
     for token in tokens:
         if token.level < level:  # a list item or a quote ends, and what is in it
             depth = level = 0
@@ -30,6 +32,7 @@ def leave_out_elements(tokens: Iterable[Token], language: str) -> Iterator[Token
                 tokenize(token.content if is_html else _join_tags(token)), name, depth
             )
             if depth or not is_html:
+                left_out.append(token)
                 continue
             assert token.map is not None
             token.map[0] += token.content.count("\n", 0, end)
@@ -40,7 +43,10 @@ def leave_out_elements(tokens: Iterable[Token], language: str) -> Iterator[Token
             if kind == "kept" and name and name not in ENDED_BY:
                 depth, _ = _follow(last, name, 0)
                 level = token.level
+                left_out = []
         yield token
+    if depth:
+        yield from left_out
 
 
 def _follow(tokens: Iterable[HtmlToken], name: str, depth: int) -> tuple[int, int]:
