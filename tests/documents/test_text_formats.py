@@ -160,6 +160,12 @@ def test_a_page_has_the_direction_of_its_translation(
         # Comments, names of paragraphs, citations and people
         ("[//]: # (a)\n[c]: <> 'a'\n[c]: #d 'a'\n", "[//]: # (a)\n[c]: <> 'a'\n[c]: #d 'A'\n"),
         ("a ^b-c\n\n^d\n\ne^f\n", "A ^b-c\n\n^d\n\nE^F\n"),
+        ("a ^c\nb\n\n*a* ^C\n", "A ^C B\n\n*A* ^C\n"),
+        ("a ^c\n\n*a* ^c\n\n- ^c d\n", "A ^c\n\n*A* ^c\n\n- ^C D\n"),
+        (
+            "[@a b c] [@a chap. 5 b; @c] [@a 5] [@a:b.c]",
+            "[@a B C] [@a chap. 5 b; @c] [@a 5] [@a:b.c]",
+        ),
         ("a [@b2020, p. 5; @c] d [-@e].", "A [@b2020, p. 5; @c] D [-@e]."),
         ("a @b_c.d/e, f@g.h @ [@i](j).", "A @b_c.d/e, F@G.H @ [@i](j)."),
         ("<p>a <b>b</b></p>\n\n<!-- c -->\n", "<p>A <b>B</b></p>\n\n<!-- c -->\n"),

@@ -11,15 +11,17 @@ from headway.documents.html.templates import make_template
 from headway.documents.markdown.images import OPENING
 from headway.documents.markdown.kept_elements import keep_elements
 
-# Bare addresses, names of pages and people, keys and symbols are kept as text; footnotes, citations, names of paragraphs, marks
-# of words and check boxes are marks.
+# Bare addresses, names of pages and people, keys and symbols are kept as text; footnotes, citations (a key, and perhaps a
+# page), marks of words and check boxes are marks.
 _KEPT = re.compile(
     r"(?P<code>https?://[^\s<>()\[\]]+[^\s<>()\[\].,;:!?*_'\"]|\[\[[^\[\]\n]+\]\]|\+\+[\w+-]+\+\+|(?<!\w):[a-z][a-z0-9_+-]*:(?!\w)|(?<![\w@/.-])@[^\W\d](?:[\w:/.-]*\w)?)"
     r"|(?P<start>\A\[[ xX]\]\s)"
-    r"|\[\^[^\]\s]{1,100}\]|\[-?@\w[^\[\]\n]*\]|(?<!\S)\^[\w-]+\Z|(?<![\w=])==(?=\w)|(?<=\w)==(?![\w=])"
+    r"|\[\^[^\]\s]{1,100}\]|\[-?@\w[\w:.#$%&+?<>~/-]*+(?:[,;][^\[\]\n]*|\s+(?:[a-z]{1,6}\.\s*)?[§¶]*\s*\d[^\[\]\n]*)?\]|(?<![\w=])==(?=\w)|(?<=\w)==(?![\w=])"
 )
 # A definition, or that of a footnote, which begins a text of its own at the beginning of a line.
 _DEFINITION = re.compile(r": |\[\^[^\]\s]{1,100}\]:")
+# Of a paragraph, for links of Obsidian, at its end; Ctrl+C may be written as ^C.
+_NAME = re.compile(r"(?<!\S)\^(?![A-Z]\Z)[\w-]+\Z")
 _TAG = re.compile(r"<(/?)([a-zA-Z][\w-]*)[^>]*?(/?)>\Z", re.DOTALL)
 
 
@@ -35,8 +37,12 @@ def read_parts(
         language: Its language code; elements in other languages are kept. "": it is not known.
     """
     mark = _DEFINITION.match(source, places[0], places[-1])
-    parts = _make_parts(tokens, places, source, len(mark[0]) if mark else 0)
-    return [*([Part("break", mark[0])] if mark else []), *keep_elements([*parts], language)]
+    name = _NAME.search(source, places[0], places[-1])
+    named = places[: len(places) - len(name[0])] if name else places
+    parts = [*_make_parts(tokens, named, source, len(mark[0]) if mark else 0)]
+    if name:
+        parts.append(Part("point", name[0]))
+    return [*([Part("break", mark[0])] if mark else []), *keep_elements(parts, language)]
 
 
 def _make_parts(
