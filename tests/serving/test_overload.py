@@ -132,7 +132,7 @@ def test_requests_without_a_key_in_the_header_are_read_in_few_places(tmp_path: P
         ):
             assert (texts, files) == ([429], [429, 429])
             assert (known, known_files) == ([], [])
-            # Nobody learns by the status that a key is wrong, oftener than by other requests.
+            # The status tells whether a key is right, for so many guesses only.
             async with reading(admission, 10, "wrong") as guesses:
                 assert guesses == [429] * 10
             async with reading(admission, 1, "right") as late:

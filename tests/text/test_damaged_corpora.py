@@ -82,7 +82,7 @@ def assert_readable(case: Case, expected: Readable) -> None:
     assert tuple(p.line for p in damaged) == expected.unreadable
     assert all(p.file == str(case.faulty) for p in damaged)
 
-    # The sides of a pair are random words, whose lengths may differ.
+    # Without the limit of the ratio of lengths: both sides are random words, so that one may be much longer.
     kept, _, report = clean(delivered, TextConfig(max_ratio=0.0))
     assert all(number(pair.source) == number(pair.target) for pair in kept)
     dropped = {line for found in report.dropped.values() for line in found.lines}

@@ -16,7 +16,7 @@ from headway.kernels.visibility import Segments
 
 
 class Embedding(nn.Module):
-    """Token embeddings, multiplied by ``scale``; the last row, that of ``<pad>``, is zero and stays so.
+    """Token embeddings, multiplied by ``scale``; the last row, that of ``<pad>``, is zero and no training changes it.
 
     The decoder starts from that row. A hook clears the row's gradient, because a tied matrix gets
     gradients from the softmax too; so the row stays zero under any optimizer. An imported model may

@@ -123,7 +123,8 @@ class Admission:
     def _take_place(self, request: Request, has_file: bool) -> Iterator[None]:
         """Take one of the places in which requests are read.
 
-        On a server with keys, those who have one need not wait for strangers that send slowly or send much.
+        On a server with keys, requests without a valid key in the header get a part of the places, so that they
+        cannot keep out those that have one, by sending slowly or much.
 
         Raises:
             Rejection: 429 if all are taken.

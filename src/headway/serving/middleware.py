@@ -14,8 +14,8 @@ from headway.serving.metrics import Metrics
 from headway.serving.rejection import FAILED, Rejection
 
 log = logging.getLogger("headway.serving")
-# Pages of other sites may translate, as LibreTranslate lets them. They get nothing of DeepL's addresses: without keys,
-# a page that the user visits could read and delete the glossaries of a server on the user's machine.
+# As with LibreTranslate, scripts on pages of other sites may use the server; but not the addresses of DeepL's API: on a
+# server without keys, any page that its user visits could read and delete glossaries there.
 CROSS_ORIGIN = (
     (b"access-control-allow-origin", b"*"),
     (b"access-control-allow-headers", b"Authorization, Content-Type"),

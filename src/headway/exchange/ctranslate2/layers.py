@@ -22,7 +22,7 @@ from headway.exchange.ctranslate2.spec import ACTIVATIONS, MIN_POSITIONS
 from headway.exchange.ctranslate2.variables import Variables
 from headway.exchange.tables import tie_tables
 
-# The three tables [V, D], with the side whose vocabulary each has.
+# Names of the three tables [V, D], and whether V counts the source's or the target's vocabulary.
 TABLES = {
     "encoder/embeddings_0/weight": "source",
     "decoder/embeddings/weight": "target",

@@ -58,7 +58,7 @@ def build_spec(model: Transformer) -> "TransformerSpec":
     )
     encoder.embeddings[0].weight = embedding_table(model.source_embedding)
     decoder.embeddings.weight = embedding_table(model.target_table)
-    # The decoder starts from <pad>, whose row is zero unless an imported model starts from another vector.
+    # The decoder starts from the row of <pad>. Headway's own models have zeros there; an imported one may have other numbers.
     decoder.start_from_zero_embedding = not decoder.embeddings.weight[-1].any()
     decoder.projection.weight = output_table(model)
     if model.output.bias is not None:
