@@ -48,7 +48,7 @@ def admit(admission: Admission, body: bytes | None = None) -> dict[str, Any]:
         headers = [(b"content-type", b"application/json")]
         scope = {"type": "http", "method": "POST", "headers": headers, "query_string": b""}
         admission.check_load()
-        async with admission.admit(Request(scope, receive)) as fields:
+        async with admission.admit(Request(scope, receive)) as (_, fields):
             return fields
 
     return asyncio.run(run())
@@ -137,7 +137,7 @@ def test_requests_without_a_key_in_the_header_are_read_in_few_places(tmp_path: P
                 assert guesses == [429] * 10
             async with reading(admission, 1, "right") as late:
                 assert late == [429]
-            admission.wrong_keys.check("1.2.3.4")  # what they sent may be meant for a proxy
+            admission.clients.wrong_keys.check("1.2.3.4")  # what they sent may be meant for a proxy
         assert admission.pending == 0
         async with reading(admission, 10) as texts:  # the places are free again
             assert texts == []

@@ -1,7 +1,7 @@
 """Which requests the server accepts: every 429 and 403 starts here.
 
 Before anything of a request is read, `Admission.check_load` asks the queue whether there is room. Then
-`Admission.admit` looks for a place in which to read the body, and after that checks the key (`keys.py`), which may
+`Admission.admit` looks for a place in which to read the body, and after that checks the key (`clients.py`), which may
 be in the body, and the client's rate (`rate_limit.py`).
 When the number of tokens is known, the queue is asked once more (`TranslationQueue.check_room`).
 """
@@ -17,7 +17,8 @@ from starlette.requests import Request
 
 from headway.config import ServerConfig
 from headway.errors import HeadwayError
-from headway.serving.keys import Keys, given_key
+from headway.serving.clients import Clients
+from headway.serving.keys import Keys
 from headway.serving.metrics import Metrics
 from headway.serving.queue import TranslationQueue
 from headway.serving.rate_limit import RateLimit
@@ -25,7 +26,6 @@ from headway.serving.rejection import Rejection, overloaded
 from headway.serving.requests import read_fields
 
 log = logging.getLogger("headway.serving")
-WRONG_KEYS_A_MINUTE = 10  # of one address
 UPLOADS = 20  # files that are received at the same time: each may be large, and take long
 # The share of the places to read requests in that those without a valid key in the header may take.
 STRANGERS = 0.5
@@ -45,10 +45,9 @@ class Admission:
     def __init__(
         self, config: ServerConfig, keys: Keys | None, queue: TranslationQueue, metrics: Metrics
     ) -> None:
-        self.config, self.keys, self.queue, self.metrics = config, keys, queue, metrics
+        self.config, self.queue, self.metrics = config, queue, metrics
+        self.clients = Clients(keys)
         self.rates = RateLimit(config.req_limit)
-        self.wrong_keys = RateLimit(WRONG_KEYS_A_MINUTE)
-        self._guesses = RateLimit(WRONG_KEYS_A_MINUTE)  # keys in headers that found no place
         self.pending = 0  # requests that were admitted and have no answer yet
         self.is_stopping = False
         self._reading = Counter[tuple[bool, bool]]()  # requests by `_take_place`
@@ -57,8 +56,8 @@ class Admission:
     @asynccontextmanager
     async def admit(
         self, request: Request, has_file: bool = False, repeated: str = ""
-    ) -> AsyncIterator[dict[str, Any]]:
-        """Admit a request for the time until its answer, and yield its fields.
+    ) -> AsyncIterator[tuple[str, dict[str, Any]]]:
+        """Admit a request for the time until its answer, and yield the name of its client, from `Clients`, and its fields.
 
         Args:
             request: The request.
@@ -78,9 +77,9 @@ class Admission:
             async with timeout:
                 with self._take_place(request, has_file):
                     fields = await read_fields(request, self.config, has_file, repeated)
-                client = self.identify(request, fields)
+                client = self.clients.identify(request, fields)
                 self.rates.take(client, _count_texts(fields))
-                yield fields
+                yield client, fields
         except TimeoutError:
             message = f"This took more than {deadline:g} seconds"
             if self.is_stopping:
@@ -101,24 +100,6 @@ class Admission:
             if (timeout.when() or latest) > latest:
                 timeout.reschedule(latest)
 
-    def identify(self, request: Request, fields: Mapping[str, object]) -> str:
-        """Return the name of a key's owner, or the client's address on a server without keys.
-
-        Raises:
-            Rejection: 400 or 403 for the key; 429 if the address has sent many wrong keys.
-        """
-        address = _address(request)
-        if self.keys is None:
-            return address
-        key = given_key(fields, request.headers)
-        self.wrong_keys.check(address)
-        try:
-            return self.keys.check(key)
-        except Rejection:
-            if key:
-                self.wrong_keys.take(address)
-            raise
-
     @contextmanager
     def _take_place(self, request: Request, has_file: bool) -> Iterator[None]:
         """Take one of the places in which requests are read.
@@ -129,30 +110,18 @@ class Admission:
         Raises:
             Rejection: 429 if all are taken.
         """
-        is_known = self._is_known(request)
+        is_known = self.clients.is_known(request)
         kind, places = (is_known, has_file), UPLOADS if has_file else self.config.queue_texts
         if self._reading[kind] >= (places if is_known else max(1, round(STRANGERS * places))):
             self.metrics.rejected.inc()
-            if not is_known and given_key({}, request.headers):
-                # The status tells that this is no valid key. It may be meant for a proxy, and the key be in the body:
-                # so no wrong key is counted.
-                self._guesses.take(_address(request))
+            if not is_known:
+                self.clients.count_guess(request)
             raise overloaded(1)
         self._reading[kind] += 1
         try:
             yield
         finally:
             self._reading[kind] -= 1
-
-    def _is_known(self, request: Request) -> bool:
-        """Return whether the header has a valid key, or none is needed."""
-        if self.keys is None:
-            return True
-        try:
-            self._guesses.check(_address(request))
-            return bool(self.keys.check(given_key({}, request.headers)))
-        except Rejection:
-            return False
 
     def check_load(self) -> None:
         """Reject a request, of which nothing has been read, if the server is overloaded.
@@ -168,10 +137,6 @@ class Admission:
         if self.pending >= self.config.queue_texts:
             self.metrics.rejected.inc()
             raise overloaded(max(1, min(60, round(self.queue.expected_seconds()))))
-
-
-def _address(request: Request) -> str:
-    return request.client.host if request.client else "?"
 
 
 def _count_texts(fields: Mapping[str, object]) -> int:

@@ -93,7 +93,7 @@ def _post(server: Server, handler: Handler) -> Endpoint:
     parser = RequestParser(next(iter(get_type_hints(handler).values())), server.config)
 
     async def post(request: Request) -> Response:
-        async with server.admission.admit(request) as fields:
+        async with server.admission.admit(request) as (_, fields):
             work = handler(parser.parse(fields), server.context)
             task = await run_while_connected(work, request.receive)
         return Response(status_code=CLIENT_LEFT) if task is None else json_response(task.result())
@@ -105,7 +105,7 @@ def _translate_file(server: Server) -> Endpoint:
     parser = RequestParser(FileRequest, server.config)
 
     async def post(request: Request) -> Response:
-        async with server.admission.admit(request, has_file=True) as fields:
+        async with server.admission.admit(request, has_file=True) as (_, fields):
             work = handlers.translate_file(parser.parse(fields), server.context)
             task = await run_while_connected(work, request.receive)
         if task is None:
@@ -132,7 +132,7 @@ def _stream(server: Server) -> Endpoint:
 
     @asynccontextmanager
     async def admit(request: Request) -> AsyncIterator[AsyncGenerator[str, None]]:
-        async with server.admission.admit(request) as fields:
+        async with server.admission.admit(request) as (_, fields):
             parts = await handlers.stream(parser.parse(fields), server.context)
             async with aclosing(parts):
                 yield parts

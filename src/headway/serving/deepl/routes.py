@@ -114,6 +114,5 @@ async def _admit(
         raise Rejection(
             403, "Authorization failed: send the header Authorization: DeepL-Auth-Key KEY"
         )
-    async with server.admission.admit(request, has_file, repeated) as fields:
-        owner = "" if server.keys is None else server.admission.identify(request, fields)
-        yield fields, replace(server.context, owner=owner)
+    async with server.admission.admit(request, has_file, repeated) as (client, fields):
+        yield fields, replace(server.context, owner="" if server.keys is None else client)

@@ -1,0 +1,67 @@
+"""Who sends a request: the owner of a key, or an address on a server without keys."""
+
+from collections.abc import Mapping
+
+from starlette.requests import Request
+
+from headway.serving.keys import Keys, given_key
+from headway.serving.rate_limit import RateLimit
+from headway.serving.rejection import Rejection
+
+WRONG_KEYS_A_MINUTE = 10  # of one address
+
+
+class Clients:
+    """Tells clients apart, and bounds how many keys each address may guess.
+
+    Args:
+        keys: The valid API keys; None: everybody may send requests.
+    """
+
+    def __init__(self, keys: Keys | None) -> None:
+        self.keys = keys
+        self.wrong_keys = RateLimit(WRONG_KEYS_A_MINUTE)
+        self._guesses = RateLimit(WRONG_KEYS_A_MINUTE)  # keys in headers that found no place
+
+    def identify(self, request: Request, fields: Mapping[str, object]) -> str:
+        """Return the name of a key's owner, or the client's address on a server without keys.
+
+        Raises:
+            Rejection: 400 or 403 for the key; 429 if the address has sent many wrong keys.
+        """
+        address = _address(request)
+        if self.keys is None:
+            return address
+        key = given_key(fields, request.headers)
+        self.wrong_keys.check(address)
+        try:
+            return self.keys.check(key)
+        except Rejection:
+            if key:
+                self.wrong_keys.take(address)
+            raise
+
+    def is_known(self, request: Request) -> bool:
+        """Return whether the header has a valid key, or none is needed; nothing is known of an address that guesses."""
+        if self.keys is None:
+            return True
+        try:
+            self._guesses.check(_address(request))
+            return bool(self.keys.check(given_key({}, request.headers)))
+        except Rejection:
+            return False
+
+    def count_guess(self, request: Request) -> None:
+        """Count a request whose status tells that its header has no valid key.
+
+        That is no wrong key: what the header has may be meant for a proxy, and the key be in the body.
+
+        Raises:
+            Rejection: 429 if the address has guessed often.
+        """
+        if given_key({}, request.headers):
+            self._guesses.take(_address(request))
+
+
+def _address(request: Request) -> str:
+    return request.client.host if request.client else "?"
