@@ -33,6 +33,12 @@ print(weights[0, 0].round(decimals=2))
 # Without the division the dot products grow with d_k. Then the softmax gives nearly all weight to one key, and is flat: a small change of
 # a query changes no weight, so its gradient is almost zero. Only a query with two keys of nearly equal scores gets a gradient, and
 # that one is large. So the weights can hardly change, and where they can, they leap. Here each query is to raise its largest weight.
+# The cell prints
+#
+# ```text
+# deviation of the scores 23.1, largest weight 0.96, gradient 0.0016 (median) to 8.1
+# deviation of the scores 1.0, largest weight 0.33, gradient 0.2284 (median) to 0.3
+# ```
 # %%
 wide, keys = torch.randn(200, 1, 512, generator=generator), torch.randn(200, 10, 512, generator=generator)
 found = {}
@@ -60,5 +66,6 @@ assert undivided[1] > 0.9 and undivided[2] < divided[2] / 20 and undivided[3] > 
 # 1. 1: each query divides its attention among the keys.
 # 2. The values: only queries and keys are multiplied with each other.
 # 3. The sum of d_k products of independent numbers of variance 1 has the variance d_k, so its standard deviation is sqrt(d_k).
+#    Divided by d_k, the scores of a wide key would all be near zero, and the weights nearly equal.
 #
 # </details>

@@ -3,14 +3,25 @@
 #
 # A mask takes keys away before the softmax, so that the others share the weight.
 #
-# A row of a batch may end in padding, which nobody is to read: the encoder hides that of the source from itself, and the decoder's
+# A row of a batch may end in padding. It has no meaning, but would take a share of the weights, so that a sentence would come out
+# differently beside a longer one. So the encoder hides the padding of the source from itself, and the decoder's
 # attention to the source hides it, too. Padding at the end of a target needs no mask in the decoder, since it comes after all words, and
 # the loss leaves it out. And a model that writes a text word by word, a decoder, must not see the words
 # that it is to predict. Both are a mask: `True` means that the query may attend to the key.
 #
 # The mask of a decoder is a triangle with its diagonal: a position sees itself and those before it. Its input is shifted by one:
 # position t holds word t - 1, and predicts word t (notebook 6). Without the shift, position t would hold the very word that it is to
-# predict. Training would only teach it to copy its input, and when it translates, there is nothing to copy yet.
+# predict. Training would only teach it to copy its input, and when it translates, there is nothing to copy yet. Without the mask it would
+# be the same: position t would read word t one place to its right.
+#
+# The first cell prints the weights of four queries. Each row sums to 1, and right of the diagonal is nothing:
+#
+# ```text
+# tensor([[1.0000, 0.0000, 0.0000, 0.0000],
+#         [0.5600, 0.4400, 0.0000, 0.0000],
+#         [0.1500, 0.0800, 0.7700, 0.0000],
+#         [0.0200, 0.0200, 0.9100, 0.0500]])
+# ```
 # %%
 import torch
 from headway.model import DotProduct, Segments, Visibility
@@ -42,8 +53,9 @@ print(scores.softmax(-1)[0, 0].round(decimals=2))  # nobody reads the last colum
 #
 # <details><summary>Answers</summary>
 #
-# 1. 1, 0, 0, 0: the first position sees only itself. It holds a sign that the text begins, and predicts the first word.
-# 2. If weights were set to zero after the softmax, those of a row would no longer sum to 1.
+# 1. 1, 0, 0, 0: the first position sees only itself. It holds a sign that the text begins (notebook 6), and predicts the first word.
+# 2. If weights were set to zero after the softmax, those of a row would no longer sum to 1, and the
+#    mean of the values would shrink, the more the more padding there is.
 # 3. No: its weight is exactly zero.
 #
 # </details>

@@ -23,7 +23,7 @@ for head in range(3):
     weights.append((q @ k.transpose(-2, -1) / 4**0.5).softmax(-1))
     heads.append(weights[-1] @ v)
 by_hand = torch.cat(heads, -1) @ attention.output.weight.T
-torch.testing.assert_close(attention(x, x), by_hand)
+torch.testing.assert_close(attention(x, x), by_hand)  # the text that asks, and the text that is read: here the same
 for number, seen in enumerate(weights, 1):
     print(f"head {number}: what the first token gives to the five tokens:", seen[0, 0].detach().round(decimals=2))
 # %% [markdown]

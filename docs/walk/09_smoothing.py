@@ -10,7 +10,7 @@ import torch
 from headway.training.steps.objective import plain_loss
 
 torch.manual_seed(9)
-logits, labels = torch.randn(6, 11), torch.randint(0, 11, (6,))
+logits, labels = torch.randn(6, 11), torch.randint(0, 11, (6,))  # 11 words; <pad> is none of them
 
 goal = torch.full((6, 11), 0.1 / 11)
 goal[torch.arange(6), labels] += 0.9

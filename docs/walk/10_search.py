@@ -6,8 +6,12 @@
 # A model gives a probability to each next word, and a text has the product of them; the search adds logarithms instead.
 # Greedy search takes the likeliest word at each step. A beam of n keeps the n best beginnings, goes on with each
 # of them, and keeps the n best of all that come out; it costs about n times as much. A text that ends is put aside, and n
-# beginnings go on beside it. The search stops when no beginning can become better than the best text that has ended, or, once n texts have ended,
-# when none would be better if it ended now; or at a limit of the length.
+# beginnings go on beside it.
+#
+# The search stops when no beginning can become better than the best text that has ended: the sum of logarithms of a beginning can only fall. Once n texts have
+# ended, it also stops when no beginning would be better than the best of them if it ended now. That saves time, and may miss a better text (see
+# the score below, which longer texts can raise). So a beam of one is greedy search: what goes on beside a text that has ended is less likely at once.
+# And there is a limit of the length.
 #
 # A table of a language stands for the model here. It has two words, A and B, and an end. The word before decides how likely
 # each of them comes next. A is the likeliest first word, but what follows it is unsure.
@@ -58,7 +62,12 @@ assert search(1).tokens == [A, END] != by_hand
 # Translation System", 2016), with a beam of 4 and alpha 0.6.
 #
 # In this second language, A ends, and B leads to A. The short text A has the probability 0.42 x 0.95 = 0.40, and B A has
-# 0.58 x 0.7 x 0.95 = 0.39.
+# 0.58 x 0.7 x 0.95 = 0.39. The scores change their order:
+#
+# ```text
+# alpha 0.0: A -0.919, B A -0.953; the search finds [1, 0]
+# alpha 0.6: A -0.838, B A -0.802; the search finds [2, 1, 0]
+# ```
 # %%
 assert length_penalty(1, 0.6) == 1
 assert length_penalty(7, 1.0) == 2

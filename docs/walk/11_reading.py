@@ -68,6 +68,17 @@ assert max(after) > 0.8
 # Now one line, the six weights of each position in the head that finds more. A row is the position that predicts a word, a column a word of the
 # source. Read along a row: where is most of the weight? Here it is on the diagonal: the model reads the words in their order. Pictures of
 # attention are such tables, with a darker cell for a larger weight. In a translation the diagonal bends where the languages order their words in different ways.
+# It printed here (the last digits depend on the processor):
+#
+# ```text
+#            3     9     2     5     3     1
+#   3     0.93  0.07  0.00  0.00  0.00  0.00
+#   9     0.13  0.86  0.01  0.00  0.00  0.00
+#   2     0.04  0.08  0.85  0.02  0.00  0.00
+#   5     0.00  0.00  0.03  0.95  0.02  0.00
+#   3     0.00  0.00  0.00  0.03  0.96  0.01
+#   1     0.00  0.00  0.00  0.00  0.04  0.96
+# ```
 # %%
 with watch(model) as record, torch.no_grad():
     model(text[:1], text[:1])
