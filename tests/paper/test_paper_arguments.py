@@ -24,11 +24,10 @@ from headway.paper.experiments import (
 )
 from headway.paper.experiments.figures3to5 import (
     MeasuredSentence,
-    best_heads,
-    clause_shares,
-    link_shares,
+    compare_places,
+    mark_words,
     measure_chosen,
-    weight_above_chance,
+    weight_on,
 )
 from headway.paper.experiments.figures3to5_links import (
     Link,
@@ -191,37 +190,60 @@ def test_no_rule_fits_other_sentences() -> None:
     ]
 
 
-def test_a_lift_is_the_attention_weight_above_chance() -> None:
-    words = [" a", " b", " c", "</s>"]
-    weights = np.full((1, 2, 4, 4), 0.25, np.float32)
-    weights[0, 1, 2] = (1, 0, 0, 0)
-    found = AttentionMap(words, words, weights)
-    lifts = weight_above_chance(found, link_shares(Link(query=2, key=0), 3))
-    assert lifts == pytest.approx(np.array([[0, 0.75]]))
-    clauses = clause_shares([0, 0, 0])
-    assert weight_above_chance(found, clauses)[0] == pytest.approx([0, (1 - 0.5) / 3])
-    maps = AttentionMaps("a b c", "x", {"encoder": found})
-    assert best_heads([MeasuredSentence(maps, 2, lifts)], 1) == [(0, 1)]
-    # The sentences that choose a head do not measure it.
+def test_marks_are_the_word_that_a_rule_names_or_the_other_words_of_the_clause() -> None:
+    distant, _, structure = figures3to5.TOPICS
+    link = mark_words("The man who sang the song on Monday comes from Egypt.", distant)
+    assert np.argwhere(link).tolist() == [[8, 2]]
+    clauses = mark_words("If it rains, Paula sings.", structure) * 5
+    assert clauses.tolist() == [
+        [0, 1, 1, 0, 0], [1, 0, 1, 0, 0], [1, 1, 0, 0, 0], [0, 0, 0, 0, 1], [0, 0, 0, 1, 0],
+    ]  # fmt: skip
+
+
+def test_a_head_that_knows_positions_alone_is_not_above_chance() -> None:
+    generator = np.random.default_rng(3)
+    marked = []
+    for words in (5, 8, 5, 8, 8, 5, 6):
+        clauses = generator.integers(0, 2, words).cumsum()
+        marked.append((clauses[:, None] == clauses[None, :]) / words)
+    compared = compare_places(marked)
+    assert [places is None for places in compared] == [False] * 6 + [True]  # no other has six words
+    by_position = {words: generator.random((2, 3, words + 1, words + 1)) for words in (5, 8)}
+    lifts = [
+        weight_on(AttentionMap([], [], by_position[len(places)].astype(np.float32)), places)
+        for places in compared
+        if places is not None
+    ]
+    assert abs(lifts[0]).max() > 0.01
+    assert np.mean(lifts, 0) == pytest.approx(np.zeros((2, 3)), abs=1e-7)
+
+
+def test_a_head_that_stays_in_its_clause_is_above_chance() -> None:
+    def attend(clauses: list[int], *, stays: bool) -> AttentionMap:
+        """Return a head that looks at its neighbors, only at those of its clause if it stays."""
+        weights = np.zeros((1, 1, len(clauses), len(clauses)), np.float32)
+        for query, own in enumerate(clauses):
+            near = [key for key in (query - 1, query + 1) if 0 <= key < len(clauses)]
+            near = [key for key in near if not stays or clauses[key] == own] or [query]
+            weights[0, 0, query, near] = 1 / len(near)
+        return AttentionMap([], [], weights)
+
+    texts = [[0] * cut + [1] * (7 - cut) for cut in (2, 3, 4, 5)]
+    marked = [np.equal.outer(text, text) / 7 for text in texts]
+    for stays, least, most in ((True, 0.1, 0.4), (False, -1e-7, 1e-7)):
+        lifts = [
+            weight_on(attend(text, stays=stays), places)
+            for text, places in zip(texts, compare_places(marked), strict=True)
+            if places is not None
+        ]
+        assert least <= np.mean(lifts) <= most
+
+
+def test_the_sentences_that_choose_a_head_do_not_measure_it() -> None:
+    maps = AttentionMaps("a b c", "x", {})
     chooses, measures = np.array([[0.1, 0.9]]), np.array([[0.5, -0.2]])
     sentences = [MeasuredSentence(maps, 2, each) for each in (chooses, measures, chooses, measures)]
     assert measure_chosen(sentences, 1) == [(0, 1, [-0.2, -0.2])]
-
-
-def test_even_weights_are_chance_also_for_words_of_several_subwords() -> None:
-    subwords = [" a", " b", "b", "bb", " c", "c", " d", "</s>"]  # four words and the end
-    even = np.full((1, 1, 8, 8), 1 / 8, np.float32)
-    to_b = even.copy()
-    to_b[0, 0, 4:6] = (0, 1 / 2, 1 / 4, 1 / 4, 0, 0, 0, 0)  # both subwords of c attend to b alone
-    found = [AttentionMap(subwords, subwords, weights) for weights in (even, to_b)]
-    link = link_shares(Link(query=2, key=1), 4)
-    assert [weight_above_chance(each, link).item() for each in found] == pytest.approx(
-        [0, 1 - 3 / 8], abs=1e-7
-    )
-    clauses = clause_shares([0, 1, 1, 2])  # c has one word beside it, of three subwords
-    assert [weight_above_chance(each, clauses).item() for each in found] == pytest.approx(
-        [0, (1 - 3 / 8) / 4], abs=1e-7
-    )
 
 
 @pytest.mark.slow

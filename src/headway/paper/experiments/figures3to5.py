@@ -1,12 +1,13 @@
 """Figures 3 to 5: what the encoder heads of a model trained here look at, chosen by measure.
 
 The figures show long-distance dependencies, anaphora, and the structure of a sentence. The head that is best
-on half of the sentences is shown with its measure on the other half.
+on half of the sentences is shown with its measure on the other half. A head that always looks at its neighbors
+sees much of its clause, too; so each sentence is compared with others that have as many words.
 Shapes: L layers, H heads; words on both sides. Paper: the appendix, "Attention Visualizations".
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,7 +70,8 @@ class MeasuredSentence:
     Attributes:
         maps: With subwords merged to words.
         query: The word whose lines are drawn; None: all.
-        lifts: [L, H], weight on the right words, less what even weights would give them.
+        lifts: [L, H], weight on the words that belong together, less that on the places where such
+            words stand in other sentences.
     """
 
     maps: AttentionMaps
@@ -98,16 +100,22 @@ def run(work: Work) -> Result:
     claims: list[Claim] = []
     for topic in TOPICS:
         work.show(f"{topic.figure}: {topic.name}")
-        chosen = fitting_pairs(pairs, topic)[: work.pick(toy=4, minutes=200)]
+        fitting = fitting_pairs(pairs, topic)[: work.pick(toy=4, minutes=200)]
+        marked = compare_places([mark_words(source, topic) for source, _ in fitting])
+        chosen = [
+            (*pair, places)
+            for pair, places in zip(fitting, marked, strict=True)
+            if places is not None
+        ]
         if len(chosen) < 2:
-            why = "the test text has too few sentences that the rules know"
+            why = "the test text has too few sentences of equal lengths that the rules know"
             claims.append(
                 Claim(topic.claim, topic.figure, "no sentences", "not decided", why, topic.figure)
             )
             continue
         means = []
         for trial, translator in zip(group.trials, translators, strict=True):
-            sentences = [measure(translator, source, target, topic) for source, target in chosen]
+            sentences = [measure(translator, *each, topic) for each in chosen]
             found = []
             for layer, head, lifts in measure_chosen(sentences, topic.heads):
                 name = f"layer {layer + 1}, head {head + 1}"
@@ -126,8 +134,8 @@ def run(work: Work) -> Result:
         "Encoder heads chosen by measure",
         ("figure", "what", "seed", "head", "chosen on", "measured on", "weight above chance"),
         tuple(rows),
-        "Weight on the word that the rule names, or on words of the query's own clause, less what"
-        " weights that are even over all subwords would give; these intervals are over sentences.",
+        "Weight on the word that the rule names, or on words of the query's own clause, less the weight of the same"
+        " sentence on the places of such words in other sentences of as many words; these intervals are over sentences.",
     )
     return collect(
         table,
@@ -135,8 +143,7 @@ def run(work: Work) -> Result:
         *claims,
         differs="The model is small, and rules determine which words belong together; the sentences of the"
         " built-in corpus are made by such rules, too. The paper shows one sentence of its large model for each figure,"
-        " chosen by eye. A head is compared with even weights; one that looks at the same place in every"
-        " sentence may be above them too.",
+        " chosen by eye.",
     )
 
 
@@ -188,43 +195,58 @@ def fitting_pairs(pairs: Pairs, topic: Topic) -> list[tuple[str, str]]:
     return [pair for pair in pairs if find(pair[0]) is not None]
 
 
-def measure(translator: Translator, source: str, target: str, topic: Topic) -> MeasuredSentence:
-    """Measure every encoder head on a sentence."""
-    maps = sentence_maps(translator, source, target)
-    clauses = number_clauses(source)
+def measure(
+    translator: Translator, source: str, target: str, places: NDArray[np.float64], topic: Topic
+) -> MeasuredSentence:
+    """Measure every encoder head on a sentence, with its part of `compare_places`."""
+    maps = sentence_maps(translator, source, target).words()
     link = topic.find_link(source) if topic.find_link else None
-    wanted = clause_shares(clauses) if link is None else link_shares(link, len(clauses))
-    lifts = weight_above_chance(maps.maps["encoder"], wanted)
-    return MeasuredSentence(maps.words(), link.query if link else None, lifts)
+    lifts = weight_on(maps.maps["encoder"], places)
+    return MeasuredSentence(maps, link.query if link else None, lifts)
 
 
-def link_shares(link: Link, words: int) -> NDArray[np.float64]:
-    """Return what `weight_above_chance` adds up for a link: the weight from one word to another."""
-    shares = np.zeros((words, words))
-    shares[link.query, link.key] = 1
-    return shares
+def mark_words(source: str, topic: Topic) -> NDArray[np.float64]:
+    """Return how much the weight from each word to each other counts: [words, words].
+
+    For a link, that from its one word to the other counts; for clauses, the mean over all words of the weight on other
+    words of their clause.
+    """
+    clause = np.asarray(number_clauses(source))
+    if topic.find_link is None:
+        same = (clause[:, None] == clause[None, :]) & ~np.eye(len(clause), dtype=bool)
+        return same / len(clause)
+    counts = np.zeros((len(clause), len(clause)))
+    if link := topic.find_link(source):
+        counts[link.query, link.key] = 1
+    return counts
 
 
-def clause_shares(numbers: Sequence[int]) -> NDArray[np.float64]:
-    """Return the same for clauses: the mean over words of the weight on other words of their clause."""
-    clause = np.asarray(numbers)
-    same = (clause[:, None] == clause[None, :]) & ~np.eye(len(clause), dtype=bool)
-    return same / len(clause)
+def compare_places(marked: Sequence[NDArray[np.float64]]) -> list[NDArray[np.float64] | None]:
+    """Return the marks of each sentence, less their mean over the other sentences of as many words.
 
-
-def weight_above_chance(found: AttentionMap, shares: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return each head's weight on the right words, less what even weights would give them: [L, H].
-
-    Even weights are even over subwords, so that a long word has more of them.
+    A head that knows positions alone, whichever they are, then has nothing in the mean over all sentences.
 
     Args:
-        found: With a row and a column for each subword.
-        shares: [words, words], how much each weight from word to word counts.
+        marked: The result of `mark_words` for each sentence.
+
+    Returns:
+        None for a sentence whose number of words no other has.
     """
-    above = replace(found, weights=found.weights - 1 / len(found.keys)).words().weights
-    words = len(shares)
-    lifts = (above[:, :, :words, :words] * shares).sum((-2, -1))
-    return np.asarray(lifts, np.float64)
+    by_length: dict[int, list[NDArray[np.float64]]] = {}
+    for places in marked:
+        by_length.setdefault(len(places), []).append(places)
+    compared: list[NDArray[np.float64] | None] = []
+    for places in marked:
+        alike = by_length[len(places)]
+        others = (np.sum(alike, 0) - places) / max(len(alike) - 1, 1)
+        compared.append(places - others if len(alike) > 1 else None)
+    return compared
+
+
+def weight_on(found: AttentionMap, places: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the sum of each head's weights, each times what it counts: [L, H]."""
+    words = len(places)
+    return np.asarray((found.weights[:, :, :words, :words] * places).sum((-2, -1)), np.float64)
 
 
 def best_heads(sentences: Sequence[MeasuredSentence], count: int) -> list[tuple[int, int]]:
