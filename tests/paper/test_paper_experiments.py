@@ -14,7 +14,7 @@ from headway.cli.main import dispatch
 from headway.config import PRESETS, Config
 from headway.config.departures import list_departures
 from headway.errors import HeadwayError
-from headway.paper import reproduction
+from headway.paper import report, reproduction
 from headway.paper.reproduction import EXPERIMENTS, TRAININGS, reproduce, write_report
 from headway.paper.results import Claim, Result, Table
 from headway.paper.running.bitext import Bitext
@@ -22,6 +22,7 @@ from headway.paper.running.plan import PlannedTrial
 from headway.paper.running.scales import SMALL
 from headway.paper.running.work import Work
 from headway.paper.table3_rows import CONTROLS, TABLE3, rows_of
+from headway.paper.verdicts import Verdict
 
 # The other experiments run in test_paper_table1.py, test_paper_table4.py and test_paper_work.py.
 TRAINED = ("tying", "schedule", "smoothing", "table2", "table3")
@@ -265,13 +266,30 @@ def test_rows_belong_to_table_3_alone(tmp_path: Path) -> None:
 
 
 def test_the_report_contains_its_figures(tmp_path: Path) -> None:
-    from headway.paper import charts, report
+    from headway.paper import charts
 
     figure = charts.curves("Curve", {"a": [(1, 1.0), (2, float("nan")), (3, 2.0)]}, "x", "y")
     page = report.html([Result(figures=(figure,))], "toy", Table("", (), ()), Table("", (), ()))
     found = re.search(r'src="data:image/svg\+xml;base64,([^"]+)"', page)
     assert found
     assert base64.b64decode(found[1]).decode() == figure.svg
+
+
+def test_one_table_has_all_claims_in_the_papers_order() -> None:
+    def claim(text: str, verdict: Verdict, section: str = "") -> Claim:
+        return Claim(text, "", "+1.0 (+0.5 to +1.5)", verdict, "", section, p=0.04)
+
+    results = [
+        Result(section="Figure 5", claims=(claim("heads", "holds"),)),
+        Result(section="6.1", claims=(claim("bigger", "not decided"), claim("count", "shown"))),
+        Result(section="6.2", claims=(claim("scale", "does not", "3.4"),)),
+    ]
+    page = report.html(results, "toy", Table("", (), ()), Table("", (), ()))
+    table = page.split("<h2>All claims")[1].split("</table>")[0]
+    rows = [re.findall(r"<td>(.*?)</td>", row) for row in table.split("<tr>")[2:]]
+    assert [row[:2] for row in rows] == [["3.4", "scale"], ["6.1", "bigger"], ["Figure 5", "heads"]]
+    assert all(row[2] == "+1.0 (+0.5 to +1.5)" for row in rows)
+    assert ["does not" in rows[0][3], "p = 0.04" in rows[0][3]] == [True, True]
 
 
 def test_the_command_runs_experiments_and_rejects_wrong_options(

@@ -80,7 +80,7 @@ def html(results: Sequence[Result], scale: str, bases: Table, trainings: Table) 
         policy=POLICY,
         style=STYLE,
         paper=escape(PAPER),
-        overview=_overview(results) + _table(bases),
+        overview=_overview(results) + _all_claims(results) + _table(bases),
         sections="\n".join([*map(_section, results), _table(trainings) if trainings.rows else ""]),
         footer=escape(footer),
     )
@@ -96,6 +96,21 @@ def _overview(results: Sequence[Result]) -> str:
         for r in results
     )
     return f"<p>Of {total} claims: {counted}. {_judge_together(results)}</p><nav><ol>{items}</ol></nav>"
+
+
+def _all_claims(results: Sequence[Result]) -> str:
+    """Return the claims of all experiments in one table, in the order of the paper, but for identities and counts."""
+    placed = [
+        (c.section or r.section, c) for r in results for c in r.claims if c.verdict != "shown"
+    ]
+    if not placed:
+        return ""
+    # Sections come first; figures and what is beyond the paper have no number.
+    placed.sort(key=lambda each: (not each[0][:1].isdigit(), each[0]))
+    return "<h2>All claims, but for identities and counts</h2>" + _rows(
+        ("Section", "Claim", "Here", ""),
+        [(escape(place), escape(c.text), escape(c.ours), _judgement(c)) for place, c in placed],
+    )
 
 
 def _judge_together(results: Sequence[Result]) -> str:
@@ -145,20 +160,27 @@ def _section(result: Result) -> str:
 
 
 def _claims(claims: Sequence[Claim]) -> str:
-    rows = "".join(
-        f"<tr><td>{escape(c.text)}</td><td>{escape(c.paper)}</td><td>{escape(c.ours)}</td>"
-        f"<td>{_verdict(c.verdict)}{_chance(c)}</td><td>{escape(c.why)}</td></tr>"
-        for c in claims
+    return _rows(
+        ("Claim", "Paper", "Here", "", "Why"),
+        [
+            (escape(c.text), escape(c.paper), escape(c.ours), _judgement(c), escape(c.why))
+            for c in claims
+        ],
     )
-    heads = "".join(f"<th>{h}</th>" for h in ("Claim", "Paper", "Here", "", "Why"))
-    return f'<div class="scroll"><table><tr>{heads}</tr>{rows}</table></div>'
 
 
-def _chance(claim: Claim) -> str:
+def _rows(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table of cells that are HTML already."""
+    head = "".join(f"<th>{name}</th>" for name in heads)
+    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
+    return f'<div class="scroll"><table><tr>{head}</tr>{body}</table></div>'
+
+
+def _judgement(claim: Claim) -> str:
     if claim.p is None:
-        return ""
+        return _verdict(claim.verdict)
     value = f"&lt; {_p_text(0)}" if claim.p < 1e-4 else f"= {_p_text(claim.p)}"
-    return f'<br><span class="p">p {value}</span>'
+    return f'{_verdict(claim.verdict)}<br><span class="p">p {value}</span>'
 
 
 def _verdict(verdict: str) -> str:
