@@ -21,7 +21,7 @@ from headway.paper.measuring.paths import (
     layers_by_gradient,
     states_by_gradient,
 )
-from headway.paper.results import Result
+from headway.paper.results import Claim, Result, Table
 from headway.paper.running.work import Work
 
 
@@ -74,6 +74,17 @@ def test_centered_dilated_layers_may_never_connect_the_ends_of_a_sentence() -> N
     dilated = BY_NAME["dilated"]
     assert layers_by_gradient(dilated, 7, k=3, alone=True) is None  # 6 = 9 - 3 goes outside
     assert layers_by_gradient(dilated, 5, k=3, alone=True) == 2  # 4 = 3 + 1 does not
+
+
+def test_a_path_is_judged_inside_one_sentence() -> None:
+    table, *claims = table1.find_paths((9,))
+    assert isinstance(table, Table)
+    [dilated] = [row for row in table.rows if row[0] == "dilated" and "centered" in str(row[1])]
+    assert dilated[3:] == (2, 2, "never")  # found beside other positions, by formula, and alone
+    verdicts = {claim.text: claim.verdict for claim in claims if isinstance(claim, Claim)}
+    failing = [text for text, verdict in verdicts.items() if verdict != "shown"]
+    assert failing == ["Longest path of dilated, centered: O(log_k(n))."]
+    assert len(verdicts) == 2 * len(LAYER_TYPES) - 1  # a recurrence has one direction
 
 
 def test_a_path_through_a_recurrence_passes_all_states() -> None:
