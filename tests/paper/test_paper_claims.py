@@ -14,6 +14,7 @@ from typing import cast
 
 import pytest
 
+from headway.paper import charts
 from headway.paper.experiments import (
     arguments_heads,
     arguments_mask,
@@ -108,6 +109,12 @@ def scores_without_models(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(arguments_heads, "head_entropies", entropies)
     monkeypatch.setattr(positions, "score_buckets", buckets)
+
+
+@pytest.fixture
+def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Drawing takes longer than all else here."""
+    monkeypatch.setattr(charts, "find_spec", lambda name: None)
 
 
 def bucket_scores(near: float, beyond: float) -> Callable[..., list[tuple[float, float]]]:
@@ -206,6 +213,7 @@ TRENDS: list[tuple[Callable[[Work], object], str, Favored]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.usefixtures("without_pictures")
 @pytest.mark.parametrize(("run", "words", "favored"), TRENDS, ids=[f"{run.__name__}: {words}" for run, words, _ in TRENDS])  # fmt: skip
 def test_a_trend_follows_the_scores_of_the_right_models(
     run: Callable[[Work], object], words: str, favored: Favored
@@ -250,6 +258,30 @@ def test_a_difference_is_that_of_the_models_that_its_text_names(
     assert first != second, ours
     is_better = first == (gain > 0)
     assert (sign == "+") == (is_better != unit.startswith(LESS_IS_BETTER)), ours
+
+
+# That the training loss is lower without the mask asks only whether models with the mask have learned.
+PAIRS = [row for row in COMPARISONS if row[0] is not arguments_mask.compare_masks]
+
+
+@pytest.mark.usefixtures("without_pictures")
+@pytest.mark.parametrize(("run", "words", "favored"), PAIRS, ids=[f"{run.__name__}: {words}" for run, words, _ in PAIRS])  # fmt: skip
+def test_two_models_are_compared_only_if_both_have_learned(
+    run: Callable[[Work], object], words: str, favored: Favored
+) -> None:
+    for level, gain in ((12.0, 18.0), (84.0, -18.0)):  # one has 84 BLEU, the other 12
+        assert find_claim(run, Invented(favored, gain, level), words).verdict == "not decided"
+
+
+@pytest.mark.usefixtures("without_pictures")
+def test_table_3_says_what_follows_from_all_of_its_trainings(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(table3, "compare_parameters", list)  # which builds all rows
+    work = Invented(named("base"), 1.0)
+    found = table3.run(work)
+    assert {*run_table3(work)} <= {*found.claims}
+    assert {*run_heads(work)} <= {*found.claims, *found.tables}
 
 
 def test_two_heads_are_compared_with_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -315,19 +347,24 @@ def test_sharing_costs_nothing_unless_it_does() -> None:
     assert found == ["holds", "does not"]
 
 
+NEEDS: list[tuple[Callable[[Work], object], str, Favored]] = [
+    (arguments_mask.compare_masks, "mask is needed", named("with the mask")),
+    *(
+        (schedule.run, f"learn with {usual}, and not with {usual._replace(steps=1)}", named(f"warm-up of {usual}"))
+        for usual in (schedule.WarmUp(8), schedule.WarmUp(8, "none"))  # 8 is that of a toy
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.usefixtures("without_pictures")
+@pytest.mark.parametrize(("run", "words", "favored"), NEEDS, ids=[words for _, words, _ in NEEDS])
 @pytest.mark.parametrize(("having", "lacking", "found"), [(85.0, 2.0, "holds"), (85.0, 80.0, "does not"), (12.0, 2.0, "not decided")])  # fmt: skip
 def test_a_part_is_needed_if_models_learn_only_with_it(
-    having: float, lacking: float, found: str
-) -> None:
-    def choose(plan: PlannedTrial) -> bool:
-        return plan.name in ("with the mask", "warm-up of 8 steps, equation 3")
-
-    work = Invented(choose, (having - lacking) / 4, level=lacking)
-    assert find_claim(arguments_mask.compare_masks, work, "mask is needed").verdict == found
-    usual, none = schedule.WarmUp(8), schedule.WarmUp(1)
-    plans = [PlannedTrial(f"warm-up of {each}", work.base) for each in (usual, none)]
-    groups = dict(zip((usual, none), work.run_groups(plans).values(), strict=True))
-    assert schedule.warmup_claim(usual, none, groups, 50.0).verdict == found
+    run: Callable[[Work], object], words: str, favored: Favored,
+    having: float, lacking: float, found: str,
+) -> None:  # fmt: skip
+    work = Invented(favored, (having - lacking) / 4, level=lacking)
+    assert find_claim(run, work, words).verdict == found
 
 
 def test_losses_of_a_training_with_steps_that_are_not_finite_can_be_drawn(tmp_path: Path) -> None:
