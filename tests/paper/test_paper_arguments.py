@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -11,7 +12,7 @@ import pytest
 import torch
 
 from headway.config import ModelConfig
-from headway.model import Additive, Transformer, sinusoids
+from headway.model import Additive, DotProduct, Transformer, sinusoids
 from headway.paper.experiments import (
     arguments,
     arguments_embeddings,
@@ -78,6 +79,21 @@ def test_additive_attention_in_given_memory_equals_the_core() -> None:
     with torch.no_grad():
         found = attend_into(core, torch.empty(2, 1, 7, 4, 5), q, k, v)
         torch.testing.assert_close(found, core.weights(q, k) @ v)
+
+
+def test_additive_attention_is_compared_with_operations_of_torch_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def invent(forward: partial[torch.Tensor], *others: object, **options: object) -> int:
+        """Return a cost: the kernel's function has no attention among its arguments, as it is a method of one."""
+        costs = {DotProduct: 7000, Additive: 35000}
+        return next((costs[type(each)] for each in forward.args if type(each) in costs), 1000)
+
+    monkeypatch.setattr(scaling, "processor_seconds", invent)
+    monkeypatch.setattr(scaling, "saved_bytes", invent)
+    table, claim = scaling.compare_costs((2, 3), 5)
+    assert [row[2:] for row in table.rows[-3:]] == [(1e6, 1), (7e6, 7), (35e6, 35)]
+    assert claim.ours == "at d_k = 3: additive takes 5 times the time, 5 times the memory"
 
 
 def test_shifted_sinusoids_are_rotations_that_a_fit_recovers() -> None:
