@@ -52,4 +52,9 @@ def test_the_two_parsers_of_section_6_3_have_their_own_published_settings() -> N
         assert config.training.warmup_steps == warmup
         assert (config.model.num_encoder_layers, config.model.d_model) == (4, 1024)
         assert (config.search.beam, config.search.alpha, config.search.max_extra) == (21, 0.3, 300)
+        assert config.text.max_tokens == 512
+        # The published code has 0.1 for the rate of equation 3, and 0.05 for parsers.
+        assert config.training.rate_scale == pytest.approx(0.05 / 0.1)
+    assert (alone.model.attention_dropout, more.model.attention_dropout) == (0.2, 0.0)
     assert more.training.batch_tokens == 8 * 2048
+    assert more.training.micro_batch_tokens == 2048
