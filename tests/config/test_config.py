@@ -209,6 +209,29 @@ def test_every_setting_that_changes_a_result_is_a_departure(
     }
 
 
+# Whose defaults are the paper's, or that only say more of a setting that is off in it.
+OF_THE_PAPER = {
+    "text": [
+        "vocab_size", "joint_vocab", "subwords", "character_coverage", "split_digits", "copies", "merge_dropout",
+    ],
+    "search": [
+        "beam", "alpha", "max_extra", "sample", "temperature", "top_k", "top_p", "epsilon", "mbr", "round_trip",
+        "candidates", "backward_weight", "shortlist",
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("section", OF_THE_PAPER)
+def test_a_default_of_text_and_search_is_the_papers_or_a_departure_or_changes_no_result(
+    section: str,
+) -> None:
+    ours = dataclasses.asdict(getattr(Config(), section))
+    paper = dataclasses.asdict(getattr(departures.paper_config("base"), section))
+    departing = [name for name, value in ours.items() if value != paper[name]]
+    said = [*OF_THE_PAPER[section], *departing, *departures._SAME_RESULT[section]]
+    assert sorted(said) == sorted(ours)
+
+
 def test_what_is_switched_off_is_no_departure() -> None:
     base = PRESETS["base"]
     _, usual = list_departures(base)
