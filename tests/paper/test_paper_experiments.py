@@ -3,7 +3,6 @@
 import base64
 import importlib
 import re
-from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
@@ -11,8 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from headway.cli.main import dispatch
-from headway.config import PRESETS, Config
-from headway.config.departures import list_departures
+from headway.config import Config
 from headway.errors import HeadwayError
 from headway.paper import report, reproduction
 from headway.paper.reproduction import EXPERIMENTS, TRAININGS, reproduce, write_report
@@ -360,30 +358,6 @@ def test_an_interrupted_experiment_leaves_its_finished_trainings(
     assert "perplexity " in text
 
 
-def test_the_document_names_every_departure_of_base_and_big() -> None:
-    text = (Path(__file__).parents[2] / "docs" / "paper.md").read_text(encoding="utf-8")
-    section = text.split("## Departures from the paper")[1].split("The experiments depart")[0]
-    named = {name.split(".")[-1] for name in re.findall(r"`([a-z_.]+)`", section)}
-    for preset in ("base", "big"):
-        nearest, departures = list_departures(PRESETS[preset])
-        assert nearest == preset
-        assert {name for some in departures.values() for name in some} <= named
-
-
-def test_the_document_names_existing_files_and_commands() -> None:
-    root = Path(__file__).parents[2]
-    text = (root / "docs" / "paper.md").read_text(encoding="utf-8")
-    named = re.findall(r"`reproduce (\w+)`|headway reproduce (\w+)", text)
-    assert {one or other for one, other in named} == {*EXPERIMENTS, "all"}
-    paths = re.findall(r"`([a-z_0-9/]+\.py)`", text)
-    assert len(paths) > 20
-    for path in paths:
-        folder = root if path.startswith(("tests/", "benchmarks/")) else root / "src" / "headway"
-        assert (folder / path).is_file(), path
-    for target in re.findall(r"\]\((\w[\w-]*\.md)\)", text):
-        assert (root / "docs" / target).is_file(), target
-
-
 def test_what_needs_no_training_is_in_the_report_before_the_trainings_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -429,95 +403,3 @@ def test_trainings_of_other_code_scales_and_texts_are_not_listed(
     assert Work(tmp_path, "toy", corpus=other).finished_trials().rows == ()
     monkeypatch.setattr("headway.paper.running.plan.code_version", lambda *modules: "another")
     assert work.finished_trials().rows == ()
-
-
-TRIPLE = re.compile(r"([+-]?\d[\d,]*(?:\.\d+)?) \(([+-]?\d+(?:\.\d+)?) to ([+-]?\d+(?:\.\d+)?)\)")
-
-
-def find_intervals(text: str) -> list[tuple[tuple[float, float, float], float]]:
-    """Each mean with its interval, and how much it may be off by rounding."""
-    found = []
-    for match in TRIPLE.finditer(text):
-        mean, low, high = (float(number.replace(",", "")) for number in match.groups())
-        digits = len(match[1].partition(".")[2])
-        found.append(((mean, low, high), 0.51 * 10**-digits))
-    return found
-
-
-@pytest.mark.parametrize(
-    ("report", "sections"),
-    [
-        (
-            "report-minutes.html",
-            [
-                ("## What was trained", "### On Multi30k"),
-                ("### Trained at the small size", "### Trained on Multi30k"),
-                ("## Rivals", "### Rivals on Multi30k"),
-                ("### Classifiers and memory", "## Departures"),
-            ],
-        ),
-        (
-            "report-hours.html",
-            [
-                ("### On Multi30k", "## Table 2"),
-                ("### Trained on Multi30k", "### On a GPU"),
-                ("### Rivals on Multi30k", "### Classifiers"),
-            ],
-        ),
-    ],
-)
-def test_the_documents_intervals_are_those_of_the_report(
-    report: str, sections: list[tuple[str, str]]
-) -> None:
-    docs = Path(__file__).parents[2] / "docs"
-    page = (docs / report).read_text(encoding="utf-8")
-    known = [values for values, _ in find_intervals(unescape(re.sub("<[^>]+>", " ", page)))]
-    text = (docs / "paper.md").read_text(encoding="utf-8")
-    parts = [text.split(begin)[1].split(end)[0] for begin, end in sections]
-    # The treebank is not in the report.
-    lines = [line for part in parts for line in part.splitlines() if "GUM" not in line]
-    intervals = [found for line in lines for found in find_intervals(line)]
-    assert len(intervals) > 100
-    for (mean, low, high), rounding in intervals:
-        # A difference may be told from the other side.
-        both = (mean, low, high), (-mean, -high, -low)
-        assert any(
-            all(abs(a - b) <= rounding for a, b in zip(values, each, strict=True))
-            for values in known
-            for each in both
-        ), f"{mean} ({low} to {high})"
-
-
-@pytest.mark.parametrize(
-    ("report", "begin", "end"),
-    [
-        ("report-minutes.html", "## What was trained", "### On Multi30k"),
-        ("report-hours.html", "### On Multi30k", "## Table 2"),
-    ],
-)
-def test_the_documents_verdicts_are_those_of_the_report(report: str, begin: str, end: str) -> None:
-    """A row of the document has the verdict of a claim whose interval it has."""
-    docs = Path(__file__).parents[2] / "docs"
-    judged = []
-    for row in re.findall(r"<tr>(.*?)</tr>", (docs / report).read_text(encoding="utf-8"), re.S):
-        if verdict := re.search(r'class="v [\w-]+">(.*?)<', row):
-            judged.append((find_intervals(unescape(re.sub("<[^>]+>", " ", row))), verdict[1]))
-    rows = (docs / "paper.md").read_text(encoding="utf-8").split(begin)[1].split(end)[0]
-    count = 0
-    for row in rows.splitlines():
-        verdict = re.search(r"\| (holds|does not|not decided)\b", row)
-        if not row.startswith("|") or not verdict or "GUM" in row:
-            continue
-        own = find_intervals(row)
-        # A difference may be told from the other side.
-        own += [((-mean, -high, -low), rounding) for (mean, low, high), rounding in own]
-        verdicts = {
-            known
-            for intervals, known in judged
-            for values, _ in intervals
-            for each, rounding in own
-            if all(abs(a - b) <= rounding for a, b in zip(values, each, strict=True))
-        }
-        assert not verdicts or verdict[1] in verdicts, row
-        count += bool(verdicts)
-    assert count >= 15
