@@ -6,6 +6,7 @@ import shlex
 import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from markdown_it import MarkdownIt
@@ -51,6 +52,21 @@ def read_code_spans(page: Path) -> list[str]:
     tokens = MarkdownIt().enable("table").parse((ROOT / page).read_text(encoding="utf-8"))
     children = [child for token in tokens for child in token.children or []]
     return [child.content for child in children if child.type == "code_inline"]
+
+
+def read_table(page: Path, *columns: str) -> list[list[str]]:
+    """Return the rows of that table of a page whose first columns have these names; there must be one."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    tables: list[list[list[str]]] = []
+    for before, token in pairwise(MarkdownIt().enable("table").parse(text)):
+        if token.type == "table_open":
+            tables.append([])
+        elif token.type == "tr_open":
+            tables[-1].append([])
+        elif before.type in ("th_open", "td_open"):
+            tables[-1][-1].append(token.content)
+    [rows] = [rows for head, *rows in tables if head[: len(columns)] == [*columns]]
+    return rows
 
 
 def record_commands(texts: Iterable[str], directory: Path) -> list[list[list[str]]]:
