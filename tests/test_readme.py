@@ -1,7 +1,8 @@
-"""What the README shows, runs."""
+"""What the README shows, runs, and its scores are those of the results."""
 
 import os
 import re
+import statistics
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from headway.cli.verbs import VERBS
-from support.documentation import OTHER_OPTIONS
+from support.documentation import OTHER_OPTIONS, read_table
 from support.toy_models import sentences, translate_words
 
 ROOT = Path(__file__).parents[1]
@@ -81,3 +82,28 @@ def test_every_verb_and_picture_is_there() -> None:
     assert all(f"`{verb}`" in README for verb in VERBS)
     for picture in re.findall(r"!\[.*?\]\((.*?)\)", README):
         assert (ROOT / picture).is_file(), picture
+
+
+def test_the_scores_of_presets_are_means_of_the_runs_in_the_results() -> None:
+    page = Path("docs/results.md")
+    runs: dict[str, list[float]] = {}
+    for name, _, _, score, *_ in read_table(page, "run", "seed", "threads"):
+        runs.setdefault(name.split("`")[1], []).append(float(score))
+    means = {
+        row[0].split("`")[1]: row for row in read_table(page, "training", "runs") if "`" in row[0]
+    }
+    for preset, scores in runs.items():
+        count, mean, deviation = means[preset][1:4]
+        assert int(count) == len(scores)
+        assert float(mean) == pytest.approx(statistics.mean(scores), abs=0.0051)
+        assert float(deviation) == pytest.approx(statistics.stdev(scores), abs=0.0051)
+    shown = {
+        row[0].strip("`"): row[4:] for row in read_table(Path("README.md"), "preset") if row[5]
+    }
+    assert len(shown) == 3
+    for preset, (minutes, score) in shown.items():
+        mean, deviation = score.split(" ± ")
+        digits = len(deviation.partition(".")[2])
+        assert float(mean) == pytest.approx(statistics.mean(runs[preset]), abs=0.051)
+        assert deviation == f"{statistics.stdev(runs[preset]):.{digits}f}"
+        assert means[preset][7].split()[-1] == minutes
