@@ -305,6 +305,12 @@ def test_longer_sentences_decide_only_if_they_are_translated(
     assert find_claim(positions.compare_lengths, work, "extrapolate").verdict == found
 
 
+def test_the_papers_scores_are_those_of_its_own_text() -> None:
+    claim = find_claim(run_table2, Invented(named("big"), 1.0), "Big is better")
+    assert claim.paper == "28.4 and 27.3 on newstest2014, English-German"
+    assert "only the direction can be compared" in claim.why
+
+
 def test_averaged_checkpoints_decide_only_if_both_models_have_learned() -> None:
     work = Invented(lambda plan: False, 0.0)
     good, bad = [85.0, 86.0, 84.0], [5.0, 6.0, 4.0]

@@ -29,7 +29,7 @@ _RULES = {
     "ter": "TER with the same signature (it ignores case)",
     "bleu_moses": "cased BLEU of Moses-tokenized text, hyphens unsplit",
     "bleu_moses_split": "cased BLEU of Moses-tokenized text, hyphens split",
-    "bleu_paper": "BLEU by the authors' get_ende_bleu.sh: Unicode punctuation replaced, hyphens split",
+    "bleu_paper": "BLEU computed as by the authors' English-German script (get_ende_bleu.sh): Unicode punctuation replaced, hyphens split",
     "bleu_lc_norm_tok": "BLEU of Multi30k's own lc.norm.tok text, never IWSLT14's",
 }
 
