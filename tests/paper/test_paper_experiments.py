@@ -13,11 +13,13 @@ from headway.cli.main import dispatch
 from headway.config import Config
 from headway.errors import HeadwayError
 from headway.paper import report, reproduction
+from headway.paper.experiments.table3 import plan_trials as plan_table3
 from headway.paper.reproduction import EXPERIMENTS, TRAININGS, reproduce, write_report
 from headway.paper.results import Claim, Result, Table
 from headway.paper.running.bitext import Bitext
+from headway.paper.running.forecast import training_effort
 from headway.paper.running.plan import PlannedTrial
-from headway.paper.running.scales import SMALL
+from headway.paper.running.scales import BASES, SECONDS, SMALL
 from headway.paper.running.work import Work
 from headway.paper.table3_rows import CONTROLS, TABLE3, rows_of
 from headway.paper.verdicts import Verdict
@@ -290,20 +292,50 @@ def test_one_table_has_all_claims_in_the_papers_order() -> None:
     assert ["does not" in rows[0][3], "p = 0.04" in rows[0][3]] == [True, True]
 
 
+@pytest.mark.parametrize("scale", ["minutes", "hours"])
+def test_the_listed_times_are_those_of_the_forecast(
+    scale: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    base = BASES[scale]
+    plans = {
+        "table3": plan_table3(base, [*TABLE3, *CONTROLS]),
+        "figures3to5": [PlannedTrial("base", base)],
+    }
+    for name, planned in plans.items():
+        effort = sum(plan.effort for plan in planned) / training_effort(base)
+        minutes = 3 * effort * SECONDS[scale] / 60
+        assert TRAININGS[scale][name] == (3 * len(planned), pytest.approx(minutes, abs=0.51))
+    assert dispatch(["reproduce", "--list", "--scale", scale]) == 0
+    *listed, _, note = capsys.readouterr().out.splitlines()
+    [table3] = [line for line in listed if line.startswith("table3 ")]
+    assert {"minutes": "65 min", "hours": "8.7 hours"}[scale] in table3
+    assert note.startswith(f"Times: at the scale {scale},")
+
+
+@pytest.mark.parametrize("scale", ["toy", "paper"])
+def test_a_scale_without_a_forecast_lists_no_times(
+    scale: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert dispatch(["reproduce", "--list", "--scale", scale]) == 0
+    *listed, _, note = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in listed] == list(EXPERIMENTS)
+    assert not any("of one core" in line or "no training" in line for line in listed)
+    assert note.startswith(f"At the scale {scale} ")
+
+
 def test_the_command_runs_experiments_and_rejects_wrong_options(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert dispatch(["reproduce", "--list"]) == 0
     *listed, _, note = capsys.readouterr().out.splitlines()
-    assert note.startswith("Times: at the scale minutes")
+    assert note.startswith("Times: at the scale minutes,")
     assert [line.split()[0] for line in listed] == list(EXPERIMENTS)
     assert [line for line in listed if "no training" in line] == [listed[2]]
     assert all(" min of one core)" in line for line in listed if line != listed[2])
     assert [line for line in listed if "(section" not in line] == [listed[11], listed[12]]
     assert "(beyond the paper; 12 trainings" in listed[11]
     assert "(Figures 3 to 5; 3 trainings," in listed[12]
-    assert list(TRAININGS) == list(EXPERIMENTS)
-    assert TRAININGS["table3"][0] == 3 * (len(TABLE3) + len(CONTROLS))
+    assert list(TRAININGS["minutes"]) == list(TRAININGS["hours"]) == list(EXPERIMENTS)
     for words, message in (
         (["table33"], "table3"),
         ([], "--list"),

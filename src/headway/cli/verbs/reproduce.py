@@ -15,7 +15,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "what", metavar="WHAT", nargs="*", help="experiments (--list names them), or all"
     )
     parser.add_argument(
-        "--list", action="store_true", help="print names, titles and times of the experiments"
+        "--list",
+        action="store_true",
+        help="print names, titles and times of the experiments at the --scale",
     )
     parser.add_argument(
         "--out",
@@ -76,17 +78,18 @@ def run(args: argparse.Namespace) -> int:
     from headway.cli.arguments import usage_error
     from headway.errors import HeadwayError, suggest
     from headway.kernels.devices import resolve_device
-    from headway.paper.reproduction import ALL, EXPERIMENTS, describe, reproduce, write_report
+    from headway.paper.reproduction import (
+        ALL,
+        EXPERIMENTS,
+        list_experiments,
+        reproduce,
+        write_report,
+    )
     from headway.paper.running.work import Work
     from headway.paper.table3_rows import GROUPS
 
     if args.list:
-        for name in EXPERIMENTS:
-            print(f"{name:<16}{describe(name)}")
-        print(
-            "\nTimes: at the scale minutes, with three seeds, beside which counting and timing take some minutes; at"
-            " hours about eight times as long. Trainings that several experiments share are done once."
-        )
+        print(list_experiments(args.scale))
         return 0
     names = ALL if args.what == ["all"] else args.what
     if not names:
