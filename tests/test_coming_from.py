@@ -26,9 +26,10 @@ EXAMPLES = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 WORDS = {"emb", "prj", "load", "is_causal", "make_model"}
 
 MAKE_MODEL = "src_vocab tgt_vocab N d_model d_ff h dropout"
+# The flags are all that attention-is-all-you-need-pytorch has at its commit 132907d.
 TRAIN = (
-    "-data_pkl -train_path -val_path -epoch -b -batch_size -d_model -d_inner_hid -d_k -d_v -n_head -n_layers"
-    " -warmup -n_warmup_steps -lr_mul -seed -dropout -embs_share_weight -proj_share_weight -scale_emb_or_prj"
+    "-data_pkl -train_path -val_path -epoch -b --batch_size -d_model -d_inner_hid -d_k -d_v -n_head -n_layers"
+    " -warmup --n_warmup_steps -lr_mul -seed -dropout -embs_share_weight -proj_share_weight -scale_emb_or_prj"
     " -output_dir -use_tb -save_mode -no_cuda -label_smoothing"
 )
 PREPROCESS = (
