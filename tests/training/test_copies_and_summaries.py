@@ -1,0 +1,85 @@
+"""What docs/training.md says of copies and summaries, at a small size: models learn both tasks."""
+
+import csv
+import random
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from headway.cli.main import dispatch
+from support.documentation import read_blocks
+from support.runs import words
+
+pytestmark = pytest.mark.slow
+
+PAGE = Path("docs/training.md")
+# A model and a training of less than a minute of one core.
+SMALL = {
+    "model.num-encoder-layers": 2, "model.num-decoder-layers": 2, "model.d-model": 64, "model.d-ff": 256,
+    "model.dropout": 0.1, "training.agreement": 0, "training.batch-tokens": 2000,
+    "training.micro-batch-tokens": 2000, "training.warmup-steps": 30, "training.threads": 1,
+}  # fmt: skip
+SENTENCE = (
+    ["Anna", "Peter", "Maria", "Tom", "Ida", "Paul", "Clara", "Hans"],
+    ["sees", "finds", "paints", "sells", "brings", "loses", "carries", "wants"],
+    ["the", "a", "this", "her", "his", "one", "another", "every"],
+    ["red", "old", "small", "heavy", "green", "wet", "empty", "broken"],
+    ["boat", "chair", "lamp", "horse", "book", "basket", "violin", "ladder"],
+)
+
+
+def page_command(run: str) -> list[str]:
+    """Return the words of the page's command that trains this run, from the verb on."""
+    [block] = [b.text for b in read_blocks(PAGE) if f"headway train {run} " in b.text]
+    return shlex.split(block.partition("headway ")[2].replace("\\\n", " "))
+
+
+def train_and_translate(run: str, sources: Sequence[str], **changes: object) -> list[str]:
+    """Train by the page's command with a small model, and return what the model makes of unseen lines."""
+    settings = SMALL | {name.replace("__", ".").replace("_", "-"): v for name, v in changes.items()}
+    command = [*page_command(run), "--preset", "quick", "--ranks", "1", "--quiet"]
+    assert dispatch([*command, *words(settings)]) == 0
+    Path("unseen.txt").write_text("\n".join(sources) + "\n", encoding="utf-8")
+    options = ["--input", "unseen.txt", "--output", "out.txt", "--search.max-tokens", "512"]
+    assert dispatch(["translate", run, *options]) == 0
+    return Path("out.txt").read_text(encoding="utf-8").splitlines()
+
+
+def count_equal(found: Sequence[str], wanted: Sequence[str]) -> int:
+    return sum(one == other for one, other in zip(found, wanted, strict=True))
+
+
+@pytest.fixture(autouse=True)
+def _work_in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_the_copy_task_is_learned() -> None:
+    numbers = list(map(str, random.Random(1).sample(range(10_000_000, 100_000_000), 20_100)))
+    seen, unseen = numbers[:20_000], numbers[20_000:]
+    Path("numbers.txt").write_text("\n".join(seen) + "\n", encoding="utf-8")
+    found = train_and_translate(
+        "runs/copy", unseen, training__max_steps=150, training__cool_steps=80,
+        training__validate_every=75,
+    )  # fmt: skip
+    assert count_equal(found, unseen) >= 95
+
+
+def test_summaries_are_learned() -> None:
+    """The summary of an article of 6 to 12 sentences is its first one."""
+    draw = random.Random(2)
+
+    def sentence() -> str:
+        return " ".join(map(draw.choice, SENTENCE)) + "."
+
+    articles = [[sentence() for _ in range(draw.randint(6, 12))] for _ in range(5100)]
+    rows = [(" ".join(article), article[0]) for article in articles]
+    with Path("articles.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([("article", "summary"), *rows[:5000]])
+    found = train_and_translate(
+        "runs/summaries", [article for article, _ in rows[5000:]], text__vocab_size=400,
+        training__max_steps=200, training__cool_steps=120, training__validate_every=100,
+    )  # fmt: skip
+    assert count_equal(found, [summary for _, summary in rows[5000:]]) >= 90
