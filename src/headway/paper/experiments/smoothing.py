@@ -71,10 +71,10 @@ def smoothing_claims(groups: Mapping[float, Group], least_bleu: float) -> list[C
     base, none = (find_row(ROWS[rate]) for rate in (0.1, 0.0))
     perplexities = f"{base.perplexity} instead of {none.perplexity}"
     effects: tuple[tuple[str, str, float, Expected, str, str, int], ...] = (
-        ("It hurts perplexity", "perplexity", 1.0, "more", perplexities, "perplexity", 3),
-        ("It improves accuracy", "accuracy", 100.0, "more", "", "% of subwords", 2),
-        ("It improves BLEU", "bleu", 1.0, "more", f"{base.bleu - none.bleu:+.1f}", "BLEU", 1),
-        ("The model learns to be more unsure", "confidence", 100.0, "less", "", "% of probability", 1),
+        ("Label smoothing hurts perplexity", "perplexity", 1.0, "more", perplexities, "perplexity", 3),
+        ("Label smoothing improves accuracy", "accuracy", 100.0, "more", "", "% of subwords", 2),
+        ("Label smoothing improves BLEU", "bleu", 1.0, "more", f"{base.bleu - none.bleu:+.1f}", "BLEU", 1),
+        ("With label smoothing the model learns to be more unsure", "confidence", 100.0, "less", "", "% of probability", 1),
     )  # fmt: skip
     return [
         trend_claim(

@@ -52,7 +52,7 @@ def compare_translators(work: Work) -> list[Finding]:
             continue
         claims.append(
             trend_claim(
-                f"Self-attention in place of {name} translates better.",
+                f"Self-attention in place of {name} layers translates better.",
                 "not compared",
                 f"self-attention less {name}: {{}} BLEU",
                 attention.less(group),
