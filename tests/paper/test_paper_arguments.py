@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
 
 from headway.config import ModelConfig
 from headway.model import Additive, DotProduct, Transformer, sinusoids
@@ -24,11 +25,11 @@ from headway.paper.experiments import (
     scaling,
 )
 from headway.paper.experiments.figures3to5 import (
-    MeasuredSentence,
+    ChosenHead,
+    choose_heads,
     compare_places,
     mark_words,
-    measure_chosen,
-    weight_on,
+    weigh,
 )
 from headway.paper.experiments.figures3to5_links import (
     Link,
@@ -40,7 +41,7 @@ from headway.paper.experiments.scaling import attend_into
 from headway.paper.reproduction import reproduce
 from headway.paper.running.bitext import Bitext
 from headway.paper.running.work import Work
-from headway.pictures import AttentionMap, AttentionMaps
+from headway.pictures import AttentionMap
 
 
 def test_the_variance_is_d_k_and_scaling_makes_it_one() -> None:
@@ -216,25 +217,51 @@ def test_marks_are_the_word_that_a_rule_names_or_the_other_words_of_the_clause()
     ]  # fmt: skip
 
 
-def test_a_head_that_knows_positions_alone_is_not_above_chance() -> None:
+FIVE_WORDS = (
+    "If Leo, we wait.", "If Leo sings, we wait.", "Leo, if we wait, sings.", "We wait if Leo sings.",
+)  # fmt: skip
+
+
+def test_places_are_compared_with_those_of_other_sentences_of_as_many_words() -> None:
+    structure = figures3to5.TOPICS[2]
+    pairs = [(source, "") for source in FIVE_WORDS]
+    two, three, four = (mark_words(source, structure) for source in FIVE_WORDS[1:])
+    alone, *compared = compare_places([*pairs, pairs[1]], structure)  # four words: no other
+    assert alone.source == FIVE_WORDS[1]
+    assert alone.places == pytest.approx(two - (three + four + two) / 3)
+    assert [each.source for each in compared] == [*FIVE_WORDS[2:], FIVE_WORDS[1]]
+    assert compare_places([pairs[1], pairs[1]], structure) == []  # they have the same places
+
+
+def random_marks(generator: np.random.Generator, words: int) -> NDArray[np.float64]:
+    clauses = generator.integers(0, 2, words).cumsum()
+    return (clauses[:, None] == clauses[None, :]) / words
+
+
+def test_heads_that_know_positions_or_words_alone_are_not_above_chance(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     generator = np.random.default_rng(3)
-    marked = []
-    for words in (5, 8, 5, 8, 8, 5, 6):
-        clauses = generator.integers(0, 2, words).cumsum()
-        marked.append((clauses[:, None] == clauses[None, :]) / words)
-    compared = compare_places(marked)
-    assert [places is None for places in compared] == [False] * 6 + [True]  # no other has six words
+    sentences = [" ".join("a" * words) for words in (5, 8) * 20]
+    marked = iter([random_marks(generator, len(source.split())) for source in sentences])
+    monkeypatch.setattr(figures3to5, "mark_words", lambda source, topic: next(marked))
+    compared = compare_places([(source, "") for source in sentences], figures3to5.TOPICS[2])
+    assert len(compared) == 40
     by_position = {words: generator.random((2, 3, words + 1, words + 1)) for words in (5, 8)}
-    lifts = [
-        weight_on(AttentionMap([], [], by_position[len(places)].astype(np.float32)), places)
-        for places in compared
-        if places is not None
-    ]
-    assert abs(lifts[0]).max() > 0.01
-    assert np.mean(lifts, 0) == pytest.approx(np.zeros((2, 3)), abs=1e-7)
+    lifts = []
+    for sentence in compared:
+        words = len(sentence.places)
+        attracting = np.broadcast_to(
+            generator.random((1, 3, 1, words + 1)), (1, 3, words + 1, words + 1)
+        )
+        weights = np.concatenate([by_position[words], attracting]).astype(np.float32)
+        lifts.append(weigh(AttentionMap([], [], weights), sentence.places))
+    assert abs(lifts[0][:2]).max() > 0.01
+    assert np.mean(lifts, 0) == pytest.approx(np.zeros((3, 3)), abs=1e-6)
+    assert abs(np.array(lifts)[:, 2]).max() < 1e-6  # in each sentence
 
 
-def test_a_head_that_stays_in_its_clause_is_above_chance() -> None:
+def test_a_head_that_stays_in_its_clause_is_above_chance(monkeypatch: pytest.MonkeyPatch) -> None:
     def attend(clauses: list[int], *, stays: bool) -> AttentionMap:
         """Return a head that looks at its neighbors, only at those of its clause if it stays."""
         weights = np.zeros((1, 1, len(clauses), len(clauses)), np.float32)
@@ -245,21 +272,21 @@ def test_a_head_that_stays_in_its_clause_is_above_chance() -> None:
         return AttentionMap([], [], weights)
 
     texts = [[0] * cut + [1] * (7 - cut) for cut in (2, 3, 4, 5)]
-    marked = [np.equal.outer(text, text) / 7 for text in texts]
+    marked = iter([np.equal.outer(text, text) / 7 for text in texts] * 2)
+    monkeypatch.setattr(figures3to5, "mark_words", lambda source, topic: next(marked))
     for stays, least, most in ((True, 0.1, 0.4), (False, -1e-7, 1e-7)):
+        compared = compare_places([("", "")] * 4, figures3to5.TOPICS[2])
         lifts = [
-            weight_on(attend(text, stays=stays), places)
-            for text, places in zip(texts, compare_places(marked), strict=True)
-            if places is not None
+            weigh(attend(text, stays=stays), sentence.places)
+            for text, sentence in zip(texts, compared, strict=True)
         ]
         assert least <= np.mean(lifts) <= most
 
 
 def test_the_sentences_that_choose_a_head_do_not_measure_it() -> None:
-    maps = AttentionMaps("a b c", "x", {})
-    chooses, measures = np.array([[0.1, 0.9]]), np.array([[0.5, -0.2]])
-    sentences = [MeasuredSentence(maps, 2, each) for each in (chooses, measures, chooses, measures)]
-    assert measure_chosen(sentences, 1) == [(0, 1, [-0.2, -0.2])]
+    chooses, measures = np.array([[0.1, 0.9], [0.2, 0.3]]), np.array([[0.5, -0.2], [0.4, 0.1]])
+    found = choose_heads([chooses] * 3, [measures] * 2, 2)
+    assert found == [ChosenHead(0, 1, [-0.2, -0.2]), ChosenHead(1, 1, [0.1, 0.1])]
 
 
 @pytest.mark.slow
@@ -278,14 +305,14 @@ def test_there_are_more_unseen_sentences_than_scored_ones(tmp_path: Path) -> Non
 @pytest.mark.slow
 def test_the_figures_of_attention_heads_are_drawn(tmp_path: Path) -> None:
     corpus = Bitext.built_in(300, 6)
-    days = ("Monday", "Tuesday", "Friday")
     test = tuple(
         (sentence.format(day), "Text.")
-        for day in days
         for sentence in (
             "The man who sang the song on {} comes from Egypt.",
             "Paula would have sung on {} if she had had time.",
+            "Although Paula was tired, she sang the song on {} again.",
         )
+        for day in ("Monday", "Friday")
     )
     result = figures3to5.run(Work(tmp_path, "toy", corpus=replace(corpus, test=test)))
     assert [figure.caption.split(",")[0] for figure in result.figures] == [

@@ -401,6 +401,18 @@ def test_a_difference_is_shown_with_its_interval_and_the_side_that_was_expected(
     )  # fmt: skip
     assert (claim.ours, claim.verdict) == ("a -1.0 (-1.2 to -0.8) b", "holds")
     assert claim.p == pytest.approx(0.0033, abs=1e-4)  # t = 17.32 with two degrees of freedom
+    assert claim.why == "paired by seed"
+
+
+@pytest.mark.parametrize(
+    ("differences", "names_the_rule"), [([1.0, 1.1, 0.9], True), ([1.0, -1.0, 0.1], False)]
+)
+def test_a_claim_says_when_only_the_least_score_keeps_it_open(
+    differences: list[float], names_the_rule: bool
+) -> None:
+    claim = trend_claim("x", "1", "{}", differences, learned=Learned(50, ([60.0], [49.0])))
+    assert claim.verdict == "not decided"
+    assert ("a model that is compared has less than 50" in claim.why) == names_the_rule
 
 
 def test_the_times_of_a_shared_gpu_are_no_cost(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -277,7 +277,7 @@ def test_the_report_contains_its_figures(tmp_path: Path) -> None:
 
 def test_one_table_has_all_claims_in_the_papers_order() -> None:
     def claim(text: str, verdict: Verdict, section: str = "") -> Claim:
-        return Claim(text, "", "+1.0 (+0.5 to +1.5)", verdict, "", section, p=0.04)
+        return Claim(text, "", "+1.0 (+0.5 to +1.5)", verdict, "paired", section, p=0.04)
 
     results = [
         Result(section="Figure 5", claims=(claim("heads", "holds"),)),
@@ -288,7 +288,7 @@ def test_one_table_has_all_claims_in_the_papers_order() -> None:
     table = page.split("<h2>All claims")[1].split("</table>")[0]
     rows = [re.findall(r"<td>(.*?)</td>", row) for row in table.split("<tr>")[2:]]
     assert [row[:2] for row in rows] == [["3.4", "scale"], ["6.1", "bigger"], ["Figure 5", "heads"]]
-    assert all(row[2] == "+1.0 (+0.5 to +1.5)" for row in rows)
+    assert all((row[2], row[4]) == ("+1.0 (+0.5 to +1.5)", "paired") for row in rows)
     assert ["does not" in rows[0][3], "p = 0.04" in rows[0][3]] == [True, True]
 
 

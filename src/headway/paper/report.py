@@ -65,10 +65,8 @@ def html(results: Sequence[Result], scale: str, bases: Table, trainings: Table) 
         bases: How the models that are compared differ from the paper's.
         trainings: Every finished training, also those of experiments that are not finished.
     """
-    seconds = sum(result.seconds for result in results)
     footer = (
-        f"Headway {__version__}, scale “{scale}”, {seconds / 60:.0f} minutes, if all experiments ran one after the other;"
-        " the settings of each name its machine."
+        f"Headway {__version__}, scale “{scale}”; the settings of each experiment name its machine."
         " Intervals are 95 % intervals of the mean by Student's t, over the seeds unless a table says otherwise:"
         " they cover initial weights, order and dropout, not the choice of text. A trend “holds” or “does"
         " not” only if its interval excludes zero, or, for a claim of no difference, lies within or outside"
@@ -108,8 +106,11 @@ def _all_claims(results: Sequence[Result]) -> str:
     # Sections come first; figures and what is beyond the paper have no number.
     placed.sort(key=lambda each: (not each[0][:1].isdigit(), each[0]))
     return "<h2>All claims, but for identities and counts</h2>" + _rows(
-        ("Section", "Claim", "Here", ""),
-        [(escape(place), escape(c.text), escape(c.ours), _judgement(c)) for place, c in placed],
+        ("Section", "Claim", "Here", "", "Why"),
+        [
+            (escape(place), escape(c.text), escape(c.ours), _judgement(c), escape(c.why))
+            for place, c in placed
+        ],
     )
 
 
@@ -124,10 +125,15 @@ def _judge_together(results: Sequence[Result]) -> str:
     together = (
         f"{count} {'is' if count == 1 else 'are'}, with p up to {limit}" if count else "none is"
     )
+    trends = (
+        "1 of the claims is a trend"
+        if len(values) == 1
+        else f"{len(values)} of the claims are trends"
+    )
     return (
-        f"{len(values)} of the claims are trends with a side, each judged by itself: if there were no effect at all,"
-        f" about {0.05 * len(values):.0f} of them would be decided by chance. Judged together, so that in 95 % of"
-        f" such cases none is decided by chance (Holm's rule), {together}."
+        f"{trends} with a side, each judged by itself: if there were no effect at all, about one in twenty would be"
+        " decided by chance. Judged together, so that in 95 % of such cases none is decided by chance (Holm's rule),"
+        f" {together}. The directions of Table 3's rows are not among them."
     )
 
 

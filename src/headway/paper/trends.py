@@ -59,11 +59,16 @@ def trend_claim(
         why: What the verdict rests on.
         section: Of the paper; if it is empty, the experiment's.
     """
+    found = judge(differences, expected, margin, learned)
+    if learned and found != judge(differences, expected, margin, None):
+        why = (
+            f"{why}; not decided, because a model that is compared has less than {learned.least:g}"
+        )
     return Claim(
         text,
         paper,
         measured.format(interval_text(differences, digits, sign=True)),
-        judge(differences, expected, margin, learned),
+        found,
         why,
         section,
         p_value(differences) if expected in ("more", "less") else None,

@@ -2,7 +2,8 @@
 
 The figures show long-distance dependencies, anaphora, and the structure of a sentence. The head that is best
 on half of the sentences is shown with its measure on the other half. A head that always looks at its neighbors
-sees much of its clause, too; so each sentence is compared with others that have as many words.
+sees much of its clause, too; so each sentence is compared with others that have as many words. And one that looks
+at names from everywhere follows no pronoun; so each word is compared with the others of its sentence.
 Shapes: L layers, H heads; words on both sides. Paper: the appendix, "Attention Visualizations".
 """
 
@@ -33,6 +34,7 @@ from headway.pictures.head_view import head_view
 
 TITLE = "What attention heads look at"
 SECTION = "Figures 3 to 5"
+LEAST_SENTENCES = 20  # that choose, and that measure
 
 
 @dataclass(frozen=True)
@@ -64,19 +66,51 @@ TOPICS = (
 
 
 @dataclass(frozen=True)
-class MeasuredSentence:
-    """A sentence with its attention maps, and how far each head is above chance.
+class Sentence:
+    """A sentence, and the places in it that are compared.
+
+    Attributes:
+        source: Its text.
+        target: Its translation.
+        places: [words, words], how much the weight from each word to each other counts.
+    """
+
+    source: str
+    target: str
+    places: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What the encoder's heads see in a sentence.
 
     Attributes:
         maps: With subwords merged to words.
-        query: The word whose lines are drawn; None: all.
-        lifts: [L, H], weight on the words that belong together, less that on the places where such
-            words stand in other sentences.
+        lifts: [L, H], weight above chance.
     """
 
     maps: AttentionMaps
-    query: int | None
     lifts: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ChosenHead:
+    """A head that was chosen on some sentences, and what it sees in others.
+
+    Attributes:
+        layer: Its layer, from 0.
+        head: Its number, from 0.
+        lifts: Its weight above chance in each of the others.
+    """
+
+    layer: int
+    head: int
+    lifts: list[float]
+
+    @property
+    def name(self) -> str:
+        """The head as people count."""
+        return f"layer {self.layer + 1}, head {self.head + 1}"
 
 
 def run(work: Work) -> Result:
@@ -93,7 +127,7 @@ def run(work: Work) -> Result:
             differs=f"{ONLY_SETTINGS} headway heads and headway picture draw any model.",
         )
     group = work.run_groups([base])[base.name]
-    translators = [trial.translator() for trial in group.trials]
+    translators = {trial.seed: trial.translator() for trial in group.trials}
     pairs = unseen_pairs(work)
     rows: list[tuple[Cell, ...]] = []
     figures: list[Figure] = []
@@ -101,41 +135,39 @@ def run(work: Work) -> Result:
     for topic in TOPICS:
         work.show(f"{topic.figure}: {topic.name}")
         fitting = fitting_pairs(pairs, topic)[: work.pick(toy=4, minutes=200)]
-        marked = compare_places([mark_words(source, topic) for source, _ in fitting])
-        chosen = [
-            (*pair, places)
-            for pair, places in zip(fitting, marked, strict=True)
-            if places is not None
-        ]
-        if len(chosen) < 2:
+        chooses, measures = (
+            compare_places(fitting[::2], topic),
+            compare_places(fitting[1::2], topic),
+        )
+        if min(len(chooses), len(measures)) < work.pick(toy=1, minutes=LEAST_SENTENCES):
             why = "the test text has too few sentences of equal lengths that the rules know"
             claims.append(
                 Claim(topic.claim, topic.figure, "no sentences", "not decided", why, topic.figure)
             )
             continue
-        means = []
-        for trial, translator in zip(group.trials, translators, strict=True):
-            sentences = [measure(translator, *each, topic) for each in chosen]
-            found = []
-            for layer, head, lifts in measure_chosen(sentences, topic.heads):
-                name = f"layer {layer + 1}, head {head + 1}"
-                rows.append(
-                    (
-                        topic.figure, topic.name, trial.seed, name, len(sentences) - len(lifts), len(lifts),
-                        interval_text(lifts, 3, sign=True),
-                    )
-                )  # fmt: skip
-                found += lifts
-                if trial is group.trials[0]:
-                    figures.append(draw(sentences[1::2], topic, layer, head, trial.seed))
-            means.append(float(np.mean(found)))
+        means: list[float] = []
+        for seed, translator in translators.items():
+            seen = [look(translator, sentence) for sentence in measures]
+            heads = choose_heads(
+                [look(translator, sentence).lifts for sentence in chooses],
+                [each.lifts for each in seen],
+                topic.heads,
+            )
+            for head in heads:
+                lift = interval_text(head.lifts, 3, sign=True)
+                counts = len(chooses), len(measures)
+                rows.append((topic.figure, topic.name, seed, head.name, *counts, lift))
+                if not means:
+                    figures.append(draw(measures, seen, topic, head, seed))
+            means.append(float(np.mean([head.lifts for head in heads])))
         claims.append(topic_claim(work, group, topic, means))
     table = Table(
         "Encoder heads chosen by measure",
         ("figure", "what", "seed", "head", "chosen on", "measured on", "weight above chance"),
         tuple(rows),
-        "Weight on the word that the rule names, or on words of the query's own clause, less the weight of the same"
-        " sentence on the places of such words in other sentences of as many words; these intervals are over sentences.",
+        "Weight on the word that the rule names, or on words of the query's own clause. Taken off are what the other words"
+        " give to the same keys, and the weight of the same sentence on the places of such words in other sentences of as"
+        " many words. These intervals are over sentences.",
     )
     return collect(
         table,
@@ -147,17 +179,22 @@ def run(work: Work) -> Result:
     )
 
 
-def measure_chosen(
-    sentences: Sequence[MeasuredSentence], count: int
-) -> list[tuple[int, int, list[float]]]:
-    """Choose the best heads on every other sentence.
+def choose_heads(
+    chooses: Sequence[NDArray[np.float64]], measures: Sequence[NDArray[np.float64]], count: int
+) -> list[ChosenHead]:
+    """Choose the heads with the largest mean, the best first.
 
-    Returns:
-        The layer and the number of each head, and its lifts on the sentences that did not choose it.
+    Args:
+        chooses: [L, H] of each sentence that chooses.
+        measures: The same of those that measure.
+        count: How many heads.
     """
+    mean = np.mean(chooses, 0)
+    best = np.argsort(-mean, axis=None, kind="stable")[:count]
+    places = [divmod(int(place), mean.shape[1]) for place in best]
     return [
-        (layer, head, [float(sentence.lifts[layer, head]) for sentence in sentences[1::2]])
-        for layer, head in best_heads(sentences[::2], count)
+        ChosenHead(layer, head, [float(each[layer, head]) for each in measures])
+        for layer, head in places
     ]
 
 
@@ -195,14 +232,23 @@ def fitting_pairs(pairs: Pairs, topic: Topic) -> list[tuple[str, str]]:
     return [pair for pair in pairs if find(pair[0]) is not None]
 
 
-def measure(
-    translator: Translator, source: str, target: str, places: NDArray[np.float64], topic: Topic
-) -> MeasuredSentence:
-    """Measure every encoder head on a sentence, with its part of `compare_places`."""
-    maps = sentence_maps(translator, source, target).words()
-    link = topic.find_link(source) if topic.find_link else None
-    lifts = weight_on(maps.maps["encoder"], places)
-    return MeasuredSentence(maps, link.query if link else None, lifts)
+def compare_places(pairs: Sequence[tuple[str, str]], topic: Topic) -> list[Sentence]:
+    """Return the marks of each sentence, less their mean over the other sentences of as many words.
+
+    A head that knows positions alone, whichever they are, then has nothing in the mean over the sentences. Left out are
+    those that say nothing: of their length there is no other, or all others have the same places.
+    """
+    marked = [mark_words(source, topic) for source, _ in pairs]
+    alike: dict[int, list[NDArray[np.float64]]] = {}
+    for marks in marked:
+        alike.setdefault(len(marks), []).append(marks)
+    compared = []
+    for (source, target), marks in zip(pairs, marked, strict=True):
+        same = alike[len(marks)]
+        others = (np.sum(same, 0) - marks) / max(len(same) - 1, 1)
+        if len(same) > 1 and not np.allclose(marks, others):
+            compared.append(Sentence(source, target, marks - others))
+    return compared
 
 
 def mark_words(source: str, topic: Topic) -> NDArray[np.float64]:
@@ -215,54 +261,45 @@ def mark_words(source: str, topic: Topic) -> NDArray[np.float64]:
     if topic.find_link is None:
         same = (clause[:, None] == clause[None, :]) & ~np.eye(len(clause), dtype=bool)
         return same / len(clause)
-    counts = np.zeros((len(clause), len(clause)))
+    marks = np.zeros((len(clause), len(clause)))
     if link := topic.find_link(source):
-        counts[link.query, link.key] = 1
-    return counts
+        marks[link.query, link.key] = 1
+    return marks
 
 
-def compare_places(marked: Sequence[NDArray[np.float64]]) -> list[NDArray[np.float64] | None]:
-    """Return the marks of each sentence, less their mean over the other sentences of as many words.
+def look(translator: Translator, sentence: Sentence) -> Seen:
+    """Return what every encoder head sees in a sentence."""
+    maps = sentence_maps(translator, sentence.source, sentence.target).words()
+    return Seen(maps, weigh(maps.maps["encoder"], sentence.places))
 
-    A head that knows positions alone, whichever they are, then has nothing in the mean over all sentences.
 
-    Args:
-        marked: The result of `mark_words` for each sentence.
+def weigh(found: AttentionMap, places: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what each head gives to the places, less what the other words give to the same keys: [L, H].
 
-    Returns:
-        None for a sentence whose number of words no other has.
+    So a head that looks at the same words from everywhere, such as names, has nothing.
     """
-    by_length: dict[int, list[NDArray[np.float64]]] = {}
-    for places in marked:
-        by_length.setdefault(len(places), []).append(places)
-    compared: list[NDArray[np.float64] | None] = []
-    for places in marked:
-        alike = by_length[len(places)]
-        others = (np.sum(alike, 0) - places) / max(len(alike) - 1, 1)
-        compared.append(places - others if len(alike) > 1 else None)
-    return compared
-
-
-def weight_on(found: AttentionMap, places: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the sum of each head's weights, each times what it counts: [L, H]."""
     words = len(places)
-    return np.asarray((found.weights[:, :, :words, :words] * places).sum((-2, -1)), np.float64)
-
-
-def best_heads(sentences: Sequence[MeasuredSentence], count: int) -> list[tuple[int, int]]:
-    """Return layer and head of those with the largest mean, the best first."""
-    mean = np.mean([sentence.lifts for sentence in sentences], 0)
-    order = np.argsort(-mean, axis=None, kind="stable")[:count]
-    return [(int(i) // mean.shape[1], int(i) % mean.shape[1]) for i in order]
+    weights = found.weights[:, :, :words, :words].astype(np.float64)
+    others = (weights.sum(2, keepdims=True) - weights) / max(words - 1, 1)
+    return np.asarray(((weights - others) * places).sum((-2, -1)), np.float64)
 
 
 def draw(
-    sentences: Sequence[MeasuredSentence], topic: Topic, layer: int, head: int, seed: int
+    sentences: Sequence[Sentence], seen: Sequence[Seen], topic: Topic, chosen: ChosenHead, seed: int
 ) -> Figure:
     """Draw a head on the sentence where it is furthest above chance."""
-    best = max(sentences, key=lambda s: float(s.lifts[layer, head]))
+    best = int(np.argmax(chosen.lifts))
+    link = topic.find_link(sentences[best].source) if topic.find_link else None
     picture = head_view(
-        best.maps, "encoder", layer=layer, heads=[head], query=best.query, orientation="paper"
+        seen[best].maps,
+        "encoder",
+        layer=chosen.layer,
+        heads=[chosen.head],
+        query=link.query if link else None,
+        orientation="paper",
     )
-    caption = f"{topic.figure}, {topic.name}: layer {layer + 1}, head {head + 1} of seed {seed}"
+    caption = (
+        f"{topic.figure}, {topic.name}: {chosen.name} of seed {seed}, in that of {len(seen)} sentences where it is furthest"
+        " above chance"
+    )
     return Figure(caption, picture.svg() if has_matplotlib() else "")
