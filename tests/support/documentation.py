@@ -54,18 +54,30 @@ def read_code_spans(page: Path) -> list[str]:
     return [child.content for child in children if child.type == "code_inline"]
 
 
-def read_table(page: Path, *columns: str) -> list[list[str]]:
-    """Return the rows of that table of a page whose first columns have these names; there must be one."""
+def read_table(page: Path, *columns: str, heading: str = "") -> list[list[str]]:
+    """Return the rows of that table of a page whose first columns have these names; there must be one.
+
+    Args:
+        page: Its path in the repository.
+        columns: The names.
+        heading: The one above the table; empty: any.
+    """
     text = (ROOT / page).read_text(encoding="utf-8")
-    tables: list[list[list[str]]] = []
+    under, tables = "", list[tuple[str, list[list[str]]]]()  # each with the heading above it
     for before, token in pairwise(MarkdownIt().enable("table").parse(text)):
-        if token.type == "table_open":
-            tables.append([])
+        if before.type == "heading_open":
+            under = token.content
+        elif token.type == "table_open":
+            tables.append((under, []))
         elif token.type == "tr_open":
-            tables[-1].append([])
+            tables[-1][1].append([])
         elif before.type in ("th_open", "td_open"):
-            tables[-1][-1].append(token.content)
-    [rows] = [rows for head, *rows in tables if head[: len(columns)] == [*columns]]
+            tables[-1][1][-1].append(token.content)
+    [rows] = [
+        rows
+        for place, (head, *rows) in tables
+        if head[: len(columns)] == [*columns] and heading in ("", place)
+    ]
     return rows
 
 
