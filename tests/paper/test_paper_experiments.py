@@ -2,6 +2,7 @@
 
 import base64
 import importlib
+import os
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -23,6 +24,7 @@ from headway.paper.running.scales import BASES, SECONDS, SMALL
 from headway.paper.running.work import Work
 from headway.paper.table3_rows import CONTROLS, TABLE3, rows_of
 from headway.paper.verdicts import Verdict
+from headway.training.storage.run_lock import LOCK, RunLock
 
 # The other experiments run in test_paper_table1.py, test_paper_table4.py and test_paper_work.py.
 TRAINED = ("tying", "schedule", "smoothing", "table2", "table3")
@@ -388,6 +390,21 @@ def test_an_interrupted_experiment_leaves_its_finished_trainings(
     assert "Finished trainings" in text
     assert "bleu " in text
     assert "perplexity " in text
+
+
+def test_a_second_command_in_the_same_directory_ends_before_it_does_anything(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["reproduce", "smoothing", "--scale", "paper", "--out", str(tmp_path)]
+    with RunLock(tmp_path):
+        with pytest.raises(
+            HeadwayError, match=f"{tmp_path}: process {os.getpid()} is at work here"
+        ):
+            dispatch(words)
+        assert [path.name for path in tmp_path.iterdir()] == [LOCK]
+        assert dispatch([*words, "--list"]) == 0  # it reads and writes nothing
+    assert capsys.readouterr().err == ""
+    assert dispatch(words) == 0
 
 
 def test_what_needs_no_training_is_in_the_report_before_the_trainings_end(

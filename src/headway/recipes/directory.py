@@ -22,11 +22,7 @@ def open_directory(out: Path) -> Iterator[None]:
         raise HeadwayError(
             f"{out}: cannot be written ({error.strerror}): give another OUT"
         ) from None
-    lock = RunLock(out)
-    lock.acquire()
-    try:
+    with RunLock(out):
         for folder in (out, *(out / name for name in ("text", "scores", "stages", "student"))):
             remove_leftovers(folder)
         yield
-    finally:
-        lock.release()

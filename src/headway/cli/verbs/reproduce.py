@@ -87,6 +87,7 @@ def run(args: argparse.Namespace) -> int:
     )
     from headway.paper.running.work import Work
     from headway.paper.table3_rows import GROUPS
+    from headway.training.storage.run_lock import RunLock
 
     if args.list:
         print(list_experiments(args.scale))
@@ -125,15 +126,17 @@ def run(args: argparse.Namespace) -> int:
         corpus = Bitext.read(args.train, args.valid, args.test or ())
     work = Work(args.out, args.scale, args.seeds, show, args.processes, corpus, rows, device)
     failed = 0
-    for name in names:
-        try:
-            reproduce(name, work, again=args.again)
-        except HeadwayError as error:  # the other experiments still run
-            show(f"headway: {name}: {error}")
-            failed = 1
-        except (KeyboardInterrupt, SystemExit):  # SIGTERM ends the process by SystemExit
-            show(f"{write_report(work)}: holds what is finished; the same command goes on")
-            raise
-        page = write_report(work)
+    work.directory.mkdir(parents=True, exist_ok=True)
+    with RunLock(work.directory):
+        for name in names:
+            try:
+                reproduce(name, work, again=args.again)
+            except HeadwayError as error:  # the other experiments still run
+                show(f"headway: {name}: {error}")
+                failed = 1
+            except (KeyboardInterrupt, SystemExit):  # SIGTERM ends the process by SystemExit
+                show(f"{write_report(work)}: holds what is finished; the same command goes on")
+                raise
+            page = write_report(work)
     print(page)
     return failed

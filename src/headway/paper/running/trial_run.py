@@ -34,16 +34,12 @@ def run_trial(directory: Path) -> None:
     Raises:
         HeadwayError: If another process trains it, or the code is not that for which it was planned.
     """
-    lock = RunLock(directory)
-    lock.acquire()
-    try:
+    with RunLock(directory):
         spec = json.loads((directory / "spec.json").read_text(encoding="utf-8"))
         check_code(directory, spec)
         if read_trial(directory) is None:
             train_model = import_named(spec["trainer"]) if spec["trainer"] else train_transformer
             train_model(directory)
-    finally:
-        lock.release()
 
 
 def check_code(directory: Path, spec: Mapping[str, Any]) -> None:

@@ -1,9 +1,9 @@
-"""The lock that lets only one process write a run directory."""
+"""The lock that lets only one process write a directory, such as that of a run."""
 
 import fcntl
 import os
 from pathlib import Path
-from typing import IO
+from typing import IO, Self
 
 from headway.errors import HeadwayError
 from headway.training.storage.checkpoint import explain_write_errors
@@ -12,12 +12,12 @@ LOCK = ".lock"
 
 
 class RunLock:
-    """The file ``.lock`` of a run directory, which holds the number of the process that trains there.
+    """The file ``.lock`` of a directory, which holds the number of the process that works there.
 
-    The kernel releases the lock when the process ends, even by SIGKILL.
+    The kernel releases the lock when the process ends, even by SIGKILL. A ``with`` block acquires and releases it.
 
     Args:
-        directory: The run directory.
+        directory: The directory, which exists when the lock is acquired.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -25,11 +25,18 @@ class RunLock:
         self.path = directory / LOCK
         self._file: IO[str] | None = None
 
+    def __enter__(self) -> Self:
+        self.acquire()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.release()
+
     def acquire(self) -> None:
-        """Become the one process that trains here, until `release`.
+        """Become the one process that works here, until `release`.
 
         Raises:
-            HeadwayError: If another process trains here, or the file cannot be written.
+            HeadwayError: If another process works here, or the file cannot be written.
         """
         with explain_write_errors(self.path, 0):
             flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW  # never the target of a link
@@ -66,7 +73,7 @@ class RunLock:
             )
 
     def release(self) -> None:
-        """Let another process train here; delete the directory if nothing else was written to it."""
+        """Let another process work here; delete the directory if nothing else was written to it."""
         if self._file is None:
             return
         names = (
