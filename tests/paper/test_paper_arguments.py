@@ -18,7 +18,6 @@ from headway.paper.experiments import (
     arguments,
     arguments_embeddings,
     arguments_heads,
-    arguments_mask,
     feed_forward,
     figures3to5,
     positions,
@@ -40,6 +39,7 @@ from headway.paper.experiments.figures3to5_links import (
 from headway.paper.experiments.scaling import attend_into
 from headway.paper.reproduction import reproduce
 from headway.paper.running.bitext import Bitext
+from headway.paper.running.unmasking import remove_mask
 from headway.paper.running.work import Work
 from headway.pictures import AttentionMap
 
@@ -148,7 +148,7 @@ def test_without_the_mask_a_position_attends_to_later_ones() -> None:
         return (model(source, target) - model(source, other))[0, 0].abs().max()
 
     assert first() == 0
-    arguments_mask.remove_mask(model)
+    remove_mask(model)
     assert first() > 0
     stored, fed, position = arguments_embeddings.component_sizes(model)
     assert fed == pytest.approx(stored * 8**0.5)

@@ -1,5 +1,6 @@
 """What a result depends on: other code, other data and another device give another one."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,13 +9,22 @@ import pytest
 from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.paper import reproduction
-from headway.paper.experiments import classification, rivals, table4
+from headway.paper.experiments import (
+    arguments_mask,
+    classification,
+    positions,
+    rivals,
+    rivals_sentences,
+    smoothing,
+    table4,
+)
 from headway.paper.experiments.table4_treebank import make_treebank
 from headway.paper.reproduction import reproduce
 from headway.paper.results import Result, collect
 from headway.paper.rivals.recurrent import GatedUnit, RecurrentTranslator
 from headway.paper.running import sources, task
 from headway.paper.running.bitext import Bitext
+from headway.paper.running.group import Group
 from headway.paper.running.labeled_texts import LabeledTexts
 from headway.paper.running.plan import PlannedTrial
 from headway.paper.running.work import Work
@@ -101,10 +111,41 @@ def test_a_training_follows_the_code_that_trains_and_scores_it(tmp_path: Path) -
     modules = {"headway.paper.running.trial_run", "headway.paper.running.bitext"}
     names = {path.relative_to(sources.PACKAGE).as_posix() for path in sources.sources(*modules)}
     assert {"model/layers.py", "training/steps/trainer.py", "evaluation/metrics.py"} <= names
-    # Those judge finished trainings, and these are settings of others.
-    assert not names & {"paper/trends.py", "paper/verdicts.py", "paper/running/group.py"}
-    assert not any(name.startswith("paper/settings/") for name in names)
     assert set(modules) <= set((directory / "spec.json").read_text().split('"'))
+
+
+class Planning(Work):
+    """Plans trainings, and stops before the first."""
+
+    def run_groups(self, planned: Sequence[PlannedTrial]) -> dict[str, Group]:
+        self.planned = planned
+        raise KeyboardInterrupt
+
+
+# A training may have another task, change, trainer or system than those of the base.
+@pytest.mark.parametrize(
+    "run",
+    [
+        smoothing.run,
+        arguments_mask.compare_masks,
+        positions.compare_lengths,
+        table4.run,
+        classification.run,
+        rivals.run,
+        rivals_sentences.classify_sentences,
+    ],
+)
+def test_no_training_follows_what_judges_it(run: Callable[[Work], object], tmp_path: Path) -> None:
+    work = Planning(tmp_path, "toy")
+    with pytest.raises(KeyboardInterrupt):
+        run(work)
+    for plan in work.planned:
+        found = sources.sources(*plan._modules(plan.task or work.corpus))
+        names = {path.relative_to(sources.PACKAGE).as_posix() for path in found}
+        judges = {"trends.py", "verdicts.py", "results.py", "running/group.py", "running/work.py"}
+        assert not names & {f"paper/{name}" for name in judges}
+        # What the experiments say and the paper's settings are no part of a training either.
+        assert not any(name.startswith(("paper/experiments/", "paper/settings/")) for name in names)
 
 
 def test_a_rivals_training_follows_its_class_and_no_other_rival(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ import torch
 from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.model import Transformer
-from headway.paper.experiments.arguments_mask import remove_mask
 from headway.paper.results import Claim, Figure, Result, Table
 from headway.paper.running import trial_run
 from headway.paper.running.bitext import Bitext
@@ -19,6 +18,7 @@ from headway.paper.running.forecast import Forecast, training_effort
 from headway.paper.running.plan import Change, PlannedTrial
 from headway.paper.running.scales import SMALL
 from headway.paper.running.scoring import Pairs
+from headway.paper.running.unmasking import remove_mask
 from headway.paper.running.work import Work
 from headway.paper.running.workers import run_together
 from headway.paper.table3_rows import TABLE3, configure

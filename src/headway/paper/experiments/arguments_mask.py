@@ -2,21 +2,14 @@
 
 from dataclasses import replace
 
-from headway.model import SelfAttention, Transformer
 from headway.paper.results import Claim, Table
 from headway.paper.running.plan import PlannedTrial
+from headway.paper.running.unmasking import remove_mask
 from headway.paper.running.work import Work
 from headway.paper.trends import Learned, trend_claim
 from headway.paper.verdicts import interval_text, percent_text, verdict_needed
 
 SECTION = "3.1 and 3.2.3"
-
-
-def remove_mask(model: Transformer) -> None:
-    """Let every position of the decoder attend to later ones, in training."""
-    for layer in model.decoder.layers:
-        if isinstance(layer.mixer, SelfAttention):
-            layer.mixer.causal = False
 
 
 def compare_masks(work: Work) -> tuple[Table, Claim, Claim]:
