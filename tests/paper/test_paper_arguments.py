@@ -5,6 +5,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 from xml.etree import ElementTree
 
 import numpy as np
@@ -39,6 +41,7 @@ from headway.paper.experiments.figures3to5_links import (
 from headway.paper.experiments.scaling import attend_into
 from headway.paper.reproduction import reproduce
 from headway.paper.running.bitext import Bitext
+from headway.paper.running.trial import Trial
 from headway.paper.running.unmasking import remove_mask
 from headway.paper.running.work import Work
 from headway.pictures import AttentionMap
@@ -132,6 +135,24 @@ def test_two_heads_learn_two_targets_that_one_head_does_not() -> None:
     x, targets = arguments_heads.draw_symbols(3, torch.Generator().manual_seed(1))
     assert int(x[1, 4, : arguments_heads.SYMBOLS].argmax()) == int(targets[1, 5, 0])
     assert int(x[1, 4, : arguments_heads.SYMBOLS].argmax()) == int(targets[1, 3, 1])
+
+
+def test_the_sharpest_head_of_each_layer_has_the_least_mean_entropy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def attend(keys_LH: list[list[int]]) -> AttentionMaps:
+        """Return heads that give equal weights to so many of four keys, for each of five queries."""
+        rows = [[[[1 / n] * n + [0.0] * (4 - n)] * 5 for n in heads] for heads in keys_LH]
+        return AttentionMaps("", "", {"cross": AttentionMap([], [], np.array(rows, np.float32))})
+
+    # In bits, the heads of the first layer have (1, 1, 2) in the mean, and those of the second (2, 0.5, 2).
+    found = {"a": attend([[1, 2, 4], [4, 2, 4]]), "b": attend([[4, 2, 4], [4, 1, 4]])}
+    monkeypatch.setattr(arguments_heads, "sentence_maps", lambda translator, text, _: found[text])
+    corpus = Bitext("text", (), (), (("a", "x"), ("b", "x")), ("en", "de"))
+    trial = cast(Trial, SimpleNamespace(translator=lambda: None))
+    mean, sharpest = arguments_heads.head_entropies(trial, Work(tmp_path, "toy", corpus=corpus))
+    assert mean == pytest.approx(8.5 / 6 * math.log(2))
+    assert sharpest == pytest.approx(1.5 / 2 * math.log(2))
 
 
 def test_without_the_mask_a_position_attends_to_later_ones() -> None:
