@@ -182,7 +182,25 @@ def test_weights_begin_as_the_papers_say() -> None:
         linear = translator.get_submodule(name)
         assert float(linear.weight.detach().std()) == pytest.approx(math.sqrt(kept / 64), rel=0.05)
         assert not linear.bias.any()
-    assert deviations(translator, ["source_embedding.weight"]) == pytest.approx([0.1], rel=0.05)
+    for block in (*translator.encoder, *translator.decoder):
+        linear = block.convolution.output  # of gated outputs: four times the variance
+        expected = math.sqrt(4 * 0.6 / (config.kernel_size * 64))
+        assert float(linear.weight.detach().std()) == pytest.approx(expected, rel=0.05)
+        assert not linear.bias.any()
+    for query in translator.queries:
+        assert float(query.weight.detach().std()) == pytest.approx(math.sqrt(1 / 64), rel=0.05)
+        assert not query.bias.any()
+    names = [
+        f"{side}_{kind}.weight"
+        for side in ("source", "target")
+        for kind in ("embedding", "positions")
+    ]
+    assert deviations(translator, names) == pytest.approx([0.1] * 4, rel=0.05)
+
+    image = NeuralGPU(config)
+    for unit in (*image.encoder, *image.decoder):
+        assert (unit.gates.bias == 1).all()  # the gates begin open: a unit keeps most of the image
+        assert not unit.candidate.bias.any()
 
 
 def test_convs2s_follows_its_equations() -> None:
