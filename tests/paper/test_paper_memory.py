@@ -7,7 +7,7 @@ import torch
 
 from headway.paper.experiments import rivals_stories
 from headway.paper.rivals.memory_network import MemoryNetwork, count_right, train_network
-from headway.paper.rivals.stories import LONGEST, PLACES, Facts, Words, make_questions
+from headway.paper.rivals.stories import LONGEST, PLACES, Facts, Question, Words, make_questions
 from headway.paper.running.work import Work
 
 STORY = torch.tensor([[[3, 7, 2, 9, 4], [5, 2, 0, 0, 0], [8, 3, 6, 0, 0]]])
@@ -82,11 +82,29 @@ def test_the_network_learns_where_people_are() -> None:
     assert count_right(model, words.tensors(make_questions(1, 200, 2))) > 80
 
 
-def test_the_experiment_answers_questions_that_were_not_seen(tmp_path: Path) -> None:
-    work = Work(tmp_path, "toy", seeds=(1,))
-    seen, unseen = rivals_stories.make_parts(work, 2, 1)
+def test_the_experiment_answers_questions_that_were_not_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = Work(tmp_path, "toy", seeds=(7,))
+    seen, unseen = rivals_stories.make_parts(work, 2, 7)
     assert unseen
     assert not set(seen) & set(unseen)
+
+    def make_parts(work: Work, facts: Facts, seed: int) -> tuple[list[Question], list[Question]]:
+        """Return another number of unseen questions for each task and seed."""
+        return make_questions(facts, 64, seed), make_questions(facts, facts + 2 * seed, 1000 + seed)
+
+    asked: list[tuple[torch.Tensor, ...]] = []
+
+    def count(model: MemoryNetwork, data: tuple[torch.Tensor, torch.Tensor, torch.Tensor]) -> float:
+        asked.append(data)
+        return count_right(model, data)
+
+    monkeypatch.setattr(rivals_stories, "make_parts", make_parts)
+    monkeypatch.setattr(rivals_stories, "count_right", count)
     table, *claims = rivals_stories.answer_questions(work)
     assert [row[:2] for row in table.rows] == [(1, 1), (1, 3), (2, 1), (2, 3)]
     assert [claim.verdict for claim in claims] == ["not decided", "not decided"]
+    for found, facts in zip(asked, (1, 1, 2, 2), strict=True):
+        assert all(map(torch.equal, found, Words().tensors(make_parts(work, facts, 7)[1])))
+    assert "between 15 and 16 questions that its networks have not seen" in table.note

@@ -21,11 +21,12 @@ TASKS: tuple[Facts, ...] = (1, 2)
 
 def answer_questions(work: Work) -> list[Finding]:
     """Train a network for each number of supporting facts, of hops and each seed."""
-    rows, claims = [], []
+    rows, claims, counts = [], [], set[int]()
     for facts in TASKS:
         for hops in (1, 3):
             trained = [train_one(work, facts, hops, seed) for seed in work.seeds]
             right = [network.right for network in trained]
+            counts |= {network.questions for network in trained}
             seconds = sum(network.seconds for network in trained) / len(trained)
             rows.append((facts, hops, percent_text(right), round(seconds), trained[0].parameters))
         claims.append(
@@ -44,7 +45,8 @@ def answer_questions(work: Work) -> list[Finding]:
         "Memory networks on generated stories",
         ("supporting facts", "hops", "right, %", "processor time, s", "parameters"),
         tuple(rows),
-        f"{work.seeds_note} {len(make_parts(work, 1, 1)[1])} unseen questions.",
+        f"{work.seeds_note} Each seed has stories of its own, and between {min(counts):,} and {max(counts):,} questions"
+        " that its networks have not seen.",
     )
     return [table, *claims]
 
@@ -54,11 +56,13 @@ class Trained(NamedTuple):
 
     Attributes:
         right: Right answers to unseen questions, in percent.
+        questions: The count of these questions.
         seconds: Processor time of the training.
         parameters: The count of trained numbers.
     """
 
     right: float
+    questions: int
     seconds: float
     parameters: int
 
@@ -73,7 +77,8 @@ def train_one(work: Work, facts: Facts, hops: int, seed: int) -> Trained:
         started = time.process_time()
         train_network(model, words.tensors(train), work.pick(toy=2, minutes=100))
         seconds = time.process_time() - started
-    return Trained(count_right(model, words.tensors(test)), seconds, parameter_count(model))
+    right = count_right(model, words.tensors(test))
+    return Trained(right, len(test), seconds, parameter_count(model))
 
 
 def make_parts(work: Work, facts: Facts, seed: int) -> tuple[list[Question], list[Question]]:
