@@ -32,7 +32,7 @@ from headway.paper.running.scoring import score_predictions
 from headway.paper.running.trial import Trial
 from headway.paper.running.work import Work
 from headway.paper.settings import paper_settings
-from headway.paper.table3_rows import CONTROLS, TABLE3, configure, shapes
+from headway.paper.table3_rows import CONTROLS, TABLE3, configure, find_row, shapes
 from headway.parsing.parser import PAPER
 from headway.text.tokenizer import Tokenizer
 from headway.training.steps.objective import plain_loss
@@ -126,6 +126,10 @@ def test_the_published_base_has_the_papers_training() -> None:
     assert not work.regime
     work.trained += [work.published_base.training, work.base.training]
     assert "Muon" in work.regime
+    assert "falls to zero in the last 65 % of the steps." in work.regime
+    longer = Work("unused", "hours")
+    longer.trained.append(configure(work.base, find_row("big")).training)
+    assert longer.regime == work.regime  # big has three times as many steps
     rows = {row[0]: row[1:] for row in work.list_bases().rows}
     assert rows["training.optimizer"] == ("adam", "muon", "adam")
     assert rows["model.d_model"] == ("512", "128", "128")

@@ -103,10 +103,11 @@ class Work:
         if later is None:
             return ""
         decay = later.muon_weight_decay
+        cooling = later.cool_steps / later.max_steps  # the same for all of an experiment
         return (
             "The models are trained by later methods than the paper's: Muon instead of Adam for the matrices of"
             " the layers, matrices that start at zero, so that most sub-layers add nothing at first, and a"
-            f" learning rate that stays at its peak and falls to zero in the last {later.cool_steps:,} steps. Its"
+            f" learning rate that stays at its peak and falls to zero in the last {100 * cooling:.0f} % of the steps. Its"
             f" peak is {later.rate_scale:g} times equation 3's, so that a wider model has a lower rate."
             + (f" Muon has a weight decay of {decay:g}." if decay else "")
         )
