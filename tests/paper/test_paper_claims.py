@@ -427,5 +427,7 @@ def test_the_times_of_a_shared_gpu_are_no_cost(monkeypatch: pytest.MonkeyPatch) 
     assert on_cores[:-3] == on_a_gpu[:-3]
     assert on_cores[-3] == 2.0 * groups["base"].seconds
     assert (on_a_gpu[-3], on_a_gpu[-2], on_a_gpu[-1]) == (None, on_cores[-2], None)
+    assert "a second are of processor time." in table3.score_table(groups).note
     work.device = "cuda"
-    assert "time on a GPU beside others" in table3.score_table(work, groups).note
+    groups = work.run_groups([PlannedTrial("base", work.base)])
+    assert "a second are of time on a GPU beside others." in table3.score_table(groups).note

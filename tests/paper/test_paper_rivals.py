@@ -365,7 +365,9 @@ def test_the_report_and_the_document_say_what_differs_from_each_systems_own_pape
     for name in ("classify_sentences", "answer_questions"):
         monkeypatch.setattr(rivals, name, lambda work: [])
     monkeypatch.setattr(rivals, "compare", lambda *arguments: Claim("c", "", "", "not decided"))
-    group = SimpleNamespace(score_cells=("", ""), seconds=1.0, tokens_per_second=1.0, parameters=1)
+    group = SimpleNamespace(
+        score_cells=("", ""), seconds=1.0, time_name="time", tokens_per_second=1.0, parameters=1
+    )
     monkeypatch.setattr(
         Work, "run_groups", lambda work, plans: dict.fromkeys((plan.name for plan in plans), group)
     )

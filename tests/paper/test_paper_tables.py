@@ -280,7 +280,7 @@ def test_the_verdicts_of_table_3_follow_the_scores() -> None:
     assert [c.text for c in table3.statement_claims(some, least)] == [
         "A single head is worse than the base's", "Quality also drops with too many heads",
     ]  # fmt: skip
-    assert len(table3.score_table(Work("nowhere"), some).rows) == 5
+    assert len(table3.score_table(some).rows) == 5
     assert len(table3.difference_table(some, least).rows) == 4
     rows = {row[0]: row for row in table3.difference_table(groups_with(-2.0), least).rows}
     assert rows["(A) h = 1"][3] == rows["(A) h = 1"][6] == "holds"

@@ -18,6 +18,7 @@ from headway.paper.running.forecast import Forecast, training_effort
 from headway.paper.running.plan import Change, PlannedTrial
 from headway.paper.running.scales import SMALL
 from headway.paper.running.scoring import Pairs
+from headway.paper.running.trial import Trial
 from headway.paper.running.unmasking import remove_mask
 from headway.paper.running.work import Work
 from headway.paper.running.workers import run_together
@@ -334,6 +335,29 @@ def test_comparisons_are_trained_on_the_device_that_is_named(tmp_path: Path) -> 
             same = replace(theirs.training, device="cpu", precision=ours.training.precision)
             assert replace(theirs, training=same) == ours
     assert Work(tmp_path, "paper", device="cuda").base == Work(tmp_path, "paper").base
+
+
+def test_the_time_of_a_training_is_that_of_its_own_device(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[str] = []
+    work = Work(tmp_path, "toy", show=shown.append, device="cuda")
+    on_cores = replace(work.base, training=replace(work.base.training, device="cpu"))
+    planned = [PlannedTrial("translator", work.base), PlannedTrial("classifier", on_cores)]
+    plans = {tmp_path / plan.name: plan for plan in planned}
+
+    def read(place: Path) -> Trial:
+        return Trial(place.name, 1, place, 7, 3, (), {}, 10.0, 2.0, plans[place].config)
+
+    monkeypatch.setattr(Work, "_trial_directory", lambda work, plan: tmp_path / plan.name)
+    monkeypatch.setattr(Work, "prepare_trials", lambda work, planned: plans)
+    monkeypatch.setattr(
+        "headway.paper.running.work.run_together", lambda run, places, count: places
+    )
+    monkeypatch.setattr("headway.paper.running.work._read_finished", read)
+    work.run_trials(planned)
+    assert "2 s of time on a GPU beside others (1 of 2" in shown[1]
+    assert "2 s of processor time (2 of 2" in shown[2]
 
 
 def test_a_device_that_is_not_there_is_refused_before_anything_is_trained(tmp_path: Path) -> None:

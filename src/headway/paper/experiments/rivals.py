@@ -61,7 +61,7 @@ def run(work: Work) -> Result:
     groups = work.run_groups(plan_trials(work))
     table = Table(
         "Systems trained on the same text",
-        ("system", "BLEU", "perplexity", f"{work.time_name}, s", "tokens/s", "parameters"),
+        ("system", "BLEU", "perplexity", f"{groups[TRANSFORMER].time_name}, s", "tokens/s", "parameters"),
         tuple(
             (
                 name, *group.score_cells, round(group.seconds), round(group.tokens_per_second),

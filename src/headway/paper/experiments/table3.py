@@ -36,7 +36,7 @@ def run(work: Work) -> Result:
     apart = separate_heads(groups, work.least_bleu) if "A" in names else []
     return collect(
         *parameters,
-        score_table(work, groups),
+        score_table(groups),
         difference_table(groups, work.least_bleu),
         intervals(
             "BLEU of each row less that of the base with the same seed; hollow squares: the paper's",
@@ -105,7 +105,7 @@ def trained_rows(groups: Mapping[str, Group]) -> list[Row]:
     return [row for row in TABLE3 if row.label in groups]
 
 
-def score_table(work: Work, groups: Mapping[str, Group]) -> Table:
+def score_table(groups: Mapping[str, Group]) -> Table:
     """Return the scores of every row beside the paper's."""
     cells = []
     for row in trained_rows(groups):
@@ -124,7 +124,7 @@ def score_table(work: Work, groups: Mapping[str, Group]) -> Table:
         "The rows trained here: mean and 95 % interval over the seeds",
         columns, tuple(cells),
         "Perplexity of a subword without smoothing; the paper's has another vocabulary and another text."
-        f" Seconds and target tokens a second are of {work.time_name}.",
+        f" Seconds and target tokens a second are of {groups['base'].time_name}.",
     )  # fmt: skip
 
 

@@ -48,6 +48,11 @@ class Group:
         return sum(trial.seconds for trial in self.trials) / len(self.trials)
 
     @property
+    def time_name(self) -> str:
+        """What the seconds are, the same for all."""
+        return self.trials[0].time_name
+
+    @property
     def tokens_per_second(self) -> float:
         """The mean speed of training."""
         return sum(trial.tokens_per_second for trial in self.trials) / len(self.trials)

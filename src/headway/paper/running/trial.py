@@ -29,8 +29,7 @@ class Trial:
         loss: (step, training loss without smoothing in nats a token), each the mean of a stretch; none of a rival.
         scores: What the task's ``score`` returned.
         tokens_per_second: Target tokens for each second of training.
-        seconds: Of training: processor time, which other programs on the machine hardly change, or
-            wall time on a GPU.
+        seconds: Of training, see `time_name`.
         config: All settings, with the vocabulary's size.
     """
 
@@ -49,6 +48,15 @@ class Trial:
     def averaged(self) -> Path:
         """The average of the last checkpoints, if the settings ask for more than one."""
         return self.directory.with_name("averaged")
+
+    @property
+    def time_name(self) -> str:
+        """What the seconds are: processor time, which other programs hardly change, or wall time on a GPU.
+
+        There several train at once, and each waits for the others.
+        """
+        is_on_cores = self.config.training.device == "cpu"
+        return "processor time" if is_on_cores else "time on a GPU beside others"
 
     def translator(self) -> Translator:
         """Load the model."""

@@ -123,11 +123,6 @@ class Work:
         return 20.0 if self.scale == "hours" else 50.0
 
     @property
-    def time_name(self) -> str:
-        """What the seconds of a training are: on a GPU several train at once, and each waits for the others."""
-        return "processor time" if self.device == "cpu" else "time on a GPU beside others"
-
-    @property
     def seeds_note(self) -> str:
         """What a table of means says of its seeds."""
         return f"{len(self.seeds)} seeds, means with 95 % intervals by Student's t."
@@ -176,7 +171,7 @@ class Work:
             scores = ", ".join(f"{name} {value:.4g}" for name, value in trial.scores.items())
             self.show(
                 f"  trial {trial.name}, seed {trial.seed}: {scores}, {trial.seconds:.0f} s of"
-                f" {self.time_name} ({forecast.after(directory)})"
+                f" {trial.time_name} ({forecast.after(directory)})"
             )
         return [_read_finished(self._trial_directory(plan)) for plan in planned]
 
