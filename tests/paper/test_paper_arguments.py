@@ -44,7 +44,7 @@ from headway.paper.running.bitext import Bitext
 from headway.paper.running.trial import Trial
 from headway.paper.running.unmasking import remove_mask
 from headway.paper.running.work import Work
-from headway.pictures import AttentionMap
+from headway.pictures import AttentionMap, AttentionMaps
 
 
 def test_the_variance_is_d_k_and_scaling_makes_it_one() -> None:
