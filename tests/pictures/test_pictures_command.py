@@ -176,6 +176,7 @@ def test_a_full_disk_leaves_the_older_file(
         (["--out", "a.gif"], "--out a.gif: must end in .svg"),
         (["--out", "a.svg", "--view", "word"], "--word WORD"),
         (["--out", "a.png", "--view", "growth"], "--out a.png: --view growth is an animation"),
+        (["--out", "a.gif", "--view", "growth"], "--out a.gif: --view growth is an animation"),
         (["--out", "a.svg", "--layer", "3"], "--layer 3: must be from 1 to 2"),
         (["--out", "a.svg", "--heads", "1,4"], "--heads 1,4: must be from 1 to 3"),
         (["--out", "a.svg", "--heads", "x"], "--heads x"),
@@ -186,6 +187,7 @@ def test_a_full_disk_leaves_the_older_file(
         (["--out", "a.svg", "--view", "heat", "--orientation", "paper"], "--orientation has no"),
         (["--out", "a.html", "--view", "grid"], "--view has no effect with --out a.html"),
         (["--out", "a.json", "--heads", "1"], "--heads has no effect with --out a.json"),
+        (["--explain", "--heads", "1,2"], "--heads 1,2: --explain shows one head"),
         (["--explain", "--words"], "--words has no effect with --explain"),
         (["--explain", "--out", "a.svg", "--view", "grid"], "--view has no effect with --explain"),
     ],
@@ -217,6 +219,31 @@ def test_tokens_are_found_by_text_or_number() -> None:
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "pictures.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "options", "name"),
+    re.findall(r'^    headway picture runs/demo "(.*?)" (.*) --out ([\w-]+)\.svg$', PAGE, re.M),
+)
+def test_a_picture_of_the_documentation_is_that_of_its_command(
+    sentence: str, options: str, name: str
+) -> None:
+    svg = (DOCS / "pictures" / f"{name}.svg").read_text(encoding="utf-8")
+    title = str(re.search("<title>(.*)</title>", svg)[1])  # type: ignore[index]
+    parts = {
+        "kind": "{} self-attention",
+        "layer": "layer {} of 2",
+        "heads": "head {}",
+        "word": "from {}",
+    }
+    for option, value in re.findall(r"--(kind|layer|heads|word) (\w+)(?!\S)", options):
+        assert parts[option].format(value) in title
+    if "--explain" in options:
+        assert re.findall(r"^    (\w+ self-attention, .*)$", PAGE, re.M) == [
+            title.split(", from")[0]
+        ]
+    else:
+        assert f"<dc:description>{sentence} | " in svg
 
 
 @pytest.mark.slow

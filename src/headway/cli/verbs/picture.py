@@ -60,9 +60,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="layer, from 1 (default: the one that usually aligns best)",
     )
-    parser.add_argument("--heads", metavar="N,N", help="heads, from 1, such as 1,3 (default: all)")
     parser.add_argument(
-        "--word", metavar="WORD", help="draw only this token, given by its text or its number"
+        "--heads",
+        metavar="N,N",
+        help="heads, from 1, such as 1,3 (default: all; with --explain, one head: 1)",
+    )
+    parser.add_argument(
+        "--word",
+        metavar="WORD",
+        help="draw only this token, given by its text or its number (with --explain, default: 1)",
     )
     parser.add_argument("--words", action="store_true", help="merge subwords into words")
     parser.add_argument(
@@ -74,7 +80,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--explain",
         action="store_true",
-        help="print the numbers by which one head attends from one token; --out draws them",
+        help="print the numbers by which one head (--heads) attends from one token (--word); --out draws them",
     )
     add_direction(parser)
 
@@ -85,12 +91,12 @@ def run(args: argparse.Namespace) -> None:
 
     if not args.out and not args.explain:
         usage_error("give --out FILE or --explain")
+    if args.view == "growth" and args.out and Path(args.out).suffix != ".svg":
+        usage_error(f"--out {args.out}: --view growth is an animation, which must end in .svg")
     if args.out and Path(args.out).suffix not in SUFFIXES:
         usage_error(f"--out {args.out}: must end in {', '.join(SUFFIXES)}")
     if args.view == "word" and not args.word:
         usage_error("--view word needs --word WORD")
-    if args.view == "growth" and args.out and Path(args.out).suffix != ".svg":
-        usage_error(f"--out {args.out}: --view growth is an animation, which must end in .svg")
     check_effects(args)
     if args.out and Path(args.out).suffix in DRAWN:
         from headway.pictures.drawing import check_output
@@ -183,6 +189,7 @@ def explanation(
     translator: "Translator", maps: "AttentionMaps", args: argparse.Namespace
 ) -> "Explanation":
     """Return the numbers of one head and one token; by default of the first head and token."""
+    from headway.cli.arguments import usage_error
     from headway.inference.alignment import usual_layer
     from headway.pictures.explain import explain
     from headway.pictures.labels import find_token
@@ -192,13 +199,16 @@ def explanation(
     layer = usual_layer(layers)
     if args.layer is not None:
         [layer] = numbers("--layer", str(args.layer), layers)
+    heads = numbers("--heads", args.heads or "1", count)
+    if len(heads) > 1:
+        usage_error(f"--heads {args.heads}: --explain shows one head")
     return explain(
         translator,
         maps.source,
         maps.target,
         kind=args.kind,
         layer=layer,
-        head=numbers("--heads", args.heads or "1", count)[0],
+        head=heads[0],
         query=find_token(found.queries, args.word) if args.word else 0,
     )
 
