@@ -34,7 +34,7 @@ for number, seen in enumerate(weights, 1):
 for count in (1, 2, 3, 6):
     module = MultiHeadAttention(12, count, 12 // count, 12 // count)
     parameters = sum(p.numel() for p in module.parameters())
-    print(f"{count} heads of width {12 // count:2}: {parameters} parameters, {count * 5 * 5} weights for 5 tokens")
+    print(f"heads: {count}, each of width {12 // count:2}: {parameters} parameters, {count * 5 * 5} weights for 5 tokens")
     assert parameters == 4 * 12 * 12
 # %% [markdown]
 # ## Questions
