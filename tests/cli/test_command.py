@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import statistics
 import subprocess
@@ -217,7 +218,12 @@ def test_info_lists_how_a_preset_departs_from_the_paper(
     found = json.loads(info("quick", "--json"))
     assert found["departures from its training"]["packed"] is True
     assert found["d_model"] == 128
-    assert "packed = true" in info("quick")
+    assert "packed = true, rate_scale = 0.64 (the paper: 1.0)," in info("quick")
+    assert " num_heads = 4 (the paper: 8), dropout = 0.15 (the paper: 0.1)\n" in info("quick")
+    assert " num_heads = 4 (the paper: 16)\n" in info("tiny")
+    assert re.search(
+        r"^vocabulary +37,000\nparameters with this vocabulary +63,045,632$", info("base"), re.M
+    )
     for paper in ("base", "big"):
         found = json.loads(info(paper, "--json"))
         assert found["nearest model of the paper"] == paper

@@ -29,6 +29,12 @@ _SAME_RESULT = {
     "search": {"batch_tokens", "n_best", "seed"},
 }  # fmt: skip
 
+# The paper says nothing of these, or they only say more of what it does not do.
+_UNSAID = {
+    "norm_epsilon", "kernel_size", "precision", "muon_momentum", "group_temperature", "character_coverage", "copies",
+    "merge_dropout", "temperature", "top_p", "candidates", "backward_weight", "micro_batch_tokens", "checkpoint_every",
+}  # fmt: skip
+
 
 def list_departures(config: Config) -> tuple[str, dict[str, dict[str, object]]]:
     """Compare settings with those of the paper's base or big, whichever differs in fewer of them.
@@ -55,6 +61,16 @@ def paper_config(name: str) -> Config:
         preset.training, precision="fp32", micro_batch_tokens=preset.training.batch_tokens
     )
     return replace(preset, training=training, text=_TEXT, search=_SEARCH)
+
+
+def paper_values(name: str) -> dict[str, object]:
+    """Return the settings of the paper's ``base`` or ``big`` of which it says a value, by their names without sections."""
+    return {
+        setting: value
+        for section, settings in paper_config(name).to_dict().items()
+        for setting, value in settings.items()
+        if value and value != NO_LIMIT and setting not in _UNSAID | _SAME_RESULT[section]
+    }
 
 
 def _compare(config: Config, paper: Config) -> dict[str, dict[str, object]]:

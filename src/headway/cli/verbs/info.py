@@ -85,17 +85,41 @@ def show(facts: dict[str, object], config: "Config", args: argparse.Namespace) -
             facts["settings"] = config.to_dict()
         print(json.dumps(facts, indent=2))
         return
-    for name, value in facts.items():
+    for name, value in with_paper_values(facts).items():
         print(f"{name:<34}{_words(value)}")
     if args.settings:
         print(f"\n{to_toml(config)}")
 
 
+def with_paper_values(facts: dict[str, object]) -> dict[str, object]:
+    """Return facts for readers: each departure has the paper's value beside its own, where the paper says one."""
+    from headway.config.departures import paper_values
+
+    paper = paper_values(str(facts["nearest model of the paper"]))
+    return {
+        fact: {
+            name: f"{value} (the paper: {paper[name]})" if name in paper else value
+            for name, value in values.items()
+        }
+        if fact.startswith("departures") and isinstance(values, dict)
+        else values
+        for fact, values in facts.items()
+    }
+
+
 def preset_facts(name: str, config: "Config") -> dict[str, object]:
-    """Return the facts of a preset, which has no vocabulary yet."""
+    """Return the facts of a preset, as if its vocabulary had the size that the settings ask for."""
+    import torch
+
+    from headway.checks.bench import with_vocabulary_size
+    from headway.model import make_model, parameter_count
+
+    with torch.device("meta"):  # without memory for the weights
+        network = make_model(with_vocabulary_size(config))
     return {
         "preset": name,
         "vocabulary": config.text.vocab_size,
+        "parameters with this vocabulary": parameter_count(network),
         "layers": [config.model.num_encoder_layers, config.model.num_decoder_layers],
         **shape_and_departures(config),
     }
