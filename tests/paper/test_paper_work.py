@@ -16,7 +16,7 @@ from headway.paper.running import trial_run
 from headway.paper.running.bitext import Bitext
 from headway.paper.running.forecast import Forecast, training_effort
 from headway.paper.running.plan import Change, PlannedTrial
-from headway.paper.running.scales import SMALL
+from headway.paper.running.scales import SECONDS, SMALL
 from headway.paper.running.scoring import Pairs
 from headway.paper.running.trial import Trial
 from headway.paper.running.unmasking import remove_mask
@@ -305,6 +305,11 @@ def test_the_remaining_time_follows_the_pace_so_far(monkeypatch: pytest.MonkeyPa
     assert forecast.after(b) == "1 of 3, 2 min to go"  # two of six took a minute
     assert forecast.after(a) == "2 of 3, 24 s to go"
     assert forecast.after(c) == "3 of 3"
+
+
+def test_without_a_guess_no_time_is_said() -> None:
+    assert Forecast({Path("a"): 3.0, Path("b"): 2.0}, 0.0, processes=2).first() == "2 trainings"
+    assert SECONDS["toy"] == 0.0
 
 
 @pytest.mark.slow

@@ -31,7 +31,7 @@ class Forecast:
 
     Args:
         efforts: Each training's effort in proportion to the others.
-        seconds: A guess of how long all would take one after another.
+        seconds: A guess of how long all would take one after another; 0: none.
         processes: How many trainings run at once.
     """
 
@@ -43,7 +43,8 @@ class Forecast:
 
     def first(self) -> str:
         """Return how many trainings there are, and how long they take by the guess."""
-        return f"{self.count} trainings, about {duration_text(self.guess)}"
+        about = f", about {duration_text(self.guess)}" if self.guess else ""
+        return f"{self.count} trainings{about}"
 
     def after(self, directory: Path) -> str:
         """Count a training as done; return how many are, and how long the others take."""

@@ -65,5 +65,6 @@ PUBLISHED = {
     "hours": as_published(MIDDLE, 3600, 800, 1.28),
     "paper": Config(),
 }
-# About how many seconds one core of a server of the 2020s trains and scores the base.
-SECONDS = {"toy": 0.5, "minutes": 40.0, "hours": 330.0, "paper": 0.0}
+# About how many seconds one core of a server of the 2020s trains and scores the base; 0: not known. A toy's are mostly those
+# in which its process starts.
+SECONDS = {"toy": 0.0, "minutes": 40.0, "hours": 330.0, "paper": 0.0}
