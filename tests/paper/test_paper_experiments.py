@@ -18,7 +18,7 @@ from headway.paper.experiments.table3 import plan_trials as plan_table3
 from headway.paper.reproduction import EXPERIMENTS, TRAININGS, reproduce, write_report
 from headway.paper.results import Claim, Result, Table
 from headway.paper.running.bitext import Bitext
-from headway.paper.running.forecast import training_effort
+from headway.paper.running.forecast import duration_text, training_effort
 from headway.paper.running.plan import PlannedTrial
 from headway.paper.running.scales import BASES, SECONDS, SMALL
 from headway.paper.running.work import Work
@@ -169,6 +169,7 @@ def test_finished_results_are_reused_and_shown(
     monkeypatch.setattr(reproduction.importlib, "import_module", lambda name: module)
     shown: list[str] = []
     first = reproduce("fake", Work(tmp_path, "toy", show=shown.append))
+    assert ", device cpu, no text given, code " in str(first.settings["work"])
     assert reproduce("fake", Work(tmp_path, "toy", show=shown.append)) == first
     assert len(calls) == 1
     assert shown[-1] == "fake: done before"
@@ -311,7 +312,16 @@ def test_the_listed_times_are_those_of_the_forecast(
     *listed, _, note = capsys.readouterr().out.splitlines()
     [table3] = [line for line in listed if line.startswith("table3 ")]
     assert {"minutes": "65 min", "hours": "8.7 hours"}[scale] in table3
-    assert note.startswith(f"Times: at the scale {scale},")
+    assert note.startswith(
+        f"Times: at the scale {scale}, with 3 seeds, of a server of the 2020s (AMD"
+    )
+    count, minutes = map(sum, zip(*TRAININGS[scale].values(), strict=True))
+    assert f"All: {count} trainings, {minutes / 60:.1f} hours of one core" in note
+    assert dispatch(["reproduce", "--list", "--scale", scale, "--seeds", "7"]) == 0
+    *listed, _, note = capsys.readouterr().out.splitlines()
+    assert f"; 22 trainings, {duration_text(20 * TRAININGS[scale]['table3'][1])} of" in listed[9]
+    assert "with 1 seed, of" in note
+    assert f"All: {count // 3} trainings, {duration_text(20 * minutes)} of one core" in note
 
 
 @pytest.mark.parametrize("scale", ["toy", "paper"])
@@ -339,7 +349,13 @@ def test_the_command_runs_experiments_and_rejects_wrong_options(
     assert "(Figures 3 to 5; 3 trainings," in listed[12]
     assert list(TRAININGS["minutes"]) == list(TRAININGS["hours"]) == list(EXPERIMENTS)
     for words, message in (
-        (["table33"], "table3"),
+        (
+            ["table33"],
+            "table33: no such experiment (did you mean 'table3'?); --list names them, with",
+        ),
+        (["all", "table2"], "all stands alone: it runs every experiment"),
+        (["all", "tabel2"], "tabel2: no such experiment (did you mean 'table2'?)"),
+        (["--list", "--rows", "A"], "--rows has no effect with --list"),
         ([], "--list"),
         (["table3", "--train", "a"], "--train needs --valid"),
         (["table3", "--seeds", "-1"], "0 or more"),

@@ -62,21 +62,25 @@ class Experiment(Protocol):
         """Measure; the result needs no name, title, section and seconds."""
 
 
-def list_experiments(scale: str) -> str:
+def list_experiments(scale: str, seeds: int = 3) -> str:
     """Return a line about each experiment, with its time if the scale has a forecast, and what the times are."""
+    known = TRAININGS.get(scale, {})
+    forecast = {name: (n * seeds // 3, 20 * m * seeds) for name, (n, m) in known.items()}  # seconds
     lines = []
     for name in EXPERIMENTS:
         experiment = _load(name)
         notes = [place_text(experiment.SECTION)]
-        if scale in TRAININGS:
-            count, minutes = TRAININGS[scale][name]
-            time_text = duration_text(60 * minutes)
+        if name in forecast:
+            count, seconds = forecast[name]
+            time_text = duration_text(seconds)
             notes.append(f"{count} trainings, {time_text} of one core" if count else "no training")
         lines.append(f"{name:<16}{experiment.TITLE} ({'; '.join(notes)})")
-    if scale in TRAININGS:
+    if forecast:
+        count, seconds = map(sum, zip(*forecast.values(), strict=True))
         note = (
-            f"Times: at the scale {scale}, with three seeds, beside which counting and timing take some minutes."
-            " Trainings that several experiments share are done once."
+            f"Times: at the scale {scale}, with {seeds} {'seed' if seeds == 1 else 'seeds'}, of a server of the 2020s (AMD EPYC, Zen 5), beside which"
+            f" counting and timing take some minutes. All: {count} trainings, {duration_text(seconds)} of one core; those that"
+            " several experiments share count for each here, but are done once."
         )
     elif scale == "toy":
         note = "At the scale toy each training takes seconds; there is no forecast."
@@ -183,13 +187,13 @@ def _key(name: str, work: Work) -> str:
     """Return what the result of an experiment depends on."""
     # An experiment may read files besides the work's text: it says which.
     given_files = getattr(_load(name), "given_files", _no_files)
-    texts = [work.text_fingerprint, *map(hash_file, given_files(work))]
-    text = hashlib.sha256("".join(texts).encode()).hexdigest()[:8]
+    texts = "".join([work.text_fingerprint, *map(hash_file, given_files(work))])
+    text = f"text {hashlib.sha256(texts.encode()).hexdigest()[:8]}" if texts else "no text given"
     code = code_version(f"{experiments.__name__}.{name}")[:8]
     seeds = ", ".join(map(str, work.seeds))
     pictures = "drawn" if has_matplotlib() else "missing"
     return (
-        f"{work.scale}, seeds {seeds}, device {work.device}, text {text}, code {code},"
+        f"{work.scale}, seeds {seeds}, device {work.device}, {text}, code {code},"
         f" pictures {pictures}"
     )
 

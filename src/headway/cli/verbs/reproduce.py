@@ -48,7 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=(),
         metavar="N",
-        help="seeds of each training (default: 1 2 3)",
+        help="seeds of each training (default: 1 2 3; at toy: 1 2)",
     )
     parser.add_argument(
         "--rows", metavar="A,C,big", help="train only these groups of rows of table3, and its base"
@@ -90,7 +90,9 @@ def run(args: argparse.Namespace) -> int:
     from headway.training.storage.run_lock import RunLock
 
     if args.list:
-        print(list_experiments(args.scale))
+        if args.rows:
+            usage_error("--rows has no effect with --list, which lists whole experiments")
+        print(list_experiments(args.scale, len(args.seeds) or 3))
         return 0
     names = ALL if args.what == ["all"] else args.what
     if not names:
@@ -98,8 +100,12 @@ def run(args: argparse.Namespace) -> int:
             "give the name of an experiment, or all; headway reproduce --list prints the names"
         )
     for name in names:
-        if name not in EXPERIMENTS:
-            usage_error(f"{name}: no such experiment{suggest(name, EXPERIMENTS)}; see --list")
+        if name not in (*EXPERIMENTS, "all"):
+            usage_error(
+                f"{name}: no such experiment{suggest(name, EXPERIMENTS)}; --list names them, with their sections of the paper"
+            )
+    if "all" in names:
+        usage_error("all stands alone: it runs every experiment")
     if bool(args.train) != bool(args.valid) or (args.test and not args.train):
         usage_error("--train needs --valid, --valid needs --train, and --test needs both")
     if args.scale == "hours" and not args.train:
