@@ -6,6 +6,7 @@ import re
 import shlex
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,7 @@ ROWS = [
 NAMES = sorted({name for _, ours in ROWS for name in re.findall(r"`(.+?)`", ours)})
 EXAMPLES = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 # Values and arguments inside the sentences of the right column.
-WORDS = {"emb", "prj", "load", "is_causal", "make_model"}
+WORDS = {"emb", "prj", "load", "decode", "logits", "is_causal", "make_model"}
 
 MAKE_MODEL = "src_vocab tgt_vocab N d_model d_ff h dropout"
 # The flags are all that attention-is-all-you-need-pytorch has at its commit 132907d.
@@ -96,10 +97,22 @@ def test_every_argument_and_flag_has_a_row(heading: str, names: str) -> None:
     assert sorted(listed) == sorted(names.split())
 
 
-def build(example: str) -> Transformer:
-    found: dict[str, object] = {}
+def run(example: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
     exec(compile(example, "coming-from.md", "exec"), found)
-    model = found["model"]
+    return found
+
+
+def test_the_tensors_of_the_example_have_the_shapes_beside_them() -> None:
+    found = run(EXAMPLES[0])
+    shapes = re.findall(r"^(\w+) = .*# \[(\d.*)\]$", EXAMPLES[0], re.MULTILINE)
+    assert [name for name, _ in shapes] == ["memory", "hidden", "logits"]
+    for name, shape in shapes:
+        assert shape == ", ".join(map(str, found[name].shape))
+
+
+def build(example: str) -> Transformer:
+    model = run(example)["model"]
     assert isinstance(model, Transformer)
     return model
 
