@@ -60,15 +60,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="layer, from 1 (default: the one that usually aligns best)",
     )
+    parser.add_argument("--heads", metavar="N,N", help="heads, from 1, such as 1,3 (default: all)")
     parser.add_argument(
-        "--heads",
-        metavar="N,N",
-        help="heads, from 1, such as 1,3 (default: all; with --explain, one head: 1)",
-    )
-    parser.add_argument(
-        "--word",
-        metavar="WORD",
-        help="draw only this token, given by its text or its number (with --explain, default: 1)",
+        "--word", metavar="WORD", help="draw only this token, given by its text or its number"
     )
     parser.add_argument("--words", action="store_true", help="merge subwords into words")
     parser.add_argument(
@@ -80,7 +74,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--explain",
         action="store_true",
-        help="print the numbers by which one head (--heads) attends from one token (--word); --out draws them",
+        help="print the numbers by which one head attends from one token (default: the first); --out draws them",
     )
     add_direction(parser)
 
