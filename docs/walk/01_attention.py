@@ -30,7 +30,7 @@ torch.testing.assert_close(core.weights(q, k), weights)
 torch.testing.assert_close(core(q, k, v), by_hand)
 print(weights[0, 0].round(decimals=2))
 # %% [markdown]
-# Without the division the dot products grow with d_k. Then the softmax gives nearly all weight to one key, and is flat: a small change of
+# Without the division the dot products grow with d_k. Then the softmax gives nearly all weight to one key, and is saturated: a small change of
 # a query changes no weight, so its gradient is almost zero. Only a query with two keys of nearly equal scores gets a gradient, and
 # that one is large. So the weights can hardly change, and where they can, they leap. Here each query is to raise its largest weight.
 # The cell prints
@@ -65,7 +65,7 @@ assert undivided[1] > 0.9 and undivided[2] < divided[2] / 20 and undivided[3] > 
 #
 # 1. 1: each query divides its attention among the keys.
 # 2. The values: only queries and keys are multiplied with each other.
-# 3. The sum of d_k products of independent numbers of variance 1 has the variance d_k, so its standard deviation is sqrt(d_k).
+# 3. The sum of d_k products of independent numbers of mean 0 and variance 1 has the variance d_k, so its standard deviation is sqrt(d_k).
 #    Divided by d_k, the scores of a wide key would all be near zero, and the weights nearly equal.
 #
 # </details>

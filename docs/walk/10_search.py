@@ -6,12 +6,7 @@
 # A model gives a probability to each next word, and a text has the product of them; the search adds logarithms instead.
 # Greedy search takes the likeliest word at each step. A beam of n keeps the n best beginnings, goes on with each
 # of them, and keeps the n best of all that come out; it costs about n times as much. A text that ends is put aside, and n
-# beginnings go on beside it.
-#
-# The search stops when no beginning can become better than the best text that has ended: the sum of logarithms of a beginning can only fall. Once n texts have
-# ended, it also stops when no beginning would be better than the best of them if it ended now. That saves time, and may miss a better text (see
-# the score below, which longer texts can raise). So a beam of one is greedy search: what goes on beside a text that has ended is less likely at once.
-# And there is a limit of the length.
+# beginnings go on beside it; at a limit of the length, each must end.
 #
 # A table of a language stands for the model here. It has two words, A and B, and an end. The word before decides how likely
 # each of them comes next. A is the likeliest first word, but what follows it is unsure.
@@ -60,6 +55,11 @@ assert search(1).tokens == [A, END] != by_hand
 # ((5 + length) / 6)^alpha, where the length counts the end: that of a longer text comes nearer to zero. The result is the text's score. Beginnings
 # are compared with each other without it, since all of them have the same length. Section 6.1 takes this from Wu et al. ("Google's Neural Machine
 # Translation System", 2016), with a beam of 4 and alpha 0.6.
+#
+# The search stops when no beginning can get a better score than the best text that has ended: its sum of logarithms can only fall, and is
+# divided by no more than at the limit of the length. Once n texts have ended, it also stops when no beginning has a better score with its sum and
+# length as they stand; that saves time, and may miss a better text. So a beam of one is greedy search: what goes on beside a text that has
+# ended has the same length and a smaller sum.
 #
 # In this second language, A ends, and B leads to A. The short text A has the probability 0.42 x 0.95 = 0.40, and B A has
 # 0.58 x 0.7 x 0.95 = 0.39. The scores change their order:
