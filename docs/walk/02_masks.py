@@ -5,8 +5,8 @@
 #
 # A row of a batch may end in padding. It has no meaning, but would take a share of the weights, so that a sentence would come out
 # differently beside a longer one. So the encoder hides the padding of the source from itself, and the decoder's
-# attention to the source hides it, too. No word of the source is hidden: the whole text is there from the start. Padding at the end of a target needs no mask in the decoder, since it comes after all words, and
-# the loss leaves it out. And a model that writes a text word by word, a decoder, must not see the words
+# attention to the source hides it, too. The words of the source are never hidden, because all of them are known from the start.
+# Padding at the end of a target needs no mask in the decoder, since it comes after all words, and the loss leaves it out. And a model that writes a text word by word, a decoder, must not see the words
 # that it is to predict. Both are a mask: `True` means that the query may attend to the key.
 #
 # The mask of a decoder is a triangle with its diagonal: a position sees itself and those before it. Its input is shifted by one:

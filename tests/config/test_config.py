@@ -209,7 +209,7 @@ def test_every_setting_that_changes_a_result_is_a_departure(
     }
 
 
-# Whose defaults are the paper's, or that only say more of a setting that is off in it.
+# Settings whose defaults are the paper's, and details of settings that the paper does not use.
 OF_THE_PAPER = {
     "text": [
         "vocab_size", "joint_vocab", "subwords", "character_coverage", "split_digits", "copies", "merge_dropout",

@@ -22,10 +22,11 @@ from headway.paper.experiments import (
     arguments_heads,
     feed_forward,
     figures3to5,
+    figures3to5_heads,
     positions,
     scaling,
 )
-from headway.paper.experiments.figures3to5 import (
+from headway.paper.experiments.figures3to5_heads import (
     ChosenHead,
     choose_heads,
     compare_places,
@@ -229,7 +230,7 @@ def test_no_rule_fits_other_sentences() -> None:
 
 
 def test_marks_are_the_word_that_a_rule_names_or_the_other_words_of_the_clause() -> None:
-    distant, _, structure = figures3to5.TOPICS
+    distant, _, structure = figures3to5_heads.TOPICS
     link = mark_words("The man who sang the song on Monday comes from Egypt.", distant)
     assert np.argwhere(link).tolist() == [[8, 2]]
     clauses = mark_words("If it rains, Paula sings.", structure) * 5
@@ -244,7 +245,7 @@ FIVE_WORDS = (
 
 
 def test_places_are_compared_with_those_of_other_sentences_of_as_many_words() -> None:
-    structure = figures3to5.TOPICS[2]
+    structure = figures3to5_heads.TOPICS[2]
     pairs = [(source, "") for source in FIVE_WORDS]
     two, three, four = (mark_words(source, structure) for source in FIVE_WORDS[1:])
     alone, *compared = compare_places([*pairs, pairs[1]], structure)  # four words: no other
@@ -265,8 +266,8 @@ def test_heads_that_know_positions_or_words_alone_are_not_above_chance(
     generator = np.random.default_rng(3)
     sentences = [" ".join("a" * words) for words in (5, 8) * 20]
     marked = iter([random_marks(generator, len(source.split())) for source in sentences])
-    monkeypatch.setattr(figures3to5, "mark_words", lambda source, topic: next(marked))
-    compared = compare_places([(source, "") for source in sentences], figures3to5.TOPICS[2])
+    monkeypatch.setattr(figures3to5_heads, "mark_words", lambda source, topic: next(marked))
+    compared = compare_places([(source, "") for source in sentences], figures3to5_heads.TOPICS[2])
     assert len(compared) == 40
     by_position = {words: generator.random((2, 3, words + 1, words + 1)) for words in (5, 8)}
     lifts = []
@@ -294,9 +295,9 @@ def test_a_head_that_stays_in_its_clause_is_above_chance(monkeypatch: pytest.Mon
 
     texts = [[0] * cut + [1] * (7 - cut) for cut in (2, 3, 4, 5)]
     marked = iter([np.equal.outer(text, text) / 7 for text in texts] * 2)
-    monkeypatch.setattr(figures3to5, "mark_words", lambda source, topic: next(marked))
+    monkeypatch.setattr(figures3to5_heads, "mark_words", lambda source, topic: next(marked))
     for stays, least, most in ((True, 0.1, 0.4), (False, -1e-7, 1e-7)):
-        compared = compare_places([("", "")] * 4, figures3to5.TOPICS[2])
+        compared = compare_places([("", "")] * 4, figures3to5_heads.TOPICS[2])
         lifts = [
             weigh(attend(text, stays=stays), sentence.places)
             for text, sentence in zip(texts, compared, strict=True)

@@ -75,7 +75,7 @@ def find_intervals(text: str) -> list[tuple[tuple[float, float, float], float]]:
 
 
 def is_rounded(ours: str, theirs: str) -> bool:
-    """Return whether a text has one interval, and it is that of another, perhaps with fewer digits."""
+    """Return whether two texts have the same interval, one each; the first may be rounded."""
     [(values, rounding)], [(known, _)] = find_intervals(ours), find_intervals(theirs)
     return all(abs(a - b) <= rounding for a, b in zip(values, known, strict=True))
 
@@ -244,7 +244,7 @@ def test_every_interval_is_in_the_report(scale: str, sections: list[tuple[str, s
     ],
 )
 def test_verdicts_of_the_text_are_those_of_the_report(scale: str, begin: str, end: str) -> None:
-    """A row of the document has the verdict of a claim whose interval it has."""
+    """Each row of the page has the same verdict as the claim of the report with the same interval."""
     judged = [(find_intervals(claim.ours), claim.verdict) for claim in read_report(scale).claims]
     rows = TEXT.split(begin)[1].split(end)[0]
     count = 0

@@ -42,7 +42,7 @@ class Clients:
             raise
 
     def is_known(self, request: Request) -> bool:
-        """Return whether the header has a valid key, or none is needed; nothing is known of an address that guesses."""
+        """Return whether the header has a valid key, or no key is needed; False for an address that has guessed too often."""
         if self.keys is None:
             return True
         try:
@@ -52,9 +52,9 @@ class Clients:
             return False
 
     def count_guess(self, request: Request) -> None:
-        """Count a request whose status tells that its header has no valid key.
+        """Count a guess at a key: the status of the answer will tell that the one in the header is not valid.
 
-        That is no wrong key: what the header has may be meant for a proxy, and the key be in the body.
+        It does not count as a wrong key, because the header may be meant for a proxy, and the key be in the body.
 
         Raises:
             Rejection: 429 if the address has guessed often.

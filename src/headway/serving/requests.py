@@ -27,7 +27,7 @@ MAX_DEPTH = 8
 NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 # A string without an end matches up to the end of the body: the time is linear in its quotes.
 _STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
-# Of a form, by Python's names. It has codecs whose time is quadratic in the length of the text, such as punycode.
+# The charsets that a form may have, by Python's names. Others may take time that is quadratic in the length of the text, as punycode does.
 CHARSETS = ("utf-8", "ascii", "iso8859-1", "iso8859-15", "cp1252")
 UNREADABLE = "The browser (or proxy) sent a request that this server could not understand."
 

@@ -1,4 +1,4 @@
-"""The lock that lets only one process write a directory, such as that of a run."""
+"""The lock of a directory, such as that of a run: only the process that holds it writes there."""
 
 import fcntl
 import os
