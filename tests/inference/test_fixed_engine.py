@@ -270,6 +270,21 @@ def test_a_translator_gives_this_engine_larger_batches(
     ).translate(texts[:3], drawn)
 
 
+def test_a_gpu_scores_all_positions_at_once(
+    tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    translator = Translator(Transformer(small_config(tokenizer).model), tokenizer)
+    search, scorer = SearchConfig(batch_tokens=60), translator.token_search
+    sources = tokenizer.encode_source(sentences(20, seed=1))
+    targets = tokenizer.encode_target(sentences(20, seed=2))
+    by_steps = scorer.score(sources, targets, search)
+    assert len(set(by_steps)) == 20
+    scorer._engines["fp32"] = FixedEngine(translator.model)
+    # A search, and a score by steps, would need this.
+    monkeypatch.delattr(PlainEngine, "start")
+    assert scorer.score(sources, targets, search) == pytest.approx(by_steps, abs=1e-4)
+
+
 class Operations(TorchDispatchMode):
     """Records what torch computes; views and allocations launch nothing."""
 

@@ -23,7 +23,7 @@ from headway.inference.engines.ensemble import EnsembleEngine
 from headway.inference.engines.fixed_engine import FixedEngine
 from headway.inference.finding import find_hypotheses
 from headway.inference.required_words import search_required
-from headway.inference.scoring import score_by_steps
+from headway.inference.scoring import score_by_steps, score_pairs
 from headway.inference.search.automaton import Automaton, SentenceAutomaton
 from headway.inference.search.beam_search import Hypothesis, Ids
 from headway.inference.search.constraints import (
@@ -161,21 +161,24 @@ class TokenSearch:
     ) -> list[float]:
         """Return the natural log-probability of each target given its source.
 
-        The engine computes it step by step, as in a search, so that it depends on no other target.
+        The engine computes it step by step, as in a search, so that it depends on no other target. On a GPU, which
+        takes about as long for a step as for all positions at once, it is computed in fp32 by forward passes.
 
         Args:
             sources: Token ids, ``</s>`` last.
             targets: Token ids, ``</s>`` last.
             search: Gives the precision and the size of a batch.
         """
+        if isinstance(self.engine(search.precision), FixedEngine):
+            return score_pairs(self.models, self.tokenizer, sources, targets, search.batch_tokens)
 
-        def score_pairs(
+        def score_rows(
             sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
         ) -> list[float]:
             decoding = self.engine(search.precision).start(sources, 1, max(map(len, targets)))
             return score_by_steps(decoding, targets, self.tokenizer.target_pad)
 
-        return self._read_pairs(score_pairs, sources, targets, search)
+        return self._read_pairs(score_rows, sources, targets, search)
 
     def attend(
         self,
