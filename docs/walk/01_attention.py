@@ -31,8 +31,9 @@ torch.testing.assert_close(core(q, k, v), by_hand)
 print(weights[0, 0].round(decimals=2))
 # %% [markdown]
 # Without the division the dot products grow with d_k. Then the softmax gives nearly all weight to one key, and is saturated: a small change of
-# a query changes no weight, so its gradient is almost zero. Only a query with two keys of nearly equal scores gets a gradient, and
-# that one is large. So the weights can hardly change, and where they can, they leap. Here each query is to raise its largest weight.
+# a query changes no weight, so its gradient is almost zero. Only a query whose two largest scores are nearly equal gets a
+# gradient, and that one is large. So the weights can hardly change, and where they can, they leap. The same holds for the keys, and for the
+# maps that make both; the values still get gradients, since the output is a mean of them. Here each query is to raise its largest weight.
 # The cell prints
 #
 # ```text

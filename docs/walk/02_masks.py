@@ -7,7 +7,7 @@
 # differently beside a longer one. So the encoder hides the padding of the source from itself, and the decoder's
 # attention to the source hides it, too. The words of the source are never hidden, because all of them are known from the start.
 # Padding at the end of a target needs no mask in the decoder, since it comes after all words, and the loss leaves it out. And a model that writes a text word by word, a decoder, must not see the words
-# that it is to predict. Both are a mask: `True` means that the query may attend to the key.
+# that it is to predict. Hiding padding and hiding later words are both done by a mask: `True` means that the query may attend to the key.
 #
 # The mask of a decoder is a triangle with its diagonal: a position sees itself and those before it. Its input is shifted by one:
 # position t holds word t - 1, and predicts word t (notebook 6). Without the shift, position t would hold the very word that it is to
@@ -55,7 +55,8 @@ print(scores.softmax(-1)[0, 0].round(decimals=2))  # nobody reads the last colum
 #
 # 1. 1, 0, 0, 0: the first position sees only itself. It holds a sign that the text begins (notebook 6), and predicts the first word.
 # 2. If weights were set to zero after the softmax, those of a row would no longer sum to 1, and the
-#    mean of the values would shrink, the more the more padding there is.
+#    mean of the values would shrink, the more the more padding there is. And that sum would still contain the later words, so that
+#    the outputs of a decoder would depend on them.
 # 3. No: its weight is exactly zero.
 #
 # </details>

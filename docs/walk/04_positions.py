@@ -29,7 +29,10 @@ for position in (0, 7, 49):
 # the first pair turns once in 6.3 positions, and the last of the four once in 6,283 (in a wide model nearly 62,832). Going on by k
 # positions turns each hand by an angle that depends on k alone, so one matrix leads from the encoding of any position to that of k
 # positions later: a layer can learn "three words back". For the dot product of two encodings depends only on their distance, and is largest where there is
-# none: if the map W^Q turns it back by three, a query fits best the key three words before it.
+# none: if the map W^Q turns the query's encoding back by three, it fits best the key three words before.
+#
+# Learned vectors of positions serve nearly as well in the paper. It takes sinusoids because they exist for every position, so that a model may
+# also read longer texts than those of its training.
 # %%
 print(table[[0, 1, 2, 3, 16, 48]].round(decimals=2))
 turn = torch.zeros(8, 8)  # by five positions

@@ -18,9 +18,9 @@ for step in (1, 100, 1000, 4000, 16_000, 64_000):
     print(f"{step:7,} {rate:.1e}")
 # %% [markdown]
 # Why rise at all? Adam divides each gradient by its recent size, which it knows badly in the first steps, and a model
-# of post-norm layers (notebook 5) has large gradients then (Xiong et al., "On Layer Normalization in the Transformer
-# Architecture", 2020), which lead in all directions. Long steps at once would spoil the model: with one step of warm-up, our small models learn
-# nothing. The peak is at the end of the warm-up.
+# of post-norm layers (notebook 5) has large gradients near its output then (Xiong et al., "On Layer Normalization in the Transformer
+# Architecture", 2020). Long steps at once make its training unstable: with one step of warm-up, our small models learn nothing or next to
+# nothing, even if the peak is no higher (by equation 3 it would be, too). The peak is at the end of the warm-up.
 #
 # Why fall? Each step follows the gradient of one batch, which points only about in the right direction. Near the goal such steps lead back
 # and forth, and smaller ones lead nearer to it. A wider model takes smaller steps, because a change of all its numbers changes what it

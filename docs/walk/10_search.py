@@ -6,7 +6,7 @@
 # A model gives a probability to each next word, and a text has the product of them; the search adds logarithms instead.
 # Greedy search takes the likeliest word at each step. A beam of n keeps the n best beginnings, goes on with each
 # of them, and keeps the n best of all that come out; it costs about n times as much. A text that ends is put aside, and n
-# beginnings go on beside it; at a limit of the length, each must end.
+# beginnings go on beside it; at a limit of the length (in the paper 50 more words than the source), each must end.
 #
 # A table of a language stands for the model here. It has two words, A and B, and an end. The word before decides how likely
 # each of them comes next. A is the likeliest first word, but what follows it is unsure.
@@ -87,7 +87,7 @@ assert search(2, 0.6, OTHER).tokens == [B, A, END]
 # %% [markdown]
 # ## Questions
 #
-# 1. Which translation does greedy search find here?
+# 1. Which translation does greedy search find in the first language?
 # 2. Does a beam as large as the number of all texts up to the limit always find the best of them?
 # 3. Which translations does a larger alpha prefer?
 #
