@@ -16,7 +16,7 @@ from support.runs import words
 pytestmark = pytest.mark.slow
 
 PAGE = Path("docs/training.md")
-# A model and a training of less than a minute of one core.
+# A model and a training of seconds of one core.
 SMALL = {
     "model.num-encoder-layers": 2, "model.num-decoder-layers": 2, "model.d-model": 64, "model.d-ff": 256,
     "model.dropout": 0.1, "training.agreement": 0, "training.batch-tokens": 2000,
@@ -64,8 +64,8 @@ def test_the_copy_task_is_learned() -> None:
     seen, unseen = numbers[:20_000], numbers[20_000:]
     Path("numbers.txt").write_text("\n".join(seen) + "\n", encoding="utf-8")
     found = train_and_translate(
-        "runs/copy", unseen, training__max_steps=150, training__cool_steps=80,
-        training__validate_every=75,
+        "runs/copy", unseen, training__max_steps=110, training__cool_steps=70,
+        training__validate_every=110, training__validation_sentences=50,
     )  # fmt: skip
     assert count_equal(found, unseen) >= 95
 
@@ -79,7 +79,7 @@ def test_summaries_are_learned() -> None:
         return " ".join(map(draw.choice, SENTENCE)) + "."
 
     def count(number: int) -> int:
-        return draw.randint(6, 12) if number % 25 else draw.randint(25, 30)
+        return draw.randint(3, 6) if number % 25 else draw.randint(25, 30)
 
     articles = [[sentence() for _ in range(count(number))] for number in range(5100)]
     rows = [(" ".join(article), article[0]) for article in articles]
@@ -87,7 +87,8 @@ def test_summaries_are_learned() -> None:
         csv.writer(file).writerows([("article", "summary"), *rows[:5000]])
     found = train_and_translate(
         "runs/summaries", [article for article, _ in rows[5000:]], option.split(), text__vocab_size=400,
-        training__max_steps=200, training__cool_steps=120, training__validate_every=100,
+        training__max_steps=110, training__cool_steps=70, training__validate_every=110,
+        training__validation_sentences=50,
         training__micro_batch_tokens=1000,  # a row with a long article takes the square of its tokens
     )  # fmt: skip
     wanted = [summary for _, summary in rows[5000:]]
