@@ -6,6 +6,7 @@ A claim that compares the wrong models, or in the wrong direction, fails here.
 import json
 import math
 import re
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -39,6 +40,7 @@ from headway.paper.results import Claim, Finding
 from headway.paper.running import trial_run
 from headway.paper.running.bitext import Bitext
 from headway.paper.running.group import Group
+from headway.paper.running.labeled_texts import LabeledTexts
 from headway.paper.running.plan import PlannedTrial
 from headway.paper.running.trial import Trial
 from headway.paper.running.work import Work
@@ -46,6 +48,7 @@ from headway.paper.trends import Learned, trend_claim
 
 SEEDS = (1, 2, 3)
 JITTER = (-0.3, 0.4, -0.1)  # of the seeds, other than those of the model beside
+TEXTS = 500  # of the test of parsers and classifiers
 Favored = Callable[[PlannedTrial], bool]
 
 
@@ -107,6 +110,14 @@ def scores_without_models(monkeypatch: pytest.MonkeyPatch) -> None:
     def buckets(trial: Trial, parts: Sequence[object], language: str) -> list[tuple[float, float]]:
         return [(trial.scores["bleu"], trial.scores["perplexity"])] * len(parts)
 
+    few = classification.make_tasks
+
+    def many(work: Work) -> list[LabeledTexts]:
+        tasks = few(work)
+        times = TEXTS // len(tasks[0].parts["test"])
+        return [replace(task, examples=[*task.examples] * times) for task in tasks]
+
+    monkeypatch.setattr(classification, "make_tasks", many)
     monkeypatch.setattr(arguments_heads, "head_entropies", entropies)
     monkeypatch.setattr(positions, "score_buckets", buckets)
 
@@ -144,7 +155,7 @@ def run_table4(work: Work) -> list[Claim]:
     full, restricted = work.run_groups(
         [PlannedTrial(f"{n} attention", work.base) for n in ("full", "restricted")]
     ).values()
-    trees = cast(table4.Treebank, SimpleNamespace(test=[0], window=14))
+    trees = cast(table4.Treebank, SimpleNamespace(test=[0] * TEXTS, window=14))
     return table4.parsing_claims(trees, full, restricted)
 
 
@@ -177,6 +188,7 @@ def run_rivals(work: Work) -> list[Claim]:
     return [rivals.compare(work, groups["Transformer"], name, groups[name]) for name in RIVALS]
 
 
+ON_FEW_TEXTS = (classification.run, rivals_sentences.classify_sentences, run_table4)
 # An experiment, words of a claim, and which models have the better scores if the claim is right.
 TRENDS: list[tuple[Callable[[Work], object], str, Favored]] = [
     (arguments_mask.compare_masks, "training loss is lower", named("without")),
@@ -282,6 +294,23 @@ def test_table_3_says_what_follows_from_all_of_its_trainings(
     found = table3.run(work)
     assert {*run_table3(work)} <= {*found.claims}
     assert {*run_heads(work)} <= {*found.claims, *found.tables}
+
+
+@pytest.mark.usefixtures("without_pictures")
+@pytest.mark.parametrize(("texts", "verdict"), [(500, "not decided"), (50_000, "holds")])
+@pytest.mark.parametrize("row", [row for row in TRENDS if row[0] in ON_FEW_TEXTS], ids=lambda row: f"{row[0].__name__}: {row[1]}")  # fmt: skip
+def test_one_right_text_more_with_every_seed_decides_nothing(
+    row: tuple[Callable[[Work], object], str, Favored],
+    texts: int,
+    verdict: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A fifth of a percent is one of 500 texts, which may be chance, or 100 of 50,000."""
+    module = sys.modules[__name__]
+    monkeypatch.setattr(module, "JITTER", (0.0, 0.0, 0.0))
+    monkeypatch.setattr(module, "TEXTS", texts)
+    run, words, favored = row
+    assert find_claim(run, Invented(favored, 0.05), words).verdict == verdict
 
 
 def test_two_heads_are_compared_with_one(monkeypatch: pytest.MonkeyPatch) -> None:

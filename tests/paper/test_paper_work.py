@@ -75,6 +75,16 @@ def test_an_interval_equals_one_computed_by_hand() -> None:
     assert interval_text([1.25], 1, sign=True) == "+1.2"
 
 
+def test_equal_differences_are_no_surer_than_the_smallest_one_that_there_is() -> None:
+    equal, half = [-0.25, -0.25, -0.25], 0.2 * 4.302653 / math.sqrt(3)
+    assert (
+        interval_text(equal, 3, spread=0.2) == f"-0.250 ({-0.25 - half:.3f} to {-0.25 + half:.3f})"
+    )
+    assert p_value(equal, 0.2) == pytest.approx(p_value([-0.45, -0.25, -0.05]))
+    assert (verdict(equal, 1), verdict(equal, 1, 0.2)) == ("does not", "not decided")
+    assert t_interval([1.0, 2.0, 3.0], 0.9) == t_interval([1.0, 2.0, 3.0])
+
+
 def test_an_interval_ends_where_no_value_can_be() -> None:
     assert interval_text([0.1, 0.3, 1.0], 1) == "0.5 (-0.7 to 1.6)"
     assert percent_text([99.0, 100.0, 98.0], 1) == "99.0 (96.5 to 100.0)"

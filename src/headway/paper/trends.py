@@ -40,6 +40,7 @@ def trend_claim(
     learned: Learned | None,
     expected: Expected = "more",
     margin: float = 0.0,
+    spread: float = 0.0,
     digits: int = 2,
     why: str = "paired by seed",
     section: str = "",
@@ -55,28 +56,33 @@ def trend_claim(
         learned: What the models must have learned; None: nothing, as they are not trained translators.
         expected: The paper's side of zero.
         margin: Of "equal" and "not less".
+        spread: The least standard deviation of differences with a side: see `headway.paper.verdicts.t_interval`.
         digits: Of the differences.
         why: What the verdict rests on.
         section: Of the paper; if it is empty, the experiment's.
     """
-    found = judge(differences, expected, margin, learned)
-    if learned and found != judge(differences, expected, margin, None):
+    found = judge(differences, expected, margin, learned, spread)
+    if learned and found != judge(differences, expected, margin, None, spread):
         why = (
             f"{why}; not decided, because a model that is compared has less than {learned.least:g}"
         )
     return Claim(
         text,
         paper,
-        measured.format(interval_text(differences, digits, sign=True)),
+        measured.format(interval_text(differences, digits, sign=True, spread=spread)),
         found,
         why,
         section,
-        p_value(differences) if expected in ("more", "less") else None,
+        p_value(differences, spread) if expected in ("more", "less") else None,
     )
 
 
 def judge(
-    differences: Sequence[float], expected: Expected, margin: float, learned: Learned | None
+    differences: Sequence[float],
+    expected: Expected,
+    margin: float,
+    learned: Learned | None,
+    spread: float = 0.0,
 ) -> Verdict:
     """Return what differences decide; the arguments are those of `trend_claim`."""
     match expected:
@@ -85,5 +91,5 @@ def judge(
         case "not less":
             found = verdict_not_worse(differences, margin)
         case _:
-            found = verdict(differences, 1 if expected == "more" else -1)
+            found = verdict(differences, 1 if expected == "more" else -1, spread)
     return found if learned is None else if_learned(found, learned.least, *learned.scores)

@@ -24,18 +24,19 @@ def shown(is_true: bool) -> Verdict:
     return "shown" if is_true else "does not"
 
 
-def verdict(differences: Sequence[float], expected_sign: int) -> Verdict:
+def verdict(differences: Sequence[float], expected_sign: int, spread: float = 0.0) -> Verdict:
     """Judge a trend by paired differences, one for each seed.
 
     Args:
         differences: Such as the BLEU of a variant less the BLEU of the base with the same seed.
         expected_sign: 1 if the paper's difference is positive, -1 if it is negative.
+        spread: See `t_interval`.
 
     Returns:
         "holds" if the 95 % interval of the mean excludes zero on the paper's side, "does not" if it
         excludes zero on the other side, else "not decided".
     """
-    _, low, high = t_interval([difference * expected_sign for difference in differences])
+    _, low, high = t_interval([difference * expected_sign for difference in differences], spread)
     return "holds" if low > 0 else "does not" if high < 0 else "not decided"
 
 
@@ -93,6 +94,7 @@ def interval_text(
     digits: int = 2,
     sign: bool = False,
     *,
+    spread: float = 0.0,
     least: float = -math.inf,
     most: float = math.inf,
 ) -> str:
@@ -102,10 +104,11 @@ def interval_text(
         values: One for each seed.
         digits: After the point.
         sign: Whether positive numbers have one.
+        spread: See `t_interval`.
         least: The interval ends there, because no value can be smaller.
         most: The same for larger values.
     """
-    mean, low, high = t_interval(values)
+    mean, low, high = t_interval(values, spread)
     form = f"{{:{'+' if sign else ''}.{digits}f}}".format
     if len(values) < 2:
         return form(mean)
@@ -122,24 +125,35 @@ def perplexity_text(values: Sequence[float], digits: int = 2) -> str:
     return interval_text(values, digits, least=1)
 
 
-def t_interval(values: Sequence[float]) -> tuple[float, float, float]:
-    """Return the mean and its 95 % interval by Student's t; one value has an infinite interval."""
+def t_interval(values: Sequence[float], spread: float = 0.0) -> tuple[float, float, float]:
+    """Return the mean and its 95 % interval by Student's t; one value has an infinite interval.
+
+    Args:
+        values: One for each seed.
+        spread: The least standard deviation of single values. Scores that count few sentences may be equal with
+            every seed by chance, which does not make them certain.
+    """
     mean = float(np.mean(values))
     if len(values) < 2:
         return mean, -math.inf, math.inf
-    half = t_quantile(len(values) - 1) * float(np.std(values, ddof=1)) / math.sqrt(len(values))
+    half = t_quantile(len(values) - 1) * _error(values, spread)
     return mean, mean - half, mean + half
 
 
-def p_value(differences: Sequence[float]) -> float:
+def p_value(differences: Sequence[float], spread: float = 0.0) -> float:
     """Return the probability of a mean so far from zero, or farther, if there were no trend: Student's t, two-sided."""
     count = len(differences)
     if count < 2:
         return 1.0
-    mean, error = float(np.mean(differences)), float(np.std(differences, ddof=1)) / math.sqrt(count)
+    mean, error = float(np.mean(differences)), _error(differences, spread)
     if not error:
         return 0.0 if mean else 1.0
     return 2 * (1 - _t_below(abs(mean) / error, count - 1))
+
+
+def _error(values: Sequence[float], spread: float) -> float:
+    """Return the standard error of the mean."""
+    return max(float(np.std(values, ddof=1)), spread) / math.sqrt(len(values))
 
 
 def count_surviving(values: Sequence[float], level: float = 0.05) -> int:

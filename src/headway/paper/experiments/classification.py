@@ -68,6 +68,7 @@ def run(work: Work) -> Result:
                 "self-attention less bidirectional LSTM: {} % of the labels",
                 attention.less(recurrent, "right"),
                 learned=learned(task, attention, recurrent),
+                spread=100 / len(task.parts["test"]),
                 why=f"paired by seed; steps, widths and text are the same; {LEARNED_NOTE}",
             )
         )

@@ -39,6 +39,7 @@ def classify_sentences(work: Work) -> list[Finding]:
                 f"self-attention less {NAME}: {{}} % of the labels",
                 transformer.less(rival, "right"),
                 learned=classification.learned(task, transformer, rival),
+                spread=100 / len(task.parts["test"]),
                 why="paired by seed; texts, batches, optimizer and steps are the same;"
                 f" {classification.LEARNED_NOTE}",
                 section="2",

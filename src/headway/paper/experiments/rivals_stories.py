@@ -37,6 +37,7 @@ def answer_questions(work: Work) -> list[Finding]:
                 f"{percent_text(right)} % right with three hops",
                 [value - SOLVED for value in right],
                 learned=None,
+                spread=100 / min(network.questions for network in trained),
                 why=f"a task counts as solved at {SOLVED:g} %",
                 section="2",
             )
