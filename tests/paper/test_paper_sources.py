@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,18 @@ def test_the_version_follows_each_of_the_sources(name: str, package: Path) -> No
     sources._digest.cache_clear()  # of another process
     (package / name).write_text(f"{FILES[name]}\n")
     assert version("pack.used") != first
+
+
+@pytest.mark.parametrize("library", ["numpy", "sacrebleu", "sacremoses", "sentencepiece", "torch"])
+def test_the_version_follows_each_library_that_decides_subwords_weights_or_scores(
+    library: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    version = sources.code_version.__wrapped__
+    before = version("headway.files")
+    monkeypatch.setattr(
+        sources, "version", lambda name: "9.9" if name == library else metadata.version(name)
+    )
+    assert version("headway.files") != before
 
 
 def test_what_is_edited_meanwhile_is_not_what_a_process_runs(package: Path) -> None:

@@ -50,7 +50,7 @@ def compare_masks(work: Work) -> tuple[Table, Claim, Claim]:
             section=SECTION,
         ),
         Claim(
-            "The mask is needed: without it in training, translations are nonsense.",
+            "The mask is needed: a model trained without it does not learn to translate.",
             "follows from the design",
             f"{percent_text(unmasked.bleu)} BLEU without, {percent_text(masked.bleu)} with",
             verdict_needed(masked.bleu, unmasked.bleu, work.least_bleu),

@@ -6,12 +6,11 @@ from typing import NamedTuple
 import torch
 
 from headway.model import parameter_count
-from headway.paper.results import Finding, Table
+from headway.paper.results import Claim, Finding, Table
 from headway.paper.rivals.memory_network import MemoryNetwork, count_right, train_network
 from headway.paper.rivals.stories import LONGEST, Facts, Question, Words, make_questions
 from headway.paper.running.work import Work
-from headway.paper.trends import trend_claim
-from headway.paper.verdicts import percent_text
+from headway.paper.verdicts import percent_text, verdict
 from headway.training.machine import thread_count
 
 WIDTH = 20
@@ -30,16 +29,18 @@ def answer_questions(work: Work) -> list[Finding]:
             seconds = sum(network.seconds for network in trained) / len(trained)
             rows.append((facts, hops, percent_text(right), round(seconds), trained[0].parameters))
         claims.append(
-            trend_claim(
+            Claim(
                 "End-to-end memory networks perform well on simple-language question answering"
                 f" (supporting facts: {facts}).",
                 "named, without a number",
                 f"{percent_text(right)} % right with three hops",
-                [value - SOLVED for value in right],
-                learned=None,
-                spread=100 / min(network.questions for network in trained),
-                why=f"a task counts as solved at {SOLVED:g} %",
-                section="2",
+                verdict(
+                    [value - SOLVED for value in right],
+                    1,
+                    100 / min(network.questions for network in trained),
+                ),
+                f"a task counts as solved at {SOLVED:g} %",
+                "2",
             )
         )
     table = Table(

@@ -134,7 +134,7 @@ def compare_spreads(widths: Sequence[int], queries: int) -> list[Finding]:
             "an estimate from random draws",
         ),
         Claim(
-            "Large dot products push the softmax where its gradients are extremely small.",
+            "Large dot products push the softmax where its gradients are small (the paper: extremely small).",
             "no number",
             f"at d_k = {widths[-1]} {unscaled_gradient:.3f}, scaled {scaled_gradient:.3f}",
             holds(unscaled_gradient < scaled_gradient / 2),

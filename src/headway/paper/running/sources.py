@@ -3,24 +3,30 @@
 import ast
 import hashlib
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
-
-import torch
 
 from headway.files import hash_file
 
 PACKAGE = Path(__file__).parents[2]
+LIBRARIES = (
+    "numpy",
+    "sacrebleu",
+    "sacremoses",
+    "sentencepiece",
+    "torch",
+)  # decide subwords, weights and scores
 
 
 @cache
 def code_version(*modules: str) -> str:
-    """Return a hash of torch's version and of all that `sources` finds.
+    """Return a hash of all that `sources` finds, and of the versions of the libraries that decide results.
 
     Args:
         modules: Names of modules of this package.
     """
     sums = [_digest(file) for file in sources(*modules)]
-    return hashlib.sha256("".join((*sums, torch.__version__)).encode()).hexdigest()
+    return hashlib.sha256("".join((*sums, *map(version, LIBRARIES))).encode()).hexdigest()
 
 
 def sources(*modules: str) -> list[Path]:
