@@ -430,6 +430,7 @@ def test_a_difference_is_shown_with_its_interval_and_the_side_that_was_expected(
     )  # fmt: skip
     assert (claim.ours, claim.verdict) == ("a -1.0 (-1.2 to -0.8) b", "holds")
     assert claim.p == pytest.approx(0.0033, abs=1e-4)  # t = 17.32 with two degrees of freedom
+    assert trend_claim("a", "b", "{}", [0.5], learned=None).p is None  # one seed has no spread
     assert claim.why == "paired by seed"
 
 

@@ -168,32 +168,32 @@ def test_finished_results_are_reused_and_shown(
     monkeypatch.setattr(reproduction, "EXPERIMENTS", ("fake",))
     monkeypatch.setattr(reproduction.importlib, "import_module", lambda name: module)
     shown: list[str] = []
-    first = reproduce("fake", Work(tmp_path, "toy", show=shown.append))
+    first = reproduce("fake", Work(tmp_path, "minutes", show=shown.append))
     assert ", device cpu, no text given, code " in str(first.settings["work"])
-    assert reproduce("fake", Work(tmp_path, "toy", show=shown.append)) == first
+    assert reproduce("fake", Work(tmp_path, "minutes", show=shown.append)) == first
     assert len(calls) == 1
     assert shown[-1] == "fake: done before"
     with pytest.MonkeyPatch.context() as patch:  # another version of the code
         patch.setattr(reproduction, "code_version", lambda *modules: "another")
-        reproduce("fake", Work(tmp_path, "toy", show=shown.append))
+        reproduce("fake", Work(tmp_path, "minutes", show=shown.append))
         assert shown[-3].startswith("fake: done again")
         assert len(calls) == 2
         calls.pop()
-    reproduce("fake", Work(tmp_path, "toy", seeds=(2, 3)))
-    reproduce("fake", Work(tmp_path, "toy", seeds=(2, 3)), again=True)
+    reproduce("fake", Work(tmp_path, "minutes", seeds=(2, 3)))
+    reproduce("fake", Work(tmp_path, "minutes", seeds=(2, 3)), again=True)
     assert len(calls) == 3
     (tmp_path / "fake.json").write_text("{", encoding="utf-8")
-    reproduce("fake", Work(tmp_path, "toy"))
+    reproduce("fake", Work(tmp_path, "minutes"))
     assert len(calls) == 4
     content = (tmp_path / "fake.json").read_bytes()
     (tmp_path / "fake.json").write_bytes(content.replace(b"F & G", b"F \xff G"))
-    write_report(Work(tmp_path, "toy", show=shown.append))
+    write_report(Work(tmp_path, "minutes", show=shown.append))
     assert shown[-1].startswith(f"{tmp_path}/fake.json: not a result of an experiment")
     shown.clear()
-    reproduce("fake", Work(tmp_path, "toy", show=shown.append))
+    reproduce("fake", Work(tmp_path, "minutes", show=shown.append))
     assert shown[0].startswith(f"{tmp_path}/fake.json: not a result of an experiment")
     assert len(calls) == 5
-    page = write_report(Work(tmp_path, "toy")).read_text(encoding="utf-8")
+    page = write_report(Work(tmp_path, "minutes")).read_text(encoding="utf-8")
     reader = Reader()
     reader.feed(page)
     assert "script" not in reader.tags
@@ -204,7 +204,23 @@ def test_finished_results_are_reused_and_shown(
     assert "machine: torch " in reader.text
     assert ("p = 0.012" in reader.text, "p = 0.3" in reader.text) == (True, True)
     # Nothing was run at another scale.
-    assert "F & G" not in write_report(Work(tmp_path, "minutes")).read_text(encoding="utf-8")
+    assert "F & G" not in write_report(Work(tmp_path, "toy")).read_text(encoding="utf-8")
+
+
+def test_the_scale_toy_decides_nothing_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = type("Module", (), {"TITLE": "F & G", "SECTION": "1", "run": staticmethod(fake)})
+    monkeypatch.setattr(reproduction, "EXPERIMENTS", ("fake",))
+    monkeypatch.setattr(reproduction.importlib, "import_module", lambda name: module)
+    work = Work(tmp_path, "toy")
+    assert "No claim is judged yet." in write_report(work).read_text(encoding="utf-8")
+    claims = reproduce("fake", work).claims
+    assert [claim.verdict for claim in claims] == [*["not decided"] * 3, "shown"]
+    assert {claim.p for claim in claims} == {None}
+    page = write_report(work).read_text(encoding="utf-8")
+    assert "Scale toy: each model is trained for three steps, so that nothing is learned." in page
+    assert "trends" not in page
 
 
 @pytest.mark.slow
@@ -356,6 +372,7 @@ def test_the_command_runs_experiments_and_rejects_wrong_options(
         (["all", "table2"], "all stands alone: it runs every experiment"),
         (["all", "tabel2"], "tabel2: no such experiment (did you mean 'table2'?)"),
         (["--list", "--rows", "A"], "--rows has no effect with --list"),
+        (["tabel2", "--list"], "tabel2: no such experiment (did you mean 'table2'?)"),
         ([], "--list"),
         (["table3", "--train", "a"], "--train needs --valid"),
         (["table3", "--seeds", "-1"], "0 or more"),
@@ -375,12 +392,25 @@ def test_the_command_runs_experiments_and_rejects_wrong_options(
     def fail(work: Work) -> Result:
         raise HeadwayError("it fails")
 
-    words = ["reproduce", "smoothing", "tying", "--out", str(out), "--scale", "paper"]
+    words = [
+        "reproduce",
+        "smoothing",
+        "tying",
+        "--out",
+        str(out),
+        "--scale",
+        "paper",
+        "--seeds",
+        "3",
+    ]
     with monkeypatch.context() as patch:
         patch.setattr("headway.paper.experiments.smoothing.run", fail)
         assert dispatch(words) == 1
     captured = capsys.readouterr()
     assert "headway: smoothing: it fails\n" in captured.err
+    assert captured.err.startswith(
+        "seed 3 alone: one training of each model has no interval, and decides nothing;"
+    )
     assert captured.out == f"{out / 'report.html'}\n"
     assert "Tied embeddings" in (out / "report.html").read_text(encoding="utf-8")
 

@@ -52,6 +52,8 @@ def test_each_lane_has_its_key_and_its_numbers(found: Explanation) -> None:
         assert float(product) == pytest.approx(found.products[j], abs=0.006)
         assert float(scaled) == pytest.approx(found.compatibilities[j], abs=0.006)
         assert weight == (f"{found.weights[j]:.3f}" if found.visible[j] else "hidden")
+    [legend] = [label.text for label in layout.labels if label.role == "legend"]
+    assert legend == "blue: positive; red: negative; the stronger, the larger"
     shown = [box.opacity for box in layout.boxes if box.role == "weight"]
     assert shown == pytest.approx(found.weights[found.visible])
 

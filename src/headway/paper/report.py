@@ -35,6 +35,7 @@ nav ol { columns: 2 18rem; column-gap: 3.5rem; padding-left: 1.3rem; }
 footer { margin-top: 4rem; font-size: 0.875rem; opacity: 0.8; }
 """
 
+TOY = "<p>Scale toy: each model is trained for three steps, so that nothing is learned. This page shows that the code runs.</p>"
 _PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -78,7 +79,10 @@ def html(results: Sequence[Result], scale: str, bases: Table, trainings: Table) 
         policy=POLICY,
         style=STYLE,
         paper=escape(PAPER),
-        overview=_overview(results) + _all_claims(results) + _table(bases),
+        overview=(TOY if scale == "toy" else "")
+        + _overview(results)
+        + _all_claims(results)
+        + _table(bases),
         sections="\n".join([*map(_section, results), _table(trainings) if trainings.rows else ""]),
         footer=escape(footer),
     )
@@ -93,7 +97,8 @@ def _overview(results: Sequence[Result]) -> str:
         f' <span class="small">{escape(_tally(r.claims))}</span></li>'
         for r in results
     )
-    return f"<p>Of {total} claims: {counted}. {_judge_together(results)}</p><nav><ol>{items}</ol></nav>"
+    found = f"Of {total} claims: {counted}." if total else "No claim is judged yet."
+    return f"<p>{found} {_judge_together(results)}</p><nav><ol>{items}</ol></nav>"
 
 
 def _all_claims(results: Sequence[Result]) -> str:

@@ -73,7 +73,9 @@ def trend_claim(
         found,
         why,
         section,
-        p_value(differences, spread) if expected in ("more", "less") else None,
+        p_value(differences, spread)
+        if expected in ("more", "less") and len(differences) > 1
+        else None,
     )
 
 

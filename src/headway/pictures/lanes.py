@@ -63,6 +63,8 @@ def lanes(found: Explanation) -> Picture:
     labels.append(Label(text, v_left - GAP / 2, bottom, anchor="end", role="output"))
     boxes += _strip(found.output, v_left, bottom, size["v"], "output")
     middles = k_left + STRIP[0] / 2, v_left + STRIP[0] / 2
+    legend = "blue: positive; red: negative; the stronger, the larger"
+    labels.append(Label(legend, k_left, bottom + 24, CAPTION_SIZE, is_pale=True, role="legend"))
     lines = [
         Line(middles[0], top + 9, middles[0], first - 30, is_arrow=True, color=PALE, role="q"),
         Line(
@@ -73,7 +75,7 @@ def lanes(found: Explanation) -> Picture:
         f"{found.title}, from {found.query}",
         "From left to right: each key, its product with the query, the scaled product, the softmax weight and"
         " the value. Below: the sum of the values, each multiplied by its weight.",
-        Layout(v_left + STRIP[0], bottom + 14, labels, boxes),
+        Layout(v_left + STRIP[0], bottom + 34, labels, boxes),
         lines=lines,
     )
 

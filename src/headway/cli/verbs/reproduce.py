@@ -48,7 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=(),
         metavar="N",
-        help="seeds of each training (default: 1 2 3; at toy: 1 2)",
+        help="the seeds themselves, of which each is a training (default: 1 2 3; at toy: 1 2)",
     )
     parser.add_argument(
         "--rows", metavar="A,C,big", help="train only these groups of rows of table3, and its base"
@@ -89,21 +89,21 @@ def run(args: argparse.Namespace) -> int:
     from headway.paper.table3_rows import GROUPS
     from headway.training.storage.run_lock import RunLock
 
-    if args.list:
-        if args.rows:
-            usage_error("--rows has no effect with --list, which lists whole experiments")
-        print(list_experiments(args.scale, len(args.seeds) or 3))
-        return 0
     names = ALL if args.what == ["all"] else args.what
-    if not names:
-        usage_error(
-            "give the name of an experiment, or all; headway reproduce --list prints the names"
-        )
     for name in names:
         if name not in (*EXPERIMENTS, "all"):
             usage_error(
                 f"{name}: no such experiment{suggest(name, EXPERIMENTS)}; --list names them, with their sections of the paper"
             )
+    if args.list:
+        if args.rows:
+            usage_error("--rows has no effect with --list, which lists whole experiments")
+        print(list_experiments(args.scale, len(args.seeds) or 3))
+        return 0
+    if not names:
+        usage_error(
+            "give the name of an experiment, or all; headway reproduce --list prints the names"
+        )
     if "all" in names:
         usage_error("all stands alone: it runs every experiment")
     if bool(args.train) != bool(args.valid) or (args.test and not args.train):
@@ -131,6 +131,11 @@ def run(args: argparse.Namespace) -> int:
 
         corpus = Bitext.read(args.train, args.valid, args.test or ())
     work = Work(args.out, args.scale, args.seeds, show, args.processes, corpus, rows, device)
+    if len(work.seeds) == 1:
+        show(
+            f"seed {work.seeds[0]} alone: one training of each model has no interval, and decides nothing; --seeds 1 2 3"
+            " are three"
+        )
     failed = 0
     work.directory.mkdir(parents=True, exist_ok=True)
     with RunLock(work.directory):
