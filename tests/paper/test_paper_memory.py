@@ -58,6 +58,26 @@ def test_a_story_alone_equals_the_same_story_in_a_batch() -> None:
     torch.testing.assert_close(model(padded, questions)[:1], model(STORY, QUESTION))
 
 
+def random_data(count: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    torch.manual_seed(4)
+    return (
+        torch.randint(1, 11, (count, 3, 5)),
+        torch.randint(1, 11, (count, 4)),
+        torch.randint(1, 11, (count,)),
+    )
+
+
+def test_training_leaves_padding_without_effect() -> None:
+    model, data = make(), random_data(32)
+    train_network(model, data, 4)
+    for table in (*model.words, *model.times):
+        assert not table.weight[0].any()
+    story_BSW, question_BQ, _ = data
+    padded_BSW = torch.nn.functional.pad(story_BSW, (0, 3, 0, 2))
+    padded_BQ = torch.nn.functional.pad(question_BQ, (0, 3))
+    torch.testing.assert_close(model(padded_BSW, padded_BQ), model(story_BSW, question_BQ))
+
+
 @pytest.mark.parametrize("facts", [1, 2])
 def test_the_story_holds_the_answer(facts: Facts) -> None:
     questions = make_questions(facts, 200, 7)

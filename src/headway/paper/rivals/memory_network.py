@@ -66,7 +66,9 @@ class MemoryNetwork(nn.Module):
             weights_BS = scores_BS.masked_fill(~real_BS, -torch.inf).softmax(1)  # equation 1
             # Equation 2, and u^(k+1) = u^k + o^k.
             state_BD = state_BD + (weights_BS[:, None] @ output_BSD)[:, 0]
-        answers_VD = self.words[-1].get_parameter("weight")  # W^T
+        words_VD = self.words[-1].get_parameter("weight")
+        # W^T; its row 0 is a constant, because training must not change the embedding of padding (section 4.2).
+        answers_VD = nn.functional.pad(words_VD[1:], (0, 0, 1, 0))
         return state_BD @ answers_VD.T  # equation 3, before its softmax
 
 
