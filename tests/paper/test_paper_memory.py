@@ -1,9 +1,11 @@
 """End-to-end memory networks against their equations, and the stories that they answer questions about."""
 
+import copy
 from pathlib import Path
 
 import pytest
 import torch
+from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from headway.paper.experiments import rivals_stories
 from headway.paper.rivals.memory_network import MemoryNetwork, count_right, train_network
@@ -76,6 +78,37 @@ def test_training_leaves_padding_without_effect() -> None:
     padded_BSW = torch.nn.functional.pad(story_BSW, (0, 3, 0, 2))
     padded_BQ = torch.nn.functional.pad(question_BQ, (0, 3))
     torch.testing.assert_close(model(padded_BSW, padded_BQ), model(story_BSW, question_BQ))
+
+
+@pytest.mark.parametrize(("count", "is_clipped"), [(1, False), (64, True)])
+def test_the_first_step_has_the_papers_rate_and_a_gradient_of_at_most_40(
+    count: int, is_clipped: bool
+) -> None:
+    model, data = make(), random_data(count)
+    before = copy.deepcopy(model)
+    story_BSW, question_BQ, answer_B = data
+    loss = -before(story_BSW, question_BQ).log_softmax(1)[range(count), answer_B].sum()
+    gradients = torch.autograd.grad(loss, [*before.parameters()])
+    norm = torch.cat([gradient.flatten() for gradient in gradients]).norm().item()
+    assert (norm > 80) == is_clipped
+    assert (norm < 20) != is_clipped
+    train_network(model, data, 1, count)
+    share = 40 / norm if is_clipped else 1.0
+    for new, old, gradient in zip(model.parameters(), before.parameters(), gradients, strict=True):
+        torch.testing.assert_close(new, old - 0.01 * share * gradient)
+
+
+def test_the_rate_is_halved_after_each_quarter_of_the_epochs() -> None:
+    rates: list[float] = []
+    hook = register_optimizer_step_pre_hook(
+        lambda optimizer, *_: rates.append(optimizer.param_groups[0]["lr"])
+    )
+    try:
+        train_network(make(), random_data(6), 12, 2)
+    finally:
+        hook.remove()
+    quarter = 3 * 3  # three epochs of three steps
+    assert rates == [0.01] * quarter + [0.005] * quarter + [0.0025] * quarter + [0.00125] * quarter
 
 
 @pytest.mark.parametrize("facts", [1, 2])
