@@ -285,6 +285,31 @@ def test_bytenet_follows_its_figures() -> None:
         torch.testing.assert_close(found[i], model.output(model.last(x_i.relu()).relu()))
 
 
+def test_bytenet_unfolds_over_six_fifths_of_the_source_alone_and_in_a_batch() -> None:
+    model = make(ByteNet)
+    lengths = {10: 12, 12: 15, 25: 30, 40: 48}
+    torch.manual_seed(2)
+    source = torch.randint(2, 20, (len(lengths), 40))
+    target = torch.randint(2, 20, (len(lengths), 50))
+    inside = torch.arange(40) < torch.tensor([*lengths])[:, None]
+    together = model(source, target, inside.long())
+    columns = model.start(source, inside.long())["columns"]
+    assert columns.any(-1).sum(1).tolist() == [*lengths.values()]
+    for row, (length, unfolded) in enumerate(lengths.items()):
+        alone = source[row : row + 1, :length]
+        assert model.start(alone)["columns"].size(1) == unfolded
+        torch.testing.assert_close(model(alone, target[row : row + 1])[0], together[row])
+
+
+def test_the_dilation_doubles_in_five_blocks_and_begins_again() -> None:
+    model = ByteNet(replace(CONFIG, num_encoder_layers=6, num_decoder_layers=6))
+    dilations = (1, 2, 4, 8, 16, 1)
+    assert [block.convolution.offsets for block in model.encoder] == [[-d, 0, d] for d in dilations]
+    assert [block.convolution.offsets for block in model.decoder] == [
+        [-2 * d, -d, 0] for d in dilations
+    ]
+
+
 def convolve_image(
     kernel: Tensor, image: list[list[Tensor]], row: int, column: int
 ) -> Tensor | float:

@@ -7,7 +7,7 @@ Linear Time", https://arxiv.org/abs/1610.10099. The paper of the Transformer nam
 Shapes: B batch, S source length, T target length, D d_model, N hypotheses.
 """
 
-import math
+from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -18,8 +18,17 @@ from headway.kernels.visibility import Segments, SegmentsLike
 from headway.model.mixers import Convolution
 from headway.paper.rivals.rival import Rival, RivalState, real_positions
 
-LENGTH_RATIO = 1.2  # a of section 3.2, for English to German; b is 0
 DILATIONS = (1, 2, 4, 8, 16)  # of the layers in turn: section 3.4
+
+Length = TypeVar("Length", int, Tensor)
+
+
+def unfolded_length(length: Length) -> Length:
+    """Return ceil(a s + b) for a source of length s, with a = 6/5, for English to German, and b = 0 (section 3.2).
+
+    In integers: 1.2 s is a little more than its value in float32, and so its ceiling would be one too large for s = 25.
+    """
+    return (6 * length + 4) // 5
 
 
 class Block(nn.Module):
@@ -85,11 +94,8 @@ class ByteNet(Rival):
         The columns after the source start from zeros, and those after ceil(a s) are absent.
         """
         real_BS = real_positions(source_BS, source_segments)
-        lengths_B = (real_BS.sum(1) * LENGTH_RATIO).ceil().long()
-        column_U = torch.arange(
-            math.ceil(LENGTH_RATIO * source_BS.size(1)), device=source_BS.device
-        )
-        inside_BU = column_U < lengths_B[:, None]
+        column_U = torch.arange(unfolded_length(source_BS.size(1)), device=source_BS.device)
+        inside_BU = column_U < unfolded_length(real_BS.sum(1))[:, None]
         embedded_BSD = self.source_embedding(source_BS) * real_BS[..., None]
         missing = len(column_U) - source_BS.size(1)
         x_BUD = nn.functional.pad(embedded_BSD, (0, 0, 0, missing))
