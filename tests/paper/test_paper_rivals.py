@@ -18,13 +18,14 @@ from headway.paper.experiments import rivals
 from headway.paper.experiments.rivals import RIVALS
 from headway.paper.reproduction import reproduce
 from headway.paper.results import Claim
+from headway.paper.rivals import convolutional
 from headway.paper.rivals.bytenet import ByteNet
 from headway.paper.rivals.convolutional import ConvolutionalTranslator, scale_gradient
 from headway.paper.rivals.neural_gpu import COLUMNS, ConvolutionalUnit, NeuralGPU
 from headway.paper.rivals.padded_feed import PaddedFeed
 from headway.paper.rivals.recurrent import GatedUnit, RecurrentTranslator
 from headway.paper.rivals.rival import Rival
-from headway.paper.rivals.training import PLAIN, score_rival
+from headway.paper.rivals.training import PLAIN, score_rival, translate
 from headway.paper.running import scoring
 from headway.paper.running.bitext import Bitext
 from headway.paper.running.work import Work
@@ -250,6 +251,56 @@ def test_the_gradient_is_scaled_and_the_value_is_not() -> None:
     torch.testing.assert_close(x.grad, torch.tensor([0.75, 0.75]))
 
 
+def test_the_encoder_learns_from_the_mean_over_the_decoders_layers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    gradients = []
+    for _ in range(2):
+        model = make(ConvolutionalTranslator)
+        model(SOURCE, TARGET, SEGMENTS).logsumexp(-1).sum().backward()
+        gradients.append({name: p.grad for name, p in model.named_parameters()})
+        monkeypatch.setattr(convolutional, "scale_gradient", lambda x, factor: x)
+    scaled, plain = gradients
+    for name in scaled:
+        if name.startswith(("encoder", "into_encoder", "out_of_encoder")):
+            torch.testing.assert_close(scaled[name], plain[name] / CONFIG.num_decoder_layers)
+        elif not name.startswith("source"):  # word embeddings have a gradient that is not scaled
+            torch.testing.assert_close(scaled[name], plain[name])
+
+
+def test_convs2s_drops_embeddings_inputs_of_convolutions_and_the_decoders_output() -> None:
+    """Section 4.2 of its paper; the residual of a block has no dropout."""
+    rate = 0.4
+    model = make(lambda config: ConvolutionalTranslator(replace(config, dropout=rate))).train()
+    inputs: dict[str, Tensor] = {}
+    outputs: dict[str, Tensor] = {}
+
+    def note(name: str) -> Callable[[torch.nn.Module, tuple[Tensor], Tensor], None]:
+        def hook(_module: torch.nn.Module, arguments: tuple[Tensor], output: Tensor) -> None:
+            inputs[name], outputs[name] = arguments[0], output
+
+        return hook
+
+    for name, module in model.named_modules():
+        if "parametrizations" not in name:  # these are no layers
+            module.register_forward_hook(note(name))
+    torch.manual_seed(6)
+    model(SOURCE, TARGET)
+    blocks = [f"encoder.{i}" for i in range(2)] + [f"decoder.{i}" for i in range(3)]
+    sites = [(inputs[block], inputs[f"{block}.convolution"]) for block in blocks]
+    for side, layers in (("source", "encoder"), ("target", "decoder")):
+        embedded = outputs[f"{side}_embedding"] + outputs[f"{side}_positions"]
+        sites.append((embedded, inputs[f"into_{layers}"]))
+    sites.append((outputs["out_of_decoder"], inputs["output"]))
+    for before, after in sites:
+        kept = after != 0
+        assert (~kept).double().mean().item() == pytest.approx(rate, abs=0.1)
+        torch.testing.assert_close(after, before / (1 - rate) * kept)
+    for block in blocks:
+        expected = (outputs[f"{block}.convolution"] + inputs[block]) * 0.5**0.5
+        torch.testing.assert_close(outputs[block], expected)
+
+
 def test_bytenet_follows_its_figures() -> None:
     model = make(ByteNet)
     assert isinstance(model, ByteNet)
@@ -434,14 +485,52 @@ def test_rivals_read_the_sentences_of_the_steps_of_a_packed_training(tmp_path: P
         assert padded.gradient_norm == pytest.approx(packed.gradient_norm, rel=1e-3)
 
 
-def test_the_transformer_is_searched_as_its_rivals_are(tmp_path: Path) -> None:
-    """Its lines are not changed before the search: the rivals' search would translate the same subwords."""
-    test = (("ÄB 56% {x}", "c d"), ("https://a.b c", "e"))
+def prepare_pairs(
+    folder: Path, test: tuple[tuple[str, str], ...]
+) -> tuple[PreparedData, list[Path], TextConfig]:
+    """Prepare a few pairs of letters; returns them, the files of the test pairs and the settings."""
     pairs = tuple((f"a {c} 56%", f"d {c} 56 %") for c in "fghijklmnopq")
     corpus = Bitext("text", pairs, pairs[:1], test, ("en", "de"))
     text = TextConfig(vocab_size=290, drop_leaks=False)
-    prepared, files = corpus.prepare(tmp_path, text)
-    data = PreparedData.open(prepared)
+    prepared, files = corpus.prepare(folder, text)
+    return PreparedData.open(prepared), files, text
+
+
+def test_the_batches_of_a_step_have_a_quarter_of_its_tokens(tmp_path: Path) -> None:
+    work = Work(tmp_path, scale="toy")
+    config = work.published_base
+    data = PreparedData.open(work.corpus.prepare(tmp_path / "data", config.text)[0])
+    quarter = config.training.batch_tokens // 4
+    feed = PaddedFeed(data, config.training, torch.device("cpu"))
+    for _ in range(5):
+        batches = feed.next().batches
+        longest = [max(batch.source.size(1), batch.target.size(1)) for batch in batches]
+        padded = [
+            len(batch.source) * length for batch, length in zip(batches, longest, strict=True)
+        ]
+        assert max(padded) <= quarter
+        # A batch that is not the last has no place for one more sentence.
+        assert all(
+            size + length > quarter for size, length in zip(padded[:-1], longest[:-1], strict=True)
+        )
+
+
+def test_a_text_is_translated_alone_as_beside_a_longer_one(tmp_path: Path) -> None:
+    texts = ["a f 56%", "g h a", "a q 56% a p 56% a o n m l k"]
+    data, *_ = prepare_pairs(tmp_path, tuple((text, "d") for text in texts))
+    size = data.tokenizer.source_vocab_size
+    shape = replace(CONFIG, source_vocab_size=size, target_vocab_size=size)
+    torch.manual_seed(5)
+    model = ConvolutionalTranslator(shape).eval()
+    alone = [translate(model, data.tokenizer, [text])[0] for text in texts]
+    assert len(set(alone)) == len(texts)
+    assert translate(model, data.tokenizer, texts) == alone
+
+
+def test_the_transformer_is_searched_as_its_rivals_are(tmp_path: Path) -> None:
+    """Its lines are not changed before the search: the rivals' search would translate the same subwords."""
+    test = (("ÄB 56% {x}", "c d"), ("https://a.b c", "e"))
+    data, files, text = prepare_pairs(tmp_path, test)
     size = data.tokenizer.source_vocab_size
     torch.manual_seed(1)
     shape = ModelConfig(

@@ -109,7 +109,7 @@ class ConvolutionalTranslator(Rival):
         x_BSD = self.into_encoder(embedded_BSD)
         for block in self.encoder:
             x_BSD = block(x_BSD, segments)
-        # Each layer of the decoder sends a gradient here: their mean goes on (section 3.5).
+        # Each layer of the decoder sends a gradient here: their mean goes on (section 3.4).
         z_BSD = scale_gradient(self.out_of_encoder(x_BSD), 1 / len(self.decoder))
         return RivalState(keys=z_BSD, values=z_BSD + embedded_BSD, real=real_BS)
 
