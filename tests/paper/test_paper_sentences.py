@@ -1,5 +1,6 @@
 """The structured self-attentive sentence embedding: against its paper's equations, and in a batch."""
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
@@ -8,8 +9,10 @@ import torch
 from torch import Tensor
 
 from headway.config import Config, ModelConfig, TrainingConfig
+from headway.paper.experiments import classification
 from headway.paper.rivals import classifying
 from headway.paper.rivals.self_attentive import HOPS, SelfAttentiveClassifier, penalty
+from headway.paper.running.work import Work
 from headway.training.steps.feed import Feed
 
 CONFIG = ModelConfig(
@@ -116,6 +119,24 @@ def test_the_penalty_is_zero_where_each_hop_looks_at_one_token_of_its_own() -> N
     assert penalty(same).item() == 6  # each of 6 pairs of different hops overlaps by 1
     even = torch.full((1, 5), 0.2).double()
     assert penalty(even).item() == pytest.approx((1 - 0.2) ** 2)
+
+
+def test_the_perceptron_has_the_dropout_of_the_configuration() -> None:
+    model = make(1).train()
+    found: list[Tensor] = []
+    model.perceptron[1].register_forward_hook(lambda module, inputs, output: found.append(output))
+    model.perceptron[3].register_forward_pre_hook(lambda module, inputs: found.append(inputs[0]))
+    model(ONE.repeat(30, 1), (ONE != 22).long().repeat(30, 1))
+    hidden, read = found
+    kept = read[hidden != 0] != 0
+    assert (~kept).double().mean().item() == pytest.approx(CONFIG.dropout, abs=0.1)
+    torch.testing.assert_close(read[hidden != 0], hidden[hidden != 0] / 0.7 * kept)
+
+
+def test_the_classifiers_train_with_the_dropout_that_the_report_names(tmp_path: Path) -> None:
+    for scale in ("toy", "minutes", "hours"):
+        dropout = classification.settings(Work(tmp_path, scale)).model.dropout
+        assert f"dropout of {dropout} " in SelfAttentiveClassifier.departs
 
 
 def test_training_lowers_the_penalty(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,8 @@
 """An RNN encoder-decoder with additive attention.
 
 Bahdanau, Cho & Bengio, 2015, "Neural Machine Translation by Jointly Learning to Align and Translate",
-https://arxiv.org/abs/1409.0473. The paper of the Transformer names it in sections 1, 2 and 3.2.1.
+https://arxiv.org/abs/1409.0473. The paper of the Transformer names it in sections 1, 3, 3.2.1 and
+3.2.3.
 
 Shapes: B batch, S source length, T target length, D d_model, A annotations' width 2 D, N hypotheses.
 """
