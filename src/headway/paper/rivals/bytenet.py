@@ -26,7 +26,7 @@ Length = TypeVar("Length", int, Tensor)
 def unfolded_length(length: Length) -> Length:
     """Return ceil(a s + b) for a source of length s, with a = 6/5, for English to German, and b = 0 (section 3.2).
 
-    In integers: 1.2 s is a little more than its value in float32, and so its ceiling would be one too large for s = 25.
+    In integers, because the float32 next to 1.2 is a little larger, and 25 times it would be rounded up to 31.
     """
     return (6 * length + 4) // 5
 
