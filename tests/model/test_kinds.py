@@ -6,7 +6,6 @@ import math
 import os
 import random
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -21,8 +20,6 @@ from headway.inference.sentence_encoder import SentenceEncoder
 from headway.inference.text_classifier import TextClassifier
 from headway.inference.text_generator import TextGenerator, perplexity
 from headway.model import Classifier, LanguageModel, Transformer, make_model
-from headway.paper.experiments import classification
-from headway.paper.running.work import Work
 from headway.text.batches import fixed_shape, make_batch
 from headway.text.class_labels import LabelTokenizer, load_tokenizer
 from headway.text.examples import Example, prepare_examples, prepare_lines, read_examples
@@ -445,17 +442,3 @@ def test_labels_are_saved_and_unknown_labels_are_rejected(data, tmp_path):
     one[0].write_text("red\ta text\n")
     with pytest.raises(HeadwayError, match="two labels or more"):
         prepare_examples(one, one, tmp_path / "out", TextConfig(vocab_size=290))
-
-
-@pytest.mark.slow
-def test_the_experiment_runs_at_toy_size_and_is_not_repeated(tmp_path):
-    work = Work(tmp_path, scale="toy")
-    result = classification.run(work)
-    assert len(result.tables[0].rows) == 6
-    assert len(result.claims) == 2
-    pairs = classification.make_tasks(work)[1].examples
-    assert {len(example.parts) for example in pairs} == {2}
-    assert 0.3 < sum(example.label == "another" for example in pairs) / len(pairs) < 0.6
-    began = time.process_time()
-    assert classification.run(work).tables == result.tables
-    assert time.process_time() - began < 3  # nothing is trained again

@@ -4,6 +4,7 @@ import base64
 import importlib
 import os
 import re
+import time
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
@@ -14,6 +15,7 @@ from headway.cli.main import dispatch
 from headway.config import Config
 from headway.errors import HeadwayError
 from headway.paper import report, reproduction
+from headway.paper.experiments import classification
 from headway.paper.experiments.table3 import plan_trials as plan_table3
 from headway.paper.reproduction import EXPERIMENTS, TRAININGS, reproduce, write_report
 from headway.paper.results import Claim, Result, Table
@@ -53,6 +55,20 @@ def test_an_experiment_runs_at_toy_size(name: str, folder: Path) -> None:
         assert result.claims
         decided = [claim for claim in result.claims if "seed" not in claim.why]
         assert not any(claim.verdict == "does not" for claim in decided)
+
+
+@pytest.mark.slow
+def test_both_encoders_classify_at_toy_size_and_are_not_trained_again(tmp_path: Path) -> None:
+    work = Work(tmp_path, "toy")
+    result = classification.run(work)
+    assert len(result.tables[0].rows) == 6
+    assert len(result.claims) == 2
+    pairs = classification.make_tasks(work)[1].examples
+    assert {len(example.parts) for example in pairs} == {2}
+    assert 0.3 < sum(example.label == "another" for example in pairs) / len(pairs) < 0.6
+    began = time.process_time()
+    assert classification.run(work).tables == result.tables
+    assert time.process_time() - began < 3  # nothing is trained again
 
 
 @pytest.mark.slow
