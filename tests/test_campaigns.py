@@ -20,6 +20,7 @@ def run_campaign(script: str, *words: str) -> str:
     return result.stdout
 
 
+@pytest.mark.slow
 def test_no_package_of_the_run_time_is_under_the_gpl() -> None:
     assert "under the GPL or AGPL: 0" in run_campaign("supply_chain.py", "--pip-audit", "/nowhere")
 

@@ -103,6 +103,7 @@ def run(example: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 def test_the_tensors_of_the_example_have_the_shapes_beside_them() -> None:
     found = run(EXAMPLES[0])
     shapes = re.findall(r"^(\w+) = .*# \[(\d.*)\]$", EXAMPLES[0], re.MULTILINE)
@@ -117,6 +118,7 @@ def build(example: str) -> Transformer:
     return model
 
 
+@pytest.mark.slow
 def test_the_models_have_as_many_parameters_as_theirs() -> None:
     """Their numbers follow from their layers: maps with or without biases, norms, and tied matrices."""
     d, f = 512, 2048

@@ -34,6 +34,7 @@ def position(name: str) -> int:
     return PACKAGES.index(parts[1]) if len(parts) > 1 and parts[1] in PACKAGES else -1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
 def test_a_package_imports_only_from_packages_above(path: Path) -> None:
     here = path.relative_to(SOURCE).with_suffix("").parts[0]
@@ -53,6 +54,7 @@ def test_verbs_import_nothing_heavy_at_the_top(path: Path) -> None:
         assert not name.startswith(("torch", "numpy", "rich", "sacrebleu", "sentencepiece"))
 
 
+@pytest.mark.slow
 def test_only_its_verb_imports_the_paper() -> None:
     for path in FILES:
         if (
@@ -62,6 +64,7 @@ def test_only_its_verb_imports_the_paper() -> None:
             assert not [n for n in imports(path) if n.startswith("headway.paper")], path
 
 
+@pytest.mark.slow
 def test_no_files_import_each_other_in_a_circle() -> None:
     names = {
         ".".join(("headway", *path.relative_to(SOURCE).with_suffix("").parts)): path
@@ -86,6 +89,7 @@ PROCESS_WIDE = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_no_library_code_changes_the_process() -> None:
     # Commands call these; experiments are commands, and callers of random_numbers.py restore generators.
     # What forking.py changes are forked processes that would wait forever.
@@ -109,6 +113,7 @@ def test_search_knows_no_model() -> None:
             assert not name.startswith(("headway.model", "headway.kernels")), f"{path}: {name}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "package", ["documents", "exchange", "inference", "paper", "text", "training"]
 )
@@ -143,6 +148,7 @@ def test_training_does_not_print() -> None:
             assert not (called and node.func.id == "print"), path.name
 
 
+@pytest.mark.slow
 def test_no_file_is_pickled() -> None:
     for path in FILES:
         assert not imports(path) & {"pickle", "dill", "joblib"}, path.name
@@ -154,6 +160,7 @@ def test_no_file_is_pickled() -> None:
         assert "torch.save(" not in text, path.name
 
 
+@pytest.mark.slow
 def test_private_interfaces_of_others_are_listed() -> None:
     """docs/versions.md says of each what happens where it is missing."""
     trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
@@ -194,6 +201,7 @@ def test_durations_are_measured_with_a_clock_that_does_not_jump() -> None:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_one_function_writes_safetensors_files() -> None:
     # `save_tensors` gives them the permissions of other files; safetensors itself does not.
     writers = [path.name for path in FILES if "safetensors.torch.save_file" in imports(path)]

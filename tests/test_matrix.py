@@ -51,6 +51,7 @@ def test_tests_are_counted_once(tmp_path: Path) -> None:
     assert found["reasons"] == {"no GPU": 1}
 
 
+@pytest.mark.slow
 def test_a_missing_interpreter_is_named_and_tried_again(tmp_path: Path) -> None:
     command = [sys.executable, ROOT / "tests" / "outside" / "matrix.py", "2.99:2.13.0", "--folder", tmp_path]  # fmt: skip
     for _ in range(2):

@@ -139,6 +139,7 @@ def test_a_server_binds_this_machine_only_and_writes_nothing_down(
         assert word not in server.text() + metrics
 
 
+@pytest.mark.slow
 def test_an_error_of_ours_tells_no_text(
     model_directory: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -99,6 +99,7 @@ def test_layers_that_cannot_be_counted_are_rejected(setting):
         forward_flop(shape(**setting), [5], [7])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", TEXTS)
 def test_random_sentences_have_realistic_lengths(text):
     source, target = draw_lengths(text, 5000, 200, seed=3)
@@ -111,6 +112,7 @@ def test_random_sentences_have_realistic_lengths(text):
     assert all(s[-1] == 1 and 1 not in s[:-1] and V - 1 not in s for s in drawn)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("precision", ["fp32", "int8"])
 def test_a_model_that_never_ends_runs_to_its_length_limits(precision):
     torch.manual_seed(1)

@@ -1,5 +1,6 @@
 """What a GPU computes is compared with the processor; here the GPU's engine runs on the processor."""
 
+import pytest
 import torch
 
 from headway.checks.device_check import compare_with_processor, gradient_distance
@@ -17,6 +18,7 @@ def translator_of(tokenizer: Tokenizer, seed: int = 3) -> Translator:
     return translator
 
 
+@pytest.mark.slow
 def test_the_engine_of_a_gpu_agrees_with_the_processor(tokenizer: Tokenizer) -> None:
     sources = tokenizer.encode_source(sentences(9, seed=1))
     findings = list(compare_with_processor(translator_of(tokenizer), sources))
@@ -24,6 +26,7 @@ def test_the_engine_of_a_gpu_agrees_with_the_processor(tokenizer: Tokenizer) -> 
     assert len(findings) == 4
 
 
+@pytest.mark.slow
 def test_another_model_in_the_engine_is_detected(tokenizer: Tokenizer) -> None:
     sources = tokenizer.encode_source(sentences(9, seed=1))
     translator = translator_of(tokenizer)
@@ -35,6 +38,7 @@ def test_another_model_in_the_engine_is_detected(tokenizer: Tokenizer) -> None:
     assert passed == [False, False, True, True]  # both searches
 
 
+@pytest.mark.slow
 def test_other_gradients_are_detected(tokenizer: Tokenizer) -> None:
     sources, targets = (
         encode(sentences(5, seed=1))
@@ -47,6 +51,7 @@ def test_other_gradients_are_detected(tokenizer: Tokenizer) -> None:
     assert gradient_distance(ours, theirs, sources, targets) > 1e-3
 
 
+@pytest.mark.slow
 def test_a_check_on_the_processor_compares_nothing(tokenizer: Tokenizer) -> None:
     from headway.checks import self_check
 

@@ -18,6 +18,7 @@ from headway.kernels import library
 from support.command import BIN, headway
 
 
+@pytest.mark.slow
 def test_help_takes_less_than_a_third_of_a_second() -> None:
     times = []
     for _ in range(5):
@@ -156,6 +157,7 @@ def test_a_mistake_gives_an_error_of_one_line(
     assert printed.out == ""
 
 
+@pytest.mark.slow
 def test_the_process_of_a_mistake_prints_what_main_prints() -> None:
     result = headway("translate", "m", "--beam", "2")
     assert result.returncode == 2
@@ -164,6 +166,7 @@ def test_the_process_of_a_mistake_prints_what_main_prints() -> None:
     assert result.stdout == ""
 
 
+@pytest.mark.slow
 def test_a_mistake_is_reported_before_torch_is_imported() -> None:
     mistakes = [
         (["train", "run", "--preset", "tinny"], 2),
@@ -208,6 +211,7 @@ def test_an_impossible_setting_is_reported_before_anything_is_compiled(tmp_path:
     assert not (tmp_path / "cache").exists()
 
 
+@pytest.mark.slow
 def test_info_lists_how_a_preset_departs_from_the_paper(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -257,6 +261,7 @@ def test_no_verb_shows_help_and_fails() -> None:
     assert "usage: headway" in result.stdout
 
 
+@pytest.mark.slow
 def test_printed_settings_can_be_read_again(tmp_path: Path) -> None:
     file = tmp_path / "tiny.toml"
     printed = headway("config", "--preset", "tiny", "--model.dropout", "0.3").stdout

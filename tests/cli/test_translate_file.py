@@ -411,6 +411,7 @@ def test_evaluate_overwrites_no_text_and_ignores_no_option(
     assert reference.read_bytes() == source.read_bytes() != b""
 
 
+@pytest.mark.slow
 def test_a_stopped_evaluation_leaves_an_older_file_as_it_was(
     model_directory: Path, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -433,6 +434,7 @@ def test_a_stopped_evaluation_leaves_an_older_file_as_it_was(
         dispatch([*words, "--output", str(tmp_path / "link")])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [[], ["--workers", "2"], ["--part", "2/2"]], ids=" ".join)
 def test_a_glossary_without_a_term_of_the_text_is_named(
     words: list[str],
@@ -463,6 +465,7 @@ def test_a_glossary_without_a_term_of_the_text_is_named(
             assert "no term of" not in capfd.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_glossary_decides_terms_and_belongs_to_what_a_resume_checks(
     model_directory: Path, source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -100,6 +100,7 @@ def test_more_parts_than_windows_and_an_empty_input(
     assert (tmp_path / "none.gz").read_bytes() == gzip.compress(b"", mtime=0)
 
 
+@pytest.mark.slow
 @needs_workers
 @pytest.mark.parametrize("is_repeated", [False, True])
 def test_a_window_whose_worker_is_killed_is_done_again_once(
@@ -176,6 +177,7 @@ def test_a_parent_that_is_killed_goes_on_with_the_same_bytes(
     assert out.read_bytes() == whole
 
 
+@pytest.mark.slow
 @needs_workers
 def test_control_c_ends_the_workers_and_the_same_command_goes_on(
     whole: bytes,
@@ -246,6 +248,7 @@ def test_a_join_that_is_killed_anywhere_is_done_again(
     assert 14 < moment < 99
 
 
+@pytest.mark.slow
 def test_finished_parts_say_what_is_missing_and_a_finished_output_is_left_alone(
     whole: bytes,
     model_directory: Path,
@@ -305,6 +308,7 @@ def join(path: Path) -> None:
     assert output_parts.join_parts(path, {"model": "x"}, 3) == []
 
 
+@pytest.mark.slow
 def test_processes_that_join_at_the_same_time_do_no_harm(tmp_path: Path) -> None:
     path, texts = tmp_path / "out", [f"{number}\n" * 200_000 for number in range(3)]
     finish_parts(path, texts)
@@ -332,6 +336,7 @@ def test_parts_that_are_joined_while_they_are_read_are_finished(
     assert path.read_text() == "a\nb\nc\n"
 
 
+@pytest.mark.slow
 def test_a_join_waits_for_a_process_that_has_just_finished(tmp_path: Path) -> None:
     path = tmp_path / "out"
     finish_parts(path, ["a\n", "b\n", "c\n"])
@@ -344,6 +349,7 @@ def test_a_join_waits_for_a_process_that_has_just_finished(tmp_path: Path) -> No
     assert path.read_text() == "a\nb\nc\n"
 
 
+@pytest.mark.slow
 def test_a_second_process_of_the_same_part_is_refused(
     model_directory: Path, source: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -98,6 +98,7 @@ def test_the_test_set_is_large_and_has_the_kinds_of_the_training_set():
         assert abs(shares[kind] / len(test) - training_shares[kind] / len(train)) < 0.015
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pair", [("en", "fr"), ("de", "en"), ("ja", "en")])
 def test_a_source_has_one_target_in_every_corpus(pair):
     targets = {}
@@ -129,6 +130,7 @@ def test_intervals_have_the_same_years_and_numbers_the_same_digits(examples):
             assert digits[0] == digits[1], e
 
 
+@pytest.mark.slow
 def test_sentences_end_as_sentences_and_do_not_repeat_a_filling():
     for pair in (("de", "fr"), ("fr", "en")):
         for e in generate(*pair, 2003):
@@ -143,6 +145,7 @@ def test_sentences_end_as_sentences_and_do_not_repeat_a_filling():
             assert first != second
 
 
+@pytest.mark.slow
 def test_locales_without_frames_have_all_seventeen_kinds():
     for pair in (("es", "pt_BR"), ("en", "zh-Hant"), ("af", "el")):
         shares = Counter(e.kind for e in generate(*pair, 1511))

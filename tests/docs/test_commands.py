@@ -81,6 +81,7 @@ def test_the_page_on_parsing_makes_each_directory_once(tmp_path: Path) -> None:
     assert len(set(made)) == len(made)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     not HAS_BASH, reason="needs bash 4, which can handle commands that do not exist"
 )

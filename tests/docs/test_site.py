@@ -70,6 +70,7 @@ def test_every_notebook_is_a_page_with_its_code(staged: dict[str, str]) -> None:
     assert len(scripts) > 9
 
 
+@pytest.mark.slow
 def test_no_row_stands_outside_of_its_table() -> None:
     parser = MarkdownIt().enable("table")
     for page in PAGES:

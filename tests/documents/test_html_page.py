@@ -269,6 +269,7 @@ def test_every_tag_comes_back_once_and_no_word_is_lost() -> None:
             assert sorted(re.sub(r"\s", "", html.unescape(remaining))) == letters, source
 
 
+@pytest.mark.slow
 def test_well_formed_html_stays_well_formed() -> None:
     chooser = random.Random(5)
 
@@ -295,6 +296,7 @@ def test_well_formed_html_stays_well_formed() -> None:
         assert len(re.findall("<", found)) == len(re.findall("<", source))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "source",
     [
@@ -313,6 +315,7 @@ def test_hostile_html_takes_no_time(source: str) -> None:
     assert time.process_time() - started < 1.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "link"),
     [

@@ -110,6 +110,7 @@ def random_message(chooser: random.Random, depth: int) -> str:
     return "".join(parts)
 
 
+@pytest.mark.slow
 def test_what_was_written_is_read_again_with_the_same_sentences() -> None:
     chooser = random.Random(1)
     seen = 0

@@ -212,6 +212,7 @@ def test_slides_are_mirrored() -> None:
     assert levels in turn(make(mirrored), ".pptx", part, ENGLISH)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["", "<c t='inlineStr'><is><t>a</t></is></c>"])
 def test_sheets_begin_at_the_right(text: str) -> None:
     def make(view: str, rows: str = f"<row>{text}</row>") -> bytes:

@@ -71,6 +71,7 @@ def translated_word(body: str, translate: Callable[[Paragraph[object]], Translat
     return content.partition("<w:body>")[2].partition("</w:body>")[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", OFFICE_MAKERS)
 @pytest.mark.parametrize("promise", [unchanged, changed, damaged])
 def test_packages_keep_the_promises_of_documents(
@@ -79,6 +80,7 @@ def test_packages_keep_the_promises_of_documents(
     assert [broken for seed in range(4) if (broken := promise(suffix, seed))] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".docx", ".ods", ".epub"])
 def test_hostile_packages_are_refused_in_one_line(suffix: str) -> None:
     data = make_file(suffix, 1)
@@ -177,6 +179,7 @@ def test_runs_of_word_processing(source: str, expected: str) -> None:
     assert merged(translated_word(f"<w:p>{source}</w:p>")) == f"<w:p>{merged(expected)}</w:p>"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("styles", [[""], ["", "<w:b/>"], ["", "<w:b/>", "<w:b/>"]])
 def test_the_time_for_texts_that_become_one_grows_with_their_number(styles: list[str]) -> None:
     def work(count: int) -> None:
@@ -624,6 +627,7 @@ def test_a_file_without_its_main_part_is_damaged(suffix: str, missing: str) -> N
         open_document(write_zip(left), f"x{suffix}")
 
 
+@pytest.mark.slow
 def test_templates_and_files_with_macros_are_read_as_documents() -> None:
     for made, suffixes in OFFICE_KINDS.items():
         data = make_file(made, 1)

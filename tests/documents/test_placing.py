@@ -124,6 +124,7 @@ def test_kept_text_does_not_replace_words_that_translate_other_words() -> None:
     assert show(place(last, linked("tea 7", "Tee so", (0, 0), (0, 1), (1, 1)))) == "Tee <n:7> so"
 
 
+@pytest.mark.slow
 def test_the_time_for_kept_text_grows_with_the_length() -> None:
     def seconds(count: int) -> float:
         text = " ".join(f"a{n}" for n in range(count))
@@ -353,6 +354,7 @@ def test_an_element_with_others_inside_stays_whole() -> None:
         assert len(divide_elements([(0, 5, outer), (2, 3, moved)])) == count
 
 
+@pytest.mark.slow
 def test_the_time_to_divide_elements_is_nearly_linear() -> None:
     count = 20_000
     outer = Element(0, 2 * count, "a", is_divisible=True)
@@ -384,6 +386,7 @@ def test_the_mark_of_a_note_is_no_part_of_the_word_before_it(
     assert document.write([Translated(text.upper(), links)]).decode() == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".html", ".md", ".xlf", ".docx", ".odt", ".pptx"])
 def test_every_text_is_written_once_however_the_words_are_linked(suffix: str) -> None:
     chooser, kept_count = random.Random(suffix), 0
@@ -455,6 +458,7 @@ def test_kept_text_is_in_its_elements_and_in_no_others(
     assert written == f"<p>{expected}</p>"
 
 
+@pytest.mark.slow
 def test_many_elements_take_linear_time() -> None:
     document = open_document(f"<p>{'a <b>word</b> ' * 20_000}</p>".encode(), "x.html")
     [paragraph] = document.paragraphs

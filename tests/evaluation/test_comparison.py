@@ -30,6 +30,7 @@ def test_a_system_compared_with_itself_has_no_difference():
     assert comparison.better_a == comparison.better_b == ()
 
 
+@pytest.mark.slow
 def test_swapping_the_systems_changes_only_the_sign():
     one, other = compare(GOOD, WORSE, REFERENCES), compare(WORSE, GOOD, REFERENCES)
     for forth, back in zip(one.differences, other.differences, strict=True):
@@ -43,6 +44,7 @@ def test_swapping_the_systems_changes_only_the_sign():
     assert [b.a for b in one.buckets] == [b.b for b in other.buckets]
 
 
+@pytest.mark.slow
 def test_scores_and_p_values_equal_those_of_sacrebleus_paired_bootstrap():
     from sacrebleu.metrics import BLEU, CHRF
     from sacrebleu.significance import PairedTest
@@ -92,6 +94,7 @@ def test_a_clear_difference_is_significant_with_a_p_value_above_zero():
     assert verdict.high < 0
 
 
+@pytest.mark.slow
 def test_the_seed_determines_the_comparison():
     one, again, other = (
         compare(GOOD, WORSE, REFERENCES, resamples=97, seed=seed) for seed in (7, 7, 11)
@@ -100,6 +103,7 @@ def test_the_seed_determines_the_comparison():
     assert one["bleu"].low != other["bleu"].low
 
 
+@pytest.mark.slow
 def test_the_sentences_with_the_largest_gains_come_first():
     a, b = list(GOOD), list(GOOD)
     a[16], b[40] = "xyz", "xyz"
@@ -124,6 +128,7 @@ def test_every_line_is_in_one_group_of_each_kind():
     assert by_length == by_rarity == list(range(73))
 
 
+@pytest.mark.slow
 def test_a_group_has_the_score_of_its_lines_alone():
     comparison = compare(GOOD, WORSE, REFERENCES)
     rows = group_lines(REFERENCES)["10 to 19 words"]
@@ -159,6 +164,7 @@ def test_messages_on_wrong_arguments_name_the_file():
     assert [warning.split(":")[0] for warning in warnings] == ["ref.de", "new.de"]
 
 
+@pytest.mark.slow
 def test_the_command_prints_the_result_of_compare(tmp_path, capsys):
     paths = []
     for name, lines in (("a", GOOD), ("b", WORSE), ("r.de", REFERENCES), ("s", SOURCES)):

@@ -52,6 +52,7 @@ def hypotheses(references: list[str]) -> list[str]:
     return degrade(WORDS, references, 0.3, seed=2)
 
 
+@pytest.mark.slow
 def test_a_perfect_translation_scores_100_by_every_measure(references):
     sheet = score_sheet(references, references, language="de", resamples=41)
     for score in sheet.scores:
@@ -59,6 +60,7 @@ def test_a_perfect_translation_scores_100_by_every_measure(references):
         assert (score.score, score.low, score.high) == pytest.approx([perfect] * 3)
 
 
+@pytest.mark.slow
 def test_scores_do_not_depend_on_the_order_of_lines(hypotheses, references):
     order = list(range(len(references)))
     random.Random(3).shuffle(order)
@@ -126,6 +128,7 @@ def test_tokenized_scores_equal_those_of_the_sacrebleu_command_on_tokenized_file
     assert "sacremoses:" in ours.signature
 
 
+@pytest.mark.slow
 def test_lc_norm_tok_of_the_raw_file_is_the_published_multi30k_text():
     for language in ("de", "en"):
         raw, published = (
@@ -200,6 +203,7 @@ def test_tokenized_scores_are_not_smoothed_like_those_of_multi_bleu():
     assert of["bleu"] > 0
 
 
+@pytest.mark.slow
 def test_the_interval_contains_the_score_and_narrows_with_more_lines(references, hypotheses):
     few = score_sheet(hypotheses, references, language="de")
     for score in few.scores:
@@ -248,6 +252,7 @@ def test_chrf_of_a_line_equals_sacrebleus_sentence_score(hypotheses, references)
     assert chrf_by_line(hypotheses, references) == pytest.approx(theirs)
 
 
+@pytest.mark.slow
 def test_bleu_is_the_headline_of_the_sheet(hypotheses, references):
     sheet = score_sheet(hypotheses, references, resamples=41)
     assert bleu(hypotheses, references) == sheet["bleu"].score
@@ -429,6 +434,7 @@ def files(tmp_path, hypotheses, references) -> dict[str, str]:
     return paths
 
 
+@pytest.mark.slow
 def test_the_command_prints_only_the_sheet_on_standard_output(
     files, hypotheses, references, capsys
 ):

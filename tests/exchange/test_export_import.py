@@ -49,6 +49,7 @@ def package(model: Model, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+@pytest.mark.slow
 def test_an_export_has_a_certificate_and_a_card(
     model: Model, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -152,6 +153,7 @@ def test_a_package_that_is_missing_or_broken_is_named(
         import_package("some_package")
 
 
+@pytest.mark.slow
 def test_an_import_is_a_model_directory_whose_card_names_the_original(
     model: Model, exported: Path, tmp_path: Path
 ) -> None:
@@ -213,6 +215,7 @@ def test_an_import_without_languages_asks_for_them(exported: Path, tmp_path: Pat
     assert load_model(tmp_path / "back").languages == ("fr", "it")
 
 
+@pytest.mark.slow
 def test_the_training_of_another_programs_model_is_not_known(
     exported: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -420,6 +423,7 @@ def test_a_damaged_file_gives_a_message_of_one_line(
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.slow
 def test_mutated_files_are_rejected_or_read(exported: Path, tmp_path: Path) -> None:
     """A file with a changed byte or a missing end gives a HeadwayError or a model."""
     chooser = torch.Generator().manual_seed(7)

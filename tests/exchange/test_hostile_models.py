@@ -64,6 +64,7 @@ def test_aliases_cannot_multiply_a_tensor(tmp_path: Path) -> None:
         read_variables(tmp_path / "model.bin")
 
 
+@pytest.mark.slow
 def test_a_table_that_does_not_fit_its_vocabulary_is_refused_before_it_is_converted(
     tmp_path: Path,
 ) -> None:
@@ -113,6 +114,7 @@ def nested_pickle() -> bytes:
     return b"\x80\x02})" + pairs + b"K\x01s."
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "content",
     [
@@ -147,6 +149,7 @@ def test_tensors_that_torch_saved_are_read(is_archive: bool, tmp_path: Path) -> 
     assert all(torch.equal(found[name], state[name]) for name in state)
 
 
+@pytest.mark.slow
 def test_a_tensor_with_several_names_is_converted_once(tmp_path: Path) -> None:
     tied = torch.zeros(1 << 20, 16, dtype=torch.half)
     file = tmp_path / "pytorch_model.bin"
@@ -164,6 +167,7 @@ def test_a_tensor_of_more_numbers_than_the_file_is_refused(tmp_path: Path) -> No
         read_weights(file, {}, {"x": (1 << 15, 1 << 15)})
 
 
+@pytest.mark.slow
 def test_a_package_of_a_million_entries_is_refused_before_they_are_read(tmp_path: Path) -> None:
     package = tmp_path / "x.argosmodel"
     entry = struct.pack("<4s6H3I5H2I", b"PK\x01\x02", *[0] * 6, 0, 0, 0, 1, *[0] * 4, 0, 0) + b"x"
@@ -207,6 +211,7 @@ def test_tables_of_positions_are_as_long_as_needed(model_directory: Path, tmp_pa
     assert found == Translator.load(model_directory, "cpu").translate("the cat sees")
 
 
+@pytest.mark.slow
 def test_an_import_tabulates_no_positions_that_are_only_declared(
     model_directory: Path, tmp_path: Path
 ) -> None:

@@ -64,6 +64,7 @@ def test_a_model_of_another_program_is_imported_once(
     assert dispatch(["check", str(theirs)]) == 0
 
 
+@pytest.mark.slow
 def test_changed_files_are_imported_again(model: Model, tmp_path: Path) -> None:
     theirs = exported(model, "huggingface", tmp_path)
     first = downloading.download_and_import(theirs)

@@ -31,6 +31,7 @@ def test_an_export_is_exact(name: str, tokenizer: Tokenizer, tmp_path: Path) -> 
     check_exact(model, "onnx", tmp_path / "out", 1e-4)
 
 
+@pytest.mark.slow
 def test_two_vocabularies_of_two_sizes_are_exact(
     two_vocabularies: Tokenizer, tmp_path: Path
 ) -> None:
@@ -76,6 +77,7 @@ def test_a_tied_matrix_is_stored_once(tokenizer: Tokenizer, tmp_path: Path) -> N
     assert sizes[1] - sizes[0] == pytest.approx(331 * 24 * 4, rel=0.01)
 
 
+@pytest.mark.slow
 def test_int8_rounds_each_row_with_its_own_scale(tokenizer: Tokenizer, tmp_path: Path) -> None:
     model = make_model(tokenizer)
     write(model, tmp_path / "full", "float32")

@@ -68,6 +68,7 @@ def test_the_choice_has_the_highest_expected_utility(tokenizer: Tokenizer) -> No
     assert rank_by_risk([], tokenizer) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weight", [0.0, 0.5, 3.0])
 def test_a_backward_model_ranks_by_both_probabilities(
     weight: float, pair: Translator, model_directory: Path, backward: Path

@@ -99,6 +99,7 @@ def occurs(tokens: Sequence[int], constraints: Sequence[Constraint], words: Word
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [APART, JOINED], ids=["apart", "joined"])
 @pytest.mark.parametrize("case", CASES)
 def test_the_automaton_accepts_what_contains_all_constraints(case: str, words: Words) -> None:
@@ -118,6 +119,7 @@ def test_the_automaton_accepts_what_contains_all_constraints(case: str, words: W
                 assert accepted == expected, tokens
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alpha", [0.0, 0.6])
 @pytest.mark.parametrize("words", [APART, JOINED], ids=["apart", "joined"])
 @pytest.mark.parametrize("case", CASES)
@@ -138,6 +140,7 @@ def test_a_full_beam_equals_brute_force(case: str, words: Words, alpha: float) -
         assert [h.tokens for h in hypotheses] == expected[:7]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [APART, JOINED], ids=["apart", "joined"])
 @pytest.mark.parametrize("beam", [1, 2, 4])
 @pytest.mark.parametrize("case", CASES)
@@ -221,6 +224,7 @@ def automata(some: Sequence[Sequence[Constraint]]) -> list[SentenceAutomaton | N
     return [SentenceAutomaton.of(each, WORDS) if each else None for each in some]
 
 
+@pytest.mark.slow
 @native
 @pytest.mark.parametrize("shape", ["plain", "pre"])
 def test_native_plain_fixed_and_ensemble_engines_agree(shape: str) -> None:

@@ -139,6 +139,7 @@ def test_a_source_that_the_model_never_saw_is_refused(several):
             translator.to("fr", "xx", zero_shot=zero_shot)
 
 
+@pytest.mark.slow
 def test_a_backward_model_is_chosen_with_each_direction(several, tmp_path):
     translator = Translator.load(several, backward=several)
     for target, source in (("de", "en"), ("en", "de")):
@@ -191,6 +192,7 @@ def test_a_backward_model_is_of_the_chosen_direction(several, tmp_path):
         dispatch([*words, "--output", str(tmp_path / "none"), "--to", "fr"])
 
 
+@pytest.mark.slow
 def test_a_round_trip_is_a_backward_model_with_the_same_weights(several):
     lines = [*sentences(9, 2), "the green {cat} at https://example.org"]
     search = SearchConfig(beam=3, n_best=2, candidates=5, max_extra=8, backward_weight=2.0)

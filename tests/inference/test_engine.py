@@ -98,6 +98,7 @@ def test_a_native_rounded_map_equals_the_plain_version(
     torch.testing.assert_close(found.double(), expected.double(), rtol=1e-5, atol=2e-4)
 
 
+@pytest.mark.slow
 @native
 @pytest.mark.parametrize("layers", [1, 3, 7])  # of seven layers, one is watched
 @pytest.mark.parametrize("shape", [name for name in SHAPES if name != "shallow"])
@@ -193,6 +194,7 @@ def test_native_translations_equal_plain_ones(shape: dict[str, Any], beam: int) 
                 assert a.tokens == b.tokens or close > 1
 
 
+@pytest.mark.slow
 @native
 def test_native_beam_search_equals_brute_force() -> None:
     """With a vocabulary of five tokens, and so many beams that no hypothesis is dropped."""
@@ -413,6 +415,7 @@ def test_a_missing_precision_gives_an_error_of_one_line(monkeypatch: pytest.Monk
         resolve_precision("bf16", cpu)
 
 
+@pytest.mark.slow
 @native
 @pytest.mark.parametrize("precision", ["fp32", "int8"])
 def test_translations_do_not_depend_on_the_number_of_threads(

@@ -103,6 +103,7 @@ def test_a_model_with_itself_equals_the_model(kind: str, precision: str, beam: i
     assert is_close(search(together, model, texts, beam), search(members[0], model, texts, beam))
 
 
+@pytest.mark.slow
 @native
 @pytest.mark.parametrize("precision", PRECISIONS)
 def test_a_sentence_alone_equals_itself_in_a_batch_bit_for_bit(precision: str) -> None:
@@ -117,6 +118,7 @@ def test_a_sentence_alone_equals_itself_in_a_batch_bit_for_bit(precision: str) -
     assert together != search(engine.engines[0], models[0], texts)
 
 
+@pytest.mark.slow
 def test_the_order_of_the_models_does_not_matter(
     ensemble: Translator, directories: list[Path]
 ) -> None:
@@ -205,6 +207,7 @@ def test_the_command_refuses_models_that_do_not_fit(
     assert capsys.readouterr().err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_an_output_depends_on_all_models(
     directories: list[Path],
     ensemble: Translator,

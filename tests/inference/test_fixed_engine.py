@@ -78,6 +78,7 @@ def test_beams_without_a_hypothesis_finish_nothing() -> None:
     assert_equal(*found)
 
 
+@pytest.mark.slow
 @native
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_fixed_shapes_give_the_translations_of_native_code(seed: int) -> None:
@@ -152,6 +153,7 @@ def test_prefixes_choices_and_best_lists_are_those_of_growing_shapes() -> None:
         assert set(first.tokens) <= set(allowed.tolist())
 
 
+@pytest.mark.slow
 def test_a_search_that_nobody_wants_stops(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fixed_engine, "STEPS_UNSEEN", 2)
     model, texts = model_of({}), sources(4)
@@ -164,6 +166,7 @@ def test_a_search_that_nobody_wants_stops(monkeypatch: pytest.MonkeyPatch) -> No
     assert all(len(hypothesis.tokens) <= 2 for found in none for hypothesis in found)
 
 
+@pytest.mark.slow
 def test_predictions_that_are_not_finite_are_reported_and_spoil_no_later_batch() -> None:
     model, texts = model_of({}), sources(3)
     engine = FixedEngine(model)
@@ -196,6 +199,7 @@ def test_one_logit_that_is_not_finite_is_enough(
         search(engine, engine.model, texts)
 
 
+@pytest.mark.slow
 def test_learned_positions_have_a_limit() -> None:
     model = model_of(SHAPES["swish"])
     with pytest.raises(HeadwayError, match="61 were learned"):
@@ -204,6 +208,7 @@ def test_learned_positions_have_a_limit() -> None:
     assert len(found.tokens) <= 61
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_half_precision_gives_logits_near_those_of_fp32(dtype: torch.dtype) -> None:
     model, texts = model_of(SHAPES["wide"]), sources(7)
@@ -348,6 +353,7 @@ WAITING = (
 )
 
 
+@pytest.mark.slow
 def test_a_step_never_waits_and_launches_no_more_than_300_kernels() -> None:
     model = meta_model()
     model.target_positions.table = torch.empty(64, 64, device="meta")

@@ -23,12 +23,14 @@ def square(number: int) -> int:
     return number * number
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_results_come_in_the_order_of_the_items(count: int) -> None:
     with ForkedWorkers(square, count) as workers:
         assert list(workers.map(iter(range(20)))) == [(n, n * n) for n in range(20)]
 
 
+@pytest.mark.slow
 def test_few_items_are_read_ahead() -> None:
     read = []
 
@@ -42,6 +44,7 @@ def test_few_items_are_read_ahead() -> None:
             assert read[-1] <= number + 2 * AHEAD
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_is_replaced(tmp_path: Path) -> None:
     def end_once(number: int) -> int:
         marker = tmp_path / str(number)
@@ -55,6 +58,7 @@ def test_a_worker_that_is_killed_is_replaced(tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 4
 
 
+@pytest.mark.slow
 def test_an_idle_worker_that_is_killed_is_replaced() -> None:
     with ForkedWorkers(square, 2) as workers:
         for child in multiprocessing.active_children():
@@ -63,6 +67,7 @@ def test_an_idle_worker_that_is_killed_is_replaced() -> None:
         assert list(workers.map(iter([3, 4]))) == [(3, 9), (4, 16)]
 
 
+@pytest.mark.slow
 def test_an_item_that_ends_two_workers_is_an_error() -> None:
     def end(number: int) -> int:
         if number == 2:

@@ -104,6 +104,7 @@ def model(tmp_path_factory: pytest.TempPathFactory, tokenizer: Tokenizer) -> Mod
     return random_model(tmp_path_factory.mktemp("model"), tokenizer, SMALL)
 
 
+@pytest.mark.slow
 def test_a_server_that_reads_its_models_again_does_not_ask_the_hub(
     hub: Hub, model_directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -280,6 +281,7 @@ def test_an_error_of_the_hub_is_reported_in_one_line(
         assert told.endswith("and the Hugging Face hub reports: No space left on device")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", [ctranslate2, huggingface])
 def test_a_model_of_another_program_is_imported_once(
     hub: Hub, model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: Any
@@ -307,6 +309,7 @@ def test_a_model_of_another_program_is_imported_once(
     assert dispatch(["info", "org/opus-mt-sv-fi"]) == 0
 
 
+@pytest.mark.slow
 def test_headway_import_takes_a_name(
     hub: Hub, model: Model, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -358,6 +361,7 @@ def saved(translator: Translator, out: Path, **options: str) -> Translator:
     return Translator.from_pretrained(out, "cpu")
 
 
+@pytest.mark.slow
 def test_a_saved_model_equals_the_loaded_one(
     model_directory: Path, tmp_path: Path, translator: Translator
 ) -> None:

@@ -49,6 +49,7 @@ def test_an_unknown_name_raises_an_attribute_error() -> None:
         _ = headway.Translater
 
 
+@pytest.mark.slow
 def test_importing_headway_is_quick_and_imports_nothing_heavy() -> None:
     times = []
     for _ in range(5):
@@ -68,6 +69,7 @@ def test_the_documented_examples_without_a_model_run(block: str) -> None:
     torch.set_rng_state(before)
 
 
+@pytest.mark.slow
 def test_the_documented_examples_of_a_translator_run(
     model_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -28,6 +28,7 @@ def test_a_file_cannot_ask_for_an_excessive_search(
         load_any_model(copy)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", [b"", b"\x0a\x00" * (20 << 20), bytes(60 << 20)])
 def test_a_damaged_tokenizer_is_rejected_before_it_is_parsed(
     content: bytes, model_directory: Path, tmp_path: Path

@@ -113,6 +113,7 @@ def test_loops_are_found_in_every_script(text: str, language: str) -> None:
     assert has_loop(text, language)
 
 
+@pytest.mark.slow
 def test_no_better_feature_lowers_the_quality_and_it_is_calibrated() -> None:
     chooser = np.random.default_rng(2)
     features = chooser.normal(size=(701, len(FEATURES)))
@@ -139,6 +140,7 @@ def test_no_better_feature_lowers_the_quality_and_it_is_calibrated() -> None:
         QualityModel.fit(features[:0], truth[:0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("count", "bad"), [(1000, 10), (300, 5), (1000, 3)])
 def test_the_fit_of_nearly_perfect_translations_is_a_good_one(count: int, bad: int) -> None:
     """Where nearly all scores are 1, steps that are too long end anywhere, and a feature that tells has no weight."""
@@ -355,6 +357,7 @@ def test_numbers_that_a_reading_requires_anyway_are_required_once() -> None:
     )
 
 
+@pytest.mark.slow
 def test_terms_are_placed_in_a_new_translation(tmp_path: Path) -> None:
     pairs = [(f"{text} 19 27", f"{translate_words(text)} 73") for text in sentences(400, 1)]
     tokenizer = Tokenizer.learn(pairs, TextConfig(vocab_size=361))
@@ -459,6 +462,7 @@ def test_commands_print_it_and_learn_it(
     assert (tmp_path / "again.html").read_text() == (tmp_path / "new.html").read_text()
 
 
+@pytest.mark.slow
 def test_a_calibration_says_that_all_pairs_share_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -53,6 +53,7 @@ def kept_in(text: str) -> list[int]:
     return [text.count(each) for each in (*KEPT, *(tag for pair in TAGS for tag in pair if tag))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "search",
     [
@@ -79,6 +80,7 @@ def test_placeholders_and_tags_are_kept(translator: Translator, search: SearchCo
                 assert pair[1] < counts[1]
 
 
+@pytest.mark.slow
 def test_a_line_with_placeholders_does_not_depend_on_other_lines(translator: Translator) -> None:
     glossary = Glossary.of({"cat": "Kater", "green house": ["Hund"]})
     lines = strings(40, 4)
@@ -86,6 +88,7 @@ def test_a_line_with_placeholders_does_not_depend_on_other_lines(translator: Tra
     assert [translator.translate(line, SEARCH, glossary=glossary) for line in lines] == together
 
 
+@pytest.mark.slow
 def test_lines_that_have_nothing_to_keep_get_the_same_bits(translator: Translator) -> None:
     lines = [*sentences(30, 6), "1.5%", "1,000 kg – 3 m"]
     mixed = [line for pair in zip(lines, strings(32, 7), strict=True) for line in pair]
@@ -202,6 +205,7 @@ def test_samples_cannot_follow_a_glossary(translator: Translator) -> None:
         translator.translate("a", replace(SEARCH, sample=True), glossary=Glossary.of({"a": "b"}))
 
 
+@pytest.mark.slow
 def test_a_streamed_translation_keeps_placeholders(translator: Translator) -> None:
     for line in strings(20, 5):
         for segment in translator.split(line):
@@ -384,6 +388,7 @@ def test_references_are_read_as_their_characters(tokenizer: Tokenizer) -> None:
     assert restored.words == [0, 1, 2, 3, 4]
 
 
+@pytest.mark.slow
 def test_the_sources_of_a_reading_are_the_segment(tokenizer: Tokenizer) -> None:
     chooser = random.Random(7)
     parts = ["{a}", "({b})", "https://x.org", "(https://x.org)", "&amp;", "&hellip;", "<b>", "</b>", "♪", "5 km", "the cat", "house"]  # fmt: skip

@@ -14,6 +14,7 @@ from support.toy_models import sentences
 LINES = sentences(24, 9)
 
 
+@pytest.mark.slow
 def test_eight_threads_of_one_translator_get_the_texts_of_one(translator: Translator) -> None:
     alone = translator.translate(LINES)
     orders = [LINES[shift:] + LINES[:shift] for shift in range(8)]
@@ -50,6 +51,7 @@ finally:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", ["1", "4"])
 @pytest.mark.parametrize("before", ["used", "only loaded"])
 def test_a_forked_process_gets_the_same_texts(

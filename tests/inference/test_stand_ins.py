@@ -165,6 +165,7 @@ def test_the_file_holds_the_phrases_and_goes_with_the_model(
     assert load_stand_ins(tmp_path / "none") == load_stand_ins(None) == {}
 
 
+@pytest.mark.slow
 def test_the_largest_file_of_many_languages_can_be_read(tmp_path: Path) -> None:
     words = [f"{n:04}{'ж' * 8}" for n in range(PAIRS)]
     counts = dict.fromkeys(words[:NEIGHBORS], 10_000)

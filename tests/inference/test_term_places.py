@@ -142,6 +142,7 @@ def test_where_attention_leads_to_a_name_the_likeliest_place_is_taken(
     assert tried == ["Hund Kater die Katze", "Hund sieht Kater Katze", "Hund sieht die Kater"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "search",
     [

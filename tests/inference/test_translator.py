@@ -213,6 +213,7 @@ def test_splitting_loses_nothing(line: str) -> None:
     assert join_translations(["a。", "b"], ["x", "y"]) == "xy"
 
 
+@pytest.mark.slow
 def test_the_first_segments_of_a_long_sentence_do_not_wait_for_the_others(
     translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -349,6 +350,7 @@ NORMALIZED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", NORMALIZED)
 def test_normalization_that_adds_or_removes_words_leaves_links_in_range(line: str) -> None:
     tokenizer = normalizing_tokenizer()
@@ -394,6 +396,7 @@ def test_every_translation_ends(translator: Translator, tokenizer: Tokenizer) ->
         assert len(found[0].tokens) < 40 + SEARCH.max_extra
 
 
+@pytest.mark.slow
 def test_the_self_check_detects_a_broken_mask(
     translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -404,6 +407,7 @@ def test_the_self_check_detects_a_broken_mask(
     assert "step-by-step decoding equals a full forward pass" in failed
 
 
+@pytest.mark.slow
 def test_the_self_check_detects_attention_to_padding(
     translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -531,6 +535,7 @@ def test_the_search_for_an_unwanted_segment_stops(translator: Translator, beam: 
     assert len(steps) <= len(lines)  # no segment is wanted: one step
 
 
+@pytest.mark.slow
 def test_streamed_tokens_equal_greedy_search(translator: Translator) -> None:
     for line in [*sentences(10, 12), "日本 🎉 ü", "THE CAT SEES {x}", "THE CAT SEES THE DOG."]:
         bits = list(stream_tokens(translator, *translator.split(line)))

@@ -36,6 +36,7 @@ def target(sources: Path) -> Path:
     return build.name_library(sources / "one.cpp", library.choose_variants()[0], compiler)
 
 
+@pytest.mark.slow
 @compiled
 def test_compiling_is_logged_before_it_begins(
     own_sources: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
@@ -83,6 +84,7 @@ def test_a_failing_compiler_is_reported_and_leaves_no_files(
         library.load_library.cache_clear()
 
 
+@pytest.mark.slow
 @compiled
 @pytest.mark.parametrize("damage", [b"", b"cut", None])
 def test_a_damaged_library_is_compiled_again(own_sources: Path, damage: bytes | None) -> None:
@@ -110,6 +112,7 @@ def test_the_name_of_a_build_depends_on_all_included_files(own_sources: Path) ->
         assert target(own_sources) != before
 
 
+@pytest.mark.slow
 @compiled
 def test_only_the_newest_builds_are_kept(
     own_sources: Path, monkeypatch: pytest.MonkeyPatch

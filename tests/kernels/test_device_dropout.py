@@ -17,6 +17,7 @@ from headway.kernels.fusion import fuse
 MASK = Mask(0x12345678, 0xFEDCBA98, 6554)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("width", [7, 64])
 def test_results_and_gradients_equal_those_of_a_cpu(dtype: torch.dtype, width: int) -> None:

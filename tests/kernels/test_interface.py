@@ -95,6 +95,7 @@ def test_structures_that_differ_from_cpp_are_rejected() -> None:
         check_layout(library, [NativeLayer, Shifted])
 
 
+@pytest.mark.slow
 def test_a_native_object_whose_constructor_failed_is_freed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -46,6 +46,7 @@ def fresh_tests() -> Iterator[None]:
         function.cache_clear()
 
 
+@pytest.mark.slow
 def test_only_one_file_names_private_interfaces() -> None:
     naming = [
         path.name
@@ -91,6 +92,7 @@ def test_onednn_reads_a_bias_of_any_stride() -> None:
     torch.testing.assert_close(linear(x, weight, bias), expected, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_int8_products_without_torchs_private_one_are_equal(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

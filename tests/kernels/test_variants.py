@@ -141,6 +141,7 @@ def test_the_threads_of_native_code_are_those_of_torch() -> None:
     assert len(paths - others) == 1
 
 
+@pytest.mark.slow
 @compiled
 @pytest.mark.skipif(sys.platform != "linux", reason="names an option of GCC's linker")
 def test_a_compiler_may_link_its_library_of_cxx_statically(tmp_path: Path) -> None:

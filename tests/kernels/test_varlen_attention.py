@@ -69,6 +69,7 @@ def test_losses_and_gradients_equal_those_with_masks(
         assert (one - right).norm() <= tolerance
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["padded", "masked", "bounded"])
 def test_two_batches_in_one_have_the_losses_and_gradients_of_both(
     kind: str, corpus: Corpus

@@ -113,6 +113,7 @@ def batch_of(data, rows, packed=False):
     return make_batch(data.train, np.array(rows), *pads, packed=bool(packed), shape=shape)
 
 
+@pytest.mark.slow
 def test_the_prepared_data_decides_the_kind_of_model(data):
     kinds = {"language-model": LanguageModel, "classifier": Classifier}
     for kind, prepared in data.items():
@@ -123,6 +124,7 @@ def test_the_prepared_data_decides_the_kind_of_model(data):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["language-model", "classifier"])
 @pytest.mark.parametrize("packed", [False, True, "one shape"])
 def test_the_objective_equals_cross_entropy_of_the_logits_in_any_batching(data, kind, packed):
@@ -261,6 +263,7 @@ def test_a_language_model_learns_and_generates_likely_text(runs, files, capsys):
     assert first.count("\n") == 2
 
 
+@pytest.mark.slow
 def test_only_the_verb_of_its_kind_uses_a_finished_run(runs, tmp_path, monkeypatch, capsys):
     (tmp_path / "in").write_text("the tree is green , not the dog\n\nthe cat\tis red\n")
     for extra in ([], ["--json", "--attention"]):
@@ -281,6 +284,7 @@ def test_only_the_verb_of_its_kind_uses_a_finished_run(runs, tmp_path, monkeypat
         SentenceEncoder.load(runs / "lm")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("verb", "loaded"), [("lm", TextGenerator.load), ("classify", TextClassifier.load)]
 )
@@ -310,6 +314,7 @@ def test_info_and_average_work_for_every_kind_of_model(runs, tmp_path, capsys, v
     assert f"headway {verb} ." in (tmp_path / "out" / "README.md").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [["lm", "--score", "valid.txt"], ["lm", "--generate", "1"], ["classify", "--score", "valid.tsv"],
@@ -324,6 +329,7 @@ def test_a_missing_device_is_reported_by_name(runs, files, words):
             dispatch([verb, run, *rest, "--device", device])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pooling", ["mean", "first"])
 def test_sentence_vectors_are_the_encoders_outputs(runs, tmp_path, monkeypatch, capsys, pooling):
     encoder = SentenceEncoder.load(runs / "classify")
@@ -354,6 +360,7 @@ def test_sentence_vectors_are_the_encoders_outputs(runs, tmp_path, monkeypatch, 
     np.testing.assert_allclose(np.load(tmp_path / "out.npy"), found, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_the_older_vectors(runs, tmp_path, monkeypatch):
     def fill_the_disk(path, _):
         Path(path).write_bytes(b"half of it")

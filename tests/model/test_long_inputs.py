@@ -91,6 +91,7 @@ def test_long_self_attention_equals_attention_with_a_stored_mask(
             assert (a - b).abs().max() <= tolerance * max(1.0, b.abs().max().item())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("core", CORES)
 @pytest.mark.parametrize("packed", [True, False])
 def test_long_cross_attention_equals_attention_with_a_stored_mask(core: str, packed: bool) -> None:

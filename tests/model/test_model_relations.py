@@ -79,6 +79,7 @@ def close(a: Tensor, b: Tensor, tolerance: float = 1e-10) -> bool:
     return a.shape == b.shape and bool((a - b).abs().max() <= tolerance)
 
 
+@pytest.mark.slow
 @VARIANT
 def test_step_by_step_equals_full(variant: str) -> None:
     model = build(variant)
@@ -122,6 +123,7 @@ def test_logits_have_no_gradient_from_later_tokens(variant: str) -> None:
         assert gradient[:, t].any()
 
 
+@pytest.mark.slow
 @VARIANT
 def test_a_sentence_alone_equals_itself_in_a_padded_batch(variant: str) -> None:
     model = build(variant)
@@ -222,6 +224,7 @@ def test_learned_positions_count_within_a_packed_sentence() -> None:
         model(tokens(1, 9), tokens(1, 3))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("preset", ["base", "big", "tiny"])
 @pytest.mark.parametrize("vocabulary", [37000, 101])
 def test_parameter_counts_equal_the_formula(preset: str, vocabulary: int) -> None:

@@ -177,6 +177,7 @@ def test_without_the_mask_a_position_attends_to_later_ones() -> None:
     assert position == pytest.approx(0.5**0.5, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_the_costs_of_heads_convolutions_and_windows_are_as_claimed() -> None:
     _, heads = arguments.compare_heads(16, 5)
     assert heads.verdict == "shown"
@@ -357,6 +358,7 @@ def test_a_step_mixes_lengths_where_they_depend_on_the_kind_of_phrase(
         assert not training.packed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["arguments", "positions", "scaling", "table1"])
 def test_the_scale_paper_only_writes_settings(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -225,6 +225,7 @@ TRENDS: list[tuple[Callable[[Work], object], str, Favored]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_pictures")
 @pytest.mark.parametrize(("run", "words", "favored"), TRENDS, ids=[f"{run.__name__}: {words}" for run, words, _ in TRENDS])  # fmt: skip
 def test_a_trend_follows_the_scores_of_the_right_models(
@@ -250,6 +251,7 @@ MEASURED = re.compile(r"(.+) less (.+): ([+-])[\d.]+ \(.+\) (.+)")
 LESS_IS_BETTER = ("nats", "perplexity", "% of probability")  # of the invented scores
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("run", "words", "favored"), COMPARISONS, ids=[f"{run.__name__}: {words}" for run, words, _ in COMPARISONS])  # fmt: skip
 @pytest.mark.parametrize("gain", [1.0, -1.0])
 def test_a_difference_is_that_of_the_models_that_its_text_names(
@@ -276,6 +278,7 @@ def test_a_difference_is_that_of_the_models_that_its_text_names(
 PAIRS = [row for row in COMPARISONS if row[0] is not arguments_mask.compare_masks]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_pictures")
 @pytest.mark.parametrize(("run", "words", "favored"), PAIRS, ids=[f"{run.__name__}: {words}" for run, words, _ in PAIRS])  # fmt: skip
 def test_two_models_are_compared_only_if_both_have_learned(
@@ -285,6 +288,7 @@ def test_two_models_are_compared_only_if_both_have_learned(
         assert find_claim(run, Invented(favored, gain, level), words).verdict == "not decided"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_pictures")
 def test_table_3_says_what_follows_from_all_of_its_trainings(
     monkeypatch: pytest.MonkeyPatch,
@@ -296,6 +300,7 @@ def test_table_3_says_what_follows_from_all_of_its_trainings(
     assert {*run_heads(work)} <= {*found.claims, *found.tables}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_pictures")
 @pytest.mark.parametrize(("texts", "verdict"), [(500, "not decided"), (50_000, "holds")])
 @pytest.mark.parametrize("row", [row for row in TRENDS if row[0] in ON_FEW_TEXTS], ids=lambda row: f"{row[0].__name__}: {row[1]}")  # fmt: skip
@@ -402,6 +407,7 @@ def test_a_part_is_needed_if_models_learn_only_with_it(
     assert find_claim(run, work, words).verdict == found
 
 
+@pytest.mark.slow
 def test_losses_of_a_training_with_steps_that_are_not_finite_can_be_drawn(tmp_path: Path) -> None:
     def curve(name: str, lost: Sequence[int]) -> tuple[tuple[float, float], ...]:
         path = tmp_path / name
@@ -445,6 +451,7 @@ def test_a_claim_says_when_only_the_least_score_keeps_it_open(
     assert ("a model that is compared has less than 50" in claim.why) == names_the_rule
 
 
+@pytest.mark.slow
 def test_the_times_of_a_shared_gpu_are_no_cost(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table2, "score", lambda work, group, **options: group.bleu)
     work = Invented(named("big"), 1.0)

@@ -89,6 +89,7 @@ def test_the_scale_paper_writes_settings_that_can_be_loaded(name: str, tmp_path:
         assert config.model.d_model in (256, 512, 1024)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["schedule", "table2", "rivals", "smoothing"])
 def test_what_is_about_the_papers_training_is_trained_so(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -114,6 +115,7 @@ def test_what_is_about_the_papers_training_is_trained_so(
     }[name]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "is_later"),
     [("smoothing", True), ("table2", True), ("table4", True), ("schedule", False), ("rivals", False), ("classification", False)],
@@ -266,6 +268,7 @@ def test_rows_of_table_3_can_be_trained_group_by_group(tmp_path: Path) -> None:
     assert shown[0].startswith("table3: done again, because")
 
 
+@pytest.mark.slow
 def test_no_rows_are_trained_that_nobody_wants(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -300,6 +303,7 @@ def test_rows_belong_to_table_3_alone(tmp_path: Path) -> None:
     assert reproduce("table3", work).settings["rows"] == ["A"]
 
 
+@pytest.mark.slow
 def test_the_report_contains_its_figures(tmp_path: Path) -> None:
     from headway.paper import charts
 
@@ -367,6 +371,7 @@ def test_a_scale_without_a_forecast_lists_no_times(
     assert note.startswith(f"At the scale {scale} ")
 
 
+@pytest.mark.slow
 def test_the_command_runs_experiments_and_rejects_wrong_options(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -454,6 +459,7 @@ def test_an_interrupted_experiment_leaves_its_finished_trainings(
     assert "perplexity " in text
 
 
+@pytest.mark.slow
 def test_a_second_command_in_the_same_directory_ends_before_it_does_anything(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -469,6 +475,7 @@ def test_a_second_command_in_the_same_directory_ends_before_it_does_anything(
     assert dispatch(words) == 0
 
 
+@pytest.mark.slow
 def test_what_needs_no_training_is_in_the_report_before_the_trainings_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

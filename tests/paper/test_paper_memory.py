@@ -111,6 +111,7 @@ def test_the_rate_is_halved_after_each_quarter_of_the_epochs() -> None:
     assert rates == [0.01] * quarter + [0.005] * quarter + [0.0025] * quarter + [0.00125] * quarter
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("facts", [1, 2])
 def test_the_story_holds_the_answer(facts: Facts) -> None:
     questions = make_questions(facts, 200, 7)
@@ -135,6 +136,7 @@ def test_the_network_learns_where_people_are() -> None:
     assert count_right(model, words.tensors(make_questions(1, 200, 2))) > 80
 
 
+@pytest.mark.slow
 def test_the_experiment_answers_questions_that_were_not_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -162,6 +162,7 @@ def test_rivals_on_the_built_in_corpus_are_those_of_the_report() -> None:
     assert {row[0]: row[3] for row in rows} == {row[0]: f"{row[3]} s" for row in known}
 
 
+@pytest.mark.slow
 def test_rivals_on_multi30k_are_those_of_the_report() -> None:
     rows = read_table(
         PAGE, "system", "BLEU", "perplexity", "the Transformer's BLEU less this one's"

@@ -400,6 +400,7 @@ def update_image(
     return [[place(x, y) for x, y in row] for row in places]
 
 
+@pytest.mark.slow
 def test_the_extended_neural_gpu_follows_its_equations() -> None:
     model = make(NeuralGPU)
     assert isinstance(model, NeuralGPU)
@@ -466,6 +467,7 @@ def test_the_rivals_train_beside_the_transformer(tmp_path: Path) -> None:
     assert not [line for line in shown if "BLEU" in line]  # finished trainings are read
 
 
+@pytest.mark.slow
 def test_rivals_read_the_sentences_of_the_steps_of_a_packed_training(tmp_path: Path) -> None:
     """With the same gradient, so that the Transformer learns beside them what it learns elsewhere."""
     work = Work(tmp_path, scale="toy")
@@ -496,6 +498,7 @@ def prepare_pairs(
     return PreparedData.open(prepared), files, text
 
 
+@pytest.mark.slow
 def test_the_batches_of_a_step_have_a_quarter_of_its_tokens(tmp_path: Path) -> None:
     work = Work(tmp_path, scale="toy")
     config = work.published_base
@@ -515,6 +518,7 @@ def test_the_batches_of_a_step_have_a_quarter_of_its_tokens(tmp_path: Path) -> N
         )
 
 
+@pytest.mark.slow
 def test_a_text_is_translated_alone_as_beside_a_longer_one(tmp_path: Path) -> None:
     texts = ["a f 56%", "g h a", "a q 56% a p 56% a o n m l k"]
     data, *_ = prepare_pairs(tmp_path, tuple((text, "d") for text in texts))

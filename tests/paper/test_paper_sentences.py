@@ -139,6 +139,7 @@ def test_the_classifiers_train_with_the_dropout_that_the_report_names(tmp_path: 
         assert f"dropout of {dropout} " in SelfAttentiveClassifier.departs
 
 
+@pytest.mark.slow
 def test_training_lowers_the_penalty(monkeypatch: pytest.MonkeyPatch) -> None:
     target, segments = torch.tensor([[0], [2]]), torch.ones(2, 1)
     batch = SimpleNamespace(

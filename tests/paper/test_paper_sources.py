@@ -117,6 +117,7 @@ def test_results_follow_all_that_measures_and_judges(experiment: str, parts: lis
     assert not any(name.startswith(("serving/", "cli/", "recipes/")) for name in names)
 
 
+@pytest.mark.slow
 def test_a_training_follows_the_code_that_trains_and_scores_it(tmp_path: Path) -> None:
     work = Work(tmp_path, "toy", seeds=(1,))
     work.experiment = "smoothing"
@@ -136,6 +137,7 @@ class Planning(Work):
 
 
 # A training may have another task, change, trainer or system than those of the base.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "run",
     [
@@ -161,6 +163,7 @@ def test_no_training_follows_what_judges_it(run: Callable[[Work], object], tmp_p
         assert not any(name.startswith(("paper/experiments/", "paper/settings/")) for name in names)
 
 
+@pytest.mark.slow
 def test_a_rivals_training_follows_its_class_and_no_other_rival(tmp_path: Path) -> None:
     work = Work(tmp_path, "toy")
     plans = {plan.name: plan for plan in rivals.plan_trials(work)}
@@ -179,6 +182,7 @@ def test_a_rivals_training_follows_its_class_and_no_other_rival(tmp_path: Path) 
         assert {"rival.py", "training.py", "scoring.py"} <= found
 
 
+@pytest.mark.slow
 def test_data_are_prepared_again_by_other_code(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -263,6 +267,7 @@ def test_a_result_follows_the_treebank(tmp_path: Path, monkeypatch: pytest.Monke
         shown()
 
 
+@pytest.mark.slow
 def test_settings_of_all_rows_are_written_after_those_of_some(tmp_path: Path) -> None:
     def count(*rows: str) -> int:
         reproduce("table3", Work(tmp_path, "paper", rows=rows))

@@ -76,6 +76,7 @@ def test_centered_dilated_layers_may_never_connect_the_ends_of_a_sentence() -> N
     assert layers_by_gradient(dilated, 5, k=3, alone=True) == 2  # 4 = 3 + 1 does not
 
 
+@pytest.mark.slow
 def test_a_path_is_judged_inside_one_sentence() -> None:
     table, *claims = table1.find_paths((9,))
     assert isinstance(table, Table)

@@ -262,6 +262,7 @@ def test_what_sharing_saves_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     assert tying.compare_parameters().verdict == "does not"
 
 
+@pytest.mark.slow
 def test_the_verdicts_of_table_3_follow_the_scores() -> None:
     least = 50.0
     worse, better = (
@@ -327,6 +328,7 @@ def test_predictions_of_a_batch_equal_those_of_single_sentences(tokenizer: Token
     assert score_predictions(model, tokenizer, pairs) == pytest.approx(expected, rel=1e-5)
 
 
+@pytest.mark.slow
 def test_equal_data_give_equal_charts_without_numbers_that_are_not_finite() -> None:
     points = {"a": [(1.0, 2.0), (2.0, math.inf), (3.0, 1.0)], "b": [(1.0, 0.5)]}
     one, two = (curves("c", points, "x", "y", log_x=True, log_y=True) for _ in range(2))

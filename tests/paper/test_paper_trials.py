@@ -96,6 +96,7 @@ def test_a_trial_without_its_models_is_not_finished(tmp_path: Path) -> None:
     assert read_trial(tmp_path) is None
 
 
+@pytest.mark.slow
 def test_a_result_that_is_gone_is_named_and_takes_no_other_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -164,6 +164,7 @@ def test_parts_of_the_text_share_no_sentence() -> None:
     assert short.fingerprint != text.fingerprint
 
 
+@pytest.mark.slow
 def test_the_test_text_is_kept_out_of_training(tmp_path: Path) -> None:
     pairs = tuple((f"the word {c} is here", f"das Wort {c} ist da") for c in ascii_lowercase)
     other, config = (("the other one", "das andere"),), TextConfig(vocab_size=300)
@@ -375,6 +376,7 @@ def test_the_time_of_a_training_is_that_of_its_own_device(
     assert "2 s of processor time (2 of 2" in shown[2]
 
 
+@pytest.mark.slow
 def test_a_device_that_is_not_there_is_refused_before_anything_is_trained(tmp_path: Path) -> None:
     found = headway("reproduce", "tying", "--scale", "toy", "--out", str(tmp_path), "--device", "cuda:9")  # fmt: skip
     assert found.returncode == 2

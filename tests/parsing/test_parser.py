@@ -97,6 +97,7 @@ def test_a_sentence_has_the_same_parse_alone_and_in_a_batch(parser):
         assert parse is None or parse.tree.words() == words
 
 
+@pytest.mark.slow
 def test_the_commands_treebank_and_parse_work_together(tmp_path, capsys, monkeypatch, parser):
     path, _, _ = parser
     for name, trees in (("train", make_treebank(50, 2)), ("valid", make_treebank(9, 3))):

@@ -80,6 +80,7 @@ def spot(choice: Choice) -> dict[str, int] | None:
     return {name: token for name, token in chosen.items() if token is not None} or None
 
 
+@pytest.mark.slow
 def test_the_page_draws_what_the_files_draw(maps: AttentionMaps, drawn: Iterator[Elements]) -> None:
     found = maps.maps["cross"]
     views = layouts(found, "cross")

@@ -64,6 +64,7 @@ def test_the_written_file_is_the_page(maps: AttentionMaps, tmp_path: Path) -> No
         write_html(tmp_path / "nowhere" / "a.html", maps)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["maps", "words"])
 def test_the_script_decodes_the_weights(maps: AttentionMaps, form: str) -> None:
     expected = (maps if form == "maps" else maps.words()).maps["cross"]

@@ -120,6 +120,7 @@ def test_links_end_at_their_tokens(maps: AttentionMaps) -> None:
                     assert end[across] < keys.points[key][across]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("orientation", ["columns", "paper"])
 def test_the_view_of_one_query_has_only_its_links(maps: AttentionMaps, orientation: str) -> None:
     picture = head_view(maps, "encoder", layer=0, query=3, orientation=orientation)  # type: ignore[arg-type]
@@ -356,6 +357,7 @@ def test_a_wrong_suffix_kind_or_directory_is_rejected(maps: AttentionMaps, tmp_p
         grid(maps, "cross").save(tmp_path / "nowhere" / "a.svg")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", FORMATS)
 def test_without_matplotlib_the_message_names_the_package(
     maps: AttentionMaps, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str

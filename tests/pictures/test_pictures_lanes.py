@@ -77,6 +77,7 @@ def test_each_word_appears_with_its_links(translator: Translator) -> None:
     assert len(starts) == words
 
 
+@pytest.mark.slow
 def test_the_command_draws_both(
     model_directory: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

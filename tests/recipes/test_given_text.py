@@ -81,6 +81,7 @@ def test_held_out_pairs_share_no_side_with_the_training_text(tmp_path):
     assert len(lines(train.source)) == 2 * (len(SOURCES) - 7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("drop_duplicates", [True, False])
 def test_the_text_is_divided_as_by_a_preparation(drop_duplicates, tmp_path):
     """Pairs that share no side are held out first, and a shared side is recognized in other letter case."""
@@ -180,6 +181,7 @@ def test_text_that_can_be_read_only_once_is_refused(tmp_path):
     check_files(given(tmp_path, mono_source=["missing"]))  # its reader says so
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sample", [0, 11])
 def test_a_vocabulary_that_the_first_training_could_not_learn_is_refused(sample, tmp_path):
     """Held-out pairs and duplicates count as little as they do there."""
@@ -211,6 +213,7 @@ def planned(train: Sequence[str]) -> Options:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_vocabulary_and_settings_are_checked_before_a_plan_of_many_pairs_too(tmp_path):
     pairs = itertools.islice(itertools.product(SOURCE_WORDS, repeat=4), 10_101)
     sources = [" ".join(words) for words in pairs]

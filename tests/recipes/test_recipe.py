@@ -252,6 +252,7 @@ def test_the_student_has_the_first_beam_that_is_good_enough():
     assert "--search.beam 2" in none["install-student"].describe()[0]
 
 
+@pytest.mark.slow
 def test_a_plan_is_shorter_than_its_hours_and_each_part_adds_time():
     def begin(choices: Choices):
         return best_model(maker(choices=choices), GIVEN)
@@ -287,6 +288,7 @@ def test_a_plan_is_shorter_than_its_hours_and_each_part_adds_time():
     assert slow.hours == numbers.MOST_HOURS
 
 
+@pytest.mark.slow
 def test_trainings_are_as_much_longer_as_the_text_if_the_hours_allow_it():
     def fit(times: float, hours: float | None, longest: float = 9.0) -> Fit:
         """The plan for a text that is so many times longer than those that the steps suit."""
@@ -426,6 +428,7 @@ def test_the_ledger_does_not_depend_on_the_path_of_the_directory(tmp_path):
     assert records[0]["install"][0].startswith("copy the model of OUT/runs/forward-1 to OUT/, with")
 
 
+@pytest.mark.slow
 def test_the_seconds_of_a_stopped_stage_count(tmp_path):
     stage = Stage(name="text", part="text", purpose="", work=_Work("one"))
     ledger = Ledger(tmp_path)
@@ -488,6 +491,7 @@ def test_a_plan_goes_on_from_the_results_that_there_are():
     assert plan(begun)[len(begun) :] == whole[whole.index("final") + 1 :]
 
 
+@pytest.mark.slow
 def test_a_recipe_goes_on_without_any_of_its_records(tmp_path, monkeypatch):
     """As after a damaged one is deleted: the later ones are of a winner that is not known before the stage is done."""
     bleu = {"sweep-3": 21.0, "forward-2": 21.0, "final": 20.5}

@@ -468,6 +468,7 @@ def test_attention_is_what_the_pictures_are_made_of(client: TestClient) -> None:
         assert answer.json()["error"].startswith("Invalid request: ")
 
 
+@pytest.mark.slow
 def test_a_stream_is_the_greedy_translation_bit_by_bit(client: TestClient, models: Models) -> None:
     text = "the cat sees. A dog runs\n\nunder"
     answer = ask(client, "/stream", q=text)
@@ -514,6 +515,7 @@ def test_keys(models: Models, tmp_path: Path) -> None:
         Keys(file)
 
 
+@pytest.mark.slow
 def test_health_names_models_their_weights_and_the_queue(model_directory: Path) -> None:
     models = load_models([model_directory])
     [(source, target)] = models.pairs
@@ -545,6 +547,7 @@ def test_a_key_may_come_as_a_bearer_token(models: Models, tmp_path: Path) -> Non
         assert ask(client, q="the cat", api_key="first-key").is_success  # the field counts first
 
 
+@pytest.mark.slow
 def test_an_address_that_tries_keys_has_to_wait(
     models: Models, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -62,6 +62,7 @@ def test_scripts_never_turn_text_into_markup_or_code(path: Path) -> None:
     assert "</" not in text.replace("</s>", "")  # the file holds the script as it is
 
 
+@pytest.mark.slow
 def test_the_browser_counts_words_as_the_server_does() -> None:
     spaced = "  Ein\u00a0Hund,\u2003der\x1cläuft \x85 …\n\n🐶🐶\u3000x\u2028y\u200bz\t"
     for text in (
@@ -94,6 +95,7 @@ def test_a_key_of_any_letters_is_sent_as_utf_8() -> None:
     assert found == "Bearer Schlüssel€".encode().decode("latin-1")
 
 
+@pytest.mark.slow
 def test_sentences_cover_all_words_in_order() -> None:
     text = "One man. Two dogs run! Three?\nNo end here\n\n  Last one.  "
     found = evaluate(WORDS, 'headway.sentences(given, "en")', text)
@@ -104,6 +106,7 @@ def test_sentences_cover_all_words_in_order() -> None:
     assert evaluate(WORDS, 'headway.sentences(given, "no such_code")', text) == found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "translation", "expected"),
     [

@@ -86,6 +86,7 @@ def test_the_quality_is_that_of_python(tokenizer: Tokenizer, tmp_path: Path) -> 
         assert client.get("/frontend/settings").json()["quality"] is True
 
 
+@pytest.mark.slow
 def test_a_model_that_was_not_calibrated_is_refused(tokenizer: Tokenizer, tmp_path: Path) -> None:
     with started(load_rated(tmp_path, tokenizer, 1)) as client:
         assert client.get("/frontend/settings").json()["quality"] is False
@@ -101,6 +102,7 @@ def test_a_model_that_was_not_calibrated_is_refused(tokenizer: Tokenizer, tmp_pa
         load_models([tmp_path / "fr"])
 
 
+@pytest.mark.slow
 def test_the_report_of_a_file_is_that_of_python(tokenizer: Tokenizer, tmp_path: Path) -> None:
     models = load_rated(tmp_path, tokenizer, 1)
     lines = [" ".join(f"{s.capitalize()}." for s in sentences(n, n)) for n in (3, 1, 2)]
@@ -131,6 +133,7 @@ def test_the_report_of_a_file_is_that_of_python(tokenizer: Tokenizer, tmp_path: 
         assert (refused.status_code, "needs a model that" in refused.text) == (400, True)
 
 
+@pytest.mark.slow
 def test_a_document_that_is_asked_for_has_the_same_quality(
     tokenizer: Tokenizer, tmp_path: Path
 ) -> None:
@@ -172,6 +175,7 @@ def test_a_document_that_is_asked_for_has_the_same_quality(
         assert [part.status_code for part in parts] == [503, 503]
 
 
+@pytest.mark.slow
 def test_a_document_may_have_the_lowest_quality(tokenizer: Tokenizer, tmp_path: Path) -> None:
     models = load_rated(tmp_path, tokenizer, 1)
     models.pairs["en", "de"].quality_model = QualityModel(-1000.0, dict.fromkeys(FEATURES, 0.0))
@@ -186,6 +190,7 @@ def test_a_document_may_have_the_lowest_quality(tokenizer: Tokenizer, tmp_path: 
         assert state["quality"] == 0
 
 
+@pytest.mark.slow
 def test_the_quality_of_a_file_is_that_of_its_sentences(
     tokenizer: Tokenizer, tmp_path: Path
 ) -> None:

@@ -50,6 +50,7 @@ def test_a_list_that_never_fits_is_rejected_as_a_whole(models: Models, form: str
     assert tokens(server) > 0
 
 
+@pytest.mark.slow
 def test_long_requests_are_split_in_a_thread_even_if_each_text_is_short(
     models: Models, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -131,6 +132,7 @@ def test_each_text_is_tokenized_once(
     assert tokenized == ["The cat sees.", "A dog runs!"]
 
 
+@pytest.mark.slow
 def test_no_client_waits_for_what_is_found_once(
     tokenizer: Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -110,6 +110,7 @@ def test_rejections_of_a_stream_keep_their_status(models: Models) -> None:
     assert server.admission.pending == 0
 
 
+@pytest.mark.slow
 def test_a_stream_has_one_deadline(models: Models, monkeypatch: pytest.MonkeyPatch) -> None:
     server = Server(models, ServerConfig(deadline=0.2))
     message = {"error": "This took more than 0.2 seconds"}

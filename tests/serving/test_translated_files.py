@@ -124,6 +124,7 @@ def test_a_glossary_holds_in_files(models: Models) -> None:
         assert post(client, "a.txt", b"the cat\n", glossary="nothing").status_code == 400
 
 
+@pytest.mark.slow
 def test_a_glossary_may_be_sent_as_a_file(models: Models) -> None:
     fields = {"q": "the cat", "source": "en", "target": "de"}
     for rows, status, message in (
@@ -227,6 +228,7 @@ def test_a_look_for_a_file_does_not_visit_the_others(monkeypatch: pytest.MonkeyP
     assert looks < 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".docx", ".xlsx", ".epub", ".html"])
 def test_a_file_of_a_detected_language_is_that_of_a_named_one(
     tokenizer: Tokenizer, tmp_path: Path, suffix: str
@@ -247,6 +249,7 @@ def test_a_file_of_a_detected_language_is_that_of_a_named_one(
         assert parts[0].read(name) == parts[1].read(name), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", [b"the cat sees a dog\n" * 300, b"The cat sees a dog. " * 300])
 def test_a_long_file_is_not_rejected_halfway_but_lets_others_pass(
     models: Models, file: bytes
@@ -281,6 +284,7 @@ async def translate_text(models: Models, text: str) -> TranslatedDocument:
         await queue.close()
 
 
+@pytest.mark.slow
 def test_a_translation_does_not_depend_on_the_portions_of_the_file(
     models: Models, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -295,6 +299,7 @@ def test_a_translation_does_not_depend_on_the_portions_of_the_file(
     assert found == [expected] * 3
 
 
+@pytest.mark.slow
 def test_the_work_for_a_long_paragraph_stops_at_the_next_portion(
     models: Models, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -366,6 +371,7 @@ def test_a_file_has_its_place_until_its_thread_has_ended(
     assert name.startswith("file")  # these have a lower priority
 
 
+@pytest.mark.slow
 def test_the_event_loop_leaves_the_text_of_a_file_to_threads(
     models: Models, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -210,6 +210,7 @@ def test_worker_processes_are_replaced_while_the_work_goes_on_and_end_with_the_b
             os.kill(pid, 0)
 
 
+@pytest.mark.slow
 def test_a_worker_process_that_fails_ends_the_command(tmp_path: Path) -> None:
     with WorkerProcesses(1, __name__, [str(tmp_path), "error"]) as processes:
         processes.keep_running(0)
@@ -218,6 +219,7 @@ def test_a_worker_process_that_fails_ends_the_command(tmp_path: Path) -> None:
             keep_running(processes, 1)
 
 
+@pytest.mark.slow
 def test_an_error_of_the_disk_that_ends_a_worker_process_is_one_of_the_command(
     tmp_path: Path,
 ) -> None:

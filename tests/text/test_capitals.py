@@ -62,6 +62,7 @@ def test_an_i_keeps_its_dot(language: str) -> None:
     assert to_small_letters("ILL IN IT", "de") == "Ill in it"
 
 
+@pytest.mark.slow
 def test_the_time_grows_with_the_length() -> None:
     started = time.process_time()
     to_small_letters(". " * 500_000, "en")

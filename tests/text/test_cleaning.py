@@ -186,6 +186,7 @@ def test_a_target_may_share_some_words_and_all_of_them_if_they_are_few() -> None
     assert broken_rule("new text " + half, "x " + half, config) == COPIED
 
 
+@pytest.mark.slow
 def test_control_characters_are_those_of_unicode_that_are_not_white_space() -> None:
     rest = range(0x300, sys.maxunicode + 1, 101)
     for number in (*range(0x300), *range(0xD7F0, 0xE010), *rest):
@@ -279,6 +280,7 @@ def real(folder: str, languages: tuple[str, str], part: str) -> list[Path]:
     return paths
 
 
+@pytest.mark.slow
 def test_every_pair_of_real_text_is_counted_and_no_validation_pair_is_kept() -> None:
     languages = ("en", "af")
     train, valid = (real("autshumato-en-af", languages, part) for part in ("train", "valid"))

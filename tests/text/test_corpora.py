@@ -187,6 +187,7 @@ def test_a_damaged_copy_is_fetched_again(mtdata: Path, damage: str) -> None:
     assert files[1].read_bytes() == whole
 
 
+@pytest.mark.slow
 def test_an_interrupted_recipe_continues_after_its_last_whole_part(
     mtdata: Path, cache: Path
 ) -> None:
@@ -209,6 +210,7 @@ def test_an_interrupted_recipe_continues_after_its_last_whole_part(
     assert fetch("mtdata:three", place="valid") == fetch("mtdata:three:dev") == PAIRS[:10]
 
 
+@pytest.mark.slow
 def test_processes_that_need_one_corpus_fetch_it_once(
     mtdata: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -219,6 +221,7 @@ def test_processes_that_need_one_corpus_fetch_it_once(
     assert calls(mtdata) == ["get"]
 
 
+@pytest.mark.slow
 def test_the_manifest_records_where_the_text_is_from(mtdata: Path) -> None:
     files = local_files(["mtdata:three"], ("en", "de"), "train")
     (about,) = origins([*files, "another.txt"])

@@ -27,6 +27,7 @@ def test_the_longest_term_is_taken_as_whole_words() -> None:
     assert found(glossary, "黒猫が好き") == ["猫"]
 
 
+@pytest.mark.slow
 def test_a_term_is_found_wherever_no_word_goes_on() -> None:
     """Also between letters of scripts without spaces, of which Unicode has more blocks than one thinks."""
     letters = [c for c in map(chr, range(0x40000)) if c.isalnum() and not is_word_character(c)]
@@ -53,6 +54,7 @@ def test_case_patterns_and_expressions() -> None:
     assert kept.renderings == ("ACME",)
 
 
+@pytest.mark.slow
 def test_stars_take_no_longer_than_the_text_and_find_what_a_plain_expression_finds() -> None:
     started = time.perf_counter()
     text = " ".join(["a" * 500] * 50)
@@ -124,6 +126,7 @@ def test_a_star_stands_for_marks_too(term: str, text: str, expected: list[str]) 
     assert [match.renderings for match in kept] == [(each,) for each in expected]
 
 
+@pytest.mark.slow
 def test_many_terms_with_stars_are_read_fast() -> None:
     started = time.process_time()
     assert len(Glossary.of({f"{n}*": "x" for n in range(5000)})) == 5000
@@ -679,6 +682,7 @@ def test_ordinary_text_is_not_kept() -> None:
         assert [k for k in find_kept_text(text) if k.kind != "literal"] == [], text
 
 
+@pytest.mark.slow
 def test_the_time_to_find_kept_text_is_linear() -> None:
     parts = [
         "a",

@@ -62,6 +62,7 @@ def test_text_does_not_produce_a_symbol(data: PreparedData) -> None:
     assert not set(data.tokenizer.encode_target([text])[0]) & set(symbols)
 
 
+@pytest.mark.slow
 def test_the_order_of_the_groups_does_not_matter(
     texts: Path, data: PreparedData, tmp_path: Path
 ) -> None:
@@ -79,6 +80,7 @@ def test_the_order_of_the_groups_does_not_matter(
             assert (other.directory / name).read_bytes() == (data.directory / name).read_bytes()
 
 
+@pytest.mark.slow
 def test_a_group_alone_equals_one_pair_whose_text_has_the_symbol(
     texts: Path, tmp_path: Path
 ) -> None:
@@ -97,6 +99,7 @@ def test_a_group_alone_equals_one_pair_whose_text_has_the_symbol(
             assert ours.read_bytes() == others.read_bytes(), (part, name)
 
 
+@pytest.mark.slow
 def test_no_pair_of_validation_text_is_in_any_group(texts: Path, tmp_path: Path) -> None:
     pairs = ("en-de", "de-en", "en-fr", "fr-de")
     data = prepare(files(texts, "train", *pairs), 7, tmp_path / "data", CONFIG)
@@ -111,6 +114,7 @@ def test_no_pair_of_validation_text_is_in_any_group(texts: Path, tmp_path: Path)
     assert sum(each["read"] for each in report["groups"].values()) == report["read"] == 1200
 
 
+@pytest.mark.slow
 def test_validation_text_in_files_is_dropped_from_the_other_direction(
     texts: Path, tmp_path: Path
 ) -> None:
@@ -130,6 +134,7 @@ def test_validation_text_in_files_is_dropped_from_the_other_direction(
     assert not held_out & {*decoded, *targets}
 
 
+@pytest.mark.slow
 def test_separate_vocabularies_have_symbols_of_sources_only(texts: Path, tmp_path: Path) -> None:
     pairs = ("de-fr", "fr-de")
     config = TextConfig(vocab_size=310, joint_vocab=False)
@@ -138,6 +143,7 @@ def test_separate_vocabularies_have_symbols_of_sources_only(texts: Path, tmp_pat
     assert (source.target_languages, target.target_languages) == (["de", "fr"], [])
 
 
+@pytest.mark.slow
 def test_a_table_of_many_languages_gives_its_columns(texts: Path, tmp_path: Path) -> None:
     columns = [(texts / f"train.{code}").read_text().splitlines() for code in ("en", "de", "fr")]
     rows = ["\t".join(row) for row in zip(*columns, strict=True)]
@@ -219,6 +225,7 @@ def write_tmx(path: Path, rows: list[dict[str, str]]) -> None:
     path.write_text(f'<tmx version="1.4"><header/><body>\n{units}</body></tmx>\n')
 
 
+@pytest.mark.slow
 def test_units_of_other_languages_are_no_text_of_a_group(texts: Path, tmp_path: Path) -> None:
     columns = {
         code: (texts / f"train.{code}").read_text().splitlines() for code in ("en", "de", "fr")
@@ -251,6 +258,7 @@ def test_units_of_other_languages_are_no_text_of_a_group(texts: Path, tmp_path: 
             prepare({"en-nl": train["en-de"]}, 5, tmp_path / "none", config)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["tmx", "jsonl"])
 def test_units_of_other_languages_are_no_text_of_a_single_pair(
     suffix: str, texts: Path, tmp_path: Path
@@ -304,6 +312,7 @@ def test_a_sample_has_a_larger_share_of_small_groups(
     assert divide_sample(counts, size) == sizes
 
 
+@pytest.mark.slow
 def test_the_letters_of_a_small_group_are_subwords(tmp_path: Path) -> None:
     english = sentences(2000, seed=1)
     words = [

@@ -57,6 +57,7 @@ def test_no_side_of_the_validation_text_is_in_the_training_text(tmp_path: Path) 
     assert json.loads((tmp_path / "out" / "data.json").read_text())["held_out"] == 53
 
 
+@pytest.mark.slow
 def test_every_format_holds_out_the_same_pairs(tmp_path: Path) -> None:
     pairs = unique_pairs(300)
     table = tmp_path / "train.tsv"

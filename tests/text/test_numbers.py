@@ -85,6 +85,7 @@ def test_numbers_in_both_texts_are_counted() -> None:
     assert compare_numbers("one of 12", "einer von 12") == (0, 0)
 
 
+@pytest.mark.slow
 def test_marks_in_any_order_are_read() -> None:
     chooser = random.Random(1)
     letters = "0123456789:., apmAPM٣²½KUhr千\u202f-"
@@ -95,6 +96,7 @@ def test_marks_in_any_order_are_read() -> None:
         assert all(spell_numbers(text))
 
 
+@pytest.mark.slow
 def test_numbers_are_paired_as_if_each_were_compared_with_each_other(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -128,6 +130,7 @@ def test_numbers_are_paired_as_if_each_were_compared_with_each_other(
     assert fast == [compare_numbers(*texts[n : n + 2]) for n in range(4000)]
 
 
+@pytest.mark.slow
 def test_the_time_to_compare_is_linear() -> None:
     texts = [" ".join(str(first + n) for n in range(20_000)) for first in (1000, 500_000)]
     started = time.process_time()
@@ -146,6 +149,7 @@ def test_forms_are_those_that_a_translation_may_have() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_right_translations_agree_and_changed_ones_do_not() -> None:
     pytest.importorskip("babel")
     pytest.importorskip("num2words")

@@ -73,6 +73,7 @@ def test_validation_text_may_look_like_the_beginning_of_a_document(
     assert [*zip(data.valid_source, data.valid_target, strict=True)] == expected
 
 
+@pytest.mark.slow
 def test_further_copies_are_the_same_text_in_other_subwords(files: Files, tmp_path: Path) -> None:
     once = prepare(*files, tmp_path / "once", CONFIG)
     thrice = prepare(*files, tmp_path / "thrice", replace(CONFIG, copies=3))
@@ -118,6 +119,7 @@ def test_prepared_data_holds_the_tokens_of_the_text(files: Files, tmp_path: Path
     assert [data.tokenizer.decode(data.valid.pair(i)[1]) for i in range(31)] == data.valid_target
 
 
+@pytest.mark.slow
 def test_the_same_text_gives_the_same_data(files: Files, tmp_path: Path) -> None:
     first = prepare(*files, tmp_path / "a", CONFIG)
     second = prepare(*files, tmp_path / "b", CONFIG)
@@ -125,6 +127,7 @@ def test_the_same_text_gives_the_same_data(files: Files, tmp_path: Path) -> None
     assert first.fingerprint == second.fingerprint != other.fingerprint
 
 
+@pytest.mark.slow
 def test_test_text_is_kept_out_of_training(files: Files, tmp_path: Path) -> None:
     train, valid = files
     test = [write(tmp_path, f"test.{p.suffix[1:]}", p.read_text().splitlines()[:17]) for p in train]
@@ -154,6 +157,7 @@ def test_the_vocabulary_is_joint_or_one_for_each_side(
     assert (tmp_path / "out" / "tokenizer.model").exists() is joint
 
 
+@pytest.mark.slow
 def test_compressed_and_tab_separated_text_gives_the_same_data(
     files: Files, tmp_path: Path
 ) -> None:
@@ -190,6 +194,7 @@ def test_a_failed_preparation_leaves_no_files(files: Files, tmp_path: Path) -> N
     assert set(tmp_path.iterdir()) == before
 
 
+@pytest.mark.slow
 def test_a_full_disk_names_the_directory_and_the_same_preparation_goes_on(
     files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

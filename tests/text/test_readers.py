@@ -44,6 +44,7 @@ def test_lines_end_at_line_feeds_only(tmp_path: Path) -> None:
         assert list(read_lines(path)) == [line.removesuffix("\r") for line in expected]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", PACK)
 def test_compression_is_recognized_by_content_and_may_have_several_members(
     tmp_path: Path, suffix: str
@@ -323,6 +324,7 @@ def test_a_window_that_needs_much_memory_is_no_damage(
         list(read_lines(path))
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     def text(size: int) -> Path:
         path = tmp_path / f"{size}.tsv.gz"
@@ -340,6 +342,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
         assert much < little + 600_000  # the pairs themselves take more than a million bytes
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_a_compression_bomb(tmp_path: Path) -> None:
     path = tmp_path / "bomb.gz"
     path.write_bytes(gzip.compress(bytes(50_000_000)))

@@ -32,6 +32,7 @@ def test_another_order_splits_text_in_the_same_way(algorithm: str, tmp_path: Pat
         assert tokenizer.source_subwords(ids[:-1]) == model.encode(text, out_type=str)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("content", "message"),
     [

@@ -345,6 +345,7 @@ def test_standard_input_is_not_given_twice(train, valid, tests) -> None:
     assert "\n" not in str(problem.value)
 
 
+@pytest.mark.slow
 def test_a_full_disk_ends_a_worker_process_and_is_no_failure_of_the_text(
     table: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -62,6 +62,7 @@ def hostile(count: int) -> list[str]:
     return texts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("subwords", ["bpe", "unigram"])
 def test_hostile_text_is_decoded_without_loss(subwords: str) -> None:
     tokenizer = Tokenizer.learn(pairs(), TextConfig(vocab_size=290, subwords=subwords))

@@ -71,6 +71,7 @@ def test_the_time_to_simplify_breaks_is_linear(piece: str) -> None:
     assert time.process_time() - started < 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", ["(", "「", "犬", "ー", "\u2060", "\u2060ー", "a", "。"])
 def test_the_time_grows_with_the_length(piece):
     started = time.process_time()
@@ -78,6 +79,7 @@ def test_the_time_grows_with_the_length(piece):
     assert time.process_time() - started < 5  # a square would be days
 
 
+@pytest.mark.slow
 def test_combining_marks_are_parts_of_words_in_regular_expressions() -> None:
     marks = [c for c in map(chr, range(sys.maxunicode + 1)) if unicodedata.category(c)[0] == "M"]
     assert len(marks) > 2000

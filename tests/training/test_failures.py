@@ -44,6 +44,7 @@ def test_a_step_that_is_not_finite_is_skipped_and_its_text_is_kept(corpus, tmp_p
     assert all(weight.isfinite().all() for weight in load_model(path).transformer.parameters())
 
 
+@pytest.mark.slow
 def test_many_bad_steps_in_a_row_roll_back_to_the_last_checkpoint(corpus, tmp_path, monkeypatch):
     poisoned(monkeypatch, {7, 8})
     path = tmp_path / "run"
@@ -62,6 +63,7 @@ def test_many_bad_steps_in_a_row_roll_back_to_the_last_checkpoint(corpus, tmp_pa
     assert {"event": "roll-back", "step": 8, "to": 6} in metrics(path)
 
 
+@pytest.mark.slow
 def test_a_roll_back_restores_weights_but_continues_with_new_data(corpus, tmp_path, monkeypatch):
     poisoned(monkeypatch, {8})
     path = tmp_path / "run"
@@ -79,6 +81,7 @@ def test_a_roll_back_restores_weights_but_continues_with_new_data(corpus, tmp_pa
     run.directory.unlock()
 
 
+@pytest.mark.slow
 def test_a_roll_back_does_not_depend_on_checkpoints_beside_the_series(
     corpus, tmp_path, monkeypatch
 ):
@@ -92,6 +95,7 @@ def test_a_roll_back_does_not_depend_on_checkpoints_beside_the_series(
     assert {"event": "roll-back", "step": 8, "to": 6} in metrics(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("bad", "last", "averaged"), [({9}, 9, [3, 6]), ({8, 9}, 9, [3, 6]), ({9}, 10, [6, 10])]
 )
@@ -111,6 +115,7 @@ def test_weights_that_a_run_went_back_to_are_averaged_once(
     assert any(not torch.equal(first[name], second[name]) for name in first)
 
 
+@pytest.mark.slow
 def test_a_roll_back_before_the_first_regular_checkpoint(corpus, tmp_path, monkeypatch):
     path = tmp_path / "run"
     run = opened(path, command(path, corpus, training__max_failures=1))
@@ -125,6 +130,7 @@ def test_a_roll_back_before_the_first_regular_checkpoint(corpus, tmp_path, monke
     run.directory.unlock()
 
 
+@pytest.mark.slow
 def test_a_run_that_keeps_diverging_stops_with_a_message_of_one_line(corpus, tmp_path, monkeypatch):
     poisoned(monkeypatch, set(range(8, 18)))
     path = tmp_path / "run"
@@ -138,6 +144,7 @@ def test_a_run_that_keeps_diverging_stops_with_a_message_of_one_line(corpus, tmp
     )
 
 
+@pytest.mark.slow
 def test_weights_that_are_not_finite_never_reach_a_checkpoint(corpus, tmp_path):
     path = tmp_path / "run"
     run = opened(path, command(path, corpus))

@@ -42,6 +42,7 @@ def test_a_step_of_base_takes_few_launches_and_waits_for_nothing_but_its_losses(
     assert packed.bytes.total() <= 1.2 * padded.bytes.total()
 
 
+@pytest.mark.slow
 def test_a_number_that_is_read_in_a_step_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     read = Objective._read
 

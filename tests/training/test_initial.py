@@ -122,6 +122,7 @@ def test_a_run_may_have_fewer_layers_than_its_model(model, other_text, tmp_path)
     assert isinstance(Translator.load(tmp_path / "run", "cpu").translate("1 2 3"), str)
 
 
+@pytest.mark.slow
 def test_a_run_is_not_resumed_from_an_initial_model_that_has_changed(model, other_text, tmp_path):
     copy = shutil.copytree(model, tmp_path / "model")
     run = opened(tmp_path / "run", fine_tune(tmp_path / "run", other_text, copy))
@@ -169,6 +170,7 @@ def test_prepared_data_must_have_the_vocabulary_of_the_model(model, other_text, 
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("preset", [[], ["--preset", "tiny"]])
 def test_the_command_that_started_a_run_from_a_model_goes_on_with_it(
     model, other_text, tmp_path, preset
@@ -184,6 +186,7 @@ def test_the_command_that_started_a_run_from_a_model_goes_on_with_it(
     assert again.config == run.config
 
 
+@pytest.mark.slow
 def test_a_run_is_not_resumed_with_another_initial_model(model, other_text, tmp_path):
     other = Path(shutil.copytree(model, tmp_path / "other"))
     weights = (other / "model.safetensors").read_bytes()
@@ -197,6 +200,7 @@ def test_a_run_is_not_resumed_with_another_initial_model(model, other_text, tmp_
         dispatch(["train", str(model), "--init", str(other)])
 
 
+@pytest.mark.slow
 def test_without_a_preset_the_run_inherits_the_regime_of_the_model(model, other_text, tmp_path):
     own = load_model(model).config.training
     result = opening(
@@ -224,6 +228,7 @@ def test_without_a_preset_the_run_inherits_the_regime_of_the_model(model, other_
     assert f"regime of {model}: 8 instead of 17 steps of 140 tokens" in notice
 
 
+@pytest.mark.slow
 def test_settings_and_presets_replace_the_inherited_regime(model, other_text, tmp_path):
     line = ["train", str(tmp_path / "run"), *other_text, "--init", str(model)]
     run = opened(tmp_path / "run", [*line, "--training.max-steps", "30", "--training.seed", "5"])

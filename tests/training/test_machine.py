@@ -44,6 +44,7 @@ def test_the_library_changes_nothing_of_the_process(corpus, tmp_path, monkeypatc
     assert calls == []
 
 
+@pytest.mark.slow
 def test_the_random_numbers_of_a_run_do_not_depend_on_the_program_around_it(
     corpus, uninterrupted_run, tmp_path
 ):

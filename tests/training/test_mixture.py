@@ -58,6 +58,7 @@ def test_no_block_is_empty_and_all_are_of_one_size(sizes: tuple[int, ...], block
     assert max(found) - min(found) <= max(0.03 * block, len(sizes))
 
 
+@pytest.mark.slow
 def test_a_block_has_all_domains_of_a_corpus_that_is_larger() -> None:
     """A text that was joined of several is not learned one after the other, but read in long pieces."""
     size, domains = 4_520_000, 10
@@ -94,6 +95,7 @@ def test_a_block_has_the_same_share_of_every_group() -> None:
         assert sizes == pytest.approx(expected, abs=2)
 
 
+@pytest.mark.slow
 def test_the_feed_goes_on_from_a_position_with_repeated_pairs(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(feed_module, "BLOCK", 120)
     folder = write_languages(tmp_path / "texts", train=90)

@@ -87,6 +87,7 @@ def test_muon_leaves_tensors_that_are_no_linear_map_to_adam():
     assert left["additive"] == {"energy"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])
 def test_a_run_with_muon_goes_on_bit_for_bit(precision):
     settings = {"dropout": 0.3, "precision": precision, "optimizer": "muon"}
@@ -103,6 +104,7 @@ def test_a_run_with_muon_goes_on_bit_for_bit(precision):
     assert_same(everything(second), everything(whole))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_the_number_of_threads_changes_no_bit(dtype):
     matrices = torch.randn(24, 128, 512).to(dtype)

@@ -47,6 +47,7 @@ def test_a_model_of_version_0_2_translates_to_the_same_text_and_has_its_quality(
         assert 0 < rated.quality < 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", ["0.1", "0.2"])
 def test_a_run_resumes_with_the_same_losses(version, tmp_path, capsys):
     run = tmp_path / "run"

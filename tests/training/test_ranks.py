@@ -226,6 +226,7 @@ def test_a_file_that_a_rank_cannot_read_is_named(tmp_path):
         launch.launch(os.stat, (tmp_path / "missing.de",), 1)
 
 
+@pytest.mark.slow
 def test_a_rank_that_does_not_notice_the_error_of_another_is_ended(monkeypatch):
     monkeypatch.setattr(launch, "GRACE", 0.5)
     started = time.monotonic()
@@ -313,6 +314,7 @@ def test_ranks_that_differ_are_named(monkeypatch, corpus, tmp_path):
         dispatch(command(tmp_path / "run", corpus))
 
 
+@pytest.mark.slow
 def test_a_rank_that_stops_alone_saves_nothing(monkeypatch, corpus, tmp_path):
     run = opened(tmp_path / "run", command(tmp_path / "run", corpus))
     for event in (events := run_to_end(run)):

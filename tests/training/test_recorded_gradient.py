@@ -106,6 +106,7 @@ def replaying(trainer: Trainer) -> Any:
     return partial(RecordedGradient(trainer.model, CPU), trainer._compute)
 
 
+@pytest.mark.slow
 def test_a_replay_computes_what_an_ordinary_computation_does(
     trainer: Trainer, recordings: list[Recording]
 ) -> None:
@@ -123,6 +124,7 @@ def test_a_replay_computes_what_an_ordinary_computation_does(
     assert recorded.func.has_recorded
 
 
+@pytest.mark.slow
 def test_the_second_batch_of_each_of_a_few_shapes_is_recorded(
     trainer: Trainer, recordings: list[Recording]
 ) -> None:
@@ -140,6 +142,7 @@ def test_the_second_batch_of_each_of_a_few_shapes_is_recorded(
             assert len(recordings) == min(count + (seed > 0), MOST_SHAPES)
 
 
+@pytest.mark.slow
 def test_a_recording_keeps_what_it_reads(trainer: Trainer, recordings: list[Recording]) -> None:
     recorded = replaying(trainer)
     rows = make_rows(trainer)
@@ -152,6 +155,7 @@ def test_a_recording_keeps_what_it_reads(trainer: Trainer, recordings: list[Reco
     assert table() is not None
 
 
+@pytest.mark.slow
 def test_where_nothing_can_be_recorded_results_are_not_kept(trainer: Trainer) -> None:
     recorded = replaying(trainer)
     for seed, row in enumerate(make_rows(trainer)):
@@ -163,6 +167,7 @@ def test_where_nothing_can_be_recorded_results_are_not_kept(trainer: Trainer) ->
     assert not recorded.func.has_recorded
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["a number of the processor", "a mask of torch"])
 def test_other_random_numbers_are_not_recorded(
     trainer: Trainer, recordings: list[Recording], kind: str
@@ -181,6 +186,7 @@ def test_other_random_numbers_are_not_recorded(
     assert not recordings
 
 
+@pytest.mark.slow
 def test_recordings_go_when_memory_is_short(
     trainer: Trainer, recordings: list[Recording], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -211,6 +217,7 @@ def test_recordings_go_when_memory_is_short(
     assert len(recordings) == 2
 
 
+@pytest.mark.slow
 def test_a_gpu_records_packed_rows_in_bf16(
     trainer: Trainer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -132,6 +132,7 @@ def test_a_run_that_is_made_longer_after_it_has_cooled_gives_a_notice(corpus, tm
     assert "cooled for 3 of 4 steps and rises again" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_an_extended_run_is_unfinished_until_its_last_step(uninterrupted_run, tmp_path):
     path = tmp_path / "run"
     shutil.copytree(uninterrupted_run, path)

@@ -54,6 +54,7 @@ def test_metrics_hold_every_step_and_validation_but_no_times(uninterrupted_run):
     assert RunDirectory(uninterrupted_run).steps() == [12, 15, 17]
 
 
+@pytest.mark.slow
 def test_a_run_ends_although_no_validation_line_is_translated_as_one(tmp_path, capsys):
     """A line in several parts teaches nothing about the quality, so that there may be no line left."""
     corpus = write_corpus(tmp_path, train=60, valid=5)

@@ -44,6 +44,7 @@ def whole(words, tmp_path_factory):
     return path
 
 
+@pytest.mark.slow
 def test_files_of_a_run_name_its_pairs(whole):
     for folder in (whole, whole / "best"):
         stored = json.loads((folder / "config.json").read_text())
@@ -58,6 +59,7 @@ def test_files_of_a_run_name_its_pairs(whole):
     assert "from en to de, from en to fr" in card
 
 
+@pytest.mark.slow
 def test_stand_ins_are_learned_from_the_training_text_of_each_pair(whole, texts):
     found = load_stand_ins(whole)
     assert set(found) == set(PAIRS)
@@ -71,6 +73,7 @@ def test_stand_ins_are_learned_from_the_training_text_of_each_pair(whole, texts)
         assert found[name].gap == expected.gap
 
 
+@pytest.mark.slow
 def test_a_resumed_run_equals_an_uninterrupted_one(words, whole, tmp_path):
     path = tmp_path / "run"
     run = opened(path, command(path, words, **CHANGES))
@@ -90,6 +93,7 @@ def test_two_ranks_equal_one(words, whole, tmp_path):
     assert_equal_runs(path, whole)
 
 
+@pytest.mark.slow
 def test_another_order_of_groups_is_the_same_run(texts, whole, tmp_path):
     path = tmp_path / "run"
     assert dispatch(command(path, options(texts, *PAIRS[::-1]), **CHANGES)) == 0
@@ -97,6 +101,7 @@ def test_another_order_of_groups_is_the_same_run(texts, whole, tmp_path):
     assert RunDirectory(path).record().identity == RunDirectory(whole).record().identity
 
 
+@pytest.mark.slow
 def test_other_text_of_a_group_is_refused_at_a_resume(texts, whole, tmp_path):
     (tmp_path / "other.fr").write_bytes((texts / "train.fr").read_bytes()[::-1])
     own, other = str(texts / "train.fr"), str(tmp_path / "other.fr")
@@ -105,6 +110,7 @@ def test_other_text_of_a_group_is_refused_at_a_resume(texts, whole, tmp_path):
         dispatch(["train", str(whole), *swapped, "--quiet"])
 
 
+@pytest.mark.slow
 def test_other_pairs_of_languages_are_refused_at_a_resume(texts, whole):
     with pytest.raises(HeadwayError) as raised:
         dispatch(["train", str(whole), *options(texts, *PAIRS[:2]), "--quiet"])
@@ -112,6 +118,7 @@ def test_other_pairs_of_languages_are_refused_at_a_resume(texts, whole):
     assert "another file" not in str(raised.value)
 
 
+@pytest.mark.slow
 def test_python_trains_the_same_model(texts, whole, tmp_path):
     settings = SETTINGS | {name.replace("__", "."): value for name, value in CHANGES.items()}
     settings = {name.replace("_", "-"): str(value) for name, value in settings.items()}
@@ -145,6 +152,7 @@ def result_of(generator):
             return end.value
 
 
+@pytest.mark.slow
 def test_each_pair_is_validated_in_its_own_direction(whole, monkeypatch):
     data = PreparedData.open(whole / "data")
     answers, start = {}, 0
@@ -178,6 +186,7 @@ def test_each_pair_is_validated_in_its_own_direction(whole, monkeypatch):
     assert scores.bleu_of_pairs == pytest.approx(dict.fromkeys(PAIRS, 100.0))
 
 
+@pytest.mark.slow
 def test_fine_tuning_goes_on_with_some_pairs(texts, whole, tmp_path):
     few = {"text__vocab_size": 341, "training__max_steps": 2}
     plain = [word for word in options(texts, "en-fr") if word != "en-fr"]

@@ -48,6 +48,7 @@ def test_an_interrupted_start_is_repeated(corpus, uninterrupted_run, tmp_path):
     assert not (path / ".tmp-17-data").exists()
 
 
+@pytest.mark.slow
 def test_a_failed_start_leaves_no_directory(corpus, tmp_path):
     wrong = command(tmp_path / "run", corpus)
     wrong[wrong.index("--train") + 1] = "nowhere.en"
@@ -77,6 +78,7 @@ def test_a_system_that_cannot_train_gives_a_message_of_one_line(missing, monkeyp
         importlib.reload(training_package)
 
 
+@pytest.mark.slow
 def test_the_rehearsal_changes_nothing(corpus, uninterrupted_run, tmp_path):
     path = tmp_path / "run"
     run = opened(path, command(path, corpus))
@@ -118,6 +120,7 @@ def test_a_full_disk_is_noticed_before_anything_is_written(corpus, tmp_path, mon
         dispatch(command(tmp_path / "run", corpus))
 
 
+@pytest.mark.slow
 def test_the_estimates_of_a_small_corpus_and_a_short_run_are_theirs(corpus, tmp_path):
     path = tmp_path / "run"
     sizes = {"training__batch_tokens": 100_000, "training__micro_batch_tokens": 1000}
@@ -132,6 +135,7 @@ def test_the_estimates_of_a_small_corpus_and_a_short_run_are_theirs(corpus, tmp_
     assert result.disk == pytest.approx(weights * (1 + 6 + 3 * 2), rel=0.01)
 
 
+@pytest.mark.slow
 def test_a_program_may_change_settings_too_after_a_failed_rehearsal(corpus, tmp_path, monkeypatch):
     path, texts = tmp_path / "run", (corpus[1:3], corpus[4:6])
     settings = {name: str(value) for name, value in SETTINGS.items()} | {"training.max-steps": "1"}
@@ -145,6 +149,7 @@ def test_a_program_may_change_settings_too_after_a_failed_rehearsal(corpus, tmp_
     assert RunDirectory(path).record().finished
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("side", ["source", "target"])
 def test_a_validation_line_longer_than_the_learned_positions_is_named(side, tmp_path):
     corpus, path = write_corpus(tmp_path, train=60, valid=5), tmp_path / "run"

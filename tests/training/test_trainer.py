@@ -132,6 +132,7 @@ def test_a_step_that_is_not_finite_changes_only_the_step_count(poison, where, mo
     assert after.rate == trainer.rate(3)
 
 
+@pytest.mark.slow
 def test_ten_steps_equal_five_and_five_more_bit_for_bit():
     batches = [padded_batch(LONG, V, seed) for seed in range(10)]
     whole = make_trainer(dropout=0.3)

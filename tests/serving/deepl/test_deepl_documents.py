@@ -155,6 +155,7 @@ def test_wrong_documents(models: Models) -> None:
         assert send(client, "a.txt", b"x").status_code == 403
 
 
+@pytest.mark.slow
 def test_jobs_wait_end_and_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     config = ServerConfig(file_jobs=1, file_deadline=0.2)
     files = FileStore(config)
