@@ -30,8 +30,9 @@ def test_the_longest_term_is_taken_as_whole_words() -> None:
 @pytest.mark.slow
 def test_a_term_is_found_wherever_no_word_goes_on() -> None:
     """Also between letters of scripts without spaces, of which Unicode has more blocks than one thinks."""
-    letters = [c for c in map(chr, range(0x40000)) if c.isalnum() and not is_word_character(c)]
-    assert len(letters) > 50_000
+    every = [c for c in map(chr, range(0x40000)) if c.isalnum() and not is_word_character(c)]
+    assert len(every) > 50_000
+    letters = every[::5]  # a block has at least 16 places
     for at in range(0, len(letters), 500):
         some = "".join(letters[at : at + 500])
         glossary = Glossary.of(dict.fromkeys(some, "x"))

@@ -81,18 +81,18 @@ def test_summaries_are_learned() -> None:
     def count(number: int) -> int:
         return draw.randint(3, 5) if number % 25 else draw.randint(25, 30)
 
-    articles = [[sentence() for _ in range(count(number))] for number in range(3100)]
+    articles = [[sentence() for _ in range(count(number))] for number in range(5100)]
     rows = [(" ".join(article), article[0]) for article in articles]
     with Path("articles.csv").open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows([("article", "summary"), *rows[:3000]])
+        csv.writer(file).writerows([("article", "summary"), *rows[:5000]])
     found = train_and_translate(
-        "runs/summaries", [article for article, _ in rows[3000:]], option.split(), text__vocab_size=400,
-        training__max_steps=110, training__cool_steps=70, training__validate_every=110,
+        "runs/summaries", [article for article, _ in rows[5000:]], option.split(), text__vocab_size=400,
+        training__max_steps=95, training__cool_steps=65, training__validate_every=95,
         training__validation_sentences=50,
         training__micro_batch_tokens=1000,  # a row with a long article takes the square of its tokens
     )  # fmt: skip
-    wanted = [summary for _, summary in rows[3000:]]
+    wanted = [summary for _, summary in rows[5000:]]
     assert count_equal(found, wanted) >= 90
     assert count_equal(found[::25], wanted[::25]) >= 3
     data = PreparedData.open(Path("runs/summaries/data"))
-    assert len(data.train) == 2500  # all but the validation text
+    assert len(data.train) == 4500  # all but the validation text

@@ -209,9 +209,9 @@ def test_a_model_learns_to_obey_the_symbol(tmp_path):
     words = command(
         tmp_path / "run", options(texts, "en-de", "en-fr", "fr-en"),
         text__vocab_size=341, model__d_model=64, model__d_ff=128, model__dropout=0.0,
-        training__max_steps=600, training__batch_tokens=1400, training__micro_batch_tokens=1400,
-        training__warmup_steps=60, training__rate_scale=0.4, training__validate_every=600,
-        training__checkpoint_every=600, training__average=1, training__label_smoothing=0.0, training__cool_steps=300,
+        training__max_steps=300, training__batch_tokens=1400, training__micro_batch_tokens=1400, training__optimizer="muon", training__zero_outputs="true",
+        training__warmup_steps=30, training__rate_scale=0.64, training__validate_every=300,
+        training__checkpoint_every=300, training__average=1, training__label_smoothing=0.0, training__cool_steps=200,
     )  # fmt: skip
     assert dispatch(words) == 0
     [report] = [line for line in metrics(tmp_path / "run") if line["event"] == "validation"]
