@@ -34,7 +34,8 @@ assert sum(tuple(p.shape) == (31, 12) for p in model.parameters()) == 1  # one m
 assert not model.source_embedding.weight[-1].any() and not logits[..., -1].any()
 # %% [markdown]
 # Change the second of the three target words: its own prediction and that of the first stay, because they read only the words before
-# them. That of the third changes, because it reads the second. This is how a mask is tested.
+# them. That of the third changes, because it reads the second. So one can test a mask:
+# change a word, and see which predictions change.
 # %%
 changes = (model(source, torch.tensor([[8, 4, 1]])) - logits).abs().amax(-1)[0]
 print("largest change of the logits at the three positions:", changes.detach().round(decimals=2))

@@ -209,7 +209,7 @@ def test_every_setting_that_changes_a_result_is_a_departure(
     }
 
 
-# Settings whose defaults are the paper's, and details of settings that the paper does not use.
+# Settings whose defaults are those of the paper, and settings that have no effect unless another one departs from it.
 OF_THE_PAPER = {
     "text": [
         "vocab_size", "joint_vocab", "subwords", "character_coverage", "split_digits", "copies", "merge_dropout",

@@ -112,7 +112,7 @@ def reproduce(name: str, work: Work, *, again: bool = False) -> Result:
             title=experiment.TITLE,
             section=experiment.SECTION,
             claims=tuple(
-                replace(_judge(c, work.scale), section=c.section or experiment.SECTION)
+                replace(_as_decided(c, work.scale), section=c.section or experiment.SECTION)
                 for c in found.claims
             ),
             seconds=time.monotonic() - started,
@@ -155,8 +155,8 @@ def write_report(work: Work) -> Path:
     return path
 
 
-def _judge(claim: Claim, scale: str) -> Claim:
-    """Return a claim without a verdict, unless it is an identity or a count, at the scale of which nothing is learned."""
+def _as_decided(claim: Claim, scale: str) -> Claim:
+    """Return a claim as a scale can decide it: at "toy", only identities and counts are."""
     if scale != "toy" or claim.verdict == "shown":
         return claim
     return replace(claim, verdict="not decided", why="nothing is learned at the scale toy", p=None)

@@ -30,6 +30,10 @@ class Learned:
     least: float
     scores: tuple[Sequence[float], ...]
 
+    def check(self, found: Verdict) -> Verdict:
+        """Return a verdict, or "not decided" if a group has learned too little."""
+        return if_learned(found, self.least, *self.scores)
+
 
 def trend_claim(
     text: str,
@@ -61,8 +65,9 @@ def trend_claim(
         why: What the verdict rests on.
         section: Of the paper; if it is empty, the experiment's.
     """
-    found = judge(differences, expected, margin, learned, spread)
-    if learned and found != judge(differences, expected, margin, None, spread):
+    by_itself = judge(differences, expected, margin, spread)
+    found = learned.check(by_itself) if learned else by_itself
+    if learned and found != by_itself:
         why = (
             f"{why}; not decided, because a model that is compared has less than {learned.least:g}"
         )
@@ -80,18 +85,12 @@ def trend_claim(
 
 
 def judge(
-    differences: Sequence[float],
-    expected: Expected,
-    margin: float,
-    learned: Learned | None,
-    spread: float = 0.0,
+    differences: Sequence[float], expected: Expected, margin: float = 0.0, spread: float = 0.0
 ) -> Verdict:
-    """Return what differences decide; the arguments are those of `trend_claim`."""
+    """Return what differences decide by themselves; the arguments are those of `trend_claim`."""
     match expected:
         case "equal":
-            found = verdict_equal(differences, margin)
+            return verdict_equal(differences, margin)
         case "not less":
-            found = verdict_not_worse(differences, margin)
-        case _:
-            found = verdict(differences, 1 if expected == "more" else -1, spread)
-    return found if learned is None else if_learned(found, learned.least, *learned.scores)
+            return verdict_not_worse(differences, margin)
+    return verdict(differences, 1 if expected == "more" else -1, spread)

@@ -86,7 +86,7 @@ class ChosenHead:
 
 
 def fitting_pairs(pairs: Pairs, topic: Topic) -> list[tuple[str, str]]:
-    """Return pairs whose source has a link or, for structure, more than one clause."""
+    """Return the pairs whose source has a word that the topic links to another; for clauses, several clauses."""
     find = topic.find_link
     if find is None:
         return [pair for pair in pairs if max(number_clauses(pair[0]), default=0) > 0]

@@ -172,7 +172,7 @@ def judge_direction(
     """Judge whether differences have the sign of the paper's; None: the paper's is too small to be a trend."""
     if abs(paper) < least:
         return None
-    return judge(differences, "more" if paper > 0 else "less", 0.0, learned)
+    return learned.check(judge(differences, "more" if paper > 0 else "less"))
 
 
 # What section 6.2 says in words: of which row, and whether its BLEU, or its perplexity, is more or less than the base's.

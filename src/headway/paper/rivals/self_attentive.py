@@ -40,7 +40,7 @@ class SelfAttentiveClassifier(nn.Module):
     departs: ClassVar[str] = (
         f"{HOPS} hops; one layer of ReLU; word vectors are learned from the start; Adam with the Transformer's"
         f" learning rate instead of SGD; the penalty has the weight {PENALTY:g}, also on pairs (0.3 there); dropout of"
-        " 0.1 in the perceptron instead of 0.5; no L2 regularization (0.0001 there) and no clipping of gradients (at 0.5)"
+        " 0.1 in the perceptron, no L2 regularization and no clipping of gradients"
     )
 
     def __init__(self, config: ModelConfig, num_classes: int, sentences: int) -> None:
