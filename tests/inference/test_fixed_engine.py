@@ -287,7 +287,13 @@ def test_a_gpu_scores_all_positions_at_once(
     scorer._engines["fp32"] = FixedEngine(translator.model)
     # A search, and a score by steps, would need this.
     monkeypatch.delattr(PlainEngine, "start")
+    passes: list[int] = []
+    translator.model.register_forward_hook(lambda *_: passes.append(1))
     assert scorer.score(sources, targets, search) == pytest.approx(by_steps, abs=1e-4)
+    assert len(passes) == 1  # of all 20: a GPU has room for more tokens than the search asks for
+    monkeypatch.setattr("headway.inference.token_search.SCORED_LOGITS", 0)
+    assert scorer.score(sources, targets, search) == pytest.approx(by_steps, abs=1e-4)
+    assert len(passes) > 5
 
 
 class Operations(TorchDispatchMode):

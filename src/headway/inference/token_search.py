@@ -44,6 +44,7 @@ ResultT = TypeVar("ResultT")
 AUTOMATA = 256  # that are kept
 SHARED = 3  # constraints of those, at most
 GPU_BATCH = 15  # tokens of a GPU's batch, for each token of a processor's
+SCORED_LOGITS = 1 << 27  # of a batch of given translations on a GPU: 0.5 GB in fp32
 
 
 class TokenSearch:
@@ -170,7 +171,8 @@ class TokenSearch:
             search: Gives the precision and the size of a batch.
         """
         if isinstance(self.engine(search.precision), FixedEngine):
-            return score_pairs(self.models, self.tokenizer, sources, targets, search.batch_tokens)
+            most = max(search.batch_tokens, SCORED_LOGITS // self.tokenizer.target_vocab_size)
+            return score_pairs(self.models, self.tokenizer, sources, targets, most)
 
         def score_rows(
             sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
