@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from headway.cli.other_programs import OtherPrograms
 from headway.cli.recipe import Processors, make_plan
 from headway.config import TextConfig
 from headway.errors import HeadwayError, UsageError
@@ -354,27 +355,26 @@ def test_all_files_of_the_user_are_named(tmp_path):
     assert text.files() == [*text.text_files(), "a", "b"]
 
 
-@pytest.mark.parametrize("before", [0.0, 1e6])
-def test_the_load_of_other_programs_is_that_before_the_text_is_read(
-    before, tmp_path, monkeypatch, capsys
+@pytest.mark.parametrize("busy", [0.5, 0.7])
+def test_a_plan_says_how_busy_other_programs_were_while_this_machine_was_measured(
+    busy, tmp_path, monkeypatch, capsys
 ):
-    """Reading it keeps this command itself busy, for minutes if there is much of it."""
-    load = [before]
+    said_before = []
 
-    def look_for_long(text: GivenText):
-        load[0] = 1e6
-        return look_at(text)
+    def measure(*_: object) -> float:
+        said_before.append(capsys.readouterr().err)
+        return 1e12
 
-    monkeypatch.setattr(os, "getloadavg", lambda: load)
-    monkeypatch.setattr("headway.recipes.facts.look_at", look_for_long)
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(OtherPrograms, "busy_cores", lambda self: busy)
     monkeypatch.setattr("headway.recipes.settings.LEAST_PAIRS", 1)
-    monkeypatch.setattr(Processors, "run", lambda *_: 7)  # the measurement fails
+    monkeypatch.setattr(Processors, "run", lambda *_: 0)
+    monkeypatch.setattr("headway.recipes.forecast.read_speed", measure)
     options = replace(planned(given(tmp_path).train), valid=7, settings={"text.vocab-size": "300"})
-    with pytest.raises(SystemExit, match="7"):
-        make_plan(tmp_path / "out", options, Processors(0, 0))
-    said = capsys.readouterr().err
-    assert ("other programs keep 1000000.0 of" in said) == bool(before)
-    assert "--dry-run" not in said
+    make_plan(tmp_path / "out", options, Processors(0, 0))
+    assert "other programs" not in said_before[0]
+    is_said = "other programs kept 0.7 of 2 cores busy meanwhile" in capsys.readouterr().err
+    assert is_said == (busy > 0.6)
 
 
 def test_only_a_plan_with_a_sweep_needs_its_larger_vocabulary(tmp_path, monkeypatch):

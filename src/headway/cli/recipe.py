@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from headway.cli.child import run_child
 from headway.cli.display import format_duration
+from headway.cli.other_programs import OtherPrograms
 
 if TYPE_CHECKING:
     from headway.recipes.plan import Options, Plan
@@ -25,7 +26,9 @@ THREADS = {
     "evaluate": "--threads",
 }
 RANKS = {"train": "--ranks", "bench": "--ranks"}
-BUSY = 0.3  # of the cores, by other programs, from which on a measurement may mislead
+BUSY = (
+    0.3  # share of the cores that other programs keep busy, from which on a measurement may mislead
+)
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,7 @@ def make_plan(out: Path, options: "Options", processors: Processors) -> "Plan":
     from headway.recipes.plan import Plan
     from headway.recipes.settings import LEAST_PAIRS, SHORTEST, choose_scale
 
-    busy = os.getloadavg()[0]  # before this command is busy
+    programs = OtherPrograms()
     say("looking at the text ...")
     given = options.given()
     check_files(given)
@@ -89,16 +92,17 @@ def make_plan(out: Path, options: "Options", processors: Processors) -> "Plan":
     usual, *others = list_text_settings(scale, options.settings)
     check_vocabulary(given, fates, usual)
     say("measuring this machine ...")
-    if busy > BUSY * (os.cpu_count() or 1):
-        say(
-            f"other programs keep {busy:.1f} of {os.cpu_count()} cores busy: the plan may have fewer parts than this machine"
-            " has time for"
-        )
     with tempfile.TemporaryDirectory(prefix="headway-best-") as folder:
         output = Path(folder) / "speed.json"
         if code := processors.run(benchmark(scale, options.settings, output)):
             raise SystemExit(code)
         speed = read_speed(output)
+    cores = os.cpu_count() or 1
+    if (busy := programs.busy_cores()) > BUSY * cores:
+        say(
+            f"other programs kept {busy:.1f} of {cores} cores busy meanwhile: the plan may have fewer parts than this machine"
+            " has time for"
+        )
     longest = scale.find_longest(max(facts.source_characters, facts.target_characters))
     shortest = SHORTEST
     if "training.max-steps" in options.settings:  # the user knows best how long a training must be
