@@ -15,9 +15,10 @@ from headway.cli.main import dispatch
 from headway.config import SearchConfig, TextConfig
 from headway.errors import HeadwayError
 from headway.inference import Hypothesis, Segment, Translator
+from headway.inference.alignment import alignment_layer
 from headway.inference.document_translation import describe_defects
 from headway.inference.quality.defects import count_copies, find_defects, has_loop, keeps_words
-from headway.inference.quality.evidence import FEATURES, examine, measure_features
+from headway.inference.quality.evidence import FEATURES, Translated, examine, measure_features
 from headway.inference.quality.quality_model import FILE, QualityModel, rank_correlation
 from headway.inference.quality.rating import Rater
 from headway.inference.quality.repair import find_candidates, require_numbers
@@ -27,8 +28,10 @@ from headway.inference.segments.reading_writer import ReadingWriter
 from headway.inference.segments.readings import StandIn
 from headway.inference.text_translation import SentenceTranslation, TextTranslation
 from headway.inference.translation import Translation
+from headway.model import watch
 from headway.text.numbers import compare_numbers
 from headway.text.tokenizer import Tokenizer
+from support.engines import native
 from support.toy_models import sentences, translate_words, write_random_model, write_several
 
 SEARCH = SearchConfig(max_extra=7)
@@ -181,17 +184,16 @@ def test_a_quality_is_stored_and_a_damaged_one_is_refused(tmp_path: Path) -> Non
 def test_features_are_those_of_the_forward_pass(translator: Translator) -> None:
     [segment] = translator.split("the cat sees a dog")
     [[best]] = translator.search_batch([segment], SEARCH)
-    texts = ("the cat sees 21", "the 21 35")
-    found = dict(
-        zip(
-            FEATURES,
-            measure_features(translator.models, segment.ids, best.tokens, texts),
-            strict=True,
-        )
-    )
-    with torch.inference_mode():
+    [evidence] = examine(translator.token_search, [(segment, best)], SEARCH)
+    with torch.inference_mode(), watch(translator.model) as seen:
         logits = translator.model(torch.tensor([segment.ids]), torch.tensor([best.tokens]))[0]
     log_p = logits.log_softmax(-1)[range(len(best.tokens)), best.tokens]
+    weights = seen.attention[alignment_layer(translator.model.config)][0].mean(0)
+    texts = ("the cat sees 21", "the 21 35")
+    translated = Translated(segment.ids, best.tokens, texts)
+    features = measure_features(translated, log_p.double().numpy(), weights)
+    found = dict(zip(FEATURES, features, strict=True))
+    assert evidence.features[:6] == pytest.approx(features[:6], rel=1e-4)
     assert found["probability"] == pytest.approx(log_p.exp().mean().item(), rel=1e-5)
     assert found["weakest"] == pytest.approx(max(-10.0, log_p.min().item()), rel=1e-5)
     assert found["numbers"] == 0.5
@@ -199,8 +201,27 @@ def test_features_are_those_of_the_forward_pass(translator: Translator) -> None:
     assert 0 < found["coverage"] <= 1
     assert 1 / len(segment.ids) <= found["focus"] <= 1
     # An ensemble of equal models is the model.
-    twice = measure_features(translator.models * 2, segment.ids, best.tokens, texts)
-    assert twice == pytest.approx([*found.values()], rel=1e-5)
+    twice = Translator(translator.model, translator.tokenizer, others=translator.models)
+    [of_two] = examine(twice.token_search, [(segment, best)], SEARCH)
+    assert of_two.features == pytest.approx(evidence.features, rel=1e-5)
+
+
+@native
+@pytest.mark.parametrize("precision", ["fp32", "int8"])
+def test_the_features_of_a_translation_depend_on_no_other(
+    translator: Translator, precision: str
+) -> None:
+    """Bit by bit, among translations of all lengths."""
+    search = replace(SEARCH, precision=precision)
+    segments = [translator.split(line)[0] for line in sentences(30, seed=3)]
+    found = translator.search_batch(segments, search)
+    pairs = [(segment, best) for segment, [best, *_] in zip(segments, found, strict=True)]
+    together = examine(translator.token_search, pairs, search)
+    for pair, evidence in zip(pairs, together, strict=True):
+        [alone] = examine(translator.token_search, [pair], search)
+        assert (alone.source, alone.translation) == (evidence.source, evidence.translation)
+        assert alone.features.tolist() == evidence.features.tolist()
+    assert len({evidence.features[0] for evidence in together}) > 20
 
 
 def test_tokens_that_a_translation_had_to_contain_do_not_count(translator: Translator) -> None:
@@ -219,16 +240,18 @@ def test_tokens_that_a_translation_had_to_contain_do_not_count(translator: Trans
         logits = translator.model(torch.tensor([segment.ids]), torch.tensor([best.tokens]))[0]
     log_p = logits.log_softmax(-1)[range(len(best.tokens)), best.tokens].tolist()
     free = np.array([p for n, p in enumerate(log_p) if n not in range(*span)])
-    plain = measure_features(translator.models, segment.ids, best.tokens, texts)
-    found = examine(own.models, tokenizer, asked, best).features
+    [plain] = examine(translator.token_search, [(segment, best)], SEARCH)
+    [evidence] = examine(own.token_search, [(asked, best)], SEARCH)
+    found = evidence.features
     assert found[0] == pytest.approx(np.exp(free).mean(), rel=1e-5)
     assert found[1] == pytest.approx(max(-10.0, free.min()), rel=1e-5)
-    assert found[2:] == pytest.approx(plain[2:])
+    assert found[2:] == pytest.approx(plain.features[2:])
     # A term that was put into a finished translation changes nothing that the model shows.
     [put] = tokenizer.encode_target([texts[1].replace("Hund", "sieht läuft unter")])
     placed = best._replace(tokens=put, without_terms=best)
-    assert examine(own.models, tokenizer, asked, placed).features == pytest.approx(found)
-    assert examine(own.models, tokenizer, asked, placed).translation == tokenizer.decode(put)
+    [of_placed] = examine(own.token_search, [(asked, placed)], SEARCH)
+    assert of_placed.features == pytest.approx(found)
+    assert of_placed.translation == tokenizer.decode(put)
 
 
 def test_a_repair_of_numbers_keeps_the_words(rated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -254,6 +277,7 @@ def test_a_repair_of_numbers_keeps_the_words(rated: Path, monkeypatch: pytest.Mo
     assert repair(loop, write(wrong)) == loop
 
 
+@native  # other products depend on the batch in their last bits
 @pytest.mark.slow
 def test_quality_depends_on_the_line_alone(rated: Path) -> None:
     translator = Translator.load(rated)
@@ -332,7 +356,8 @@ def test_numbers_in_terms_are_those_of_their_renderings(tmp_path: Path) -> None:
         ("dreizehn Hunde sehen 17 Katzen und 28 Hund", ("numbers",)),
     ):
         [tokens] = tokenizer.encode_target([translation])
-        evidence = examine(own.models, tokenizer, segment, Hypothesis(tokens, 0.0, 0.0))
+        hypothesis = Hypothesis(tokens, 0.0, 0.0)
+        [evidence] = examine(own.token_search, [(segment, hypothesis)], SEARCH)
         assert find_defects(evidence.source, evidence.translation, ("en", "de")) == defects
         # The features have the same numbers.
         assert (evidence.features[list(FEATURES).index("numbers")] == 1) == (not defects)
@@ -401,7 +426,7 @@ def test_a_defect_halves_the_quality(rated: Path) -> None:
     found = translator.rate(segment, [best, loop], replace(SEARCH, sample=True))  # not replaced
     assert [rating.defects for rating in found.ratings] == [(), ("loop",)]
     for hypothesis, rating in zip(*found, strict=True):
-        evidence = examine(translator.models, translator.tokenizer, segment, hypothesis)
+        [evidence] = examine(translator.token_search, [(segment, hypothesis)], SEARCH)
         assert rating.quality == QUALITY.rate(evidence.features) / 2 ** len(rating.defects)
 
 

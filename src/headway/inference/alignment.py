@@ -4,7 +4,7 @@ Shapes: S source tokens, T target tokens. Words are those of `headway.text.words
 """
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate, pairwise
 
 from torch import Tensor
@@ -14,6 +14,7 @@ from headway.text.tokenizer import Tokenizer
 from headway.text.words import find_words, simplify_breaks
 
 WordPairs = list[tuple[int, int]]  # (number of a source word, number of a target word), from 0
+LayerChoice = Callable[[ModelConfig], range]  # the numbers of some layers of a decoder
 
 
 def link_words(
@@ -69,6 +70,12 @@ def usual_layer(layers: int) -> int:
 def alignment_layer(config: ModelConfig) -> str:
     """Return the name of the attention module that aligns words best."""
     return f"decoder.layers.{usual_layer(config.num_decoder_layers)}.cross"
+
+
+def single_layer(config: ModelConfig) -> range:
+    """Return the number of the decoder's layer that aligns words best alone, if there is one."""
+    layer = usual_layer(config.num_decoder_layers)
+    return range(max(0, layer), layer + 1)
 
 
 def alignment_layers(config: ModelConfig) -> range:

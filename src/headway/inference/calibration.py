@@ -45,10 +45,8 @@ class Calibration:
         if not segments:
             return
         found = translator.search_batch(segments, search)
-        evidence = [
-            examine(translator.models, translator.tokenizer, segment, n_best[0])
-            for segment, n_best in zip(segments, found, strict=True)
-        ]
+        best = [n_best[0] for n_best in found]
+        evidence = examine(translator.token_search, [*zip(segments, best, strict=True)], search)
         self._features += [each.features for each in evidence]
         self._scores += chrf_by_line([each.translation for each in evidence], expected)
 

@@ -17,7 +17,7 @@ from headway.inference.batching import padded_batches
 from headway.inference.directory import load_any_model
 from headway.inference.engines.step_decoding import StepDecoding
 from headway.inference.finding import find_hypotheses
-from headway.inference.scoring import sum_log_probabilities
+from headway.inference.scoring import take_log_probabilities
 from headway.kernels.devices import resolve_device
 from headway.model import DecoderState, LanguageModel
 from headway.text.tokenizer import Tokenizer
@@ -71,8 +71,8 @@ class TextGenerator:
         found = [Likelihood(0.0, 0)] * len(ids)
         pad = self.tokenizer.target_pad
         for rows, text, segments in padded_batches(ids, batch_tokens, pad, self.device):
-            totals = sum_log_probabilities(self.model(text, segments), text, segments)
-            for row, total in zip(rows, totals, strict=True):
+            log_p_BT = take_log_probabilities(self.model(text, segments), text)
+            for row, total in zip(rows, (log_p_BT * segments).sum(1).tolist(), strict=True):
                 found[row] = Likelihood(-total, len(ids[row]))
         return found
 

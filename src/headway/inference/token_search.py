@@ -5,7 +5,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -15,7 +15,7 @@ from torch import Tensor
 
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
-from headway.inference.alignment import alignment_layers
+from headway.inference.alignment import LayerChoice, alignment_layers
 from headway.inference.batch_search import search_batch
 from headway.inference.batching import batch_by_length
 from headway.inference.engines.engine import Engine, make_engine, resolve_precision
@@ -23,7 +23,11 @@ from headway.inference.engines.ensemble import EnsembleEngine
 from headway.inference.engines.fixed_engine import FixedEngine
 from headway.inference.finding import find_hypotheses
 from headway.inference.required_words import search_required
-from headway.inference.scoring import score_by_steps, score_pairs
+from headway.inference.scoring import (
+    LogProbabilities,
+    log_probabilities,
+    log_probabilities_by_steps,
+)
 from headway.inference.search.automaton import Automaton, SentenceAutomaton
 from headway.inference.search.beam_search import Hypothesis, Ids
 from headway.inference.search.constraints import (
@@ -160,10 +164,20 @@ class TokenSearch:
         targets: Sequence[Sequence[int]],
         search: SearchConfig,
     ) -> list[float]:
-        """Return the natural log-probability of each target given its source.
+        """Return the natural log-probability of each target given its source; see `log_probabilities`."""
+        scores = self.log_probabilities(sources, targets, search)
+        return [sum(log_p_T.tolist()) for log_p_T in scores]
 
-        The engine computes it step by step, as in a search, so that it depends on no other target. On a GPU, which
-        takes about as long for a step as for all positions at once, it is computed in fp32 by forward passes.
+    def log_probabilities(
+        self,
+        sources: Sequence[Sequence[int]],
+        targets: Sequence[Sequence[int]],
+        search: SearchConfig,
+    ) -> list[LogProbabilities]:
+        """Return the natural log-probabilities of the tokens of each target given its source.
+
+        The engine computes them step by step, as in a search, so that they depend on no other target. On a GPU, which
+        takes about as long for a step as for all positions at once, they are computed in fp32 by forward passes.
 
         Args:
             sources: Token ids, ``</s>`` last.
@@ -172,21 +186,22 @@ class TokenSearch:
         """
         if isinstance(self.engine(search.precision), FixedEngine):
             most = max(search.batch_tokens, SCORED_LOGITS // self.tokenizer.target_vocab_size)
-            return score_pairs(self.models, self.tokenizer, sources, targets, most)
+            return log_probabilities(self.models, self.tokenizer, sources, targets, most)
 
-        def score_rows(
+        def read_rows(
             sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
-        ) -> list[float]:
+        ) -> list[LogProbabilities]:
             decoding = self.engine(search.precision).start(sources, 1, max(map(len, targets)))
-            return score_by_steps(decoding, targets, self.tokenizer.target_pad)
+            return log_probabilities_by_steps(decoding, targets, self.tokenizer.target_pad)
 
-        return self._read_pairs(score_rows, sources, targets, search)
+        return self._read_pairs(read_rows, sources, targets, search)
 
     def attend(
         self,
         sources: Sequence[Sequence[int]],
         targets: Sequence[Sequence[int]],
         search: SearchConfig,
+        layers: LayerChoice = alignment_layers,
     ) -> list[Tensor]:
         """Return how much each token of targets attends to each token of their sources; see `Engine.attend`.
 
@@ -196,11 +211,13 @@ class TokenSearch:
             sources: Token ids, ``</s>`` last.
             targets: Token ids, ``</s>`` last.
             search: Gives the precision and the size of a batch.
+            layers: Those of each model whose weights are averaged.
         """
-        if not all(alignment_layers(model.config) for model in self.models):
+        if not all(layers(model.config) for model in self.models):
             pairs = zip(sources, targets, strict=True)
             return [torch.full((len(t), len(s)), 1 / len(s)) for s, t in pairs]
-        return self._read_pairs(self.engine(search.precision).attend, sources, targets, search)
+        attend = partial(self.engine(search.precision).attend, layers=layers)
+        return self._read_pairs(attend, sources, targets, search)
 
     def _read_pairs(
         self,

@@ -429,8 +429,14 @@ class Translator:
         prefix: list[int] | None = None,
     ) -> RatedHypotheses:
         """Rate the translations of a segment; see `Rater.rate`."""
-        rater = Rater(self.quality_model, self.token_search, self.languages)
-        return rater.rate(segment, hypotheses, search or self.default_search, prefix)
+        [rated] = self._rater.rate(
+            [segment], [hypotheses], search or self.default_search, [prefix or []]
+        )
+        return rated
+
+    @property
+    def _rater(self) -> Rater:
+        return Rater(self.quality_model, self.token_search, self.languages)
 
     @cached_property
     def quality_model(self) -> QualityModel:
@@ -491,21 +497,22 @@ class Translator:
         found = search_and_choose(
             find, self.token_search, backward, flat, search, prefixes, align=align
         )
-        each_found = zip(found, prefixes, strict=True)
+        each_rating: Iterator[list[Rating]] = iter(())
+        if quality:
+            rated = self._rater.rate(flat, found, search, prefixes)
+            found, each_rating = (
+                [each.hypotheses for each in rated],
+                (each.ratings for each in rated),
+            )
+        each_found = iter(found)
         for line, segments in zip(lines, split, strict=True):
             if not segments:
-                rated = 1.0 if quality else None
-                yield [Translation(line, 0.0, 0.0, [], [] if align else None, rated)]
+                best = 1.0 if quality else None
+                yield [Translation(line, 0.0, 0.0, [], [] if align else None, best)]
                 continue
-            of_line = list(islice(each_found, len(segments)))
-            hypotheses = [n_best for n_best, _ in of_line]
-            links = ratings = None
-            if quality:
-                both = [
-                    self.rate(segment, n_best, search, start)
-                    for segment, (n_best, start) in zip(segments, of_line, strict=True)
-                ]
-                hypotheses, ratings = [b.hypotheses for b in both], [b.ratings for b in both]
+            hypotheses = [*islice(each_found, len(segments))]
+            ratings = [*islice(each_rating, len(segments))] if quality else None
+            links = None
             if align:
                 links = [
                     [self.align(segment, hypothesis) for hypothesis in n_best]

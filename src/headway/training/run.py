@@ -183,7 +183,8 @@ class Run:
         if wants_shortlist(self.config):
             yield from write_shortlist(self.directory, self.data)
         if self.config.model.kind == "translator":
-            yield from write_quality(self.directory, self.data)
+            device = str(self.machine.torch_device)
+            yield from write_quality(self.directory, self.data, device)
             write_stand_ins(self.directory, self.data)
         self.record.finished = True
         self.models.write_record()

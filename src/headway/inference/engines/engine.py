@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from headway.errors import HeadwayError
+from headway.inference.alignment import LayerChoice, alignment_layers
 from headway.inference.engines import fixed_engine, native_engine
 from headway.inference.engines.fixed_engine import FixedEngine
 from headway.inference.engines.native_engine import NativeEngine
@@ -62,15 +63,19 @@ class Engine(Protocol):
         """
 
     def attend(
-        self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
+        self,
+        sources: Sequence[Sequence[int]],
+        targets: Sequence[Sequence[int]],
+        layers: LayerChoice = alignment_layers,
     ) -> list[Tensor]:
         """Return how much each token of targets attends to each token of their sources.
 
-        The weights are the mean over the heads of `alignment_layers`; those of several models are averaged.
+        The weights are the mean over the heads of some layers; those of several models are averaged.
 
         Args:
             sources: Token ids, ``</s>`` last.
             targets: Token ids, ``</s>`` last.
+            layers: Those of each model, at least one.
 
         Returns:
             For each pair [T, S], in fp32 on the CPU; each row sums to 1.

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from headway.errors import UsageError
+from headway.inference.alignment import LayerChoice, alignment_layers
 from headway.inference.directory import Model, load_model
 from headway.inference.engines.engine import Engine, Hypotheses
 from headway.inference.engines.step_decoding import StepDecoding
@@ -47,10 +48,13 @@ class EnsembleEngine:
         return StepDecoding(read_tokens, state, self.pad, self.device, choices)
 
     def attend(
-        self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
+        self,
+        sources: Sequence[Sequence[int]],
+        targets: Sequence[Sequence[int]],
+        layers: LayerChoice = alignment_layers,
     ) -> list[Tensor]:
         """Return the mean of the models' weights; see `headway.inference.engines.engine.Engine`."""
-        of_engines = [engine.attend(sources, targets) for engine in self.engines]
+        of_engines = [engine.attend(sources, targets, layers) for engine in self.engines]
         return [torch.stack(weights).mean(0) for weights in zip(*of_engines, strict=True)]
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from headway.inference.alignment import LayerChoice, alignment_layers
 from headway.inference.engines.beam_state import NOT_FINITE, OPEN, Shape, round_up
 from headway.inference.engines.fixed_search import FixedSearch
 from headway.inference.engines.plain_engine import PlainEngine
@@ -102,11 +103,14 @@ class FixedEngine(PlainEngine):
             return self._run(search, len(sources), rules.longest, is_wanted)
 
     def attend(
-        self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
+        self,
+        sources: Sequence[Sequence[int]],
+        targets: Sequence[Sequence[int]],
+        layers: LayerChoice = alignment_layers,
     ) -> list[Tensor]:
         """See `headway.inference.engines.engine.Engine`; while a search is recorded, nothing else may start."""
         with self._lock:
-            return super().attend(sources, targets)
+            return super().attend(sources, targets, layers)
 
     def _run(
         self,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from headway.inference.alignment import alignment_layers
+from headway.inference.alignment import LayerChoice, alignment_layers
 from headway.inference.search.beam_search import Candidates, Ids
 from headway.kernels import decoding
 from headway.model import SelfAttention, Transformer
@@ -93,7 +93,10 @@ class NativeEngine:
         return NativeDecoding(self, hypotheses)
 
     def attend(
-        self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
+        self,
+        sources: Sequence[Sequence[int]],
+        targets: Sequence[Sequence[int]],
+        layers: LayerChoice = alignment_layers,
     ) -> list[Tensor]:
         """Return the weights of the steps of a search; see `headway.inference.engines.engine.Engine`."""
         # The longest targets come first: those that have ended are dropped from the end.
@@ -107,7 +110,7 @@ class NativeEngine:
             kept_N = np.arange(len(tokens_N))
             hypotheses.keep(kept_N)
             hypotheses.reorder(kept_N)
-            weights_NS = hypotheses.attend(tokens_N, alignment_layers(self.config))
+            weights_NS = hypotheses.attend(tokens_N, layers(self.config))
             for number, weights_S in zip(order, weights_NS, strict=False):
                 found[number].append(weights_S[: len(sources[number])])
         return [torch.from_numpy(np.stack(weights_TS)) for weights_TS in found]

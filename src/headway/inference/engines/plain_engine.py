@@ -7,7 +7,7 @@ from contextlib import ExitStack
 import torch
 from torch import Tensor
 
-from headway.inference.alignment import alignment_layers
+from headway.inference.alignment import LayerChoice, alignment_layers
 from headway.inference.batching import pad_right
 from headway.inference.engines.low_precision import reduce_precision
 from headway.inference.engines.step_decoding import StepDecoding
@@ -50,14 +50,17 @@ class PlainEngine:
         return StepDecoding(self.model.step, state, pad, self.device, choices)
 
     def attend(
-        self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
+        self,
+        sources: Sequence[Sequence[int]],
+        targets: Sequence[Sequence[int]],
+        layers: LayerChoice = alignment_layers,
     ) -> list[Tensor]:
         """Return the weights of a forward pass; see `headway.inference.engines.engine.Engine`."""
         source_BS, segments_BS = pad_right(sources, 0)
         target_BT, _ = pad_right(targets, 0)
         with ExitStack() as stack:
-            layers = alignment_layers(self.model.config)
-            names = [f"decoder.layers.{layer}.cross" for layer in layers]
+            numbers = layers(self.model.config)
+            names = [f"decoder.layers.{number}.cross" for number in numbers]
             seen = {name: stack.enter_context(watch(self.model, name)) for name in names}
             self.model.hidden(*(x.to(self.device) for x in (source_BS, target_BT, segments_BS)))
         of_layers = [record.attention[name].float().mean(1) for name, record in seen.items()]

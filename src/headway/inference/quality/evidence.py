@@ -1,6 +1,6 @@
 """What a model and the texts show about a translation: the numbers that its quality is computed from.
 
-Shapes: T target tokens, S source tokens, V target vocabulary.
+Shapes: T target tokens, S source tokens.
 """
 
 from collections.abc import Sequence
@@ -9,16 +9,17 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
-from headway.inference.alignment import alignment_layer
-from headway.inference.engines.ensemble import average_logits
+from headway.config import SearchConfig
+from headway.inference.alignment import single_layer
 from headway.inference.quality.defects import share_copied
+from headway.inference.scoring import LogProbabilities
 from headway.inference.search.beam_search import Hypothesis
 from headway.inference.search.constraints import find_alternatives
 from headway.inference.segments.splitting import Segment
-from headway.model import Transformer, watch
+from headway.inference.token_search import TokenSearch
 from headway.text.numbers import compare_numbers
 from headway.text.tokenizer import Tokenizer
 
@@ -54,9 +55,46 @@ class Evidence(NamedTuple):
 
 
 def examine(
-    models: Sequence[Transformer], tokenizer: Tokenizer, segment: Segment, hypothesis: Hypothesis
-) -> Evidence:
-    """Measure the features of the translation of a segment; see `measure_features`."""
+    token_search: TokenSearch,
+    translations: Sequence[tuple[Segment, Hypothesis]],
+    search: SearchConfig,
+) -> list[Evidence]:
+    """Measure the features of translations of segments; see `measure_features`.
+
+    The engine of a search reads them, so that the features of one depend on no other.
+
+    Args:
+        token_search: Of the model.
+        translations: Segments, each with its translation.
+        search: Gives the precision.
+    """
+    translated = [_as_read(token_search.tokenizer, *each) for each in translations]
+    pairs = [each.source for each in translated], [each.target for each in translated]
+    log_p = token_search.log_probabilities(*pairs, search)
+    weights = token_search.attend(*pairs, search, single_layer)
+    return [
+        Evidence(*each.texts, measure_features(each, log_p_T, weights_TS))
+        for each, log_p_T, weights_TS in zip(translated, log_p, weights, strict=True)
+    ]
+
+
+class Translated(NamedTuple):
+    """A translation as its model read and wrote it.
+
+    Attributes:
+        source: Ids, ``</s>`` last.
+        target: Ids, ``</s>`` last.
+        texts: Source and translation.
+        forced: Places in ``target`` of the tokens that it had to contain; never that of ``</s>``.
+    """
+
+    source: Sequence[int]
+    target: Sequence[int]
+    texts: tuple[str, str]
+    forced: Sequence[int] = ()
+
+
+def _as_read(tokenizer: Tokenizer, segment: Segment, hypothesis: Hypothesis) -> Translated:
     text, ids = segment.text, segment.ids
     translation = tokenizer.decode(hypothesis.tokens)
     forced: list[int] = []
@@ -68,9 +106,7 @@ def examine(
         wanted = [constraint.alternatives for constraint in reading.constraints]
         spans = find_alternatives(tokenizer, wanted, written)
         forced = [place for span in spans.values() for place in range(*span)]
-    source = text.strip()
-    features = measure_features(models, ids, written, (source, translation), forced)
-    return Evidence(source, translation, features)
+    return Translated(ids, written, (text.strip(), translation), forced)
 
 
 def _prescribe_numbers(translation: str, term: str, renderings: Sequence[str]) -> str:
@@ -82,54 +118,33 @@ def _prescribe_numbers(translation: str, term: str, renderings: Sequence[str]) -
     return rendering if any(map(str.isdigit, term + rendering)) else term
 
 
-@torch.inference_mode()
 def measure_features(
-    models: Sequence[Transformer],
-    source: Sequence[int],
-    target: Sequence[int],
-    texts: tuple[str, str],
-    forced: Sequence[int] = (),
+    translation: Translated, log_p_T: LogProbabilities, weights_TS: Tensor
 ) -> Features:
-    """Return the features of a translation, by one forward pass of it alone.
+    """Return the features of a translation.
 
     Args:
-        models: In evaluation mode; several are an ensemble.
-        source: Ids, ``</s>`` last.
-        target: Ids, ``</s>`` last.
-        texts: Source and translation.
-        forced: Places in ``target`` of the tokens that it had to contain; never that of ``</s>``.
+        translation: Its tokens and texts.
+        log_p_T: The natural log-probability of each target token.
+        weights_TS: How much each target token attends to each source token.
 
     Returns:
         A number for each name in `FEATURES`.
     """
-    device = models[0].source_embedding.weight.device
-    source_BS, target_BT = (torch.tensor([ids], device=device) for ids in (source, target))
-    logits, weights = [], []
-    for model in models:
-        with watch(model) as seen:
-            logits.append(model(source_BS, target_BT))
-        if (layer := alignment_layer(model.config)) in seen.attention:
-            weights.append(seen.attention[layer][0].float().mean(0))
-    log_p_TV = average_logits(logits)[0].float().log_softmax(-1)
-    log_p_T = log_p_TV.gather(1, target_BT[0, :, None])[:, 0].double()
-    log_p_of_free = np.delete(log_p_T.cpu().numpy(), forced)
-    coverage = focus = 0.0  # of a decoder without layers
-    if weights:
-        weights_TS = torch.stack(weights).mean(0)
-        # The end of the source gets the attention that the words do not need.
-        coverage = weights_TS[:, :-1].sum(0).clamp(max=1).sum().item() / max(1, len(source) - 1)
-        focus = weights_TS.max(1).values.mean().item()
-    pairs = [*pairwise(target)]
-    numbers = compare_numbers(*texts)
+    log_p_of_free = np.delete(log_p_T, translation.forced)
+    # The end of the source gets the attention that the words do not need.
+    attended_S = weights_TS[:, :-1].sum(0).clamp(max=1)
+    pairs = [*pairwise(translation.target)]
+    numbers = compare_numbers(*translation.texts)
     return np.array(
         [
             np.exp(log_p_of_free).mean(),
             max(LEAST_LOG_P, log_p_of_free.min()),
-            -abs(np.log(len(target) / len(source))),
-            coverage,
-            focus,
+            -abs(np.log(len(translation.target) / len(translation.source))),
+            attended_S.sum().item() / max(1, len(attended_S)),
+            weights_TS.max(1).values.mean().item(),
             len({*pairs}) / len(pairs) if pairs else 1.0,
-            1.0 - share_copied(*texts),
+            1.0 - share_copied(*translation.texts),
             numbers.same / sum(numbers) if any(numbers) else 1.0,
         ]
     )

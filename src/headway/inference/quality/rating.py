@@ -1,6 +1,7 @@
 """How good the translations of segments are, and better ones for those that look broken."""
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from headway.config import SearchConfig
@@ -23,7 +24,7 @@ class RatedHypotheses(NamedTuple):
 
 
 class Rater:
-    """Rates the translations of segments, each alone, so that a rating depends on nothing else.
+    """Rates the translations of segments; a rating depends on nothing else.
 
     Args:
         model: Computes the quality.
@@ -38,25 +39,34 @@ class Rater:
 
     def rate(
         self,
-        segment: Segment,
-        hypotheses: Sequence[Hypothesis],
+        segments: Sequence[Segment],
+        found: Sequence[Sequence[Hypothesis]],
         search: SearchConfig,
-        prefix: list[int] | None = None,
-    ) -> RatedHypotheses:
-        """Rate translations of a segment; if the best one looks broken, search for one that does not.
+        prefixes: Sequence[list[int]],
+    ) -> list[RatedHypotheses]:
+        """Rate translations of segments; where the best one looks broken, search for one that does not.
 
         Samples are never replaced.
 
         Args:
-            segment: From `Translator.split`.
-            hypotheses: Its n best translations, or its samples.
+            segments: From `Translator.split`.
+            found: For each segment its n best translations, or its samples.
             search: The settings that found them.
-            prefix: Token ids that the translations start with.
+            prefixes: For each segment the token ids that its translations start with.
         """
-        found = RatedHypotheses([*hypotheses], [self._rate(segment, each) for each in hypotheses])
-        if search.sample or not found.ratings or not found.ratings[0].defects:
-            return found
-        return self._repair(segment, found, search, prefix or [])
+        pairs = [
+            (segment, each)
+            for segment, n_best in zip(segments, found, strict=True)
+            for each in n_best
+        ]
+        ratings = iter(self._rate(pairs, search))
+        rated = [RatedHypotheses([*n_best], [*islice(ratings, len(n_best))]) for n_best in found]
+        return [
+            self._repair(segment, each, search, prefix)
+            if not search.sample and each.ratings and each.ratings[0].defects
+            else each
+            for segment, each, prefix in zip(segments, rated, prefixes, strict=True)
+        ]
 
     def _repair(
         self, segment: Segment, found: RatedHypotheses, search: SearchConfig, prefix: list[int]
@@ -66,10 +76,10 @@ class Rater:
         decode = self.token_search.tokenizer.decode
         first = decode(found.hypotheses[0].tokens)
         for candidates in find_candidates(self.token_search, segment, broken, search, prefix):
-            rated = [(candidate, self._rate(segment, candidate)) for candidate in candidates]
+            ratings = self._rate([(segment, each) for each in candidates], search)
             sound = [
                 (candidate, rating)
-                for candidate, rating in rated
+                for candidate, rating in zip(candidates, ratings, strict=True)
                 if not rating.defects
                 and (broken != ("numbers",) or keeps_words(first, decode(candidate.tokens)))
             ]
@@ -82,10 +92,12 @@ class Rater:
                 return RatedHypotheses([h for h, _ in pairs], [r for _, r in pairs])
         return found
 
-    def _rate(self, segment: Segment, hypothesis: Hypothesis) -> Rating:
-        search = self.token_search
-        source, translation, features = examine(
-            search.models, search.tokenizer, segment, hypothesis
-        )
-        defects = find_defects(source, translation, self.languages)
-        return Rating(self.model.rate(features) * DEFECT ** len(defects), defects)
+    def _rate(
+        self, pairs: Sequence[tuple[Segment, Hypothesis]], search: SearchConfig
+    ) -> list[Rating]:
+        ratings = []
+        for source, translation, features in examine(self.token_search, pairs, search):
+            defects = find_defects(source, translation, self.languages)
+            quality = self.model.rate(features) * DEFECT ** len(defects)
+            ratings.append(Rating(quality, defects))
+        return ratings

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from headway.inference import Translator
 from headway.inference.calibration import Calibration
+from headway.inference.directory import read_config
 from headway.inference.quality.quality_model import FILE
 from headway.text.prepared import PreparedData
 from headway.training import parallel
@@ -15,17 +16,17 @@ MAX_SENTENCES = 1000  # of the validation text
 BATCH = 64
 
 
-def write_quality(directory: RunDirectory, data: PreparedData) -> Iterator[Event]:
+def write_quality(directory: RunDirectory, data: PreparedData, device: str) -> Iterator[Event]:
     """Calibrate the quality of the installed model's translations on the validation text.
 
-    All ranks do the same work, because all of them yield the same events; the first writes the result. The work is done
-    on the processor: sentences are rated one by one, for which a GPU takes longer.
+    All ranks do the same work, because all of them yield the same events; the first writes the result.
 
     Yields:
         Progress, before each batch of sentences; a notice if no line of the validation text counts.
     """
     parallel.wait_for_first()  # it has written the model
-    translator = Translator.load(directory.path, "cpu")
+    is_for_cpu = read_config(directory.path).config.search.precision == "int8"
+    translator = Translator.load(directory.path, "cpu" if is_for_cpu else device)
     texts = [*list_texts(data, MAX_SENTENCES // len(data.groups))]
     whole, done = sum(len(text.sources) for text in texts), 0
     calibration = Calibration()
