@@ -82,6 +82,7 @@ class RecordedGradient:
 
         Recordings hold memory that an ordinary computation cannot have. If it lacks memory, they go.
         """
+        before = self._generators()
         try:
             with tape.listing():
                 return compute(batch, tokens)
@@ -91,6 +92,7 @@ class RecordedGradient:
         tape.masks.clear()
         self._recordings = dict.fromkeys(self._recordings)
         torch.cuda.empty_cache()
+        self._set_generators(before)
         with tape.listing():
             return compute(batch, tokens)
 
@@ -102,6 +104,11 @@ class RecordedGradient:
             if self._device.type == "cuda"
             else states
         )
+
+    def _set_generators(self, states: list[Tensor]) -> None:
+        torch.set_rng_state(states[0])
+        if self._device.type == "cuda":
+            torch.cuda.set_rng_state(states[1], self._device)
 
 
 class _Recording:
