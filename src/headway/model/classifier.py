@@ -3,6 +3,7 @@
 Shapes: B batch, S source length, T texts of a row, D d_model.
 """
 
+import torch
 from torch import Tensor, nn
 
 from headway.config import ModelConfig
@@ -67,6 +68,8 @@ class Classifier(nn.Module):
         """
         segments = Segments.of(source_segments)
         x_BSD = self.encode(source_BS, segments)
+        # In bf16 a sum of ones ends at 256.
+        x_BSD = x_BSD.to(torch.promote_types(x_BSD.dtype, torch.float32))
         if segments is None:
             return x_BSD.mean(1, keepdim=True)
         inside_BS1 = (segments.ids != 0)[..., None].to(x_BSD.dtype)
