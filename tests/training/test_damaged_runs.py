@@ -129,6 +129,22 @@ def test_the_average_leaves_a_damaged_checkpoint_out_and_says_so(damage, path, c
     assert metrics(path)[-1]["checkpoints"] == [6, 12, 15, 17]
 
 
+@pytest.mark.slow
+def test_a_run_that_may_end_early_averages_no_damaged_checkpoint(corpus, tmp_path, capsys):
+    path, patience = tmp_path / "run", {"training__patience": 2, "training__average": 4}
+    slow = {"training__rate_scale": 1e-12, "training__max_steps": 1000}
+    run = opened(path, command(path, corpus, **patience, **slow))
+    with contextlib.closing(run_to_end(run)) as events:
+        next(event for event in events if isinstance(event, StepReport) and event.step == 10)
+    run.directory.unlock()
+    flip(checkpoint_file(path, 6, "model.safetensors"))
+    assert dispatch(["train", str(path)]) == 0
+    assert "the average at the end leaves step 6 out" in capsys.readouterr().err
+    averaged = metrics(path)[-1]["checkpoints"]
+    assert 6 not in averaged
+    assert len(averaged) > 1
+
+
 def test_damage_of_a_checkpoint_that_nothing_needs_is_no_matter(path, uninterrupted_run, capsys):
     flip(checkpoint_file(path, 6, "model.safetensors"))  # the average is of 15 and 17
     assert dispatch(["train", str(path)]) == 0

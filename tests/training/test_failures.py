@@ -145,6 +145,31 @@ def test_a_run_that_keeps_diverging_stops_with_a_message_of_one_line(corpus, tmp
 
 
 @pytest.mark.slow
+def test_divergences_far_apart_are_not_counted_together(corpus, tmp_path, monkeypatch):
+    poisoned(monkeypatch, {5, 10, 15, 20})
+    path = tmp_path / "run"
+    settings = {"training__max_failures": 1, "training__max_steps": 22}
+    assert dispatch(command(path, corpus, **settings)) == 0
+    assert sum(line.get("event") == "roll-back" for line in metrics(path)) == 4
+
+
+@pytest.mark.slow
+def test_a_roll_back_needs_an_optimizer(corpus, tmp_path, monkeypatch):
+    """If the newest checkpoint of the series is damaged, the one before it may have weights alone."""
+    path = tmp_path / "run"
+    settings = {"training__max_failures": 1, "training__average": 3}
+    run = opened(path, command(path, corpus, **settings))
+    with contextlib.closing(run_to_end(run)) as events:
+        next(event for event in events if isinstance(event, StepReport) and event.step == 10)
+    run.directory.unlock()
+    weights = run.directory.weights(9)
+    weights.write_bytes(weights.read_bytes()[:-1] + b"?")
+    poisoned(monkeypatch, {11})
+    assert dispatch(["train", str(path), "--training.average", "4"]) == 0
+    assert {"event": "roll-back", "step": 11, "to": 10} in metrics(path)
+
+
+@pytest.mark.slow
 def test_weights_that_are_not_finite_never_reach_a_checkpoint(corpus, tmp_path):
     path = tmp_path / "run"
     run = opened(path, command(path, corpus))

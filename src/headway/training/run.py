@@ -219,7 +219,7 @@ class Run:
         There may be a newer checkpoint beside the series. It is of a moment that a clock or a signal chose, and the
         result of a run depends on neither.
         """
-        newest = max(self.series, default=self.saved)
+        newest = max(filter(self.directory.is_resumable, self.series), default=self.saved)
         settings = self.config.training
         if self.step - self.state.rolled_back > settings.checkpoint_every + settings.max_failures:
             self.state.roll_backs = 0

@@ -83,7 +83,7 @@ def describe_regime(regime: TrainingConfig, initial: Model) -> str:
     )
     origin = f"{initial.path}"
     if own == TrainingConfig():
-        origin = f"the preset base, because {initial.path} records none"
+        origin = "the preset base"  # which a model of another program has, too
     return (
         f"fine-tuning with the training regime of {origin}: {regime.max_steps:,} instead of"
         f" {own.max_steps:,} steps of {regime.batch_tokens:,} tokens, the learning rate falls from"

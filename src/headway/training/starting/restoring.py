@@ -153,8 +153,10 @@ def restore_models(directory: RunDirectory, record: RunRecord) -> tuple[list[str
 
 
 def _steps_to_average(run: Run) -> list[int]:
-    """Return the steps of those present checkpoints that the average at the end will need."""
+    """Return the steps of those present checkpoints that the average at the end may need."""
     settings = run.config.training
+    if settings.patience:  # the end may come at any step
+        return run.series
     following = range(run.step + 1, settings.max_steps + 1)
     coming = {step for step in following if step % settings.checkpoint_every == 0}
     last = sorted({*run.series, *coming, settings.max_steps} - {0})[-settings.average :]

@@ -13,6 +13,7 @@ from headway.file_format import check_format, check_writer
 from headway.files import hash_file, remove_leftovers
 from headway.inference.directory import WEIGHTS
 from headway.training.storage.checkpoint import (
+    OPTIMIZER,
     RESUMABLE,
     check_digest,
     checkpoint_path,
@@ -200,6 +201,10 @@ class RunDirectory:
     def weights(self, step: int) -> Path:
         """Return the file with the weights of a checkpoint."""
         return self.checkpoint(step) / "model.safetensors"
+
+    def is_resumable(self, step: int) -> bool:
+        """Return whether the checkpoint of a step has the state of the optimizer, which an average does not need."""
+        return (self.checkpoint(step) / OPTIMIZER).is_file()
 
     def prune(self, series: Collection[int]) -> None:
         """Delete the checkpoints that no one needs: all but the series, the newest, and so many that a resume can use.
