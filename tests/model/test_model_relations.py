@@ -11,6 +11,7 @@ from torch.nn import functional as F
 
 from headway.config import PRESETS, ModelConfig
 from headway.errors import HeadwayError
+from headway.kernels.dropout_mask import Mask
 from headway.model import (
     Classifier,
     FeedForward,
@@ -220,6 +221,10 @@ def test_learned_positions_count_within_a_packed_sentence() -> None:
     model = build(positions="learned", max_positions=8)
     segments = torch.tensor([[1] * 7 + [2] * 6])
     assert model(tokens(1, 13), tokens(1, 13), segments, segments).isfinite().all()
+    padded = torch.cat((segments, torch.zeros(1, 20, dtype=torch.long)), 1)  # counts no positions
+    text = tokens(1, 33)
+    found = model(text, text, padded, padded)[:, :13]
+    assert close(found, model(text[:, :13], text[:, :13], segments, segments))
     with pytest.raises(HeadwayError, match="8 were learned"):
         model(tokens(1, 9), tokens(1, 3))
 
@@ -333,11 +338,38 @@ def test_a_language_model_step_by_step_equals_full() -> None:
         token = text[:, t]
 
 
+def test_a_classifier_takes_means_in_fp32() -> None:
+    """A sum of ones in bf16 ends at 256, and loses digits before."""
+    model = Classifier(SHAPE, num_classes=3).eval()
+    text, segments = tokens(1, 300), torch.ones(1, 300, dtype=torch.long)
+    with torch.autocast("cpu", torch.bfloat16):
+        for each in (segments, None):
+            assert model.hidden(text, tokens(1, 1), each).dtype == torch.float32
+
+
 def test_a_classifier_ignores_padding() -> None:
     model = Classifier(SHAPE, num_classes=3).double().eval()
     text = tokens(2, 13)
     segments = (torch.arange(13) < torch.tensor([[13], [6]])).long()
     assert close(model(text, segments)[1], model(text[1:, :6])[0])
+
+
+@pytest.mark.parametrize("norm", ["pre", "post"])
+def test_dropout_acts_on_both_sums_of_embeddings_and_on_each_sub_layer(
+    norm: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Paper: section 5.4."""
+    model = build(norm=norm, dropout=0.3, num_encoder_layers=2, num_decoder_layers=3).train()
+    rates: list[float] = []
+    original = Mask.draw
+
+    def draw(rate: float) -> Mask:
+        rates.append(rate)
+        return original(rate)
+
+    monkeypatch.setattr(Mask, "draw", draw)
+    model(tokens(2, 11), tokens(2, 13))
+    assert rates == [0.3] * (2 + 2 * 2 + 3 * 3)
 
 
 def test_dropouts_act_only_in_training() -> None:

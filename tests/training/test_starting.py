@@ -18,7 +18,15 @@ from headway.training.rehearsal import rehearse
 from headway.training.steps.trainer import Trainer
 from headway.training.storage.run_directory import RunDirectory
 from headway.training.train import train
-from support.runs import SETTINGS, assert_equal_runs, command, digest, opened, write_corpus
+from support.runs import (
+    SETTINGS,
+    assert_equal_runs,
+    command,
+    digest,
+    opened,
+    words,
+    write_corpus,
+)
 
 
 def test_a_path_that_cannot_be_a_run_is_rejected(corpus, tmp_path):
@@ -166,6 +174,25 @@ def test_a_validation_line_longer_than_the_learned_positions_is_named(side, tmp_
     enough = re.search(said, str(raised.value))[1]
     settings = {"model__max_positions": enough, "training__max_steps": 1}
     assert dispatch(command(path, corpus, **learned, **settings)) == 0
+
+
+@pytest.mark.slow
+def test_a_prepared_pair_longer_than_the_learned_positions_is_named(tmp_path):
+    corpus, data = write_corpus(tmp_path, train=60, valid=5), tmp_path / "data"
+    for file, word in ((corpus[1], "1"), (corpus[2], "eins")):
+        with Path(file).open("a") as lines:
+            lines.write(" ".join([word] * 260) + "\n")
+    text = ["--text.vocab-size", "331", "--text.max-tokens", "300"]
+    assert dispatch(["prepare", str(data), *corpus, *text]) == 0
+    others = {name: value for name, value in SETTINGS.items() if not name.startswith("text.")}
+    learned = {"model.positions": "learned", "model.max-positions": 256}
+    learned |= {"training.batch-tokens": 300, "training.micro-batch-tokens": 300}
+    said = (
+        rf"{data}: the source of training pair \d+ has 261 tokens, more than .* = 256: give --model"
+    )
+    with pytest.raises(HeadwayError, match=said):
+        dispatch(["train", str(tmp_path / "run"), "--data", str(data), *words(others | learned)])
+    assert not RunDirectory(tmp_path / "run").started
 
 
 def test_a_rehearsal_without_enough_memory_gives_one_line(corpus, tmp_path, monkeypatch):

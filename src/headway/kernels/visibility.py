@@ -42,14 +42,14 @@ class Segments:
         return cls(ids, is_packed=bool((ids > 1).any()))
 
     def positions(self) -> Tensor:
-        """Count the positions of each sentence from 0, [B, T]."""
+        """Count the positions of each sentence from 0, [B, T]; those of padding are 0."""
         if self.packing is not None:
             return self.packing.positions
         index_BT = torch.arange(self.ids.size(1), device=self.ids.device).expand_as(self.ids)
         is_first_BT = torch.ones_like(self.ids, dtype=torch.bool)
         is_first_BT[:, 1:] = self.ids[:, 1:] != self.ids[:, :-1]
         start_BT = torch.where(is_first_BT, index_BT, 0).cummax(1).values
-        return index_BT - start_BT
+        return (index_BT - start_BT).masked_fill(self.ids == 0, 0)
 
     def select(self, rows: Tensor) -> "Segments":
         """Return the segments of these rows, [B']."""

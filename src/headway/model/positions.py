@@ -39,7 +39,7 @@ def sinusoids(length: int, d_model: int, start: int = 0) -> Tensor:
 
 
 class Positions(nn.Module):
-    """Adds position encodings (sinusoids, a learned table, or nothing), then drops out of the sums.
+    """Adds position encodings (sinusoids, a learned table, or nothing), then applies dropout to the sums.
 
     Paper: sections 3.5 and 5.4.
 

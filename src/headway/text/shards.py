@@ -132,6 +132,16 @@ class Corpus:
         start = self._ends[side][rows.start - 1] if rows.start else 0
         return np.diff(self._ends[side][rows.start : rows.stop], prepend=start).astype(np.int32)
 
+    def find_longest(self, side: str) -> tuple[int, int]:
+        """Return the number and the tokens of the longest sentence of one side, "source" or "target"."""
+        found = (-1, 0)
+        for start in range(0, len(self), FLUSH):
+            lengths = self.lengths(side, range(start, min(start + FLUSH, len(self))))
+            row = int(lengths.argmax())
+            if lengths[row] > found[1]:
+                found = start + row, int(lengths[row])
+        return found
+
     def lengths_at(self, side: str, rows: npt.NDArray[np.int64]) -> Lengths:
         """Return the tokens of some sentences of one side, "source" or "target"."""
         ends = self._ends[side]

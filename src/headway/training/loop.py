@@ -17,7 +17,7 @@ def run_to_end(run: Run) -> Generator[Event, None, None]:
     A checkpoint holds the state before the validation of its step, so a run that is resumed from it
     validates.
 
-    A new run is rehearsed first, and its directory holds a run once that has succeeded.
+    A new run is rehearsed first. Only then is `run.json` written, which makes its directory a run.
 
     Args:
         run: New or resumed. A caller that stops early closes the iterator (`contextlib.closing`).

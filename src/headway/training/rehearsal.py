@@ -23,7 +23,7 @@ from headway.training.storage.checkpoint import (
     read_checkpoint,
     write_checkpoint,
 )
-from headway.training.validation import validate
+from headway.training.validation import check_lengths, validate
 
 SENTENCES = 4  # translated in the rehearsal
 
@@ -63,6 +63,7 @@ def rehearse(run: Run) -> Rehearsal:
     Raises:
         HeadwayError: If memory or disk is too small, or a checkpoint is not read back equal.
     """
+    check_lengths(run.trainer.model, run.data, "train")
     with kept_generators(run.trainer.device):
         rate = _time_batches(run)
         search = SearchConfig(beam=run.config.training.validation_beam)

@@ -7,7 +7,7 @@ depend on the number of ranks.
 import math
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -19,6 +19,7 @@ from headway.evaluation.metrics import pick_metrics
 from headway.inference import Translator
 from headway.model import Classifier, Network, Transformer
 from headway.text.batches import make_batch, plan_batches
+from headway.text.corpus_writer import SIDES
 from headway.text.language_pairs import Languages, name_pair
 from headway.text.prepared import PreparedData
 from headway.training import parallel
@@ -115,7 +116,7 @@ def validate(
     Raises:
         HeadwayError: If a line is longer than the model has learned positions for.
     """
-    _check_lengths(model, data)
+    check_lengths(model, data, "valid")
     device = next(model.parameters()).device
     model.eval()
     with torch.random.fork_rng([device] if device.type == "cuda" else []):
@@ -161,19 +162,25 @@ def list_texts(data: PreparedData, sentences: int) -> Iterator[ValidationText]:
         start = end
 
 
-def _check_lengths(model: Network, data: PreparedData) -> None:
-    """Check that a learned table of positions is as long as the validation text, which has lines of any length."""
-    config = model.config
-    if config.positions != "learned":
+def check_lengths(model: Network, data: PreparedData, part: Literal["train", "valid"]) -> None:
+    """Check that a learned table of positions is as long as a text, which may have been prepared for a longer one.
+
+    Raises:
+        HeadwayError: If it is not.
+    """
+    most = model.config.max_positions
+    if model.config.positions != "learned":
         return
-    for side in ("source", "target"):
-        lengths = data.valid.lengths(side, range(len(data.valid)))
-        row = int(lengths.argmax())
-        if lengths[row] > config.max_positions:
+    corpus = data.train if part == "train" else data.valid
+    for side in SIDES:
+        row, tokens = corpus.find_longest(side)
+        if tokens > most:
+            place = f"{data.directory / f'valid.{side}'}, line {row + 1}: has"
+            if part == "train":
+                place = f"{data.directory}: the {side} of training pair {row + 1} has"
             raise HeadwayError(
-                f"{data.directory / f'valid.{side}'}, line {row + 1}: has {lengths[row]} tokens, more than"
-                f" model.max_positions = {config.max_positions}: give --model.max-positions {lengths[row]}, or a"
-                " validation text with shorter lines"
+                f"{place} {tokens} tokens, more than model.max_positions = {most}: give"
+                f" --model.max-positions {tokens}, or text with shorter lines"
             )
 
 

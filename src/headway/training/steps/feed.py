@@ -22,6 +22,7 @@ from headway.text.batches import (
     plan_batches,
     plan_packed,
 )
+from headway.text.corpus_writer import SIDES
 from headway.text.prepared import PreparedData
 from headway.text.vocabulary import SPACE
 from headway.training import parallel
@@ -131,11 +132,8 @@ class Feed:
 
     def row_shape(self) -> RowShape:
         """Return the one shape of all packed rows of a run on a GPU."""
-        corpus, longest = self.data.train, 1
-        for start in range(0, len(corpus), BLOCK):
-            rows = range(start, min(start + BLOCK, len(corpus)))
-            sides = (corpus.lengths(side, rows) for side in ("source", "target"))
-            longest = max(longest, *(int(lengths.max()) for lengths in sides))
+        corpus = self.data.train
+        longest = max(1, *(corpus.find_longest(side)[1] for side in SIDES))
         mean = max(corpus.source_tokens, corpus.target_tokens) / len(corpus)
         return fixed_shape(self.config.batch_tokens // self.micro_batches or 1, longest, mean)
 

@@ -70,7 +70,7 @@ class StepReport:
 
 
 def read_numbers(losses: Tensor, norm: Tensor) -> list[float]:
-    """Return the two losses of a step and the norm of its gradient: what a GPU is waited for."""
+    """Return the two losses of a step and the norm of its gradient; a GPU is waited for here alone."""
     return torch.cat((losses, norm[None])).tolist()
 
 
