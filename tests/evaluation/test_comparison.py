@@ -182,6 +182,11 @@ def test_the_command_prints_the_result_of_compare(tmp_path, capsys):
     )
     assert json.loads(out) == json.loads(json.dumps(expected.to_dict()))
     assert err == ""
+    assert expected.language == "de"
+    compare_verb.run(parser.parse_args([a, b, source]))  # whose name shows no language
+    out, err = capsys.readouterr()
+    assert "the name has no language code: tokenized as 'en'" in err
+    assert f"lines in 'en' against {source}" in out
 
     compare_verb.run(parser.parse_args([*words, "--only", "ter", "bleu", "--sentences", "1"]))
     table = capsys.readouterr().out

@@ -24,7 +24,6 @@ from headway.evaluation import (
     exact_match,
     exact_match_by_kind,
     find_warnings,
-    language_from_name,
     lc_norm_tok,
     moses_tokens,
     pick_metrics,
@@ -33,7 +32,9 @@ from headway.evaluation import (
 )
 from headway.evaluation.bootstrap import interval, resample
 from headway.evaluation.comparability import comparable_scores
+from headway.evaluation.metrics import Metric
 from headway.evaluation.score_sheet import Score
+from headway.text.file_languages import language_from_name
 from support.random_sentences import degrade, sentences
 
 MULTI30K = Path(__file__).parents[2].parent / "shared" / "data" / "multi30k"
@@ -395,8 +396,23 @@ def test_empty_hypotheses_score_zero_and_give_a_warning(references):
     assert any("no text on 37 lines" in warning for warning in sheet.warnings)
 
 
+@pytest.mark.parametrize(
+    "metric", [metric for metric in METRICS if metric.kind == "bleu"], ids=lambda metric: metric.key
+)
+def test_the_country_of_a_language_changes_no_score(metric: Metric) -> None:
+    hypotheses = ["L'homme a dit « oui » à l'été.", "Il n'y a pas d'eau, c'est 3 h 30."]
+    references = ["L'homme dit « oui » à l'été !", "Il n'y a plus d'eau, c'est 3 h 30."]
+    plain = metric.statistics(hypotheses, references, "fr")
+    for language in ("fr-CA", "FR", "fr_Latn"):
+        other = metric.statistics(hypotheses, references, language)
+        assert (other.total(), other.signature) == (plain.total(), plain.signature)
+
+
 def test_the_language_is_read_from_the_file_name():
-    expected = {"t.de": "de", "a/b.c.FR.gz": "fr", "x.en.zst": "en", "x.txt": None, "de": None}
+    expected = {
+        "t.de": "de", "a/b.c.FR.gz": "fr", "x.en.zst": "en", "x.txt": None, "de": None,
+        "t.zh-CN": "zh-CN", "t.PT-BR.xz": "pt-BR", "t.out": None,
+    }  # fmt: skip
     assert {name: language_from_name(name) for name in expected} == expected
     assert language_from_name("out.v2") is None
 

@@ -136,6 +136,10 @@ def test_the_beam_is_as_wide_as_the_candidates() -> None:
     wide = widen_search(replace(SEARCH, mbr=True, candidates=16, batch_tokens=2000))
     assert (wide.beam, wide.n_best, wide.batch_tokens) == (16, 16, 500)
     assert widen_search(replace(SEARCH, n_best=4, candidates=2)).n_best == 4
+    assert SearchConfig(mbr=True, beam=1, n_best=16).candidates == 16  # it follows them all
+    for settings in ({}, {"mbr": True, "candidates": 3}):
+        with pytest.raises(HeadwayError, match="n_best = 5 is more than beam = 4"):
+            SearchConfig(beam=4, n_best=5, **settings)
 
 
 def test_segments_and_prefixes_are_chosen_alone(pair: Translator) -> None:

@@ -379,12 +379,26 @@ def test_text_of_several_pairs_of_languages_is_refused(corpus, tmp_path, capsys)
         ["--train", "en-de", *corpus[1:3], "--valid", "7"],
         [*corpus[:3], *corpus[:3], "--valid", "7"],
         [*corpus[:3], "--valid", "en-de", "7"],
+        [*corpus[:3], "--valid", "7", "--test", "en-de", *corpus[-2:]],
     ):
         with pytest.raises(SystemExit, match="2"):
             dispatch(["best", str(tmp_path / "out"), *words, "--dry-run", *OPTIONS])
         assert "headway best trains one pair of languages" in capsys.readouterr().err
     with pytest.raises(HeadwayError, match="--valid -5: must be from 1 to half"):
         dispatch(["best", str(tmp_path / "out"), *corpus[:3], "--valid", "-5", *OPTIONS])
+
+
+def test_a_corpus_may_be_named_as_test_text(corpus, tmp_path, monkeypatch):
+    asked: list[str] = []
+
+    def find(words, languages, place, notify):
+        asked.append(f"{place}: {' '.join(words)}")
+        return corpus[-2:] if words == ["sacrebleu:wmt14"] else [Path(word) for word in words]
+
+    monkeypatch.setattr("headway.text.corpora.local_files", find)
+    words = ["--valid", "7", "--test", "sacrebleu:wmt14", "--dry-run"]
+    assert dispatch(["best", str(tmp_path / "out"), *corpus[:3], *words, *OPTIONS]) == 0
+    assert "test: sacrebleu:wmt14" in asked
 
 
 def test_a_plan_can_be_carried_out_from_another_directory(corpus, tmp_path, monkeypatch):

@@ -256,15 +256,17 @@ def test_the_setting_that_drops_most_pairs_is_named_if_too_few_can_be_held_out(t
 
 @pytest.mark.parametrize("share", [0.25, 2.0])
 def test_monolingual_lines_are_taken_once_and_from_the_whole_text(share, tmp_path):
-    all_lines = [f"line {n}" for n in range(4001)]
+    all_lines = ["line\r 4001", *(f"line {n}" for n in range(4001))]
     file = write(tmp_path / "mono.en", [*all_lines, "", "a\x01b", *all_lines[:100]])
     output = tmp_path / "text" / "mono.en"
     valid = tmp_path / "valid.en"
-    valid.write_text("Line  7\nnothing\n")  # case and white space do not matter
+    # Case and white space do not matter, and only \n ends a line.
+    valid.write_bytes(b"Line  7\nnothing\nline \r 4001\n")
     test = [write(tmp_path / "test.en", ["line 9"]), write(tmp_path / "test.de", ["line 11"])]
     ImportLines(
         given=given(tmp_path, test=test), side="source", files=[file], share=share, valid=valid, output=output
     ).run()  # fmt: skip
+    all_lines.remove("line\r 4001")
     all_lines.remove("line 7")
     all_lines.remove("line 9")
     taken = lines(output)

@@ -23,8 +23,8 @@ main()
 def run_child(arguments: Sequence[str], output: IO[bytes] | None = None) -> int:
     """Run ``headway`` with these arguments, and return its exit code as a shell would.
 
-    SIGINT, SIGTERM and SIGHUP are sent on to the child, which saves its work and ends. On Linux, the child
-    is killed if this process is.
+    SIGINT, SIGTERM and SIGHUP are sent on to the child, which saves its work and ends. A child that was about to
+    end anyway counts as ended by the signal. On Linux, the child is killed if this process is.
 
     Args:
         arguments: The verb and its arguments.
@@ -48,4 +48,6 @@ def run_child(arguments: Sequence[str], output: IO[bytes] | None = None) -> int:
         while code is None:
             with suppress(subprocess.TimeoutExpired):
                 code = child.wait(LONGEST_WAIT)
+    if received and not code:  # it came too late to end the command, and ends what would follow
+        return 128 + received[0]
     return code if code >= 0 else 128 - code

@@ -2,6 +2,7 @@
 
 import argparse
 import re
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -140,6 +141,19 @@ def language_code(word: str) -> str:
             f"{word}: must be a language code of two letters ({example})"
         )
     return word
+
+
+def choose_language(args: argparse.Namespace) -> str:
+    """Return the language of ``--language``, or that of the name of the reference; without both, say that it is en."""
+    from headway.text.file_languages import language_from_name
+
+    if language := args.language or language_from_name(args.reference):
+        return str(language)
+    print(
+        f"{args.reference}: the name has no language code: tokenized as 'en'; --language CODE changes that",
+        file=sys.stderr,
+    )
+    return "en"
 
 
 def known_language(word: str) -> str:

@@ -4,7 +4,7 @@ from headway.evaluation.comet import CometScore, comet_score, find_comet
 from headway.evaluation.comparison import Comparison, compare
 from headway.evaluation.exact import exact_match, exact_match_by_kind
 from headway.evaluation.metrics import METRICS, Metric, bleu, chrf_by_line, pick_metrics
-from headway.evaluation.moses import language_from_name, lc_norm_tok, moses_tokens, split_compounds
+from headway.evaluation.moses import lc_norm_tok, moses_tokens, split_compounds
 from headway.evaluation.score_sheet import Score, ScoreSheet, score_sheet
 from headway.evaluation.text_warnings import check_lines, find_warnings
 
@@ -24,7 +24,6 @@ __all__ = [
     "exact_match_by_kind",
     "find_comet",
     "find_warnings",
-    "language_from_name",
     "lc_norm_tok",
     "moses_tokens",
     "pick_metrics",

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from headway.evaluation.metrics import find_missing_package
+from headway.text.languages import base_code
 
 
 class Published(NamedTuple):
@@ -70,7 +71,7 @@ def comparable_scores(key: str, language: str, lines: int) -> str:
         scores on this text. If there are none, it warns of one in the same language. If a package is
         missing with which sacreBLEU makes the published scores of the language, the sentence names it.
     """
-    known = [p for p in _PUBLISHED.get(key, ()) if p.language == language]
+    known = [p for p in _PUBLISHED.get(key, ()) if p.language == base_code(language)]
     fitting = [p for p in known if p.lines == lines]
     notes = [f"{p.figures}, if this is {p.text}" for p in fitting] or [
         f"not {p.figures}, which is for {p.text}, {p.lines:,} lines" for p in known[:1]

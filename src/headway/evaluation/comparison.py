@@ -66,6 +66,7 @@ class Comparison:
 
     Attributes:
         names: The names of A, B, reference and source: file names.
+        language: Code of the target language.
         lines: Number of lines compared.
         same: Number of lines that both translate alike.
         differences: The difference by each metric.
@@ -76,6 +77,7 @@ class Comparison:
     """
 
     names: tuple[str, str, str, str]
+    language: str
     lines: int
     same: int
     differences: tuple[Difference, ...]
@@ -113,7 +115,7 @@ class Comparison:
         return [
             f"A: {a}",
             f"B: {b}",
-            f"{self.lines:,} lines against {reference}; {self.same:,} alike in A and B",
+            f"{self.lines:,} lines in '{self.language}' against {reference}; {self.same:,} alike in A and B",
             "",
         ]
 
@@ -205,6 +207,7 @@ def compare(
 
     return Comparison(
         names=names,
+        language=language,
         lines=len(references),
         same=sum(x == y for x, y in zip(a, b, strict=True)),
         differences=tuple(

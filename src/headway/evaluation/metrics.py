@@ -58,8 +58,9 @@ class Metric:
         Args:
             hypotheses: Raw translations, a line each.
             references: Raw references, as many.
-            language: Two-letter code of the target language.
+            language: Code of the target language; its script and country do not count.
         """
+        language = base_code(language)
         scorer = self._sacrebleu(language)
         counts = []
         for start in range(0, len(references), _BLOCK):
@@ -91,12 +92,11 @@ class Metric:
             case "ter":
                 return TER()
             case "bleu" if self.tokens == "raw":
-                code = base_code(language)
-                tokenizer = "char" if code in _CHARACTERS else None  # None: sacreBLEU's choice
-                if find_missing_package(code):
-                    code, tokenizer = "", _WITHOUT_PACKAGES[code]
+                tokenizer = "char" if language in _CHARACTERS else None  # None: sacreBLEU's choice
+                if find_missing_package(language):
+                    language, tokenizer = "", _WITHOUT_PACKAGES[language]
                 # force: no warning of sacreBLEU's; `headway.evaluation.text_warnings` is more precise.
-                return BLEU(self.lowercase, force=True, tokenize=tokenizer, trg_lang=code)
+                return BLEU(self.lowercase, force=True, tokenize=tokenizer, trg_lang=language)
             case "bleu":
                 # The published tokenized figures are by multi-bleu.perl, which does not smooth.
                 return BLEU(tokenize="none", smooth_method="none", force=True)

@@ -2,10 +2,8 @@
 
 import re
 from collections.abc import Iterable
-from pathlib import PurePath
 
 _COMPOUND = re.compile(r"(\S)-(\S)")
-_COMPRESSIONS = (".gz", ".xz", ".zst")
 
 
 def moses_tokens(lines: Iterable[str], language: str) -> list[str]:
@@ -60,12 +58,3 @@ def lc_norm_tok(lines: Iterable[str], language: str) -> list[str]:
 
     normalizer = MosesPunctNormalizer(lang=language)
     return moses_tokens((normalizer.normalize(line.lower()) for line in lines), language)
-
-
-def language_from_name(path: str | PurePath) -> str | None:
-    """Return the two-letter language a file name ends in (``test.de.gz`` -> ``de``), or None."""
-    name = PurePath(path).name
-    for suffix in _COMPRESSIONS:
-        name = name.removesuffix(suffix)
-    found = re.search(r"[.](\w\w)$", name)
-    return found[1].lower() if found and found[1].isalpha() and found[1].isascii() else None

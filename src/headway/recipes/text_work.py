@@ -12,6 +12,7 @@ from headway.files import add_path_to_errors, write_atomically
 from headway.recipes.given import GivenText
 from headway.recipes.pair_fates import Decided, PairFates, mark_first, number_of
 from headway.text.digests import digest_loosely
+from headway.text.lines import read_lines
 from headway.text.readers import Pair
 
 
@@ -107,7 +108,7 @@ class ImportLines:
 
     def run(self) -> None:
         """Write the file."""
-        lines = self.valid.read_text(encoding="utf-8").split("\n")
+        lines = [*read_lines(self.valid)]
         lines += [getattr(pair, self.side) for pair in self.given.read_test()]
         held_out = {_digest_line(line) for line in lines}
         is_first = mark_first(array("Q", (number_of(line) for line in self._read_part())))

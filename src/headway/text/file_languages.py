@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from headway.errors import HeadwayError
-from headway.text.languages import is_code
+from headway.text.languages import base_code, is_code
 
 Files = Sequence[str | Path]  # one file of pairs, or two plain text files
 
@@ -37,9 +37,24 @@ def check_file_language(path: str | Path, language: str, other: str) -> None:
     Raises:
         HeadwayError: If it does.
     """
-    suffixes = [s[1:] for s in Path(path).suffixes if s not in (".gz", ".xz", ".zst")]
-    if language != other and suffixes and suffixes[-1] == other:
+    if language != other and _last_suffix(path) == other:
         raise HeadwayError(f"{path}: its name says {other}, but this text must be in {language}")
+
+
+def language_from_name(path: str | Path) -> str | None:
+    """Return the language that a file name ends in: ``de`` of test.de.gz, ``zh-CN`` of test.zh-CN; None: in none.
+
+    Three letters are no language here, because names end in ``out``, ``ref`` and ``txt``.
+    """
+    suffix = _last_suffix(path)
+    base = base_code(suffix)
+    return base + suffix[2:] if is_code(suffix) and len(base) == 2 else None
+
+
+def _last_suffix(path: str | Path) -> str:
+    """Return the suffix of a name without that of a compression, such as ``de``; empty: there is none."""
+    suffixes = [s[1:] for s in Path(path).suffixes if s not in (".gz", ".xz", ".zst")]
+    return suffixes[-1] if suffixes else ""
 
 
 def languages_from_names(paths: Files) -> tuple[str, str]:
@@ -51,8 +66,7 @@ def languages_from_names(paths: Files) -> tuple[str, str]:
     give = "give --languages SOURCE TARGET, such as --languages en de"
     codes = []
     for path in paths:
-        suffixes = [s[1:] for s in Path(path).suffixes if s not in (".gz", ".xz", ".zst")]
-        code = suffixes[-1] if suffixes and len(paths) == 2 else ""
+        code = _last_suffix(path) if len(paths) == 2 else ""
         if not is_code(code) or code == "txt":
             raise HeadwayError(f"{path}: the name does not end in a language code: {give}")
         codes.append(code)

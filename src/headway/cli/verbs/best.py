@@ -30,10 +30,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     for option, text in (
         ("--train", "training text, as for headway train"),
         ("--valid", "validation text; a number holds out so many pairs"),
+        ("--test", "test text, whose pairs no training may see; it is not scored"),
     ):
         parser.add_argument(option, nargs="+", action="append", metavar="FILE", help=text)
     for option, text in (
-        ("--test", "test text, whose pairs no training may see; it is not scored"),
         ("--mono-source", "plain text in the source language"),
         ("--mono-target", "plain text in the target language"),
     ):
@@ -128,8 +128,10 @@ def read_options(args: argparse.Namespace) -> "Options":
     train, valid = fetch_text(args, "train"), fetch_validation(args)
     assert not isinstance(train, Mapping)
     assert not isinstance(valid, Mapping)
+    test = fetch_text(args, "test") if args.test else ()
+    assert not isinstance(test, Mapping)
     source, target = languages = args.languages or languages_from_names(train)
-    others = [() if isinstance(valid, int) else valid, args.test]
+    others = [() if isinstance(valid, int) else valid, test]
     check_file_languages(train, *filter(None, others))
     for path in args.mono_source:
         check_file_language(path, source, target)
@@ -142,7 +144,7 @@ def read_options(args: argparse.Namespace) -> "Options":
         languages=languages,
         encoding=form.encoding,
         columns=form.columns,
-        test=_absolute(args.test),
+        test=_absolute(test),
         mono_source=_absolute(args.mono_source),
         mono_target=_absolute(args.mono_target),
         teacher=_absolute([args.teacher])[0] if args.teacher else None,
@@ -156,9 +158,9 @@ def require_one_pair(args: argparse.Namespace) -> None:
     from headway.cli.arguments import usage_error
     from headway.cli.text_groups import is_group
 
-    for option in ("train", "valid"):
+    for option in ("train", "valid", "test"):
         given = getattr(args, option)
-        if len(given) > 1 or is_group(given[0]):
+        if given and (len(given) > 1 or is_group(given[0])):
             usage_error(
                 f"--{option} {given[-1][0]}: headway best trains one pair of languages, from one text: give"
                 f" --{option} FILE FILE once, and --languages SOURCE TARGET if the names do not show them"

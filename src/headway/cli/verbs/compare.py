@@ -4,7 +4,7 @@ import argparse
 import json
 import sys
 
-from headway.cli.options import known_language
+from headway.cli.options import choose_language, known_language
 
 EXAMPLE = (
     "headway compare old.de new.de test.de --source test.en\n"
@@ -53,7 +53,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Print the comparison."""
-    from headway.evaluation import compare, language_from_name, pick_metrics
+    from headway.evaluation import compare, pick_metrics
     from headway.text.readers import read_lines
 
     comparison = compare(
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> None:
         list(read_lines(args.reference)),
         sources=list(read_lines(args.source)) if args.source else None,
         training=read_lines(args.train) if args.train else None,
-        language=args.language or language_from_name(args.reference) or "en",
+        language=choose_language(args),
         metrics=pick_metrics(args.only),
         sentences=args.sentences,
         resamples=args.resamples,

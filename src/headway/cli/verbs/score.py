@@ -4,7 +4,7 @@ import argparse
 import json
 import sys
 
-from headway.cli.options import known_language
+from headway.cli.options import choose_language, known_language
 
 EXAMPLE = (
     "headway score output.de test.de --source test.en\nheadway score output.de.gz test.de.gz --json"
@@ -58,7 +58,6 @@ def run(args: argparse.Namespace) -> None:
         METRICS,
         comet_score,
         find_comet,
-        language_from_name,
         pick_metrics,
         score_sheet,
     )
@@ -70,13 +69,7 @@ def run(args: argparse.Namespace) -> None:
         find_comet()
     hypotheses, references = list(read_lines(args.hypothesis)), list(read_lines(args.reference))
     sources = list(read_lines(args.source)) if args.source else None
-    language = args.language or language_from_name(args.reference)
-    if language is None:
-        language = "en"
-        print(
-            f"{args.reference}: the name has no language code: tokenized as 'en'; --language CODE changes that",
-            file=sys.stderr,
-        )
+    language = choose_language(args)
     sheet = score_sheet(
         hypotheses,
         references,
