@@ -14,7 +14,7 @@ from headway.cli.other_programs import OtherPrograms
 from headway.cli.recipe import Processors, make_plan
 from headway.config import TextConfig
 from headway.errors import HeadwayError, UsageError
-from headway.recipes.facts import TextFacts, check_vocabulary, look_at
+from headway.recipes.facts import TextFacts, count_tokens, learn_vocabulary, look_at
 from headway.recipes.given import GivenText, check_files
 from headway.recipes.plan import Options
 from headway.recipes.settings import choose_scale
@@ -196,7 +196,7 @@ def test_a_vocabulary_that_the_first_training_could_not_learn_is_refused(sample,
         prepare([train.source, train.target], [valid.source, valid.target], data, rules)
 
     def check_with(size: int) -> None:
-        check_vocabulary(text, fates, TextConfig(vocab_size=size, sample_lines=sample))
+        learn_vocabulary(text, fates, TextConfig(vocab_size=size, sample_lines=sample))
 
     with pytest.raises(HeadwayError, match=r"vocab_size = 5000 is too large .* --text") as refused:
         check_with(5000)
@@ -205,6 +205,40 @@ def test_a_vocabulary_that_the_first_training_could_not_learn_is_refused(sample,
         function(largest)
         with pytest.raises(HeadwayError, match=f"vocab_size = {largest + 1} is too large"):
             function(largest + 1)
+
+
+@pytest.mark.parametrize("sample", [10_000, 20])
+def test_tokens_are_those_of_the_first_training_which_drops_long_pairs(
+    sample, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("headway.recipes.facts.SAMPLE", sample)
+    rules = TextConfig(vocab_size=300, max_tokens=14)
+    text = given(tmp_path)
+    train, valid = imported(tmp_path, text)
+    facts, fates = look_at(text)
+    counted = count_tokens(text, facts, fates, learn_vocabulary(text, fates, rules), 14)
+    data = prepare(
+        [train.source, train.target], [valid.source, valid.target], tmp_path / "data", rules
+    )
+    few = 1e-9 if sample > len(SOURCES) else 0.25  # by a part of the pairs
+    assert 10 < len(data.train) < facts.kept - 10
+    assert counted.kept == pytest.approx(len(data.train), rel=few)
+    assert counted.source_tokens == pytest.approx(data.train.source_tokens, rel=few)
+    assert counted.target_tokens == pytest.approx(data.train.target_tokens, rel=few)
+    assert counted.dropped == {**facts.dropped, "more than max_tokens": facts.kept - counted.kept}
+    assert counted.source_characters / counted.kept < facts.source_characters / facts.kept
+    with pytest.raises(
+        HeadwayError, match=r"every training pair is longer .* = 1: divide its lines"
+    ):
+        count_tokens(text, facts, fates, learn_vocabulary(text, fates, rules), 1)
+
+
+def test_monolingual_lines_are_measured(tmp_path):
+    mono = write(tmp_path / "mono.en", ["a dog sees a cat"] * 3 + ["a cat " * 40])
+    facts = facts_of(given(tmp_path, mono_source=[mono]))
+    assert facts.mono_source_characters == 3 * 16 + 240 - 1
+    mean = facts.source_characters / facts.kept
+    assert facts.compare_lengths("source") == pytest.approx(287 / 4 / mean)
 
 
 def planned(train: Sequence[str]) -> Options:

@@ -30,7 +30,8 @@ from headway.recipes.stage import Result, Scores, Stage
 
 FACTS = TextFacts(
     read=31_000, kept=29_000, dropped={}, source_characters=29_000 * 61, target_characters=29_000 * 71,
-    validation=1013, mono_source=200_000, mono_target=700,
+    source_tokens=29_000 * 15, target_tokens=29_000 * 17, validation=1013, mono_source=200_000, mono_target=700,
+    mono_source_characters=200_000 * 61, mono_target_characters=700 * 71,
 )  # fmt: skip
 ALL = Choices(sweep=True, forward_models=2, more_text=True, student=True)
 SCALE = Scale(
@@ -288,15 +289,26 @@ def test_a_plan_is_shorter_than_its_hours_and_each_part_adds_time():
     assert slow.hours == numbers.MOST_HOURS
 
 
+def test_long_monolingual_lines_take_longer():
+    given = replace(GIVEN, mono_source=["m.en"])
+
+    def count(times: int) -> float:
+        facts = replace(FACTS, mono_source_characters=FACTS.mono_source_characters * times)
+        stages = list_stages(best_model(replace(maker(), facts=facts), given))
+        return next(stage.flop for stage in stages if stage.name == "mono-source")
+
+    assert 9 < count(10) / count(1) < 15
+
+
 @pytest.mark.slow
 def test_trainings_are_as_much_longer_as_the_text_if_the_hours_allow_it():
     def fit(times: float, hours: float | None, longest: float = 9.0) -> Fit:
         """The plan for a text that is so many times longer than those that the steps suit."""
-        scale = replace(SCALE, tokens=29_000 * 71 / 4.2 / times, longest=longest)
+        scale = replace(SCALE, tokens=29_000 * 17 / times, longest=longest)
         return fit_parts(
             lambda choices: best_model(maker(scale, choices), GIVEN),
             scale,
-            scale.find_longest(29_000 * 71),
+            scale.find_longest(29_000 * 17),
             1e12,
             hours,
         )

@@ -70,7 +70,7 @@ def make_plan(out: Path, options: "Options", processors: Processors) -> "Plan":
     from headway.errors import HeadwayError
     from headway.files import hash_file
     from headway.recipes.best import begin_recipe
-    from headway.recipes.facts import check_vocabulary, look_at
+    from headway.recipes.facts import count_tokens, learn_vocabulary, look_at
     from headway.recipes.forecast import benchmark, fit_parts, read_speed
     from headway.recipes.given import check_files
     from headway.recipes.making import check_settings, list_text_settings
@@ -83,14 +83,17 @@ def make_plan(out: Path, options: "Options", processors: Processors) -> "Plan":
     check_files(given)
     digests = {name: hash_file(Path(name)) for name in given.files()}
     facts, fates = look_at(given)
+    scale = choose_scale(facts.kept)
+    check_settings(scale, options.settings)
+    usual, *others = list_text_settings(scale, options.settings)
+    if facts.kept >= LEAST_PAIRS:
+        tokenizer = learn_vocabulary(given, fates, usual)
+        facts = count_tokens(given, facts, fates, tokenizer, usual.max_tokens)
+        scale = choose_scale(facts.kept)
     if facts.kept < LEAST_PAIRS:
         raise HeadwayError(
             f"{options.train[0]}: {facts.kept} training pairs are left after cleaning, and headway best needs {LEAST_PAIRS}"
         )
-    scale = choose_scale(facts.kept)
-    check_settings(scale, options.settings)
-    usual, *others = list_text_settings(scale, options.settings)
-    check_vocabulary(given, fates, usual)
     say("measuring this machine ...")
     with tempfile.TemporaryDirectory(prefix="headway-best-") as folder:
         output = Path(folder) / "speed.json"
@@ -101,9 +104,9 @@ def make_plan(out: Path, options: "Options", processors: Processors) -> "Plan":
     if (busy := programs.busy_cores()) > BUSY * cores:
         say(
             f"other programs kept {busy:.1f} of {cores} cores busy meanwhile: the plan may have fewer parts than this machine"
-            " has time for"
+            " has time for; stop them, and plan anew"
         )
-    longest = scale.find_longest(max(facts.source_characters, facts.target_characters))
+    longest = scale.find_longest(max(facts.source_tokens, facts.target_tokens))
     shortest = SHORTEST
     if "training.max-steps" in options.settings:  # the user knows best how long a training must be
         shortest = longest = 1.0
@@ -116,7 +119,7 @@ def make_plan(out: Path, options: "Options", processors: Processors) -> "Plan":
         shortest,
     )
     if fit.choices.sweep and others:
-        check_vocabulary(given, fates, max(others, key=lambda text: text.vocab_size))
+        learn_vocabulary(given, fates, max(others, key=lambda text: text.vocab_size))
     return Plan(
         options=options, sha256=digests, facts=facts, speed=speed, hours=fit.hours,
         choices=fit.choices, omitted=fit.omitted,
@@ -129,7 +132,7 @@ def describe_plan(out: Path, plan: "Plan") -> str:
     from headway.recipes.forecast import estimate_seconds, list_stages
     from headway.recipes.ledger import Ledger
     from headway.recipes.plan import format_hours
-    from headway.recipes.settings import USEFUL
+    from headway.recipes.settings import FEW_VALIDATION_PAIRS, USEFUL
 
     ledger = Ledger(out)
     stages = list_stages(begin_recipe(out, plan.options, plan.facts, plan.choices), ledger)
@@ -158,6 +161,11 @@ def describe_plan(out: Path, plan: "Plan") -> str:
         lines += [
             "",
             f"{format_hours(plan.hours - hours)} of the {format_hours(plan.hours)} hours are not needed",
+        ]
+    if plan.facts.validation < FEW_VALIDATION_PAIRS:
+        lines += [
+            "",
+            f"warning: {plan.facts.validation:,} validation pairs decide, whose BLEU depends much on chance: give 500 or more",
         ]
     if plan.choices.share < USEFUL:
         lines += ["", _warn_of_short_trainings(out, plan)]

@@ -196,7 +196,7 @@ def _translate(
         text, lines = make.text("mono-source"), min(facts.mono_source, int(most))
         yield make.translate(
             "mono-source", "translations", "translations of monolingual sources", translators[0],
-            text.source, text.target, lines, backward=backward,
+            text.source, text.target, lines, backward=backward, times=facts.compare_lengths("source"),
             work=ImportLines(given=given, side="source", files=given.mono_source, share=most / max(1, facts.mono_source),
                              valid=make.text("valid").source, output=text.source),
             seconds=facts.mono_source / numbers.PAIRS_IMPORTED, reads=[*given.mono_source, *given.test],
@@ -207,7 +207,7 @@ def _translate(
         text, lines = make.text("mono-target"), min(facts.mono_target, int(most))
         yield make.translate(
             "mono-target", "translations", "translations of monolingual targets", [backward],
-            text.target, text.source, lines, backward=forward,
+            text.target, text.source, lines, backward=forward, times=facts.compare_lengths("target"),
             work=ImportLines(given=given, side="target", files=given.mono_target, share=most / max(1, facts.mono_target),
                              valid=make.text("valid").target, output=text.target),
             seconds=facts.mono_target / numbers.PAIRS_IMPORTED, reads=[*given.mono_target, *given.test],

@@ -1,7 +1,9 @@
 """Facts about the text that a user gives, and whether it is enough for a vocabulary."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
+from typing import Literal
 
 import numpy as np
 
@@ -9,9 +11,12 @@ from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.recipes.given import GivenText
 from headway.recipes.pair_fates import PairFates
+from headway.text.cleaning import TOKENS
 from headway.text.learning import spread_step
 from headway.text.stages.selection import KEPT, Fates
 from headway.text.tokenizer import Tokenizer
+
+SAMPLE = 10_000  # pairs whose tokens are counted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +32,10 @@ class TextFacts:
         validation: Validation pairs.
         mono_source: Lines of monolingual text that are fit for training.
         mono_target: Likewise.
+        mono_source_characters: Of these lines.
+        mono_target_characters: Likewise.
+        source_tokens: Of the kept pairs, ``</s>`` included, about; 0: not counted yet.
+        target_tokens: Likewise.
     """
 
     read: int
@@ -37,6 +46,17 @@ class TextFacts:
     validation: int
     mono_source: int
     mono_target: int
+    mono_source_characters: int
+    mono_target_characters: int
+    source_tokens: int = 0
+    target_tokens: int = 0
+
+    def compare_lengths(self, side: Literal["source", "target"]) -> float:
+        """Return how many times longer a monolingual line is than that side of a pair."""
+        lines: int = getattr(self, f"mono_{side}")
+        characters: int = getattr(self, f"mono_{side}_characters")
+        of_pairs: int = getattr(self, f"{side}_characters")
+        return characters / max(1, lines) / (of_pairs / self.kept)
 
     def describe(self) -> list[str]:
         """Return the facts in words, a line each."""
@@ -83,12 +103,7 @@ def look_at(text: GivenText) -> tuple[TextFacts, Fates]:
         why = pairs.report().advice() or f"none of {read:,} training pairs is left ({rules})"
         raise HeadwayError(f"{text.train[0]}: {why}")
     share = kept / len(pairs)
-    mono = [
-        sum(1 for _ in text.read_plain(files)) for files in (text.mono_source, text.mono_target)
-    ]
-    for files, count in zip((text.mono_source, text.mono_target), mono, strict=True):
-        if files and not count:
-            raise HeadwayError(f"{files[0]}: no line is left after cleaning")
+    mono = [_count_lines(text, files) for files in (text.mono_source, text.mono_target)]
     facts = TextFacts(
         read=read,
         kept=kept,
@@ -96,13 +111,26 @@ def look_at(text: GivenText) -> tuple[TextFacts, Fates]:
         source_characters=int(lengths[0] * share),
         target_characters=int(lengths[1] * share),
         validation=validation,
-        mono_source=mono[0],
-        mono_target=mono[1],
+        mono_source=mono[0][0],
+        mono_target=mono[1][0],
+        mono_source_characters=mono[0][1],
+        mono_target_characters=mono[1][1],
     )
     return facts, decided.fates
 
 
-def check_vocabulary(text: GivenText, fates: Fates, config: TextConfig) -> None:
+def _count_lines(text: GivenText, files: Sequence[str]) -> tuple[int, int]:
+    """Return how many lines of monolingual text are fit for training, and their characters."""
+    lines = characters = 0
+    for line in text.read_plain(files):
+        lines += 1
+        characters += len(line)
+    if files and not lines:
+        raise HeadwayError(f"{files[0]}: no line is left after cleaning")
+    return lines, characters
+
+
+def learn_vocabulary(text: GivenText, fates: Fates, config: TextConfig) -> Tokenizer:
     """Learn the subwords as the first training does, so that none finds that there are too few.
 
     Args:
@@ -113,6 +141,57 @@ def check_vocabulary(text: GivenText, fates: Fates, config: TextConfig) -> None:
     Raises:
         HeadwayError: If the text is too small for the vocabulary; it names the largest size.
     """
-    every = spread_step(int((fates == KEPT).sum()), config.sample_lines)
-    sample = islice(text.read_kept(fates), 0, None, every)
-    Tokenizer.learn(((pair.source, pair.target) for pair in sample), config)
+    return Tokenizer.learn(_spread_pairs(text, fates, config.sample_lines), config)
+
+
+def count_tokens(
+    text: GivenText, facts: TextFacts, fates: Fates, tokenizer: Tokenizer, most: int
+) -> TextFacts:
+    """Return the facts with the numbers of tokens, by a sample, and without pairs that are too long to train on.
+
+    Args:
+        text: The user's text.
+        facts: From `look_at`.
+        fates: What becomes of its pairs; see `look_at`.
+        tokenizer: From `learn_vocabulary`.
+        most: Tokens of the longer side of a pair.
+
+    Raises:
+        HeadwayError: If all pairs are too long.
+    """
+    sources, targets = zip(*_spread_pairs(text, fates, SAMPLE), strict=True)
+    lengths = np.array(
+        [
+            [len(ids) for ids in encode(list(side))]
+            for encode, side in (
+                (tokenizer.encode_source, sources),
+                (tokenizer.encode_target, targets),
+            )
+        ]
+    )
+    fits = lengths.max(0) <= most
+    if not fits.any():
+        raise HeadwayError(
+            f"{text.train[0]}: every training pair is longer than text.max_tokens = {most}: divide its lines into"
+            " sentences, or give a larger --text.max-tokens"
+        )
+    kept = round(facts.kept * fits.mean())
+    source_tokens, target_tokens = (lengths[:, fits].mean(1) * kept).tolist()
+    characters = np.array([[len(each) for each in side] for side in (sources, targets)])
+    source_share, target_share = characters[:, fits].sum(1) / characters.sum(1)
+    too_long = {TOKENS: facts.kept - kept} if kept < facts.kept else {}
+    return replace(
+        facts,
+        kept=kept,
+        dropped=facts.dropped | too_long,
+        source_characters=round(facts.source_characters * source_share),
+        target_characters=round(facts.target_characters * target_share),
+        source_tokens=round(source_tokens),
+        target_tokens=round(target_tokens),
+    )
+
+
+def _spread_pairs(text: GivenText, fates: Fates, most: int) -> Iterator[tuple[str, str]]:
+    """Yield at most so many kept pairs, which are spread over all; 0: all."""
+    every = spread_step(int((fates == KEPT).sum()), most)
+    return ((pair.source, pair.target) for pair in islice(text.read_kept(fates), 0, None, every))

@@ -197,6 +197,7 @@ class StageMaker:
         search: Settings | None = None,
         *,
         backward: Path | None = None,
+        times: float = 1.0,
         work: Work | None = None,
         seconds: float = 0.0,
         reads: Sequence[str] = (),
@@ -213,6 +214,7 @@ class StageMaker:
             lines: About how many lines the text has.
             search: Search settings; None: those of the model.
             backward: A model of the other direction, which helps to choose among candidates.
+            times: How many times longer a line is than a side of the user's pairs.
             work: Makes the text.
             seconds: About how long the work takes.
             reads: Files of the user that the work reads.
@@ -228,7 +230,9 @@ class StageMaker:
         # The backward model reads the candidates, which costs less than the search for them.
         beam = max(int(chosen.get(f"search.{name}", 0)) for name in ("candidates", "beam"))
         beam = beam or SearchConfig().beam
-        flop = (len(models) + bool(backward)) * self._search_flop(self._common(), lines, beam)
+        flop = (len(models) + bool(backward)) * self._search_flop(
+            self._common(), lines, beam, times
+        )
         return Stage(
             name=name, part=part, purpose=purpose, work=work, reads=reads, commands=[command], flop=flop,
             seconds=seconds,
@@ -238,12 +242,10 @@ class StageMaker:
         """Return the settings of a forward model."""
         return _resolve({**self.scale.common, **self.overrides})
 
-    def _lengths(self) -> tuple[int, int]:
-        """Return about how many tokens the two sides of a pair have."""
-        characters = self.facts.source_characters, self.facts.target_characters
-        source, target = (
-            max(2, round(n / self.facts.kept / numbers.CHARACTERS_A_TOKEN)) + 1 for n in characters
-        )
+    def _lengths(self, times: float = 1.0) -> tuple[int, int]:
+        """Return about how many tokens the two sides of a pair have, or of one that is some times longer."""
+        tokens = self.facts.source_tokens, self.facts.target_tokens
+        source, target = (max(2, round(times * n / self.facts.kept)) for n in tokens)
         return source, target
 
     def _training_flop(self, settings: Config) -> float:
@@ -256,8 +258,10 @@ class StageMaker:
         lines = min(self.facts.validation, training.validation_sentences)
         return flop + validations * self._search_flop(settings, lines, beam=1)
 
-    def _search_flop(self, settings: Config, lines: int, beam: int = SearchConfig().beam) -> float:
-        source, target = self._lengths()
+    def _search_flop(
+        self, settings: Config, lines: int, beam: int = SearchConfig().beam, times: float = 1.0
+    ) -> float:
+        source, target = self._lengths(times)
         return (
             numbers.SEARCH_COST
             * lines

@@ -6,12 +6,13 @@ from typing import Any
 
 Settings = Mapping[str, str]  # options of headway train without dashes: {"model.dropout": "0.2"}
 
-VERSION = 11  # raised by each change that gives an old plan other stages
+VERSION = 12  # raised by each change that gives an old plan other stages
 MOST_HOURS = 8.0  # planned for without --hours, if the whole recipe needs more
 SHORTENED = (
     0.8  # share of the steps that trainings keep at least for the sake of the first addition
 )
 LEAST_PAIRS = 100  # of training text
+FEW_VALIDATION_PAIRS = 200  # below which the plan warns
 SHORTEST = 0.02  # share of its steps that a training keeps at least, however few the hours
 USEFUL = 0.25  # share of its steps from which on a training gives a model, as those of the sweep
 CANDIDATES: Settings = {"search.candidates": "8"}  # among which models of both directions choose
@@ -27,7 +28,6 @@ STUDENT_BEAMS = (1, 2, 4)  # the fastest first; the first good enough is taken
 STUDENT_SHARE = 0.99
 
 # For estimates of time alone.
-CHARACTERS_A_TOKEN = 4.2
 FULL = 0.95  # share of a step's batch_tokens that are tokens
 SEARCH_COST = 2.0  # times as long takes a FLOP of a search as one of a training
 SECONDS_A_COMMAND = 4.0  # to start one
@@ -70,13 +70,12 @@ class Scale:
     tokens: float = float("inf")
     longest: float = 4.0
 
-    def find_longest(self, characters: int) -> float:
+    def find_longest(self, tokens: int) -> float:
         """Return how many times longer the trainings should be for a text.
 
         Args:
-            characters: Of the longer side of the text.
+            tokens: Of the longer side of the text.
         """
-        tokens = characters / CHARACTERS_A_TOKEN
         return min(max(1.0, round(tokens / self.tokens, 2)), self.longest)
 
 
