@@ -411,13 +411,29 @@ def test_evaluate_overwrites_no_text_and_ignores_no_option(
     assert reference.read_bytes() == source.read_bytes() != b""
 
 
+def test_an_evaluation_names_files_in_the_wrong_order(
+    model_directory: Path, source: Path, tmp_path: Path
+) -> None:
+    german = str(shutil.copy(source, tmp_path / "test.de"))
+    english = str(shutil.copy(source, tmp_path / "test.en"))
+    for files, message in (
+        ((german, english), r"test\.de: its name says de, but this text must be in en"),
+        ((english, english), r"test\.en: its name says en, but this text must be in de"),
+    ):
+        with pytest.raises(HeadwayError, match=message):
+            dispatch(
+                ["evaluate", str(model_directory), "--source", files[0], "--reference", files[1]]
+            )
+
+
 @pytest.mark.slow
 def test_a_stopped_evaluation_leaves_an_older_file_as_it_was(
     model_directory: Path, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = tmp_path / "text.de"
     out.write_text("older\n")
-    words = ["evaluate", str(model_directory), "--source", str(source), "--reference", str(source)]
+    reference = str(shutil.copy(source, tmp_path / "reference.txt"))
+    words = ["evaluate", str(model_directory), "--source", str(source), "--reference", reference]
 
     def stop(*_: object) -> None:
         raise KeyboardInterrupt

@@ -17,7 +17,9 @@ from typing import Any
 import pytest
 
 from headway.cli.main import main
+from headway.errors import HeadwayError
 from headway.inference import Translator
+from headway.serving.process import reserve_address
 from support.command import headway
 from support.server import SHORT, Running
 from support.toy_models import sentences
@@ -390,3 +392,12 @@ def test_the_page_opens_in_a_browser(
         assert (tmp_path / "opened").read_text() == found.url
     finally:
         found.stop()
+
+
+def test_a_port_in_use_is_named_with_another_one():
+    with reserve_address("127.0.0.1", 0) as first:
+        first.listen()
+        port = first.getsockname()[1]
+        said = f"--port {port}: .*in use: give another, such as --port {port + 1}"
+        with pytest.raises(HeadwayError, match=said):
+            reserve_address("127.0.0.1", port)

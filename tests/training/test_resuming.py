@@ -166,6 +166,7 @@ def test_an_extended_run_is_unfinished_until_its_last_step(uninterrupted_run, tm
         (["--preset", "tiny"], "model.d_model is 22, not 128"),
         (["--training.packed", "true"], "training.packed is false, not true"),
         (["--train", "VALID", "VALID"], "is another file than before"),
+        (["--text.vocab-size", "330"], r"text.vocab_size is 331, not 330: [^()]*$"),
     ],
 )
 def test_other_settings_or_data_are_rejected(change, message, uninterrupted_run, corpus):
@@ -174,6 +175,9 @@ def test_other_settings_or_data_are_rejected(change, message, uninterrupted_run,
     with pytest.raises(HeadwayError, match=message) as raised:
         dispatch([*words, *change])
     assert "\n" not in str(raised.value)
+    # Data of another text would be no help.
+    is_same_text = change[0].startswith("--training")
+    assert ("need not be prepared again" in str(raised.value)) == is_same_text
 
 
 def test_other_languages_are_rejected(uninterrupted_run):

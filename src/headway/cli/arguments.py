@@ -35,7 +35,8 @@ def make_parser(verb: str, module: ModuleType) -> "Parser":
     note = ""
     if settings:
         names = "  ".join(f"--{section}.NAME" for section in settings)
-        note = f"settings, each followed by its value (headway config prints all):\n  {names}\n\n"
+        only = " --only server" if settings == ("server",) else ""
+        note = f"settings, each followed by its value (headway config{only} prints all):\n  {names}\n\n"
     parser = Parser(
         prog=f"headway {verb}",
         description=VERBS[verb][0].upper() + VERBS[verb][1:] + ".",

@@ -32,10 +32,10 @@ def parse_validation(given: Given, option: str = "--valid") -> "Validation":
                     f"{option} {words[0]}: each of several texts needs its languages first, such as"
                     f" {option} en-de {' '.join(words)}"
                 )
-            return _number_or_words(words)
+            return _number_or_words(words, option)
         if words[0] in groups:
             raise UsageError(f"{option} {words[0]}: given twice: join the files of one pair")
-        groups[words[0]] = _number_or_words(words[1:])
+        groups[words[0]] = _number_or_words(words[1:], option)
     return groups or []
 
 
@@ -93,6 +93,12 @@ def is_group(words: Sequence[str]) -> bool:
     return len(words) > 1 and parse_pair(words[0]) is not None and not Path(words[0]).is_file()
 
 
-def _number_or_words(words: Sequence[str]) -> int | list[str]:
-    is_number = len(words) == 1 and re.fullmatch(r"-?\d+", words[0])
-    return int(words[0]) if is_number else list(words)
+def _number_or_words(words: Sequence[str], option: str) -> int | list[str]:
+    [first, *others] = words or [""]
+    if others or not re.match(r"-?[\d.]", first) or Path(first).exists():
+        return list(words)
+    if not re.fullmatch(r"-?\d+", first):
+        raise UsageError(
+            f"{option} {first}: give a whole number without commas, such as 1000, or files"
+        )
+    return int(first)

@@ -93,7 +93,7 @@ class SearchConfig:
     def __post_init__(self) -> None:
         problems = list_broken_bounds(self)
         wide = self.mbr or self.round_trip  # these follow all candidates
-        if self.n_best > max(self.beam, self.candidates * wide) and not self.sample:
+        if self.n_best > max(self.beam, self.candidates * wide) > 0 and not self.sample:
             problems.append(
                 f"n_best = {self.n_best} is more than beam = {self.beam}: set beam to {self.n_best} or more"
             )

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from headway.errors import HeadwayError
+from headway.errors import UsageError
 from headway.text.language_pairs import (
     Languages,
     find_code,
@@ -50,13 +50,13 @@ class KnownLanguages(NamedTuple):
             zero_shot: Allow a pair that was not trained, of languages that were.
 
         Raises:
-            HeadwayError: If the model does not translate so; the message names what it translates.
+            UsageError: If the model does not translate so; the message names what it translates.
         """
         if not self.symbols:
             wanted = (source or self.languages[0], target)
             for code, own in zip(wanted, self.languages, strict=True):
                 if find_code(code, [own]) is None:
-                    raise HeadwayError(
+                    raise UsageError(
                         f"{name_pair(wanted)}: this model translates only {name_pair(self.languages)}"
                     )
             return Direction(self.languages, "")
@@ -64,23 +64,23 @@ class KnownLanguages(NamedTuple):
         if symbol is None:
             codes = ", ".join(self.symbols[:SHOWN]) + ", ..." * (len(self.symbols) > SHOWN)
             trained = list_pairs(self.pairs) if self.pairs else f"into {codes}"
-            raise HeadwayError(f"{target}: no target language of this model, which has {trained}")
+            raise UsageError(f"{target}: no target language of this model, which has {trained}")
         if not self.pairs:
             return Direction((source or self.languages[0], shorten_code(symbol)), symbol)
         sources = self.list_sources(symbol)
         if not source and len(sources) != 1:
             known = ", ".join(sources or list_codes(self.pairs))
-            raise HeadwayError(
+            raise UsageError(
                 f"--to {target}: give the source language too: --from with one of {known}"
             )
         own = source or sources[0]
         found = find_code(own, sources) or find_code(own, list_codes(self.pairs))
         if found is None:
-            raise HeadwayError(
+            raise UsageError(
                 f"{source}: no language of this model, which has {list_pairs(self.pairs)}"
             )
         if found not in sources and not zero_shot:
-            raise HeadwayError(
+            raise UsageError(
                 f"{source}-{symbol}: this model was not trained on this pair, but on"
                 f" {list_pairs(self.pairs)}: --zero-shot translates it all the same"
             )

@@ -5,7 +5,7 @@ import logging
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from headway.errors import HeadwayError
+from headway.errors import HeadwayError, UsageError
 from headway.inference import Translator
 from headway.serving.rejection import Rejection
 from headway.text.glossary import Glossary
@@ -65,7 +65,7 @@ class Glossaries:
         for entry in filter(None, map(str.strip, setting.split(","))):
             found = _ENTRY.fullmatch(entry)
             if found is None:
-                raise HeadwayError(f"server.glossaries: {entry!r}: must be NAME=FILE")
+                raise UsageError(f"server.glossaries: {entry!r}: must be NAME=FILE")
             name, file, direction = found.groups()
             terms = _read_terms(
                 file, [pair for pair in pairs if direction in (None, "-".join(pair))]

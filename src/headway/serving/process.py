@@ -5,6 +5,7 @@ It is embedded, so that the models, the queue and the event loop are in this pro
 """
 
 import asyncio
+import errno
 import gc
 import logging
 import signal
@@ -81,7 +82,10 @@ def reserve_address(host: str, port: int) -> socket.socket:
         reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     except OSError as error:
         reserved.close()
-        raise HeadwayError(f"--host {host} --port {port}: {error.strerror or error}") from None
+        advice = f": give another, such as --port {port + 1}" * (error.errno == errno.EADDRINUSE)
+        raise HeadwayError(
+            f"--host {host} --port {port}: {error.strerror or error}{advice}"
+        ) from None
     return reserved
 
 

@@ -65,7 +65,14 @@ def languages_from_names(paths: Files) -> tuple[str, str]:
     """
     give = "give --languages SOURCE TARGET, such as --languages en de"
     codes = []
+    if len(paths) == 2 and Path(paths[0]) == Path(paths[1]):
+        raise HeadwayError(
+            f"{paths[0]}: is source and target: give the file with its translations (to train on copies: --languages"
+            " en en --text.compare-sides false)"
+        )
     for path in paths:
+        if Path(path).is_dir():
+            raise HeadwayError(f"{path}: is a directory: give a file")
         code = _last_suffix(path) if len(paths) == 2 else ""
         if not is_code(code) or code == "txt":
             raise HeadwayError(f"{path}: the name does not end in a language code: {give}")

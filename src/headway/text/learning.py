@@ -116,12 +116,13 @@ def _explain(message: str, size: int) -> HeadwayError:
     if "Vocabulary size too high" in message:
         largest = int("".join(c for c in message.split("<=")[1].split(".")[0] if c.isdigit())) + 1
         better = min(largest, max(LEAST_USUAL, largest // 10))
+        tenth = ", better to a tenth of that" if better == largest // 10 else ""
         little = ("quick", "tiny")
         is_smaller = all(PRESETS[name].text.vocab_size < size for name in little)
         advice = f"; the presets {' and '.join(little)} are made for little text" * is_smaller
         return HeadwayError(
-            f"text.vocab_size = {size} is too large for this text: set it to {largest} or less, better to a"
-            f" tenth of that: --text.vocab-size {better}{advice}"
+            f"text.vocab_size = {size} is too large for this text: set it to {largest} or less{tenth}:"
+            f" --text.vocab-size {better}{advice}"
         )
     if "smaller than" in message:
         return HeadwayError(

@@ -7,7 +7,7 @@ GROUPS = {
         "demo": "train and score a translator on the built-in corpus, in minutes",
         "train": "train a translator on parallel text, or resume a run",
         "best": "the best translator that a text allows: several trainings in a row",
-        "translate": "translate standard input, line by line",
+        "translate": "translate standard input, lines of a file, or a document",
         "serve": "answer translation requests over HTTP, as LibreTranslate does",
         "evaluate": "translate a test set and score the translations",
         "info": "show what a run or model directory holds",

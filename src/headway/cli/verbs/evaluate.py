@@ -60,6 +60,7 @@ def run(args: argparse.Namespace) -> None:
     """Print the scores, or a log-probability for each line."""
     from headway.cli.process import report_native_code, set_threads
     from headway.cli.settings import open_translator, override_search
+    from headway.text.file_languages import check_file_language
 
     check_options(args)
     if args.comet:
@@ -71,6 +72,9 @@ def run(args: argparse.Namespace) -> None:
 
     translator = open_translator(args)  # after the user's mistakes: this imports torch
     search = override_search(translator, args.overrides)
+    source, target = translator.languages
+    check_file_language(args.source, source, target)
+    check_file_language(args.reference, target, source)
     if args.per_line:
         for score in translator.score(sources, references):
             print(f"{score:.6f}")

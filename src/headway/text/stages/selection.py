@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from headway.errors import HeadwayError
+from headway.errors import UsageError
 from headway.text.cleaning import DUPLICATE, HELD_OUT, SIBLING, Finding, Report
 from headway.text.digests import digest_loosely
 from headway.text.readers import Pair
@@ -75,7 +75,7 @@ def choose_validation(
         read_repeated: Range -> the places of the sides that occur in several pairs.
 
     Raises:
-        HeadwayError: If the count is 0 or more than half of the text.
+        UsageError: If the count is 0 or more than half of the text.
     """
     chosen: list[ChosenPair] = []
     total = 0
@@ -113,7 +113,7 @@ def choose_validation(
             report.extend(cleaned.report())
         if repeated := sum(map(len, ranges)) - total:
             report.dropped[DUPLICATE] = Finding(repeated)
-        raise HeadwayError(
+        raise UsageError(
             f"--valid {count}: must be from 1 to half of the {total} pairs that are left of the training text, or"
             f" files{'; ' * bool(report.advice())}{report.advice()}"
         )

@@ -57,18 +57,24 @@ def resume_run(directory: RunDirectory, request: RunRequest) -> OpenedRun:
     place = request.data or record.data.directory or directory.data
     way_out = "restore the data that the run was started with, or start another RUN"
     data = PreparedData.open(place, way_out)
-    differences = [*list_changes(stored, settings), *_list_other_text(data, record, request)]
-    differences += list_other_initial(record, request.init)
+    changes = list_changes(stored, settings)
+    other_text = _list_other_text(data, record, request)
+    other_text += [change for change in changes if change.startswith("text.")]
+    differences = [
+        *dict.fromkeys([*changes, *other_text]),
+        *list_other_initial(record, request.init),
+    ]
     if request.vocabulary:
         languages = data.tokenizer.target_languages
         given = GivenVocabulary.read(request.vocabulary, languages).tokenizer
         if given.fingerprint != data.tokenizer.fingerprint:
-            differences.append("--vocabulary has other subwords")
+            other_text.append("--vocabulary has other subwords")
+            differences += other_text[-1:]
     if differences:
+        again = "" if other_text else f" (with --data {place} its data need not be prepared again)"
         raise HeadwayError(
             f"{directory.path}: a run keeps its settings and data, but {'; '.join(differences)}:"
-            f" only {', '.join(MAY_CHANGE)} may change; for all else start another RUN (with"
-            f" --data {place} its data need not be prepared again)"
+            f" only {', '.join(MAY_CHANGE)} may change; for all else start another RUN{again}"
         )
     check_data(directory.path, data, record)
     if record.settings is None:
