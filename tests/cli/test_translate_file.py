@@ -283,6 +283,20 @@ def test_the_byte_order_mark_and_the_line_ends_stay(
     assert b"\r" not in out.read_bytes()
 
 
+def test_text_of_other_settings_is_never_continued(tmp_path: Path) -> None:
+    """A kill may come between the text and its record."""
+    out = tmp_path / "out"
+    with resumable_output.ResumableOutput(out, {"alpha": "1"}) as output:
+        output.append("a\na\na\n", 3)
+    with resumable_output.ResumableOutput(out, {"alpha": "2"}) as output:
+        output._write("b\nb\nb\n")
+    with resumable_output.ResumableOutput(out, {"alpha": "1"}) as output:
+        assert output.lines == 0
+        output.append("a\n", 1)
+        output.finish()
+    assert out.read_text() == "a\n"
+
+
 def test_a_second_process_is_refused(
     model_directory: Path, source: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -296,6 +296,20 @@ def test_a_part_that_was_interrupted_is_not_joined(tmp_path: Path) -> None:
     assert not path.exists()
 
 
+def test_a_part_that_begins_again_is_not_joined_as_it_was(tmp_path: Path) -> None:
+    """Although it is killed before it has written anything."""
+    path = tmp_path / "out"
+    finish_parts(path, ["a\n", "b\n", "c\n"])
+    part = OutputPart(1, 3).suffix
+    with resumable_output.ResumableOutput(path, {"model": "y"}, part) as output:
+        assert output.dropped == "changed since: model"
+    assert output_parts.join_parts(path, {"model": "x"}, 3) == ["1"]
+    finish_parts(path, ["a\n", "b\n", "c\n"])
+    text, _ = resumable_output.unfinished_files(path, part)
+    text.write_text("a")  # a disk that has lost what was written
+    assert output_parts.join_parts(path, {"model": "x"}, 3) == ["1"]
+
+
 def finish_parts(path: Path, texts: list[str]) -> None:
     for number, text in enumerate(texts, 1):
         part = OutputPart(number, len(texts)).suffix

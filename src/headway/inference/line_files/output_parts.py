@@ -98,7 +98,9 @@ def _find_unfinished(path: Path, identity: Mapping[str, str], count: int) -> lis
             state = None
         if state and (changes := state.find_changes(identity)):
             found.append(f"{part.number} (of another {changes})")
-        elif not (state and state.is_finished and text.exists()):
+        elif not (
+            state and state.is_finished and text.exists() and text.stat().st_size >= state.bytes
+        ):
             found.append(str(part.number))
     # After the parts: a process that joins them deletes them when this is true.
     return [] if is_joined(path, identity) else found

@@ -107,7 +107,11 @@ class ResumableOutput:
         if not _has_name(self._file, self._text):  # renamed by the process that held the lock
             self._file.close()
             raise HeadwayError(f"{self.name}: another process has just finished this file")
-        self._file.truncate(self._resume())
+        certain = self._resume()
+        if self.dropped:  # the record goes first: it says nothing of the text that is written next
+            self._state.unlink(missing_ok=True)
+            sync(self.path.parent)
+        self._file.truncate(certain)
         self._file.seek(0, os.SEEK_END)
         return self
 
@@ -129,8 +133,8 @@ class ResumableOutput:
         """Give the file its name, and remove what only a resume needs."""
         if not self._file.tell():
             self._write("")  # a compressed file has a header even if it holds no text
-        self._text.replace(self.path)
         self._state.unlink(missing_ok=True)
+        self._text.replace(self.path)
         sync(self.path.parent)
 
     def finish_part(self) -> None:
