@@ -15,6 +15,7 @@ import pytest
 from headway.cli.downloads import MODELS
 from headway.cli.main import dispatch
 from headway.cli.verbs import VERBS
+from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.exchange import downloading
 from headway.exchange.ctranslate2 import writer as ctranslate2
@@ -22,12 +23,13 @@ from headway.exchange.huggingface import writer as huggingface
 from headway.inference import Translator, load_model, read_config
 from headway.inference.directory import Model
 from headway.inference.front_matter import complete_card
+from headway.model import Transformer
 from headway.serving.reload import Reloader
 from headway.serving.server import Server
 from headway.text.tokenizer import Tokenizer
 from support.command import headway
 from support.exchange_models import SMALL, random_model
-from support.toy_models import sentences, write_random_model
+from support.toy_models import sentences, small_config, translate_words, write_random_model
 
 huggingface_hub = pytest.importorskip("huggingface_hub")
 from huggingface_hub.errors import RepositoryNotFoundError  # noqa: E402
@@ -359,6 +361,27 @@ def test_every_argument_MODEL_may_be_a_name(verb: str) -> None:
 def saved(translator: Translator, out: Path, **options: str) -> Translator:
     translator.save_pretrained(out, **options)
     return Translator.from_pretrained(out, "cpu")
+
+
+def test_a_model_that_is_saved_over_another_has_nothing_of_it(
+    model_directory: Path, tmp_path: Path, translator: Translator
+) -> None:
+    for name in ("quality.json", "stand_ins.json", "shortlist.safetensors"):
+        (tmp_path / name).write_text("of another model")
+    for older, own in (("tokenizer.model", False), ("source.model", True)):
+        (tmp_path / older).write_text("of another model")
+        pairs = [(text, translate_words(text)) for text in sentences(400, 1)]
+        tokenizer = Tokenizer.learn(pairs, TextConfig(vocab_size=300, joint_vocab=own))
+        model = Transformer(small_config(tokenizer).model)
+        again = saved(Translator(model, tokenizer), tmp_path)
+        assert again.tokenizer.models == tokenizer.models
+        vocabularies = {"tokenizer.model"} if own else {"source.model", "target.model"}
+        names = {"config.json", "model.safetensors", "README.md"}
+        assert {file.name for file in tmp_path.iterdir()} == names | vocabularies
+    # A model that is saved where it is keeps what it has learned.
+    (tmp_path / "quality.json").write_text("its own")
+    saved(Translator.load(tmp_path, "cpu"), tmp_path)
+    assert (tmp_path / "quality.json").read_text() == "its own"
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from headway.config import Config, SearchConfig, TextConfig
-from headway.files import replace_bytes
+from headway.files import remove, replace_bytes
 from headway.inference import shortlist
 from headway.inference.directory import CARD, CONFIG, read_config, save_model
 from headway.inference.front_matter import complete_card
@@ -15,6 +15,8 @@ from headway.inference.segments import stand_in_file
 from headway.model import Transformer
 from headway.text.language_pairs import Languages, describe_pairs, list_codes
 from headway.text.tokenizer import Tokenizer
+
+LEARNED = (shortlist.FILE, stand_in_file.FILE, quality_model.FILE)  # besides the weights
 
 
 def save_translator(
@@ -53,6 +55,9 @@ def save_translator(
     if source_directory and (source_directory / CONFIG).is_file():
         origin = read_config(source_directory).origin
     card = complete_card(card, codes, licence)
+    if not (source_directory and source_directory.resolve() == Path(directory).resolve()):
+        for name in LEARNED:
+            remove(Path(directory) / name)
     save_model(directory, model, tokenizer, settings, languages, card, pairs, origin)
     if source_directory:
         copy_learned(source_directory, Path(directory))
@@ -60,16 +65,15 @@ def save_translator(
 
 def copy_learned(source: Path, directory: Path, *, has_same_weights: bool = True) -> None:
     """Copy what a model has learned besides its weights: shortlist, stand-ins, and quality, which needs its weights."""
-    names = [shortlist.FILE, stand_in_file.FILE, *([quality_model.FILE] * has_same_weights)]
-    for name in names:
-        if (source / name).is_file():
+    for name in LEARNED:
+        if (source / name).is_file() and (has_same_weights or name != quality_model.FILE):
             replace_bytes(directory / name, (source / name).read_bytes())
 
 
 def hash_model(path: Path) -> str:
     """Return one sha256 of the files of a model directory that decide what it translates."""
     digest = hashlib.sha256()
-    for pattern in (CONFIG, "*.model", "*.safetensors", stand_in_file.FILE, quality_model.FILE):
+    for pattern in (CONFIG, "*.model", "*.safetensors", stand_in_file.FILE):
         for file in sorted(path.glob(pattern)):
             with file.open("rb") as content:
                 sha256 = hashlib.file_digest(content, "sha256").digest()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from headway.config import TextConfig
 from headway.errors import HeadwayError
-from headway.files import replace_bytes
+from headway.files import remove, replace_bytes
 from headway.text.language_pairs import find_code
 from headway.text.learning import learn_model
 from headway.text.vocabulary import EOS, UNK, Draw, Vocabulary, read_model
@@ -106,13 +106,15 @@ class Tokenizer:
         return Tokenizer(*map(read_model, files))
 
     def save(self, directory: str | Path) -> None:
-        """Write the files that `load` reads; each appears whole or not at all."""
+        """Write the files that `load` reads, and remove those of other vocabularies; each appears whole or not at all."""
         source, target = self.models
         files = (
             {"tokenizer.model": source}
             if self.joint
             else {"source.model": source, "target.model": target}
         )
+        for name in {"tokenizer.model", "source.model", "target.model"} - files.keys():
+            remove(Path(directory) / name)
         for name, model in files.items():
             replace_bytes(Path(directory) / name, model)
 
