@@ -62,7 +62,9 @@ class StepDecoding(Generic[StateT]):
                 row_V[self._tensor(ids)] = False
             others_NV = others_AV.repeat_interleave(len(tokens) // len(self.choices), 0)
             logits_NV = logits_NV.masked_fill(others_NV, -torch.inf)
-        log_z_N = logits_NV.logsumexp(-1).double()
+        # A single row is shared by the threads, whose number would change the last bits; several rows are not.
+        rows_NV = logits_NV if len(logits_NV) > 1 else logits_NV.expand(2, -1)
+        log_z_N = rows_NV.logsumexp(-1)[: len(logits_NV)].double()
         asked_NE = None if asked is None else logits_NV.gather(1, self._tensor(asked))
         logits_NV[:, self.pad] = -torch.inf
         if forced is not None:
