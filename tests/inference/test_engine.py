@@ -4,6 +4,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +14,18 @@ import torch
 from test_search import brute_force_of
 from torch import Tensor
 
-from headway.config import SearchConfig
+from headway.config import ModelConfig, SearchConfig
 from headway.errors import HeadwayError
 from headway.inference import Translator, beam_search, make_engine, sample
+from headway.inference.alignment import single_layer
 from headway.inference.engines.engine import resolve_precision
+from headway.inference.engines.ensemble import EnsembleEngine
+from headway.inference.engines.fixed_engine import FixedEngine
 from headway.inference.engines.native_engine import NativeEngine
 from headway.inference.engines.plain_engine import PlainEngine
 from headway.kernels import decoding
 from headway.kernels.low_precision_linear import bf16_linear, int8_linear, quantize
-from headway.model import Positions
+from headway.model import Positions, watch
 from headway.model.positions import sinusoids
 from headway.text.tokenizer import Tokenizer
 from support.engines import (
@@ -118,6 +122,30 @@ def test_native_attention_equals_that_of_the_model(shape: str, layers: int) -> N
     for source, target, weights_TS in zip(texts, targets, found, strict=True):
         assert weights_TS.shape == (len(target), len(source))
         torch.testing.assert_close(weights_TS.sum(1), torch.ones(len(target)))
+
+
+def test_engines_read_the_layers_that_they_are_asked_for() -> None:
+    model = model_of({**SHAPES["plain"], "num_decoder_layers": 3})
+    texts = sources(3)
+    targets = [[*text, EOS] for text in texts]
+    engines = [PlainEngine(model), FixedEngine(model)]
+    if library() is not None:
+        engines.append(NativeEngine(model, "fp32", library()))
+    engines.append(EnsembleEngine([PlainEngine(model)], VOCAB - 1, torch.device("cpu")))
+    with torch.inference_mode():
+        for layers in (range(1), range(1, 3), range(2, 3)):
+            with ExitStack() as stack:
+                names = [f"decoder.layers.{layer}.cross" for layer in layers]
+                seen = [stack.enter_context(watch(model, name)) for name in names]
+                model(torch.tensor([texts[1]]), torch.tensor([targets[1]]))
+            weights = [each.attention[name][0] for each, name in zip(seen, names, strict=True)]
+            expected = torch.stack(weights).mean((0, 1))
+            for engine in engines:
+                found = engine.attend(texts, targets, lambda config, layers=layers: layers)[1]
+                torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
+    assert single_layer(model.config) == range(2, 3)
+    for count, layer in ((0, range(0)), (1, range(1)), (6, range(4, 5)), (7, range(5, 6))):
+        assert single_layer(ModelConfig(num_decoder_layers=count)) == layer
 
 
 @native

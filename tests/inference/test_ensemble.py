@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from test_search import EOS, PAD, Toy, brute_force_of
@@ -45,6 +46,24 @@ def test_the_attention_of_an_ensemble_is_the_mean_of_its_models() -> None:
     means = [(a + b) / 2 for a, b in zip(one, other, strict=True)]
     torch.testing.assert_close(found, means)
     assert not torch.allclose(one[1], other[1])
+
+
+def test_the_sum_of_an_ensemble_does_not_depend_on_threads() -> None:
+    """A long row of probabilities is shared by threads."""
+    logits = torch.randn(1, 40_000, generator=torch.Generator().manual_seed(4)) * 3
+    found = []
+    threads = torch.get_num_threads()
+    try:
+        for count in (1, 2):
+            torch.set_num_threads(count)
+            for seed in range(20):
+                row = logits.roll(seed)
+                decoding = StepDecoding(lambda tokens, state, row=row: row.clone(), None, 0)
+                found.append(decoding.candidates(np.array([1]), 2, None).log_z[0])
+    finally:
+        torch.set_num_threads(threads)
+    assert found[:20] == found[20:]
+    assert found[0] == pytest.approx(logits.double().logsumexp(-1).item())
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -15,10 +15,18 @@ from headway.cli.main import dispatch
 from headway.config import SearchConfig, TextConfig
 from headway.errors import HeadwayError
 from headway.inference import Hypothesis, Segment, Translator
-from headway.inference.alignment import alignment_layer
+from headway.inference.alignment import single_layer
+from headway.inference.calibration import Calibration
 from headway.inference.document_translation import describe_defects
 from headway.inference.quality.defects import count_copies, find_defects, has_loop, keeps_words
-from headway.inference.quality.evidence import FEATURES, Translated, examine, measure_features
+from headway.inference.quality.evidence import (
+    FEATURES,
+    Attended,
+    Found,
+    Translated,
+    examine,
+    measure_features,
+)
 from headway.inference.quality.quality_model import FILE, QualityModel, rank_correlation
 from headway.inference.quality.rating import Rater
 from headway.inference.quality.repair import find_candidates, require_numbers
@@ -28,11 +36,17 @@ from headway.inference.segments.reading_writer import ReadingWriter
 from headway.inference.segments.readings import StandIn
 from headway.inference.text_translation import SentenceTranslation, TextTranslation
 from headway.inference.translation import Translation
-from headway.model import watch
+from headway.model import Transformer, watch
 from headway.text.numbers import compare_numbers
 from headway.text.tokenizer import Tokenizer
 from support.engines import native
-from support.toy_models import sentences, translate_words, write_random_model, write_several
+from support.toy_models import (
+    sentences,
+    small_config,
+    translate_words,
+    write_random_model,
+    write_several,
+)
 
 SEARCH = SearchConfig(max_extra=7)
 QUALITY = QualityModel(-1.0, dict.fromkeys(FEATURES, 0.5))
@@ -184,26 +198,63 @@ def test_a_quality_is_stored_and_a_damaged_one_is_refused(tmp_path: Path) -> Non
 def test_features_are_those_of_the_forward_pass(translator: Translator) -> None:
     [segment] = translator.split("the cat sees a dog")
     [[best]] = translator.search_batch([segment], SEARCH)
-    [evidence] = examine(translator.token_search, [(segment, best)], SEARCH)
+    [evidence] = examine(translator.token_search, [Found(segment, best)], SEARCH)
     with torch.inference_mode(), watch(translator.model) as seen:
         logits = translator.model(torch.tensor([segment.ids]), torch.tensor([best.tokens]))[0]
     log_p = logits.log_softmax(-1)[range(len(best.tokens)), best.tokens]
-    weights = seen.attention[alignment_layer(translator.model.config)][0].mean(0)
-    texts = ("the cat sees 21", "the 21 35")
+    [layer] = single_layer(translator.model.config)
+    weights = seen.attention[f"decoder.layers.{layer}.cross"][0].mean(0)
+    texts = (evidence.source, evidence.translation)
     translated = Translated(segment.ids, best.tokens, texts)
-    features = measure_features(translated, log_p.double().numpy(), weights)
-    found = dict(zip(FEATURES, features, strict=True))
-    assert evidence.features[:6] == pytest.approx(features[:6], rel=1e-4)
-    assert found["probability"] == pytest.approx(log_p.exp().mean().item(), rel=1e-5)
-    assert found["weakest"] == pytest.approx(max(-10.0, log_p.min().item()), rel=1e-5)
-    assert found["numbers"] == 0.5
-    assert found["translated"] == pytest.approx(2 / 3)
-    assert 0 < found["coverage"] <= 1
-    assert 1 / len(segment.ids) <= found["focus"] <= 1
+    features = measure_features(translated, log_p.double().numpy(), Attended.of(weights))
+    assert evidence.features == pytest.approx(features, rel=1e-4)
     # An ensemble of equal models is the model.
     twice = Translator(translator.model, translator.tokenizer, others=translator.models)
-    [of_two] = examine(twice.token_search, [(segment, best)], SEARCH)
+    [of_two] = examine(twice.token_search, [Found(segment, best)], SEARCH)
     assert of_two.features == pytest.approx(evidence.features, rel=1e-5)
+
+
+def test_features_by_hand() -> None:
+    # Two source tokens and </s>, three target tokens and </s>, of which one was forced.
+    weights = torch.tensor([[0.5, 0.3, 0.2], [0.75, 0.0, 0.25], [0.1, 0.2, 0.7], [0.0, 0.1, 0.9]])
+    attended = Attended.of(weights)
+    assert attended.coverage == pytest.approx((1 + 0.6) / 2)
+    assert attended.focus == pytest.approx((0.5 + 0.75 + 0.7 + 0.9) / 4)
+    log_p = np.log([0.5, 1e-9, 0.25, 0.75])
+    translated = Translated((7, 8, 2), (5, 5, 5, 2), ("the cat sees 21", "the 21 35"), (1,))
+    assert measure_features(translated, log_p, attended).tolist() == pytest.approx(
+        [
+            (0.5 + 0.25 + 0.75) / 3,
+            np.log(0.25),
+            -np.log(4 / 3),
+            *attended,
+            2 / 3,  # (5, 5) stands twice
+            2 / 3,  # "the" is copied
+            1 / 2,
+        ]
+    )
+    assert measure_features(translated._replace(forced=()), log_p, attended)[1] == -10.0
+
+
+def test_tokens_that_a_translation_had_to_begin_with_do_not_count(translator: Translator) -> None:
+    [segment] = translator.split("the cat sees a dog")
+    [[best]] = translator.search_batch([segment], SEARCH)
+    [log_p] = translator.token_search.log_probabilities([segment.ids], [best.tokens], SEARCH)
+    for prefix in (0, 1, len(best.tokens) - 1, len(best.tokens)):
+        [evidence] = examine(translator.token_search, [Found(segment, best, prefix)], SEARCH)
+        free = log_p[min(prefix, len(log_p) - 1) :]
+        assert evidence.features[0] == pytest.approx(np.exp(free).mean())
+
+
+def test_a_translation_by_a_decoder_without_layers_has_features(tokenizer: Tokenizer) -> None:
+    config = replace(small_config(tokenizer).model, num_decoder_layers=0)
+    translator = Translator(Transformer(config), tokenizer)
+    [segment] = translator.split("the cat sees a dog")
+    [tokens] = tokenizer.encode_target(["die Katze sieht einen Hund"])
+    found = Found(segment, Hypothesis(tokens, 0.0, 0.0))
+    [evidence] = examine(translator.token_search, [found], SEARCH)
+    focus = evidence.features[list(FEATURES).index("focus")]
+    assert focus == pytest.approx(1 / len(segment.ids))
 
 
 @native
@@ -215,7 +266,7 @@ def test_the_features_of_a_translation_depend_on_no_other(
     search = replace(SEARCH, precision=precision)
     segments = [translator.split(line)[0] for line in sentences(30, seed=3)]
     found = translator.search_batch(segments, search)
-    pairs = [(segment, best) for segment, [best, *_] in zip(segments, found, strict=True)]
+    pairs = [Found(segment, best) for segment, [best, *_] in zip(segments, found, strict=True)]
     together = examine(translator.token_search, pairs, search)
     for pair, evidence in zip(pairs, together, strict=True):
         [alone] = examine(translator.token_search, [pair], search)
@@ -240,8 +291,8 @@ def test_tokens_that_a_translation_had_to_contain_do_not_count(translator: Trans
         logits = translator.model(torch.tensor([segment.ids]), torch.tensor([best.tokens]))[0]
     log_p = logits.log_softmax(-1)[range(len(best.tokens)), best.tokens].tolist()
     free = np.array([p for n, p in enumerate(log_p) if n not in range(*span)])
-    [plain] = examine(translator.token_search, [(segment, best)], SEARCH)
-    [evidence] = examine(own.token_search, [(asked, best)], SEARCH)
+    [plain] = examine(translator.token_search, [Found(segment, best)], SEARCH)
+    [evidence] = examine(own.token_search, [Found(asked, best)], SEARCH)
     found = evidence.features
     assert found[0] == pytest.approx(np.exp(free).mean(), rel=1e-5)
     assert found[1] == pytest.approx(max(-10.0, free.min()), rel=1e-5)
@@ -249,7 +300,7 @@ def test_tokens_that_a_translation_had_to_contain_do_not_count(translator: Trans
     # A term that was put into a finished translation changes nothing that the model shows.
     [put] = tokenizer.encode_target([texts[1].replace("Hund", "sieht läuft unter")])
     placed = best._replace(tokens=put, without_terms=best)
-    [of_placed] = examine(own.token_search, [(asked, placed)], SEARCH)
+    [of_placed] = examine(own.token_search, [Found(asked, placed)], SEARCH)
     assert of_placed.features == pytest.approx(found)
     assert of_placed.translation == tokenizer.decode(put)
 
@@ -262,7 +313,8 @@ def test_a_repair_of_numbers_keeps_the_words(rated: Path, monkeypatch: pytest.Mo
         return [Hypothesis(ids, 0.0, 0.0) for ids in translator.tokenizer.encode_target(texts)]
 
     def repair(first: str, *ways: list[Hypothesis]) -> str:
-        monkeypatch.setattr(f"{Rater.__module__}.find_candidates", lambda *_: iter(ways))
+        found = [(segment, way) for way in ways]
+        monkeypatch.setattr(f"{Rater.__module__}.find_candidates", lambda *_: iter(found))
         best, *_ = translator.rate(segment, write(first), SEARCH).hypotheses
         return translator.tokenizer.decode(best.tokens)
 
@@ -330,10 +382,15 @@ def test_numbers_of_the_source_are_forced_into_a_new_translation(tmp_path: Path)
     translator = Translator.load(write_random_model(tmp_path, tokenizer))
     for line in ("the 1,957 dogs", "a dog runs 2.753,19 <b>under</b> {x}"):
         [segment] = translator.split(line)
-        candidates = next(
+        searched, candidates = next(
             find_candidates(translator.token_search, segment, ["numbers"], SEARCH, [])
         )
         assert candidates
+        # The numbers are no choice of the model.
+        [forced] = examine(translator.token_search, [Found(searched, candidates[0])], SEARCH)
+        [free] = examine(translator.token_search, [Found(segment, candidates[0])], SEARCH)
+        assert forced.features[0] != free.features[0]
+        assert forced.features[2:].tolist() == free.features[2:].tolist()
         for candidate in candidates:
             [[written]] = [translator.join([segment], [[candidate]])]
             assert not compare_numbers(line, written.text).different
@@ -357,7 +414,7 @@ def test_numbers_in_terms_are_those_of_their_renderings(tmp_path: Path) -> None:
     ):
         [tokens] = tokenizer.encode_target([translation])
         hypothesis = Hypothesis(tokens, 0.0, 0.0)
-        [evidence] = examine(own.token_search, [(segment, hypothesis)], SEARCH)
+        [evidence] = examine(own.token_search, [Found(segment, hypothesis)], SEARCH)
         assert find_defects(evidence.source, evidence.translation, ("en", "de")) == defects
         # The features have the same numbers.
         assert (evidence.features[list(FEATURES).index("numbers")] == 1) == (not defects)
@@ -393,7 +450,7 @@ def test_terms_are_placed_in_a_new_translation(tmp_path: Path) -> None:
     for text in sentences(20, 5):
         [segment] = translator.split(f"{text} 1927 dogs")
         ways = find_candidates(translator.token_search, segment, ["numbers"], SEARCH, [])
-        best, *others = next(ways)
+        _, [best, *others] = next(ways)
         if best.without_terms is None:
             continue
         [[written]] = [translator.join([segment], [[best]])]
@@ -426,8 +483,18 @@ def test_a_defect_halves_the_quality(rated: Path) -> None:
     found = translator.rate(segment, [best, loop], replace(SEARCH, sample=True))  # not replaced
     assert [rating.defects for rating in found.ratings] == [(), ("loop",)]
     for hypothesis, rating in zip(*found, strict=True):
-        [evidence] = examine(translator.token_search, [(segment, hypothesis)], SEARCH)
+        [evidence] = examine(translator.token_search, [Found(segment, hypothesis)], SEARCH)
         assert rating.quality == QUALITY.rate(evidence.features) / 2 ** len(rating.defects)
+
+
+def test_a_calibration_compares_what_a_user_reads(rated: Path) -> None:
+    """With capitals, tags and placeholders, which the model has not written."""
+    translator = Translator.load(rated)
+    lines = ["the cat sees a dog", "THE CAT SEES", "<li>the <b>cat</b> sees {name}"]
+    references = translator.translate(lines)
+    calibration = Calibration()
+    calibration.add(translator, lines, references)
+    assert calibration._scores == pytest.approx([100.0] * 3)
 
 
 @pytest.mark.slow

@@ -35,6 +35,11 @@ class Config:
                 f" {self.model.max_positions} learned positions"
             )
 
+        if self.search.shortlist and not self.model.num_decoder_layers:
+            raise HeadwayError(
+                "search.shortlist: a decoder without layers has no attention to learn a shortlist from: omit it"
+            )
+
     def to_dict(self) -> dict[str, dict[str, Setting]]:
         """Return the settings of a run as nested dictionaries, section -> name -> value."""
         return {section: dataclasses.asdict(getattr(self, section)) for section in RUN_SECTIONS}

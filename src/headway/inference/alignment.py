@@ -67,11 +67,6 @@ def usual_layer(layers: int) -> int:
     return layers - 2 if layers >= 6 else layers - 1
 
 
-def alignment_layer(config: ModelConfig) -> str:
-    """Return the name of the attention module that aligns words best."""
-    return f"decoder.layers.{usual_layer(config.num_decoder_layers)}.cross"
-
-
 def single_layer(config: ModelConfig) -> range:
     """Return the number of the decoder's layer that aligns words best alone, if there is one."""
     layer = usual_layer(config.num_decoder_layers)
@@ -81,7 +76,7 @@ def single_layer(config: ModelConfig) -> range:
 def alignment_layers(config: ModelConfig) -> range:
     """Return the numbers of the decoder's layers that align words best together.
 
-    With 6 layers or more this is the one of `alignment_layer`. With fewer, the mean of all is better than any of
+    With 6 layers or more this is the one of `single_layer`. With fewer, the mean of all is better than any of
     them, by our measurements (docs/library.md).
     """
     count = config.num_decoder_layers

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from headway.evaluation.metrics import chrf_by_line
-from headway.inference.quality.evidence import Features, examine
+from headway.inference.quality.evidence import Features, Found, examine
 from headway.inference.quality.quality_model import QualityModel
 from headway.inference.segments.splitting import Segment
 from headway.inference.translator import Translator
@@ -46,9 +46,13 @@ class Calibration:
             return
         found = translator.search_batch(segments, search)
         best = [n_best[0] for n_best in found]
-        evidence = examine(translator.token_search, [*zip(segments, best, strict=True)], search)
+        evidence = examine(translator.token_search, [*map(Found, segments, best)], search)
         self._features += [each.features for each in evidence]
-        self._scores += chrf_by_line([each.translation for each in evidence], expected)
+        texts = [
+            translator.join([segment], [[each]])[0].text
+            for segment, each in zip(segments, best, strict=True)
+        ]
+        self._scores += chrf_by_line(texts, expected)
 
     def fit(self) -> QualityModel:
         """Fit a model of the quality to the lines so far: it comes as near as it can to their chrF2 / 100.

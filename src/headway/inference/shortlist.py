@@ -18,7 +18,7 @@ from safetensors import SafetensorError, safe_open
 from torch.nn.utils.rnn import pad_sequence
 
 from headway.errors import HeadwayError
-from headway.inference.alignment import alignment_layer
+from headway.inference.alignment import single_layer
 from headway.inference.search.beam_search import Ids
 from headway.inference.weights import check_header, write_weights
 from headway.model import Transformer, watch
@@ -128,8 +128,8 @@ class ShortlistLearner:
         real = (source >= 0).long().to(device)
         with watch(self.model) as seen:
             self.model(source.clamp(min=0).to(device), target.clamp(min=0).to(device), real)
-        layer = alignment_layer(self.model.config)
-        weight_BTS = seen.attention[layer].float().mean(1).cpu()
+        [layer] = single_layer(self.model.config)
+        weight_BTS = seen.attention[f"decoder.layers.{layer}.cross"].float().mean(1).cpu()
         aligned = (weight_BTS > MIN_WEIGHT) & (target >= 0)[:, :, None] & (source >= 0)[:, None, :]
         key_BTS = source[:, None, :] * len(self.frequency) + target[:, :, None]
         keys, places = np.unique(key_BTS[aligned].numpy(), return_inverse=True)

@@ -97,7 +97,7 @@ class TextGenerator:
             decoding: StepDecoding[DecoderState] = StepDecoding(
                 self.model.step, self.model.start(), pad, self.device
             )
-            # A sample depends on the seed, the tokens of the prompt and its number alone.
+            # A sample depends on the seed, the tokens of the prompt, and the number of the sample.
             [hypotheses] = find_hypotheses(
                 decoding, [limit], search, keys=[start], prefixes=[start], eos=eos, pad=pad
             )

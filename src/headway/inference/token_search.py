@@ -5,7 +5,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -213,11 +213,39 @@ class TokenSearch:
             search: Gives the precision and the size of a batch.
             layers: Those of each model whose weights are averaged.
         """
-        if not all(layers(model.config) for model in self.models):
-            pairs = zip(sources, targets, strict=True)
-            return [torch.full((len(t), len(s)), 1 / len(s)) for s, t in pairs]
-        attend = partial(self.engine(search.precision).attend, layers=layers)
-        return self._read_pairs(attend, sources, targets, search)
+        return self.measure_attention(
+            sources, targets, search, lambda weights_TS: weights_TS, layers
+        )
+
+    def measure_attention(
+        self,
+        sources: Sequence[Sequence[int]],
+        targets: Sequence[Sequence[int]],
+        search: SearchConfig,
+        measure: Callable[[Tensor], ResultT],
+        layers: LayerChoice = alignment_layers,
+    ) -> list[ResultT]:
+        """Return for each pair what a function makes of the weights of `attend`, of which only those of a batch are kept.
+
+        Args:
+            sources: Token ids, ``</s>`` last.
+            targets: Token ids, ``</s>`` last.
+            search: Gives the precision and the size of a batch.
+            measure: Takes the weights of a pair, [T, S].
+            layers: Those of each model whose weights are averaged.
+        """
+        has_layers = all(layers(model.config) for model in self.models)
+
+        def read_rows(
+            sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
+        ) -> list[ResultT]:
+            if not has_layers:
+                pairs = zip(sources, targets, strict=True)
+                return [measure(torch.full((len(t), len(s)), 1 / len(s))) for s, t in pairs]
+            engine = self.engine(search.precision)
+            return [measure(weights_TS) for weights_TS in engine.attend(sources, targets, layers)]
+
+        return self._read_pairs(read_rows, sources, targets, search)
 
     def _read_pairs(
         self,

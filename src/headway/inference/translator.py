@@ -303,9 +303,9 @@ class Translator:
     def score(self, source: str | list[str], target: str | list[str]) -> float | list[float]:
         """Return the natural log-probability of a given translation, or of each of a list.
 
-        For a translation that the search has found, this is the log-probability that the search
-        reports, unless the line was split, or the model spelled the text with other tokens than the
-        tokenizer does.
+        It is that of the texts as they are written, in fp32 and over the whole vocabulary. A search reports the same
+        of what it finds, but reads capitals, placeholders and terms in another form, may divide a line, and may
+        spell a text with other tokens.
 
         Raises:
             HeadwayError: If the lists differ in length, or only one argument is a list.
@@ -414,12 +414,19 @@ class Translator:
         """Return how many tokens a batch may have; see `TokenSearch.batch_limits`."""
         return self.token_search.batch_limits(search, tokens)
 
-    def align(self, segment: Segment, hypothesis: Hypothesis) -> WordPairs:
+    def align(
+        self, segment: Segment, hypothesis: Hypothesis, search: SearchConfig | None = None
+    ) -> WordPairs:
         """Link the words of a segment to the words of its translation, by attention.
 
         If the segment starts with the name of a target language, that name is not a word.
+
+        Args:
+            segment: From `split`.
+            hypothesis: Its translation.
+            search: The settings that found it; None: the default.
         """
-        return self._writer.align(segment, hypothesis)
+        return self._writer(search).align(segment, hypothesis)
 
     def rate(
         self,
@@ -467,14 +474,13 @@ class Translator:
             ratings: From `rate`, for each hypothesis; None: the translations have no quality.
         """
         texts = [
-            [self._writer.write(segment, hypothesis) for hypothesis in n_best]
+            [self._writer().write(segment, hypothesis) for hypothesis in n_best]
             for segment, n_best in zip(segments, found, strict=True)
         ]
         return join_segments(self.tokenizer, segments, found, texts, links, ratings)
 
-    @property
-    def _writer(self) -> SegmentWriter:
-        return SegmentWriter(self.token_search, self.default_search, self.languages[1])
+    def _writer(self, search: SearchConfig | None = None) -> SegmentWriter:
+        return SegmentWriter(self.token_search, search or self.default_search, self.languages[1])
 
     def _translate_window(
         self, lines: list[str], search: SearchConfig, prefix: str, align: bool, quality: bool
@@ -515,7 +521,7 @@ class Translator:
             links = None
             if align:
                 links = [
-                    [self.align(segment, hypothesis) for hypothesis in n_best]
+                    [self.align(segment, hypothesis, search) for hypothesis in n_best]
                     for segment, n_best in zip(segments, hypotheses, strict=True)
                 ]
             yield self.join(segments, hypotheses, links, ratings)

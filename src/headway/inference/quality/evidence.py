@@ -54,28 +54,60 @@ class Evidence(NamedTuple):
     features: Features
 
 
-def examine(
-    token_search: TokenSearch,
-    translations: Sequence[tuple[Segment, Hypothesis]],
-    search: SearchConfig,
-) -> list[Evidence]:
-    """Measure the features of translations of segments; see `measure_features`.
+class Found(NamedTuple):
+    """A translation that a search has found.
 
-    The engine of a search reads them, so that the features of one depend on no other.
+    Attributes:
+        segment: With the constraints of the search.
+        hypothesis: The translation.
+        prefix: How many tokens it had to begin with.
+    """
+
+    segment: Segment
+    hypothesis: Hypothesis
+    prefix: int = 0
+
+
+def examine(
+    token_search: TokenSearch, translations: Sequence[Found], search: SearchConfig
+) -> list[Evidence]:
+    """Measure the features of translations; see `measure_features`.
+
+    The engine of a search reads them. With native code the features of one depend on no other, bit by bit.
 
     Args:
         token_search: Of the model.
-        translations: Segments, each with its translation.
+        translations: What was found.
         search: Gives the precision.
     """
     translated = [_as_read(token_search.tokenizer, *each) for each in translations]
     pairs = [each.source for each in translated], [each.target for each in translated]
     log_p = token_search.log_probabilities(*pairs, search)
-    weights = token_search.attend(*pairs, search, single_layer)
+    attended = token_search.measure_attention(*pairs, search, Attended.of, single_layer)
     return [
-        Evidence(*each.texts, measure_features(each, log_p_T, weights_TS))
-        for each, log_p_T, weights_TS in zip(translated, log_p, weights, strict=True)
+        Evidence(*each.texts, measure_features(each, log_p_T, weights))
+        for each, log_p_T, weights in zip(translated, log_p, attended, strict=True)
     ]
+
+
+class Attended(NamedTuple):
+    """What attention weights show.
+
+    Attributes:
+        coverage: See `FEATURES`.
+        focus: Likewise.
+    """
+
+    coverage: float
+    focus: float
+
+    @classmethod
+    def of(cls, weights_TS: Tensor) -> "Attended":
+        """Measure how much each target token attends to each source token, [T, S]."""
+        # The end of the source gets the attention that the words do not need.
+        attended_S = weights_TS[:, :-1].sum(0).clamp(max=1)
+        coverage = attended_S.sum().item() / max(1, len(attended_S))
+        return cls(coverage, weights_TS.max(1).values.mean().item())
 
 
 class Translated(NamedTuple):
@@ -94,19 +126,21 @@ class Translated(NamedTuple):
     forced: Sequence[int] = ()
 
 
-def _as_read(tokenizer: Tokenizer, segment: Segment, hypothesis: Hypothesis) -> Translated:
+def _as_read(
+    tokenizer: Tokenizer, segment: Segment, hypothesis: Hypothesis, prefix: int
+) -> Translated:
     text, ids = segment.text, segment.ids
     translation = tokenizer.decode(hypothesis.tokens)
-    forced: list[int] = []
     # Terms without natural places were put there afterwards: what the model wrote lacks them.
     written = (hypothesis.without_terms or hypothesis).tokens
+    forced = {*range(min(prefix, len(written) - 1))}
     if segment.readings:
         reading = segment.readings[hypothesis.reading]
         text, ids = reading.replace_terms(partial(_prescribe_numbers, translation)), reading.ids
         wanted = [constraint.alternatives for constraint in reading.constraints]
         spans = find_alternatives(tokenizer, wanted, written)
-        forced = [place for span in spans.values() for place in range(*span)]
-    return Translated(ids, written, (text.strip(), translation), forced)
+        forced.update(place for span in spans.values() for place in range(*span))
+    return Translated(ids, written, (text.strip(), translation), sorted(forced))
 
 
 def _prescribe_numbers(translation: str, term: str, renderings: Sequence[str]) -> str:
@@ -119,21 +153,19 @@ def _prescribe_numbers(translation: str, term: str, renderings: Sequence[str]) -
 
 
 def measure_features(
-    translation: Translated, log_p_T: LogProbabilities, weights_TS: Tensor
+    translation: Translated, log_p_T: LogProbabilities, attended: Attended
 ) -> Features:
     """Return the features of a translation.
 
     Args:
         translation: Its tokens and texts.
         log_p_T: The natural log-probability of each target token.
-        weights_TS: How much each target token attends to each source token.
+        attended: What its attention shows.
 
     Returns:
         A number for each name in `FEATURES`.
     """
     log_p_of_free = np.delete(log_p_T, translation.forced)
-    # The end of the source gets the attention that the words do not need.
-    attended_S = weights_TS[:, :-1].sum(0).clamp(max=1)
     pairs = [*pairwise(translation.target)]
     numbers = compare_numbers(*translation.texts)
     return np.array(
@@ -141,8 +173,7 @@ def measure_features(
             np.exp(log_p_of_free).mean(),
             max(LEAST_LOG_P, log_p_of_free.min()),
             -abs(np.log(len(translation.target) / len(translation.source))),
-            attended_S.sum().item() / max(1, len(attended_S)),
-            weights_TS.max(1).values.mean().item(),
+            *attended,
             len({*pairs}) / len(pairs) if pairs else 1.0,
             1.0 - share_copied(*translation.texts),
             numbers.same / sum(numbers) if any(numbers) else 1.0,

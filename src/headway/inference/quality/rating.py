@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from headway.config import SearchConfig
 from headway.inference.quality.defects import find_defects, keeps_words
-from headway.inference.quality.evidence import examine
+from headway.inference.quality.evidence import Found, examine
 from headway.inference.quality.quality_model import QualityModel, Rating
 from headway.inference.quality.repair import find_candidates
 from headway.inference.search.beam_search import Hypothesis
@@ -24,7 +24,7 @@ class RatedHypotheses(NamedTuple):
 
 
 class Rater:
-    """Rates the translations of segments; a rating depends on nothing else.
+    """Rates the translations of segments.
 
     Args:
         model: Computes the quality.
@@ -54,12 +54,12 @@ class Rater:
             search: The settings that found them.
             prefixes: For each segment the token ids that its translations start with.
         """
-        pairs = [
-            (segment, each)
-            for segment, n_best in zip(segments, found, strict=True)
+        translations = [
+            Found(segment, each, len(prefix))
+            for segment, n_best, prefix in zip(segments, found, prefixes, strict=True)
             for each in n_best
         ]
-        ratings = iter(self._rate(pairs, search))
+        ratings = iter(self._rate(translations, search))
         rated = [RatedHypotheses([*n_best], [*islice(ratings, len(n_best))]) for n_best in found]
         return [
             self._repair(segment, each, search, prefix)
@@ -75,8 +75,11 @@ class Rater:
         broken = found.ratings[0].defects
         decode = self.token_search.tokenizer.decode
         first = decode(found.hypotheses[0].tokens)
-        for candidates in find_candidates(self.token_search, segment, broken, search, prefix):
-            ratings = self._rate([(segment, each) for each in candidates], search)
+        ways = find_candidates(self.token_search, segment, broken, search, prefix)
+        for searched, candidates in ways:
+            ratings = self._rate(
+                [Found(searched, candidate, len(prefix)) for candidate in candidates], search
+            )
             sound = [
                 (candidate, rating)
                 for candidate, rating in zip(candidates, ratings, strict=True)
@@ -92,11 +95,9 @@ class Rater:
                 return RatedHypotheses([h for h, _ in pairs], [r for _, r in pairs])
         return found
 
-    def _rate(
-        self, pairs: Sequence[tuple[Segment, Hypothesis]], search: SearchConfig
-    ) -> list[Rating]:
+    def _rate(self, translations: Sequence[Found], search: SearchConfig) -> list[Rating]:
         ratings = []
-        for source, translation, features in examine(self.token_search, pairs, search):
+        for source, translation, features in examine(self.token_search, translations, search):
             defects = find_defects(source, translation, self.languages)
             quality = self.model.rate(features) * DEFECT ** len(defects)
             ratings.append(Rating(quality, defects))

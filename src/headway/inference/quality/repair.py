@@ -24,8 +24,8 @@ def find_candidates(
     defects: Sequence[Defect],
     search: SearchConfig,
     prefix: list[int],
-) -> Iterator[list[Hypothesis]]:
-    """Yield the translations that each other way finds, the most promising way first.
+) -> Iterator[tuple[Segment, list[Hypothesis]]]:
+    """Yield the segment that each other way searched and the translations that it found, the most promising way first.
 
     The ways are: to force the numbers of the source into the translation, if numbers differ; a wider beam; and
     samples, unless the translation must contain something.
@@ -65,7 +65,7 @@ def find_candidates(
         [candidates] = search_and_choose(find, token_search, None, [given], settings, [prefix])
         # Where the best has terms without natural places, the others have them in worse places.
         is_placed = candidates and candidates[0].without_terms is not None
-        yield candidates[:1] if is_placed else candidates
+        yield given, candidates[:1] if is_placed else candidates
 
 
 def require_numbers(segment: Segment, tokenizer: Tokenizer) -> Segment:
