@@ -139,6 +139,11 @@ def test_help_imports_nothing_heavy() -> None:
             "--valid 10%: give",
         ),
         (["prepare", "x", "--train", "a.en", "a.en", "--valid", "5"], 1, "is source and target:"),
+        (
+            ["prepare", "x", "--train", "corpus-en", "corpus-de", "--valid", "5"],
+            1,
+            "corpus-en: the name does not",
+        ),
         (["prepare", "x", "--train", "/", "a.en", "--valid", "5"], 1, "/: is a directory: give a"),
         (["translate", "MODEL", "--to", "fr"], 2, "en-fr: this model translates only en-de"),
         (["translate", "MODEL", "--device", "gpu"], 2, "'gpu' must be auto, cpu, cuda or cuda:N"),

@@ -118,6 +118,9 @@ def test_impossible_values_are_rejected(section: type, changes: dict[str, object
         ({"model": {"d_model": True}}, "whole number"),
         ({"search": {"split_sentences": 1}}, "must be one of auto, true, false"),
         ({"model": 3}, "must be a table"),
+        ({"model": {"d_model": 8, "d-model": 9}}, "model.d-model is given twice"),
+        ({"text": {"character_coverage": 0.97}}, "must be at least 0.98"),
+        ({"text": {"vocab_size": 300_001}}, "must be at most 300,?000"),
     ],
 )
 def test_a_message_about_a_wrong_setting_names_its_file(
@@ -173,7 +176,7 @@ def other_value(hint: Any, value: Any) -> Any:
     return not value if kind is bool else value // 2 or value + 1
 
 
-VALUES = {"micro_batch_tokens": 3125, "group_temperature": 5.0}
+VALUES = {"character_coverage": 0.99, "micro_batch_tokens": 3125, "group_temperature": 5.0}
 NEEDED = {  # by some settings
     "cut": {"training": {"agreement": 1.0}},
     "positions": {"text": {"max_tokens": 100}},
@@ -260,3 +263,18 @@ def test_head_widths_that_follow_from_the_sizes_are_no_departure() -> None:
         dataclasses.replace(base, model=dataclasses.replace(base.model, d_k=64, d_v=64))
     )
     assert found["model"] == {}
+
+
+def test_text_in_a_written_file_is_read_back(tmp_path: Path) -> None:
+    for text in ('cu"da', "a\\b", "tab\t", "Grüße"):
+        training = dataclasses.replace(Config().training, device=text)
+        config = dataclasses.replace(Config(), training=training)
+        assert merge_tables(Config(), tomllib.loads(to_toml(config)), "text") == config
+
+
+@pytest.mark.parametrize("text", ["a=" + "[" * 100_000, "a=" + "9" * 5000, "a="])
+def test_a_file_that_is_no_toml_gives_one_line(text: str, tmp_path: Path) -> None:
+    (tmp_path / "own.toml").write_text(text)
+    with pytest.raises(HeadwayError, match=r"own\.toml: not TOML: ") as raised:
+        load("tiny", [tmp_path / "own.toml"])
+    assert "\n" not in str(raised.value)

@@ -236,3 +236,17 @@ def test_utf16_on_standard_input_is_named() -> None:
     ):
         list(read_arriving_lines(read_end))
     os.close(read_end)
+
+
+def test_text_in_another_encoding_than_the_one_given_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "plain.de"
+    path.write_bytes("Grüße\n".encode() * 3)
+    with pytest.raises(HeadwayError, match=r"plain\.de:1: is not in utf-16: UTF-16 stream"):
+        list(scan_lines(path, "utf-16"))
+
+
+def test_an_encoding_without_a_decoder_of_streams_is_refused() -> None:
+    for name in ("idna", "rot13", "undefined"):
+        with pytest.raises(HeadwayError, match=f"--encoding {name}: not an encoding") as raised:
+            check_encoding(name)
+        assert f"did you mean '{name}'" not in str(raised.value)

@@ -191,6 +191,9 @@ def test_two_commands_share_one_preparation(table: list[Path], tmp_path: Path) -
     assert read_bytes(tmp_path / "out") == read_bytes(tmp_path / "whole")
     late = Preparation(table, 31, tmp_path / "out", CONFIG, LANGUAGES, join=True)
     assert list(late.run()) == []
+    other = replace(CONFIG, max_tokens=CONFIG.max_tokens + 1)
+    with pytest.raises(HeadwayError, match=r"prepared already, and text\.max_tokens was .* is now"):
+        list(Preparation(table, 31, tmp_path / "out", other, LANGUAGES, join=True).run())
     with pytest.raises(HeadwayError, match="exists already"):
         prepare(table, 31, tmp_path / "out", CONFIG, LANGUAGES)
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]

@@ -89,8 +89,12 @@ def _require_files(text: "Validation", option: str) -> "Text":
 def is_group(words: Sequence[str]) -> bool:
     """Return whether words begin with a pair of languages and not with a file."""
     from headway.text.language_pairs import parse_pair
+    from headway.text.languages import is_code
 
-    return len(words) > 1 and parse_pair(words[0]) is not None and not Path(words[0]).is_file()
+    if len(words) < 2 or Path(words[0]).is_file():
+        return False
+    pair = parse_pair(words[0])
+    return pair is not None and all(map(is_code, pair))
 
 
 def _number_or_words(words: Sequence[str], option: str) -> int | list[str]:

@@ -120,6 +120,9 @@ def merge_tables(
                         f"{where}: {section}.{name:.60} is not a setting{suggest(key[:60], hints)}"
                     )
                     continue
+                if key in changes[section]:
+                    problems.append(f"{where}: {section}.{name:.60} is given twice")
+                    continue
                 try:
                     changes[section][key] = check_setting(value, hints[key])
                 except ValueError as error:

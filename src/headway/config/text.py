@@ -8,6 +8,8 @@ from headway.config.bounds import (
     POSITIVE,
     PROBABILITY,
     SHARE,
+    at_least,
+    at_most,
     list_broken_bounds,
     raise_all,
 )
@@ -22,15 +24,18 @@ class TextConfig:
     A cleaning rule is switched off by 0 or false.
     """
 
-    vocab_size: Annotated[int, "subwords in a vocabulary, control symbols included", POSITIVE] = (
-        37000
-    )
+    vocab_size: Annotated[
+        int, "subwords in a vocabulary, control symbols included", POSITIVE, at_most(300_000)
+    ] = 37000
     joint_vocab: Annotated[bool, "one vocabulary for both languages"] = True
     subwords: Annotated[
         Subwords, "algorithm that learns the subwords; none: the text is split already, at spaces"
     ] = "bpe"
     character_coverage: Annotated[
-        float, "share of characters that are subwords; the others become bytes", SHARE
+        float,
+        "share of characters that are subwords; the others become bytes",
+        at_least(0.98),  # as sentencepiece has it
+        at_most(1),
     ] = 1.0
     sample_lines: Annotated[
         int, "pairs that subwords are learned from, spread over the text; 0: all", NOT_NEGATIVE

@@ -1,5 +1,6 @@
 """Settings as TOML: read any file, and write the settings with their meanings."""
 
+import json
 import tomllib
 from collections.abc import Iterable
 from dataclasses import fields
@@ -21,7 +22,10 @@ def read_toml(path: str | Path) -> dict[str, object]:
         return tomllib.loads(Path(path).read_bytes().decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise HeadwayError(f"{path}: not UTF-8 at byte {error.start}") from None
-    except tomllib.TOMLDecodeError as error:
+    except (
+        ValueError,
+        RecursionError,
+    ) as error:  # a number of too many digits, or too many brackets
         raise HeadwayError(f"{path}: not TOML: {error}") from None
 
 
@@ -42,4 +46,4 @@ def to_toml(config: Config, sections: Iterable[str] = RUN_SECTIONS) -> str:
 
 
 def _format(value: Setting) -> str:
-    return f'"{value}"' if isinstance(value, str) else spell(value)
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else spell(value)

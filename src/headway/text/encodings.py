@@ -40,9 +40,11 @@ def check_encoding(name: str) -> None:
     """
     try:
         "".encode(name)
-        b"".decode(name)
+        codecs.getincrementaldecoder(name)("replace").decode(b"a", final=True)
     except (LookupError, UnicodeError, ValueError):
-        known = [alias.replace("_", "-") for alias in (*aliases, *aliases.values())]
+        known = [
+            alias.replace("_", "-") for alias in (*aliases, *aliases.values()) if alias != name
+        ]
         raise HeadwayError(
             f"--encoding {name}: not an encoding of text{suggest(name, known)}; examples: cp1252,"
             " iso-8859-2, utf-16"
@@ -93,7 +95,10 @@ def convert_to_utf8(start: bytes, file: BinaryIO, encoding: str) -> BinaryIO:
 def _convert(start: bytes, file: BinaryIO, encoding: str) -> Iterator[bytes]:
     decoder = codecs.getincrementaldecoder(encoding)("replace")
     chunk = start
-    while chunk:
-        yield decoder.decode(chunk).encode("utf-8", "replace")
-        chunk = file.read(CHUNK)
-    yield decoder.decode(b"", final=True).encode("utf-8", "replace")
+    try:
+        while chunk:
+            yield decoder.decode(chunk).encode("utf-8", "replace")
+            chunk = file.read(CHUNK)
+        yield decoder.decode(b"", final=True).encode("utf-8", "replace")
+    except UnicodeError as error:
+        raise OSError(f"is not in {encoding}: {error}") from None

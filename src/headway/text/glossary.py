@@ -14,15 +14,15 @@ from headway.text.words import MARK, is_inside_word, starts_sentence, turn_marks
 _PLACES = re.compile(
     r"[^\W\u0e00-\u0eff\u1000-\u109f\u1100-\u115f\u1780-\u17ff\u2e80-\U0003ffff]+|\S"
 )
-# No letter of an alphabet may follow a term. `is_inside_word` checks the other scripts, because a pattern with all
-# their characters takes long to compile.
+# A term must not end inside a word. This checks alphabets; `is_inside_word` checks the other scripts, because a pattern
+# with all their characters takes long to compile.
 _END = rf"(?-i:(?!(?<=[\w{MARK}])(?<=[\0-\u0dff])(?=[\0-\u0dff])[\w{MARK}]))"
 _FLAGS = re.compile(r"(?:\(\?[aiLmsux]+\))?")  # of an expression
 _BEFORE = 40  # characters before a term that show whether it begins a sentence
 
 
 def _word_pattern(word: str) -> str:
-    """Return a regular expression for one word of a term; twice as long a text takes it twice as long at most.
+    """Return a regular expression for one word of a term; its time is linear in the length of the text.
 
     What stands between two ``*`` is taken where it occurs first: that leaves the most room for the rest, so no other
     place has to be tried.

@@ -222,8 +222,8 @@ def _decompress(file: BinaryIO, new: Callable[[], _Decoder]) -> Iterator[bytes]:
             made += len(data)
             if made > max(FREELY, EXPANSION * read):
                 raise OSError(
-                    f"it unpacks to more than {EXPANSION} times its size, which is no text: give the"
-                    " text unpacked if it is right"
+                    f"it unpacks to more than {EXPANSION} times its size, as text hardly does: if it is text,"
+                    " unpack it first"
                 )
             yield data
     if not decoder.eof:

@@ -286,7 +286,7 @@ def find_named_columns(
 
 
 def find_other_languages(names: Sequence[str], wanted: tuple[str, str]) -> list[str]:
-    """Return the codes of two languages that two cells name in the place of the wanted ones; none: they name none.
+    """Return the codes of the two languages that two cells name, if these are not the wanted ones; otherwise an empty list.
 
     Two short words, such as "it" and "es", may be a pair of sentences. They are names if one is a wanted language.
     """

@@ -4,14 +4,17 @@ The work directory is beside the prepared directory until that is complete, so t
 killed goes on where it was.
 """
 
+import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from itertools import repeat
 from pathlib import Path
 from typing import NamedTuple
 
 from headway.config import TextConfig
+from headway.config.setting import spell
 from headway.errors import HeadwayError
 from headway.files import remove, sync
 from headway.tasks.claims import Claims
@@ -140,15 +143,34 @@ class Preparation:
         return (self.out / "data.json").exists()
 
     def _is_finished(self) -> bool:
-        """Return whether the prepared directory is there, and delete what is left of its preparation."""
-        is_finished = self._is_published and (
-            self._join or any(Plan.read(place) == self._plan for place in (self.work, self._rest))
+        """Return whether the prepared directory is there, and delete what is left of its preparation.
+
+        Who joins deletes nothing: the process that has published the directory may still be at it.
+
+        Raises:
+            HeadwayError: If the directory has other settings than those to join.
+        """
+        if self._join and self._is_published:
+            self._check_published()
+            return True
+        is_finished = self._is_published and any(
+            Plan.read(place) == self._plan for place in (self.work, self._rest)
         )
         if is_finished:
             self._remove_work()
         if self._rest.exists():
             remove(self._rest)
         return is_finished
+
+    def _check_published(self) -> None:
+        """Check that the prepared directory has the text settings of this plan."""
+        stored = json.loads((self.out / "data.json").read_text(encoding="utf-8"))["text"]
+        for name, own in asdict(self._plan.config).items():
+            if stored.get(name, own) != own:
+                raise HeadwayError(
+                    f"{self.out}: is prepared already, and text.{name} was {spell(stored[name])} and is now"
+                    f" {spell(own)}: give the same command, or another OUT"
+                )
 
     def _begin(self, member: Member) -> bool:
         """Begin a preparation, or go on with the one whose plan the work directory holds.
