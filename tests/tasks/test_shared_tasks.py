@@ -228,3 +228,17 @@ def test_an_error_of_the_disk_that_ends_a_worker_process_is_one_of_the_command(
         wait_for(tmp_path, 1)
         with pytest.raises(OSError, match=r"\[Errno 28\] No space left on device"):
             keep_running(processes, 1)
+
+
+def test_clocks_of_machines_do_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The age of a file is told by the file system that has it."""
+    with Member(tmp_path) as member:
+        other = tmp_path / "members" / "another-machine-17-abc"
+        other.touch()
+        for hours in (-1, 1):
+            now = time.time() + 3600 * hours
+            with monkeypatch.context() as patch:
+                patch.setattr(time, "time", lambda now=now: now)
+                assert member.is_alive(other.name)
+        os.utime(other, (other.stat().st_atime, other.stat().st_mtime - 2 * LEASE))
+        assert not member.is_alive(other.name)
