@@ -278,3 +278,38 @@ def test_a_file_that_is_no_toml_gives_one_line(text: str, tmp_path: Path) -> Non
     with pytest.raises(HeadwayError, match=r"own\.toml: not TOML: ") as raised:
         load("tiny", [tmp_path / "own.toml"])
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("[search]\nn_best = 8", {"search.beam": "8"}),
+        ("[training]\ncut = 0.1", {"training.agreement": "1"}),
+        ("[model]\npositions = 'learned'\nmax_positions = 64", {"text.max-tokens": "64"}),
+        ("[model]\nd_model = -3", {"model.d-model": "128"}),
+    ],
+)
+def test_only_what_a_file_and_options_give_together_must_fit(
+    text: str, options: dict[str, str], tmp_path: Path
+) -> None:
+    file = tmp_path / "own.toml"
+    file.write_text(text)
+    found = load("tiny", [file], options).to_dict()
+    for key, value in options.items():
+        section, name = key.replace("-", "_").split(".")
+        assert found[section][name] == float(value)
+    with pytest.raises(HeadwayError):
+        load("tiny", [file])
+
+
+def test_a_mistake_is_told_of_the_file_or_option_that_has_it(tmp_path: Path) -> None:
+    first, second = tmp_path / "a.toml", tmp_path / "b.toml"
+    first.write_text("[model]\nd_ff = -1\n[search]\nn_best = 9\n")
+    second.write_text("[model]\ndropout = 2.0\n")
+    with pytest.raises(HeadwayError) as raised:
+        load("tiny", [first, second], {"model.d-model": "0", "search.alpha": "1"})
+    lines = str(raised.value).splitlines()
+    assert [line.split(" must")[0].split(" is ")[0] for line in lines] == [
+        "--model.d-model 0", f"{first}: model.d_ff = -1", f"{second}: model.dropout = 2.0",
+        f"{first}: search.n_best = 9",
+    ]  # fmt: skip

@@ -16,6 +16,7 @@ COMMAND_LINE = "command line"
 MAX_PROBLEMS = 20  # lines of a message; looking for the name that was meant takes time
 # Settings that change, section -> name -> value.
 Changes = dict[str, dict[str, Setting]]
+Origin = tuple[Changes, str]  # and where they come from, with which messages begin
 
 
 def load(
@@ -47,19 +48,20 @@ def load(
     if shape is not None:
         config = replace(config, text=shape.text, model=shape.model)
     problems: list[str] = []
+    origins: list[Origin] = []
     for path in files:
         try:
-            config = merge_tables(config, read_toml(path), str(path), sections)
+            origins.append((_check_tables(read_toml(path), str(path), sections), str(path)))
         except HeadwayError as error:
             problems += str(error).splitlines()
     texts = [(variable, key, text) for key, (variable, text) in (variables or {}).items()]
     for given, where in ((texts, "environment"), (_named(overrides or {}), COMMAND_LINE)):
         try:
-            config = _rebuild(config, _parse_texts(given), where)
+            origins.append((_parse_texts(given), where))
         except HeadwayError as error:
             problems += str(error).splitlines()
     raise_all(problems)
-    return config
+    return _rebuild(config, origins)
 
 
 def check_preset(preset: str) -> None:
@@ -86,7 +88,7 @@ def check_overrides(overrides: Mapping[str, str]) -> None:
 
 def merge_overrides(config: Config, overrides: Mapping[str, str]) -> Config:
     """Return ``config`` with ``{"section.name": "text"}`` set, as written on a command line."""
-    return _rebuild(config, _parse_texts(_named(overrides)), COMMAND_LINE)
+    return _rebuild(config, [(_parse_texts(_named(overrides)), COMMAND_LINE)])
 
 
 def merge_tables(
@@ -96,6 +98,11 @@ def merge_tables(
     sections: Sequence[str] = RUN_SECTIONS,
 ) -> Config:
     """Return ``config`` with the nested ``values`` set; ``where`` is their origin, for messages."""
+    return _rebuild(config, [(_check_tables(values, where, sections), where)])
+
+
+def _check_tables(values: Mapping[str, object], where: str, sections: Sequence[str]) -> Changes:
+    """Check the names and types of nested settings, but not how they fit together."""
     problems: list[str] = []
     changes: Changes = {}
     for section, table in values.items():
@@ -128,7 +135,7 @@ def merge_tables(
                 except ValueError as error:
                     problems.append(f"{where}: {section}.{key} {error}")
     raise_all(problems)
-    return _rebuild(config, changes, where)
+    return changes
 
 
 def from_dict(values: Mapping[str, object], where: str) -> Config:
@@ -176,23 +183,34 @@ def _parse_texts(texts: Iterable[tuple[str, str, str]]) -> Changes:
     return changes
 
 
-def _rebuild(config: Config, changes: Changes, where: str) -> Config:
-    """Replace settings of sections; messages begin with ``where``, the origin of the values."""
+def _rebuild(config: Config, origins: Sequence[Origin]) -> Config:
+    """Replace settings of sections, later ones winning; only what results must fit together.
+
+    Args:
+        config: The settings to change.
+        origins: Changes, each with its origin, with which messages begin.
+    """
     problems: list[str] = []
     rebuilt: dict[str, Any] = {}  # the sections, whose types dataclasses.replace cannot express
-    for section, values in changes.items():
+    for section in dict.fromkeys(section for changes, _ in origins for section in changes):
+        values: dict[str, Setting] = {}
+        places: dict[str, str] = {}
+        for changes, where in origins:
+            for name, value in changes.get(section, {}).items():
+                values[name], places[name] = value, where
         try:
             rebuilt[section] = replace(getattr(config, section), **values)
         except HeadwayError as error:
-            lines = str(error).splitlines()
-            problems += [_locate(line, section, values, where) for line in lines]
+            problems += [_locate(line, section, places) for line in str(error).splitlines()]
     raise_all(problems)
     return replace(config, **rebuilt)
 
 
-def _locate(line: str, section: str, values: Mapping[str, Setting], where: str) -> str:
+def _locate(line: str, section: str, places: Mapping[str, str]) -> str:
     """Put the origin of a value before a message such as ``beam = 0 must be more than 0``."""
     name, _, rest = line.partition(" = ")
-    if where == COMMAND_LINE and name in values:
+    # A message without the name of a changed setting is about several.
+    where = places.get(name) or [*places.values()][-1]
+    if where == COMMAND_LINE and name in places:
         return f"--{section}.{name.replace('_', '-')} {rest}"
     return f"{where}: {section}.{line}"
