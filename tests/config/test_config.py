@@ -212,7 +212,7 @@ def test_every_setting_that_changes_a_result_is_a_departure(
     }
 
 
-# Settings whose defaults are those of the paper, and settings that have no effect unless another one departs from it.
+# Settings with the paper's values, and settings without effect as long as these have them.
 OF_THE_PAPER = {
     "text": [
         "vocab_size", "joint_vocab", "subwords", "character_coverage", "split_digits", "copies", "merge_dropout",

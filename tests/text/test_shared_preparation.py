@@ -190,7 +190,10 @@ def test_two_commands_share_one_preparation(table: list[Path], tmp_path: Path) -
     assert [process.wait(60) for process in processes] == [0, 0]
     assert read_bytes(tmp_path / "out") == read_bytes(tmp_path / "whole")
     late = Preparation(table, 31, tmp_path / "out", CONFIG, LANGUAGES, join=True)
+    late._rest.mkdir()  # which another process is deleting
     assert list(late.run()) == []
+    assert late._rest.is_dir()
+    late._rest.rmdir()
     other = replace(CONFIG, max_tokens=CONFIG.max_tokens + 1)
     with pytest.raises(HeadwayError, match=r"prepared already, and text\.max_tokens was .* is now"):
         list(Preparation(table, 31, tmp_path / "out", other, LANGUAGES, join=True).run())

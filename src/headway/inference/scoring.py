@@ -19,15 +19,8 @@ from headway.text.tokenizer import Tokenizer
 LogProbabilities = NDArray[np.float64]  # natural, of each token of a text: [T]
 
 
-def score_pairs(
-    models: Sequence[Transformer],
-    tokenizer: Tokenizer,
-    sources: Sequence[Sequence[int]],
-    targets: Sequence[Sequence[int]],
-    batch_tokens: int,
-) -> list[float]:
-    """Return the natural log-probability of each target given its source; see `log_probabilities`."""
-    scores = log_probabilities(models, tokenizer, sources, targets, batch_tokens)
+def add_up(scores: Sequence[LogProbabilities]) -> list[float]:
+    """Return the log-probability of each text: the sum over its tokens, from the first to the last."""
     return [sum(log_p_T.tolist()) for log_p_T in scores]
 
 

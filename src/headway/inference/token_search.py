@@ -25,6 +25,7 @@ from headway.inference.finding import find_hypotheses
 from headway.inference.required_words import search_required
 from headway.inference.scoring import (
     LogProbabilities,
+    add_up,
     log_probabilities,
     log_probabilities_by_steps,
 )
@@ -165,8 +166,7 @@ class TokenSearch:
         search: SearchConfig,
     ) -> list[float]:
         """Return the natural log-probability of each target given its source; see `log_probabilities`."""
-        scores = self.log_probabilities(sources, targets, search)
-        return [sum(log_p_T.tolist()) for log_p_T in scores]
+        return add_up(self.log_probabilities(sources, targets, search))
 
     def log_probabilities(
         self,

@@ -22,7 +22,7 @@ from headway.inference.engines.ensemble import load_ensemble
 from headway.inference.quality.quality_model import QualityModel, Rating
 from headway.inference.quality.rating import RatedHypotheses, Rater
 from headway.inference.saving import save_translator
-from headway.inference.scoring import score_pairs
+from headway.inference.scoring import add_up, log_probabilities
 from headway.inference.search.beam_search import Hypothesis
 from headway.inference.segment_text import SegmentWriter
 from headway.inference.segments.line_splitting import LineSplitter
@@ -331,8 +331,9 @@ class Translator:
             sources: Source token ids, ``</s>`` last.
             targets: Target token ids, ``</s>`` last.
         """
-        return score_pairs(
-            self.models, self.tokenizer, sources, targets, self.default_search.batch_tokens
+        batch_tokens = self.default_search.batch_tokens
+        return add_up(
+            log_probabilities(self.models, self.tokenizer, sources, targets, batch_tokens)
         )
 
     def split(self, line: str, search: SearchConfig | None = None) -> list[Segment]:

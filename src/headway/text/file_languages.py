@@ -52,7 +52,7 @@ def language_from_name(path: str | Path) -> str | None:
 
 
 def _last_suffix(path: str | Path) -> str:
-    """Return the suffix of a name without that of a compression, such as ``de``; empty: there is none."""
+    """Return the last suffix of a file name, such as ``de`` of test.de.gz; .gz and the like do not count. Empty: none."""
     suffixes = [s[1:] for s in Path(path).suffixes if s not in (".gz", ".xz", ".zst")]
     return suffixes[-1] if suffixes else ""
 

@@ -86,7 +86,7 @@ class ChosenHead:
 
 
 def fitting_pairs(pairs: Pairs, topic: Topic) -> list[tuple[str, str]]:
-    """Return the pairs whose source has a word that the topic links to another; for clauses, several clauses."""
+    """Return the pairs in whose source two words belong together as the topic says; for clauses, those with several."""
     find = topic.find_link
     if find is None:
         return [pair for pair in pairs if max(number_clauses(pair[0]), default=0) > 0]

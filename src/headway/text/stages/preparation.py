@@ -110,7 +110,13 @@ class Preparation:
             OSError: If ``out`` cannot be written; it names ``out``. What is finished is kept, and the same call goes on.
         """
         with self._name_out():
-            if self._is_finished():
+            if self._join and self._is_published:
+                # The process that has published the directory may still delete the work, so this one deletes nothing.
+                self._check_published()
+                return
+            is_finished = self._is_finished()
+            self._remove_leftovers(also_work=is_finished)
+            if is_finished:
                 return
             check_new(self.out)
             for _ in range(2):  # the second time without a work directory of other text
@@ -143,27 +149,24 @@ class Preparation:
         return (self.out / "data.json").exists()
 
     def _is_finished(self) -> bool:
-        """Return whether the prepared directory is there, and delete what is left of its preparation.
-
-        Who joins deletes nothing: the process that has published the directory may still be at it.
-
-        Raises:
-            HeadwayError: If the directory has other settings than those to join.
-        """
-        if self._join and self._is_published:
-            self._check_published()
-            return True
-        is_finished = self._is_published and any(
+        """Return whether the prepared directory is there and was made by this plan, which a killed process has left."""
+        return self._is_published and any(
             Plan.read(place) == self._plan for place in (self.work, self._rest)
         )
-        if is_finished:
+
+    def _remove_leftovers(self, *, also_work: bool) -> None:
+        """Delete what a killed process has left: what it was deleting, and the work of a finished preparation."""
+        if also_work:
             self._remove_work()
         if self._rest.exists():
             remove(self._rest)
-        return is_finished
 
     def _check_published(self) -> None:
-        """Check that the prepared directory has the text settings of this plan."""
+        """Check that the prepared directory has the text settings of this plan.
+
+        Raises:
+            HeadwayError: If it has others.
+        """
         stored = json.loads((self.out / "data.json").read_text(encoding="utf-8"))["text"]
         for name, own in asdict(self._plan.config).items():
             if stored.get(name, own) != own:
