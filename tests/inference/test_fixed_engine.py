@@ -26,6 +26,7 @@ from headway.inference.engines.fixed_engine import FixedEngine, is_supported
 from headway.inference.engines.fixed_search import FixedSearch
 from headway.inference.engines.native_engine import NativeEngine
 from headway.inference.engines.plain_engine import PlainEngine
+from headway.inference.given_translations import score_targets
 from headway.kernels import recorded_step
 from headway.kernels.recorded_step import GraphMemory, RecordedStep
 from headway.model import Transformer
@@ -279,20 +280,20 @@ def test_a_gpu_scores_all_positions_at_once(
     tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     translator = Translator(Transformer(small_config(tokenizer).model), tokenizer)
-    search, scorer = SearchConfig(batch_tokens=60), translator.token_search
+    search, own = SearchConfig(batch_tokens=60), translator.token_search
     sources = tokenizer.encode_source(sentences(20, seed=1))
     targets = tokenizer.encode_target(sentences(20, seed=2))
-    by_steps = scorer.score(sources, targets, search)
+    by_steps = score_targets(own, sources, targets, search)
     assert len(set(by_steps)) == 20
-    scorer._engines["fp32"] = FixedEngine(translator.model)
+    own._engines["fp32"] = FixedEngine(translator.model)
     # A search, and a score by steps, would need this.
     monkeypatch.delattr(PlainEngine, "start")
     passes: list[int] = []
     translator.model.register_forward_hook(lambda *_: passes.append(1))
-    assert scorer.score(sources, targets, search) == pytest.approx(by_steps, abs=1e-4)
+    assert score_targets(own, sources, targets, search) == pytest.approx(by_steps, abs=1e-4)
     assert len(passes) == 1  # of all 20: a GPU has room for more tokens than the search asks for
-    monkeypatch.setattr("headway.inference.token_search.SCORED_LOGITS", 0)
-    assert scorer.score(sources, targets, search) == pytest.approx(by_steps, abs=1e-4)
+    monkeypatch.setattr("headway.inference.given_translations.GPU_LOGITS", 0)
+    assert score_targets(own, sources, targets, search) == pytest.approx(by_steps, abs=1e-4)
     assert len(passes) > 5
 
 

@@ -18,6 +18,7 @@ from headway.inference import Hypothesis, Segment, Translator
 from headway.inference.alignment import single_layer
 from headway.inference.calibration import Calibration
 from headway.inference.document_translation import describe_defects
+from headway.inference.given_translations import log_probabilities
 from headway.inference.quality.defects import count_copies, find_defects, has_loop, keeps_words
 from headway.inference.quality.evidence import (
     FEATURES,
@@ -239,7 +240,7 @@ def test_features_by_hand() -> None:
 def test_tokens_that_a_translation_had_to_begin_with_do_not_count(translator: Translator) -> None:
     [segment] = translator.split("the cat sees a dog")
     [[best]] = translator.search_batch([segment], SEARCH)
-    [log_p] = translator.token_search.log_probabilities([segment.ids], [best.tokens], SEARCH)
+    [log_p] = log_probabilities(translator.token_search, [segment.ids], [best.tokens], SEARCH)
     for prefix in (0, 1, len(best.tokens) - 1, len(best.tokens)):
         [evidence] = examine(translator.token_search, [Found(segment, best, prefix)], SEARCH)
         free = log_p[min(prefix, len(log_p) - 1) :]

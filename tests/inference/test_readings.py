@@ -569,7 +569,7 @@ def test_the_search_links_the_words_of_texts_with_tags(
     links = translator.align(segments[0], found[0][0])
     [[aligned]] = translator.stream([texts[0]], search)
     assert aligned.alignment is None
-    monkeypatch.setattr(translator.token_search, "attend", pytest.fail)
+    monkeypatch.setattr("headway.inference.segment_text.attend", pytest.fail)
     [written, *_] = translator.join(segments, found)
     assert written.text.count("<b>") == written.text.count("{name}") == 1
     assert links == translator.align(segments[0], found[0][0])

@@ -129,14 +129,13 @@ def test_where_attention_leads_to_a_name_the_likeliest_place_is_taken(
     monkeypatch.setattr(term_places, "weigh_found", lambda *_: iter([weights]))
     tried: list[str] = []
 
-    def score(_: object, targets: list[list[int]], __: object) -> list[float]:
+    def score(_: object, __: object, targets: list[list[int]], ___: object) -> list[float]:
         tried.extend(map(tokenizer.decode, targets))
         return [float(tokenizer.decode(target).endswith("die Kater")) for target in targets]
 
-    forward = translator.token_search
-    monkeypatch.setattr(forward, "score", score)
+    monkeypatch.setattr(term_places, "score_targets", score)
     [n_best] = term_places.place_terms(
-        forward, lambda _: [], [segment], found, [[]], SearchConfig()
+        translator.token_search, lambda _: [], [segment], found, [[]], SearchConfig()
     )
     assert tokenizer.decode(n_best[0].tokens) == "Hund sieht die Kater"
     assert tried == ["Hund Kater die Katze", "Hund sieht Kater Katze", "Hund sieht die Kater"]

@@ -32,6 +32,7 @@ from headway.inference.alignment import (
 from headway.inference.calibration import Calibration
 from headway.inference.document_translation import translate_document
 from headway.inference.engines.native_engine import NativeEngine
+from headway.inference.given_translations import attend
 from headway.inference.segments.splitting import join_translations, split_line, split_sentences
 from headway.inference.text_translation import translate_texts
 from headway.inference.token_stream import stream_tokens
@@ -377,13 +378,13 @@ def test_the_alignment_of_a_split_line_counts_all_its_words(
         return [[Hypothesis(ids, 0.0, 0.0)] for ids in sources]
 
     def diagonal(
-        sources: list[list[int]], targets: list[list[int]], _: object
+        _: object, sources: list[list[int]], targets: list[list[int]], __: object
     ) -> list[torch.Tensor]:
         pairs = zip(sources, targets, strict=True)
         return [torch.eye(len(target), len(source)) for source, target in pairs]
 
     monkeypatch.setattr(translator.token_search, "search", echo)
-    monkeypatch.setattr(translator.token_search, "attend", diagonal)
+    monkeypatch.setattr("headway.inference.segment_text.attend", diagonal)
     for line in ("the cat sees a dog. " * 9 + "it runs", "x" * 200 + " y", "the   cat"):
         search = replace(SEARCH, max_tokens=20)
         [found] = next(translator.stream([line], search, align=True))
@@ -592,7 +593,7 @@ def test_a_decoder_without_layers_attends_to_all_alike(
     config = replace(config, model=replace(config.model, num_decoder_layers=0))
     save_model(tmp_path, Transformer(config.model), tokenizer, config, ("en", "de"), "#\n")
     translator = Translator.load(tmp_path)
-    [weights_TS] = translator.token_search.attend([[5, 6, 1]], [[7, 1]], SEARCH)
+    [weights_TS] = attend(translator.token_search, [[5, 6, 1]], [[7, 1]], SEARCH)
     torch.testing.assert_close(weights_TS, torch.full((2, 3), 1 / 3))
     assert "<b>" in translator.translate("the <b>cat</b> sees", SEARCH)
 

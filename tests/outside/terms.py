@@ -30,6 +30,7 @@ from headway.config import SearchConfig
 from headway.inference import Segment, Translator
 from headway.inference.alignment import link_words, weigh_words
 from headway.inference.choosing import search_and_choose
+from headway.inference.given_translations import attend
 from headway.inference.search.beam_search import Hypothesis
 from headway.inference.segments.splitting import ReadingRow
 from headway.text.glossary import Glossary
@@ -267,7 +268,9 @@ def link_glossaries(translator: Translator, pairs: Sequence[Pair]) -> list[Gloss
             translator.tokenizer.encode_source([pair.source]),
             translator.tokenizer.encode_target([pair.target]),
         )
-        [weights_TS] = translator.token_search.attend([source], [target], translator.default_search)
+        [weights_TS] = attend(
+            translator.token_search, [source], [target], translator.default_search
+        )
         links = link_words(weigh_words(translator.tokenizer, pair.source, target, weights_TS))
         words = [(pair.source.split()[a], pair.target.split()[b]) for a, b in links if b]
         terms = [

@@ -119,7 +119,7 @@ def weigh_words(
         tokenizer: Of the model.
         text: The source. If it starts with the name of a target language, that name is not a word.
         target: Ids of the translation, ``</s>`` last.
-        weights_TS: From `TokenSearch.attend`.
+        weights_TS: From `given_translations.attend`.
     """
     return sum_by_words(
         weights_TS,

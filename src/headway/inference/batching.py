@@ -1,10 +1,15 @@
 """Batches of texts of similar length, and their tensors."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from typing import TypeVar
 
 import numpy as np
 import torch
 from torch import Tensor
+
+ResultT = TypeVar("ResultT")
 
 
 def batch_by_length(lengths: Sequence[int], max_tokens: int) -> Iterator[list[int]]:
@@ -22,6 +27,32 @@ def batch_by_length(lengths: Sequence[int], max_tokens: int) -> Iterator[list[in
         size = max(1, max_tokens // lengths[order[0]])
         yield order[:size]
         order = order[size:]
+
+
+def run_in_batches(
+    run: Callable[[list[int]], list[ResultT]],
+    lengths: Sequence[int],
+    max_tokens: int,
+    *,
+    parallel: bool,
+) -> list[ResultT]:
+    """Return what a function returns for each text, which it gets in batches of similar length.
+
+    Args:
+        run: Takes the indices of the texts of a batch, and returns as many results.
+        lengths: Tokens of each text.
+        max_tokens: Tokens of a batch; see `batch_by_length`.
+        parallel: Whether batches run on all threads.
+    """
+    batches = list(batch_by_length(lengths, max_tokens))
+    threads = min(torch.get_num_threads(), len(batches)) if parallel else 1
+    found: dict[int, ResultT] = {}
+    # Native code releases the interpreter lock, so one batch runs on each thread.
+    with ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as pool:
+        results = map(run, batches) if pool is None else pool.map(run, batches)
+        for rows, batch in zip(batches, results, strict=True):
+            found.update(zip(rows, batch, strict=True))
+    return [found[row] for row in range(len(found))]
 
 
 def padded_batches(

@@ -19,6 +19,7 @@ from headway.config import SearchConfig
 from headway.errors import UsageError
 from headway.inference.chrf import pairwise_chrf
 from headway.inference.directory import load_model
+from headway.inference.given_translations import score_targets
 from headway.inference.search.beam_search import Hypothesis, length_penalty
 from headway.inference.segment_text import link_found
 from headway.inference.segments.splitting import ReadingRow, Segment, choose_readings, list_readings
@@ -236,7 +237,7 @@ def rank_by_backward_model(
         for ids, candidates in zip(backward.tokenizer.encode_target(texts), found, strict=True)
         for _ in candidates
     ]
-    scores = iter(zip(backward.score(sources, targets, search), targets, strict=True))
+    scores = iter(zip(score_targets(backward, sources, targets, search), targets, strict=True))
     ranked = []
     for candidates in found:
         scored = []

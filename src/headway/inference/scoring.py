@@ -25,7 +25,7 @@ def add_up(scores: Sequence[LogProbabilities]) -> list[float]:
 
 
 @torch.inference_mode()
-def log_probabilities(
+def log_probabilities_by_passes(
     models: Sequence[Transformer],
     tokenizer: Tokenizer,
     sources: Sequence[Sequence[int]],

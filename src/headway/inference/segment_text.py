@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from headway.config import SearchConfig
 from headway.inference.alignment import WordPairs, link_words, weigh_words
+from headway.inference.given_translations import attend
 from headway.inference.search.beam_search import Hypothesis
 from headway.inference.segments.kept_places import restore_kept
 from headway.inference.segments.readings import Reading
@@ -60,7 +61,7 @@ def weigh_found(
     """
     sources = [_ids_of(*pair) for pair in pairs]
     targets = [hypothesis.tokens for _, hypothesis in pairs]
-    attention = forward.attend(sources, targets, search) if pairs else []
+    attention = attend(forward, sources, targets, search) if pairs else []
     for pair, target, weights_TS in zip(pairs, targets, attention, strict=True):
         yield weigh_words(forward.tokenizer, _text_of(*pair), target, weights_TS)
 

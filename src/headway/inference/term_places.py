@@ -14,6 +14,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from headway.config import SearchConfig
+from headway.inference.given_translations import score_targets
 from headway.inference.search.beam_search import Hypothesis
 from headway.inference.segment_text import weigh_found
 from headway.inference.segments.readings import PlacedTerm, Reading
@@ -138,7 +139,7 @@ def _write_likeliest(
         if not allowed:
             return None
         targets = [texts[n] for n in allowed]
-        scores = forward.score([reading.ids] * len(targets), targets, search)
+        scores = score_targets(forward, [reading.ids] * len(targets), targets, search)
         edits.append(tried[allowed[scores.index(max(scores))]])
     return _apply_edits(forward, reading, text, edits)
 

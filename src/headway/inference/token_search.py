@@ -3,32 +3,21 @@
 import sys
 import zlib
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
-from headway.inference.alignment import LayerChoice, alignment_layers
 from headway.inference.batch_search import search_batch
-from headway.inference.batching import batch_by_length
+from headway.inference.batching import run_in_batches
 from headway.inference.engines.engine import Engine, make_engine, resolve_precision
 from headway.inference.engines.ensemble import EnsembleEngine
 from headway.inference.engines.fixed_engine import FixedEngine
 from headway.inference.finding import find_hypotheses
 from headway.inference.required_words import search_required
-from headway.inference.scoring import (
-    LogProbabilities,
-    add_up,
-    log_probabilities,
-    log_probabilities_by_steps,
-)
 from headway.inference.search.automaton import Automaton, SentenceAutomaton
 from headway.inference.search.beam_search import Hypothesis, Ids
 from headway.inference.search.constraints import (
@@ -45,11 +34,9 @@ from headway.model import Transformer
 from headway.text.language_pairs import Languages, name_pair
 from headway.text.tokenizer import Tokenizer
 
-ResultT = TypeVar("ResultT")
 AUTOMATA = 256  # that are kept
 SHARED = 3  # constraints of those, at most
 GPU_BATCH = 15  # tokens of a GPU's batch, for each token of a processor's
-SCORED_LOGITS = 1 << 27  # of a batch of given translations on a GPU: 0.5 GB in fp32
 
 
 class TokenSearch:
@@ -156,113 +143,8 @@ class TokenSearch:
             )
 
         tokens, extra = self.batch_limits(search, search.batch_tokens)
-        batches = batch_by_length([len(s) + extra for s in sources], tokens)
-        return _run_batches(search_rows, list(batches), engine)
-
-    def score(
-        self,
-        sources: Sequence[Sequence[int]],
-        targets: Sequence[Sequence[int]],
-        search: SearchConfig,
-    ) -> list[float]:
-        """Return the natural log-probability of each target given its source; see `log_probabilities`."""
-        return add_up(self.log_probabilities(sources, targets, search))
-
-    def log_probabilities(
-        self,
-        sources: Sequence[Sequence[int]],
-        targets: Sequence[Sequence[int]],
-        search: SearchConfig,
-    ) -> list[LogProbabilities]:
-        """Return the natural log-probabilities of the tokens of each target given its source.
-
-        The engine computes them step by step, as in a search, so that they depend on no other target. On a GPU, which
-        takes about as long for a step as for all positions at once, they are computed in fp32 by forward passes.
-
-        Args:
-            sources: Token ids, ``</s>`` last.
-            targets: Token ids, ``</s>`` last.
-            search: Gives the precision and the size of a batch.
-        """
-        if isinstance(self.engine(search.precision), FixedEngine):
-            most = max(search.batch_tokens, SCORED_LOGITS // self.tokenizer.target_vocab_size)
-            return log_probabilities(self.models, self.tokenizer, sources, targets, most)
-
-        def read_rows(
-            sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
-        ) -> list[LogProbabilities]:
-            decoding = self.engine(search.precision).start(sources, 1, max(map(len, targets)))
-            return log_probabilities_by_steps(decoding, targets, self.tokenizer.target_pad)
-
-        return self._read_pairs(read_rows, sources, targets, search)
-
-    def attend(
-        self,
-        sources: Sequence[Sequence[int]],
-        targets: Sequence[Sequence[int]],
-        search: SearchConfig,
-        layers: LayerChoice = alignment_layers,
-    ) -> list[Tensor]:
-        """Return how much each token of targets attends to each token of their sources; see `Engine.attend`.
-
-        If the decoder has no layers, every source token gets the same weight.
-
-        Args:
-            sources: Token ids, ``</s>`` last.
-            targets: Token ids, ``</s>`` last.
-            search: Gives the precision and the size of a batch.
-            layers: Those of each model whose weights are averaged.
-        """
-        return self.measure_attention(
-            sources, targets, search, lambda weights_TS: weights_TS, layers
-        )
-
-    def measure_attention(
-        self,
-        sources: Sequence[Sequence[int]],
-        targets: Sequence[Sequence[int]],
-        search: SearchConfig,
-        measure: Callable[[Tensor], ResultT],
-        layers: LayerChoice = alignment_layers,
-    ) -> list[ResultT]:
-        """Return for each pair what a function makes of the weights of `attend`, of which only those of a batch are kept.
-
-        Args:
-            sources: Token ids, ``</s>`` last.
-            targets: Token ids, ``</s>`` last.
-            search: Gives the precision and the size of a batch.
-            measure: Takes the weights of a pair, [T, S].
-            layers: Those of each model whose weights are averaged.
-        """
-        has_layers = all(layers(model.config) for model in self.models)
-
-        def read_rows(
-            sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
-        ) -> list[ResultT]:
-            if not has_layers:
-                pairs = zip(sources, targets, strict=True)
-                return [measure(torch.full((len(t), len(s)), 1 / len(s))) for s, t in pairs]
-            engine = self.engine(search.precision)
-            return [measure(weights_TS) for weights_TS in engine.attend(sources, targets, layers)]
-
-        return self._read_pairs(read_rows, sources, targets, search)
-
-    def _read_pairs(
-        self,
-        read: Callable[[list[Sequence[int]], list[Sequence[int]]], list[ResultT]],
-        sources: Sequence[Sequence[int]],
-        targets: Sequence[Sequence[int]],
-        search: SearchConfig,
-    ) -> list[ResultT]:
-        """Return what a function of sources and targets returns, in batches, on all threads."""
-
-        @torch.inference_mode()
-        def read_rows(rows: list[int]) -> list[ResultT]:
-            return read([sources[i] for i in rows], [targets[i] for i in rows])
-
-        lengths = [max(len(s), len(t)) for s, t in zip(sources, targets, strict=True)]
-        batches = batch_by_length(lengths, search.batch_tokens)
-        return _run_batches(read_rows, list(batches), self.engine(search.precision))
+        lengths = [len(source) + extra for source in sources]
+        return run_in_batches(search_rows, lengths, tokens, parallel=engine.is_parallel)
 
     @torch.inference_mode()
     def search_batch(
@@ -374,20 +256,6 @@ class TokenSearch:
         if not any(constraints):
             return None
         return [self.follow(some) if some else None for some in constraints]
-
-
-def _run_batches(
-    run: Callable[[list[int]], list[ResultT]], batches: Sequence[list[int]], engine: Engine
-) -> list[ResultT]:
-    """Return the result of each row; batches of rows run on all threads if the engine can do so."""
-    threads = min(torch.get_num_threads(), len(batches)) if engine.is_parallel else 1
-    found: dict[int, ResultT] = {}
-    # Native code releases the interpreter lock, so one batch runs on each thread.
-    with ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as pool:
-        results = map(run, batches) if pool is None else pool.map(run, batches)
-        for rows, batch in zip(batches, results, strict=True):
-            found.update(zip(rows, batch, strict=True))
-    return [found[row] for row in range(len(found))]
 
 
 def _checksum(ids: Sequence[int]) -> int:

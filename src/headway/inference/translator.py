@@ -22,7 +22,7 @@ from headway.inference.engines.ensemble import load_ensemble
 from headway.inference.quality.quality_model import QualityModel, Rating
 from headway.inference.quality.rating import RatedHypotheses, Rater
 from headway.inference.saving import save_translator
-from headway.inference.scoring import add_up, log_probabilities
+from headway.inference.scoring import add_up, log_probabilities_by_passes
 from headway.inference.search.beam_search import Hypothesis
 from headway.inference.segment_text import SegmentWriter
 from headway.inference.segments.line_splitting import LineSplitter
@@ -333,7 +333,7 @@ class Translator:
         """
         batch_tokens = self.default_search.batch_tokens
         return add_up(
-            log_probabilities(self.models, self.tokenizer, sources, targets, batch_tokens)
+            log_probabilities_by_passes(self.models, self.tokenizer, sources, targets, batch_tokens)
         )
 
     def split(self, line: str, search: SearchConfig | None = None) -> list[Segment]:

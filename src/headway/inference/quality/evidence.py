@@ -14,6 +14,7 @@ from torch import Tensor
 
 from headway.config import SearchConfig
 from headway.inference.alignment import single_layer
+from headway.inference.given_translations import log_probabilities, measure_attention
 from headway.inference.quality.defects import share_copied
 from headway.inference.scoring import LogProbabilities
 from headway.inference.search.beam_search import Hypothesis
@@ -82,8 +83,8 @@ def examine(
     """
     translated = [_as_read(token_search.tokenizer, *each) for each in translations]
     pairs = [each.source for each in translated], [each.target for each in translated]
-    log_p = token_search.log_probabilities(*pairs, search)
-    attended = token_search.measure_attention(*pairs, search, Attended.of, single_layer)
+    log_p = log_probabilities(token_search, *pairs, search)
+    attended = measure_attention(token_search, *pairs, search, Attended.of, single_layer)
     return [
         Evidence(*each.texts, measure_features(each, log_p_T, weights))
         for each, log_p_T, weights in zip(translated, log_p, attended, strict=True)
