@@ -41,6 +41,12 @@ from headway.text.numbers import compare_numbers, spell_numbers
         ("2.5 million", "2 500 000"),
         ("1.25 million people", "1.250.000 Menschen"),
         ("10.50 thousand", "10.500"),
+        ("0.05 million", "50.000"),
+        ("1,500.5 km", "1500,5 km"),
+        ("1.500,50 km", "1 500,50 km"),
+        ("1,500 km", "1500 km"),
+        ("version 1.2.10", "Version 1.2.10"),
+        ("at 3.20", "um 3:20"),
         ("at 12:30 B left", "um 12.30 Uhr ging B"),
         ("1990s", "1990er"),
         ("the 3rd of 12", "der dritte von zwölf"),
@@ -73,6 +79,10 @@ def test_forms_of_a_number_agree(source: str, translation: str) -> None:
         ("5.1 degrees", "5,2 Grad", 2),
         ("20 of 20", "20", 1),
         ("in 1990", "", 1),
+        ("1.5 million people", "15 Millionen Menschen", 2),
+        ("2.5 tons", "25 Tonnen", 2),
+        ("1,234.5 km", "12.345 km", 2),
+        ("0.75 and 75", "75 und 75", 2),
     ],
 )
 def test_other_numbers_differ(source: str, translation: str, different: int) -> None:
@@ -104,7 +114,8 @@ def test_numbers_are_paired_as_if_each_were_compared_with_each_other(
         readings = [one.readings, other.readings]
         if one.is_scaled != other.is_scaled:
             readings = [
-                frozenset(r.rstrip("0") for r in some if isinstance(r, str)) for some in readings
+                frozenset(r.replace(".", "").strip("0") for r in some if isinstance(r, str))
+                for some in readings
             ]
         return not readings[0].isdisjoint(readings[1])
 

@@ -1,6 +1,6 @@
 """Numbers in a text and its translation: do they agree, in whatever form each language writes them?
 
-Numbers whose digits are the same agree. What is left is read again as what it may be in another form: a time of
+Numbers whose digits are the same agree if their decimal marks stand in the same place. What is left is read again as what it may be in another form: a time of
 day (3:20 PM is 15:20), a date (Feb 4, 1808 is 04.02.1808), or thousands (14 thousand is 14,000).
 """
 
@@ -16,6 +16,7 @@ _NUMBER = re.compile(NUMBER)
 _HALF = re.compile(r"\s?([ap])\.?\s?m\b", re.IGNORECASE)  # of a day
 _HALF_HOURS = frozenset(map(str, range(1, 13)))
 _WHOLE_DAY = re.compile(r"\s?Uhr\b")  # says that hours go to 24
+_DECIMAL = re.compile(r"(.*)([.,])(?!\d{3}$)(\d+)")
 _CLOCK = re.compile(r"(\d\d?)[:.](\d\d)(?:[:.](\d\d))?")
 _DATE = re.compile(r"\d\d?\.\d\d?\.\d{2,4}|\d{4}\.\d\d?\.\d\d?")
 _SCALE = re.compile(  # thousands and more; a mile is none
@@ -45,7 +46,7 @@ class _Number(NamedTuple):
     """A number, or a part of one.
 
     Attributes:
-        readings: What it may mean: digits, or as an integer the hour of a day.
+        readings: What it may mean: a value, or as an integer the hour of a day.
         is_needed: Whether the other text must have it, too, because it hardly writes it as a word.
         is_dated: Whether it is a part of a date or a time of day, so that only the name of a month may stand for it.
         is_scaled: Whether it counts thousands, millions and the like.
@@ -57,14 +58,14 @@ class _Number(NamedTuple):
     is_scaled: bool = False
 
     def meanings(self) -> Iterator[_Meaning]:
-        """Yield its readings for a number of the same kind, and, without zeros at the end, for one of the other kind.
+        """Yield its readings for a number of the same kind, and its digits without zeros at the end for one of the other.
 
         Two numbers can mean the same if a meaning of one is one of the other with the kinds swapped.
         """
         for reading in self.readings:
             yield self.is_scaled, self.is_scaled, reading
             if isinstance(reading, str):
-                yield self.is_scaled, not self.is_scaled, reading.rstrip("0")
+                yield self.is_scaled, not self.is_scaled, _read_digits(reading).rstrip("0")
 
 
 class _Mention(NamedTuple):
@@ -86,9 +87,20 @@ class _Mention(NamedTuple):
         return _read_digits(self.written)
 
     @property
+    def value(self) -> str:
+        """Its digits, with a full stop for its decimal mark: 1500.5 of 1,500.5 or 1.500,5.
+
+        A mark is decimal if it stands once and other than three digits follow it: 1.500 may be 1,500.
+        """
+        found = _DECIMAL.fullmatch(self.written)
+        if not found or found[2] in found[1]:
+            return self.digits
+        return f"{_read_digits(found[1])}.{found[3]}"
+
+    @property
     def key(self) -> tuple[str, str]:
         """What is equal if the other text writes the same."""
-        return self.digits, self.half
+        return self.value, self.half
 
     @property
     def is_scaled(self) -> bool:
@@ -108,7 +120,7 @@ class _Mention(NamedTuple):
             hours = _read_hours(self._find_hours(self.written))
             yield hours._replace(is_needed=False, is_dated=True)
         else:
-            yield _read_plain(self.digits)._replace(is_scaled=self.is_scaled)
+            yield _read_plain(self.value)._replace(is_scaled=self.is_scaled)
 
     def forms(self) -> Iterator[str]:
         """Yield the forms in which the other text may write it."""
@@ -148,7 +160,7 @@ def compare_numbers(source: str, translation: str) -> Agreement:
     mentions = [[*_find_mentions(text)] for text in (source, translation)]
     counts = [Counter(mention.key for mention in each) for each in mentions]
     common = counts[0] & counts[1]
-    same = sum(count for (digits, _), count in common.items() if _is_needed(digits))
+    same = sum(count for (value, _), count in common.items() if _is_needed(value))
     # Those that can mean the least are paired first, and with each other.
     numbers = (
         sorted(_read_rest(each, common), key=lambda number: len(number.readings))
@@ -226,13 +238,14 @@ def _read_hours(hours: set[int]) -> _Number:
     return _Number(frozenset([*hours, *map(str, hours)]), is_needed=True)
 
 
-def _read_plain(digits: str) -> _Number:
+def _read_plain(value: str) -> _Number:
     """Return a number, which is perhaps an hour of either half of the day."""
-    hours = {int(digits) % 12, int(digits) % 12 + 12} if digits in _HALF_HOURS else set()
-    return _Number(frozenset([digits, *hours]), _is_needed(digits))
+    hours = {int(value) % 12, int(value) % 12 + 12} if value in _HALF_HOURS else set()
+    return _Number(frozenset([value, *hours]), _is_needed(value))
 
 
-def _is_needed(digits: str) -> bool:
+def _is_needed(value: str) -> bool:
+    digits = _read_digits(value)
     return len(digits) > 2 or int(digits or 0) >= SMALLEST_NUMBER
 
 
