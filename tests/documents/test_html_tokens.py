@@ -59,6 +59,8 @@ def test_tokens_are_those_of_the_standard(source: str, expected: list[str]) -> N
         ("<?php a->b", ["template"]),  # to the end of the file
         ("<div{% if a > b %} c{% endif %}>x", ["open div", "text"]),
         ("<br <?php a->b ?> c={{d > e}} />", ["open br /"]),
+        ("<br a=\"{{ \"b>c\" }} 'd'\" e='<?= 'f>g' ?>'>h", ["open br", "text"]),
+        ("<a b=\"{{\">c</a> <a b='{% {'>d", ["open a", "text", "close a", "text", "open a", "text"]),
         # Text may speak of such tags.
         ("a {{ b<p>c }}", ["text", "open p", "text"]),
         ("a {{ b\n}} {% c {%", ["text"]),

@@ -59,6 +59,9 @@ def translated(source: str, name: str, options: DocumentOptions = GERMAN) -> str
         ("<title>a</title>", "<title>A</title>"),
         # Tags of template engines are written as they stood, in values, too.
         ("<p title='a &lt; {{ 5 > 4 & 3 }}'>{% if 5 > 4 %}b", "<p title='A &lt; {{ 5 > 4 & 3 }}'>{% if 5 > 4 %}B"),
+        ('<a title="a <?php _e("b > c"); ?> d \'e\' &amp; &quot;f&quot;" href=g>h</a>', '<a title="A <?php _e("b > c"); ?> D \'E\' &amp; &quot;F&quot;" href=g>H</a>'),
+        ("<img alt=a{{ .B }}c><img alt='d {{ \"e\" }} &#39;f&#39;'>", "<img alt=\"A{{ .B }}C\"><img alt='D {{ \"e\" }} &#39;F&#39;'>"),
+        ('<input placeholder="{% trans "a" %}"><img alt="<?php b(); ?>"><img alt=\'<%= c["d"] %>\'><img alt={{ .E }}>',) * 2,
         # What browsers without scripts show is text, but no part of the text around it; what scripts use stays.
         ("a <noscript>b <i>c</i><img alt=d><p>e</p></noscript> f", 'A <noscript>B <i>C</i><img alt="D"><p>E</p></noscript> F'),
         ("<noscript><link href=a><style>b</style><iframe src=c></iframe></noscript><template><p title=a>b</p></template>",) * 2,
@@ -75,6 +78,14 @@ def translated(source: str, name: str, options: DocumentOptions = GERMAN) -> str
 )  # fmt: skip
 def test_attributes_of_html(source: str, expected: str) -> None:
     assert translated(source, "x.html") == expected
+
+
+def test_the_text_of_an_attribute_ends_at_a_condition_of_a_template_engine() -> None:
+    source = '<img alt="a {{ if .B }}{{ .B }}{{ else }}c{{ end }} d">'
+    document = open_document(source.encode(), "x.html")
+    assert [paragraph.text for paragraph in document.paragraphs] == ["a ", "c", " d"]
+    written = document.write([Translated(text) for text in ("x y ", "", " z")]).decode()
+    assert written == source.replace("c{", "{").replace("a ", "x y ", 1).replace(" d", " z")
 
 
 @pytest.mark.parametrize("name", ["x.xhtml", "x.html"])
@@ -281,6 +292,13 @@ def test_lines_that_programs_of_documentation_read(source: str, expected: str) -
         ("$$\na + b\n$$\n",) * 2, ("$$a\nb$$ (c)\n",) * 2, ("$$\na\n\nb\n$$\n",) * 2,
         ("a\n$$\n- b\n= c\n$$\nd\n", "A\n$$\n- b\n= c\n$$\nD\n"),
         ("- a\n\n  $$\n  b\n  $$\n\n> $$\n> c\n> $$\n", "- A\n\n  $$\n  b\n  $$\n\n> $$\n> c\n> $$\n"),
+        # Between brackets, unless they are brackets of a text
+        ("a \\(x^*\\) and \\(y^*_{the end}\\) b", "A \\(x^*\\) AND \\(y^*_{the end}\\) B"), ("a \\(n\\) \\(b\nc\\)", "A \\(n\\) \\(b\nc\\)"),
+        ("| \\(a\\) | b |\n|--|--|\n", "| \\(a\\) | B |\n|--|--|\n"),
+        ("a\n\\[\n- b\n= c\n\\]\nd\n\n- \\[ \\max e \\] (1)\n- f\n", "A\n\\[\n- b\n= c\n\\]\nD\n\n- \\[ \\max e \\] (1)\n- F\n"),
+        ("\\begin{align*}\n\n- the b\n\\begin{c}\n\\end{c}\n\\end{align*}\nd\n", "\\begin{align*}\n\n- the b\n\\begin{c}\n\\end{c}\n\\end{align*}\nD\n"),
+        ("[a \\(pdf\\)](b) \\\\(c\\\\) \\(d", "[A (PDF)](b) \\\\(C\\\\) (D"), ("\\[see \\*the\\* note\\]\n\n\\[注意\\] \n", "\\[SEE \\*THE\\* NOTE\\]\n\n\\[注意\\] \n"),
+        ("\\[a = b\\] c\n\n\\begin{d}\n\ne\n", "\\[A = B\\] C\n\n\\BEGIN{D}\n\nE\n"),
         # Emphasis goes on around a condition.
         ("**a {{ b }} c {{ end }}** *d {% if e %}f{% endif %}*", "**A {{ b }} C {{ end }}** *D {% if e %}F{% endif %}*"),
         # None of these
@@ -378,12 +396,20 @@ def test_attributes_of_html_in_markdown(source: str, expected: str) -> None:
         ('[a](b "c \\"d\\" &lt; &amp;amp; \\e\\\\")', '[A](b "C \\"D\\" < \\&AMP; \\E\\\\")'),
         ("| [a](b 'c \\| d') |\n|--|\n", "| [A](b 'C \\| D') |\n|--|\n"),
         ('a [b][c]\n\n[c]: d "e"\n[f\\]:]: g\n  (h)\n\n> [i]: j \'k\'\n', 'A [B][c]\n\n[c]: d "E"\n[f\\]:]: g\n  (H)\n\n> [i]: j \'K\'\n'),
+        ('[a](b "c <?= $d ?> \\"e\\"") [f](g "<?= $h ?>")\n\n[i]: j "{{ k }} l"\n', '[A](b "C <?= $d ?> \\"E\\"") [F](g "<?= $h ?>")\n\n[i]: j "{{ k }} L"\n'),
         # None of these is a title in one line.
         ('[a](b) [c]( "d") [e](f "1") [g](h "i\nj")', '[A](b) [C]( "d") [E](f "1") [G](h "i\nj")'),
     ],
 )  # fmt: skip
 def test_titles_of_links_in_markdown(source: str, expected: str) -> None:
     assert translated(source, "x.md") == expected
+
+
+def test_a_title_that_does_not_change_stays_as_it_is_written() -> None:
+    source = '[a](b "c &lt; \\d")'
+    document = open_document(source.encode(), "x.md")
+    unchanged = [Translated(paragraph.text) for paragraph in document.paragraphs]
+    assert document.write(unchanged).decode() == source
 
 
 @pytest.mark.parametrize(("quotes"), ['""', "''", "()"])
@@ -581,6 +607,7 @@ def test_brackets_dashes_and_line_breaks_of_subtitles_stay(cue: str, texts: list
         "00:00:03,000 -> 00:00:04,000", "00:00:03,000 - -> 00:00:04,000 X1:40", "00:00:03,000 –> 00:00:04,000",
         "00:00:03,000 --&gt; 00:00:04,000", "00:00:03,000 00:00:04,000", " 00:00:03.000-00:00:04.000", "00:00:03 --> 00:00:04",
         "00:00:03:000 --> 00:00:04:000", "00:00:03, 000 --> 00:00:04, 000", "00:00:03,000 -->", "00:03.000 -> 00:04.000",
+        "00:00:03;000 --> 00:00:04;000", "00:00:-1,500 --> 00:00:04,000", "2 00:00:03,000 --> 00:00:04,000",
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
@@ -598,7 +625,7 @@ def test_a_mistyped_time_line_is_no_text(line: str, end: str) -> None:
     "line",
     [
         "9:00 - 17:00", "12:30:00 -> the end", "1:43.2 - 1:52.8", "Go --> there", "7 --> 8", "4", "At 00:00:03,000 -> 00:00:04,000 it ends",
-        "00:00:03,000 and 00:00:04,000", "00:00:03,000", "\n2\n\nA cat",
+        "00:00:03,000 and 00:00:04,000", "00:00:03,000", "\n2\n\nA cat", "One: two --> three", "x --> 5:00", "<!-- a --> b: c",
     ],
 )  # fmt: skip
 def test_times_and_arrows_of_speech_are_text(line: str) -> None:
@@ -606,8 +633,45 @@ def test_times_and_arrows_of_speech_are_text(line: str) -> None:
     assert translated(source, "x.srt").split() == source.upper().split()
 
 
+@pytest.mark.parametrize("line", ["0O:00:03,000 --> 00:00:04,000", "\ufeff00:00:03,000 --> 00:00:04,000"])  # fmt: skip
+def test_a_time_line_whose_first_time_has_other_characters_is_no_text(line: str) -> None:
+    source = f"1\n00:00:01,000 --> 00:00:02,000\nA dog.\n\n2\n{line}\nA cat.\n"
+    with pytest.raises(HeadwayError, match=r"line 6: .* is no time line"):
+        open_document(source.encode(), "x.srt")
+
+
+@pytest.mark.parametrize("name", ["x.srt", "x.vtt"])
+def test_subtitles_may_begin_before_the_video(name: str) -> None:
+    """Programs that move all subtitles write such times, and read them."""
+    source = (
+        "-00:00:03,000 --> -00:00:01,000\nA dog\n\n-00:00:00,900 --> 00:00:01,000\nruns.\n\n"
+        "00:00:01,500 --> 00:00:02,000\nA cat\n"
+    )
+    source = "WEBVTT\n\n" * name.endswith("vtt") + source
+    texts = [paragraph.text for paragraph in open_document(source.encode(), name).paragraphs]
+    assert texts == ["A dog runs.", "A cat"]
+    expected = source.replace("A dog", "A DOG").replace("runs", "RUNS").replace("A cat", "A CAT")
+    assert translated(source, name) == expected
+
+
+@pytest.mark.parametrize(
+    ("cue", "text", "written"),
+    [
+        ("A <ruby>dog<rt>hound</rt></ruby> runs.", "A dog runs.", "A <ruby>DOG</ruby> RUNS."),
+        ("<ruby>A<rt.x>b</rt> c<rt>d</ruby> <i>e</i>", "A c e", "<ruby>A C</ruby> <i>E</i>"),
+        ("a <ruby>b<rt>c d", "a b", "A <ruby>B"), ("<rtx>a</rtx>", "a", "<rtx>A</rtx>"),
+    ],
+)  # fmt: skip
+def test_readings_of_webvtt_are_no_text(cue: str, text: str, written: str) -> None:
+    source = f"WEBVTT\n\n00:01.000 --> 00:02.000\n{cue}\n"
+    document = open_document(source.encode(), "x.vtt")
+    assert [paragraph.text for paragraph in document.paragraphs] == [text]
+    assert translated(source, "x.vtt") == source.replace(cue, written)
+    assert document.write([Translated(text)]).decode() == source
+
+
 def test_a_cue_in_a_note_of_webvtt_may_have_any_arrow() -> None:
-    note = "NOTE\n00:00:03.000 -> 00:00:04.000\nA cat.\n"
+    note = "NOTE\n00:00:03.000 -> 00:00:04.000\n00:00:03;000 --> 00:00:04;000\nA cat.\n"
     source = f"WEBVTT\n\n{note}\n00:01.000 --> 00:02.000\na\n"
     assert translated(source, "x.vtt") == source.replace("\na\n", "\nA\n")
 
@@ -786,6 +850,42 @@ def test_translations_of_a_catalog_stay() -> None:
     assert translated(obsolete, "x.po") == obsolete
 
 
+@pytest.mark.parametrize(
+    ("source", "expected"), [("a\\n\\n", "x\\n\\n"), ("\\n\\na\\n", "\\n\\nx\\n"), ("\\na\\n\\nb", "\\nx")]
+)  # fmt: skip
+def test_empty_lines_at_both_ends_of_a_message_stay(source: str, expected: str) -> None:
+    document = open_document(f'msgid "{source}"\nmsgstr ""\n'.encode(), "x.po")
+    for text in ("x", "\nx\n"):
+        written = document.write([Translated(text)]).decode().partition("msgstr ")[2]
+        assert "".join(re.findall('"(.*)"', written)) == expected
+
+
+@pytest.mark.parametrize(
+    ("encoding", "message", "text"),
+    [
+        ("UTF-8", r'"caf\303\251 is \x41" " open"', "café is A open"), ("UTF-8", r'"a\302"' '\n' r'"\240b\1042"', "a\xa0bD2"),
+        ("ISO-8859-1", r'"caf\351 \xe9"', "café é"), ("EUC-JP", r'"a \244\242"', "a あ"), ("UTF-8", r'"\\303 a"', r"\303 a"),
+    ],
+)  # fmt: skip
+def test_escapes_in_a_catalog_are_bytes_in_its_encoding(
+    encoding: str, message: str, text: str
+) -> None:
+    source = f'{HEADER.replace("UTF-8", encoding)}\nmsgid {message}\nmsgstr ""\n'
+    document = open_document(source.encode(), "x.po")
+    assert [paragraph.text for paragraph in document.paragraphs] == [text]
+    written = document.write([Translated(text.upper())]).decode(encoding)
+    assert f"msgid {message}\nmsgstr " in written
+
+
+def test_escaped_bytes_of_a_catalog_that_are_no_text_are_refused() -> None:
+    for message in (r"a \303 b", r"a \303", r"\xff"):
+        source = (
+            f'{HEADER}\nmsgid "a"\nmsgstr ""\n\nmsgid "b"\nmsgid_plural "{message}"\nmsgstr[0] ""\n'
+        )
+        with pytest.raises(HeadwayError, match="line 8: an entry has bytes that are no text"):
+            open_document(source.encode(), "x.po")
+
+
 def test_a_translated_plural_form_of_a_catalog_stays() -> None:
     source = 'msgid "a"\nmsgid_plural "b"\nmsgstr[0] ""\n"tr"\n"anslated"\nmsgstr[1] ""\n'
     header = f'{HEADER}"Language: de\\n"\n"Plural-Forms: nplurals=2; plural=(n != 1);\\n"\n\n'
@@ -883,6 +983,23 @@ def test_segments_of_xliff_are_translated_in_their_marks(target: str, expected: 
     )
     done = SEGMENTED.format("<target>z</target>").replace("<file>", '<file target-language="de">')
     assert translated(done, "x.xlf") == done
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ('<xliff version="1.2"><file><body><trans-unit id="1"><source xml:space="preserve">a\n b</source>'
+         "<target state='new' state-qualifier='fuzzy-match' resname='c'>z</target></trans-unit></body></file></xliff>",
+         '<target state="translated" resname=\'c\' xml:space="preserve">A\n B</target>'),
+        ('<xliff version="2.0" srcLang="en"><file id="f"><unit id="u"><segment subState="a:mt" id="s" state="initial"><source>a</source></segment></unit></file></xliff>',
+         '<segment id="s" state="translated"><source>a</source><target>A</target>'),
+    ],
+)  # fmt: skip
+def test_what_belongs_to_the_old_state_of_a_target_goes(source: str, expected: str) -> None:
+    written = translated(source, "x.xlf")
+    assert expected in written
+    assert "ualifier" not in written
+    assert "subState" not in written
 
 
 def xliff_1(source: str) -> str:
@@ -1024,6 +1141,30 @@ def test_a_cell_without_quotes_around_it_gets_them_only_where_it_needs_them(
     assert document.write([Translated(translation)]).decode() == f"text\n{expected}"
 
 
+@pytest.mark.parametrize(
+    ("table", "line"),
+    [
+        ("id,text\n1,A man, a dog\n", 2), ("text\n\nA man, a dog\n", 3), ('id,text\r\n1,"a\r\nb"\r\n2,c,,d', 4),
+        ("sep=;\nid;text\n1;a\n2;b;c\n", 4),
+    ],
+)  # fmt: skip
+def test_a_row_with_more_texts_than_the_first_row_is_refused(table: str, line: int) -> None:
+    """A text with a delimiter that is not in quotes would be translated in parts, or one of another column."""
+    for columns in ("text", "1"):
+        with pytest.raises(HeadwayError, match=f"^x.csv: line {line}: has more cells than the first row"):  # fmt: skip
+            open_document(table.encode(), "x.csv", DocumentOptions("en", "de", (columns,)))
+
+
+def test_empty_cells_behind_the_last_column_stay() -> None:
+    assert translated('id,text\n1,a,, \n2,b,""\n', "x.csv") == 'id,text\n1,A,, \n2,B,""\n'
+
+
+def test_an_empty_table_is_refused() -> None:
+    for name, data in (("x.csv", ""), ("x.tsv", ""), ("x.csv", "sep=;\n")):
+        with pytest.raises(HeadwayError, match=f"^{name}: is empty$"):
+            open_document(data.encode(), name, DocumentOptions("en", "de", ("1",)))
+
+
 def test_a_line_that_names_the_delimiter_stays() -> None:
     """Excel reads it, and does not show it."""
     assert (
@@ -1125,6 +1266,68 @@ def test_the_encoding_stays(encoding: str) -> None:
     assert written == data.replace("straße".encode(encoding), "STRASSE".encode(encoding))
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("name", ["x.md", "x.txt", "x.srt", "x.csv"])
+def test_utf_8_with_a_damaged_byte_is_not_read_in_an_older_encoding(name: str, end: str) -> None:
+    data = f"Café – naïve{end}{end}日本 \ufffd".encode() + b"\xff\xc3"
+    with pytest.raises(HeadwayError, match=f"^{name}: line 3: a byte is no UTF-8"):
+        open_document(data, name, DocumentOptions("fr", columns=("1",)))
+
+
+@pytest.mark.parametrize(
+    ("language", "encoding", "text"),
+    [
+        ("fr", "cp1252", "Été à la plage, déjà vu: «Ã©»"), ("ru", "cp1251", "Съешь ещё этих мягких булок"), ("zh", "gb18030", "我们在公园里看到一只狗。"),
+        ("ja", "cp932", "公園で犬が走っているのを見た。"), ("ko", "cp949", "공원에서 개가 뛰고 있다."), ("th", "cp874", "สุนัขวิ่งในสวนสาธารณะ"),
+    ],
+)  # fmt: skip
+def test_text_in_an_older_encoding_is_read_in_that_of_its_language(
+    language: str, encoding: str, text: str
+) -> None:
+    [paragraph] = open_document(
+        text.encode(encoding), "x.txt", DocumentOptions(language)
+    ).paragraphs
+    assert paragraph.text == text
+
+
+XML = '<?xml version="1.0" encoding="{}"?><p>{}</p>'
+
+
+@pytest.mark.parametrize(
+    ("page", "encoding", "text"),
+    [
+        ("<meta charset=gb2312><p>閩</p>", "gbk", "閩"), ("<meta charset=Shift_JIS><p>①</p>", "cp932", "①"), ("<meta charset=x-sjis><p>日①</p>", "cp932", "日①"),
+        ("<meta charset=windows-31j><p>日</p>", "cp932", "日"), ("<meta charset=ISO-8859-8-I><p>שלום</p>", "iso8859-8", "שלום"),
+        ("<meta charset=euc-kr><p>뷁</p>", "cp949", "뷁"), ("<meta charset=iso-8859-9><p>“ş”</p>", "cp1254", "“ş”"), ("<meta charset=l1><p>“é”</p>", "cp1252", "“é”"),
+        ("<!-- <meta charset=koi8-r> --><meta charset=utf-8><p>café</p>", "utf-8", "café"), ("<!--><meta charset=utf-8><!-- --><p>café</p>", "utf-8", "café"),
+        # Of a page that is written for browsers, XML names the same encoding.
+        (XML.format("ISO-8859-1", "“é”"), "cp1252", "“é”"), (XML.format("iso-8859-9", "“ş”"), "cp1254", "“ş”"),
+    ],
+)  # fmt: skip
+def test_a_page_is_read_in_the_encoding_that_browsers_take(
+    page: str, encoding: str, text: str
+) -> None:
+    document = open_document(page.encode(encoding), "x.html", DocumentOptions("fr"))
+    assert [paragraph.text for paragraph in document.paragraphs] == [text]
+    assert document.write([Translated("ﬀ")]).decode(encoding) == page.replace(text, "ﬀ" if encoding == "utf-8" else "&#64256;")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"), [("US-ASCII", "a"), ("ISO-8859-1", "é"), ("iso-8859-9", "ş")]
+)
+def test_xml_gets_only_characters_of_its_encoding(encoding: str, text: str) -> None:
+    document = open_document(XML.format(encoding, text).encode(encoding), "x.xhtml")
+    written = document.write([Translated("„Hund“ – €")])
+    assert ElementTree.fromstring(written).text == "„Hund“ – €"
+    assert not re.search(rb"[\x80-\x9f]", written)
+
+
+@pytest.mark.parametrize("name", ["idna", "x-y", "hex", "undefined"])
+def test_an_encoding_in_which_no_page_can_be_written_is_refused(name: str) -> None:
+    with pytest.raises(HeadwayError, match=f"names the encoding '{name}', which is not known"):
+        open_document(f"<meta charset={name}><p>a</p>".encode(), "x.html")
+
+
 def test_an_encoding_that_lacks_a_character() -> None:
     page = "<meta charset=iso-8859-2><p>zażółć</p>"
     document = open_document(page.encode("iso-8859-2"), "x.html")
@@ -1152,6 +1355,7 @@ def test_an_encoding_that_lacks_a_character() -> None:
     ("name", "source", "read"),
     [
         ("x.html", "<p>see <code>a &lt;<b>b</b></code> now <kbd></kbd>", "see _ now "),
+        ("x.html", '<img alt="see <?= a("b") ?> now{# b #}">', "see _ now"), ("x.md", '[](a "see <?= $a ?> now")', "see _ now"),
         ("x.html", '<p>see {% trans "a" %} now{# b #}', "see _ now"), ("x.md", '*see {{ if a }}{% now "Y" %} {{ end }}*', "see _ _"),
         ("x.html", "<p>see <i lang=fr>de\nla</i><template>x</template><!-- y -->", "see _"),
         ("x.md", "see `a\nb` and $x^2$, {{ page.title }} {% if c %}<var>*x*</var>\n", "see _ and _, _ _"),

@@ -15,7 +15,9 @@ LINE = 42  # characters of a line that can be read in time, by most guidelines
 # Also times of words (WebVTT), and {\an8} of SubStation Alpha.
 TAG = r"</?[a-zA-Z][^<>\r\n]*>|<\d[\d:.]*>|</>|\{\\[^{}\r\n]*\}"
 _LINE_BREAK = re.compile(r"(?<!\s)\s*(?:[\r\n]|\\N)\s*")  # \N: of SubStation Alpha
-_MARKUP = re.compile(rf"{TAG}|{_LINE_BREAK.pattern}")
+# How the word before it is pronounced; "</rt>" may be left out.
+_READING = re.compile(r"<rt(?=[.\s>])[^<>\r\n]*>.*?(?:</rt>|(?=</ruby>)|\Z)", re.DOTALL)
+_MARKUP = re.compile(rf"{_READING.pattern}|{TAG}|{_LINE_BREAK.pattern}", re.DOTALL)
 _NAME = re.compile(r"</?([a-zA-Z]+)")
 
 
@@ -37,6 +39,8 @@ def make_cue(source: str, has_references: bool) -> Block:
         name = _NAME.match(markup)
         if _LINE_BREAK.fullmatch(markup):
             parts.append(Part("text", markup, " "))
+        elif _READING.fullmatch(markup):
+            parts.append(Part("dropped", markup))
         elif name is None:
             parts.append(Part("point", markup))
         else:

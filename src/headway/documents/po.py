@@ -41,7 +41,7 @@ class PoDocument:
         declared = _CHARSET.search(head[1]) if head else None
         name = declared[1].decode() if declared and declared[1] != b"CHARSET" else ""
         self._file = read_text_file(data, options.source, name)
-        entries = read_entries(self._file.text)
+        entries = read_entries(self._file.text, self._file.encoding)
         if not entries:
             raise HeadwayError('has no entry such as msgid "text"')
         self._line_end = "\r\n" if "\r\n" in self._file.text else "\n"
@@ -160,6 +160,7 @@ def _remove_fuzzy(entry: Entry) -> list[Edit]:
 
 
 def _like(source: str, text: str) -> str:
-    """Return a text with the line ends at both ends that the source has, as msgfmt requires."""
-    before, after = ("\n" * source.startswith("\n")), ("\n" * source.endswith("\n"))
+    """Return a text with the line ends at both ends that the source has; msgfmt requires one where the source has some."""
+    before = source[: len(source) - len(source.lstrip("\n"))]
+    after = source[len(source.rstrip("\n")) :]
     return before + text.strip("\n") + after

@@ -2,14 +2,14 @@
 
 import re
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import NamedTuple
 
 from headway.documents.text_file import check_count
 from headway.errors import HeadwayError
 
 _KEYWORD = re.compile(r'(msgctxt|msgid_plural|msgid|msgstr(?:\[\d\])?)\s*(?=")')
-_STRING = re.compile(r'"((?:[^"\\]|\\.)*+)"\s*\Z')
+_STRING = re.compile(r'"((?:[^"\\]|\\.)*+)"\s*+')
+_STRINGS = re.compile(rf"(?:{_STRING.pattern})++\Z")
 _ESCAPE = re.compile(r"\\([0-7]{1,3}|x[0-9a-fA-F]{1,2}|.)")
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 _SPECIAL = {ord(character): f"\\{letter}" for letter, character in _ESCAPED.items()} | {
@@ -19,17 +19,13 @@ _SPECIAL = {ord(character): f"\\{letter}" for letter, character in _ESCAPED.item
 
 @dataclass
 class Message:
-    """The text of a keyword, and where its lines start and end in the file."""
+    """A keyword, its strings, where its lines start and end in the file, and its text."""
 
     keyword: str
     start: int
     end: int
     lines: list[str] = field(default_factory=list)
-
-    @cached_property
-    def text(self) -> str:
-        """Its lines in one."""
-        return "".join(self.lines)
+    text: str = ""
 
 
 class Comment(NamedTuple):
@@ -80,8 +76,12 @@ class Entry:
         return any(re.search(r"^#,.*\bfuzzy\b", comment.line) for comment in self.comments)
 
 
-def read_entries(text: str) -> list[Entry]:
+def read_entries(text: str, encoding: str) -> list[Entry]:
     """Return the entries of a catalog, without the obsolete ones, which are comments.
+
+    Args:
+        text: The catalog.
+        encoding: Its encoding, of which a string may have single bytes (``\\303\\251``).
 
     Raises:
         HeadwayError: If a line is no part of a catalog, or an entry has no text or no translation.
@@ -107,15 +107,16 @@ def read_entries(text: str) -> list[Entry]:
                 entries.append(entry := Entry(number))
             entry.messages.append(Message(keyword[1], start, at))
             content = content[keyword.end() :]
-        string = _STRING.match(content)
-        if string is None or not entry.messages:
+        if not _STRINGS.match(content) or not entry.messages:
             raise HeadwayError(f"line {number}: is no part of a message catalog (.po)")
-        entry.messages[-1].lines.append(_unescape(string[1]))
+        entry.messages[-1].lines += map(_unescape, _STRING.findall(content))
         entry.messages[-1].end = at
     entries = [entry for entry in entries if entry.messages]
     for entry in entries:
         if len(entry.ids) not in (1, 2) or not entry.strings:
             raise HeadwayError(f"line {entry.line}: an entry needs one msgid, and a msgstr")
+        for message in entry.messages:
+            message.text = _decode("".join(message.lines), encoding, entry.line)
     return entries
 
 
@@ -127,13 +128,34 @@ def quote(keyword: str, text: str, line_end: str) -> str:
 
 
 def _unescape(source: str) -> str:
+    """Return a string without escapes; a byte is the character that ``surrogateescape`` reads it as."""
     return _ESCAPE.sub(_character, source)
 
 
 def _character(escape: re.Match[str]) -> str:
     found = escape[1]
     if found[0] in "01234567":
-        return chr(int(found, 8))
+        return _byte(int(found, 8))
     if found[0] == "x" and len(found) > 1:
-        return chr(int(found[1:], 16))
+        return _byte(int(found[1:], 16))
     return _ESCAPED.get(found, found)
+
+
+def _byte(value: int) -> str:
+    return bytes([value & 255]).decode("ascii", "surrogateescape")
+
+
+def _decode(text: str, encoding: str, line: int) -> str:
+    """Return the text of strings in which bytes are escaped; see `_unescape`.
+
+    Args:
+        text: The strings.
+        encoding: That of the bytes.
+        line: The number of the entry's first line.
+    """
+    try:
+        return text.encode(encoding, "surrogateescape").decode(encoding)
+    except UnicodeError:
+        raise HeadwayError(
+            f"line {line}: an entry has bytes that are no text in {encoding}"
+        ) from None

@@ -13,15 +13,15 @@ from headway.documents.text_file import check_count, read_text_file
 from headway.errors import HeadwayError
 from headway.text.languages import is_translatable
 
-_TIMING = re.compile(
-    r"(?:^|(?<=\r))[ \t]*(?:(\d+):)?(\d+):(\d+)[.,](\d+)[ \t]*-->[ \t]*(?:(\d+):)?(\d+):(\d+)[.,](\d+)[^\r\n]*",
-    re.MULTILINE,
-)
+_TIME = r"(-?)(?:(\d+):)?(\d+):(\d+)[.,](\d+)"  # programs that move all times write negative ones
+_TIMING = re.compile(rf"(?:^|(?<=\r))[ \t]*{_TIME}[ \t]*-->[ \t]*{_TIME}[^\r\n]*", re.MULTILINE)
 # What is meant as a time line, with another arrow or other times. Of speech, a line may have times with a dash between
 # them ("9:00 - 17:00"), so they count only with milliseconds or the right arrow.
 _CLOCK = r"(?:\d+:)?\d+:\d+[.,]\d{3}"
+_ARROW = "--(?:>|&gt;)"
 _MISTYPED = re.compile(
-    rf"[ \t]*({_CLOCK}(?:[-‐-―−=~>→ \t]|&gt;)*{_CLOCK}|\d[\d., \t]*:[\d:., \t]*--(?:>|&gt;)[\d:., \t]*)"
+    rf"[ \t]*({_CLOCK}(?:[-‐-―−=~>→ \t]|&gt;)*{_CLOCK}|-?\d[\d., \t]*:[-\d:;., \t]*?{_ARROW}[-\d:;., \t]*"
+    rf"|[^\s:]*+:\S*+[ \t]++{_ARROW}[ \t]*{_CLOCK})"
 )
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _END = re.compile(r"[.!?…。！？:;](?:[\"'”’»)\]♪\s-]|<[^<>]*>)*\Z|[♪)\]]\s*\Z")
@@ -116,7 +116,7 @@ def _read_cues(text: str, is_vtt: bool) -> list[_Cue]:
     for number, timing in enumerate(timings):
         following = timings[number + 1].start() if number + 1 < len(timings) else len(text)
         body = _find_body(text, timing.end(), following, is_vtt)
-        begins, ends = _seconds(timing.groups()[:4]), _seconds(timing.groups()[4:])
+        begins, ends = _seconds(timing.groups()[:5]), _seconds(timing.groups()[5:])
         for start, end in _split_speakers(text, *body):
             dash = _DASH.match(text, start, end)  # of a speaker: it stays
             for at, last, is_aside in _split_asides(text, dash.end() if dash else start, end):
@@ -178,8 +178,9 @@ def _split_asides(text: str, start: int, end: int) -> Iterator[tuple[int, int, b
 
 
 def _seconds(groups: Sequence[str | None]) -> float:
-    hours, minutes, seconds, fraction = (each or "0" for each in groups)
-    return int(hours[:6]) * 3600 + int(minutes[:6]) * 60 + float(f"{seconds[:6]}.{fraction[:6]}")
+    sign, hours, minutes, seconds, fraction = ((each or "0")[:6] for each in groups)
+    time = int(hours) * 3600 + int(minutes) * 60 + float(f"{seconds}.{fraction}")
+    return -time if sign == "-" else time
 
 
 def _join_sentences(cues: Sequence[_Cue]) -> list[list[_Cue]]:

@@ -35,7 +35,7 @@ class TableDocument:
         delimiter: The character between cells; "": it is recognized.
 
     Raises:
-        HeadwayError: If the columns are not named or missing, or a quote is not closed.
+        HeadwayError: If the columns are not named or missing, a quote is not closed, or a text has a bare delimiter.
     """
 
     def __init__(self, data: bytes, options: DocumentOptions, delimiter: str = "") -> None:
@@ -46,8 +46,17 @@ class TableDocument:
         self._delimiter = hint[1] if hint else delimiter or _recognize_delimiter(text)
         check_count(len(re.findall(rf"[\n\r{re.escape(self._delimiter)}]", text)), "cells")
         cells = list(_read_cells(text, self._delimiter, start))
+        if not cells:
+            raise HeadwayError("is empty")
         header = [cell.text.strip() for cell in cells if cell.row == 0]
         columns, first_row = _find_columns(options.columns, header)
+        for cell in cells:
+            if cell.column >= len(header) and cell.text.strip():
+                line = len(text[: cell.start + 1].splitlines())
+                raise HeadwayError(
+                    f"line {line}: has more cells than the first row ({len(header)}): put a text that has"
+                    f" {self._delimiter!r} in quotes"
+                )
         self._cells = [
             cell
             for cell in cells

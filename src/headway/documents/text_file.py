@@ -1,6 +1,7 @@
 """The text of a file, and the encoding in which it is written again."""
 
 import codecs
+import re
 from dataclasses import dataclass
 
 from headway.errors import HeadwayError
@@ -12,6 +13,7 @@ _MARKS = (  # of UTF-32 before UTF-16, whose mark is the beginning of UTF-32's
     (codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF32_LE, "utf-32-le"), (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"),
 )  # fmt: skip
+_NOT_ASCII = re.compile(r"[^\0-\x7f]")
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ def read_text_file(data: bytes, language: str, declared: str = "") -> TextFile:
         declared: The encoding that the file names; "" if it names none.
 
     Raises:
-        HeadwayError: If the file is too large or is no text.
+        HeadwayError: If the file is too large, is no text, or is UTF-8 in which some bytes are damaged.
     """
     if len(data) > LARGEST:
         raise HeadwayError(f"has {len(data):,} bytes: split it into files below {LARGEST:,}")
@@ -79,6 +81,7 @@ def read_text_file(data: bytes, language: str, declared: str = "") -> TextFile:
     except HeadwayError:
         if b"\0" in data:
             raise
+        _check_is_no_utf8(data)
         return _decode_declared(data, likely_encoding([language]))
 
 
@@ -97,10 +100,25 @@ def check_count(count: int, name: str, most: int = MOST_PARTS) -> None:
         raise HeadwayError(f"has {count:,} {name}: split it into files below {most:,}")
 
 
+def _check_is_no_utf8(data: bytes) -> None:
+    """Check that a file is not UTF-8 but for some bytes: in an older encoding all its other characters would be wrong."""
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        text = data.decode("utf-8", "replace")
+        damaged = text.count("\ufffd") - data.count("\ufffd".encode())
+        if len(_NOT_ASCII.findall(text)) > 2 * damaged:
+            line = len(data[: error.start + 1].splitlines())
+            raise HeadwayError(
+                f"line {line}: a byte is no UTF-8, but most of the file is: correct it, or convert the file to UTF-8"
+            ) from None
+
+
 def _decode_declared(data: bytes, name: str) -> TextFile:
     """Read a file in the encoding that it names, or cp1252 in ISO 8859-1 if it has what only that one has."""
     try:
-        is_ascii = "<=".encode(name) == b"<="  # otherwise the file could not name it
+        # Otherwise the file could not name it.
+        is_ascii = "<=".encode(name, "xmlcharrefreplace") == b"<="
         encoding = codecs.lookup(name).name if is_ascii else "utf-8"
     except (LookupError, UnicodeError, ValueError):
         raise HeadwayError(f"names the encoding {name[:40]!r}, which is not known") from None

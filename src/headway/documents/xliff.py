@@ -12,7 +12,14 @@ from headway.documents.languages import check_catalog, names_language
 from headway.documents.paragraph import DocumentOptions, Translated
 from headway.documents.text_file import read_text_file
 from headway.documents.xliff_inline import make_parts
-from headway.documents.xml_tokens import XmlToken, find_ends, read_text, set_attribute, tokenize_xml
+from headway.documents.xml_tokens import (
+    XmlToken,
+    find_ends,
+    read_text,
+    remove_attribute,
+    set_attribute,
+    tokenize_xml,
+)
 from headway.errors import HeadwayError
 from headway.text.languages import is_translatable
 
@@ -120,11 +127,16 @@ class XliffDocument:
         name = f"{unit.source[0].prefix}target"
         opening = unit.target[0].source if unit.target else f"<{name}>"
         opening = re.sub(r"\s*/>$", ">", opening)
+        if space := unit.source[0].attributes.get(_SPACE):
+            opening = set_attribute(opening, _SPACE, space)
         edits = []
+        # What describes the state closer belongs to the old translation.
         if self._is_first_version:
+            opening = remove_attribute(opening, "state-qualifier")
             opening = set_attribute(opening, "state", "translated")
         else:
-            holder = set_attribute(unit.holder.source, "state", "translated")
+            holder = remove_attribute(unit.holder.source, "subState")
+            holder = set_attribute(holder, "state", "translated")
             edits.append(Edit(unit.holder.start, unit.holder.end, holder))
         element = f"{opening}{translation}</{name}>"
         if unit.target:

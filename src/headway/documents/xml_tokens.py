@@ -136,3 +136,9 @@ def set_attribute(tag: str, name: str, value: str) -> str:
         return f'{tag[: span[0]]}"{html.escape(value)}"{tag[span[1] :]}'
     end = len(tag) - (2 if tag.endswith("/>") else 1)
     return f'{tag[:end].rstrip()} {name}="{html.escape(value)}"{tag[end:]}'
+
+
+def remove_attribute(tag: str, name: str) -> str:
+    """Return the source of a tag without an attribute."""
+    pattern = rf"(?<!\s)\s*{_ATTRIBUTE.pattern}"
+    return re.sub(pattern, lambda found: "" if found[1] == name else found[0], tag)

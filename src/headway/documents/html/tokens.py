@@ -18,6 +18,10 @@ _BETWEEN = re.compile(rf"(?:[\t\n\f\r\ /]|{TEMPLATE_SOURCE})*+", re.VERBOSE)  # 
 _ATTRIBUTE = re.compile(r"=?[^\t\n\f\r />=]*+")
 _EQUALS = re.compile(r"[\t\n\f\r ]*+=[\t\n\f\r ]*+")
 _BARE_VALUE = re.compile(rf"(?:{TEMPLATE_SOURCE}|[^\t\n\f\r\ >])++", re.VERBOSE)
+_QUOTED_VALUES = {
+    quote: re.compile(rf"(?:[^{quote}{{<]++|{TEMPLATE_SOURCE}|[{{<])*+", re.VERBOSE)
+    for quote in "\"'"
+}
 _COMMENT_END = re.compile(r"--!?>")
 _SCRIPT_MARK = re.compile(r"<!--(?!-?>)|-->|<(/?)script(?=[\t\n\f\r />])", re.IGNORECASE)
 _XHTML = re.compile(r"""<html\b[^<>]*\sxmlns\s*=\s*["']http://www\.w3\.org/1999/xhtml["']""")
@@ -136,12 +140,10 @@ def _read_tag(source: str, start: int, kind: Literal["open", "close"], at: int) 
         span = at, at
         if equals := _EQUALS.match(source, at):
             at = equals.end()
-            quote = source[at : at + 1]
-            if quote and quote in "\"'":
-                end = source.find(quote, at + 1)
-                value, at, span = source[at + 1 : end], end + 1, (at + 1, end)
-                if end < 0:
-                    at = len(source)
+            if quoted := _QUOTED_VALUES.get(source[at : at + 1]):
+                found = quoted.match(source, at + 1)
+                assert found is not None  # it also matches nothing
+                value, at, span = found[0], found.end() + 1, found.span()
             elif bare := _BARE_VALUE.match(source, at):
                 value, at, span = bare[0], bare.end(), bare.span()
         if at >= len(source):

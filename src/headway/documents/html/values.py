@@ -1,19 +1,21 @@
 """Texts of HTML that are no part of a paragraph, such as attributes and texts of drawings; and language codes."""
 
 import html
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Literal, NamedTuple
 
+from headway.documents.blocks import Block, Part, flatten, make_nodes
 from headway.documents.edits import Edit, apply_edits
 from headway.documents.html.attributes import find_language_attributes, find_names, is_locale
 from headway.documents.html.drawings import find_seen
 from headway.documents.html.elements import EMBEDDED, WHOLE, find_code, is_untranslated
 from headway.documents.html.parsing import decode_text, scan
-from headway.documents.html.templates import TEMPLATE
+from headway.documents.html.templates import TEMPLATE, has_go_blocks, is_control, make_template
 from headway.documents.html.tokens import Token, tokenize
 from headway.documents.languages import Language
-from headway.documents.paragraph import Paragraph, Translated
+from headway.documents.paragraph import Translated
+from headway.documents.placing import place
 from headway.text.languages import is_translatable
 
 _UNDIRECTED = ("bdo", "svg")  # a direction of its own, and none
@@ -25,14 +27,19 @@ class Value(NamedTuple):
     Attributes:
         start: Where it starts in the document.
         end: Where it ends.
-        text: What it means.
+        nodes: The texts in it, and tags of template engines at which texts end.
         kind: Whether it stands in an attribute or between tags.
     """
 
     start: int
     end: int
-    text: str
+    nodes: list[str | Block]
     kind: Literal["attribute", "text"]
+
+    @property
+    def blocks(self) -> list[Block]:
+        """The texts in it."""
+        return [node for node in self.nodes if isinstance(node, Block)]
 
 
 def find_values(source: str, language: str) -> list[Value]:
@@ -42,8 +49,10 @@ def find_values(source: str, language: str) -> list[Value]:
         source: The document.
         language: Its language code; "" if it is not known.
     """
-    found = (value for token, at in _find_tokens(source, language) for value in _read(token, at))
-    return sorted(value for value in found if is_translatable(value.text))
+    with_go = has_go_blocks(source)
+    tokens = _find_tokens(source, language)
+    found = (value for token, at in tokens for value in _read(token, at, with_go))
+    return sorted(value for value in found if value.blocks)
 
 
 def _find_tokens(source: str, language: str) -> Iterator[tuple[Token, int]]:
@@ -67,19 +76,38 @@ def _find_seen(kind: str, tokens: Sequence[Token], language: str) -> Iterator[in
         yield 0
 
 
-def _read(token: Token, at: int) -> Iterator[Value]:
+def _read(token: Token, at: int, with_go: bool) -> Iterator[Value]:
     """Yield the values of a token.
 
     Args:
         token: A text or a tag.
         at: Where it starts in the document.
+        with_go: See `is_control`.
     """
     if token.kind == "text":
-        yield Value(at, at + len(token.text), decode_text(token), "text")
+        part = Part("text", token.text, decode_text(token))
+        yield Value(at, at + len(token.text), _divide([part]), "text")
     for name in find_names(token):
         start, end = token.spans[name]
-        text = html.unescape(token.attributes[name])
-        yield Value(at + start, at + end, text, "attribute")
+        parts = _read_attribute(token.attributes[name], with_go)
+        yield Value(at + start, at + end, _divide(parts), "attribute")
+
+
+def _read_attribute(source: str, with_go: bool) -> Iterator[Part]:
+    """Yield the text and the tags of template engines in an attribute."""
+    for number, raw in enumerate(TEMPLATE.split(source)):
+        if number % 2:
+            yield Part("break", raw) if is_control(raw, with_go) else make_template(raw)
+        elif raw:
+            yield Part("text", raw, html.unescape(raw))
+
+
+def _divide(parts: Iterable[Part]) -> list[str | Block]:
+    """Return the texts between breaks; what has no words stays as it is."""
+    return [
+        node if isinstance(node, str) or is_translatable(node.text) else node.source
+        for node in make_nodes(parts)
+    ]
 
 
 def find_language(source: str) -> str:
@@ -90,34 +118,34 @@ def find_language(source: str) -> str:
     return ""
 
 
-def make_paragraphs(values: Sequence[Value]) -> list[Paragraph[None]]:
-    """Return the texts of values."""
-    return [Paragraph(each.text) for each in values]
-
-
-def replace_values(source: str, values: Sequence[Value], translations: Sequence[Translated]) -> str:
+def replace_values(source: str, values: Sequence[Value], translations: Iterator[Translated]) -> str:
     """Return a document with translated values.
 
     Args:
         source: The document.
         values: From `find_values`.
-        translations: One for each of them.
+        translations: One for each of their blocks, which are taken.
     """
     edits = []
-    for value, translated in zip(values, translations, strict=True):
-        if translated.text != value.text:
-            is_text = value.kind == "text"
-            escaped = _escape(translated.text, source[value.start : value.end])
-            written = escaped if is_text else _quote(escaped, source[value.start - 1])
-            edits.append(Edit(value.start, value.end, written))
+    for value in values:
+        before = source[value.start - 1] if value.kind == "attribute" else ""
+        written = "".join(
+            node if isinstance(node, str) else _write(node, next(translations), before)
+            for node in value.nodes
+        )
+        if written != source[value.start : value.end]:
+            edits.append(Edit(value.start, value.end, _enclose(written, before)))
     return apply_edits(source, edits)
 
 
-def _escape(text: str, source: str) -> str:
-    """Return the source of a translated value; tags of template engines are written as in the source of the value."""
-    templates = {html.unescape(found[0]): found[0] for found in TEMPLATE.finditer(source)}
-    parts = TEMPLATE.split(text)
-    return "".join(templates.get(part) or html.escape(part, quote=False) for part in parts)
+def _write(block: Block, translated: Translated, before: str) -> str:
+    """Return the source of a translated text; see `_escape`."""
+    if translated.text == block.text:
+        return block.source
+    return "".join(
+        part if is_markup else _escape(part, before)
+        for part, is_markup in flatten(place(block, translated))
+    )
 
 
 def replace_languages(source: str, language: Language) -> str:
@@ -134,7 +162,7 @@ def replace_languages(source: str, language: Language) -> str:
             if language.replaces(html.unescape(token.attributes[name])):
                 start, end = token.spans[name]
                 code = language.target.replace("-", "_") if is_locale(token) else language.target
-                written = _quote(code, token.text[start - 1])
+                written = _enclose(code, token.text[start - 1])
                 edits.append(Edit(at + start, at + end, written))
     return apply_edits(source, edits)
 
@@ -153,15 +181,20 @@ def _edit_direction(token: Token, at: int, language: Language) -> Iterator[Edit]
     span = token.spans.get("dir")
     if span and is_own and token.attributes["dir"].strip().lower() == before:
         start, end = span
-        yield Edit(at + start, at + end, _quote(after, token.text[start - 1]))
+        yield Edit(at + start, at + end, _enclose(after, token.text[start - 1]))
     elif span is None and (names_language or (token.name == "html" and not find_code(token))):
         place = at + 1 + len(token.name)
         yield Edit(place, place, f' dir="{after}"')
 
 
-def _quote(escaped: str, before: str) -> str:
-    """Return the source of an attribute's value; ``before`` is the character before the old one."""
+def _escape(text: str, before: str) -> str:
+    """Return the source of a text; ``before`` is the character before its attribute's value, "": it is in none."""
+    escaped = html.escape(text, quote=False)
     if before == "'":
         return escaped.replace("'", "&#39;")
-    escaped = escaped.replace('"', "&quot;")
-    return escaped if before == '"' else f'"{escaped}"'
+    return escaped.replace('"', "&quot;") if before else escaped
+
+
+def _enclose(value: str, before: str) -> str:
+    """Return the source of an attribute's value, in quotes if the old one has none; see `_escape`."""
+    return f'"{value}"' if before and before not in "\"'" else value

@@ -14,21 +14,30 @@ _NO_FORMULA = rf"""
     | \d[\d.,]*+\s++[^\W\d_]{{2}} | \d[^$\\]*\s[^\W\d_]{{3,}}[\s,;]  # prices: $5 and 7$
     | [A-Za-z]{{2}}[^$\\]*+\$[A-Za-z_]  # variables: $HOME/bin:$PATH
 """
+# Programs that write Markdown put a backslash before brackets of text: \[see the notes\]. That is no formula.
+_WORDS = r"(?:[^=^_{}\\]|\\[^a-zA-Z()\[\]])"
+_TEXT = rf"(?>{_WORDS}*?(?:[^\W\d_]{{3}}|[\u3040-\u9fff\uac00-\ud7af])){_WORDS}*+"
 # As in Pandoc: no space stands behind the first $ or before the last one, and no digit behind that. The next $
 # decides, so that no text is read twice: $HOME and $PATH are two words. The $ in %1$s begins and ends nothing.
 _FORMULA = re.compile(
     rf"""
-    \$\$ (?!{_NAME}) (?:[^$\\]|\\.|\$(?!\$))++ \$\$
+    \\\( (?!{_TEXT}\\\)) (?:[^\\]|\\[^()])++ \\\)
+    | \$\$ (?!{_NAME}) (?:[^$\\]|\\.|\$(?!\$))++ \$\$
     | (?<!%\d)(?<!%\d\d) \$ (?![\s$]|{_NO_FORMULA}) (?:[^$\\]|\\.)++ (?<!\s)(?<!%\d)(?<!%\d\d) \$ (?!\d|{_NAME})
     """,
     re.DOTALL | re.VERBOSE,
 )
 _TEMPLATE = re.compile(r"\{[#.:%{][^{}\n]*\}+|\{ *(?:[.#]|\w+=)[^{}\n]*\}")  # and attributes
-_BLOCK_END = re.compile(r"\$\$[ \t]*(?:\([^()]*\)|\{[^{}]*\})?[ \t]*\Z")  # a label can follow
+_TEXT_IN_BRACKETS = re.compile(_TEXT)
+_BLOCK_START = re.compile(r"\$\$|\\\[|\\begin\{(\w+\*?)\}")
+_ENDS = {"$$": "$$", r"\[": r"\]"}
+_BLOCK_END = re.compile(r"[ \t]*(?:\([^()]*\)|\{[^{}]*\})?[ \t]*\Z")  # a label can follow
+# Of a block that begins with a backslash, because its end is looked for from every such beginning.
+_MOST_LINES = 100
 
 
 def read_formula(state: StateInline, silent: bool) -> bool:
-    """Read a formula between ``$`` or ``$$``."""
+    """Read a formula between ``$``, ``$$``, or ``\\(`` and ``\\)``."""
     return _read_kept(state, silent, "formula", _FORMULA)
 
 
@@ -48,25 +57,32 @@ def _read_kept(state: StateInline, silent: bool, kind: str, pattern: re.Pattern[
 
 
 def read_formula_block(state: StateBlock, first: int, last: int, silent: bool) -> bool:
-    """Read the lines of a formula, from one that begins with ``$$`` to one that ends with ``$$``.
+    """Read the lines of a formula: from ``$$`` at the start of a line to ``$$`` at the end of one, or between ``\\[`` and
+    ``\\]``, or ``\\begin{equation}`` and ``\\end{equation}``.
 
-    There are empty lines in a formula only if ``$$`` stands alone in its first line.
+    There are empty lines in a formula only if its first line has no more than its beginning.
     """
     start, end = state.bMarks[first] + state.tShift[first], state.eMarks[first]
-    if state.is_code_block(first) or not state.src.startswith("$$", start, end):
+    found = _BLOCK_START.match(state.src, start, end)
+    if found is None or state.is_code_block(first):
         return False
-    if state.src.find("$$", start + 2, end) >= 0:
+    start, is_alone = found.end(), not state.src[found.end() : end].strip()
+    ending = _ENDS.get(found[0], f"\\end{{{found[1]}}}")
+    if ending != "$$":
+        last = min(last, first + _MOST_LINES)
+    elif state.src.find(ending, start, end) >= 0:  # a formula in a line of text
         return False
-    is_alone = not state.src[start + 2 : end].strip()
-    for line in range(first + 1, last):
+    for line in range(first, last):
         if state.isEmpty(line):
             if not is_alone:
                 return False
         elif state.sCount[line] < state.blkIndent:  # behind the list item
             return False
-        at = state.src.find("$$", state.bMarks[line], state.eMarks[line])
+        at = state.src.find(ending, max(start, state.bMarks[line]), state.eMarks[line])
         if at >= 0:
-            is_end = _BLOCK_END.match(state.src, at, state.eMarks[line]) is not None
+            behind = at + len(ending)
+            is_text = found[0] == r"\[" and _TEXT_IN_BRACKETS.fullmatch(state.src, start, at)
+            is_end = not is_text and bool(_BLOCK_END.match(state.src, behind, state.eMarks[line]))
             if is_end and not silent:
                 state.line = line + 1
             return is_end

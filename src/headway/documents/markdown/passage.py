@@ -14,7 +14,7 @@ from headway.documents.markdown.escapes import Escapes
 from headway.documents.markdown.images import find_alternatives, join_images
 from headway.documents.markdown.titles import find_title
 from headway.documents.markdown.writing import write_block
-from headway.documents.paragraph import Paragraph, Translated
+from headway.documents.paragraph import Translated
 
 _END_OF_CELL = re.compile(r"(?<!\\)\|")
 
@@ -40,9 +40,9 @@ class Passage:
     names_itself: bool = False
 
     @cached_property
-    def paragraphs(self) -> list[Paragraph[None] | Block]:
+    def paragraphs(self) -> list[Block]:
         """The texts in markup, such as attributes and titles that a reader sees, then those of images, then the blocks."""
-        texts = [Paragraph[None](text) for part in self.parts for text in self._find_texts(part)]
+        texts = [block for part in self.parts for block in self._find_texts(part)]
         nodes = make_nodes(join_images(self.parts, lambda alternative: alternative.source))
         blocks = [node for node in nodes if isinstance(node, Block)]
         return [*texts, *find_alternatives(self.parts), *blocks]
@@ -59,18 +59,18 @@ class Passage:
         end = self.start + sum(len(part.source) for part in self.parts)
         return Edit(self.start, end, out)
 
-    def _find_texts(self, part: Part) -> list[str]:
+    def _find_texts(self, part: Part) -> list[Block]:
         """Return the texts in markup."""
-        title = find_title(part)
-        return [title.text] if title else [value.text for value in self._find_values(part)]
+        if title := find_title(part):
+            return [title.block]
+        return [block for value in self._find_values(part) for block in value.blocks]
 
     def _translate_markup(self, part: Part, translations: Iterator[Translated]) -> Part:
         """Return markup with the next translations of the texts in it; any other part stays."""
         if title := find_title(part):
-            source = title.replace(part.source, next(translations).text)
+            source = title.replace(part.source, next(translations))
         else:
-            values = self._find_values(part)
-            source = replace_values(part.source, values, [next(translations) for _ in values])
+            source = replace_values(part.source, self._find_values(part), translations)
         if self.kind == "cell" and source != part.source:
             source = _END_OF_CELL.sub(r"\\|", source)
         return part._replace(source=source)
@@ -94,4 +94,4 @@ class Passage:
         if not is_tag or "=" not in part.source:
             return []
         found = find_values(part.source, self.language)
-        return [each for each in found if len(each.text.splitlines()) == 1]
+        return [each for each in found if len(part.source[each.start : each.end].splitlines()) == 1]

@@ -5,7 +5,10 @@ from typing import NamedTuple
 
 from markdown_it.common.utils import unescapeAll
 
-from headway.documents.blocks import Part
+from headway.documents.blocks import Block, Part, flatten, make_node
+from headway.documents.html.templates import TEMPLATE, make_template
+from headway.documents.paragraph import Translated
+from headway.documents.placing import place
 from headway.text.languages import is_translatable
 
 # From the bracket that ends the label to the end of the link; the parser has found that it is one. A definition without an
@@ -26,14 +29,19 @@ class Title(NamedTuple):
 
     start: int
     end: int
-    text: str
+    block: Block
 
-    def replace(self, source: str, text: str) -> str:
-        """Return the end of a link with another title."""
+    def replace(self, source: str, translated: Translated) -> str:
+        """Return the end of a link with a translated title."""
+        if translated.text == self.block.text:
+            return source
         quotes = re.escape(source[self.start - 1] + source[self.end])
         special = rf"[{quotes}]|\\(?=[!-/:-@\[-`{{-~]|\Z)|&(?=#?\w+;)"
-        escaped = re.sub(special, r"\\\g<0>", text)
-        return source[: self.start] + escaped + source[self.end :]
+        written = "".join(
+            part if is_markup else re.sub(special, r"\\\g<0>", part)
+            for part, is_markup in flatten(place(self.block, translated))
+        )
+        return source[: self.start] + written + source[self.end :]
 
 
 def find_title(part: Part) -> Title | None:
@@ -42,5 +50,11 @@ def find_title(part: Part) -> Title | None:
     if not found:
         return None
     start, end = found.start(1) + 1, found.end(1) - 1
-    text = unescapeAll(part.source[start:end])
-    return Title(start, end, text) if is_translatable(text) else None
+    node = make_node([
+        make_template(raw) if number % 2 else Part("text", raw, unescapeAll(raw))
+        for number, raw in enumerate(TEMPLATE.split(part.source[start:end]))
+        if raw
+    ])  # fmt: skip
+    if isinstance(node, str) or not is_translatable(node.text):
+        return None
+    return Title(start, end, node)
