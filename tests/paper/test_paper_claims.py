@@ -14,6 +14,8 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
+import torch
+from torch import Tensor
 
 from headway.paper import charts
 from headway.paper.experiments import (
@@ -45,6 +47,7 @@ from headway.paper.running.plan import PlannedTrial
 from headway.paper.running.trial import Trial
 from headway.paper.running.work import Work
 from headway.paper.trends import Learned, trend_claim
+from headway.training import machine
 
 SEEDS = (1, 2, 3)
 JITTER = (-0.3, 0.4, -0.1)  # of the seeds, other than those of the model beside
@@ -449,6 +452,28 @@ def test_a_claim_says_when_only_the_least_score_keeps_it_open(
     claim = trend_claim("x", "1", "{}", differences, learned=Learned(50, ([60.0], [49.0])))
     assert claim.verdict == "not decided"
     assert ("a model that is compared has less than 50" in claim.why) == names_the_rule
+
+
+@pytest.mark.parametrize(("is_fast", "precision"), [(True, "bf16"), (False, "fp32")])
+def test_the_speed_of_a_core_is_measured_in_the_precision_of_the_trainings(
+    is_fast: bool, precision: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    types: list[torch.dtype] = []
+
+    def measure(forward: Callable[[], Tensor]) -> float:
+        types.append(forward().dtype)
+        return 2.0
+
+    monkeypatch.setattr(machine, "has_bf16", lambda device: is_fast)
+    monkeypatch.setattr(table2, "processor_seconds", measure)
+    monkeypatch.setattr(table2, "score", lambda work, group, **options: group.bleu)
+    monkeypatch.setattr(table2, "cost_table", table2.published_table)
+    monkeypatch.setattr(table2, "cost_claims", list)
+    monkeypatch.setattr(table2, "trained_table", lambda *args: table2.published_table())
+    work = Invented(named("big"), 1.0)
+    work.scale = "hours"  # where a machine may choose
+    assert table2.run(work).settings["sustained FLOP/s of a core"] == f"4.53e+08 in {precision}"
+    assert types == [torch.bfloat16 if is_fast else torch.float32]
 
 
 @pytest.mark.slow

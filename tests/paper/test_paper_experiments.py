@@ -13,6 +13,7 @@ import pytest
 
 from headway.cli.main import dispatch
 from headway.config import Config
+from headway.demo import Example as Phrase
 from headway.errors import HeadwayError
 from headway.paper import report, reproduction
 from headway.paper.experiments import classification
@@ -69,6 +70,27 @@ def test_both_encoders_classify_at_toy_size_and_are_not_trained_again(tmp_path: 
     began = time.process_time()
     assert classification.run(work).tables == result.tables
     assert time.process_time() - began < 3  # nothing is trained again
+
+
+def test_no_text_is_in_two_parts_of_a_classifiers_task(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def generate(source: str, target: str, count: int) -> list[Phrase]:
+        """Some targets have two sources."""
+        return [Phrase("ab"[i % 2], f"s {i}", f"t {i % 190}") for i in range(count)]
+
+    monkeypatch.setattr(classification, "generate", generate)
+    kinds, pairs = classification.make_tasks(Work(tmp_path, "toy"))
+    for task, sides in ((kinds, 1), (pairs, 2)):
+        for side in range(sides):
+            texts = [{e.parts[side] for e in part} for part in task.parts.values()]
+            assert len(set().union(*texts)) == sum(map(len, texts))
+    for part in pairs.parts.values():
+        assert {e.label for e in part} == {"translation", "another"}
+    for example in pairs.examples:
+        source, target = (int(text[2:]) for text in example.parts)
+        assert (source % 190 == target) == (example.label == "translation")
+        assert source % 2 == target % 2  # of one kind
 
 
 @pytest.mark.slow

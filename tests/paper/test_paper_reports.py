@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from headway.paper.results import Claim
+from headway.paper.running.scales import BASES
 from headway.paper.verdicts import count_surviving
 from support.documentation import ROOT, read_table
 
@@ -196,6 +197,13 @@ def test_claims_and_trends_are_counted_as_in_the_report(scale: str, sentence: st
     assert found
     numbers = {name: int(number) for name, number in found.groupdict().items()}
     assert numbers.items() <= counts.items()
+
+
+@pytest.mark.parametrize("scale", ["minutes", "hours"])
+def test_a_report_says_of_longer_trainings_too_when_their_rate_falls(scale: str) -> None:
+    training = BASES[scale].training
+    share = f"{100 * training.cool_steps / training.max_steps:.0f} % of the steps"
+    assert set(re.findall(r"falls to zero in the last (.*?)\.", read_report(scale).text)) == {share}
 
 
 @pytest.mark.parametrize(

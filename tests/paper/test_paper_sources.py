@@ -222,6 +222,23 @@ def test_a_result_follows_the_device_and_whether_its_pictures_are_drawn(
     assert len(keys) == 4
 
 
+@pytest.mark.parametrize("package", ["babel", "num2words"])
+def test_a_result_follows_what_writes_the_built_in_text(
+    package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def find_version(name: str) -> str:
+        if name == package:
+            found = versions.pop()
+            return found or metadata.version("no such package")
+        return metadata.version(name)
+
+    versions = ["9.8", "9.9", ""]
+    monkeypatch.setattr(reproduction, "version", find_version)
+    keys = {reproduction._key("smoothing", Work(tmp_path)) for _ in range(3)}
+    assert len(keys) == 3
+    assert not versions
+
+
 def test_a_result_is_of_the_code_and_files_that_it_began_with(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,6 +1,8 @@
 """The parts that all experiments use: results as JSON, verdicts, trials, workers."""
 
 import math
+import os
+import signal
 from dataclasses import replace
 from pathlib import Path
 from string import ascii_lowercase
@@ -39,6 +41,7 @@ from headway.paper.verdicts import (
     verdict_not_worse,
 )
 from headway.text.prepared import PreparedData
+from headway.training.steps.trainer import Step, Trainer
 from support.command import headway
 
 TABLE = Table("t", ("a", "b"), (("x", 1), ("y", None), ("z", 2.5)), "n")
@@ -252,18 +255,18 @@ def test_an_interrupted_trial_continues(
     work = Work(tmp_path / "b", "toy")
     plan = PlannedTrial("base", work.base, change=change)
     [whole] = Work(tmp_path / "a", "toy").run_trials([plan])
-    advance = trial_run.Run.advance
+    advance, gradient = trial_run.Run.advance, Trainer._gradient
 
-    def stop_at_two(run: trial_run.Run) -> object:
-        if run.step == 2:
-            raise KeyboardInterrupt
-        return advance(run)
+    def stop_in_two(trainer: Trainer, data: Step) -> object:
+        if trainer.steps == 2:  # it is counted, and not taken yet
+            os.kill(os.getpid(), signal.SIGTERM)
+        return gradient(trainer, data)
 
     with monkeypatch.context() as patch:
-        patch.setattr(trial_run.Run, "advance", stop_at_two)
+        patch.setattr(Trainer, "_gradient", stop_in_two)
         if not is_saved:
             patch.setattr(trial_run.Run, "save", lambda run: None)
-        with pytest.raises(KeyboardInterrupt):
+        with pytest.raises(SystemExit):
             work.run_trials([plan])
     steps: list[int] = []
     monkeypatch.setattr(

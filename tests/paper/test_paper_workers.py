@@ -1,8 +1,12 @@
 """Workers of trials: each training has one, and they are stopped together."""
 
+import json
 import os
+import signal
+import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -11,6 +15,7 @@ from headway.errors import HeadwayError
 from headway.paper.running import workers
 from headway.paper.running.trial_run import run_trial
 from headway.paper.running.workers import run_together
+from headway.training.storage.run_directory import RunDirectory
 from headway.training.storage.run_lock import RunLock
 
 
@@ -87,3 +92,41 @@ def test_a_second_process_says_so_in_one_line_and_leaves_the_log_of_the_first(
     log = (directory / "log.txt").read_text().splitlines()
     assert log == ["step 1", str(found.value)]
     lock.release()
+
+
+INTERRUPTED = """\
+import sys
+from dataclasses import replace
+from headway.config import TextConfig
+from headway.paper.running.bitext import Bitext
+from headway.paper.running.plan import PlannedTrial
+from headway.paper.running.work import Work
+pairs = tuple((f"a b {c}", f"d e {c}") for c in "fghijklmnopqrstuvwxyz")
+work = Work(sys.argv[1], "toy", corpus=Bitext("text", pairs[1:], pairs[:1], pairs[:1], ("en", "de")))
+training = replace(work.base.training, max_steps=10**6)
+work.run_trials([PlannedTrial("x", replace(work.base, text=TextConfig(vocab_size=300), training=training))])
+"""
+
+
+@pytest.mark.slow
+def test_a_training_is_saved_at_control_c(tmp_path: Path) -> None:
+    parent = subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED, str(tmp_path)],
+        stderr=subprocess.PIPE, start_new_session=True, text=True,
+    )  # fmt: skip
+
+    def list_steps() -> list[int]:
+        texts = [path.read_text() for path in tmp_path.glob("trials/*/run/metrics.jsonl")]
+        whole = [text.rpartition("\n")[0] for text in texts]  # the last line may be unfinished
+        events = [json.loads(line) for text in whole for line in text.splitlines()]
+        return [event["step"] for event in events if event["event"] == "step"]
+
+    while len(list_steps()) < 5:
+        assert parent.poll() is None
+        time.sleep(0.05)
+    os.killpg(parent.pid, signal.SIGINT)  # as a terminal does
+    assert "KeyboardInterrupt" in parent.communicate()[1]
+    [run] = tmp_path.glob("trials/*/run")
+    [saved] = RunDirectory(run).steps()
+    assert saved == list_steps()[-1]
+    assert "Traceback" not in (run.parent / "log.txt").read_text()

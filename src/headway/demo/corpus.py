@@ -38,7 +38,8 @@ def generate(
     """Generate distinct pairs of phrases, and of sentences if the frames have both languages.
 
     Texts are NFKC-normalized with plain spaces. No two sources are equal, even ignoring case, so each
-    source has one target. Equal arguments give equal pairs on every machine.
+    source has one target. Equal arguments give equal pairs on every machine
+    with the same versions of Babel and num2words.
 
     Args:
         source_locale: A CLDR locale, such as ``en`` or ``pt_BR``.

@@ -5,6 +5,7 @@ import importlib
 import platform
 import time
 from dataclasses import replace
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Protocol
 
@@ -201,11 +202,20 @@ def _key(name: str, work: Work) -> str:
     text = f"text {hashlib.sha256(texts.encode()).hexdigest()[:8]}" if texts else "no text given"
     code = code_version(f"{experiments.__name__}.{name}")[:8]
     seeds = ", ".join(map(str, work.seeds))
+    # Both packages write the built-in text. A training depends on the text itself.
+    writers = ", ".join(f"{name} {_version_of(name)}" for name in ("babel", "num2words"))
     pictures = "drawn" if has_matplotlib() else "missing"
     return (
-        f"{work.scale}, seeds {seeds}, device {work.device}, {text}, code {code},"
+        f"{work.scale}, seeds {seeds}, device {work.device}, {text}, code {code}, {writers},"
         f" pictures {pictures}"
     )
+
+
+def _version_of(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:  # a text was given, or nothing is trained
+        return "missing"
 
 
 def _no_files(work: Work) -> list[Path]:

@@ -26,14 +26,14 @@ def run(work: Work) -> Result:
         *compare_convolution(work.pick(toy=16, minutes=64)),
         *compare_windows(work.pick(toy=17, minutes=65)),
     ]
-    work.show("arguments: one head and many")
-    findings += arguments_heads.compare_two_targets(work)
     if work.is_settings_only:
         # A decoder without its mask is no setting: nobody should train one.
         planned = [*arguments_heads.plan_trials(work), *arguments_embeddings.plan_trials(work)]
         findings.append(work.write_settings(planned))
     else:
         work.keep(*findings)
+        work.show("arguments: one head and many")
+        findings += arguments_heads.compare_two_targets(work)
         work.show("arguments: translators with one head, without mask, without sqrt(d_model)")
         findings += arguments_heads.compare_translators(work)
         findings += arguments_mask.compare_masks(work)

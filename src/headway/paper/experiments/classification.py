@@ -5,13 +5,15 @@ the German text is a translation of the English one or of another phrase of the 
 """
 
 import random
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from headway.config import Config, Mixer, ModelConfig, TextConfig, TrainingConfig
+from headway.demo import Example as Phrase
 from headway.demo import generate
 from headway.paper.results import Cell, Result, Table, collect
 from headway.paper.running.group import Group
-from headway.paper.running.labeled_texts import LabeledTexts
+from headway.paper.running.labeled_texts import LabeledTexts, divide
 from headway.paper.running.plan import PlannedTrial
 from headway.paper.running.work import ONLY_SETTINGS, Work
 from headway.paper.trends import Learned, trend_claim
@@ -118,29 +120,35 @@ def settings(work: Work) -> Config:
 
 
 def make_tasks(work: Work) -> tuple[LabeledTexts, LabeledTexts]:
-    """Return the labeled texts of both tasks, shuffled, always the same."""
+    """Return the labeled texts of both tasks, shuffled, always the same; no text is in two parts of a task."""
     count = work.pick(toy=200, minutes=12_000, hours=100_000)
-    pairs = [
-        (e.kind, _one_line(e.source), _one_line(e.target)) for e in generate("en", "de", count)
+    found = [
+        Phrase(e.kind, _one_line(e.source), _one_line(e.target))
+        for e in generate("en", "de", count)
     ]
+    phrases = [*{phrase.target: phrase for phrase in found}.values()]  # sources differ already
     chooser = random.Random(11)
-    kinds = [Example(kind, (source,)) for kind, source, _ in pairs]
-    targets: dict[str, list[str]] = {}
-    for kind, _, target in pairs:
-        targets.setdefault(kind, []).append(target)
-    translations = []
-    for kind, source, target in pairs:
-        other = chooser.choice(targets[kind])
-        if other == target or chooser.random() < 0.5:
-            translations.append(Example("translation", (source, target)))
-        else:
-            translations.append(Example("another", (source, other)))
-    chooser.shuffle(kinds)
-    chooser.shuffle(translations)
+    chooser.shuffle(phrases)
+    pairs = [pair for part in divide(phrases).values() for pair in _pair(part, chooser)]
     return (
-        LabeledTexts("Kind of phrase", kinds),
-        LabeledTexts("Translation or not", translations),
+        LabeledTexts("Kind of phrase", [Example(p.kind, (p.source,)) for p in phrases]),
+        LabeledTexts("Translation or not", pairs),
     )
+
+
+def _pair(phrases: Sequence[Phrase], chooser: random.Random) -> Iterator[Example]:
+    """Yield each source with its translation, or with that of another of these phrases, of the same kind.
+
+    If a text of another part could stand here, a model might know it, and answer without the source.
+    """
+    targets: dict[str, list[str]] = {}
+    for phrase in phrases:
+        targets.setdefault(phrase.kind, []).append(phrase.target)
+    for phrase in phrases:
+        other = chooser.choice(targets[phrase.kind])
+        is_right = other == phrase.target or chooser.random() < 0.5
+        label, target = ("translation", phrase.target) if is_right else ("another", other)
+        yield Example(label, (phrase.source, target))
 
 
 def _one_line(text: str) -> str:

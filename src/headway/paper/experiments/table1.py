@@ -215,7 +215,7 @@ def compare_with_recurrence(d: int) -> tuple[Figure, Claim]:
         "n, positions", "multiplications", log_x=True, log_y=True, marks=True,
     )  # fmt: skip
     claim = Claim(
-        "Self-attention layers are faster than recurrent ones where n is smaller than d.",
+        "Self-attention layers need fewer operations than recurrent ones where n is smaller than d.",
         "n = d",
         f"counts cross at n = {crossing:.0f}, d = {d}" if crossing else "counts do not cross",
         holds(crossing is not None and abs(crossing / d - 1) < 0.1),

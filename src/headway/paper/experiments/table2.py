@@ -31,6 +31,7 @@ from headway.paper.settings import paper_settings
 from headway.paper.table3_rows import TABLE3, configure
 from headway.paper.trends import Learned, trend_claim
 from headway.paper.verdicts import percent_text, shown
+from headway.training.machine import Machine
 from headway.training.steps.objective import plain_loss
 
 TITLE = "Table 2: training cost and BLEU"
@@ -56,7 +57,8 @@ def run(work: Work) -> Result:
     )
     last = {name: score(work, group) for name, group in groups.items()}
     averaged = score(work, groups[PUBLISHED], averaged=True)
-    flops = sustained_flops() if work.device == "cpu" else None
+    precision = Machine.resolve(work.base.training).precision
+    flops = sustained_flops(precision) if work.device == "cpu" else None
     return collect(
         *findings,
         trained_table(work, groups, last, averaged, flops),
@@ -69,12 +71,12 @@ def run(work: Work) -> Result:
         f" {work.published_base.training.average} checkpoints are averaged of a base that is trained as in"
         " the paper; they are about as far apart as the paper's, in shares of the training. Sentencepiece"
         " replaces word-pieces (English-French). The paper's method multiplies the seconds of training"
-        " by the sustained speed of the hardware; here that speed is measured on one matrix product,"
-        " and seconds are of one core. On a GPU that several trainings share, this method says nothing, and"
+        " by the sustained speed of the hardware; here that speed is measured on one matrix product in the precision"
+        " of the trainings, and seconds are of one core. On a GPU that several trainings share, this method says nothing, and"
         " the translations that are scored here, made on the processor, differ a little from those of Table 3.",
         settings={
             "seeds": list(work.seeds),
-            **({"sustained FLOP/s of a core": f"{flops:.3g}"} if flops else {}),
+            **({"sustained FLOP/s of a core": f"{flops:.3g} in {precision}"} if flops else {}),
         },
     )
 
@@ -195,10 +197,10 @@ def score_claims(
     ]  # fmt: skip
 
 
-def sustained_flops() -> float:
-    """Measure the fp32 FLOP/s of one core on a product of square matrices."""
+def sustained_flops(precision: str) -> float:
+    """Measure the FLOP/s of one core on a product of square matrices, in "fp32" or "bf16"."""
     size = 768
-    a = torch.ones(size, size)
+    a = torch.ones(size, size, dtype=torch.bfloat16 if precision == "bf16" else torch.float32)
     return 2 * size**3 / processor_seconds(lambda: a @ a)
 
 

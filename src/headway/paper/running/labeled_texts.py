@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 from headway.config import Config, TextConfig
 from headway.inference.text_classifier import TextClassifier
@@ -15,6 +16,14 @@ from headway.text.examples import Example, prepare_examples, read_examples
 from headway.text.prepared import PreparedData
 from headway.training.storage.checkpoint import replace_file
 
+T = TypeVar("T")
+
+
+def divide(items: Sequence[T]) -> dict[str, Sequence[T]]:
+    """Divide items in their order: one part in 20 is for validation, the next for the test, the others for training."""
+    held = max(2, len(items) // 20)
+    return {"valid": items[:held], "test": items[held : 2 * held], "train": items[2 * held :]}
+
 
 @dataclass(frozen=True)
 class LabeledTexts:
@@ -22,7 +31,7 @@ class LabeledTexts:
 
     Attributes:
         name: For tables.
-        examples: One part in 20 is for validation, one for the test, the others for training.
+        examples: In the order in which `divide` divides them.
     """
 
     name: str
@@ -31,12 +40,7 @@ class LabeledTexts:
     @cached_property
     def parts(self) -> dict[str, Sequence[Example]]:
         """The examples of validation, test and training."""
-        held = max(2, len(self.examples) // 20)
-        return {
-            "valid": self.examples[:held],
-            "test": self.examples[held : 2 * held],
-            "train": self.examples[2 * held :],
-        }
+        return divide(self.examples)
 
     @cached_property
     def fingerprint(self) -> str:

@@ -3,9 +3,11 @@
 import importlib
 import json
 import math
+import signal
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -109,27 +111,42 @@ def train_transformer(directory: Path) -> None:
 
 
 def train(run: Run) -> tuple[float, int]:
-    """Train to the last step with checkpoints; returns seconds and target tokens."""
+    """Train to the last step with checkpoints; returns seconds and target tokens.
+
+    SIGTERM ends the process after the step that is under way, with a checkpoint.
+    """
     clock = clock_of(run.trainer.device)
     run.begin()
     timer = run.directory.path / "spent.json"
     seconds, tokens = json.loads(timer.read_text()) if timer.is_file() and run.step else (0.0, 0)
-    try:
-        while not run.is_at_end:
+
+    def save() -> None:
+        run.save()
+        replace_file(timer, json.dumps([seconds, tokens]).encode())
+
+    with _remember_sigterm() as received:
+        while not (run.is_at_end or received):
             if run.is_save_due or (run.is_checkpoint_due and run.config.training.average > 1):
-                run.save()
-                replace_file(timer, json.dumps([seconds, tokens]).encode())
+                save()
             started = clock()
             for event in run.advance():
                 tokens += getattr(event, "tokens", 0)
             seconds += clock() - started
-        if run.config.training.average > 1:
-            run.save()
-    except BaseException:
-        run.save()
-        replace_file(timer, json.dumps([seconds, tokens]).encode())
-        raise
+        save()  # scoring may be interrupted, too
+    if received:
+        sys.exit(128 + signal.SIGTERM)
     return seconds, tokens
+
+
+@contextmanager
+def _remember_sigterm() -> Iterator[list[int]]:
+    """Do nothing at SIGTERM but add its number to a list: half a step must not be saved."""
+    received: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, _: received.append(number))
+    try:
+        yield received
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def clock_of(device: torch.device) -> Callable[[], float]:

@@ -48,8 +48,9 @@ def run_together(
             begin = log.tell()
             # The worker stops when its standard input ends, so when this process does.
             worker = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=log, stderr=log, env=environment
-            )
+                command, stdin=subprocess.PIPE, stdout=log, stderr=log, env=environment,
+                process_group=0,  # Ctrl-C interrupts this process alone, which then terminates its workers
+            )  # fmt: skip
         workers.append(worker)
         if is_over.is_set():  # a thread of the pool took it before the pool was shut down
             worker.terminate()
