@@ -4,13 +4,17 @@ import json
 import shutil
 import zipfile
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 import torch
 
 from headway.cli.main import dispatch
+from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.exchange.argos import reader as argos
 from headway.exchange.argos.splitter import UNITS, write_splitter
@@ -20,8 +24,10 @@ from headway.exchange.ctranslate2.writer import write
 from headway.exchange.exporting import export_model
 from headway.exchange.importing import MAX_CARD_BYTES, import_model
 from headway.exchange.optional_package import import_package
+from headway.exchange.order import check_pieces
 from headway.inference import Translator
 from headway.inference.directory import Model, load_model
+from headway.text.sentencepiece_file import SentencePieceFile
 from headway.text.tokenizer import Tokenizer
 from support.bounds import bounded
 from support.exchange_models import SMALL, random_model
@@ -135,6 +141,29 @@ def test_a_rejected_export_leaves_no_files(
     with pytest.raises(HeadwayError, match="exists already"):
         export_model(model, "ctranslate2", tmp_path / "other", verify=False)
     assert set(tmp_path.iterdir()) == before
+
+
+def test_an_export_is_not_compared_on_blank_lines_alone(model: Model, tmp_path: Path) -> None:
+    with pytest.raises(HeadwayError, match="all lines are blank"):
+        export_model(model, "ctranslate2", tmp_path / "out", lines=["  ", "", "\t"])
+    assert not list(tmp_path.iterdir())
+
+
+def test_blank_lines_before_the_text_do_not_count(model: Model, tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("\n" * 1100 + "two mirrors\n")
+    arguments = [str(model.path), str(tmp_path / "out"), "--to", "ctranslate2"]
+    assert dispatch(["export", *arguments, "--lines", str(tmp_path / "text")]) == 0
+    certificate = json.loads((tmp_path / "out" / "certificate.json").read_text())
+    assert certificate["lines"] == 1
+
+
+def test_a_card_that_is_not_utf_8_goes_into_an_export(model: Model, tmp_path: Path) -> None:
+    other = shutil.copytree(model.path, tmp_path / "model")
+    (other / "README.md").write_bytes("# Modell für alle\n".encode("latin-1"))
+    export_model(replace(model, path=other), "ctranslate2", tmp_path / "out", verify=False)
+    card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+    assert "# Modell f\ufffdr alle" in card
+    assert "## This export" in card
 
 
 @pytest.mark.parametrize(
@@ -355,6 +384,54 @@ def test_a_package_is_extracted_only_into_its_directory(
     assert not list(tmp_path.rglob("out.txt"))
     assert not list(elsewhere.iterdir())
     assert not (tmp_path.parent / "out.txt").exists()
+
+
+@pytest.mark.parametrize(
+    ("form", "name"),
+    [
+        ("ctranslate2", "tokenizer.model"),
+        ("huggingface", "source.spm"),
+        ("huggingface", "target.spm"),
+    ],
+)
+def test_a_sentencepiece_model_of_another_language_is_refused(
+    form: str, name: str, model: Model, tmp_path: Path
+) -> None:
+    """It has the bytes and a few signs in common with the vocabulary."""
+    russian = ["Это другой текст на русском языке.", "ещё одна строка, для словаря"] * 30
+    config = TextConfig(vocab_size=320, joint_vocab=True)
+    other = Tokenizer.learn([(line, line) for line in russian], config)
+    export_model(model, form, tmp_path / "out", verify=False)
+    (tmp_path / "out" / name).write_bytes(other.models[0])
+    with pytest.raises(HeadwayError) as refused:
+        import_model(tmp_path / "out", tmp_path / "back")
+    file = tmp_path / "out" / name
+    assert str(refused.value) == f"{file}: its pieces are not those of the vocabulary"
+
+
+@pytest.mark.parametrize(
+    ("pieces", "entries", "is_accepted"),
+    [
+        ("abcd", "abcdefghijkl", True),  # the vocabulary of several models
+        ("abcdefghijkl", "abcd", True),  # a vocabulary without most pieces
+        ("abcd", "abxy", True),
+        ("abcd", "axyz", False),
+        ("abcd", "avwxyz", False),
+        ("abcdef", "avwx", False),
+    ],
+)
+def test_a_vocabulary_and_its_pieces_may_lack_a_part(
+    pieces: str, entries: str, is_accepted: bool, tmp_path: Path
+) -> None:
+    names = ["<unk>", "</s>", *(f"<0x{i:02X}>" for i in range(256))]
+    file = cast(
+        "SentencePieceFile",
+        SimpleNamespace(path=tmp_path / "x.model", pieces=[*names, *pieces]),
+    )
+    with (
+        nullcontext() if is_accepted else pytest.raises(HeadwayError, match=r"x\.model: its pieces")
+    ):
+        check_pieces(file, [*names, *entries, "<pad>"])
 
 
 def test_a_link_in_a_package_is_rejected(package: Path, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from headway.exchange.ctranslate2.reader import read
 from headway.exchange.ctranslate2.variables import Variables
 from headway.exchange.exporting import export_model
 from headway.exchange.importing import import_model
+from headway.exchange.json_file import read_json
 from headway.exchange.pickled_tensors import read_tensors
 from headway.exchange.weights_file import read_weights
 from headway.inference import Translator, load_model
@@ -98,14 +99,16 @@ class Call:
         return self.call
 
 
-def write_archive(file: Path, content: bytes) -> None:
+def write_archive(file: Path, content: bytes, pickle_name: str = "data.pkl") -> None:
     """Write an archive as torch does, with another pickle."""
     torch.save({"x": torch.zeros(3)}, file)
     with zipfile.ZipFile(file) as old:
         entries = {name: old.read(name) for name in old.namelist()}
     with zipfile.ZipFile(file, "w") as new:
         for name, data in entries.items():
-            new.writestr(name, content if name.endswith("data.pkl") else data)
+            is_pickle = name.endswith("data.pkl")
+            name = name.replace("data.pkl", pickle_name)
+            new.writestr(name, content if is_pickle else data)
 
 
 def nested_pickle() -> bytes:
@@ -135,6 +138,15 @@ def test_a_pickle_that_does_more_than_list_tensors_is_refused(
     with pytest.raises(HeadwayError, match=r"pytorch_model\.bin") as refused, bounded():
         read_tensors(file)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["data.pkl", "data.PKL", "DATA.pkl"])
+def test_a_pickle_is_checked_whatever_the_case_of_its_name(name: str, tmp_path: Path) -> None:
+    """PyTorch finds the pickle of an archive without regard to case."""
+    file = tmp_path / "pytorch_model.bin"
+    write_archive(file, pickle.dumps(Call(bytearray, 1 << 28), 2), name)
+    with pytest.raises(HeadwayError, match="its pickle names"), bounded():
+        read_tensors(file)
 
 
 @pytest.mark.parametrize("is_archive", [True, False])
@@ -187,6 +199,36 @@ def test_a_package_that_unpacks_to_many_times_its_size_is_refused(tmp_path: Path
     assert not (tmp_path / "out").exists()
 
 
+def test_a_damaged_entry_of_a_package_is_refused(tmp_path: Path) -> None:
+    """Each byte of compressed data is inverted in turn."""
+    package = tmp_path / "x.argosmodel"
+    content = bytes(i * i % 251 for i in range(60))
+    with zipfile.ZipFile(package, "w", zipfile.ZIP_DEFLATED) as new:
+        new.writestr("x/metadata.json", content)
+        [entry] = new.infolist()
+    whole, start = package.read_bytes(), entry.header_offset + 30 + len(entry.filename)
+    reasons = set()
+    for place in range(start, start + entry.compress_size):
+        package.write_bytes(whole[:place] + bytes([whole[place] ^ 255]) + whole[place + 1 :])
+        with pytest.raises(HeadwayError) as refused:
+            unpack(package, tmp_path / "out")
+        prefix, _, reason = str(refused.value).partition("Argos package: ")
+        assert prefix == f"{package}: damaged, or no "
+        reasons.add(reason.split()[0])
+    assert reasons == {"Bad", "Error"}  # of zipfile, by the checksum, and of zlib
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_package_that_is_compressed_in_another_way_is_refused(
+    method: int, tmp_path: Path
+) -> None:
+    package = tmp_path / "x.argosmodel"
+    with zipfile.ZipFile(package, "w", method) as new:
+        new.writestr("x/metadata.json", "{}")
+    with pytest.raises(HeadwayError, match=r"metadata\.json' is compressed in another way"):
+        unpack(package, tmp_path / "out")
+
+
 def test_a_wide_model_has_a_short_first_table_of_positions() -> None:
     positions = Positions("sinusoidal", 1 << 17, 1 << 20)
     with bounded():
@@ -222,6 +264,42 @@ def test_an_import_tabulates_no_positions_that_are_only_declared(
     with bounded(5, 100):
         import_model(tmp_path / "theirs", tmp_path / "ours")
     assert load_model(tmp_path / "ours").config.model.positions == "sinusoidal"
+
+
+@pytest.mark.parametrize(
+    ("form", "name"),
+    [("huggingface", "vocab.json"), ("ctranslate2", "shared_vocabulary.json")],
+)
+def test_half_a_character_in_a_vocabulary_is_refused(
+    form: str, name: str, model_directory: Path, tmp_path: Path
+) -> None:
+    export_model(load_model(model_directory), form, tmp_path / "theirs", verify=False)
+    file = tmp_path / "theirs" / name
+    text = file.read_text(encoding="utf-8")
+    assert text.count('"\\u00fc"') == 1
+    file.write_text(text.replace('"\\u00fc"', '"\\ud800"'), encoding="utf-8")
+    with pytest.raises(HeadwayError) as refused:
+        import_model(tmp_path / "theirs", tmp_path / "ours")
+    assert str(refused.value) == f"{file}: holds half a character, which UTF-8 cannot express"
+
+
+@pytest.mark.parametrize(
+    ("content", "is_whole"),
+    [
+        (r'["\ud83d\ude00", "\u00e9"]', True),
+        ('["\U0001f600"]', True),
+        (r'["\ude00\ud83d"]', False),
+        (r'{"a": {"\uDFFF": 1}}', False),
+    ],
+)
+def test_characters_of_json_are_whole(content: str, is_whole: bool, tmp_path: Path) -> None:
+    file = tmp_path / "x.json"
+    file.write_text(content, encoding="utf-8")
+    if is_whole:
+        assert read_json(file)[0] == "\U0001f600"
+    else:
+        with pytest.raises(HeadwayError, match="half a character"):
+            read_json(file)
 
 
 def test_a_marian_directory_with_an_empty_tokenizer_is_refused(

@@ -12,6 +12,7 @@ from headway.cli.main import dispatch
 from headway.errors import HeadwayError
 from headway.exchange import downloading
 from headway.exchange.exporting import export_model
+from headway.exchange.named_languages import find_named_languages
 from headway.exchange.recognizing import is_foreign
 from headway.inference import Translator
 from headway.inference.directory import Model
@@ -85,6 +86,44 @@ def test_a_model_without_languages_says_how_to_give_them(model: Model, tmp_path:
         dispatch(["info", str(theirs)])
     theirs.rename(tmp_path / "opus-mt-sv-fi")
     assert dispatch(["info", str(tmp_path / "opus-mt-sv-fi")]) == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "languages"),
+    [
+        ("nmt-en-de", ("en", "de")),
+        ("en-de", ("en", "de")),
+        ("opus-mt-tc-big-eng-deu", ("eng", "deu")),
+        ("nmt-new-big", ("und", "und")),
+        ("nmt-en-big", ("und", "und")),
+        ("nmt-en-de-2", ("und", "und")),
+        ("golden-de", ("und", "und")),
+    ],
+)
+def test_two_codes_at_the_end_of_a_name_are_languages_if_they_are_known(
+    name: str, languages: tuple[str, str]
+) -> None:
+    assert find_named_languages(name) == find_named_languages(f"marian/{name}") == languages
+
+
+@pytest.mark.parametrize("form", ["ctranslate2", "huggingface"])
+def test_an_import_takes_the_languages_from_the_name_of_the_directory(
+    form: str, model: Model, tmp_path: Path
+) -> None:
+    theirs = exported(model, form, tmp_path)
+    (theirs / "headway.json").unlink()
+    if form == "huggingface":
+        about = json.loads((theirs / "tokenizer_config.json").read_text())
+        del about["source_lang"], about["target_lang"]
+        (theirs / "tokenizer_config.json").write_text(json.dumps(about))
+    wrong, right = theirs.rename(tmp_path / "nmt-new-big"), tmp_path / "nmt-en-nl"
+    for verb in (["info", str(wrong)], ["import", str(wrong), str(tmp_path / "out")]):
+        with pytest.raises(HeadwayError, match="nmt-new-big: names no languages"):
+            dispatch(verb)
+    wrong.rename(right)
+    assert dispatch(["info", str(right)]) == 0
+    assert dispatch(["import", str(right), str(tmp_path / "out")]) == 0
+    assert Translator.load(tmp_path / "out", "cpu").languages == ("en", "nl")
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from headway.parsing.bracketing import brackets, score_parse, score_parses
+from headway.parsing.bracketing import brackets, score_parse, score_parser, score_parses
 from headway.parsing.trees import parse_brackets, retag
 
 SLEEPS = "(ROOT (S (NP (PRP He)) (VP (VBZ sleeps)) (. .)))"
@@ -35,6 +35,9 @@ CASES = {
     ),
     "the topmost is not counted": ("(TOP (S (VB b)))", "(S (VB b))", (1, 1, 1)),
     "PRT is ADVP": ("(S (PRT (RP a)) (VB b))", "(S (ADVP (RP a)) (VB b))", (2, 2, 2)),
+    "a label of two names is neither": (
+        "(S (PRT|ADVP (RP a)) (VB b))", "(S (ADVP (RP a)) (VB b))", (1, 2, 2),
+    ),
     "functions do not count": ("(S (NP-SBJ (NN a)))", "(S (NP (NN a)))", (2, 2, 2)),
     "attachment": (
         "(S (VP (VB a) (NP (NP (NN b)) (PP (IN c) (NP (NN d))))))",
@@ -71,3 +74,29 @@ def test_different_words_are_an_error_and_punctuation_alone_is_skipped():
         str(retag(parse_brackets(SLEEPS), ["A", "B", "C"]))
         == "(ROOT (S (NP (A He)) (VP (B sleeps)) (C .)))"
     )
+
+
+# (gold, found, correct parts of speech, exact trees): a wrong one changes nothing else.
+PARSED = [
+    (SLEEPS, SLEEPS, 2, 1),
+    (SLEEPS, SLEEPS.replace("PRP", "."), 1, 1),  # makes a word punctuation
+    (SLEEPS, SLEEPS.replace("(. .)", "(NN .)"), 2, 1),  # makes punctuation a word
+    (SLEEPS, "(ROOT (S (NP (. He) (. sleeps)) (. .)))", 0, 0),  # has no words but punctuation
+]
+
+
+@pytest.mark.parametrize("rows", [*([row] for row in PARSED), PARSED])
+def test_every_word_of_the_treebank_counts_for_the_parts_of_speech_of_a_parser(rows):
+    gold, found = ([parse_brackets(row[side]) for row in rows] for side in (0, 1))
+    scores = score_parser(gold, found)
+    assert (scores.sentences, scores.errors, scores.empty) == (len(rows), 0, 0)
+    assert (scores.words, scores.tags) == (2 * len(rows), sum(row[2] for row in rows))
+    assert scores.tagging == pytest.approx(50 * sum(row[2] for row in rows) / len(rows))
+    assert scores.exact_match == pytest.approx(100 * sum(row[3] for row in rows) / len(rows))
+
+
+def test_a_treebank_of_punctuation_alone_has_no_score():
+    alone = [parse_brackets("(S (. .))")]
+    scores = score_parser(alone, [parse_brackets("(S (NP (NN .)))")])
+    assert (scores.empty, scores.words, scores.tags) == (1, 0, 0)
+    assert (scores.f1, scores.exact_match, scores.tagging) == (0, 0, 0)

@@ -13,12 +13,16 @@ from headway.errors import HeadwayError
 from headway.inference.directory import save_model
 from headway.model import Transformer
 from headway.paper.experiments.table4_treebank import make_treebank
+from headway.paper.running.treebank import bracket_scores
+from headway.parsing.bracketing import IGNORED
 from headway.parsing.linearization import NUMBERS, delinearize, linearize
 from headway.parsing.parser import Parser
 from headway.parsing.treebank import prepare_treebank
 from headway.parsing.trees import parse_brackets
 from headway.text.prepared import PreparedData
 from headway.text.tokenizer import Tokenizer
+
+FEW = ["--search.beam", "2", "--search.max-extra", "2", "--threads", "1"]
 
 
 @pytest.fixture(scope="module", params=[False, True], ids=["plain", "numbered"])
@@ -95,6 +99,32 @@ def test_a_sentence_has_the_same_parse_alone_and_in_a_batch(parser):
     for words, parse in zip(sentences, together, strict=True):
         assert loaded.parse([words]) == [parse]
         assert parse is None or parse.tree.words() == words
+
+
+def test_the_command_and_the_experiment_count_the_same_parts_of_speech(tmp_path, capsys, parser):
+    path, _, _ = parser
+    gold = make_treebank(60)[:8]
+    (tmp_path / "gold.tree").write_text("".join(f"{tree}\n" for tree in gold))
+    assert (
+        dispatch(["parse", str(path / "model"), "--gold", str(tmp_path / "gold.tree"), *FEW]) == 0
+    )
+    out, err = capsys.readouterr()
+    found = [parse_brackets(line) for line in out.splitlines()]
+    leaves = [zip(a.leaves(), b.leaves(), strict=True) for a, b in zip(gold, found, strict=True)]
+    right = [a.label == b.label for row in leaves for a, b in row if a.label not in IGNORED]
+    assert 0 < sum(right) < len(right)
+    expected = 100 * sum(right) / len(right)
+    assert f"of 8 sentences; exact 0.00 %, parts of speech {expected:.2f} %" in err
+    assert bracket_scores(gold, found)["tagging"] == pytest.approx(expected)
+
+
+def test_a_treebank_of_punctuation_alone_is_parsed_and_has_no_score(tmp_path, capsys, parser):
+    path, _, _ = parser
+    (tmp_path / "gold.tree").write_text("(S (. .))\n")
+    assert (
+        dispatch(["parse", str(path / "model"), "--gold", str(tmp_path / "gold.tree"), *FEW]) == 0
+    )
+    assert "of 0 sentences; exact 0.00 %, parts of speech 0.00 %" in capsys.readouterr().err
 
 
 @pytest.mark.slow

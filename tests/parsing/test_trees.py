@@ -45,12 +45,22 @@ def test_an_invalid_tree_is_rejected_with_file_and_line(tmp_path, text, message)
         read_treebank(tmp_path / "x.tree")
 
 
+def test_a_word_may_hold_a_no_break_space(tmp_path):
+    text = "(S (NP (CD 5\xa0000) (NNS\tcats)) (VP (VBP sleep)))"
+    (tmp_path / "x.tree").write_text(f"{text}\r\n", encoding="utf-8", newline="")
+    [found] = read_treebank(tmp_path / "x.tree")
+    assert found.words() == ["5\xa0000", "cats", "sleep"]
+    assert parse_brackets(str(found)) == found
+
+
 def test_simplify_removes_traces_functions_and_empty_constituents():
     found = simplify(
         parse_brackets("(S (NP-SBJ-1 (-LRB- -LRB-) (PRP He)) (VP=2 (VBZ is) (S (NP (-NONE- *)))))")
     )
     assert str(found) == "(S (NP (-LRB- -LRB-) (PRP He)) (VP (VBZ is)))"
     assert simplify(parse_brackets("(S (NP (-NONE- *)))")) is None
+    # evalb cuts a label at - and = alone.
+    assert str(simplify(parse_brackets("(S (ADVP|PRT-1 (RP up)))"))) == "(S (ADVP|PRT (RP up)))"
 
 
 def test_inner_constituents_have_two_words_or_more():

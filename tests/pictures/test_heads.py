@@ -19,7 +19,7 @@ from headway.pictures.labels import NAMES, word_groups
 from headway.pictures.occlusion import occlusion_links
 from headway.pictures.roles import Head, Tally, head_roles
 from headway.pictures.sentences import read_sentence
-from support.toy_models import sentences, translate_words
+from support.toy_models import sentences, translate_words, write_several
 
 SOURCES = sentences(5, 31)
 REFERENCES = [translate_words(text) for text in SOURCES]
@@ -127,6 +127,50 @@ def test_occlusion_finds_the_word_that_a_prediction_depends_on(
     for largest in (1, 1 << 24):  # all versions at once, or one by one
         monkeypatch.setattr("headway.pictures.occlusion.MOST_LOGITS", largest)
         assert occlusion_links(translator, sentence) == [(1, 0), (0, 1), (1, 2)]
+
+
+@pytest.fixture(scope="module")
+def to_french(tmp_path_factory: pytest.TempPathFactory) -> Translator:
+    """Return a translator whose sources begin with the symbol of the target language."""
+    path = write_several(tmp_path_factory.mktemp("several"))
+    return Translator.load(path, "cpu").to("fr", "en")
+
+
+def test_the_symbol_of_a_language_is_no_word_of_an_alignment(to_french: Translator) -> None:
+    source, target, links = "the cat sees", "der Hund läuft", [(0, 0), (2, 1), (1, 2)]
+    words = sentence_maps(to_french, source, target).words().maps["cross"]
+    assert words.keys == [" >>fr<<", " the", " cat", " sees", "</s>"]
+    picked = words.weights.argmax(-1)
+    for head in head_roles(to_french, [source], [target], [links]):
+        if head.kind == "cross":
+            right = [picked[head.layer, head.head, t] == s + 1 for s, t in links]
+            assert head.aligns == pytest.approx(np.mean(right))
+    # A head that picks the symbol alone picks no word.
+    assert any((row == 0).any() for row in picked.reshape(-1, picked.shape[-1]))
+    with pytest.raises(HeadwayError, match="words that the sentences lack"):
+        head_roles(to_french, [source], [target], [[(3, 0)]])
+
+
+def test_occlusion_hides_no_symbol_of_a_language(
+    to_french: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first target word depends on the second source word, and the second on the symbol."""
+    sentence = read_sentence(to_french, "the cat sees", "der Hund")
+    tokenizer = to_french.tokenizer
+    symbol, _, cat, *_ = word_groups(sentence.labels["cross"][1])
+    targets = word_groups(sentence.labels["cross"][0])[:-1]
+
+    class Reader(torch.nn.Module):
+        def forward(self, source_BS: torch.Tensor, target_BT: torch.Tensor) -> torch.Tensor:
+            logits = torch.zeros(*target_BT.shape, tokenizer.target_vocab_size)
+            for source, target in ((cat, targets[0]), (symbol, targets[1])):
+                there = source_BS[:, source[-1]] != tokenizer.source_pad
+                for t in target:
+                    logits[there, t] += 9 * torch.eye(len(logits[0, 0]))[target_BT[there, t]]
+            return logits
+
+    monkeypatch.setattr(to_french, "model", Reader())
+    assert occlusion_links(to_french, sentence) == [(1, 0)]
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])

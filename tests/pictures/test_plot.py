@@ -105,6 +105,18 @@ def test_the_figure_has_every_series_of_every_run(tmp_path: Path, suffix: str) -
 
 
 @pytest.mark.slow
+def test_the_legend_has_the_name_of_every_run_as_it_is(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    names = ["_run", "a$b$c", r"x$\foo$", "plain"]
+    plot([Curves(write_run(tmp_path / name, 9)) for name in names], tmp_path / "a.svg")
+    root = ElementTree.fromstring((tmp_path / "a.svg").read_text(encoding="utf-8"))
+    texts = [element.text or "" for element in root.iter()]
+    for name in names:
+        assert f"{name}: 9 steps, best BLEU 77.00" in texts
+    assert texts.count("average of checkpoints") == 1
+
+
+@pytest.mark.slow
 def test_the_command_writes_the_figure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

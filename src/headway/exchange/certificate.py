@@ -2,7 +2,8 @@
 
 Both programs translate the same lines greedily, and both compute the log-probability of each token of
 Headway's translations. At float32 the translations must be the same, and the log-probabilities may
-differ by `tolerance`. Rounding changes translations; what it may change is the mean of the differences.
+differ by `tolerance`. A rounded export may translate differently; only the mean of its differences has a
+limit.
 """
 
 import importlib.metadata

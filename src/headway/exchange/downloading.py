@@ -11,14 +11,14 @@ from headway.exchange.json_file import read_optional_json_object
 from headway.exchange.recognizing import is_foreign, recognize_format
 from headway.files import cache_directory, hash_file
 
-CACHE_VERSION = 1  # part of the name of a cached import; increase it if imports change
+CACHE_VERSION = 2  # part of the name of a cached import; increase it if imports change
 
 
 def download_and_import(word: str | Path, notify: hub.Notify = hub.log_notice) -> Path:
     """Return a directory of a Headway model for a path or a name, whoever made the model.
 
-    Marian, CTranslate2 and Argos models are imported once, under ``models/`` in the cache: a model of
-    the hub again if its commit changes, and one on disk if its path or files change.
+    Marian, CTranslate2 and Argos models are imported once, under ``models/`` in the cache. A model of the
+    hub is imported again when its commit changes; a model on disk, when its path or a file changes.
 
     Args:
         word: A path, or ``[hf:]ORGANIZATION/NAME[@REVISION]``.

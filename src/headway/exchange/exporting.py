@@ -72,11 +72,14 @@ def export_model(
         licence: An SPDX name for the card, such as ``cc-by-4.0``.
 
     Raises:
-        HeadwayError: If the format cannot express the model, or has no such precision.
+        HeadwayError: If the format cannot express the model or has no such precision, or if all lines
+            are blank.
     """
     out, writer = Path(out), check_request(to, out, precision, licence)
     if references and len(references) != len(lines):
         raise HeadwayError(f"{len(lines)} lines, but {len(references)} references")
+    if lines and not any(map(str.strip, lines)):
+        raise HeadwayError("no text to compare on: all lines are blank")
     reasons = writer.find_refusals(model.config.model)
     if reasons:
         raise HeadwayError("\n".join(f"{to} cannot express model.{reason}" for reason in reasons))
@@ -99,7 +102,7 @@ def export_model(
 def make_card(model: Model, licence: str, facts: str) -> str:
     """Return the model's own card, with a license in its head and the facts of an export at its end."""
     own = model.path / CARD
-    text = own.read_text(encoding="utf-8") if own.is_file() else ""
+    text = own.read_text("utf-8", "replace") if own.is_file() else ""
     return f"{complete_card(text, list_codes(model.pairs) or model.languages, licence).rstrip()}\n\n{facts}\n"
 
 

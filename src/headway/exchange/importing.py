@@ -2,7 +2,6 @@
 
 import contextlib
 import hashlib
-import re
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +11,7 @@ from headway.errors import HeadwayError
 from headway.exchange.argos.package import unpack
 from headway.exchange.exporting import CARD
 from headway.exchange.formats import read_foreign_model
+from headway.exchange.named_languages import find_named_languages
 from headway.exchange.output import create_atomically
 from headway.exchange.placeholders import UNKNOWN_LANGUAGE
 from headway.inference.directory import Model, save_model
@@ -20,7 +20,6 @@ from headway.text.language_pairs import Languages, list_pairs, name_pair, normal
 
 MAX_LISTED_FILES = 50
 MAX_CARD_BYTES = 1 << 20
-LANGUAGE_PAIR = re.compile(r"[-_.]([a-z]{2,3})-([a-z]{2,3})$")  # opus-mt-en-de
 
 
 def import_model(
@@ -35,7 +34,8 @@ def import_model(
         path: Its file or directory.
         out: A path that does not exist yet; the directory appears complete or not at all.
         languages: Codes of source and target, instead of those that the model names.
-        name: Its name; if the model names no languages, two codes at the end of the name count.
+        name: Its name, by default that of ``path``; if the model names no languages, two codes at the end of
+            the name count.
 
     Returns:
         The format, and the model.
@@ -47,7 +47,9 @@ def import_model(
     path, out = Path(path), Path(out)
     with create_atomically(out) as temporary:
         format_name, model = read_foreign_model(path)
-        languages = languages or _find_languages(model, name)
+        languages = languages or model.languages
+        if UNKNOWN_LANGUAGE in languages:
+            languages = find_named_languages(name or path.resolve().name)
         if UNKNOWN_LANGUAGE in languages:
             raise HeadwayError(
                 f"{name or path}: names no languages: headway import with --languages SOURCE TARGET"
@@ -70,13 +72,6 @@ def import_model(
             model.origin,
         )
     return format_name, model
-
-
-def _find_languages(model: Model, name: str) -> tuple[str, str]:
-    pair = LANGUAGE_PAIR.search(name)
-    if UNKNOWN_LANGUAGE in model.languages and pair:
-        return pair[1], pair[2]
-    return model.languages
 
 
 def _find_pair(pairs: tuple[Languages, ...], wanted: Languages, name: str) -> Languages:

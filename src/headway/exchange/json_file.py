@@ -14,8 +14,8 @@ def read_json(file: Path, max_bytes: int = MAX_JSON_BYTES) -> Any:
     """Read a JSON file.
 
     Raises:
-        HeadwayError: If the file is missing, larger than ``max_bytes``, has too many values, or is
-            not JSON.
+        HeadwayError: If the file is missing, larger than ``max_bytes``, has too many values, is not
+            JSON, or holds half a character, which JSON can express and UTF-8 cannot.
     """
     if not file.is_file():
         raise HeadwayError(f"{file.parent}: no {file.name}")
@@ -25,9 +25,13 @@ def read_json(file: Path, max_bytes: int = MAX_JSON_BYTES) -> Any:
     if content.count(b",") > MAX_COMMAS:
         raise HeadwayError(f"{file}: has more than {MAX_COMMAS:,} values")
     try:
-        return json.loads(content.decode("utf-8"))
+        value = json.loads(content.decode("utf-8"))
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise HeadwayError(f"{file}: holds half a character, which UTF-8 cannot express") from None
     except (ValueError, RecursionError) as error:
         raise HeadwayError(f"{file}: not JSON: {str(error).splitlines()[0]}") from None
+    return value
 
 
 def read_json_object(file: Path, max_bytes: int = MAX_JSON_BYTES) -> dict[str, Any]:

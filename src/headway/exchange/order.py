@@ -1,6 +1,10 @@
 """The entries of a foreign vocabulary in Headway's order."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+
+from headway.errors import HeadwayError
+from headway.text.sentencepiece_file import SentencePieceFile
 
 ADDED = -1  # the row of an entry that the original does not have
 
@@ -16,3 +20,20 @@ class Order:
 
     names: list[str]
     rows: list[int]
+
+
+def check_pieces(file: SentencePieceFile, entries: Iterable[str]) -> None:
+    """Check that a sentencepiece model is that of a vocabulary, and not, say, of another language.
+
+    A vocabulary may lack pieces, and it may have the pieces of two models. So one of the two must have half
+    of the other. Names such as ``<unk>`` and ``<0x0A>`` do not count, because most models have them.
+
+    Raises:
+        HeadwayError: If they have less in common.
+    """
+    own, known = (
+        {name for name in names if not (name.startswith("<") and name.endswith(">"))}
+        for names in (file.pieces, entries)
+    )
+    if len(own & known) < min(len(own), len(known)) / 2:
+        raise HeadwayError(f"{file.path}: its pieces are not those of the vocabulary")

@@ -1,4 +1,4 @@
-"""``headway.json``: what an export of Headway holds for an import by Headway, and no other program reads."""
+"""``headway.json``: settings that only Headway reads, when it imports its own export."""
 
 from dataclasses import replace
 from pathlib import Path

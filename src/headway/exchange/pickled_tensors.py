@@ -77,7 +77,7 @@ def _check_archive(file: Path) -> None:
             if sum(entry.file_size for entry in entries) > file.stat().st_size:
                 raise HeadwayError(f"{file}: its parts overlap")
             for entry in entries:
-                if entry.filename.endswith(".pkl"):
+                if entry.filename.lower().endswith(".pkl"):  # torch ignores the case of a name
                     with archive.open(entry) as opened:
                         _check_pickles(file, opened.read(MAX_PICKLE_BYTES), 1)
     except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, RuntimeError) as error:

@@ -30,7 +30,7 @@ class _BoundedFile(io.FileIO):
 def check_list_of_entries(file: Path) -> None:
     """Check the size of an archive's list of entries.
 
-    `zipfile` itself looks for the list here, because another way to find it could be led to another list.
+    `zipfile` itself looks for the list, because a parser of our own might find another list than `zipfile` does.
 
     Raises:
         HeadwayError: If no package of a model has so many entries.

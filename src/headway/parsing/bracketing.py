@@ -6,17 +6,17 @@ The rules are those of evalb with the usual parameters of Collins:
   each count.
 * Traces and punctuation are removed before words are counted. A constituent that is then empty is no
   bracket, and neither is the root.
-* Functions after ``-`` or ``=`` are ignored. ADVP and PRT are the same label.
+* Functions after ``-`` or ``=`` are ignored. ADVP and PRT are the same label, but ``ADVP|PRT`` is another.
 * A sentence whose words differ from those of the treebank is an error and is left out.
 
 Paper: section 6.3, Table 4.
 """
 
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
-from headway.parsing.trees import ROOTS, TRACE, Tree, remove_function
+from headway.parsing.trees import ROOTS, TRACE, Tree, remove_function, retag
 
 # Parts of speech that are removed, and labels that are no brackets; evalb has one list for both.
 IGNORED = ROOTS | {TRACE, ",", ":", "``", "''", "."}
@@ -36,7 +36,7 @@ class BracketScores:
         sentences: Sentences that were compared.
         exact: Compared sentences whose brackets are all the same.
         errors: Sentences left out because their words differ.
-        empty: Sentences left out because they hold only punctuation.
+        empty: Sentences left out because their parses hold only punctuation.
         words: Words compared, without punctuation.
         tags: Compared words with the same part of speech.
     """
@@ -73,6 +73,11 @@ class BracketScores:
         return 200 * self.matched / both if both else 0.0
 
     @property
+    def exact_match(self) -> float:
+        """Percentage of the compared sentences whose brackets are all the same, 0 to 100."""
+        return 100 * self.exact / self.sentences if self.sentences else 0.0
+
+    @property
     def tagging(self) -> float:
         """Percentage of correct parts of speech, 0 to 100."""
         return 100 * self.tags / self.words if self.words else 0.0
@@ -102,6 +107,23 @@ def score_parse(gold: Tree, found: Tree) -> BracketScores:
 def score_parses(gold: Iterable[Tree], found: Iterable[Tree]) -> BracketScores:
     """Compare parses with the trees of a treebank; return the sums over all sentences."""
     return sum((score_parse(a, b) for a, b in zip(gold, found, strict=True)), BracketScores())
+
+
+def score_parser(gold: Sequence[Tree], found: Sequence[Tree]) -> BracketScores:
+    """Compare the parses that a parser made of the words of a treebank; return the sums over all sentences.
+
+    The treebank's parts of speech decide which words are punctuation. Those of the parser count only as
+    `BracketScores.tags`: a wrong one changes no bracket, and leaves no sentence out.
+    """
+    labels = [[leaf.label for leaf in tree.leaves()] for tree in gold]
+    scores = score_parses(gold, map(retag, found, labels))
+    right = sum(
+        label == leaf.label
+        for row, parse in zip(labels, found, strict=True)
+        for label, leaf in zip(row, parse.leaves(), strict=True)
+        if label not in IGNORED
+    )
+    return replace(scores, tags=right)
 
 
 def brackets(tree: Tree) -> list[Bracket]:

@@ -10,6 +10,7 @@ from headway.text.lines import read_lines
 
 TRACE = "-NONE-"  # part of speech of an element that is not pronounced
 ROOTS = frozenset({"ROOT", "TOP", "S1"})  # labels that treebanks put around a whole sentence
+SPACE = r" \t\r\n"  # separates words; a no-break space is a part of one, as in a number
 MAX_DEPTH = 200  # no real sentence nests this deep; the limit also bounds recursion
 
 
@@ -56,7 +57,7 @@ def parse_brackets(text: str, where: str = "tree") -> Tree:
     Raises:
         HeadwayError: If the text is not exactly one tree.
     """
-    tokens = re.findall(r"[()]|[^()\s]+", text)
+    tokens = re.findall(rf"[()]|[^(){SPACE}]+", text)
     stack: list[tuple[str, list[Tree], list[str]]] = []
     root: Tree | None = None
     position = 0
@@ -122,8 +123,8 @@ def simplify(tree: Tree) -> Tree | None:
 
 
 def remove_function(label: str) -> str:
-    """Cut a label at its first ``-``, ``=`` or ``|``, except at its first character (``-LRB-``)."""
-    return re.split(r"(?<!^)[-=|]", label, maxsplit=1)[0]
+    """Cut a label at its first ``-`` or ``=``; the first character always stays."""
+    return re.split(r"(?<!^)[-=]", label, maxsplit=1)[0]
 
 
 def inner_constituents(tree: Tree) -> Iterator[Tree]:

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterable
 
+from headway.parsing.trees import SPACE
+
 ESCAPED_BRACKETS = {"(": "-LRB-", ")": "-RRB-"}  # as treebanks write them
 
 
@@ -24,6 +26,11 @@ def tokenize_english(sentence: str) -> list[str]:
                 words[index : index + 1] = [words[index][:-1], "."]
             break
     return escape_brackets(words)
+
+
+def split_words(sentence: str) -> list[str]:
+    """Split a tokenized sentence where trees are split, and escape its brackets."""
+    return escape_brackets(re.findall(f"[^{SPACE}]+", sentence))
 
 
 def escape_brackets(words: Iterable[str]) -> list[str]:

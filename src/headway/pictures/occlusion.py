@@ -39,6 +39,8 @@ def occlusion_links(translator: "Translator", sentence: Sentence) -> list[tuple[
         [group for group in word_groups(labels) if labels[group[0]] not in CONTROL]
         for labels in (keys, queries)
     )
+    if translator.tokenizer.target_language:
+        del sources[0]  # its symbol, which is no word of the source
     if not sources or not targets:
         return []
     whole = sentence.batch.source

@@ -87,11 +87,18 @@ def _columns(points: Points) -> tuple[list[float], list[float]]:
 def _draw_legend(axes: "Axes", runs: Sequence[Curves]) -> None:
     """Draw the legend in the sixth field: the name and the best BLEU of each run."""
     axes.set_axis_off()
+    handles, labels = [], []
     for number, (run, name) in enumerate(zip(runs, label_runs(runs), strict=True)):
         found = [bleu for _, bleu in run.points["bleu"] + run.averaged["bleu"]]
         best = f", best BLEU {max(found):.2f}" if found else ""
-        label = f"{name}: {run.step:,} steps{best}"
-        axes.plot([], [], label=label, color=head_color(number), linestyle=_line_style(number))
+        labels.append(f"{name}: {run.step:,} steps{best}")
+        handles += axes.plot([], [], color=head_color(number), linestyle=_line_style(number))
     if any(any(run.averaged.values()) for run in runs):
-        axes.plot([], [], "*", markersize=10, color="#444444", label="average of checkpoints")
-    axes.legend(loc="center left", frameon=False, fontsize=10, handlelength=3)
+        labels.append("average of checkpoints")
+        handles += axes.plot([], [], "*", markersize=10, color="#444444")
+    # The name of a run may begin with _, which hides the label of a curve, and $ in it is no formula.
+    legend = axes.legend(
+        handles, labels, loc="center left", frameon=False, fontsize=10, handlelength=3
+    )
+    for text in legend.get_texts():
+        text.set_parse_math(False)

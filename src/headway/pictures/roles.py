@@ -97,6 +97,8 @@ def head_roles(
         HeadwayError: If there are no pairs, or one is too long.
     """
     tallies: dict[str, Tally] = {}
+    # The symbol of the target language stands before the words of the source.
+    words_before = 1 if translator.tokenizer.target_language else 0
     for number, (source, reference) in enumerate(zip(sources, references, strict=True)):
         if not source.strip() or not reference.strip():
             continue
@@ -111,7 +113,7 @@ def head_roles(
                     if alignments is None
                     else alignments[number]
                 )
-                tally.add_alignment(maps, links)
+                tally.add_alignment(maps, [(words_before + s, t) for s, t in links])
     if not tallies:
         raise HeadwayError("no sentence pairs to measure: source and reference are empty")
     return [head for tally in tallies.values() for head in tally.heads()]
@@ -149,7 +151,12 @@ class Tally:
         self.possible["queries"] += queries - first
 
     def add_alignment(self, maps: AttentionMaps, links: Links) -> None:
-        """Count the target words for which each head picks an aligned source word."""
+        """Count the target words for which each head picks an aligned source word.
+
+        Args:
+            maps: The maps of the sentence.
+            links: Pairs (word of the source, word of the target) of these maps, from 0.
+        """
         words = maps.maps["cross"].words()
         sources: dict[int, set[int]] = {}
         for source, target in links:

@@ -76,7 +76,6 @@ def run(args: argparse.Namespace) -> int:
         raise HeadwayError(f"{args.lines}: no text to compare on")
     set_threads(args.threads)
 
-    from headway.exchange.certificate import MAX_LINES
     from headway.exchange.exporting import CERTIFICATE, export_model
     from headway.inference import load_model
     from headway.text.groups import require_pair
@@ -91,8 +90,8 @@ def run(args: argparse.Namespace) -> int:
         args.to,
         args.out,
         args.precision,
-        lines=lines[:MAX_LINES],
-        references=references[:MAX_LINES],
+        lines=lines,
+        references=references,
         verify=not args.no_verify,
         licence=args.licence,
     )

@@ -44,11 +44,10 @@ def run(args: argparse.Namespace) -> None:
     from headway.cli.standard_input import read_input
     from headway.config import Config, merge_overrides
     from headway.errors import HeadwayError
-    from headway.parsing.bracketing import score_parses
+    from headway.parsing.bracketing import score_parser
     from headway.parsing.parser import PAPER, Parser
     from headway.parsing.treebank import read_treebank
-    from headway.parsing.trees import retag
-    from headway.parsing.words import escape_brackets, tokenize_english
+    from headway.parsing.words import split_words, tokenize_english
 
     try:
         search = merge_overrides(Config(search=PAPER), args.overrides).search
@@ -59,8 +58,8 @@ def run(args: argparse.Namespace) -> None:
     parser = Parser.load(args.model, search)
     if not args.gold:
         for lines in read_input("parse"):
-            split = str.split if args.words else tokenize_english
-            _print(parser.parse([escape_brackets(split(line)) for line in lines]), args.json)
+            split = split_words if args.words else tokenize_english
+            _print(parser.parse([split(line) for line in lines]), args.json)
         return
     sentences = [tree.words() for tree in gold]
     parses: list[Parse | None] = []
@@ -70,15 +69,11 @@ def run(args: argparse.Namespace) -> None:
             parses += parser.parse(some)
             _print(parses[start:], args.json)
             progress.update(len(parses), sum(map(len, some)))
-    # Punctuation does not count, and the treebank's tags decide which words are punctuation.
-    tags = [[leaf.label for leaf in tree.leaves()] for tree in gold]
-    trees = [parse.tree for parse in parses if parse is not None]
-    scores = score_parses(gold, map(retag, trees, tags))
-    tagging = score_parses(gold, trees).tagging
+    scores = score_parser(gold, [parse.tree for parse in parses if parse is not None])
     print(
         f"F1 {scores.f1:.2f} (precision {scores.precision:.2f}, recall {scores.recall:.2f}) of"
-        f" {scores.sentences} sentences; exact {100 * scores.exact / scores.sentences:.2f} %,"
-        f" parts of speech {tagging:.2f} %; evalb's rules, beam {search.beam},"
+        f" {scores.sentences} sentences; exact {scores.exact_match:.2f} %,"
+        f" parts of speech {scores.tagging:.2f} %; evalb's rules, beam {search.beam},"
         f" alpha {search.alpha}, trees of at most {search.max_extra} tokens more than the source",
         file=sys.stderr,
     )

@@ -6,6 +6,7 @@ The directory holds ``metadata.json``, ``model/`` (of CTranslate2), ``sentencepi
 
 import stat
 import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -94,7 +95,9 @@ def unpack(package: Path, out: Path, files: Mapping[str, int] = MAX_BYTES) -> Pa
                 raise HeadwayError(f"{package}: holds a bpe.model, not a sentencepiece.model")
     except HeadwayError:
         raise
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError) as error:
+    except (
+        zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError, zlib.error,
+    ) as error:  # fmt: skip
         raise HeadwayError(f"{package}: damaged, or no Argos package: {error}") from None
     return out
 
@@ -105,6 +108,8 @@ def _extract(
     name = repr(entry.filename[:80])
     if stat.S_IFMT(entry.external_attr >> 16) not in (0, stat.S_IFREG):
         raise HeadwayError(f"{package}: {name} is a link, or no file")
+    if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise HeadwayError(f"{package}: {name} is compressed in another way than packages are")
     if entry.file_size > min(limit, MAX_RATIO * max(entry.compress_size, 1) + CHUNK_BYTES):
         raise HeadwayError(f"{package}: {name} of {entry.file_size} bytes is too large")
     out.parent.mkdir(parents=True, exist_ok=True)

@@ -22,7 +22,7 @@ def read(path: Path) -> Model:
     with tempfile.TemporaryDirectory() as temporary:
         try:
             return _read_folder(unpack(path, Path(temporary)), path)
-        except HeadwayError as error:  # who knows the package, and not where it was unpacked
+        except HeadwayError as error:  # the user knows the package, not the temporary directory
             raise HeadwayError(str(error).replace(f"{temporary}/", f"{path}: ")) from None
 
 

@@ -19,7 +19,7 @@ from headway.exchange.ctranslate2.entries import (
 from headway.exchange.ctranslate2.layers import convert_variables
 from headway.exchange.imported_transformer import build_transformer
 from headway.exchange.json_file import read_json_object
-from headway.exchange.order import ADDED, Order
+from headway.exchange.order import ADDED, Order, check_pieces
 from headway.exchange.own_settings import read_own_settings, restore_settings
 from headway.exchange.placeholders import UNKNOWN_LANGUAGE
 from headway.inference.directory import MAX_CONFIG_BYTES, Model
@@ -113,6 +113,11 @@ def _make_tokenizer(
     directory: Path, orders: tuple[Order, Order], shape: ModelConfig
 ) -> tuple[Tokenizer, TextConfig]:
     files = [SentencePieceFile(path) for path in _find_sentencepiece(directory)]
+    entries = [order.names for order in orders]
+    if len(files) == 1:
+        entries = [[*entries[0], *entries[1]]]
+    for file, names in zip(files, entries, strict=True):
+        check_pieces(file, names)
     models = [_reorder(file, order) for file, order in zip(files, orders, strict=False)]
     if len(files) == 1 and orders[0].names != orders[1].names:
         models.append(files[0].reordered(orders[1].names))
@@ -120,11 +125,8 @@ def _make_tokenizer(
         tokenizer = Tokenizer(*models)
     except RuntimeError:
         raise HeadwayError(f"{files[0].path}: not a sentencepiece model, or damaged") from None
-    sizes = tokenizer.source_vocab_size, tokenizer.target_vocab_size
-    if sizes != (shape.source_vocab_size, shape.target_vocab_size):
-        raise HeadwayError(f"{files[0].path}: its pieces are not those of the vocabulary")
     text = TextConfig(
-        vocab_size=sizes[1],
+        vocab_size=tokenizer.target_vocab_size,
         joint_vocab=tokenizer.joint,
         subwords=files[-1].algorithm,
         max_tokens=min(256, shape.max_positions),

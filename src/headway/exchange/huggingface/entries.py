@@ -7,7 +7,7 @@ from typing import Any
 from headway.config.text import Subwords
 from headway.errors import HeadwayError
 from headway.exchange.json_file import read_json_object
-from headway.exchange.order import Order
+from headway.exchange.order import Order, check_pieces
 from headway.text.sentencepiece_file import SentencePieceFile
 from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import PAD
@@ -96,15 +96,11 @@ def make_tokenizer(path: Path, orders: tuple[Order, Order]) -> tuple[Tokenizer, 
 
 def _reorder(file: SentencePieceFile, order: Order) -> bytes:
     """Return the sentencepiece model with its pieces in another order."""
+    check_pieces(file, order.names)
     model = file.reordered(order.names)
     try:
-        tokenizer = Tokenizer(model)
-        # The id of <pad> follows the entries only if sentencepiece accepts all of them.
-        is_complete = tokenizer.source_vocab_size == len(order.names)
-        is_complete = is_complete and tokenizer.encode_source([""]) == [[Tokenizer.eos]]
+        Tokenizer(model).encode_source([""])
     except (ValueError, RuntimeError, IndexError) as error:
         reason = str(error).splitlines()[0] if str(error) else "damaged"
         raise HeadwayError(f"{file.path}: not a sentencepiece model: {reason}") from None
-    if not is_complete:
-        raise HeadwayError(f"{file.path}: not a sentencepiece model of the vocabulary beside it")
     return model

@@ -60,5 +60,5 @@ def read(path: Path) -> Model:
     if stored:
         languages, pairs, origin = stored.languages, stored.pairs, stored.origin
     else:
-        languages, pairs, origin = find_languages(path, settings, about), (), "Marian"
+        languages, pairs, origin = find_languages(settings, about), (), "Marian"
     return Model(transformer, tokenizer, config, languages, path, pairs, origin)

@@ -1,6 +1,5 @@
 """The settings of a Marian directory: ``config.json`` and the files beside it, as Headway's settings."""
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -9,7 +8,7 @@ from headway.config import ModelConfig, SearchConfig
 from headway.config.model import LARGEST, MAX_LAYERS, Activation
 from headway.errors import HeadwayError
 from headway.exchange.json_file import read_optional_json_object
-from headway.exchange.placeholders import UNKNOWN_LANGUAGE
+from headway.exchange.named_languages import find_named_languages
 from headway.text.languages import CODE
 
 ACTIVATIONS: dict[str, Activation] = {
@@ -19,7 +18,6 @@ ACTIVATIONS: dict[str, Activation] = {
     "silu": "swish",
 }
 MAX_BEAM = 64  # that of SearchConfig in a file
-LANGUAGE_PAIR = re.compile(r"(?:opus-mt-(?:\w+-)*?|marian/)([a-z]{2,3})-([a-z]{2,3})$")
 
 
 class MarianSettings:
@@ -131,20 +129,14 @@ def read_search(path: Path, settings: MarianSettings) -> SearchConfig:
     return SearchConfig()
 
 
-def find_languages(
-    path: Path, settings: MarianSettings, tokenizer: Mapping[str, Any]
-) -> tuple[str, str]:
-    """Return the languages of source and target that a directory names.
+def find_languages(settings: MarianSettings, tokenizer: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the languages of source and target that the files of a directory name.
 
     Args:
-        path: The directory; its name may end in two codes.
-        settings: Its config.json, which may hold the model's name.
+        settings: The content of config.json, which may hold the model's name.
         tokenizer: The content of tokenizer_config.json.
     """
     codes = tokenizer.get("source_lang"), tokenizer.get("target_lang")
     if all(isinstance(code, str) and CODE.fullmatch(code) for code in codes):
         return cast("tuple[str, str]", codes)
-    for name in (settings.values.get("_name_or_path"), path.resolve().name):
-        if isinstance(name, str) and (match := LANGUAGE_PAIR.search(name)):
-            return match[1], match[2]
-    return UNKNOWN_LANGUAGE, UNKNOWN_LANGUAGE
+    return find_named_languages(str(settings.values.get("_name_or_path", "")))

@@ -2,17 +2,17 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from headway.config import Config, TextConfig
 from headway.model import Network, Transformer
 from headway.paper.running.task import data_key
-from headway.parsing.bracketing import score_parses
+from headway.parsing.bracketing import score_parser
 from headway.parsing.parser import Parser
 from headway.parsing.treebank import prepare_treebank, read_treebank
-from headway.parsing.trees import Tree, retag
+from headway.parsing.trees import Tree
 from headway.text.prepared import PreparedData
 from headway.training.storage.checkpoint import replace_file
 
@@ -71,19 +71,18 @@ class Treebank:
 
 
 def bracket_scores(gold: Sequence[Tree], found: Sequence[Tree]) -> dict[str, float]:
-    """Score trees: brackets with the treebank's parts of speech, and parts of speech as found.
+    """Score trees by `score_parser`.
 
     Returns:
         ``f1``, ``precision``, ``recall``, ``exact`` and ``tagging``, 0 to 100, and ``whole``, the number
         of trees that have their sentence's words.
     """
-    tags = [[leaf.label for leaf in tree.leaves()] for tree in gold]
-    brackets = score_parses(gold, list(map(retag, found, tags)))
+    scores = score_parser(gold, found)
     return {
-        "f1": brackets.f1,
-        "precision": brackets.precision,
-        "recall": brackets.recall,
-        "exact": 100 * brackets.exact / max(1, brackets.sentences),
-        "tagging": replace(brackets, tags=score_parses(gold, found).tags).tagging,
-        "whole": brackets.sentences + brackets.empty,
+        "f1": scores.f1,
+        "precision": scores.precision,
+        "recall": scores.recall,
+        "exact": scores.exact_match,
+        "tagging": scores.tagging,
+        "whole": scores.sentences + scores.empty,
     }
