@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import json
 import logging
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -18,12 +19,15 @@ from starlette.testclient import TestClient
 
 from headway import __version__
 from headway.config import Config, ServerConfig, load
+from headway.documents.kept_marks import KeptMarks
 from headway.errors import HeadwayError
 from headway.pictures.maps import AttentionMaps
 from headway.serving.app import make_app
+from headway.serving.clients import Clients
 from headway.serving.environment import read_variables
 from headway.serving.glossaries import Glossaries
 from headway.serving.keys import Keys
+from headway.serving.markup_translation import translate_pages
 from headway.serving.models import Models, load_models
 from headway.serving.page import page_files
 from headway.serving.rejection import Rejection
@@ -367,6 +371,137 @@ def test_pages_of_other_sites_get_nothing_of_deepls_addresses(
     answer = client.request(method, path, headers={"Origin": "https://other.example"})
     assert not [name for name in answer.headers if name.startswith("access-control-")]
     assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+OTHER, NAME = "https://other.example", "translate.example:8080"
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Origin": OTHER}, 403),
+        ({"Origin": OTHER, "Sec-Fetch-Site": "cross-site"}, 403),
+        ({"Origin": f"http://sub.{NAME}", "Sec-Fetch-Site": "same-site"}, 403),
+        ({"Origin": "null"}, 403),  # a frame without an origin
+        ({"Sec-Fetch-Site": "cross-site"}, 403),
+        ({"Origin": f"http://{NAME}"}, 201),
+        ({"Origin": f"http://{NAME}", "Sec-Fetch-Site": "same-origin"}, 201),
+        ({"Origin": "https://proxy.example", "Sec-Fetch-Site": "same-origin"}, 201),
+        ({"Origin": "chrome-extension://abc", "Sec-Fetch-Site": "cross-site"}, 201),
+        ({"Sec-Fetch-Site": "none"}, 201),
+        ({}, 201),
+    ],
+)
+def test_pages_of_other_sites_make_no_glossary(
+    models: Models, headers: dict[str, str], status: int
+) -> None:
+    fields = {"name": "x", "source_lang": "en", "target_lang": "de", "entries": "a\tb"}
+    with started(models) as client:
+        answer = client.post("/v2/glossaries", data=fields, headers={"Host": NAME, **headers})
+        assert answer.status_code == status
+        assert len(client.get("/v2/glossaries").json()["glossaries"]) == (status == 201)
+        text = {"q": "the cat", "source": "en", "target": "de"}
+        assert client.post("/translate", data=text, headers=headers).is_success
+
+
+@pytest.mark.parametrize(
+    ("address", "host", "settings", "status"),
+    [
+        ("127.0.0.1", "other.example:5000", {}, 403),
+        ("::1", "127.0.0.1.other.example", {}, 403),
+        ("127.0.0.1", "localhost:5000", {}, 200),
+        ("127.0.0.1", "127.0.0.1", {}, 200),
+        ("::1", "[::1]:5000", {}, 200),
+        ("0.0.0.0", "translate.example", {}, 200),
+        ("127.0.0.1", "translate.example", {"trusted_proxies": "127.0.0.1"}, 200),
+    ],
+)
+def test_a_server_of_this_machine_alone_has_no_foreign_name(
+    models: Models, address: str, host: str, settings: dict[str, str], status: int
+) -> None:
+    app = make_app(Server(models, ServerConfig(**settings)))  # type: ignore[arg-type]
+    base = f"http://[{address}]" if ":" in address else f"http://{address}"
+    with TestClient(app, base_url=base) as client:
+        answer = client.get("/v2/glossaries", headers={"Host": host})
+        assert answer.status_code == status
+        assert client.get("/languages", headers={"Host": host}).status_code == 200
+
+
+def test_a_server_with_keys_may_have_any_name(models: Models, tmp_path: Path) -> None:
+    (tmp_path / "keys").write_text("right\n")
+    app = make_app(Server(models, keys=Keys(tmp_path / "keys")))
+    with TestClient(app, base_url="http://127.0.0.1") as client:
+        headers = {"Host": "other.example", "Authorization": "Bearer right"}
+        assert client.get("/v2/glossaries", headers=headers).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_same"),
+    [
+        ("2001:db8:0:1::1", "2001:db8:0:1:ffff::2", True),
+        ("2001:db8:0:1::1", "2001:db8:0:2::1", False),
+        ("::ffff:192.0.2.1", "192.0.2.1", True),
+        ("::ffff:192.0.2.1", "::ffff:192.0.2.2", False),
+        ("192.0.2.1", "192.0.2.2", False),
+        ("a name", "another", False),
+    ],
+)
+def test_a_client_has_a_network_of_ipv6(first: str, second: str, is_same: bool) -> None:
+    scopes = [{"type": "http", "headers": [], "client": (host, 1)} for host in (first, second)]
+    names = {Clients(None).identify(Request(scope), {}) for scope in scopes}
+    assert len(names) == (1 if is_same else 2)
+
+
+def test_the_specification_is_made_once_for_the_same_models(
+    models: Models, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = []
+
+    def counted(server: Server) -> dict[str, Any]:
+        made.append(server.models)
+        return describe(server)
+
+    monkeypatch.setattr("headway.serving.routes.describe", counted)
+    server = Server(models, LIMITS)
+    with TestClient(make_app(server)) as client:
+        first = client.get("/spec")
+        assert first.headers["content-type"] == "application/json"
+        assert client.get("/spec").content == first.content
+        server.models = Models([models.pairs["en", "de"]])
+        assert b'"fr"' in first.content
+        assert b'"fr"' not in client.get("/spec").content
+    assert made == [models, server.models]
+
+
+def test_a_page_of_many_blocks_is_one_text_of_the_queue(models: Models) -> None:
+    server = Server(models, LIMITS)
+    server.queue.idle_workers = 0
+    page = "<p>the cat</p>" * 12
+
+    async def run() -> None:
+        route = [models.pairs["en", "de"]]
+        found = asyncio.ensure_future(translate_pages(server.context.translator, route, [page] * 2))
+        while not server.queue.groups:
+            await asyncio.sleep(0.001)
+        assert (server.queue.texts, len(server.queue.groups[0].waiting)) == (2, 24)
+        found.cancel()
+        await asyncio.gather(found, return_exceptions=True)
+        assert (server.queue.texts, server.queue.tokens) == (0, 0)
+
+    asyncio.run(run())
+
+
+def test_long_markup_is_read_in_a_thread(models: Models, monkeypatch: pytest.MonkeyPatch) -> None:
+    threads = set()
+
+    def recorded(*arguments: Any) -> KeptMarks:
+        threads.add(threading.current_thread().name.partition("_")[0])
+        return KeptMarks(*arguments)
+
+    monkeypatch.setattr("headway.serving.markup_translation.KeptMarks", recorded)
+    with started(models, replace(LIMITS, batch_limit=11)) as client:
+        assert ask(client, q=["<p>1</p>".ljust(190)] * 11, format="html").is_success
+    assert threads == {"text"}
 
 
 def test_the_specification_names_every_address_and_its_languages(client: TestClient) -> None:

@@ -39,6 +39,12 @@ def test_keys_are_read_again_or_stay(tmp_path: Path) -> None:
     assert keys.check("second")
 
 
+def test_a_byte_order_mark_is_no_part_of_a_key(tmp_path: Path) -> None:
+    (tmp_path / "keys").write_bytes(b"\xef\xbb\xbffirst\nsecond\n")
+    keys = Keys(tmp_path / "keys")
+    assert keys.check("first") != keys.check("second")
+
+
 @pytest.mark.slow
 def test_keys_and_models_are_read_again_without_a_lost_request(
     model_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

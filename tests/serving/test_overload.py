@@ -19,7 +19,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from headway.config import ServerConfig
 from headway.serving.admission import Admission
-from headway.serving.jobs import Job
+from headway.serving.jobs import JobGroup
 from headway.serving.keys import Keys
 from headway.serving.metrics import Metrics
 from headway.serving.middleware import ServerMiddleware
@@ -29,7 +29,12 @@ from support.server import Running
 
 HEAD = b"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
 MOST_TEXTS = 64
-WAITING = cast(Job, SimpleNamespace(is_file=False))  # somebody's
+
+
+def wait_in_queue(queue: TranslationQueue, tokens: int) -> None:
+    """Let somebody's tokens wait, whose turn is before that of all newcomers."""
+    waiting = SimpleNamespace(is_file=False, load=tokens, turn=-tokens)
+    queue.groups, queue.tokens = [cast(JobGroup, waiting)], tokens
 
 
 def make_admission(keys: Keys | None = None, **limits: Any) -> Admission:
@@ -66,7 +71,7 @@ def test_an_overloaded_server_rejects_before_it_reads_the_body() -> None:
     queue.texts = 0
     queue.tokens, queue.speed.tokens_per_second = 400, 25.0  # 16 of 30 seconds
     assert admit(admission, b"{}") == {}  # nothing waits: the tokens are being translated
-    queue.jobs.append(WAITING)
+    wait_in_queue(queue, 400)
     with pytest.raises(Rejection) as caught:
         admit(admission)
     assert caught.value.headers["Retry-After"] == "16"
@@ -74,6 +79,21 @@ def test_an_overloaded_server_rejects_before_it_reads_the_body() -> None:
     assert admit(admission, b"{}") == {}
     assert admission.metrics.value("headway_rejected_total") == 2
     assert admission.pending == 0
+
+
+def test_short_requests_are_admitted_while_a_long_one_waits() -> None:
+    admission = make_admission()
+    queue = admission.queue
+    queue.speed.tokens_per_second, queue.typical_text = 1_000.0, 20.0
+    waiting = SimpleNamespace(is_file=False, load=40_000, turn=0.0)  # 40 of 30 seconds
+    queue.groups, queue.tokens = [cast(JobGroup, waiting)], 40_000
+    admission.check_load()
+    queue.check_room(20)
+    with pytest.raises(Rejection):
+        queue.check_room(4_600)  # with as much of the other before its end
+    queue.turn = 9_000.0  # the other has had less than it could have
+    with pytest.raises(Rejection):
+        queue.check_room(20)
 
 
 async def never() -> NoReturn:
@@ -161,12 +181,12 @@ def test_uploads_leave_places_for_texts() -> None:
 def test_requests_that_are_still_read_take_the_place_of_a_usual_text_each() -> None:
     admission = make_admission(queue_texts=MOST_TEXTS)
     queue = admission.queue
-    queue.jobs.append(WAITING)
-    queue.tokens, queue.speed.tokens_per_second, queue.typical_text = 100, 100.0, 20.0
+    wait_in_queue(queue, 100)
+    queue.speed.tokens_per_second, queue.typical_text = 100.0, 20.0
     admission.pending = 40  # 1 second in the queue, and 8 of 30 more that are being read
     admission.check_load()
     queue.texts = 20  # 20 of the 40 requests are in the queue
-    queue.tokens = 600
+    wait_in_queue(queue, 600)
     with pytest.raises(Rejection) as caught:
         admission.check_load()
     assert caught.value.headers["Retry-After"] == "10"

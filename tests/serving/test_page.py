@@ -3,6 +3,7 @@
 tests/outside/browser.py tests the page in a browser.
 """
 
+import json
 import re
 from pathlib import Path
 
@@ -11,10 +12,51 @@ import pytest
 from headway.pictures.page import style_sheet, view_script
 from headway.serving.page import page_files
 from headway.text.words import find_words
-from support.pages import PICTURE_SCRIPTS, SERVER_SCRIPTS, Page, evaluate, foreign_addresses
+from support.pages import (
+    PICTURE_SCRIPTS,
+    SERVER_SCRIPTS,
+    Page,
+    evaluate,
+    foreign_addresses,
+    run_in_node,
+)
 
 SCRIPTS = sorted([*PICTURE_SCRIPTS.glob("*.js"), *SERVER_SCRIPTS.glob("*.js")])
 WORDS = [SERVER_SCRIPTS / "words.js"]
+# As much of a page as the script needs, on a server that translates everything into "Ein Hund".
+ELEMENTS = """
+const element = () => {
+  const calls = {};
+  return {
+    value: "", options: [], dataset: {}, attributes: {}, classList: { toggle() {}, add() {}, remove() {} },
+    addEventListener(name, call) { (calls[name] ??= []).push(call); },
+    fire(name, target) { calls[name].forEach((call) => call({ target })); },
+    setAttribute(name, value) { this.attributes[name] = value; },
+    removeAttribute() {}, append() {}, focus() {},
+    replaceChildren(...children) {
+      this.children = children;
+      if (children[0] instanceof Option) [this.options, this.value] = [children, children[0].value];
+    },
+  };
+};
+globalThis.Option = class { constructor(text, value) { this.value = value; } };
+const elements = {};
+const $ = (id) => (elements[id] ??= element());
+globalThis.document = { getElementById: $, querySelectorAll: () => [] };
+globalThis.location = { hash: "" };
+const sentences = [{ start: 0, end: 8, quality: 0.3, defects: [], repaired: [] }];
+const answers = {
+  languages: given, "frontend/settings": { quality: true, language: { source: { code: "en" }, target: { code: "de" } } },
+  translate: { translatedText: "Ein Hund", quality: 0.3, sentences },
+  align: { translatedText: "Ein Hund", alignment: [[0, 0]] },
+};
+globalThis.headway = {
+  panel: () => ({ isOpen: () => false }), files: () => ({ configure() {} }), glossaryRows: () => "", setFragment() {},
+  html: (tag, values, text) => Object.assign(element(), values, { textContent: text }),
+  request: async (path) => answers[path],
+};
+const wait = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+"""
 
 
 def test_the_page_requests_nothing_from_other_servers() -> None:
@@ -122,3 +164,48 @@ def test_sentences_have_their_translations(
     given = [text, "en", translation, "de"]
     assert evaluate(WORDS, "headway.matchSentences(...given)", given) == expected
     assert len(evaluate(WORDS, 'headway.sentences(given, "en")', text)) == len(expected)  # type: ignore[arg-type]
+
+
+def run_page(languages: list[tuple[str, list[str]]], program: str) -> object:
+    """Type a text into the page of a server of these languages, run a program, and return what it prints."""
+    given = [
+        {"code": code, "name": code, "targets": [code, *targets]} for code, targets in languages
+    ]
+    scripts = [
+        (SERVER_SCRIPTS / name).read_text(encoding="utf-8") for name in ("words.js", "translate.js")
+    ]
+    typed = '$("source").value = "A dog"; $("source").fire("input"); await wait(300);'
+    main = f"(async () => {{ await wait(10); {typed} {program} }})();"
+    return run_in_node("\n".join([f"const given = {json.dumps(given)};", ELEMENTS, *scripts, main]))
+
+
+@pytest.mark.parametrize(
+    ("languages", "is_disabled"),
+    [
+        ([("en", ["de"]), ("de", [])], True),
+        ([("en", ["de"]), ("de", ["en"])], False),
+        ([("en", ["de", "fr"]), ("de", []), ("fr", ["en"])], True),
+    ],
+)
+def test_languages_that_cannot_be_swapped_have_no_button(
+    languages: list[tuple[str, list[str]]], is_disabled: bool
+) -> None:
+    assert run_page(languages, 'console.log($("swap").disabled);') is is_disabled
+
+
+def test_a_swap_translates_the_translation_back() -> None:
+    shown = '["from", "to", "source"].map((id) => $(id).value)'
+    swap = f'$("swap").fire("click"); console.log(JSON.stringify({shown}));'
+    found = run_page([("en", ["de"]), ("de", ["en"])], swap)
+    assert found == ["de", "en", "Ein Hund"]
+
+
+@pytest.mark.parametrize(("word", "status"), [(0, "A → Ein · Quality 0.30"), (1, "Quality 0.30")])
+def test_a_focused_word_is_a_button_and_shows_its_quality(word: int, status: str) -> None:
+    program = f"""
+    const span = $("target").children.filter((child) => child.dataset)[{word}];
+    $("target").fire("focusin", span);
+    await wait(10);
+    console.log(JSON.stringify([span.attributes.role, $("status").textContent]));
+    """
+    assert run_page([("en", ["de"]), ("de", [])], program) == ["button", status]

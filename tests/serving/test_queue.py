@@ -63,7 +63,7 @@ def run(
         queue = TranslationQueue(workers, ServerConfig(**limits), Metrics())
         await work(queue)
         await queue.close()
-        assert queue.jobs == []
+        assert queue.groups == []
         assert (queue.tokens, queue.running_tokens, queue.texts) == (0, 0, 0)
         assert queue.idle_workers == workers
         return queue
@@ -210,15 +210,63 @@ def test_a_short_request_overtakes_the_rest_of_a_long_one() -> None:
         model.open.clear()
         first = find(queue, model, "first")
         await until(lambda: bool(model.batches))
+        queue.speed.tokens_per_second = 100.0  # the long one takes 20 seconds
         long = find(queue, model, *["x" * 50] * 40)
         await asyncio.sleep(0.01)
         short = find(queue, model, "y")
         await asyncio.sleep(0.01)
+        with pytest.raises(Rejection):  # with half of the long one before it, 20 seconds, too
+            await find(queue, model, *["z" * 50] * 20)
         model.open.set()
         await asyncio.gather(first, long, short)
 
     run(work, batch_tokens=100, queue_tokens=5_000)
     assert [i for i, batch in enumerate(model.batches) if "y" in batch] <= [2]
+
+
+@pytest.mark.parametrize(
+    ("deadline", "speed", "expected"),
+    [
+        (30.0, 0.0, "y"),  # it has not waited long
+        (0.1, 2_000.0, "y"),  # it takes a second
+        (0.1, 100_000.0, "x"),
+    ],
+)
+def test_a_request_that_has_waited_long_goes_first(
+    deadline: float, speed: float, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = Model()
+
+    async def work(queue: TranslationQueue) -> None:
+        monkeypatch.setattr(queue.speed, "add_batch", lambda *_: None)
+        model.open.clear()
+        first = find(queue, model, "first")
+        await until(lambda: bool(model.batches))
+        long = find(queue, model, *["x" * 50] * 40)
+        await asyncio.sleep(0.06)
+        short = find(queue, model, *"yyyy")
+        await asyncio.sleep(0.01)
+        queue.speed.tokens_per_second = speed
+        model.open.set()
+        await asyncio.gather(first, long, short)
+
+    run(work, batch_tokens=100, queue_tokens=5_000, deadline=deadline)
+    assert model.batches[1][0][0] == expected
+
+
+def test_a_batch_is_chosen_quickly_among_thousands_of_segments() -> None:
+    model, taken = Model(), 0.0
+
+    async def work(queue: TranslationQueue) -> None:
+        nonlocal taken
+        started = time.thread_time()  # of the event loop
+        await find(queue, model, *["x" * 3, "y" * 20] * 8_000)
+        taken = time.thread_time() - started
+
+    run(work, queue_tokens=1_000_000)
+    assert [len(batch) for batch in model.batches] == [64] * 250
+    assert all(len(set(batch)) == 1 for batch in model.batches[:200])
+    assert taken < 1  # of all 250 batches; it takes 0.3 seconds
 
 
 def test_a_failing_text_fails_alone() -> None:
@@ -254,7 +302,7 @@ def test_cancelled_work_stops(waiting: bool) -> None:
         (late if waiting else running).cancel()
         await asyncio.sleep(0.02)
         if waiting:
-            assert queue.jobs == []
+            assert queue.groups == []
             assert queue.tokens == 0
             model.open.set()
             assert await running == ["running"]
@@ -370,7 +418,8 @@ def test_nobody_is_rejected_for_the_work_of_a_file() -> None:
         )
         calls = asyncio.ensure_future(queue.run([lambda: 5] * 9, [90] * 9, is_file=True))
         await asyncio.sleep(0.01)
-        assert (queue.tokens, queue.texts, len(queue.jobs)) == (0, 1, 39)
+        waiting = sum(len(group.waiting) for group in queue.groups)
+        assert (queue.tokens, queue.texts, waiting) == (0, 1, 39)
         queue.speed.tokens_per_second = 1.0
         alone = find(queue, model, "x" * 90)  # as if nothing waited
         await asyncio.sleep(0.01)

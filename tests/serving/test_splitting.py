@@ -88,10 +88,13 @@ def test_a_rejected_request_is_not_tokenized(
     assert measured < 400  # of 18,000 sentences
     measured = 0
     server = Server(models, limits)
-    server.queue.jobs.append(SimpleNamespace(is_file=False))  # type: ignore[arg-type]
+    waiting = SimpleNamespace(is_file=False, load=300, turn=0)
+    server.queue.groups.append(waiting)  # type: ignore[arg-type]
     server.queue.tokens = 300  # others wait, and there is no room
     assert ask(server, q="Hi a. " * 400).status_code == 429
     assert measured == 0
+    monkeypatch.setattr("headway.serving.markup_translation.HtmlPage", pytest.fail)
+    assert ask(server, q="<p>Hi a. " * 400, format="html").status_code == 429
 
 
 def test_the_name_of_a_language_begins_every_sentence(

@@ -12,7 +12,7 @@ from headway.config import ServerConfig
 from headway.serving import handlers
 from headway.serving.app import make_app
 from headway.serving.context import Context
-from headway.serving.jobs import Job
+from headway.serving.jobs import JobGroup
 from headway.serving.messages import StreamRequest
 from headway.serving.models import Models, load_models
 from headway.serving.server import Server
@@ -99,7 +99,7 @@ def test_rejections_of_a_stream_keep_their_status(models: Models) -> None:
 
     def wait_in_queue(tokens: int) -> None:
         loop = asyncio.new_event_loop()
-        server.queue.jobs = [Job(lambda: None, tokens, 0.0, 0.0, loop.create_future())]
+        server.queue.groups = [JobGroup(None, 0.0, 0.0, loop.create_future(), tokens=tokens)]
         server.queue.tokens = tokens
         loop.close()
 
@@ -125,6 +125,30 @@ def test_a_stream_has_one_deadline(models: Models, monkeypatch: pytest.MonkeyPat
     assert answer.endswith(f"event: error\ndata: {json.dumps(message)}\n\n")
     assert server.admission.pending == 0
     assert closed == ["stream"]
+
+
+@pytest.mark.parametrize("parts", [(), ("one", "two")])
+def test_a_stream_whose_model_fails_ends_with_an_error(
+    models: Models, monkeypatch: pytest.MonkeyPatch, parts: tuple[str, ...]
+) -> None:
+    async def fail() -> AsyncGenerator[str, None]:
+        for part in parts:
+            yield part
+        raise RuntimeError("of a model")
+
+    async def replacement(request: StreamRequest, context: Context) -> AsyncGenerator[str, None]:
+        return fail()
+
+    monkeypatch.setattr(handlers, "stream", replacement)
+    server = Server(models)
+    status, answer, _ = stream(server)
+    message = json.dumps({"error": "Internal Server Error"})
+    if parts:
+        assert (status, answer.count("event: token")) == (200, 2)
+        assert answer.endswith(f"event: error\ndata: {message}\n\n")
+    else:
+        assert (status, json.loads(answer)) == (500, json.loads(message))
+    assert server.admission.pending == 0
 
 
 def test_a_stream_ends_when_its_client_leaves(

@@ -116,6 +116,19 @@ def test_a_table_needs_columns_and_other_mistakes_have_one_line(models: Models) 
         assert client.get("/frontend/settings").json()["supportedFilesFormat"] == []
 
 
+@pytest.mark.parametrize(("size", "status"), [(5_000, 200), (5_001, 413)])
+def test_a_file_has_a_limit_of_its_own(models: Models, size: int, status: int) -> None:
+    page = b"<p>the cat</p>".ljust(size)
+    with client_of(models, file_limit=5_000, body_limit=3_000) as client:
+        answer = post(client, "a.html", page)
+        assert answer.status_code == status
+        if status == 413:
+            assert answer.json() == {"error": "The file is larger than 5000 bytes"}
+        fields = {"source_lang": "EN", "target_lang": "DE"}
+        answer = client.post("/v2/document", files={"file": ("a.html", page)}, data=fields)
+        assert answer.status_code == status
+
+
 def test_a_glossary_holds_in_files(models: Models) -> None:
     with client_of(models) as client:
         answer = post(client, "a.txt", b"the cat\n", glossary="cat\tQuarkz")

@@ -37,7 +37,10 @@ class ServerConfig:
         float, "seconds from a request to its answer; then the answer is 503", POSITIVE, LIMIT
     ] = 30.0
     idle_seconds: Annotated[
-        float, "seconds for a header, for a body, and between requests", POSITIVE, LIMIT
+        float,
+        "seconds for a header, for a body without a file, and between requests",
+        POSITIVE,
+        LIMIT,
     ] = 8.0
     connections: Annotated[
         int, "open connections; further ones wait to be accepted", POSITIVE, LIMIT

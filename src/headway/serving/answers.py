@@ -11,7 +11,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from headway.serving.files import TranslatedFile
-from headway.serving.rejection import CLIENT_LEFT, Rejection
+from headway.serving.rejection import CLIENT_LEFT, FAILED, Rejection
 
 T = TypeVar("T")
 DEEPL = "/v2/"  # the addresses of DeepL
@@ -98,6 +98,10 @@ class EventStream(Response):
             if not self.is_started:
                 raise
             await self._send_event(send, "error", {"error": error.message}, is_last=True)
+        except Exception:  # of a model: the log names it
+            if self.is_started:
+                await self._send_event(send, "error", {"error": FAILED}, is_last=True)
+            raise
         else:
             if task is None and not self.is_started:
                 await Response(status_code=CLIENT_LEFT)(scope, receive, send)

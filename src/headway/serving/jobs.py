@@ -1,58 +1,29 @@
 """What waits in the server's queue: segments to translate, and other calls."""
 
 import asyncio
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from headway.config import SearchConfig
-from headway.inference import Segment, Translator
+from headway.inference import Translator
 
 
 @dataclass(frozen=True)
 class SegmentSearch:
-    """A segment to translate."""
+    """How segments are translated: by which model, with which settings."""
 
     translator: Translator
-    search: SearchConfig
-    segment: Segment
+    settings: SearchConfig
 
-
-@dataclass(eq=False)
-class Job:
-    """A segment to translate, or a function to call, that waits for its turn.
-
-    Attributes:
-        work: What to do.
-        tokens: Source tokens that the work is about.
-        turn: Jobs start in the order of their turns.
-        queued_at: Time in seconds.
-        result: Set by the event loop when the job is done.
-        is_file: Whether the work is for a file, which gives way to all others.
-        is_cancelled: Nobody waits for the result. The event loop sets it, a worker thread reads it.
-    """
-
-    work: SegmentSearch | Callable[[], object]
-    tokens: int
-    turn: float
-    queued_at: float
-    result: asyncio.Future[Any]
-    is_file: bool = False
-    is_cancelled: bool = False
-
-    @property
-    def load(self) -> int:
-        """Tokens for which others are rejected if there are too many."""
-        return 0 if self.is_file else self.tokens
-
-    def can_share_batch(self, other: "Job") -> bool:
-        """Return whether two jobs are segments for the same model with the same settings."""
-        mine, theirs = self.work, other.work
-        if not isinstance(mine, SegmentSearch) or not isinstance(theirs, SegmentSearch):
-            return False
+    def can_share_batch(self, other: "SegmentSearch | None") -> bool:
+        """Return whether two searches have the same model and the same settings."""
         # Glossaries may differ: what a glossary asks for is in the segments.
-        is_same_model = mine.translator.token_search is theirs.translator.token_search
-        return is_same_model and mine.search == theirs.search
+        return (
+            other is not None
+            and self.translator.token_search is other.translator.token_search
+            and self.settings == other.settings
+        )
 
     def batch_limits(self, tokens: int) -> tuple[int, int]:
         """Return how many tokens a batch may have, and how many each segment counts besides its own.
@@ -60,9 +31,86 @@ class Job:
         Args:
             tokens: Of a batch on a processor; a GPU takes more.
         """
-        if not isinstance(self.work, SegmentSearch):
-            return tokens, 0
-        return self.work.translator.batch_limits(self.work.search, tokens)
+        return self.translator.batch_limits(self.settings, tokens)
+
+
+@dataclass(eq=False)
+class JobGroup:
+    """The jobs that a request waits for at one time.
+
+    Attributes:
+        search: How its segments are translated; None: its jobs are functions to call.
+        turn: That of the queue when the group came, and the tokens of the group that have started since.
+        queued_at: Time in seconds.
+        done: Set by the event loop when all jobs are done, or the first has failed.
+        is_file: Whether the work is for a file, for which nobody is rejected.
+        waiting: The jobs that have not started.
+        tokens: Of the waiting jobs.
+        unfinished: Jobs that wait or run.
+        is_cancelled: Nobody waits for the results. The event loop sets it, a worker thread reads it.
+    """
+
+    search: SegmentSearch | None
+    turn: float
+    queued_at: float
+    done: asyncio.Future[None]
+    is_file: bool = False
+    waiting: list["Job"] = field(default_factory=list)
+    tokens: int = 0
+    unfinished: int = 0
+    is_cancelled: bool = False
+
+    @property
+    def load(self) -> int:
+        """Tokens for which others are rejected if there are too many."""
+        return 0 if self.is_file else self.tokens
+
+    def start(self, batch: "Collection[Job]") -> None:
+        """Take the jobs of a batch that belong to this group from those that wait."""
+        before = self.tokens
+        self.waiting = [job for job in self.waiting if job not in batch]
+        self.tokens = sum(job.tokens for job in self.waiting)
+        self.turn += before - self.tokens
+
+
+@dataclass(eq=False)
+class Job:
+    """A segment to translate, or a function to call.
+
+    Attributes:
+        group: The jobs of the same request.
+        work: A `Segment`, or a function to call.
+        tokens: Source tokens that the work is about.
+        result: What came of it, when the group is done.
+    """
+
+    group: JobGroup
+    work: Any
+    tokens: int
+    result: Any = None
+
+    @property
+    def load(self) -> int:
+        """Tokens for which others are rejected if there are too many."""
+        return 0 if self.group.is_file else self.tokens
+
+    def finish(self, result: object) -> None:
+        """Keep the result, or the exception that the work raised."""
+        group = self.group
+        group.unfinished -= 1
+        if group.done.done():
+            return
+        if isinstance(result, BaseException):
+            group.done.set_exception(result)
+            return
+        self.result = result
+        if not group.unfinished:
+            group.done.set_result(None)
+
+
+def next_turn(group: JobGroup) -> float:
+    """Return the turn of a group when it has got its next job; the group with the lowest is next."""
+    return group.turn + group.waiting[0].tokens
 
 
 def run_batch(batch: Sequence[Job]) -> list[object]:
@@ -72,13 +120,15 @@ def run_batch(batch: Sequence[Job]) -> list[object]:
         For each job its result, or the exception that it raised. If the batch fails, each job runs
         by itself, so that one bad segment fails alone.
     """
+    first = batch[0]
     try:
-        first = batch[0].work
-        if not isinstance(first, SegmentSearch):
-            return [None if batch[0].is_cancelled else first()]
-        segments = [job.work.segment for job in batch if isinstance(job.work, SegmentSearch)]
-        found = first.translator.search_batch(
-            segments, first.search, lambda number: not batch[number].is_cancelled
+        if first.group.search is None:
+            return [None if first.group.is_cancelled else first.work()]
+        search = first.group.search
+        found = search.translator.search_batch(
+            [job.work for job in batch],
+            search.settings,
+            lambda number: not batch[number].group.is_cancelled,
         )
         return list(found)
     except Exception as error:

@@ -34,7 +34,8 @@ class Keys:
             OSError: If the file cannot be read.
         """
         try:
-            lines = self.file.read_text(encoding="utf-8").splitlines()
+            # Some programs put a byte order mark before UTF-8.
+            lines = self.file.read_text(encoding="utf-8-sig").splitlines()
         except UnicodeDecodeError as error:
             raise HeadwayError(f"{self.file}: not UTF-8 at byte {error.start}") from None
         keys = [line.strip() for line in lines if line.strip() and line.strip()[0] != "#"]

@@ -8,7 +8,7 @@ from headway.documents.kept_marks import KeptMarks
 from headway.documents.xml_text import XmlText
 from headway.inference import Translator
 from headway.inference.text_translation import TextTranslation, expand_kept, mean_quality
-from headway.serving.translation import TextTranslator, keeps_text
+from headway.serving.translation import CHARACTERS_PER_TOKEN, TextTranslator, keeps_text
 
 
 async def translate_pages(
@@ -35,12 +35,17 @@ async def translate_pages(
         return [TextTranslation(source) for source in sources]
     read = read or partial(HtmlPage, language=route[0].languages[0])
     size, queue = sum(map(len, sources)), translator.queue
-    pages = await queue.run_text_work(size, lambda: [read(source) for source in sources])
-    is_kept = keeps_text(route)
-    marked = [KeptMarks(block, is_kept) for page in pages for block in page.paragraphs]
+    # Before the work of reading; how much of the markup is text is not known yet.
+    queue.reject_if_full(size // CHARACTERS_PER_TOKEN)
+
+    def read_all() -> tuple[list[HtmlPage | XmlText], list[KeptMarks]]:
+        pages, is_kept = [read(source) for source in sources], keeps_text(route)
+        return pages, [KeptMarks(block, is_kept) for page in pages for block in page.paragraphs]
+
+    pages, marked = await queue.run_text_work(size, read_all)
     texts = [marks.text for marks in marked]
     translations = await translator.translate(
-        route, texts, align=True, quality=quality, is_document=True
+        route, texts, align=True, quality=quality, is_document=True, count=len(sources)
     )
     found = map(expand_kept, translations, marked)
 

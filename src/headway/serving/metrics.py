@@ -29,7 +29,9 @@ class Metrics:
             registry=registry, buckets=SECONDS,
         )  # fmt: skip
         self.rejected = Counter(
-            "headway_rejected", "Requests rejected because of overload.", registry=registry
+            "headway_rejected",
+            "Requests rejected because of overload, other than files that find no place.",
+            registry=registry,
         )
         self.cancelled = Counter(
             "headway_cancelled", "Requests whose client left or whose deadline passed.",

@@ -1,9 +1,12 @@
 """What surrounds the application: the check for overload, and headers, metrics and log of each answer."""
 
 import logging
+import re
 import time
 from collections.abc import Sequence
+from ipaddress import ip_address
 
+from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -14,8 +17,8 @@ from headway.serving.metrics import Metrics
 from headway.serving.rejection import FAILED, Rejection
 
 log = logging.getLogger("headway.serving")
-# As with LibreTranslate, scripts on pages of other sites may use the server; but not the addresses of DeepL's API: on a
-# server without keys, any page that its user visits could read and delete glossaries there.
+# As with LibreTranslate, scripts on pages of other sites may use the server; but not the addresses of DeepL's API (see
+# `_check_site`): on a server without keys, any page that its user visits could make, read and delete glossaries there.
 CROSS_ORIGIN = (
     (b"access-control-allow-origin", b"*"),
     (b"access-control-allow-headers", b"Authorization, Content-Type"),
@@ -54,6 +57,8 @@ class ServerMiddleware:
         self.app, self.admission, self.metrics = app, admission, metrics
         self._fixed = {route.path for route in routes if not route.param_convertors}
         self._open = {route.path_regex: route.path for route in routes if route.param_convertors}
+        # Without keys and a proxy; if the server also listens to this machine only, it knows its names.
+        self._is_private = admission.clients.keys is None and not admission.config.trusted_proxies
         self.received = self.answered = 0
         self._rejected = 0  # since the last line about rejections
         self._last_line = 0.0
@@ -76,6 +81,10 @@ class ServerMiddleware:
 
         try:
             _check_host(scope)
+            if scope["path"].startswith(DEEPL):
+                _check_site(scope)
+                if self._is_private:
+                    _check_name(scope)
             if scope["method"] == "OPTIONS":
                 await Response(status_code=200)(scope, receive, send_with_headers)
             else:
@@ -111,7 +120,7 @@ class ServerMiddleware:
         self._rejected += 1
         now = time.monotonic()
         if now > self._last_line + 1:
-            log.info("%d requests rejected: too many at once", self._rejected)
+            log.info("%d requests answered with 429", self._rejected)
             self._rejected, self._last_line = 0, now
 
 
@@ -125,6 +134,45 @@ def _check_host(scope: Scope) -> None:
     # Granian adds an empty one to a request without any.
     if len(hosts) > 1 or (not any(hosts) and scope.get("http_version") == "1.1"):
         raise Rejection(400, "Invalid request: it needs one Host header")
+
+
+def _check_site(scope: Scope) -> None:
+    """Reject the requests of pages of other sites, by what browsers say of them.
+
+    Raises:
+        Rejection: 403.
+    """
+    headers = Headers(scope=scope)
+    host, origin = headers.get("host", ""), headers.get("origin", "")
+    # Browsers send it to HTTPS and to this machine only. It also holds behind a proxy that sends another Host.
+    if site := headers.get("sec-fetch-site"):
+        is_own = site in ("same-origin", "none")
+    else:
+        is_own = origin in ("", f"http://{host}", f"https://{host}")
+    # An extension of a browser is no page; its origin is such as chrome-extension://NAME.
+    is_page = origin in ("", "null") or origin.startswith(("http://", "https://"))
+    if is_page and not is_own:
+        raise Rejection(403, "Pages of other sites cannot use this address")
+
+
+def _check_name(scope: Scope) -> None:
+    """Reject foreign names of this machine: a page of a site that has one would count as the server's own.
+
+    Raises:
+        Rejection: 403.
+    """
+    address, name = (scope.get("server") or ("",))[0], Headers(scope=scope).get("host", "")
+    if _is_loopback(address) and not _is_loopback(re.sub(r":\d*$", "", name)):
+        raise Rejection(
+            403, "Call the server localhost, or start it with keys or server.trusted_proxies"
+        )
+
+
+def _is_loopback(name: str) -> bool:
+    try:
+        return ip_address(name.strip("[]")).is_loopback
+    except ValueError:
+        return name.lower() == "localhost"
 
 
 def _place(error: Exception) -> str:

@@ -1,11 +1,13 @@
 """The queue in which the requests of all clients share batches.
 
-The queue is bounded by tokens and by texts, and feeds a few worker threads. A request never waits
-while the queue is empty and a worker is idle. Under load a batch waits a few milliseconds for more
-requests. The queue lives in the event loop's thread, so that it needs no locks.
+The queue is bounded by tokens and by texts, and feeds a few worker threads. If recent batches had
+several segments, a batch waits a few milliseconds for more requests. Requests take turns, so that a
+short one overtakes the rest of a long one; a request that has waited for half of its deadline goes
+first. The queue lives in the event loop's thread, so that it needs no locks.
 """
 
 import asyncio
+import itertools
 import math
 import os
 import sys
@@ -13,19 +15,21 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from headway.config import SearchConfig, ServerConfig
 from headway.inference import Hypothesis, Segment, Translator
-from headway.serving.jobs import Job, SegmentSearch, run_batch
+from headway.serving.jobs import Job, JobGroup, SegmentSearch, next_turn, run_batch
 from headway.serving.metrics import Metrics
 from headway.serving.rejection import overloaded, too_long
 from headway.serving.speed import Speed
 
 T = TypeVar("T")
 LONGEST_WAIT = 0.3  # of the deadline: a request that would wait longer is rejected
+LATE = 0.5  # of the deadline: a request that has waited longer goes first
 # Segments, on a processor: larger batches gain little, and all wait for the slowest.
 LARGEST_BATCH = 64
+CHOICE = 4  # a batch is chosen from so many times the segments that it may have, which is quick
 WORKER_NICENESS = 5  # above the event loop's, which then gets most of a shared core
 SHORT_REQUEST = 2_000  # characters that the event loop splits itself: about a millisecond
 RESULTS_AT_ONCE = 4  # results that are delivered before other requests get the event loop
@@ -48,15 +52,16 @@ class TranslationQueue:
         self.text_pool = ThreadPoolExecutor(1, "text", initializer=lower_priority)
         # A file may hold one text of megabytes, for which the requests of others must not wait.
         self.file_pool = ThreadPoolExecutor(config.file_jobs, "file", initializer=lower_priority)
-        self.jobs: list[Job] = []
+        self.groups: list[JobGroup] = []  # those with jobs that have not started; the oldest first
         # Without those of files: little of a file waits at once, and nobody is rejected for it.
         self.tokens = 0  # waiting
         self.running_tokens = 0  # being translated
         self.texts = 0  # waiting or being translated
-        self.turn = 0.0  # of the job that started last
+        self.turn = 0.0  # of the group whose job started last
         self.typical_batch = 1.0  # segments in recent batches, on average
         self.typical_text = 0.0  # tokens of recent texts, on average
-        self.speed = Speed(workers, LONGEST_WAIT * config.deadline)
+        self._longest_wait = LONGEST_WAIT * config.deadline
+        self.speed = Speed(workers, self._longest_wait)
         self._timer: asyncio.TimerHandle | None = None
         self._running: set[asyncio.Task[None]] = set()
 
@@ -84,11 +89,11 @@ class TranslationQueue:
         Raises:
             Rejection: 429 if the queue is full, 400 if the segments would never fit into it.
         """
-        work = [SegmentSearch(translator, search, segment) for segment in segments]
         sizes = [len(segment.ids) for segment in segments]
-        jobs = self._make_jobs(work, sizes, is_admitted, is_file)
-        await self._finish(jobs, 0 if is_file else texts)
-        return [job.result.result() for job in jobs]
+        group = self._make_group(
+            SegmentSearch(translator, search), segments, sizes, is_admitted, is_file
+        )
+        return await self._finish(group, 0 if is_file else texts)
 
     async def run(
         self,
@@ -110,9 +115,8 @@ class TranslationQueue:
         Raises:
             Rejection: As for `translate`.
         """
-        jobs = self._make_jobs(calls, sizes, is_admitted, is_file)
-        await self._finish(jobs, 0 if is_file else 1)
-        return [job.result.result() for job in jobs]
+        group = self._make_group(None, calls, sizes, is_admitted, is_file)
+        return await self._finish(group, 0 if is_file else 1)
 
     async def run_text_work(
         self, characters: int, work: Callable[[], T], is_file: bool = False
@@ -137,18 +141,27 @@ class TranslationQueue:
             await asyncio.wait([running])
 
     def expected_seconds(self, tokens: int = 0) -> float:
-        """Return how long a request of so many tokens would take; 0 if the speed is unknown."""
-        total = self.tokens + self.running_tokens + tokens
-        return self.speed.seconds_for(total)
+        """Return how long all that waits and so many further tokens take; 0 if the speed is unknown."""
+        return self.speed.seconds_for(self.tokens + self.running_tokens + tokens)
 
     def is_overloaded(self, tokens: int = 0) -> bool:
         """Return whether a request of so many tokens finds no room, or would wait too long."""
         if self.texts >= self.config.queue_texts:
             return True
-        return any(not job.is_file for job in self.jobs) and (
+        return any(not group.is_file for group in self.groups) and (
             self.tokens + tokens > self.config.queue_tokens
-            or self.expected_seconds(tokens) > LONGEST_WAIT * self.config.deadline
+            or self.speed.seconds_for(self._tokens_until(tokens)) > self._longest_wait
         )
+
+    def _tokens_until(self, tokens: int) -> float:
+        """Return what is translated until a request of so many tokens is done; it overtakes what has later turns.
+
+        A request has at least the usual size: of one that is not read yet, only the tokens of those that are read
+        before it are known.
+        """
+        end = self.turn + max(tokens, self.typical_text)
+        before = sum(min(group.load, max(0.0, end - group.turn)) for group in self.groups)
+        return self.running_tokens + before + tokens
 
     def check_room(self, tokens: int = 0) -> None:
         """Reject a request of so many tokens if there is no room for it, or no time.
@@ -170,42 +183,41 @@ class TranslationQueue:
             self.metrics.rejected.inc()
             raise overloaded(max(1, min(60, math.ceil(self.expected_seconds(tokens)))))
 
-    def _make_jobs(
+    def _make_group(
         self,
-        work: Sequence[SegmentSearch | Callable[[], object]],
+        search: SegmentSearch | None,
+        work: Sequence[Segment] | Sequence[Callable[[], object]],
         sizes: Sequence[int],
         is_admitted: bool,
         is_file: bool,
-    ) -> list[Job]:
+    ) -> JobGroup:
         if not (is_admitted or is_file):
             self.check_room(sum(sizes))
-        now, loop = time.monotonic(), asyncio.get_running_loop()
-        jobs, turn = [], self.turn
-        for item, size in zip(work, sizes, strict=True):
-            # The turns of a long request are far apart, so that short requests go between them.
-            turn += size
-            jobs.append(Job(item, size, turn, now, loop.create_future(), is_file))
-        return jobs
+        done = asyncio.get_running_loop().create_future()
+        group = JobGroup(search, self.turn, time.monotonic(), done, is_file)
+        group.waiting = [Job(group, item, size) for item, size in zip(work, sizes, strict=True)]
+        group.tokens, group.unfinished = sum(sizes), len(sizes)
+        return group
 
-    async def _finish(self, jobs: list[Job], texts: int) -> None:
-        """Queue jobs, of so many texts besides those of files, and wait until all are done."""
-        tokens = sum(job.load for job in jobs)
+    async def _finish(self, group: JobGroup, texts: int) -> list[Any]:
+        """Queue jobs, of so many texts besides those of files, and return their results when all are done."""
+        jobs = group.waiting
         if texts:
-            self.typical_text = 0.95 * self.typical_text + 0.05 * tokens / texts
-        self.jobs += jobs
-        self.tokens += tokens
+            self.typical_text = 0.95 * self.typical_text + 0.05 * group.load / texts
+        self.groups.append(group)
+        self.tokens += group.load
         self.texts += texts
         self._start_batches()
         try:
-            await asyncio.gather(*(job.result for job in jobs))
+            await group.done
+            return [job.result for job in jobs]
         finally:
             self.texts -= texts
-            left = {id(job) for job in jobs if not job.result.done() or job.result.cancelled()}
-            if left:
-                for job in jobs:
-                    job.is_cancelled = True
-                self.tokens -= sum(job.load for job in self.jobs if id(job) in left)
-                self.jobs = [job for job in self.jobs if id(job) not in left]
+            if group.unfinished:
+                group.is_cancelled = True
+                if group in self.groups:
+                    self.groups.remove(group)
+                    self.tokens -= group.load
                 self.metrics.cancelled.inc()
 
     def _start_batches(self) -> None:
@@ -213,9 +225,10 @@ class TranslationQueue:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        while self.idle_workers and self.jobs:
-            if self.typical_batch > 1.5 and len(self.jobs) < LARGEST_BATCH:
-                waited = time.monotonic() - min(job.queued_at for job in self.jobs)
+        while self.idle_workers and self.groups:
+            waiting = sum(len(group.waiting) for group in self.groups)
+            if self.typical_batch > 1.5 and waiting < LARGEST_BATCH:
+                waited = time.monotonic() - self.groups[0].queued_at
                 left = self.config.wait_ms / 1000 - waited
                 if left > 0:
                     loop = asyncio.get_running_loop()
@@ -227,29 +240,51 @@ class TranslationQueue:
             task.add_done_callback(self._running.discard)
 
     def _take_batch(self) -> list[Job]:
-        """Take the job whose turn it is, and jobs of similar length that may share its batch."""
-        first = min(self.jobs, key=lambda job: job.turn)
-        self.turn = max(self.turn, first.turn)
-        others = [job for job in self.jobs if job is not first and job.can_share_batch(first)]
-        others.sort(key=lambda job: (abs(job.tokens - first.tokens), job.turn))
-        tokens, extra = first.batch_limits(self.config.batch_tokens)
-        # The idle workers share what there is.
+        """Take jobs of the group whose turn it is, and segments of others that may share their batch."""
+        self._advance_late()
+        first = min(self.groups, key=next_turn)
+        self.turn = max(self.turn, next_turn(first))
+        if first.search is None:
+            batch = first.waiting[:1]
+        else:
+            batch = self._choose_segments(first, first.search)
+            self.typical_batch = 0.8 * self.typical_batch + 0.2 * len(batch)
+        size = sum(job.load for job in batch)
+        self.tokens -= size
+        self.running_tokens += size
+        started = set(batch)
+        for group in {job.group for job in batch}:
+            group.start(started)
+        self.groups = [group for group in self.groups if group.waiting]
+        return batch
+
+    def _choose_segments(self, first: JobGroup, search: SegmentSearch) -> list[Job]:
+        """Return the next segment of a group, and segments of similar length that may share its batch."""
+        sharing = [group for group in self.groups if search.can_share_batch(group.search)]
+        sharing.sort(key=next_turn)
+        tokens, extra = search.batch_limits(self.config.batch_tokens)
         largest = LARGEST_BATCH * tokens // self.config.batch_tokens
-        largest = max(1, min(largest, math.ceil((len(others) + 1) / (self.idle_workers + 1))))
-        batch, longest = [first], first.tokens
-        for job in others:
+        choice: list[Job] = []
+        for group in sharing:
+            choice += group.waiting[: CHOICE * largest - len(choice)]
+        # The idle workers share what there is.
+        waiting = sum(len(group.waiting) for group in sharing)
+        largest = max(1, min(largest, math.ceil(waiting / (self.idle_workers + 1))))
+        choice.sort(key=lambda job: abs(job.tokens - first.waiting[0].tokens))
+        batch, longest = choice[:1], choice[0].tokens
+        for job in choice[1:]:
             longest = max(longest, job.tokens)
             if len(batch) == largest or (longest + extra) * (len(batch) + 1) > tokens:
                 break
             batch.append(job)
-        taken = set(map(id, batch))
-        self.jobs = [job for job in self.jobs if id(job) not in taken]
-        size = sum(job.load for job in batch)
-        self.tokens -= size
-        self.running_tokens += size
-        if isinstance(first.work, SegmentSearch):
-            self.typical_batch = 0.8 * self.typical_batch + 0.2 * len(batch)
         return batch
+
+    def _advance_late(self) -> None:
+        """Let requests go first that have waited long, if they may still be ready in time."""
+        late = time.monotonic() - LATE * self.config.deadline
+        for group in itertools.takewhile(lambda group: group.queued_at < late, self.groups):
+            if not group.is_file and self.speed.seconds_for(group.tokens) <= self._longest_wait:
+                group.turn = -math.inf
 
     async def _run(self, batch: list[Job]) -> None:
         started = time.monotonic()
@@ -259,12 +294,7 @@ class TranslationQueue:
         self.idle_workers += 1
         self._start_batches()
         for number, (job, result) in enumerate(zip(batch, results, strict=True), 1):
-            if job.result.done():
-                continue
-            if isinstance(result, BaseException):
-                job.result.set_exception(result)
-            else:
-                job.result.set_result(result)
+            job.finish(result)
             if number % RESULTS_AT_ONCE == 0:
                 await asyncio.sleep(0)
 
@@ -272,11 +302,11 @@ class TranslationQueue:
         """Update the speed and the metrics after a batch."""
         tokens = sum(job.tokens for job in batch)
         self.running_tokens -= sum(job.load for job in batch)
-        if isinstance(batch[0].work, SegmentSearch):
+        if batch[0].group.search is not None:
             self.speed.add_batch(tokens, seconds)
         else:
             self.speed.add_other_work(seconds)
-        if not self.jobs:
+        if not self.groups:
             self.speed.pause()
         self.metrics.tokens.inc(tokens)
         self.metrics.segments.inc(len(batch))

@@ -44,7 +44,8 @@ async def read_fields(
         repeated: The name of a field that a form may repeat; its value is a list.
 
     Raises:
-        Rejection: If the body is too large, too slow, or does not have the format that its type says.
+        Rejection: If the body or the file is too large, the body is too slow, or it does not have the format that its
+            type says.
     """
     limit = config.body_limit + (config.file_limit if has_file else 0)
     body = await read_body(request, limit, config.deadline if has_file else config.idle_seconds)
@@ -61,6 +62,8 @@ async def read_fields(
     elif kind == "multipart/form-data":
         strings, files = await _parse_multipart(request.headers, body, has_file, most)
         pairs += strings
+        if any(len(upload.data) > config.file_limit > 0 for upload in files.values()):
+            raise Rejection(413, f"The file is larger than {config.file_limit} bytes")
     # Line ends become one character, so that limits do not depend on the encoding.
     fields: dict[str, Any] = {}
     for name, value in pairs:

@@ -4,6 +4,7 @@ import hmac
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
 from typing import Any, get_type_hints
+from weakref import WeakKeyDictionary
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -15,6 +16,7 @@ from headway.serving.deepl.languages import list_sources, list_targets
 from headway.serving.deepl.routes import deepl_routes, describe_deepl
 from headway.serving.keys import read_authorization
 from headway.serving.messages import Event, FileRequest, StreamRequest
+from headway.serving.models import Models
 from headway.serving.openapi import GONE, REJECTIONS, Handler, OpenAPI
 from headway.serving.page import page_files
 from headway.serving.rejection import CLIENT_LEFT, Rejection
@@ -151,8 +153,14 @@ def _get(server: Server, handler: Handler) -> Endpoint:
 
 
 def _spec(server: Server) -> Endpoint:
+    # It takes longer than most requests, and changes with the models only.
+    rendered: WeakKeyDictionary[Models, bytes] = WeakKeyDictionary()
+
     async def spec(request: Request) -> Response:
-        return json_response(describe(server))
+        models = server.models
+        if models not in rendered:
+            rendered[models] = bytes(json_response(describe(server)).body)
+        return Response(rendered[models], media_type="application/json")
 
     return spec
 

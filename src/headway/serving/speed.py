@@ -22,7 +22,7 @@ class Speed:
         self._recent_tokens = self._recent_seconds = 0.0
         self._batch_ended: float | None = None  # when the last batch ended, if others waited then
 
-    def seconds_for(self, tokens: int) -> float:
+    def seconds_for(self, tokens: float) -> float:
         """Return how long so many tokens take; 0 if the speed is unknown."""
         return tokens / self.tokens_per_second if self.tokens_per_second else 0.0
 

@@ -63,15 +63,16 @@ class _Step:
     quality: bool
     is_file: bool
     is_admitted: bool
+    count: int
 
-    async def translate(self, segments: Sequence[Segment], texts: int = 1) -> _Found:
-        """Translate segments of so many texts; also rate and link them, if the request asks for it."""
+    async def translate(self, segments: Sequence[Segment]) -> _Found:
+        """Translate segments; also rate and link them, if the request asks for it."""
         found = _Found()
         if not segments:
             return found
         translator, search = self.translator, self.search
         found.hypotheses = await self.queue.translate(
-            translator, search, segments, texts, self.is_admitted, self.is_file
+            translator, search, segments, self.count, self.is_admitted, self.is_file
         )
         sizes = [len(segment.ids) for segment in segments]
         run = partial(self.queue.run, sizes=sizes, is_admitted=True, is_file=self.is_file)
@@ -110,6 +111,7 @@ class TextTranslator:
         quality: bool = False,
         is_document: bool = False,
         is_file: bool = False,
+        count: int = 0,
     ) -> list[TextTranslation]:
         """Translate texts through the models of a route; an empty route changes nothing.
 
@@ -123,23 +125,23 @@ class TextTranslator:
             is_document: The texts are of a document; see `finish_sentence`.
             is_file: The texts are some of a file, which is translated little by little and never rejected for
                 want of room.
+            count: Texts of the request, as the queue counts them; 0: those that are given. A page of HTML is one.
         """
         if not route:
             return await self.queue.run_text_work(
                 sum(map(len, texts)), partial(_keep_texts, texts, align), is_file
             )
-        found = [TextTranslation(text) for text in texts]
+        found: list[TextTranslation] = []
+        count = count or len(texts)
         for number, translator in enumerate(route):
             n_best = 1 + (alternatives if number + 1 == len(route) else 0)
             beam = max(translator.default_search.beam, n_best)
             search = replace(translator.default_search, n_best=n_best, beam=beam)
-            step = _Step(self.queue, translator, search, align, quality, is_file, number > 0)
-            before, sources = found, [translation.text for translation in found]
-            found = await self._translate_step(step, sources, is_document)
-            for earlier, later in zip(before, found, strict=True):
-                later.quality = min(earlier.quality, later.quality)
-                if earlier.links and later.links:
-                    later.links = earlier.links.then(later.links)
+            step = _Step(self.queue, translator, search, align, quality, is_file, number > 0, count)
+            before, found = found, await self._translate_step(step, texts, is_document)
+            texts = [translation.text for translation in found]
+            if before:
+                _join_steps(before, found)
         return found
 
     async def _translate_step(
@@ -153,7 +155,7 @@ class TextTranslator:
                 step.translator, step.search, texts, is_document, step.is_admitted
             )
             segments = [segment for text in tokenized for segment in text.segments]
-            found = await step.translate(segments, len(texts))
+            found = await step.translate(segments)
 
         def join() -> list[TextTranslation]:
             joined, at = [], 0
@@ -253,6 +255,14 @@ class TextTranslator:
             stop.set()
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
+
+
+def _join_steps(before: Sequence[TextTranslation], found: Sequence[TextTranslation]) -> None:
+    """Let translations of translations link to the words of the first source, and be no better than what they translate."""
+    for earlier, later in zip(before, found, strict=True):
+        later.quality = min(earlier.quality, later.quality)
+        if earlier.links and later.links:
+            later.links = earlier.links.then(later.links)
 
 
 def _keep_texts(texts: Sequence[str], align: bool) -> list[TextTranslation]:

@@ -38,6 +38,7 @@
     fillTargets(to);
     texts.source.lang = $("from").value === "auto" ? "" : $("from").value;
     texts.target.lang = $("to").value;
+    $("swap").disabled = !offers($("from"), $("to").value);
     headway.setFragment({ source: $("from").value, target: $("to").value });
   }
 
@@ -99,7 +100,10 @@
     answer = found;
     links = null;
     spans.target = headway.showWords(texts.target, found?.text ?? "");
-    spans.target.forEach((span, i) => (span.tabIndex = i ? -1 : 0));
+    spans.target.forEach((span, i) => {
+      span.tabIndex = i ? -1 : 0;
+      span.setAttribute("role", "button"); // opens the attention
+    });
     headway.showQuality(spans.target, found?.text ?? "", found?.sentences ?? []);
     texts.target.tabIndex = spans.target.length ? -1 : 0;
     for (const id of ["copy", "link", "show-attention"]) $(id).disabled = !found;
@@ -149,11 +153,10 @@
     const linked = { source: others, target: others, [side]: [number] };
     for (const name of ["source", "target"])
       spans[name].forEach((span, i) => span.classList.toggle("linked", linked[name].includes(i)));
-    const word = (name, i) => spans[name][i]?.textContent ?? "";
-    if (others.length) {
-      const words = (name) => linked[name].map((i) => word(name, i)).join(" ");
-      showStatus(`${words("source")} → ${words("target")}`);
-    }
+    const words = (name) => linked[name].map((i) => spans[name][i]?.textContent ?? "").join(" ");
+    const pair = others.length ? `${words("source")} → ${words("target")}` : "";
+    const notes = [pair, spans.target[linked.target[0]]?.title].filter(Boolean);
+    if (notes.length) showStatus(notes.join(" · "));
   }
   const clearHighlight = () => document.querySelectorAll(".linked").forEach((span) => span.classList.remove("linked"));
 
