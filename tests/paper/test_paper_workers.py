@@ -95,12 +95,14 @@ def test_a_second_process_says_so_in_one_line_and_leaves_the_log_of_the_first(
 
 
 INTERRUPTED = """\
+import signal
 import sys
 from dataclasses import replace
 from headway.config import TextConfig
 from headway.paper.running.bitext import Bitext
 from headway.paper.running.plan import PlannedTrial
 from headway.paper.running.work import Work
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background inherits none
 pairs = tuple((f"a b {c}", f"d e {c}") for c in "fghijklmnopqrstuvwxyz")
 work = Work(sys.argv[1], "toy", corpus=Bitext("text", pairs[1:], pairs[:1], pairs[:1], ("en", "de")))
 training = replace(work.base.training, max_steps=10**6)
@@ -121,11 +123,14 @@ def test_a_training_is_saved_at_control_c(tmp_path: Path) -> None:
         events = [json.loads(line) for text in whole for line in text.splitlines()]
         return [event["step"] for event in events if event["event"] == "step"]
 
-    while len(list_steps()) < 5:
-        assert parent.poll() is None
-        time.sleep(0.05)
-    os.killpg(parent.pid, signal.SIGINT)  # as a terminal does
-    assert "KeyboardInterrupt" in parent.communicate()[1]
+    try:
+        while len(list_steps()) < 5:
+            assert parent.poll() is None
+            time.sleep(0.05)
+        os.killpg(parent.pid, signal.SIGINT)  # as a terminal does
+        assert "KeyboardInterrupt" in parent.communicate(timeout=60)[1]
+    finally:
+        parent.kill()
     [run] = tmp_path.glob("trials/*/run")
     [saved] = RunDirectory(run).steps()
     assert saved == list_steps()[-1]
