@@ -29,6 +29,7 @@ LONGEST_WAIT = 0.3  # of the deadline: a request that would wait longer is rejec
 LATE = 0.5  # of the deadline: a request that has waited longer goes first
 # Segments, on a processor: larger batches gain little, and all wait for the slowest.
 LARGEST_BATCH = 64
+OVERTAKEN = 4  # times the usual size: a shorter request may overtake those of this size, and they count for it
 CHOICE = 4  # a batch is chosen from so many times the segments that it may have, which is quick
 WORKER_NICENESS = 5  # above the event loop's, which then gets most of a shared core
 SHORT_REQUEST = 2_000  # characters that the event loop splits itself: about a millisecond
@@ -61,6 +62,8 @@ class TranslationQueue:
         self.typical_batch = 1.0  # segments in recent batches, on average
         self.typical_text = 0.0  # tokens of recent texts, on average
         self._longest_wait = LONGEST_WAIT * config.deadline
+        self._state: tuple[float, ...] = ()  # for which `_before` is known; see `_tokens_before`
+        self._before: dict[float, float] = {}
         self.speed = Speed(workers, self._longest_wait)
         self._timer: asyncio.TimerHandle | None = None
         self._running: set[asyncio.Task[None]] = set()
@@ -148,20 +151,27 @@ class TranslationQueue:
         """Return whether a request of so many tokens finds no room, or would wait too long."""
         if self.texts >= self.config.queue_texts:
             return True
-        return any(not group.is_file for group in self.groups) and (
-            self.tokens + tokens > self.config.queue_tokens
-            or self.speed.seconds_for(self._tokens_until(tokens)) > self._longest_wait
-        )
+        if all(group.is_file for group in self.groups):
+            return False
+        if self.tokens + tokens > self.config.queue_tokens:
+            return True
+        before = self.running_tokens + self._tokens_before(tokens)
+        return self.speed.seconds_for(before + tokens) > self._longest_wait
 
-    def _tokens_until(self, tokens: int) -> float:
-        """Return what is translated until a request of so many tokens is done; it overtakes what has later turns.
+    def _tokens_before(self, tokens: int) -> float:
+        """Return what is translated before a request of so many tokens is done; it overtakes what has later turns.
 
-        A request has at least the usual size: of one that is not read yet, only the tokens of those that are read
-        before it are known.
+        Shorter requests will overtake it, too, so it counts as one of several times the usual size at least.
         """
-        end = self.turn + max(tokens, self.typical_text)
-        before = sum(min(group.load, max(0.0, end - group.turn)) for group in self.groups)
-        return self.running_tokens + before + tokens
+        size = max(tokens, OVERTAKEN * self.typical_text)
+        # Under load thousands of requests are rejected between two changes of the queue.
+        state = self.turn, self.tokens, len(self.groups)
+        if state != self._state:
+            self._state, self._before = state, {}
+        if size not in self._before:
+            end = self.turn + size
+            self._before[size] = sum(min(g.load, max(0.0, end - g.turn)) for g in self.groups)
+        return self._before[size]
 
     def check_room(self, tokens: int = 0) -> None:
         """Reject a request of so many tokens if there is no room for it, or no time.
