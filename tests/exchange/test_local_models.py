@@ -95,12 +95,14 @@ def test_a_model_without_languages_says_how_to_give_them(model: Model, tmp_path:
         ("en-de", ("en", "de")),
         ("opus-mt-tc-big-eng-deu", ("eng", "deu")),
         ("nmt-new-big", ("und", "und")),
+        ("opus-mt-en-ht", ("en", "ht")),
+        ("opus-mt-tc-big-en-ceb", ("en", "ceb")),
         ("nmt-en-big", ("und", "und")),
         ("nmt-en-de-2", ("und", "und")),
         ("golden-de", ("und", "und")),
     ],
 )
-def test_two_codes_at_the_end_of_a_name_are_languages_if_they_are_known(
+def test_which_codes_at_the_end_of_a_name_are_languages(
     name: str, languages: tuple[str, str]
 ) -> None:
     assert find_named_languages(name) == find_named_languages(f"marian/{name}") == languages

@@ -54,8 +54,8 @@ class TableDocument:
             if cell.column >= len(header) and cell.text.strip():
                 line = len(text[: cell.start + 1].splitlines())
                 raise HeadwayError(
-                    f"line {line}: has more cells than the first row ({len(header)}): put a text that has"
-                    f" {self._delimiter!r} in quotes"
+                    f"line {line}: has more cells than the first row ({len(header)}): a text with"
+                    f" {self._delimiter!r} needs quotes, and no title or note may stand outside of the columns"
                 )
         self._cells = [
             cell

@@ -1,7 +1,7 @@
 """The text of a file, and the encoding in which it is written again."""
 
 import codecs
-import re
+from contextlib import suppress
 from dataclasses import dataclass
 
 from headway.errors import HeadwayError
@@ -13,7 +13,12 @@ _MARKS = (  # of UTF-32 before UTF-16, whose mark is the beginning of UTF-32's
     (codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF32_LE, "utf-32-le"), (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"),
 )  # fmt: skip
-_NOT_ASCII = re.compile(r"[^\0-\x7f]")
+_STANDARD = {
+    "cp1252": "iso8859-1",
+    "cp1254": "iso8859-9",
+    "cp874": "iso8859-11",
+}  # those they replace
+FEW = 5  # characters that are not ASCII: in a short text of an older encoding, so many may look like UTF-8 by chance
 
 
 @dataclass(frozen=True)
@@ -107,7 +112,8 @@ def _check_is_no_utf8(data: bytes) -> None:
     except UnicodeDecodeError as error:
         text = data.decode("utf-8", "replace")
         damaged = text.count("\ufffd") - data.count("\ufffd".encode())
-        if len(_NOT_ASCII.findall(text)) > 2 * damaged:
+        others = len(text) - len(text.encode("ascii", "ignore"))
+        if others - damaged > max(damaged, FEW):
             line = len(data[: error.start + 1].splitlines())
             raise HeadwayError(
                 f"line {line}: a byte is no UTF-8, but most of the file is: correct it, or convert the file to UTF-8"
@@ -115,19 +121,17 @@ def _check_is_no_utf8(data: bytes) -> None:
 
 
 def _decode_declared(data: bytes, name: str) -> TextFile:
-    """Read a file in the encoding that it names, or cp1252 in ISO 8859-1 if it has what only that one has."""
+    """Read a file in the encoding that it names, or one of Windows in that of ISO 8859 if it has what only that one has."""
     try:
         # Otherwise the file could not name it.
         is_ascii = "<=".encode(name, "xmlcharrefreplace") == b"<="
         encoding = codecs.lookup(name).name if is_ascii else "utf-8"
     except (LookupError, UnicodeError, ValueError):
         raise HeadwayError(f"names the encoding {name[:40]!r}, which is not known") from None
-    if encoding == "cp1252":
-        try:
+    if encoding in _STANDARD:
+        with suppress(HeadwayError):
             return _decode(data, encoding)
-        except HeadwayError:
-            encoding = "iso8859-1"
-    return _decode(data, encoding)
+    return _decode(data, _STANDARD.get(encoding, encoding))
 
 
 def _decode(data: bytes, encoding: str, mark: bytes = b"") -> TextFile:

@@ -16,7 +16,7 @@ _NUMBER = re.compile(NUMBER)
 _HALF = re.compile(r"\s?([ap])\.?\s?m\b", re.IGNORECASE)  # of a day
 _HALF_HOURS = frozenset(map(str, range(1, 13)))
 _WHOLE_DAY = re.compile(r"\s?Uhr\b")  # says that hours go to 24
-_DECIMAL = re.compile(r"(.*)([.,])(?!\d{3}$)(\d+)")
+_DECIMAL = re.compile(r"(.*)([.,:])(?!\d{3}$)(\d+)")
 _CLOCK = re.compile(r"(\d\d?)[:.](\d\d)(?:[:.](\d\d))?")
 _DATE = re.compile(r"\d\d?\.\d\d?\.\d{2,4}|\d{4}\.\d\d?\.\d\d?")
 _SCALE = re.compile(  # thousands and more; a mile is none
@@ -90,7 +90,8 @@ class _Mention(NamedTuple):
     def value(self) -> str:
         """Its digits, with a full stop for its decimal mark: 1500.5 of 1,500.5 or 1.500,5.
 
-        A mark is decimal if it stands once and other than three digits follow it: 1.500 may be 1,500.
+        A mark is decimal if it stands once and other than three digits follow it: 1.500 may be 1,500. So is a colon:
+        3:16 is written 3,16 or 3.16 in other languages.
         """
         found = _DECIMAL.fullmatch(self.written)
         if not found or found[2] in found[1]:

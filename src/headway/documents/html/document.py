@@ -24,7 +24,7 @@ _ENCODING = re.compile(
     rb"""<meta\b[^>]*?\bcharset\s*=\s*["']?\s*([\w.:-]+)|^\s*<\?xml[^>]*?\bencoding\s*=\s*["']([\w.:-]+)""",
     re.IGNORECASE,
 )
-_COMMENT = re.compile(rb"<!-.*?-->", re.DOTALL)  # <!--> is one, too
+_COMMENT = re.compile(rb"<!--(?:-?>|.*?--!?>)", re.DOTALL)
 # What browsers read where a document names these: encodings with more characters (https://encoding.spec.whatwg.org).
 _BROWSERS = {
     "ascii": "cp1252", "iso8859-1": "cp1252", "iso8859-9": "cp1254", "iso8859-11": "cp874", "tis-620": "cp874",
