@@ -61,7 +61,10 @@ def test_tokens_are_those_of_the_standard(source: str, expected: list[str]) -> N
         ("<br <?php a->b ?> c={{d > e}} />", ["open br /"]),
         ("<br a=\"{{ \"b>c\" }} 'd'\" e='<?= 'f>g' ?>'>h", ["open br", "text"]),
         ("<a b=\"{{\">c</a> <a b='{% {'>d", ["open a", "text", "close a", "text", "open a", "text"]),
-        # Text may speak of such tags.
+        # A value may speak of such tags; then it ends where it ends without them.
+        ("<p a=\"<?php b\"><i c=\"{{\" d=\"e\" f='}}'>g<?php h ?>", ["open p", "open i", "text", "template"]),
+        ("<p a='<%\nb'>c%>", ["open p", "text"]),
+        # So may text.
         ("a {{ b<p>c }}", ["text", "open p", "text"]),
         ("a {{ b\n}} {% c {%", ["text"]),
         ("{%</b> {% a</b> %} {# a</b> #} {#<b>#}", ["text", "close b", "text", "close b", "text", "close b", "text", "open b", "text"]),

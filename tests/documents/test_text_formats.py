@@ -377,6 +377,7 @@ def test_blocks_of_html_in_lists_and_quotes(source: str, expected: str) -> None:
     ("source", "expected"),
     [
         ('<p align="center"><img src="a.png" alt="Screenshot of it"></p>\n', '<p align="center"><img src="a.png" alt="SCREENSHOT OF IT"></p>\n'),
+        ('a <img alt="b&#10;c" title=d> e', 'A <img alt="b&#10;c" title="D"> E'),
         ('a <img src=b alt=c> <abbr title="d &amp; e">f</abbr>', 'A <img src=b alt="C"> <abbr title="D &amp; E">F</abbr>'),
         ("<p lang=en>\n<input\n  placeholder='a'>\n</p>\n\n> <b\n> title=a>b</b> <b title='a\n> b'>\n", "<p lang=en>\n<input\n  placeholder='A'>\n</p>\n\n> <b\n> title=a>B</b> <b title='a\n> b'>\n"),
         ("| <img alt=\"a \\| b\"> | c |\n|--|--|\n", "| <img alt=\"A \\| B\"> | C |\n|--|--|\n"),

@@ -16,6 +16,9 @@ TEMPLATE_SOURCE = r"""
     | <\?(?:=|(?i:php)\b) (?s:(?!\?>).)*+ (?:\?>|\Z)
 """
 TEMPLATE = re.compile(f"({TEMPLATE_SOURCE})", re.VERBOSE)
+_MARKS = (
+    (r"\{\{\{?", r"\}\}\}?"), (r"\{%", r"%\}"), (r"\{\#", r"\#\}"), (r"<%", r"%>"), (r"<\?(?:=|(?i:php)\b)", r"\?>"),
+)  # fmt: skip
 # In the templates of Go; {{ range }} is a value.
 _GO_BLOCK = r"(?:block|define|if|range|with)\s+[^\s|}]"
 # What decides whether the text behind it is shown. That text must not leave its place.
@@ -31,6 +34,18 @@ _CONTROL = re.compile(
 _VALUE = re.compile(r"\{\{|\{%|<%[-=]|<\?(?:=|php\s+(?:echo|print)\b)", re.IGNORECASE)
 _GO_OPENING = re.compile(rf"\{{\{{-?\s*{_GO_BLOCK}")
 _GO_END = re.compile(r"\{\{-?\s*end\s*-?\}\}")
+
+
+def template_in_quotes(quote: str) -> str:
+    """Return the pattern of a tag in a value between quotes, of which it may have some itself.
+
+    As a value may speak of {{ or <?php, a tag has one line, no quote that ends the tag of HTML (``">``), and none just
+    behind its beginning that ends the value (``"{{" ``).
+    """
+    return "|".join(
+        rf"{start}(?!\s*{quote}[\s/>])(?:(?!{start}|{end})(?:[^{quote}\n]|{quote}(?!\s*/?>)))*+{end}"
+        for start, end in _MARKS
+    )
 
 
 def make_template(source: str) -> Part:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from headway.documents.html.templates import TEMPLATE, TEMPLATE_SOURCE
+from headway.documents.html.templates import TEMPLATE, TEMPLATE_SOURCE, template_in_quotes
 
 MARKUP = re.compile(r"<|\{[{%#]")  # may begin here
 _NAME = re.compile(r"[a-zA-Z](?:[^\t\n\f\r />{]|\{(?![{%#]))*+")
@@ -19,7 +19,7 @@ _ATTRIBUTE = re.compile(r"=?[^\t\n\f\r />=]*+")
 _EQUALS = re.compile(r"[\t\n\f\r ]*+=[\t\n\f\r ]*+")
 _BARE_VALUE = re.compile(rf"(?:{TEMPLATE_SOURCE}|[^\t\n\f\r\ >])++", re.VERBOSE)
 _QUOTED_VALUES = {
-    quote: re.compile(rf"(?:[^{quote}{{<]++|{TEMPLATE_SOURCE}|[{{<])*+", re.VERBOSE)
+    quote: re.compile(rf"(?:[^{quote}{{<]++|{template_in_quotes(quote)}|[{{<])*+")
     for quote in "\"'"
 }
 _COMMENT_END = re.compile(r"--!?>")

@@ -88,10 +88,16 @@ class Passage:
     def _find_values(self, part: Part) -> list[Value]:
         """Return the texts in an HTML tag that have one line.
 
-        A value in several lines can have marks of a quote in it.
+        A value in several lines can have marks of a quote in it, and a line break that is written as ``&#10;`` would
+        become one.
         """
         is_tag = part.kind not in ("text", "code") and part.source.startswith("<")
         if not is_tag or "=" not in part.source:
             return []
+
+        def has_line_break(value: Value) -> bool:
+            texts = part.source[value.start : value.end], *(block.text for block in value.blocks)
+            return any(len(text.splitlines()) > 1 for text in texts)
+
         found = find_values(part.source, self.language)
-        return [each for each in found if len(part.source[each.start : each.end].splitlines()) == 1]
+        return [value for value in found if not has_line_break(value)]
