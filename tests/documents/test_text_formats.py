@@ -299,6 +299,9 @@ def test_lines_that_programs_of_documentation_read(source: str, expected: str) -
         ("\\begin{align*}\n\n- the b\n\\begin{c}\n\\end{c}\n\\end{align*}\nd\n", "\\begin{align*}\n\n- the b\n\\begin{c}\n\\end{c}\n\\end{align*}\nD\n"),
         ("[a \\(pdf\\)](b) \\\\(c\\\\) \\(d", "[A (PDF)](b) \\\\(C\\\\) (D"), ("\\[see \\*the\\* note\\]\n\n\\[注意\\] \n", "\\[SEE \\*THE\\* NOTE\\]\n\n\\[注意\\] \n"),
         ("\\[a = b\\] c\n\n\\begin{d}\n\ne\n", "\\[A = B\\] C\n\n\\BEGIN{D}\n\nE\n"),
+        ("The guide \\(using `--a=b`\\) and \\(see [the guide](https://a.b/c_d)\\).", "THE GUIDE (USING `--a=b`) AND (SEE [THE GUIDE](https://a.b/c_d))."),
+        ("Here \\( opens the group. Names as my_name stay. It ends with \\).", "HERE ( OPENS THE GROUP. NAMES AS MY_NAME STAY. IT ENDS WITH )."),
+        ("\\[The value of\na = 5\\]\n\n- \\[x\\] (done)\n", "\\[THE VALUE OF A = 5\\]\n\n- \\[X\\] (DONE)\n"),
         # Emphasis goes on around a condition.
         ("**a {{ b }} c {{ end }}** *d {% if e %}f{% endif %}*", "**A {{ b }} C {{ end }}** *D {% if e %}F{% endif %}*"),
         # None of these

@@ -14,24 +14,25 @@ _NO_FORMULA = rf"""
     | \d[\d.,]*+\s++[^\W\d_]{{2}} | \d[^$\\]*\s[^\W\d_]{{3,}}[\s,;]  # prices: $5 and 7$
     | [A-Za-z]{{2}}[^$\\]*+\$[A-Za-z_]  # variables: $HOME/bin:$PATH
 """
-# Programs that write Markdown put a backslash before brackets of text: \[see the notes\]. That is no formula.
-_WORDS = r"(?:[^=^_{}\\]|\\[^a-zA-Z()\[\]])"
-_TEXT = rf"(?>{_WORDS}*?(?:[^\W\d_]{{3}}|[\u3040-\u9fff\uac00-\ud7af])){_WORDS}*+"
 # As in Pandoc: no space stands behind the first $ or before the last one, and no digit behind that. The next $
 # decides, so that no text is read twice: $HOME and $PATH are two words. The $ in %1$s begins and ends nothing.
 _FORMULA = re.compile(
     rf"""
-    \\\( (?!{_TEXT}\\\)) (?:[^\\]|\\[^()])++ \\\)
+    \\\( ((?:[^\\`]|\\[^()])++) \\\)
     | \$\$ (?!{_NAME}) (?:[^$\\]|\\.|\$(?!\$))++ \$\$
     | (?<!%\d)(?<!%\d\d) \$ (?![\s$]|{_NO_FORMULA}) (?:[^$\\]|\\.)++ (?<!\s)(?<!%\d)(?<!%\d\d) \$ (?!\d|{_NAME})
     """,
     re.DOTALL | re.VERBOSE,
 )
 _TEMPLATE = re.compile(r"\{[#.:%{][^{}\n]*\}+|\{ *(?:[.#]|\w+=)[^{}\n]*\}")  # and attributes
-_TEXT_IN_BRACKETS = re.compile(_TEXT)
+_COMMAND = re.compile(r"\\[a-zA-Z]+|\{[^{}]*\}")
+_WORDS = re.compile(r"[^\W\d_]{3}[\s,;:]++[^\W\d_]{3}")
+_WORD = re.compile(r"[^\W\d_]{3}|[\u3040-\u9fff\uac00-\ud7af]")
 _BLOCK_START = re.compile(r"\$\$|\\\[|\\begin\{(\w+\*?)\}")
 _ENDS = {"$$": "$$", r"\[": r"\]"}
-_BLOCK_END = re.compile(r"[ \t]*(?:\([^()]*\)|\{[^{}]*\})?[ \t]*\Z")  # a label can follow
+# A label can follow; behind a bracket with a backslash, it is a number.
+_DOLLARS_END = re.compile(r"[ \t]*(?:\([^()]*\)|\{[^{}]*\})?[ \t]*\Z")
+_BRACKET_END = re.compile(r"[ \t]*(?:\(\d[^()\s]*\)|\{[^{}]*\})?[ \t]*\Z")
 # Of a block that begins with a backslash, because its end is looked for from every such beginning.
 _MOST_LINES = 100
 
@@ -48,7 +49,7 @@ def read_template(state: StateInline, silent: bool) -> bool:
 
 def _read_kept(state: StateInline, silent: bool, kind: str, pattern: re.Pattern[str]) -> bool:
     found = pattern.match(state.src, state.pos, state.posMax)
-    if found is None:
+    if found is None or (found.lastindex and _is_text(found[1])):
         return False
     if not silent:
         state.push(kind, "", 0)
@@ -81,9 +82,22 @@ def read_formula_block(state: StateBlock, first: int, last: int, silent: bool) -
         at = state.src.find(ending, max(start, state.bMarks[line]), state.eMarks[line])
         if at >= 0:
             behind = at + len(ending)
-            is_text = found[0] == r"\[" and _TEXT_IN_BRACKETS.fullmatch(state.src, start, at)
-            is_end = not is_text and bool(_BLOCK_END.match(state.src, behind, state.eMarks[line]))
+            is_text = found[0] == r"\[" and _is_text(state.src[start:at])
+            pattern = _DOLLARS_END if ending == "$$" else _BRACKET_END
+            is_end = not is_text and bool(pattern.match(state.src, behind, state.eMarks[line]))
             if is_end and not silent:
                 state.line = line + 1
             return is_end
     return False
+
+
+def _is_text(source: str) -> bool:
+    """Return whether brackets hold text, because programs write a backslash before such brackets, too.
+
+    Two words side by side are text, but for those in braces: ``\\[see the notes\\]``. So is one word, if nothing beside
+    it looks like a formula.
+    """
+    plain = _COMMAND.sub(" ", source)
+    if _WORDS.search(plain):
+        return True
+    return bool(_WORD.search(plain)) and plain == source and not set("=^_") & set(plain)
