@@ -91,6 +91,9 @@ def test_short_requests_are_admitted_while_a_long_one_waits() -> None:
     queue.check_room(20)
     with pytest.raises(Rejection):
         queue.check_room(4_600)  # with as much of the other before its end
+    admission.pending = 230  # 4.6 seconds; each of them overtakes the other, too
+    admission.check_load()
+    admission.pending = 0
     queue.turn = 9_000.0  # the other has had less than it could have
     with pytest.raises(Rejection):
         queue.check_room(20)

@@ -224,6 +224,32 @@ def test_a_short_request_overtakes_the_rest_of_a_long_one() -> None:
     assert [i for i, batch in enumerate(model.batches) if "y" in batch] <= [2]
 
 
+def test_short_requests_overtake_long_ones_of_the_same_length() -> None:
+    model = Model()
+
+    async def work(queue: TranslationQueue) -> None:
+        model.open.clear()
+        first = find(queue, model, "first")
+        await until(lambda: bool(model.batches))
+        long = [find(queue, model, *["xxx"] * 100) for _ in range(4)]
+        await asyncio.sleep(0.01)
+        short = [find(queue, model, "yyy") for _ in range(10)]
+        await asyncio.sleep(0.01)
+        model.open.set()
+        await asyncio.gather(first, *long, *short)
+
+    run(work)
+    assert "yyy" not in {text for batch in model.batches[2:] for text in batch}
+
+
+def test_a_request_without_text_has_no_turn() -> None:
+    async def work(queue: TranslationQueue) -> None:
+        assert await find(queue, Model()) == []
+        assert await queue.run([], []) == []
+
+    run(work)
+
+
 @pytest.mark.parametrize(
     ("deadline", "speed", "expected"),
     [
@@ -267,6 +293,14 @@ def test_a_batch_is_chosen_quickly_among_thousands_of_segments() -> None:
     assert [len(batch) for batch in model.batches] == [64] * 250
     assert all(len(set(batch)) == 1 for batch in model.batches[:200])
     assert taken < 1  # of all 250 batches; it takes 0.3 seconds
+
+
+def test_a_failure_is_no_client_that_left() -> None:
+    async def work(queue: TranslationQueue) -> None:
+        with pytest.raises(HeadwayError, match="bad"):
+            await find(queue, Model(), "bad", *"abcdefgh")
+
+    assert run(work).metrics.value("headway_cancelled_total") == 0
 
 
 def test_a_failing_text_fails_alone() -> None:
@@ -383,6 +417,16 @@ def test_other_calls_do_not_change_the_measured_speed() -> None:
         await queue.run(jobs, [1] * 4)
         await find(queue, model, "x" * 50)
         assert queue.speed.tokens_per_second > before / 2
+
+    run(work)
+
+
+def test_other_calls_do_not_change_the_usual_size_of_a_text() -> None:
+    async def work(queue: TranslationQueue) -> None:
+        await find(queue, Model(), "text")
+        before = queue.typical_text
+        await queue.run([str, str], [500, 500], texts=2)
+        assert queue.typical_text == before > 0
 
     run(work)
 

@@ -133,7 +133,7 @@ class Admission:
             Rejection: 429.
         """
         reading = max(0, self.pending - self.queue.texts)
-        self.queue.reject_if_full(round(reading * self.queue.typical_text))
+        self.queue.reject_if_full(ahead=round(reading * self.queue.typical_text))
         if self.pending >= self.config.queue_texts:
             self.metrics.rejected.inc()
             raise overloaded(max(1, min(60, round(self.queue.expected_seconds()))))

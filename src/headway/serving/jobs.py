@@ -1,7 +1,7 @@
 """What waits in the server's queue: segments to translate, and other calls."""
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,7 +40,8 @@ class JobGroup:
 
     Attributes:
         search: How its segments are translated; None: its jobs are functions to call.
-        turn: That of the queue when the group came, and the tokens of the group that have started since.
+        turn: That of the queue when the group came, and the tokens of the group that have started since; -inf: the
+            group goes first.
         queued_at: Time in seconds.
         done: Set by the event loop when all jobs are done, or the first has failed.
         is_file: Whether the work is for a file, for which nobody is rejected.
@@ -64,6 +65,13 @@ class JobGroup:
     def load(self) -> int:
         """Tokens for which others are rejected if there are too many."""
         return 0 if self.is_file else self.tokens
+
+    def turns(self) -> "Iterator[tuple[float, Job]]":
+        """Yield each waiting job with the turn of the group when it has got this job."""
+        turn = self.turn
+        for job in self.waiting:
+            turn += job.tokens
+            yield turn, job
 
     def start(self, batch: "Collection[Job]") -> None:
         """Take the jobs of a batch that belong to this group from those that wait."""

@@ -57,7 +57,7 @@ class ServerMiddleware:
         self.app, self.admission, self.metrics = app, admission, metrics
         self._fixed = {route.path for route in routes if not route.param_convertors}
         self._open = {route.path_regex: route.path for route in routes if route.param_convertors}
-        # Without keys and a proxy; if the server also listens to this machine only, it knows its names.
+        # Without keys and a proxy, a server on a loopback address is called by loopback names only.
         self._is_private = admission.clients.keys is None and not admission.config.trusted_proxies
         self.received = self.answered = 0
         self._rejected = 0  # since the last line about rejections
@@ -162,7 +162,7 @@ def _check_name(scope: Scope) -> None:
         Rejection: 403.
     """
     address, name = (scope.get("server") or ("",))[0], Headers(scope=scope).get("host", "")
-    if _is_loopback(address) and not _is_loopback(re.sub(r":\d*$", "", name)):
+    if _is_loopback(address) and name and not _is_loopback(re.sub(r":\d*$", "", name)):
         raise Rejection(
             403, "Call the server localhost, or start it with keys or server.trusted_proxies"
         )

@@ -7,6 +7,7 @@ first. The queue lives in the event loop's thread, so that it needs no locks.
 """
 
 import asyncio
+import heapq
 import itertools
 import math
 import os
@@ -15,6 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from operator import itemgetter
 from typing import Any, TypeVar
 
 from headway.config import SearchConfig, ServerConfig
@@ -29,7 +31,7 @@ LONGEST_WAIT = 0.3  # of the deadline: a request that would wait longer is rejec
 LATE = 0.5  # of the deadline: a request that has waited longer goes first
 # Segments, on a processor: larger batches gain little, and all wait for the slowest.
 LARGEST_BATCH = 64
-OVERTAKEN = 4  # times the usual size: a shorter request may overtake those of this size, and they count for it
+OVERTAKEN = 4  # a request counts as at least so many usual texts, because shorter ones that come later overtake it
 CHOICE = 4  # a batch is chosen from so many times the segments that it may have, which is quick
 WORKER_NICENESS = 5  # above the event loop's, which then gets most of a shared core
 SHORT_REQUEST = 2_000  # characters that the event loop splits itself: about a millisecond
@@ -104,6 +106,7 @@ class TranslationQueue:
         sizes: Sequence[int],
         is_admitted: bool = False,
         is_file: bool = False,
+        texts: int = 1,
     ) -> list[T]:
         """Have worker threads call functions, each when its turn comes.
 
@@ -114,12 +117,13 @@ class TranslationQueue:
             sizes: Source tokens that each call is about.
             is_admitted: As for `translate`.
             is_file: As for `translate`.
+            texts: Texts that the calls are about.
 
         Raises:
             Rejection: As for `translate`.
         """
         group = self._make_group(None, calls, sizes, is_admitted, is_file)
-        return await self._finish(group, 0 if is_file else 1)
+        return await self._finish(group, 0 if is_file else texts)
 
     async def run_text_work(
         self, characters: int, work: Callable[[], T], is_file: bool = False
@@ -147,15 +151,15 @@ class TranslationQueue:
         """Return how long all that waits and so many further tokens take; 0 if the speed is unknown."""
         return self.speed.seconds_for(self.tokens + self.running_tokens + tokens)
 
-    def is_overloaded(self, tokens: int = 0) -> bool:
-        """Return whether a request of so many tokens finds no room, or would wait too long."""
+    def is_overloaded(self, tokens: int = 0, ahead: int = 0) -> bool:
+        """Return whether a request finds no room, or would wait too long; see `reject_if_full`."""
         if self.texts >= self.config.queue_texts:
             return True
         if all(group.is_file for group in self.groups):
             return False
-        if self.tokens + tokens > self.config.queue_tokens:
+        if self.tokens + ahead + tokens > self.config.queue_tokens:
             return True
-        before = self.running_tokens + self._tokens_before(tokens)
+        before = self.running_tokens + ahead + self._tokens_before(tokens)
         return self.speed.seconds_for(before + tokens) > self._longest_wait
 
     def _tokens_before(self, tokens: int) -> float:
@@ -183,15 +187,19 @@ class TranslationQueue:
             raise too_long(tokens, self.config.queue_tokens)
         self.reject_if_full(tokens)
 
-    def reject_if_full(self, tokens: int = 0) -> None:
-        """Reject a request if so many tokens find no room in the queue now, or no time.
+    def reject_if_full(self, tokens: int = 0, ahead: int = 0) -> None:
+        """Reject a request if it finds no room in the queue now, or no time.
+
+        Args:
+            tokens: Of the request, as far as they are known.
+            ahead: Of other requests, which are still being read.
 
         Raises:
             Rejection: 429.
         """
-        if self.is_overloaded(tokens):
+        if self.is_overloaded(tokens, ahead):
             self.metrics.rejected.inc()
-            raise overloaded(max(1, min(60, math.ceil(self.expected_seconds(tokens)))))
+            raise overloaded(max(1, min(60, math.ceil(self.expected_seconds(tokens + ahead)))))
 
     def _make_group(
         self,
@@ -212,7 +220,9 @@ class TranslationQueue:
     async def _finish(self, group: JobGroup, texts: int) -> list[Any]:
         """Queue jobs, of so many texts besides those of files, and return their results when all are done."""
         jobs = group.waiting
-        if texts:
+        if not jobs:
+            return []
+        if texts and group.search is not None:
             self.typical_text = 0.95 * self.typical_text + 0.05 * group.load / texts
         self.groups.append(group)
         self.tokens += group.load
@@ -221,14 +231,15 @@ class TranslationQueue:
         try:
             await group.done
             return [job.result for job in jobs]
+        except asyncio.CancelledError:
+            self.metrics.cancelled.inc()
+            raise
         finally:
             self.texts -= texts
-            if group.unfinished:
-                group.is_cancelled = True
-                if group in self.groups:
-                    self.groups.remove(group)
-                    self.tokens -= group.load
-                self.metrics.cancelled.inc()
+            group.is_cancelled = True  # what is unfinished is in vain
+            if group in self.groups:
+                self.groups.remove(group)
+                self.tokens -= group.load
 
     def _start_batches(self) -> None:
         """Give the idle workers batches, unless it is worth waiting for more requests."""
@@ -271,16 +282,16 @@ class TranslationQueue:
     def _choose_segments(self, first: JobGroup, search: SegmentSearch) -> list[Job]:
         """Return the next segment of a group, and segments of similar length that may share its batch."""
         sharing = [group for group in self.groups if search.can_share_batch(group.search)]
-        sharing.sort(key=next_turn)
         tokens, extra = search.batch_limits(self.config.batch_tokens)
         largest = LARGEST_BATCH * tokens // self.config.batch_tokens
-        choice: list[Job] = []
-        for group in sharing:
-            choice += group.waiting[: CHOICE * largest - len(choice)]
+        in_turn = heapq.merge(*(group.turns() for group in sharing), key=itemgetter(0))
+        choice = [job for _, job in itertools.islice(in_turn, CHOICE * largest)]
         # The idle workers share what there is.
         waiting = sum(len(group.waiting) for group in sharing)
         largest = max(1, min(largest, math.ceil(waiting / (self.idle_workers + 1))))
-        choice.sort(key=lambda job: abs(job.tokens - first.waiting[0].tokens))
+        choice.sort(
+            key=lambda job: (job is not first.waiting[0], abs(job.tokens - first.waiting[0].tokens))
+        )
         batch, longest = choice[:1], choice[0].tokens
         for job in choice[1:]:
             longest = max(longest, job.tokens)
@@ -291,9 +302,11 @@ class TranslationQueue:
 
     def _advance_late(self) -> None:
         """Let requests go first that have waited long, if they may still be ready in time."""
-        late = time.monotonic() - LATE * self.config.deadline
+        now, deadline = time.monotonic(), self.config.deadline
+        late = now - LATE * deadline
         for group in itertools.takewhile(lambda group: group.queued_at < late, self.groups):
-            if not group.is_file and self.speed.seconds_for(group.tokens) <= self._longest_wait:
+            left = min(self._longest_wait, group.queued_at + deadline - now)
+            if not group.is_file and self.speed.seconds_for(group.tokens) <= left:
                 group.turn = -math.inf
 
     async def _run(self, batch: list[Job]) -> None:

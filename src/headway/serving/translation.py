@@ -75,7 +75,9 @@ class _Step:
             translator, search, segments, self.count, self.is_admitted, self.is_file
         )
         sizes = [len(segment.ids) for segment in segments]
-        run = partial(self.queue.run, sizes=sizes, is_admitted=True, is_file=self.is_file)
+        run = partial(
+            self.queue.run, sizes=sizes, is_admitted=True, is_file=self.is_file, texts=self.count
+        )
         if self.quality:
             both = zip(segments, found.hypotheses, strict=True)
             rated = await run(
