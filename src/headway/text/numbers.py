@@ -1,7 +1,8 @@
 """Numbers in a text and its translation: do they agree, in whatever form each language writes them?
 
-Numbers whose digits are the same agree if their decimal marks stand in the same place. What is left is read again as what it may be in another form: a time of
-day (3:20 PM is 15:20), a date (Feb 4, 1808 is 04.02.1808), or thousands (14 thousand is 14,000).
+Numbers with the same digits agree if their decimal marks stand in the same place. What is left is read again as what
+it may be in another form: a time of day (3:20 PM is 15:20), a date (Feb 4, 1808 is 04.02.1808), or thousands (14
+thousand is 14,000).
 """
 
 import re
