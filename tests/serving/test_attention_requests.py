@@ -57,7 +57,7 @@ def test_an_alignment_ends_with_its_request(
         assert answer.status_code == 503
         time.sleep(0.2)
         assert 0 < len(aligned) < 25
-        assert server.queue.groups == []
+        assert server.queue.waiting.groups == []
         assert server.queue.idle_workers == 1
         aligned.clear()
         assert client.post(path, json={"q": "The cat sees. A dog runs.", **asked}).is_success

@@ -481,12 +481,12 @@ def test_a_page_of_many_blocks_is_one_text_of_the_queue(models: Models) -> None:
     async def run() -> None:
         route = [models.pairs["en", "de"]]
         found = asyncio.ensure_future(translate_pages(server.context.translator, route, [page] * 2))
-        while not server.queue.groups:
+        while not server.queue.waiting.groups:
             await asyncio.sleep(0.001)
-        assert (server.queue.texts, len(server.queue.groups[0].waiting)) == (2, 24)
+        assert (server.queue.texts, len(server.queue.waiting.groups[0].waiting)) == (2, 24)
         found.cancel()
         await asyncio.gather(found, return_exceptions=True)
-        assert (server.queue.texts, server.queue.tokens) == (0, 0)
+        assert (server.queue.texts, server.queue.waiting.tokens) == (0, 0)
 
     asyncio.run(run())
 

@@ -32,9 +32,9 @@ MOST_TEXTS = 64
 
 
 def wait_in_queue(queue: TranslationQueue, tokens: int) -> None:
-    """Let somebody's tokens wait, whose turn is before that of all newcomers."""
+    """Let a request of so many tokens wait, whose turn is before that of every new request."""
     waiting = SimpleNamespace(is_file=False, load=tokens, turn=-tokens)
-    queue.groups, queue.tokens = [cast(JobGroup, waiting)], tokens
+    queue.waiting.groups, queue.waiting.tokens = [cast(JobGroup, waiting)], tokens
 
 
 def make_admission(keys: Keys | None = None, **limits: Any) -> Admission:
@@ -69,7 +69,7 @@ def test_an_overloaded_server_rejects_before_it_reads_the_body() -> None:
     assert caught.value.status == 429
     assert caught.value.headers["Retry-After"] == "1"
     queue.texts = 0
-    queue.tokens, queue.speed.tokens_per_second = 400, 25.0  # 16 of 30 seconds
+    queue.waiting.tokens, queue.speed.tokens_per_second = 400, 25.0  # 16 of 30 seconds
     assert admit(admission, b"{}") == {}  # nothing waits: the tokens are being translated
     wait_in_queue(queue, 400)
     with pytest.raises(Rejection) as caught:
@@ -86,7 +86,7 @@ def test_short_requests_are_admitted_while_a_long_one_waits() -> None:
     queue = admission.queue
     queue.speed.tokens_per_second, queue.typical_text = 1_000.0, 20.0
     waiting = SimpleNamespace(is_file=False, load=40_000, turn=0.0)  # 40 of 30 seconds
-    queue.groups, queue.tokens = [cast(JobGroup, waiting)], 40_000
+    queue.waiting.groups, queue.waiting.tokens = [cast(JobGroup, waiting)], 40_000
     admission.check_load()
     queue.check_room(20)
     with pytest.raises(Rejection):
@@ -94,7 +94,7 @@ def test_short_requests_are_admitted_while_a_long_one_waits() -> None:
     admission.pending = 230  # 4.6 seconds; each of them overtakes the other, too
     admission.check_load()
     admission.pending = 0
-    queue.turn = 9_000.0  # the other has had less than it could have
+    queue.waiting.turn = 9_000.0  # the other has had less than it could have
     with pytest.raises(Rejection):
         queue.check_room(20)
 

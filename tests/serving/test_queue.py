@@ -63,8 +63,8 @@ def run(
         queue = TranslationQueue(workers, ServerConfig(**limits), Metrics())
         await work(queue)
         await queue.close()
-        assert queue.groups == []
-        assert (queue.tokens, queue.running_tokens, queue.texts) == (0, 0, 0)
+        assert queue.waiting.groups == []
+        assert (queue.waiting.tokens, queue.running_tokens, queue.texts) == (0, 0, 0)
         assert queue.idle_workers == workers
         return queue
 
@@ -336,8 +336,8 @@ def test_cancelled_work_stops(waiting: bool) -> None:
         (late if waiting else running).cancel()
         await asyncio.sleep(0.02)
         if waiting:
-            assert queue.groups == []
-            assert queue.tokens == 0
+            assert queue.waiting.groups == []
+            assert queue.waiting.tokens == 0
             model.open.set()
             assert await running == ["running"]
         else:
@@ -462,8 +462,8 @@ def test_nobody_is_rejected_for_the_work_of_a_file() -> None:
         )
         calls = asyncio.ensure_future(queue.run([lambda: 5] * 9, [90] * 9, is_file=True))
         await asyncio.sleep(0.01)
-        waiting = sum(len(group.waiting) for group in queue.groups)
-        assert (queue.tokens, queue.texts, waiting) == (0, 1, 39)
+        waiting = sum(len(group.waiting) for group in queue.waiting.groups)
+        assert (queue.waiting.tokens, queue.texts, waiting) == (0, 1, 39)
         queue.speed.tokens_per_second = 1.0
         alone = find(queue, model, "x" * 90)  # as if nothing waited
         await asyncio.sleep(0.01)

@@ -89,8 +89,8 @@ def test_a_rejected_request_is_not_tokenized(
     measured = 0
     server = Server(models, limits)
     waiting = SimpleNamespace(is_file=False, load=300, turn=0)
-    server.queue.groups.append(waiting)  # type: ignore[arg-type]
-    server.queue.tokens = 300  # others wait, and there is no room
+    server.queue.waiting.groups.append(waiting)  # type: ignore[arg-type]
+    server.queue.waiting.tokens = 300  # others wait, and there is no room
     assert ask(server, q="Hi a. " * 400).status_code == 429
     assert measured == 0
     monkeypatch.setattr("headway.serving.markup_translation.HtmlPage", pytest.fail)

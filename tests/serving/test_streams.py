@@ -99,8 +99,10 @@ def test_rejections_of_a_stream_keep_their_status(models: Models) -> None:
 
     def wait_in_queue(tokens: int) -> None:
         loop = asyncio.new_event_loop()
-        server.queue.groups = [JobGroup(None, 0.0, 0.0, loop.create_future(), tokens=tokens)]
-        server.queue.tokens = tokens
+        server.queue.waiting.groups = [
+            JobGroup(None, 0.0, 0.0, loop.create_future(), tokens=tokens)
+        ]
+        server.queue.waiting.tokens = tokens
         loop.close()
 
     wait_in_queue(49)  # room for a request, but not for this one

@@ -231,7 +231,7 @@ def test_an_error_of_the_disk_that_ends_a_worker_process_is_one_of_the_command(
 
 
 def test_clocks_of_machines_do_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A process lives if its file is young, by the clock of the disk and not by that of this machine."""
+    """Whether a process still writes to its file is decided by the clock of the disk, because clocks of machines differ."""
     with Member(tmp_path) as member:
         other = tmp_path / "members" / "another-machine-17-abc"
         other.touch()

@@ -121,7 +121,10 @@ def _check_is_no_utf8(data: bytes) -> None:
 
 
 def _decode_declared(data: bytes, name: str) -> TextFile:
-    """Read a file in the encoding that it names, or one of Windows in that of ISO 8859 if it has what only that one has."""
+    """Read a file in the encoding that it names.
+
+    If that is one of Windows which lacks a byte of the file, the file is read in the encoding of ISO 8859 that has it.
+    """
     try:
         # Otherwise the file could not name it.
         is_ascii = "<=".encode(name, "xmlcharrefreplace") == b"<="

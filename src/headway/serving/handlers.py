@@ -215,7 +215,7 @@ def health(context: Context) -> Health:
         ],
         "queue": {
             "texts": queue.texts, "textsLimit": config.queue_texts,
-            "tokens": queue.tokens, "tokensLimit": config.queue_tokens,
+            "tokens": queue.waiting.tokens, "tokensLimit": config.queue_tokens,
         },
     }  # fmt: skip
 

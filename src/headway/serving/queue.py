@@ -1,14 +1,11 @@
 """The queue in which the requests of all clients share batches.
 
 The queue is bounded by tokens and by texts, and feeds a few worker threads. If recent batches had
-several segments, a batch waits a few milliseconds for more requests. Requests take turns, so that a
-short one overtakes the rest of a long one; a request that has waited for half of its deadline goes
-first. The queue lives in the event loop's thread, so that it needs no locks.
+several segments, a batch waits a few milliseconds for more requests; `waiting.py` says whose turn it
+is. The queue lives in the event loop's thread, so that it needs no locks.
 """
 
 import asyncio
-import heapq
-import itertools
 import math
 import os
 import sys
@@ -16,23 +13,18 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from operator import itemgetter
 from typing import Any, TypeVar
 
 from headway.config import SearchConfig, ServerConfig
 from headway.inference import Hypothesis, Segment, Translator
-from headway.serving.jobs import Job, JobGroup, SegmentSearch, next_turn, run_batch
+from headway.serving.jobs import Job, JobGroup, SegmentSearch, run_batch
 from headway.serving.metrics import Metrics
 from headway.serving.rejection import overloaded, too_long
 from headway.serving.speed import Speed
+from headway.serving.waiting import LARGEST_BATCH, LONGEST_WAIT, Waiting, count_jobs
 
 T = TypeVar("T")
-LONGEST_WAIT = 0.3  # of the deadline: a request that would wait longer is rejected
-LATE = 0.5  # of the deadline: a request that has waited longer goes first
-# Segments, on a processor: larger batches gain little, and all wait for the slowest.
-LARGEST_BATCH = 64
 OVERTAKEN = 4  # a request counts as at least so many usual texts, because shorter ones that come later overtake it
-CHOICE = 4  # a batch is chosen from so many times the segments that it may have, which is quick
 WORKER_NICENESS = 5  # above the event loop's, which then gets most of a shared core
 SHORT_REQUEST = 2_000  # characters that the event loop splits itself: about a millisecond
 RESULTS_AT_ONCE = 4  # results that are delivered before other requests get the event loop
@@ -55,18 +47,13 @@ class TranslationQueue:
         self.text_pool = ThreadPoolExecutor(1, "text", initializer=lower_priority)
         # A file may hold one text of megabytes, for which the requests of others must not wait.
         self.file_pool = ThreadPoolExecutor(config.file_jobs, "file", initializer=lower_priority)
-        self.groups: list[JobGroup] = []  # those with jobs that have not started; the oldest first
+        self.speed = Speed(workers, LONGEST_WAIT * config.deadline)
+        self.waiting = Waiting(config, self.speed)
         # Without those of files: little of a file waits at once, and nobody is rejected for it.
-        self.tokens = 0  # waiting
         self.running_tokens = 0  # being translated
         self.texts = 0  # waiting or being translated
-        self.turn = 0.0  # of the group whose job started last
         self.typical_batch = 1.0  # segments in recent batches, on average
         self.typical_text = 0.0  # tokens of recent texts, on average
-        self._longest_wait = LONGEST_WAIT * config.deadline
-        self._state: tuple[float, ...] = ()  # for which `_before` is known; see `_tokens_before`
-        self._before: dict[float, float] = {}
-        self.speed = Speed(workers, self._longest_wait)
         self._timer: asyncio.TimerHandle | None = None
         self._running: set[asyncio.Task[None]] = set()
 
@@ -149,33 +136,19 @@ class TranslationQueue:
 
     def expected_seconds(self, tokens: int = 0) -> float:
         """Return how long all that waits and so many further tokens take; 0 if the speed is unknown."""
-        return self.speed.seconds_for(self.tokens + self.running_tokens + tokens)
+        return self.speed.seconds_for(self.waiting.tokens + self.running_tokens + tokens)
 
     def is_overloaded(self, tokens: int = 0, ahead: int = 0) -> bool:
         """Return whether a request finds no room, or would wait too long; see `reject_if_full`."""
         if self.texts >= self.config.queue_texts:
             return True
-        if all(group.is_file for group in self.groups):
+        if all(group.is_file for group in self.waiting.groups):
             return False
-        if self.tokens + ahead + tokens > self.config.queue_tokens:
+        if self.waiting.tokens + ahead + tokens > self.config.queue_tokens:
             return True
-        before = self.running_tokens + ahead + self._tokens_before(tokens)
-        return self.speed.seconds_for(before + tokens) > self._longest_wait
-
-    def _tokens_before(self, tokens: int) -> float:
-        """Return what is translated before a request of so many tokens is done; it overtakes what has later turns.
-
-        Shorter requests will overtake it, too, so it counts as one of several times the usual size at least.
-        """
         size = max(tokens, OVERTAKEN * self.typical_text)
-        # Under load thousands of requests are rejected between two changes of the queue.
-        state = self.turn, self.tokens, len(self.groups)
-        if state != self._state:
-            self._state, self._before = state, {}
-        if size not in self._before:
-            end = self.turn + size
-            self._before[size] = sum(min(g.load, max(0.0, end - g.turn)) for g in self.groups)
-        return self._before[size]
+        before = self.running_tokens + ahead + self.waiting.tokens_before(size)
+        return self.speed.seconds_for(before + tokens) > LONGEST_WAIT * self.config.deadline
 
     def check_room(self, tokens: int = 0) -> None:
         """Reject a request of so many tokens if there is no room for it, or no time.
@@ -212,7 +185,7 @@ class TranslationQueue:
         if not (is_admitted or is_file):
             self.check_room(sum(sizes))
         done = asyncio.get_running_loop().create_future()
-        group = JobGroup(search, self.turn, time.monotonic(), done, is_file)
+        group = JobGroup(search, self.waiting.turn, time.monotonic(), done, is_file)
         group.waiting = [Job(group, item, size) for item, size in zip(work, sizes, strict=True)]
         group.tokens, group.unfinished = sum(sizes), len(sizes)
         return group
@@ -224,8 +197,7 @@ class TranslationQueue:
             return []
         if texts and group.search is not None:
             self.typical_text = 0.95 * self.typical_text + 0.05 * group.load / texts
-        self.groups.append(group)
-        self.tokens += group.load
+        self.waiting.add(group)
         self.texts += texts
         self._start_batches()
         try:
@@ -237,77 +209,29 @@ class TranslationQueue:
         finally:
             self.texts -= texts
             group.is_cancelled = True  # what is unfinished is in vain
-            if group in self.groups:
-                self.groups.remove(group)
-                self.tokens -= group.load
+            self.waiting.remove(group)
 
     def _start_batches(self) -> None:
         """Give the idle workers batches, unless it is worth waiting for more requests."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        while self.idle_workers and self.groups:
-            waiting = sum(len(group.waiting) for group in self.groups)
-            if self.typical_batch > 1.5 and waiting < LARGEST_BATCH:
-                waited = time.monotonic() - self.groups[0].queued_at
+        while self.idle_workers and self.waiting.groups:
+            if self.typical_batch > 1.5 and count_jobs(self.waiting.groups) < LARGEST_BATCH:
+                waited = time.monotonic() - self.waiting.groups[0].queued_at
                 left = self.config.wait_ms / 1000 - waited
                 if left > 0:
                     loop = asyncio.get_running_loop()
                     self._timer = loop.call_later(left, self._start_batches)
                     return
+            batch = self.waiting.take_batch(self.idle_workers)
             self.idle_workers -= 1
-            task = asyncio.get_running_loop().create_task(self._run(self._take_batch()))
+            self.running_tokens += sum(job.load for job in batch)
+            if batch[0].group.search is not None:
+                self.typical_batch = 0.8 * self.typical_batch + 0.2 * len(batch)
+            task = asyncio.get_running_loop().create_task(self._run(batch))
             self._running.add(task)
             task.add_done_callback(self._running.discard)
-
-    def _take_batch(self) -> list[Job]:
-        """Take jobs of the group whose turn it is, and segments of others that may share their batch."""
-        self._advance_late()
-        first = min(self.groups, key=next_turn)
-        self.turn = max(self.turn, next_turn(first))
-        if first.search is None:
-            batch = first.waiting[:1]
-        else:
-            batch = self._choose_segments(first, first.search)
-            self.typical_batch = 0.8 * self.typical_batch + 0.2 * len(batch)
-        size = sum(job.load for job in batch)
-        self.tokens -= size
-        self.running_tokens += size
-        started = set(batch)
-        for group in {job.group for job in batch}:
-            group.start(started)
-        self.groups = [group for group in self.groups if group.waiting]
-        return batch
-
-    def _choose_segments(self, first: JobGroup, search: SegmentSearch) -> list[Job]:
-        """Return the next segment of a group, and segments of similar length that may share its batch."""
-        sharing = [group for group in self.groups if search.can_share_batch(group.search)]
-        tokens, extra = search.batch_limits(self.config.batch_tokens)
-        largest = LARGEST_BATCH * tokens // self.config.batch_tokens
-        in_turn = heapq.merge(*(group.turns() for group in sharing), key=itemgetter(0))
-        choice = [job for _, job in itertools.islice(in_turn, CHOICE * largest)]
-        # The idle workers share what there is.
-        waiting = sum(len(group.waiting) for group in sharing)
-        largest = max(1, min(largest, math.ceil(waiting / (self.idle_workers + 1))))
-        choice.sort(
-            key=lambda job: (job is not first.waiting[0], abs(job.tokens - first.waiting[0].tokens))
-        )
-        batch, longest = choice[:1], choice[0].tokens
-        for job in choice[1:]:
-            longest = max(longest, job.tokens)
-            if len(batch) == largest or (longest + extra) * (len(batch) + 1) > tokens:
-                break
-            batch.append(job)
-        return batch
-
-    def _advance_late(self) -> None:
-        """Let requests go first that have waited long, if they may still be ready in time."""
-        now, deadline = time.monotonic(), self.config.deadline
-        late = now - LATE * deadline
-        for group in itertools.takewhile(lambda group: group.queued_at < late, self.groups):
-            left = min(self._longest_wait, group.queued_at + deadline - now)
-            if not group.is_file and self.speed.seconds_for(group.tokens) <= left:
-                group.turn = -math.inf
 
     async def _run(self, batch: list[Job]) -> None:
         started = time.monotonic()
@@ -329,7 +253,7 @@ class TranslationQueue:
             self.speed.add_batch(tokens, seconds)
         else:
             self.speed.add_other_work(seconds)
-        if not self.groups:
+        if not self.waiting.groups:
             self.speed.pause()
         self.metrics.tokens.inc(tokens)
         self.metrics.segments.inc(len(batch))

@@ -46,7 +46,9 @@ class Server:
         self.queue = TranslationQueue(self.workers, self.config, self.metrics)
         self.admission = Admission(self.config, self.keys, self.queue, self.metrics)
         add_gauge = self.metrics.add_gauge
-        add_gauge("headway_queue_tokens", "Source tokens waiting.", lambda: self.queue.tokens)
+        add_gauge(
+            "headway_queue_tokens", "Source tokens waiting.", lambda: self.queue.waiting.tokens
+        )
         add_gauge(
             "headway_queue_texts", "Texts waiting or being translated.", lambda: self.queue.texts
         )

@@ -149,7 +149,7 @@ class Preparation:
         return (self.out / "data.json").exists()
 
     def _is_finished(self) -> bool:
-        """Return whether the prepared directory is there and was made by this plan, which a killed process has left."""
+        """Return whether a process that was killed had already finished the prepared directory of this plan."""
         return self._is_published and any(
             Plan.read(place) == self._plan for place in (self.work, self._rest)
         )

@@ -1,4 +1,4 @@
-"""A lock on a directory, such as that of a run: of several processes, only the one that holds it writes there."""
+"""A lock on a directory, such as that of a run: only the process that holds it writes there."""
 
 import fcntl
 import os
