@@ -105,6 +105,16 @@ def test_a_gpu_takes_larger_batches(factor: int, extra: int, sizes: list[int]) -
     assert [len(batch) for batch in model.batches] == sizes
 
 
+def test_idle_workers_share_a_request() -> None:
+    model = Model(seconds=0.05)
+
+    async def work(queue: TranslationQueue) -> None:
+        await find(queue, model, *["abc"] * 10)
+
+    run(work, workers=2)
+    assert [len(batch) for batch in model.batches] == [5, 5]
+
+
 def test_a_lone_request_does_not_wait() -> None:
     model, times = Model(), []
 
