@@ -9,7 +9,7 @@ from unicodedata import normalize
 import pytest
 
 from headway.errors import HeadwayError
-from headway.text.glossary import Glossary, Term
+from headway.text.glossary import Glossary, Term, fold_capitals
 from headway.text.glossary_file import LanguageError, parse_glossary, read_glossary
 from headway.text.kept_text import find_kept_text, has_words, is_symbol
 from headway.text.words import is_word_character
@@ -125,6 +125,34 @@ def test_a_star_stands_for_marks_too(term: str, text: str, expected: list[str]) 
     assert found(Glossary.of({term: "x"}), text) == expected
     kept = Glossary([Term(term, (), is_kept=True)]).find(text)
     assert [match.renderings for match in kept] == [(each,) for each in expected]
+
+
+@pytest.mark.parametrize(
+    "word", ["Übergangsregelung", "Ökologie*", "straße", "ΟΔΟΣ", "İstanbul", "日本語"]
+)
+def test_terms_are_compared_only_where_the_text_begins_like_them(word: str) -> None:
+    glossary = Glossary.of({word: "x", "nothing": "y"})
+    assert glossary.count_tries("An other text over the outer streets of old Iran") == 0
+    for form in ("NFC", "NFD"):
+        text = normalize(form, f"So {word.strip('*')} it is")
+        assert glossary.count_tries(text) == 1
+        assert found(glossary, text) == [normalize(form, word.strip("*"))]
+
+
+def test_of_terms_that_match_alike_the_first_is_taken() -> None:
+    for terms in ({"wall": "A", "wal*": "B"}, {"wal*": "A", "wall": "B"}):
+        assert [match.renderings for match in Glossary.of(terms).find("a wall")] == [("A",)]
+
+
+def test_what_an_expression_matches_in_other_capitals_is_folded_alike() -> None:
+    for number in range(0x2FFFF):
+        letter = chr(number)
+        assert len(fold_capitals(letter)) == 1
+        others = {*letter.lower(), *letter.upper(), *letter.title(), *letter.casefold()} - {letter}
+        for other in others:
+            if re.fullmatch(re.escape(letter), other, re.IGNORECASE):
+                assert fold_capitals(letter) == fold_capitals(other)
+    assert fold_capitals("ΣΑΣ") == fold_capitals("σας") == fold_capitals("σασ")
 
 
 @pytest.mark.slow

@@ -1,9 +1,11 @@
 """Glossaries: terms of a source text, and the words that translate them."""
 
+import itertools
 import re
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
+from operator import attrgetter
 from typing import NamedTuple
 from unicodedata import normalize
 
@@ -19,6 +21,9 @@ _PLACES = re.compile(
 _END = rf"(?-i:(?!(?<=[\w{MARK}])(?<=[\0-\u0dff])(?=[\0-\u0dff])[\w{MARK}]))"
 _FLAGS = re.compile(r"(?:\(\?[aiLmsux]+\))?")  # of an expression
 _BEFORE = 40  # characters before a term that show whether it begins a sentence
+_LONGEST_BEGINNING = (
+    8  # characters of a term by which it is found; those that begin alike are tried one by one
+)
 
 
 def _word_pattern(word: str) -> str:
@@ -73,7 +78,7 @@ class Term:
     is_regex: bool = False
 
     def __post_init__(self) -> None:
-        if not self.source.strip(" *"):
+        if not self.source.replace("*", " ").strip():
             raise HeadwayError("no source term")
         if not self.is_kept and not any(self.renderings):
             raise HeadwayError(
@@ -85,6 +90,8 @@ class Term:
             )
         if any(word.count("*") > 2 for word in self.source.split()) and not self.is_regex:
             raise HeadwayError(f"{self._name}: a word may have two * at most")
+        if not self.is_regex:
+            return  # compiled when it is needed: most terms of a large glossary never are
         try:
             matches_nothing = self.pattern.match("") is not None
         except (re.error, OverflowError, RecursionError) as error:
@@ -140,13 +147,12 @@ class Term:
         return re.compile("|".join(forms), flags)
 
     @property
-    def beginning(self) -> str:
-        """The first two characters of every match, or fewer if they differ; in lower case."""
+    def beginnings(self) -> set[str]:
+        """Texts with one of which every match begins: up to eight characters of its first word, without its capitals."""
         if self.is_regex:
-            return ""
-        starts = [re.split(r"[*\s]", form)[0][:2].lower() for form in self._forms]
-        sizes = (size for size in (2, 1, 0) if len({start[:size] for start in starts}) == 1)
-        return starts[0][: next(sizes)]
+            return {""}
+        words = (re.split(r"[*\s]", form)[0] for form in self._forms)
+        return {fold_capitals(word[:_LONGEST_BEGINNING]) for word in words}
 
     @cached_property
     def _capitalized(self) -> set[str]:
@@ -188,6 +194,19 @@ def strip_renderings(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(text.strip() for text in texts if text.strip())
 
 
+def fold_capitals(text: str) -> str:
+    """Return a text of the same length, which is the same for all texts that differ in capitals.
+
+    These are the texts that an expression finds with ``re.IGNORECASE``, as "ΣΑΣ", "σας" and "σασ".
+    """
+    return text.lower() if text.isascii() else "".join(map(_fold_capital, text))
+
+
+@lru_cache(1 << 14)
+def _fold_capital(character: str) -> str:
+    return character.lower().upper().lower()[0]
+
+
 class Glossary:
     """Terms, of which the longest is taken where several match; of equal ones the first.
 
@@ -202,9 +221,11 @@ class Glossary:
 
     def __init__(self, terms: Sequence[Term]) -> None:
         self.terms = list(terms)
-        self._by_beginning: dict[str, list[Term]] = {}
-        for term in terms:
-            self._by_beginning.setdefault(term.beginning, []).append(term)
+        self._by_beginning: dict[str, list[int]] = {}
+        for number, term in enumerate(self.terms):
+            for beginning in term.beginnings:
+                self._by_beginning.setdefault(beginning, []).append(number)
+        self._sizes = sorted({len(beginning) for beginning in self._by_beginning})
 
     @classmethod
     def of(cls, terms: Mapping[str, str | Sequence[str]]) -> "Glossary":
@@ -221,12 +242,17 @@ class Glossary:
 
     def count_tries(self, text: str) -> int:
         """Return about how many terms `find` compares with places of a text, each in some microseconds."""
-        sizes = {beginning: len(terms) for beginning, terms in self._by_beginning.items()}
-        total = 0
-        for found in _PLACES.finditer(text):
-            two = text[found.start() : found.start() + 2].lower()
-            total += sum(sizes.get(key, 0) for key in dict.fromkeys((two, two[:1], "")))
-        return total
+        folded = fold_capitals(text)
+        places = map(re.Match.start, _PLACES.finditer(text))
+        return sum(len(numbers) for place in places for numbers in self._find_alike(folded, place))
+
+    def _find_alike(self, folded: str, start: int) -> Iterator[list[int]]:
+        """Yield the numbers of the terms whose beginnings stand in a folded text at ``start``, as lists that are not empty."""
+        for size in self._sizes:
+            numbers = self._by_beginning.get(folded[start : start + size])
+            # At the end of a text, what is left is too short, and would be found again.
+            if numbers and start + size <= len(folded):
+                yield numbers
 
     def find(
         self,
@@ -241,7 +267,7 @@ class Glossary:
             taken: Ranges of characters, ascending, in which there are no terms.
             whole: Ranges of characters that are wholly in a term or not at all.
         """
-        in_letters = turn_marks_to_letters(text)
+        in_letters, folded = turn_marks_to_letters(text), fold_capitals(text)
         inside = {at for first, end in whole for at in range(first + 1, end)}
         found: list[TermMatch] = []
         barriers = iter([*taken, (len(text), len(text))])
@@ -253,23 +279,11 @@ class Glossary:
                 start, end = next(barriers)
             if place < at or place in inside or is_inside_word(text, place):
                 continue
-            match = self._longest(text, in_letters, place, start, inside)
+            numbers = sorted({*itertools.chain(*self._find_alike(folded, place))})
+            matches = (self.terms[number].match(text, in_letters, place) for number in numbers)
+            fitting = (m for m in matches if m and m.end <= start and m.end not in inside)
+            match = max(fitting, key=attrgetter("end"), default=None)  # the first of equal ones
             if match is not None:
                 found.append(match)
                 at = match.end
         return found
-
-    def _longest(
-        self, text: str, in_letters: str, start: int, end: int, forbidden: Container[int]
-    ) -> TermMatch | None:
-        """Return the longest term from ``start`` on that ends at ``end`` at most, and at no forbidden place."""
-        best: TermMatch | None = None
-        two = text[start : start + 2].lower()
-        for beginning in dict.fromkeys((two, two[:1], "")):
-            for term in self._by_beginning.get(beginning, ()):
-                match = term.match(text, in_letters, start)
-                if match is None or match.end > end or match.end in forbidden:
-                    continue
-                if best is None or match.end > best.end:
-                    best = match
-        return best
