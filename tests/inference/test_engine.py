@@ -17,11 +17,11 @@ from torch import Tensor
 from headway.config import ModelConfig, SearchConfig
 from headway.errors import HeadwayError
 from headway.inference import Translator, beam_search, make_engine, sample
-from headway.inference.alignment import single_layer
+from headway.inference.alignment import alignment_layers, single_layer
 from headway.inference.engines.engine import resolve_precision
 from headway.inference.engines.ensemble import EnsembleEngine
 from headway.inference.engines.fixed_engine import FixedEngine
-from headway.inference.engines.native_engine import NativeEngine
+from headway.inference.engines.native_engine import NativeEngine, is_supported
 from headway.inference.engines.plain_engine import PlainEngine
 from headway.kernels import decoding
 from headway.kernels.low_precision_linear import bf16_linear, int8_linear, quantize
@@ -33,6 +33,7 @@ from support.engines import (
     PRECISIONS,
     SHAPES,
     VOCAB,
+    attend,
     distance,
     library,
     model_of,
@@ -112,8 +113,8 @@ def test_native_attention_equals_that_of_the_model(shape: str, layers: int) -> N
     vocab = model.config.target_vocab_size
     targets = [[token % (vocab - 3) + 2 for token in text[::-1]] + [EOS] for text in texts]
     with torch.inference_mode():
-        found, plain = engine.attend(texts, targets), PlainEngine(model).attend(texts, targets)
-        exact = PlainEngine(model.double()).attend(texts, targets)
+        found, plain = (attend(each, texts, targets) for each in (engine, PlainEngine(model)))
+        exact = attend(PlainEngine(model.double()), texts, targets)
     ours, theirs = (
         max((one - other).abs().max().item() for one, other in zip(each, exact, strict=True))
         for each in (found, plain)
@@ -141,7 +142,9 @@ def test_engines_read_the_layers_that_they_are_asked_for() -> None:
             weights = [each.attention[name][0] for each, name in zip(seen, names, strict=True)]
             expected = torch.stack(weights).mean((0, 1))
             for engine in engines:
-                found = engine.attend(texts, targets, lambda config, layers=layers: layers)[1]
+                [_, found, *_] = attend(
+                    engine, texts, targets, lambda config, layers=layers: layers
+                )
                 torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
     assert single_layer(model.config) == range(2, 3)
     for count, layer in ((0, range(0)), (1, range(1)), (6, range(4, 5)), (7, range(5, 6))):
@@ -156,11 +159,40 @@ def test_the_attention_of_a_pair_alone_equals_its_own_in_a_batch_bit_for_bit(
     engine = NativeEngine(model_of(SHAPES["wide"]), precision, library(precision))
     texts = sources(37)
     targets = [[*text[3:], *text[:5], EOS] for text in texts]
-    for source, target, weights_TS in zip(
-        texts, targets, engine.attend(texts, targets), strict=True
-    ):
-        [alone_TS] = engine.attend([source], [target])
-        assert torch.equal(alone_TS, weights_TS)
+    together = engine.read(texts, targets, layers=alignment_layers)
+    for source, target, given in zip(texts, targets, together, strict=True):
+        [alone] = engine.read([source], [target], layers=alignment_layers)
+        assert torch.equal(alone.weights, given.weights)
+        assert (alone.log_p == given.log_p).all()
+        for wanted in ({"is_scored": False}, {"layers": None}):
+            [part] = engine.read([source], [target], **{"layers": alignment_layers, **wanted})
+            assert "layers" in wanted or torch.equal(part.weights, given.weights)
+            assert "is_scored" in wanted or (part.log_p == given.log_p).all()
+
+
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+def test_engines_read_the_probabilities_of_given_tokens(shape: dict[str, Any]) -> None:
+    model = model_of(shape)
+    vocab = model.config.target_vocab_size
+    texts = sources(9)
+    targets = [[token % (vocab - 3) + 2 for token in text[::-1]] + [EOS] for text in texts]
+    engines = [PlainEngine(model), FixedEngine(model)]
+    if library() is not None and is_supported(model):
+        engines.append(NativeEngine(model, "fp32", library()))
+    engines.append(EnsembleEngine(engines[:2], vocab - 1, torch.device("cpu")))
+    with torch.inference_mode():
+        expected = [
+            model.double()(torch.tensor([source]), torch.tensor([target]))
+            .log_softmax(-1)[0, range(len(target)), target]
+            .numpy()
+            for source, target in zip(texts, targets, strict=True)
+        ]
+        model.float()
+        for engine in engines:
+            for given, log_p_T in zip(engine.read(texts, targets), expected, strict=True):
+                assert given.log_p.dtype == np.float64
+                assert given.log_p == pytest.approx(log_p_T, rel=1e-4, abs=1e-3)
+                assert not given.weights.numel()
 
 
 @native
@@ -169,7 +201,7 @@ def test_native_attention_needs_layers_that_exist() -> None:
     for layers in (range(0, 4), range(2, 2), range(-1, 1)):
         hypotheses = engine._encode([[5, 6, EOS]], 1, 3)
         with pytest.raises(IndexError):
-            hypotheses.attend(np.array([VOCAB - 1]), layers)
+            hypotheses.read(np.array([VOCAB - 1]), None, layers)
 
 
 def test_numbers_are_quantized_row_by_row_around_zero() -> None:

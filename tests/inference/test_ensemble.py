@@ -18,7 +18,17 @@ from headway.inference.engines.ensemble import EnsembleEngine, EnsembleState, re
 from headway.inference.engines.native_engine import NativeEngine
 from headway.inference.engines.plain_engine import PlainEngine
 from headway.text.tokenizer import Tokenizer
-from support.engines import PRECISIONS, SHAPES, VOCAB, library, model_of, native, search, sources
+from support.engines import (
+    PRECISIONS,
+    SHAPES,
+    VOCAB,
+    attend,
+    library,
+    model_of,
+    native,
+    search,
+    sources,
+)
 from support.toy_models import sentences, translate_words, write_random_model
 
 SEARCH = SearchConfig(max_extra=7)
@@ -41,8 +51,8 @@ def test_the_attention_of_an_ensemble_is_the_mean_of_its_models() -> None:
     texts = sources(3)
     targets = [[*text, EOS] for text in texts]
     with torch.inference_mode():
-        found = EnsembleEngine(engines, VOCAB - 1, torch.device("cpu")).attend(texts, targets)
-        one, other = (engine.attend(texts, targets) for engine in engines)
+        found = attend(EnsembleEngine(engines, VOCAB - 1, torch.device("cpu")), texts, targets)
+        one, other = (attend(engine, texts, targets) for engine in engines)
     means = [(a + b) / 2 for a, b in zip(one, other, strict=True)]
     torch.testing.assert_close(found, means)
     assert not torch.allclose(one[1], other[1])

@@ -285,11 +285,11 @@ def test_a_gpu_scores_all_positions_at_once(
     targets = tokenizer.encode_target(sentences(20, seed=2))
     by_steps = score_targets(own, sources, targets, search)
     assert len(set(by_steps)) == 20
-    own._engines["fp32"] = FixedEngine(translator.model)
+    engine = own._engines["fp32"] = FixedEngine(translator.model)
     # A search, and a score by steps, would need this.
     monkeypatch.delattr(PlainEngine, "start")
     passes: list[int] = []
-    translator.model.register_forward_hook(lambda *_: passes.append(1))
+    engine.exact.register_forward_hook(lambda *_: passes.append(1))
     assert score_targets(own, sources, targets, search) == pytest.approx(by_steps, abs=1e-4)
     assert len(passes) == 1  # of all 20: a GPU has room for more tokens than the search asks for
     monkeypatch.setattr("headway.inference.given_translations.GPU_LOGITS", 0)

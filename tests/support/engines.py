@@ -15,6 +15,7 @@ from torch import Tensor
 
 from headway.config import ModelConfig
 from headway.inference import Hypothesis
+from headway.inference.alignment import LayerChoice, alignment_layers
 from headway.inference.batch_search import search_batch
 from headway.inference.engines.engine import Engine
 from headway.kernels import decoding
@@ -111,6 +112,16 @@ def walk(
             tokens = np.array([chooser.randrange(pad) for _ in rows])
             decoding.reorder(np.array(rows))
     return found
+
+
+def attend(
+    engine: Engine,
+    texts: Sequence[Sequence[int]],
+    targets: Sequence[Sequence[int]],
+    layers: LayerChoice = alignment_layers,
+) -> list[Tensor]:
+    """The attention weights of given targets, [T, S] each."""
+    return [each.weights for each in engine.read(texts, targets, is_scored=False, layers=layers)]
 
 
 def distance(ours: list[Tensor], theirs: list[Tensor]) -> float:

@@ -1,6 +1,6 @@
-"""What a model makes of translations that are given: the probabilities of their tokens, and its attention.
+"""Reading translations that are given: the probabilities of their tokens, and the attention of the model.
 
-The engine of a search reads them step by step, as it would write them, so that no result depends on other translations.
+Native code reads them step by step, as it would write them, so that no result depends on other translations.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,13 +12,10 @@ from torch import Tensor
 from headway.config import SearchConfig
 from headway.inference.alignment import LayerChoice, alignment_layers
 from headway.inference.batching import run_in_batches
+from headway.inference.engines.ensemble import join_engines
 from headway.inference.engines.fixed_engine import FixedEngine
-from headway.inference.scoring import (
-    LogProbabilities,
-    add_up,
-    log_probabilities_by_passes,
-    log_probabilities_by_steps,
-)
+from headway.inference.engines.plain_engine import PlainEngine
+from headway.inference.scoring import GivenTarget, LogProbabilities, add_up
 from headway.inference.token_search import TokenSearch
 
 ResultT = TypeVar("ResultT")
@@ -33,30 +30,29 @@ def score_targets(
     return add_up(log_probabilities(token_search, sources, targets, search))
 
 
-def log_probabilities(
-    token_search: TokenSearch, sources: TokenRows, targets: TokenRows, search: SearchConfig
-) -> list[LogProbabilities]:
-    """Return the natural log-probabilities of the tokens of each target given its source.
-
-    A GPU takes about as long for a step as for all positions at once: there they are computed by forward passes, in
-    fp32.
+def score_exactly(
+    token_search: TokenSearch, sources: TokenRows, targets: TokenRows, batch_tokens: int
+) -> list[float]:
+    """Return the natural log-probability of each target given its source, in fp32, by forward passes.
 
     Args:
         token_search: Of the model.
         sources: Token ids, ``</s>`` last.
         targets: Token ids, ``</s>`` last.
-        search: Gives the precision and the size of a batch.
+        batch_tokens: Of a batch, padding included.
     """
-    engine, tokenizer = token_search.engine(search.precision), token_search.tokenizer
-    if isinstance(engine, FixedEngine):
-        most = max(search.batch_tokens, GPU_LOGITS // tokenizer.target_vocab_size)
-        return log_probabilities_by_passes(token_search.models, tokenizer, sources, targets, most)
+    engines = [PlainEngine(model) for model in token_search.models]
+    engine = join_engines(engines, token_search.tokenizer.target_pad, engines[0].device)
+    return add_up(
+        [each.log_p for each in read_in_batches(engine.read, sources, targets, batch_tokens)]
+    )
 
-    def read_rows(sources: TokenRows, targets: TokenRows) -> list[LogProbabilities]:
-        decoding = engine.start(sources, 1, max(map(len, targets)))
-        return log_probabilities_by_steps(decoding, targets, tokenizer.target_pad)
 
-    return _read_pairs(token_search, read_rows, sources, targets, search)
+def log_probabilities(
+    token_search: TokenSearch, sources: TokenRows, targets: TokenRows, search: SearchConfig
+) -> list[LogProbabilities]:
+    """Return the natural log-probabilities of the tokens of each target given its source; see `read_targets`."""
+    return read_targets(token_search, sources, targets, search, lambda given: given.log_p)
 
 
 def attend(
@@ -66,65 +62,74 @@ def attend(
     search: SearchConfig,
     layers: LayerChoice = alignment_layers,
 ) -> list[Tensor]:
-    """Return how much each token of targets attends to each token of their sources, [T, S]; see `Engine.attend`.
-
-    If the decoder has no layers, every source token gets the same weight.
-
-    Args:
-        token_search: Of the model.
-        sources: Token ids, ``</s>`` last.
-        targets: Token ids, ``</s>`` last.
-        search: Gives the precision and the size of a batch.
-        layers: Those of each model whose weights are averaged.
-    """
-    return measure_attention(
-        token_search, sources, targets, search, lambda weights_TS: weights_TS, layers
-    )
+    """Return how much each token of targets attends to each token of their sources, [T, S]; see `read_targets`."""
+    return read_targets(
+        token_search, sources, targets, search, lambda given: given.weights, is_scored=False, layers=layers
+    )  # fmt: skip
 
 
-def measure_attention(
+def read_targets(
     token_search: TokenSearch,
     sources: TokenRows,
     targets: TokenRows,
     search: SearchConfig,
-    measure: Callable[[Tensor], ResultT],
-    layers: LayerChoice = alignment_layers,
+    measure: Callable[[GivenTarget], ResultT],
+    *,
+    is_scored: bool = True,
+    layers: LayerChoice | None = None,
 ) -> list[ResultT]:
-    """Return for each pair what a function makes of the weights of `attend`, of which only those of a batch are kept.
+    """Return for each pair what a function makes of it; of what it gets, only a batch is kept.
+
+    If a decoder has no layers, every source token gets the same weight.
 
     Args:
         token_search: Of the model.
         sources: Token ids, ``</s>`` last.
         targets: Token ids, ``</s>`` last.
         search: Gives the precision and the size of a batch.
-        measure: Takes the weights of a pair, [T, S].
-        layers: Those of each model whose weights are averaged.
+        measure: Takes what the model makes of a target.
+        is_scored: Whether the probabilities of the tokens are wanted.
+        layers: Those of each model whose attention is wanted; None: none is.
     """
-    has_layers = all(layers(each.config) for each in token_search.models)
+    engine, most = token_search.engine(search.precision), search.batch_tokens
+    if isinstance(engine, FixedEngine):
+        most = max(most, GPU_LOGITS // token_search.tokenizer.target_vocab_size)
+    has_layers = layers is not None and all(layers(each.config) for each in token_search.models)
 
-    def read_rows(sources: TokenRows, targets: TokenRows) -> list[ResultT]:
-        if not has_layers:
-            pairs = zip(sources, targets, strict=True)
-            return [measure(torch.full((len(t), len(s)), 1 / len(s))) for s, t in pairs]
-        engine = token_search.engine(search.precision)
-        return [measure(weights_TS) for weights_TS in engine.attend(sources, targets, layers)]
+    def read(sources: TokenRows, targets: TokenRows) -> list[ResultT]:
+        found = engine.read(
+            sources, targets, is_scored=is_scored, layers=layers if has_layers else None
+        )
+        if layers and not has_layers:
+            shapes = [(len(t), len(s)) for s, t in zip(sources, targets, strict=True)]
+            even = [torch.full(shape, 1 / shape[1]) for shape in shapes]
+            found = [f._replace(weights=weights) for f, weights in zip(found, even, strict=True)]
+        return [measure(given) for given in found]
 
-    return _read_pairs(token_search, read_rows, sources, targets, search)
+    return read_in_batches(read, sources, targets, most, parallel=engine.is_parallel)
 
 
-def _read_pairs(
-    token_search: TokenSearch,
+def read_in_batches(
     read: Callable[[TokenRows, TokenRows], list[ResultT]],
     sources: TokenRows,
     targets: TokenRows,
-    search: SearchConfig,
+    batch_tokens: int,
+    *,
+    parallel: bool = False,
 ) -> list[ResultT]:
-    """Return what a function of sources and targets returns, in batches, on all threads."""
+    """Return what a function of sources and targets returns, which gets pairs of similar length.
+
+    Args:
+        read: Returns a result for each pair.
+        sources: Token ids, ``</s>`` last.
+        targets: Token ids, ``</s>`` last.
+        batch_tokens: Of a batch, padding included.
+        parallel: Whether batches run on all threads.
+    """
 
     @torch.inference_mode()
     def read_rows(rows: list[int]) -> list[ResultT]:
         return read([sources[i] for i in rows], [targets[i] for i in rows])
 
     lengths = [max(len(s), len(t)) for s, t in zip(sources, targets, strict=True)]
-    is_parallel = token_search.engine(search.precision).is_parallel
-    return run_in_batches(read_rows, lengths, search.batch_tokens, parallel=is_parallel)
+    return run_in_batches(read_rows, lengths, batch_tokens, parallel=parallel)

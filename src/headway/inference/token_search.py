@@ -14,7 +14,7 @@ from headway.errors import HeadwayError
 from headway.inference.batch_search import search_batch
 from headway.inference.batching import run_in_batches
 from headway.inference.engines.engine import Engine, make_engine, resolve_precision
-from headway.inference.engines.ensemble import EnsembleEngine
+from headway.inference.engines.ensemble import join_engines
 from headway.inference.engines.fixed_engine import FixedEngine
 from headway.inference.finding import find_hypotheses
 from headway.inference.required_words import search_required
@@ -70,11 +70,7 @@ class TokenSearch:
         precision = resolve_precision(precision, device)
         if precision not in self._engines:
             engines = [make_engine(model, precision) for model in self.models]
-            self._engines[precision] = (
-                EnsembleEngine(engines, self.tokenizer.target_pad, device)
-                if len(engines) > 1
-                else engines[0]
-            )
+            self._engines[precision] = join_engines(engines, self.tokenizer.target_pad, device)
         return self._engines[precision]
 
     def stand_ins(self, precision: str, languages: Languages) -> list[StandIn]:

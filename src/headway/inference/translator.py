@@ -19,10 +19,10 @@ from headway.inference.choosing import (
 )
 from headway.inference.direction import Direction, KnownLanguages
 from headway.inference.engines.ensemble import load_ensemble
+from headway.inference.given_translations import score_exactly
 from headway.inference.quality.quality_model import QualityModel, Rating
 from headway.inference.quality.rating import RatedHypotheses, Rater
 from headway.inference.saving import save_translator
-from headway.inference.scoring import add_up, log_probabilities_by_passes
 from headway.inference.search.beam_search import Hypothesis
 from headway.inference.segment_text import SegmentWriter
 from headway.inference.segments.line_splitting import LineSplitter
@@ -331,10 +331,7 @@ class Translator:
             sources: Source token ids, ``</s>`` last.
             targets: Target token ids, ``</s>`` last.
         """
-        batch_tokens = self.default_search.batch_tokens
-        return add_up(
-            log_probabilities_by_passes(self.models, self.tokenizer, sources, targets, batch_tokens)
-        )
+        return score_exactly(self.token_search, sources, targets, self.default_search.batch_tokens)
 
     def split(self, line: str, search: SearchConfig | None = None) -> list[Segment]:
         """Split a line into segments that the model can take, with their source token ids.

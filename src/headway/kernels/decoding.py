@@ -58,7 +58,7 @@ FUNCTIONS = {  # the letters are those of `headway.kernels.interface.declare`
     "state_restrict": "ppp",
     "state_select": "pppnppppnp",
     "state_logits": "ppp",
-    "state_attend": "ppnnpn",
+    "state_read": "ppppnnpn",
     "state_reorder": "ppn",
     "state_keep": "ppn",
 }
@@ -227,25 +227,40 @@ class NativeHypotheses:
         self.library.state_logits(self.pointer, self.tokens_at, out.data_ptr())
         return out[:, : self.vocab_size]
 
-    def attend(self, tokens_N: np.ndarray, layers: range) -> np.ndarray:
-        """Read a token of each hypothesis, and return how much it attends to each token of its source.
-
-        Hypotheses that are read in this way can be read in no other.
+    def read(
+        self, tokens_N: np.ndarray, next_N: np.ndarray | None, layers: range | None
+    ) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """Read a token of each hypothesis whose translation is given.
 
         Args:
             tokens_N: The tokens read.
-            layers: Of the decoder.
+            next_N: The tokens after them; None: nobody asks for their probabilities, and these hypotheses can be
+                read in no other way.
+            layers: Of the decoder; None: nobody asks for attention.
 
         Returns:
-            The mean over the heads of the layers, [N, S], in fp32; zeros after the end of a source.
+            The natural log-probabilities of ``next_N``, [N], in float64; and how much each hypothesis attends to each
+            token of its source, [N, S], in fp32: the mean over the heads of the layers, with zeros after the end of a
+            source. None for what nobody asks for.
         """
-        self.tokens[: len(tokens_N)] = tokens_N
-        weights_NS = np.zeros((len(tokens_N), self.longest), np.float32)
-        self.library.state_attend(
-            self.pointer, self.tokens_at, layers.start, layers.stop,
-            weights_NS.ctypes.data, self.longest,
-        )  # fmt: skip
-        return weights_NS
+        rows = len(tokens_N)
+        self.tokens[:rows] = tokens_N
+        log_p_N, weights_NS = None, None
+        if next_N is not None:
+            self.forced[:rows] = next_N
+            log_p_N = np.empty(rows)
+        if layers is not None:
+            weights_NS = np.zeros((rows, self.longest), np.float32)
+        self.library.state_read(
+            self.pointer,
+            self.tokens_at,
+            None if next_N is None else self.forced_at,
+            None if log_p_N is None else log_p_N.ctypes.data,
+            *((0, 0) if layers is None else (layers.start, layers.stop)),
+            None if weights_NS is None else weights_NS.ctypes.data,
+            self.longest,
+        )
+        return log_p_N, weights_NS
 
     def reorder(self, rows_N: np.ndarray) -> None:
         """Let hypothesis i continue hypothesis ``rows_N[i]``."""

@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from typing import Protocol
 
 import torch
-from torch import Tensor
 
 from headway.errors import HeadwayError
-from headway.inference.alignment import LayerChoice, alignment_layers
+from headway.inference.alignment import LayerChoice
 from headway.inference.engines import fixed_engine, native_engine
 from headway.inference.engines.fixed_engine import FixedEngine
 from headway.inference.engines.native_engine import NativeEngine
 from headway.inference.engines.plain_engine import PlainEngine
+from headway.inference.scoring import GivenTarget
 from headway.inference.search.beam_search import Candidates, Decoding, Ids
 from headway.inference.search.sampling import Drawing
 from headway.kernels import decoding
@@ -62,23 +62,23 @@ class Engine(Protocol):
                 ``</s>`` included; None: all tokens.
         """
 
-    def attend(
+    def read(
         self,
         sources: Sequence[Sequence[int]],
         targets: Sequence[Sequence[int]],
-        layers: LayerChoice = alignment_layers,
-    ) -> list[Tensor]:
-        """Return how much each token of targets attends to each token of their sources.
+        *,
+        is_scored: bool = True,
+        layers: LayerChoice | None = None,
+    ) -> list[GivenTarget]:
+        """Read targets that are given; a GPU does so in fp32, in whatever precision it searches.
 
-        The weights are the mean over the heads of some layers; those of several models are averaged.
+        Probabilities and attention weights of several models are averaged.
 
         Args:
             sources: Token ids, ``</s>`` last.
             targets: Token ids, ``</s>`` last.
-            layers: Those of each model, at least one.
-
-        Returns:
-            For each pair [T, S], in fp32 on the CPU; each row sums to 1.
+            is_scored: Whether the probabilities of the tokens are wanted.
+            layers: At least one of each model, whose attention is wanted: the mean over their heads; None: none is.
         """
 
 

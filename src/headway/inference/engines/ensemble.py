@@ -12,15 +12,22 @@ from collections.abc import Sequence
 from functools import reduce
 from pathlib import Path
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from headway.errors import UsageError
-from headway.inference.alignment import LayerChoice, alignment_layers
+from headway.inference.alignment import LayerChoice
 from headway.inference.directory import Model, load_model
 from headway.inference.engines.engine import Engine, Hypotheses
 from headway.inference.engines.step_decoding import StepDecoding
+from headway.inference.scoring import GivenTarget
 from headway.inference.search.beam_search import Ids
+
+
+def join_engines(engines: Sequence[Engine], pad: int, device: torch.device) -> Engine:
+    """Return the engine of one model, or of several together; see `EnsembleEngine`."""
+    return EnsembleEngine(engines, pad, device) if len(engines) > 1 else engines[0]
 
 
 class EnsembleEngine:
@@ -47,15 +54,20 @@ class EnsembleEngine:
         state = EnsembleState([engine.start(sources, beams, limit) for engine in self.engines])
         return StepDecoding(read_tokens, state, self.pad, self.device, choices)
 
-    def attend(
+    def read(
         self,
         sources: Sequence[Sequence[int]],
         targets: Sequence[Sequence[int]],
-        layers: LayerChoice = alignment_layers,
-    ) -> list[Tensor]:
-        """Return the mean of the models' weights; see `headway.inference.engines.engine.Engine`."""
-        of_engines = [engine.attend(sources, targets, layers) for engine in self.engines]
-        return [torch.stack(weights).mean(0) for weights in zip(*of_engines, strict=True)]
+        *,
+        is_scored: bool = True,
+        layers: LayerChoice | None = None,
+    ) -> list[GivenTarget]:
+        """Let each model read targets; see `headway.inference.engines.engine.Engine`."""
+        of_engines = [
+            engine.read(sources, targets, is_scored=is_scored, layers=layers)
+            for engine in self.engines
+        ]
+        return [_average(of_models) for of_models in zip(*of_engines, strict=True)]
 
 
 class EnsembleState:
@@ -79,6 +91,11 @@ def read_tokens(tokens_N: Tensor, state: EnsembleState) -> Tensor:
     """Let each model read a token of each hypothesis; return the logits of the next tokens, [N, V]."""
     ids = tokens_N.cpu().numpy()
     return average_logits([member.logits(ids) for member in state.members])
+
+
+def _average(of_models: Sequence[GivenTarget]) -> GivenTarget:
+    log_p = np.logaddexp.reduce([each.log_p for each in of_models]) - math.log(len(of_models))
+    return GivenTarget(log_p, torch.stack([each.weights for each in of_models]).mean(0))
 
 
 def average_logits(logits: Sequence[Tensor]) -> Tensor:

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
-from torch import Tensor
 
-from headway.inference.alignment import LayerChoice, alignment_layers
+from headway.inference.alignment import LayerChoice
 from headway.inference.engines.beam_state import NOT_FINITE, OPEN, Shape, round_up
 from headway.inference.engines.fixed_search import FixedSearch
 from headway.inference.engines.plain_engine import PlainEngine
+from headway.inference.scoring import GivenTarget
 from headway.inference.search.beam_search import (
     Hypothesis,
     Ids,
@@ -102,15 +102,17 @@ class FixedEngine(PlainEngine):
             self._fill(search, sources, rules, alpha, choices)
             return self._run(search, len(sources), rules.longest, is_wanted)
 
-    def attend(
+    def read(
         self,
         sources: Sequence[Sequence[int]],
         targets: Sequence[Sequence[int]],
-        layers: LayerChoice = alignment_layers,
-    ) -> list[Tensor]:
+        *,
+        is_scored: bool = True,
+        layers: LayerChoice | None = None,
+    ) -> list[GivenTarget]:
         """See `headway.inference.engines.engine.Engine`; while a search is recorded, nothing else may start."""
         with self._lock:
-            return super().attend(sources, targets, layers)
+            return super().read(sources, targets, is_scored=is_scored, layers=layers)
 
     def _run(
         self,

@@ -7,12 +7,12 @@ from typing import cast
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from headway.inference.alignment import LayerChoice, alignment_layers
-from headway.inference.search.beam_search import Candidates, Ids
+from headway.inference.alignment import LayerChoice
+from headway.inference.scoring import GivenTarget
+from headway.inference.search.beam_search import Candidates, Ids, check_finite
 from headway.kernels import decoding
 from headway.model import SelfAttention, Transformer
 from headway.model.layers import Layer, Residual, Stack
@@ -92,28 +92,45 @@ class NativeEngine:
             hypotheses.restrict(choices)
         return NativeDecoding(self, hypotheses)
 
-    def attend(
+    def read(
         self,
         sources: Sequence[Sequence[int]],
         targets: Sequence[Sequence[int]],
-        layers: LayerChoice = alignment_layers,
-    ) -> list[Tensor]:
-        """Return the weights of the steps of a search; see `headway.inference.engines.engine.Engine`."""
+        *,
+        is_scored: bool = True,
+        layers: LayerChoice | None = None,
+    ) -> list[GivenTarget]:
+        """Read targets by the steps of a search; see `headway.inference.engines.engine.Engine`."""
         # The longest targets come first: those that have ended are dropped from the end.
         order = sorted(range(len(targets)), key=lambda number: -len(targets[number]))
         pad = self.config.target_vocab_size - 1
-        rows = [[pad, *targets[number][:-1]] for number in order]
-        hypotheses = self._encode([sources[number] for number in order], 1, len(rows[0]))
-        found: list[list[NDArray[np.float32]]] = [[] for _ in targets]
-        for step in range(len(rows[0])):
-            tokens_N = np.array([row[step] for row in rows if step < len(row)])
+        rows = [[pad, *targets[number]] for number in order]
+        watched = layers(self.config) if layers else None
+        log_p_NT = [np.empty(len(row) - 1 if is_scored else 0) for row in rows]
+        weights_NTS = [
+            np.empty((len(row) - 1, len(sources[number])) if watched else 0, np.float32)
+            for row, number in zip(rows, order, strict=True)
+        ]
+        hypotheses = self._encode([sources[number] for number in order], 1, len(rows[0]) - 1)
+        for step in range(len(rows[0]) - 1):
+            tokens_N = np.array([row[step : step + 2] for row in rows if step + 1 < len(row)])
             kept_N = np.arange(len(tokens_N))
             hypotheses.keep(kept_N)
             hypotheses.reorder(kept_N)
-            weights_NS = hypotheses.attend(tokens_N, layers(self.config))
-            for number, weights_S in zip(order, weights_NS, strict=False):
-                found[number].append(weights_S[: len(sources[number])])
-        return [torch.from_numpy(np.stack(weights_TS)) for weights_TS in found]
+            next_N = tokens_N[:, 1] if is_scored else None
+            log_p_N, weights_NS = hypotheses.read(tokens_N[:, 0], next_N, watched)
+            if log_p_N is not None:
+                check_finite(log_p_N)
+                for log_p_T, log_p in zip(log_p_NT, log_p_N, strict=False):
+                    log_p_T[step] = log_p
+            if weights_NS is not None:
+                for weights_TS, weights_S in zip(weights_NTS, weights_NS, strict=False):
+                    weights_TS[step] = weights_S[: weights_TS.shape[1]]
+        found = {
+            number: GivenTarget(log_p_T, torch.from_numpy(weights_TS))
+            for number, log_p_T, weights_TS in zip(order, log_p_NT, weights_NTS, strict=True)
+        }
+        return [found[number] for number in range(len(found))]
 
     def _encode(
         self, sources: Sequence[Sequence[int]], beams: int, limit: int

@@ -4,13 +4,14 @@ import copy
 from collections.abc import Sequence
 from contextlib import ExitStack
 
+import numpy as np
 import torch
-from torch import Tensor
 
-from headway.inference.alignment import LayerChoice, alignment_layers
+from headway.inference.alignment import LayerChoice
 from headway.inference.batching import pad_right
 from headway.inference.engines.low_precision import reduce_precision
 from headway.inference.engines.step_decoding import StepDecoding
+from headway.inference.scoring import GivenTarget, take_log_probabilities
 from headway.inference.search.beam_search import Ids
 from headway.model import DecoderState, Segments, Transformer, watch
 
@@ -30,6 +31,7 @@ class PlainEngine:
     def __init__(self, model: Transformer, precision: str = "fp32") -> None:
         self.model = model
         self.device = model.source_embedding.weight.device
+        self.exact = model  # reads what is given, on a GPU
         if precision != "fp32" and self.device.type == "cuda":
             self.model = copy.deepcopy(model).to(GPU_TYPES[precision])
         elif precision != "fp32":
@@ -49,23 +51,32 @@ class PlainEngine:
         pad = self.model.config.target_vocab_size - 1
         return StepDecoding(self.model.step, state, pad, self.device, choices)
 
-    def attend(
+    def read(
         self,
         sources: Sequence[Sequence[int]],
         targets: Sequence[Sequence[int]],
-        layers: LayerChoice = alignment_layers,
-    ) -> list[Tensor]:
-        """Return the weights of a forward pass; see `headway.inference.engines.engine.Engine`."""
+        *,
+        is_scored: bool = True,
+        layers: LayerChoice | None = None,
+    ) -> list[GivenTarget]:
+        """Read targets by a forward pass; see `headway.inference.engines.engine.Engine`."""
+        model = self.model if self.device.type == "cpu" else self.exact
         source_BS, segments_BS = pad_right(sources, 0)
         target_BT, _ = pad_right(targets, 0)
+        batch = [x.to(self.device) for x in (source_BS, target_BT, segments_BS)]
+        log_p_BT, weights_BTS = np.empty((len(targets), 0)), torch.empty(len(targets), 0, 0)
+        names = [f"decoder.layers.{n}.cross" for n in layers(model.config)] if layers else []
         with ExitStack() as stack:
-            numbers = layers(self.model.config)
-            names = [f"decoder.layers.{number}.cross" for number in numbers]
-            seen = {name: stack.enter_context(watch(self.model, name)) for name in names}
-            self.model.hidden(*(x.to(self.device) for x in (source_BS, target_BT, segments_BS)))
-        of_layers = [record.attention[name].float().mean(1) for name, record in seen.items()]
-        weights_BTS = torch.stack(of_layers).mean(0).cpu()
+            seen = {name: stack.enter_context(watch(model, name)) for name in names}
+            output = model(*batch) if is_scored else model.hidden(*batch)
+        if is_scored:
+            log_p_BT = take_log_probabilities(output, batch[1]).cpu().numpy()
+        if seen:
+            of_layers = [record.attention[name].float().mean(1) for name, record in seen.items()]
+            weights_BTS = torch.stack(of_layers).mean(0).cpu()
         return [
-            weights_TS[: len(target), : len(source)]
-            for source, target, weights_TS in zip(sources, targets, weights_BTS, strict=True)
+            GivenTarget(log_p_T[: len(target)], weights_TS[: len(target), : len(source)])
+            for source, target, log_p_T, weights_TS in zip(
+                sources, targets, log_p_BT, weights_BTS, strict=True
+            )
         ]

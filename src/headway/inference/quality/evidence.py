@@ -14,9 +14,9 @@ from torch import Tensor
 
 from headway.config import SearchConfig
 from headway.inference.alignment import single_layer
-from headway.inference.given_translations import log_probabilities, measure_attention
+from headway.inference.given_translations import read_targets
 from headway.inference.quality.defects import share_copied
-from headway.inference.scoring import LogProbabilities
+from headway.inference.scoring import GivenTarget, LogProbabilities
 from headway.inference.search.beam_search import Hypothesis
 from headway.inference.search.constraints import find_alternatives
 from headway.inference.segments.splitting import Segment
@@ -83,11 +83,10 @@ def examine(
     """
     translated = [_as_read(token_search.tokenizer, *each) for each in translations]
     pairs = [each.source for each in translated], [each.target for each in translated]
-    log_p = log_probabilities(token_search, *pairs, search)
-    attended = measure_attention(token_search, *pairs, search, Attended.of, single_layer)
+    read = read_targets(token_search, *pairs, search, _measure, layers=single_layer)
     return [
-        Evidence(*each.texts, measure_features(each, log_p_T, weights))
-        for each, log_p_T, weights in zip(translated, log_p, attended, strict=True)
+        Evidence(*each.texts, measure_features(each, *measured))
+        for each, measured in zip(translated, read, strict=True)
     ]
 
 
@@ -109,6 +108,10 @@ class Attended(NamedTuple):
         attended_S = weights_TS[:, :-1].sum(0).clamp(max=1)
         coverage = attended_S.sum().item() / max(1, len(attended_S))
         return cls(coverage, weights_TS.max(1).values.mean().item())
+
+
+def _measure(given: GivenTarget) -> tuple[LogProbabilities, Attended]:
+    return given.log_p, Attended.of(given.weights)
 
 
 class Translated(NamedTuple):

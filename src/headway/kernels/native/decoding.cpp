@@ -39,8 +39,9 @@ public:
     long rows() const { return static_cast<long>(past_.size()); }
 
     // Read a token of each hypothesis; the returned hidden states [N, D] are valid until the next call.
-    // Attention to the source in layers [first, end) is watched; what comes after it is not computed then.
-    const float* read(const int64_t* tokens, const Watch& watch = {}, long first = 0, long end = 0) {
+    // Attention to the source in layers [first, end) is watched. If is_partial, what comes after it is not computed.
+    const float* read(const int64_t* tokens, const Watch& watch = {}, long first = 0, long end = 0,
+                      bool is_partial = false) {
         const Model& m = model_;
         const long N = rows(), D = m.width(), P = m.projected(), C = padded(m.values());
         if (position_ == limit_) throw std::out_of_range("a position beyond the limit");
@@ -76,7 +77,7 @@ public:
                                first <= l && l < end ? watch.from(a * beams_) : Watch{});
                 layer.cross_output->add(context, C, N, space_.inputs, x, D);
             });
-            if (l + 1 == end) break;
+            if (is_partial && l + 1 == end) break;
             feed_forward(m, layer, x, N, space_);
         }
         if (m.pre_norm) normalize(m, x, N, m.final_norms[1], x);
@@ -84,13 +85,24 @@ public:
         return x;
     }
 
-    // Read a token of each hypothesis, and add to weights [N, stride] how much it attends to each source
-    // token: the mean over the heads of layers [first, end). No other function may read tokens besides.
-    void attend(const int64_t* tokens, long first, long end, float* weights, long stride) {
-        for (const Sentence& s : sentences_)
-            if (s.length > stride) throw std::out_of_range("a source longer than the rows of weights");
-        if (first < 0 || first >= end || end > model_.decoder_layers) throw std::out_of_range("no such layers");
-        read(tokens, {weights, stride, 1.0f / (model_.heads * (end - first))}, first, end);
+    // Read a token of each hypothesis whose translation is given. log_p [N] becomes the log-probability of the
+    // tokens `next`; without them, no other function may read tokens besides. To weights [N, stride], unless null, is
+    // added how much each hypothesis attends to each source token: the mean over the heads of layers [first, end).
+    void read_given(const int64_t* tokens, const int64_t* next, double* log_p, long first, long end,
+                    float* weights, long stride) {
+        Watch watch;
+        if (weights) {
+            for (const Sentence& s : sentences_)
+                if (s.length > stride) throw std::out_of_range("a source longer than the rows of weights");
+            if (first < 0 || first >= end || end > model_.decoder_layers) throw std::out_of_range("no such layers");
+            watch = {weights, stride, 1.0f / (model_.heads * (end - first))};
+        }
+        const float* x = read(tokens, watch, first, end, !next);
+        if (!next) return;
+        std::vector<int64_t> ids(rows());
+        std::vector<float> logits(rows());
+        select(x, next, 1, ids.data(), logits.data(), log_p, {});
+        for (long n = 0; n < rows(); ++n) log_p[n] = logits[n] - log_p[n];  // select has put its sums there
     }
 
     // Restrict the choice of sentence b to tokens ids[ends[b - 1]] to ids[ends[b]]: in ascending order,
@@ -297,9 +309,10 @@ HEADWAY_EXPORT int state_logits(void* state, const int64_t* tokens, float* out) 
     return guarded([&] { s.logits(s.read(tokens), out); });
 }
 
-HEADWAY_EXPORT int state_attend(void* state, const int64_t* tokens, int64_t first, int64_t end,
-                                float* weights, int64_t stride) {
-    return guarded([&] { static_cast<State*>(state)->attend(tokens, first, end, weights, stride); });
+HEADWAY_EXPORT int state_read(void* state, const int64_t* tokens, const int64_t* next, double* log_p,
+                              int64_t first, int64_t end, float* weights, int64_t stride) {
+    return guarded(
+        [&] { static_cast<State*>(state)->read_given(tokens, next, log_p, first, end, weights, stride); });
 }
 
 HEADWAY_EXPORT int state_reorder(void* state, const int64_t* rows, int64_t count) {
