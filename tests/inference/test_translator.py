@@ -33,7 +33,12 @@ from headway.inference.calibration import Calibration
 from headway.inference.document_translation import translate_document
 from headway.inference.engines.native_engine import NativeEngine
 from headway.inference.given_translations import attend
-from headway.inference.segments.splitting import join_translations, split_line, split_sentences
+from headway.inference.segments.splitting import (
+    find_list_label,
+    join_translations,
+    split_line,
+    split_sentences,
+)
 from headway.inference.text_translation import translate_texts
 from headway.inference.token_stream import stream_tokens
 from headway.inference.translation import Translation
@@ -240,6 +245,46 @@ def test_a_prefix_stands_behind_what_stays_before_the_sentence(translator: Trans
     expected = ["<br>die Katze", "{a}: die Katze", "DIE KATZE", "{a}", ""]
     assert [text[: len(start)] for text, start in zip(found, expected, strict=True)] == expected
     assert found[3:] == lines[3:]
+
+
+@pytest.mark.parametrize(
+    "label",
+    ["1. ", "12)  ", "(3) ", "a) ", "(b) ", "[4] ", "iv) ", "II. ", "2.1. ", "- ", "\u2013 ", "* "],
+)
+def test_the_label_of_a_list_stays_and_is_not_read(translator: Translator, label: str) -> None:
+    text = "The cat sees a dog"
+    expected = translator.translate(text, SEARCH)
+    assert translator.translate(label + text, SEARCH) == label + expected
+    assert translator.translate(f"{label}{text}<br>{label}{text}", SEARCH) == (
+        f"{label}{expected}<br>{label}{expected}"
+    )
+    [segment], [plain] = (translator.split(line, SEARCH) for line in (label + text, text))
+    assert "".join(stream_tokens(translator, segment)) == label + "".join(
+        stream_tokens(translator, plain)
+    )
+    segments = translator.split(label + text, replace(SEARCH, keep=False))
+    assert [segment.before for segment in segments] == [""] * len(segments)
+    # Each of its words is that of the source.
+    words = len(find_words(label))
+    [found], [alone] = (
+        next(translator.stream([line], SEARCH, align=True)) for line in (label + text, text)
+    )
+    assert alone.alignment
+    assert found.alignment == [
+        *((word, word) for word in range(words)),
+        *((s + words, t + words) for s, t in alone.alignment),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("1. Mai ist Feiertag", "de"), ("A. Smith sees", "en"), ("1.5 million cats", "en"), ("-5 cats see", "en"),
+        ("(3) 4", "en"), ("2)", "en"), ("(cat) dog", "en"), ("1234. The cat", "en"), ("12:30 The cat", "en"),
+    ],
+)  # fmt: skip
+def test_what_only_looks_like_the_label_of_a_list_is_read(text: str, language: str) -> None:
+    assert not find_list_label(text, language)
 
 
 def test_a_prefix_starts_the_translation(translator: Translator) -> None:

@@ -114,6 +114,9 @@ def _join_alignments(
         first = len(segment.before)
         own = source[first : len(source) - len(segment.after)]
         written = text[first : len(text) - len(segment.after.rstrip())]
+        if segment.before[-1:].isspace():  # else a word of the text may go on with it
+            kept = WordLinks.identity(segment.before).pairs
+            of_line.add_sentence(segment.before, start, segment.before, len(before), kept)
         of_line.add_sentence(own, start + first, written, len(before) + first, links[at])
         start += len(source)
         before = join_translations(sources[at : at + 2], [before + text, ""])

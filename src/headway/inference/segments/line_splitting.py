@@ -7,7 +7,12 @@ from headway.config import SearchConfig
 from headway.inference.segments.marked_text import MarkedText
 from headway.inference.segments.reading_writer import ReadingWriter
 from headway.inference.segments.readings import StandIn
-from headway.inference.segments.splitting import Segment, split_line, split_sentences
+from headway.inference.segments.splitting import (
+    Segment,
+    find_list_label,
+    split_line,
+    split_sentences,
+)
 from headway.text.capitals import is_in_capitals
 from headway.text.glossary import Glossary
 from headway.text.kept_text import divide_at_breaks, find_kept_text, has_words
@@ -61,7 +66,9 @@ class LineSplitter:
         if not parts:
             gap, parts = "", [text, ""]
         for part, after in zip(parts[::2], parts[1::2], strict=True):
-            yield from _put_between(gap, self._split_text(part, language_name), after)
+            label = find_list_label(part, self.language) if self.search.keep else ""
+            segments = self._split_text(part.removeprefix(label), language_name)
+            yield from _put_between(gap + label, segments, after)
             gap = ""
 
     def _split_text(self, text: str, language_name: str) -> Iterator[Segment]:

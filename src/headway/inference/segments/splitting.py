@@ -10,7 +10,13 @@ from headway.config import SearchConfig
 from headway.inference.search.beam_search import Hypothesis
 from headway.inference.search.constraints import Constraint
 from headway.inference.segments.readings import Reading
+from headway.text.kept_text import has_words
 
+# Before an item of a list: a dash, "2)", "(a)", "[3]"; and what may also be a date or a rank, as in "1. Mai".
+_LABEL = re.compile(
+    r"(?:[-*+\u2013\u2014]|\(?(?:\d{1,3}|[A-Za-z]|[ivx]{2,5}|[IVX]{2,5})\)|\[\d{1,3}\])\s+(?=\S)"
+)
+_NUMBER_WITH_DOT = re.compile(r"(?:\d{1,3}(?:\.\d{1,3})*|[IVX]{2,5})\.\s+(?=\S)")
 _WORD_BEFORE_CAPITAL = re.compile(r"(?<!\S)(\S++)\s++(?=[^\W\d_])")
 
 
@@ -130,6 +136,23 @@ def split_sentences(line: str, language: str) -> list[str]:
         at = place + len(sentence)
     cuts = [0, *sorted({*places[1:], *_find_missed_ends(line)}), len(line)]
     return [line[a:b] for a, b in pairwise(cuts) if a < b]
+
+
+def find_list_label(text: str, language: str) -> str:
+    """Return the label of an item of a list at the beginning of a text, with the white space behind it, or "".
+
+    Args:
+        text: Raw text, which does not begin with white space.
+        language: Code of its language, in which a number with a full stop may be the first word of a sentence.
+    """
+    if found := _LABEL.match(text):
+        label = found[0]
+    elif found := _NUMBER_WITH_DOT.match(text):
+        label = split_sentences(text, language)[0]
+        label = label if label == found[0] else ""
+    else:
+        return ""
+    return label if has_words(text.removeprefix(label)) else ""
 
 
 def _find_missed_ends(line: str) -> Iterator[int]:
