@@ -179,7 +179,7 @@ def test_engines_read_the_probabilities_of_given_tokens(shape: dict[str, Any]) -
     engines = [PlainEngine(model), FixedEngine(model)]
     if library() is not None and is_supported(model):
         engines.append(NativeEngine(model, "fp32", library()))
-    engines.append(EnsembleEngine(engines[:2], vocab - 1, torch.device("cpu")))
+    engines.append(EnsembleEngine([*engines], vocab - 1, torch.device("cpu")))
     with torch.inference_mode():
         expected = [
             model.double()(torch.tensor([source]), torch.tensor([target]))

@@ -292,7 +292,7 @@ def test_a_gpu_scores_all_positions_at_once(
     engine.exact.register_forward_hook(lambda *_: passes.append(1))
     assert score_targets(own, sources, targets, search) == pytest.approx(by_steps, abs=1e-4)
     assert len(passes) == 1  # of all 20: a GPU has room for more tokens than the search asks for
-    monkeypatch.setattr("headway.inference.given_translations.GPU_LOGITS", 0)
+    monkeypatch.setattr("headway.inference.given_translations.GPU_NUMBERS", 0)
     assert score_targets(own, sources, targets, search) == pytest.approx(by_steps, abs=1e-4)
     assert len(passes) > 5
 

@@ -18,6 +18,7 @@ from headway.inference import Hypothesis, Segment, Translator
 from headway.inference.alignment import single_layer
 from headway.inference.calibration import Calibration
 from headway.inference.document_translation import describe_defects
+from headway.inference.engines.plain_engine import PlainEngine
 from headway.inference.given_translations import log_probabilities
 from headway.inference.quality.defects import count_copies, find_defects, has_loop, keeps_words
 from headway.inference.quality.evidence import (
@@ -245,6 +246,17 @@ def test_tokens_that_a_translation_had_to_begin_with_do_not_count(translator: Tr
         [evidence] = examine(translator.token_search, [Found(segment, best, prefix)], SEARCH)
         free = log_p[min(prefix, len(log_p) - 1) :]
         assert evidence.features[0] == pytest.approx(np.exp(free).mean())
+
+
+def test_probabilities_that_are_not_finite_are_reported(tokenizer: Tokenizer) -> None:
+    model = Transformer(small_config(tokenizer).model)
+    with torch.no_grad():
+        model.decoder.layers[0].feed_forward.outer.weight.fill_(float("nan"))
+    search = Translator(model, tokenizer).token_search
+    for engine in (search.engine("fp32"), PlainEngine(model)):
+        search._engines["fp32"] = engine
+        with pytest.raises(HeadwayError, match="not finite"):
+            log_probabilities(search, [[5, 6, 1]], [[7, 1]], SEARCH)
 
 
 def test_a_translation_by_a_decoder_without_layers_has_features(tokenizer: Tokenizer) -> None:

@@ -252,22 +252,27 @@ def test_a_prefix_stands_behind_what_stays_before_the_sentence(translator: Trans
     ["1. ", "12)  ", "(3) ", "a) ", "(b) ", "[4] ", "iv) ", "II. ", "2.1. ", "- ", "\u2013 ", "* "],
 )
 def test_the_label_of_a_list_stays_and_is_not_read(translator: Translator, label: str) -> None:
-    text = "The cat sees a dog"
-    expected = translator.translate(text, SEARCH)
-    assert translator.translate(label + text, SEARCH) == label + expected
-    assert translator.translate(f"{label}{text}<br>{label}{text}", SEARCH) == (
+    text, search = "The cat sees a dog", replace(SEARCH, split_sentences=True)
+    expected = translator.translate(text, search)
+    assert translator.translate(label + text, search) == label + expected
+    assert translator.translate(f"{label}{text}<br>{label}{text}", search) == (
         f"{label}{expected}<br>{label}{expected}"
     )
-    [segment], [plain] = (translator.split(line, SEARCH) for line in (label + text, text))
+    [segment], [plain] = (translator.split(line, search) for line in (label + text, text))
     assert "".join(stream_tokens(translator, segment)) == label + "".join(
         stream_tokens(translator, plain)
     )
-    segments = translator.split(label + text, replace(SEARCH, keep=False))
+    [prefixed], [own] = (
+        next(translator.stream([label + text], search, prefix=start))
+        for start in (label + "die", "die")
+    )
+    assert prefixed.text == own.text
+    segments = translator.split(label + text, replace(search, keep=False))
     assert [segment.before for segment in segments] == [""] * len(segments)
     # Each of its words is that of the source.
     words = len(find_words(label))
     [found], [alone] = (
-        next(translator.stream([line], SEARCH, align=True)) for line in (label + text, text)
+        next(translator.stream([line], search, align=True)) for line in (label + text, text)
     )
     assert alone.alignment
     assert found.alignment == [
@@ -279,12 +284,30 @@ def test_the_label_of_a_list_stays_and_is_not_read(translator: Translator, label
 @pytest.mark.parametrize(
     ("text", "language"),
     [
-        ("1. Mai ist Feiertag", "de"), ("A. Smith sees", "en"), ("1.5 million cats", "en"), ("-5 cats see", "en"),
+        ("1. Mai ist Feiertag", "de"), ("A. Smith sees", "en"), ("1)\tcat", "en"), ("-\u2028cat", "en"), ("1.5 million cats", "en"), ("-5 cats see", "en"),
         ("(3) 4", "en"), ("2)", "en"), ("(cat) dog", "en"), ("1234. The cat", "en"), ("12:30 The cat", "en"),
     ],
 )  # fmt: skip
 def test_what_only_looks_like_the_label_of_a_list_is_read(text: str, language: str) -> None:
-    assert not find_list_label(text, language)
+    assert not find_list_label(text, language, is_split=True)
+
+
+def test_a_number_with_a_full_stop_is_no_label_where_lines_are_not_divided(
+    translator: Translator,
+) -> None:
+    whole = replace(SEARCH, split_sentences=False)
+    for line, before in (("1. the cat sees", ""), ("1) the cat sees", "1) ")):
+        [segment] = translator.split(line, whole)
+        assert (segment.before, segment.before + segment.text) == (before, line)
+
+
+def test_a_term_may_begin_in_what_looks_like_a_label(translator: Translator) -> None:
+    glossary = Glossary.of({"c) cat": "Katze", "dog": "Hund"})
+    found = translator.with_glossary(glossary).translate(["c) cat sees", "c) dog sees"], SEARCH)
+    assert "Katze" in found[0]
+    assert not found[0].startswith("c)")
+    assert found[1].startswith("c) ")
+    assert "Hund" in found[1]
 
 
 def test_a_prefix_starts_the_translation(translator: Translator) -> None:

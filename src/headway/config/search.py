@@ -71,7 +71,7 @@ class SearchConfig:
     ] = "auto"
     keep: Annotated[
         bool,
-        "keep placeholders, addresses, code, tags, symbols, codes and numbers with units; read capitals as small letters",
+        "keep placeholders, addresses, code, tags, symbols, labels of lists, codes, numbers with units; read capitals as small letters",
     ] = True
     batch_tokens: Annotated[
         int,

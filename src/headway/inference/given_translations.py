@@ -6,6 +6,7 @@ Native code reads them step by step, as it would write them, so that no result d
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -16,11 +17,14 @@ from headway.inference.engines.ensemble import join_engines
 from headway.inference.engines.fixed_engine import FixedEngine
 from headway.inference.engines.plain_engine import PlainEngine
 from headway.inference.scoring import GivenTarget, LogProbabilities, add_up
+from headway.inference.search.beam_search import check_finite
 from headway.inference.token_search import TokenSearch
 
 ResultT = TypeVar("ResultT")
 TokenRows = Sequence[Sequence[int]]  # token ids of several texts, ``</s>`` last
-GPU_LOGITS = 1 << 27  # of a batch on a GPU: 0.5 GB in fp32
+GPU_NUMBERS = (
+    1 << 27
+)  # logits, or attention weights of a layer, of a batch on a GPU: 0.5 GB in fp32
 
 
 def score_targets(
@@ -78,7 +82,7 @@ def read_targets(
     is_scored: bool = True,
     layers: LayerChoice | None = None,
 ) -> list[ResultT]:
-    """Return for each pair what a function makes of it; of what it gets, only a batch is kept.
+    """Apply a function to what the model makes of each target, and return its results, which alone are kept.
 
     If a decoder has no layers, every source token gets the same weight.
 
@@ -90,17 +94,27 @@ def read_targets(
         measure: Takes what the model makes of a target.
         is_scored: Whether the probabilities of the tokens are wanted.
         layers: Those of each model whose attention is wanted; None: none is.
+
+    Raises:
+        HeadwayError: If a probability is not finite.
     """
-    engine, most = token_search.engine(search.precision), search.batch_tokens
+    engine, models = token_search.engine(search.precision), token_search.models
+    most = search.batch_tokens
     if isinstance(engine, FixedEngine):
-        most = max(most, GPU_LOGITS // token_search.tokenizer.target_vocab_size)
-    has_layers = layers is not None and all(layers(each.config) for each in token_search.models)
+        heads = models[0].config.num_heads if layers else 0
+        numbers = max(
+            token_search.tokenizer.target_vocab_size, heads * max(map(len, sources), default=0)
+        )
+        most = max(most, GPU_NUMBERS // numbers)
+    watched = layers if layers and all(layers(model.config) for model in models) else None
 
     def read(sources: TokenRows, targets: TokenRows) -> list[ResultT]:
-        found = engine.read(
-            sources, targets, is_scored=is_scored, layers=layers if has_layers else None
-        )
-        if layers and not has_layers:
+        found = [GivenTarget(np.empty(0), torch.empty(0, 0))] * len(sources)
+        if is_scored or watched:
+            found = engine.read(sources, targets, is_scored=is_scored, layers=watched)
+        for given in found:
+            check_finite(given.log_p)
+        if layers and not watched:
             shapes = [(len(t), len(s)) for s, t in zip(sources, targets, strict=True)]
             even = [torch.full(shape, 1 / shape[1]) for shape in shapes]
             found = [f._replace(weights=weights) for f, weights in zip(found, even, strict=True)]

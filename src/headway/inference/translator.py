@@ -336,7 +336,7 @@ class Translator:
     def split(self, line: str, search: SearchConfig | None = None) -> list[Segment]:
         """Split a line into segments that the model can take, with their source token ids.
 
-        The texts of the segments joined, with the tags before and after them, are the line without
+        The texts of the segments joined, with what stays before and after them, are the line without
         white space around it. A name of a target language (``>>deu<<``) at the line's beginning is
         in no text, but in `Segment.language_name` of every segment.
 
@@ -480,15 +480,21 @@ class Translator:
     def _writer(self, search: SearchConfig | None = None) -> SegmentWriter:
         return SegmentWriter(self.token_search, search or self.default_search, self.languages[1])
 
+    def _encode_prefix(self, prefix: str, segment: Segment) -> list[int]:
+        """Return the tokens of a prefix without what stays before a segment, if it begins with that."""
+        own = prefix.removeprefix(segment.before.rstrip()).lstrip() if segment.before else prefix
+        return self.tokenizer.encode_target([own])[0][:-1] if own else []
+
     def _translate_window(
         self, lines: list[str], search: SearchConfig, prefix: str, align: bool, quality: bool
     ) -> Iterator[list[Translation]]:
         """Translate lines together: split them, search all segments, join the translations."""
         split = [self.split(line, search) for line in lines]
-        start = self.tokenizer.encode_target([prefix])[0][:-1] if prefix else []
         flat = [segment for segments in split for segment in segments]
         prefixes = [  # only the first segment of a line starts with the prefix
-            [] if number else start for segments in split for number in range(len(segments))
+            [] if number else self._encode_prefix(prefix, segment)
+            for segments in split
+            for number, segment in enumerate(segments)
         ]
 
         def find(rows: Sequence[ReadingRow], wide: SearchConfig) -> list[list[Hypothesis]]:

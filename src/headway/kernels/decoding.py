@@ -234,8 +234,8 @@ class NativeHypotheses:
 
         Args:
             tokens_N: The tokens read.
-            next_N: The tokens after them; None: nobody asks for their probabilities, and these hypotheses can be
-                read in no other way.
+            next_N: The tokens after them; None: nobody asks for their probabilities. After that, `select` and
+                `logits` must not be called on these hypotheses.
             layers: Of the decoder; None: nobody asks for attention.
 
         Returns:

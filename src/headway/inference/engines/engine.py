@@ -78,7 +78,8 @@ class Engine(Protocol):
             sources: Token ids, ``</s>`` last.
             targets: Token ids, ``</s>`` last.
             is_scored: Whether the probabilities of the tokens are wanted.
-            layers: At least one of each model, whose attention is wanted: the mean over their heads; None: none is.
+            layers: Chooses layers of each model's decoder, at least one; attention is averaged over all their heads.
+                None: no attention is wanted.
         """
 
 

@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 from headway.inference.alignment import LayerChoice
 from headway.inference.scoring import GivenTarget
-from headway.inference.search.beam_search import Candidates, Ids, check_finite
+from headway.inference.search.beam_search import Candidates, Ids
 from headway.kernels import decoding
 from headway.model import SelfAttention, Transformer
 from headway.model.layers import Layer, Residual, Stack
@@ -108,7 +108,7 @@ class NativeEngine:
         watched = layers(self.config) if layers else None
         log_p_NT = [np.empty(len(row) - 1 if is_scored else 0) for row in rows]
         weights_NTS = [
-            np.empty((len(row) - 1, len(sources[number])) if watched else 0, np.float32)
+            np.empty((len(row) - 1, len(sources[number])) if watched else (0, 0), np.float32)
             for row, number in zip(rows, order, strict=True)
         ]
         hypotheses = self._encode([sources[number] for number in order], 1, len(rows[0]) - 1)
@@ -120,7 +120,6 @@ class NativeEngine:
             next_N = tokens_N[:, 1] if is_scored else None
             log_p_N, weights_NS = hypotheses.read(tokens_N[:, 0], next_N, watched)
             if log_p_N is not None:
-                check_finite(log_p_N)
                 for log_p_T, log_p in zip(log_p_NT, log_p_N, strict=False):
                     log_p_T[step] = log_p
             if weights_NS is not None:

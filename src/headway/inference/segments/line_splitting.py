@@ -27,7 +27,7 @@ def _is_kept(line: str) -> bool:
 
 
 def _put_between(before: str, segments: Iterator[Segment], after: str) -> Iterator[Segment]:
-    """Yield the segments of a text with the tags before the first and behind the last of them."""
+    """Yield the segments of a text with what stays before the first and behind the last of them."""
     last = next(segments)._replace(before=before)
     for segment in segments:
         yield last
@@ -66,10 +66,16 @@ class LineSplitter:
         if not parts:
             gap, parts = "", [text, ""]
         for part, after in zip(parts[::2], parts[1::2], strict=True):
-            label = find_list_label(part, self.language) if self.search.keep else ""
+            label = self._find_label(part) if self.search.keep else ""
             segments = self._split_text(part.removeprefix(label), language_name)
             yield from _put_between(gap + label, segments, after)
             gap = ""
+
+    def _find_label(self, text: str) -> str:
+        """Return the label of a list at the beginning of a text, or "" if there is none, or a term begins in it."""
+        label = find_list_label(text, self.language, self.search.split_sentences is True)
+        terms = self.glossary.find(text) if label and self.glossary else []
+        return "" if any(term.start < len(label) for term in terms) else label
 
     def _split_text(self, text: str, language_name: str) -> Iterator[Segment]:
         """Yield the segments of a text without breaks; the model reads the name of a language before each."""

@@ -13,10 +13,11 @@ from headway.inference.segments.readings import Reading
 from headway.text.kept_text import has_words
 
 # Before an item of a list: a dash, "2)", "(a)", "[3]"; and what may also be a date or a rank, as in "1. Mai".
+_SPACES = "[ \u00a0\u202f]+"
 _LABEL = re.compile(
-    r"(?:[-*+\u2013\u2014]|\(?(?:\d{1,3}|[A-Za-z]|[ivx]{2,5}|[IVX]{2,5})\)|\[\d{1,3}\])\s+(?=\S)"
+    rf"(?:[-*+\u2013\u2014]|\(?(?:\d{{1,3}}|[A-Za-z]|[ivx]{{2,5}}|[IVX]{{2,5}})\)|\[\d{{1,3}}\]){_SPACES}(?=\S)"
 )
-_NUMBER_WITH_DOT = re.compile(r"(?:\d{1,3}(?:\.\d{1,3})*|[IVX]{2,5})\.\s+(?=\S)")
+_NUMBER_WITH_DOT = re.compile(rf"(?:\d{{1,3}}(?:\.\d{{1,3}})*|[IVX]{{2,5}})\.{_SPACES}(?=\S)")
 _WORD_BEFORE_CAPITAL = re.compile(r"(?<!\S)(\S++)\s++(?=[^\W\d_])")
 
 
@@ -30,7 +31,7 @@ class Segment(NamedTuple):
             it has one; ``</s>`` last.
         readings: What the model reads instead, if the translation must contain something.
         is_capital: Whether the line is in capitals, so that its translation is written so.
-        before: Tags such as ``<li>`` before the text, which stand before its translation, too.
+        before: Tags such as ``<li>`` and the label of a list before the text, which stand before its translation, too.
         after: Tags such as ``<br>`` behind the text, which stand behind its translation, too.
         language_name: The name of a target language at the line's beginning, such as ``>>deu<<``, with the white space
             behind it; or "".
@@ -138,21 +139,21 @@ def split_sentences(line: str, language: str) -> list[str]:
     return [line[a:b] for a, b in pairwise(cuts) if a < b]
 
 
-def find_list_label(text: str, language: str) -> str:
-    """Return the label of an item of a list at the beginning of a text, with the white space behind it, or "".
+def find_list_label(text: str, language: str, is_split: bool) -> str:
+    """Return the label of an item of a list at the beginning of a text, with the spaces behind it, or "".
 
     Args:
         text: Raw text, which does not begin with white space.
-        language: Code of its language, in which a number with a full stop may be the first word of a sentence.
+        language: Code of its language.
+        is_split: Whether each sentence is translated alone. If so, a number with a full stop is a label where it would
+            be a sentence; else it may be a date or a rank, as in "1. Mai".
     """
-    if found := _LABEL.match(text):
-        label = found[0]
-    elif found := _NUMBER_WITH_DOT.match(text):
-        label = split_sentences(text, language)[0]
-        label = label if label == found[0] else ""
-    else:
-        return ""
-    return label if has_words(text.removeprefix(label)) else ""
+    label = _LABEL.match(text)
+    if label is None and is_split:
+        label = _NUMBER_WITH_DOT.match(text)
+        if label and split_sentences(text, language)[0] != label[0]:
+            label = None
+    return label[0] if label and has_words(text[label.end() :]) else ""
 
 
 def _find_missed_ends(line: str) -> Iterator[int]:
