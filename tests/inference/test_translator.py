@@ -269,7 +269,7 @@ def test_the_label_of_a_list_stays_and_is_not_read(translator: Translator, label
     assert prefixed.text == own.text
     segments = translator.split(label + text, replace(search, keep=False))
     assert [segment.before for segment in segments] == [""] * len(segments)
-    # Each of its words is that of the source.
+    # The words of the label are linked to themselves.
     words = len(find_words(label))
     [found], [alone] = (
         next(translator.stream([line], search, align=True)) for line in (label + text, text)

@@ -32,7 +32,7 @@ MOST_TEXTS = 64
 
 
 def wait_in_queue(queue: TranslationQueue, tokens: int) -> None:
-    """Let a request of so many tokens wait, whose turn is before that of every new request."""
+    """Put a request of so many tokens into the queue that no new request can overtake."""
     waiting = SimpleNamespace(is_file=False, load=tokens, turn=-tokens)
     queue.waiting.groups, queue.waiting.tokens = [cast(JobGroup, waiting)], tokens
 

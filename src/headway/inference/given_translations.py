@@ -6,7 +6,6 @@ Native code reads them step by step, as it would write them, so that no result d
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -22,9 +21,8 @@ from headway.inference.token_search import TokenSearch
 
 ResultT = TypeVar("ResultT")
 TokenRows = Sequence[Sequence[int]]  # token ids of several texts, ``</s>`` last
-GPU_NUMBERS = (
-    1 << 27
-)  # logits, or attention weights of a layer, of a batch on a GPU: 0.5 GB in fp32
+# Of a batch on a GPU: its logits, or the attention weights of a layer; 0.5 GB in fp32.
+GPU_NUMBERS = 1 << 27
 
 
 def score_targets(
@@ -98,28 +96,24 @@ def read_targets(
     Raises:
         HeadwayError: If a probability is not finite.
     """
-    engine, models = token_search.engine(search.precision), token_search.models
-    most = search.batch_tokens
-    if isinstance(engine, FixedEngine):
-        heads = models[0].config.num_heads if layers else 0
-        numbers = max(
-            token_search.tokenizer.target_vocab_size, heads * max(map(len, sources), default=0)
-        )
-        most = max(most, GPU_NUMBERS // numbers)
-    watched = layers if layers and all(layers(model.config) for model in models) else None
+    engine, configs = token_search.engine(search.precision), [m.config for m in token_search.models]
+    watched = layers if layers and all(map(layers, configs)) else None
 
     def read(sources: TokenRows, targets: TokenRows) -> list[ResultT]:
-        found = [GivenTarget(np.empty(0), torch.empty(0, 0))] * len(sources)
-        if is_scored or watched:
-            found = engine.read(sources, targets, is_scored=is_scored, layers=watched)
+        found = engine.read(sources, targets, is_scored=is_scored, layers=watched)
         for given in found:
             check_finite(given.log_p)
         if layers and not watched:
-            shapes = [(len(t), len(s)) for s, t in zip(sources, targets, strict=True)]
-            even = [torch.full(shape, 1 / shape[1]) for shape in shapes]
-            found = [f._replace(weights=weights) for f, weights in zip(found, even, strict=True)]
+            found = [
+                given._replace(weights=torch.full((len(target), len(source)), 1 / len(source)))
+                for given, source, target in zip(found, sources, targets, strict=True)
+            ]
         return [measure(given) for given in found]
 
+    most = search.batch_tokens
+    if isinstance(engine, FixedEngine):
+        weights = configs[0].num_heads * max(map(len, sources), default=0) if watched else 0
+        most = max(most, GPU_NUMBERS // max(configs[0].target_vocab_size, weights))
     return read_in_batches(read, sources, targets, most, parallel=engine.is_parallel)
 
 

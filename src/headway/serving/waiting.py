@@ -23,7 +23,7 @@ CHOICE = 4  # a batch is chosen from so many times the segments that it may have
 
 
 class Waiting:
-    """The groups of jobs that wait, and whose turn it is.
+    """Groups of jobs that wait, and the rule for which of them is next.
 
     Args:
         config: The deadline, and the size of a batch.
@@ -66,7 +66,7 @@ class Waiting:
         return self._before[size]
 
     def take_batch(self, idle_workers: int) -> list[Job]:
-        """Take the next job of the group whose turn it is, and segments of any group that may share its batch.
+        """Take the next batch: a job of the group whose turn it is, and segments of any groups that may share a batch with it.
 
         Args:
             idle_workers: They share what there is.

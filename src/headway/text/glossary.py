@@ -250,10 +250,10 @@ class Glossary:
         return sum(len(numbers) for place in places for numbers in self._find_alike(folded, place))
 
     def _find_alike(self, folded: str, start: int) -> Iterator[list[int]]:
-        """Yield the numbers of the terms whose beginnings stand in a folded text at ``start``, as lists that are not empty."""
+        """Yield the numbers of the terms that begin like a folded text does at ``start``, a list for each length of beginning."""
         for size in self._sizes:
             numbers = self._by_beginning.get(folded[start : start + size])
-            # Near the end of a text a slice is too short, and is that of a smaller size.
+            # At the end of a text a slice may have fewer characters; their terms were found before.
             if numbers and start + size <= len(folded):
                 yield numbers
 

@@ -55,6 +55,11 @@ class LineSplitter:
     glossary: Glossary | None
     stand_ins: Callable[[], Sequence[StandIn]]
 
+    @property
+    def _is_split(self) -> bool:
+        """Whether each sentence is translated alone; "auto" means no where no training has decided."""
+        return self.search.split_sentences is True
+
     def split(self, line: str) -> Iterator[Segment]:
         """Yield the segments of a line."""
         stripped = line.strip()
@@ -73,7 +78,7 @@ class LineSplitter:
 
     def _find_label(self, text: str) -> str:
         """Return the label of a list at the beginning of a text, or "" if there is none, or a term begins in it."""
-        label = find_list_label(text, self.language, self.search.split_sentences is True)
+        label = find_list_label(text, self.language, self._is_split)
         terms = self.glossary.find(text) if label and self.glossary else []
         return "" if any(term.start < len(label) for term in terms) else label
 
@@ -90,8 +95,7 @@ class LineSplitter:
             return tokenizer.encode_source([language_name + written])[0]
 
         writer = ReadingWriter(marked, tokenizer, self.stand_ins, language_name)
-        is_split = self.search.split_sentences is True
-        for sentence in split_sentences(marked.text, language) if is_split else [marked.text]:
+        for sentence in split_sentences(marked.text, language) if self._is_split else [marked.text]:
             for part in split_line(sentence, language, encode, self.longest):
                 yield part._replace(
                     text=marked.restore(part.text),

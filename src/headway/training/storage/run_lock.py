@@ -1,4 +1,4 @@
-"""A lock on a directory, such as that of a run: only the process that holds it writes there."""
+"""A lock on a directory, such as a run directory. Only the process that holds the lock writes there."""
 
 import fcntl
 import os
