@@ -4,6 +4,7 @@ import gc
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -26,7 +27,7 @@ from headway.inference.engines.fixed_engine import FixedEngine, is_supported
 from headway.inference.engines.fixed_search import FixedSearch
 from headway.inference.engines.native_engine import NativeEngine
 from headway.inference.engines.plain_engine import PlainEngine
-from headway.inference.given_translations import score_targets
+from headway.inference.given_translations import attend, score_targets
 from headway.kernels import recorded_step
 from headway.kernels.recorded_step import GraphMemory, RecordedStep
 from headway.model import Transformer
@@ -295,6 +296,21 @@ def test_a_gpu_scores_all_positions_at_once(
     monkeypatch.setattr("headway.inference.given_translations.GPU_NUMBERS", 0)
     assert score_targets(own, sources, targets, search) == pytest.approx(by_steps, abs=1e-4)
     assert len(passes) > 5
+    # Attention needs more memory than logits if texts are long: many heads stand for them.
+    vocabulary, longest = tokenizer.target_vocab_size, max(map(len, sources))
+    monkeypatch.setattr("headway.inference.given_translations.GPU_NUMBERS", 300 * vocabulary)
+    sizes: list[int] = []
+    read = engine.read
+    monkeypatch.setattr(
+        engine, "read", lambda s, t, **wanted: sizes.append(len(s)) or read(s, t, **wanted)
+    )
+    attend(own, sources, targets, search)
+    few = len(sizes)
+    heads = 2 * vocabulary // longest
+    config = replace(translator.model.config, num_heads=heads)
+    monkeypatch.setattr(translator.model, "config", config)
+    attend(own, sources, targets, search)
+    assert len(sizes) - few > few
 
 
 class Operations(TorchDispatchMode):
