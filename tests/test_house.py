@@ -3,6 +3,7 @@
 import ast
 import re
 import subprocess
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,8 +17,14 @@ PACKAGES = [
 FILES = sorted(SOURCE.rglob("*.py"))
 
 
+@cache
+def parse(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
 def imports(path: Path, *, top_only: bool = False) -> set[str]:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = parse(path)
     nodes = tree.body if top_only else list(ast.walk(tree))
     found: set[str] = set()
     for node in nodes:
@@ -97,7 +104,7 @@ def test_no_library_code_changes_the_process() -> None:
     for path in FILES:
         if path.name in allowed or path.relative_to(SOURCE).parts[0] in ("cli", "paper"):
             continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(parse(path)):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
                 name, owner = node.func.attr, ast.unparse(node.func.value)
                 # A generator of one's own may be seeded.
@@ -143,7 +150,7 @@ def node_of(name: str) -> str:
 
 def test_training_does_not_print() -> None:
     for path in (SOURCE / "training").rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(parse(path)):
             called = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
             assert not (called and node.func.id == "print"), path.name
 
@@ -163,8 +170,7 @@ def test_no_file_is_pickled() -> None:
 @pytest.mark.slow
 def test_private_interfaces_of_others_are_listed() -> None:
     """docs/versions.md says of each what happens where it is missing."""
-    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
-    nodes = [node for tree in trees.values() for node in ast.walk(tree)]
+    nodes = [node for path in FILES for node in ast.walk(parse(path))]
     own = {n.name for n in nodes if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}  # fmt: skip
     own |= {n.attr for n in nodes if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)}
     own |= {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}

@@ -116,7 +116,7 @@ def test_products_write_only_their_own_memory(variant: Variant, tmp_path: Path) 
         pytest.skip(f"this processor cannot run {variant.name}")
     source, built = tmp_path / "products.cpp", tmp_path / "products"
     source.write_text(PRODUCTS)
-    flags = ["-std=c++17", "-O1", *variant.flags, "-Wno-psabi", "-fno-math-errno",
+    flags = ["-std=c++17", "-Og", *variant.flags, "-Wno-psabi", "-fno-math-errno",
              "-fsanitize=address", "-fno-omit-frame-pointer"]  # fmt: skip
     subprocess.run(["g++", *flags, "-I", SOURCES, source, "-o", built], check=True)
     found = subprocess.run([built], capture_output=True, text=True, check=False)
@@ -135,7 +135,7 @@ def test_a_long_decoding_writes_only_its_own_memory(tmp_path: Path) -> None:
         ["g++", "-print-file-name=libasan.so"], capture_output=True, text=True, check=True
     ).stdout.strip()  # fmt: skip
     wrapper = tmp_path / "checked-g++"
-    flags = "-O1 -fsanitize=address,undefined -fno-sanitize=alignment"
+    flags = "-Og -fsanitize=address,undefined -fno-sanitize=alignment"
     wrapper.write_text(f'#!/bin/sh\nexec g++ "$@" {flags}\n')
     wrapper.chmod(0o700)
     found = subprocess.run(

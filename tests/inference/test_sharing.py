@@ -34,32 +34,35 @@ from headway.inference import Translator
 warnings.simplefilter("ignore", DeprecationWarning)  # of forking beside threads
 lines = sys.stdin.read().splitlines()
 alone = Translator.load(sys.argv[1]).translate(lines)
+
+
+def fork(shared):
+    receiver, sender = multiprocessing.Pipe(duplex=False)
+    work = lambda: sender.send((torch.get_num_threads(), shared.translate(lines)))
+    process = multiprocessing.get_context("fork").Process(target=work)
+    process.start()
+    try:
+        assert receiver.poll(60), "the forked process hangs"
+        threads, found = receiver.recv()
+        assert found == alone
+        assert threads == 1 or torch.get_num_threads() == 1, threads
+    finally:
+        process.kill()
+
+
 shared = Translator.load(sys.argv[1])
-if sys.argv[2] == "used":
-    shared.translate(lines)
-receiver, sender = multiprocessing.Pipe(duplex=False)
-work = lambda: sender.send((torch.get_num_threads(), shared.translate(lines)))
-process = multiprocessing.get_context("fork").Process(target=work)
-process.start()
-try:
-    assert receiver.poll(60), "the forked process hangs"
-    threads, found = receiver.recv()
-    assert found == alone
-    assert threads == 1 or torch.get_num_threads() == 1, threads
-finally:
-    process.kill()
+fork(shared)
+shared.translate(lines)
+fork(shared)
 """
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("threads", ["1", "4"])
-@pytest.mark.parametrize("before", ["used", "only loaded"])
-def test_a_forked_process_gets_the_same_texts(
-    model_directory: Path, before: str, threads: str
-) -> None:
-    """Also from a process with several threads, which a fork does not copy."""
+def test_a_forked_process_gets_the_same_texts(model_directory: Path, threads: str) -> None:
+    """Of a translator that was only loaded, and of a used one; a fork does not copy the threads of a process."""
     done = subprocess.run(
-        [sys.executable, "-c", FORK, str(model_directory), before], input="\n".join(LINES),
+        [sys.executable, "-c", FORK, str(model_directory)], input="\n".join(LINES),
         env={**os.environ, "OMP_NUM_THREADS": threads}, capture_output=True, text=True, timeout=300,
         check=False,
     )  # fmt: skip
