@@ -164,6 +164,7 @@ def _fit(features: NDArray[np.float64], scores: Vector) -> tuple[float, Vector]:
     center = scores.mean().clip(0.01, 0.99)
     bias, weights = float(np.log(center / (1 - center))), np.zeros(len(mean))
     for _ in range(ROUNDS):
+        before = bias, *weights
         for column in range(len(weights)):
             predicted = _sigmoid(bias + standard @ weights)
             slope = standard[:, column] @ (predicted - scores) + RIDGE * weights[column]
@@ -172,6 +173,8 @@ def _fit(features: NDArray[np.float64], scores: Vector) -> tuple[float, Vector]:
         predicted = _sigmoid(bias + standard @ weights)
         slope = (predicted - scores).sum()
         bias = float(np.clip(bias - slope / (STEEPEST * len(scores)), -10, 10))
+        if (bias, *weights) == before:  # and so is every round from here on
+            break
     weights = weights / spread
     return bias - float(mean @ weights), weights
 
