@@ -40,8 +40,13 @@ def _small_recipe():
 
 @pytest.fixture(scope="module")
 def finished(corpus, uninterrupted_run, tmp_path_factory) -> Path:
-    """The directory of a recipe that nothing interrupted; after a training here, forks have all modules."""
+    """The directory of a recipe that nothing interrupted.
+
+    After a training and an evaluation here, forks have all modules.
+    """
     out = tmp_path_factory.mktemp("best") / "out"
+    text = ["--source", corpus[-2], "--reference", corpus[-1]]
+    assert dispatch(["evaluate", str(uninterrupted_run), *text]) == 0
     assert dispatch(["best", str(out), *corpus, *OPTIONS]) == 0
     return out
 

@@ -6,19 +6,16 @@ import tempfile
 from pathlib import Path
 
 from headway.training import parallel
+from support.processes import fork
 
 
 def in_ranks(count, function, *arguments):
-    """Return what the function returns in each rank; it must be importable."""
-    context = multiprocessing.get_context("spawn")
+    """Return what the function returns in each rank."""
     with tempfile.TemporaryDirectory() as directory:
-        queue = context.SimpleQueue()
+        queue = multiprocessing.get_context("fork").SimpleQueue()
         processes = [
-            context.Process(target=_run, args=(rank, count, directory, queue, function, arguments))
-            for rank in range(count)
+            fork(_run, rank, count, directory, queue, function, arguments) for rank in range(count)
         ]
-        for process in processes:
-            process.start()
         found = dict(queue.get() for _ in processes)
         for process in processes:
             process.join()

@@ -99,14 +99,14 @@ def adam_without_fusion(adam: torch.optim.Adam, create: Any, *args: Any, **setti
 
 
 @pytest.mark.slow
-def test_packed_rows_of_a_thousand_steps_have_one_shape(
+def test_packed_rows_of_many_epochs_have_one_shape(
     uninterrupted_run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data = PreparedData.open(uninterrupted_run / "data")
     config = TrainingConfig(batch_tokens=600, micro_batch_tokens=300, packed=True)
     feed = Feed(data, config, torch.device("meta"))
     shapes, sentences = set(), []
-    for _ in range(1000):
+    for _ in range(300):
         for batch in feed.next().batches:
             assert batch.source_packing is not None
             assert batch.target_packing is not None
@@ -118,7 +118,7 @@ def test_packed_rows_of_a_thousand_steps_have_one_shape(
                 *(p.bounds.shape for p in packings), *(p.positions.shape for p in packings),
                 *(p.longest for p in packings),
             ))  # fmt: skip
-    assert feed.position.epoch > 1
+    assert feed.position.epoch > 30
     assert len(shapes) == 1
     # Few entries of the list are empty: they cost a GPU time and memory.
     assert feed.shape is not None

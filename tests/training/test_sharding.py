@@ -1,5 +1,7 @@
 """A sharded run trains the weights of one process, bit for bit, and each rank holds its share."""
 
+import importlib
+
 import numpy as np
 import pytest
 import torch
@@ -78,6 +80,7 @@ def take_all_steps(shard):
 
 @pytest.mark.slow
 def test_a_sharded_model_is_trained_to_the_same_bits_and_each_rank_holds_half():
+    importlib.import_module("headway.training.steps.sharding")  # once, and not in each rank
     found = in_ranks(2, take_all_steps, True)
     for (alone, reports, held), first, second in zip(take_all_steps(False), *found, strict=True):
         assert first[0] == alone
