@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-import torch
 from torch import Tensor
 
 from headway.config import ModelConfig
 from headway.errors import HeadwayError
 from headway.model import Transformer
+from headway.model.network import make_model_without_memory
 
 
 def build_transformer(
@@ -28,8 +28,8 @@ def build_transformer(
     """
     if max(config.num_encoder_layers, config.num_decoder_layers) > len(weights):
         raise HeadwayError(f"{file}: holds fewer layers than it says")
-    with torch.device("meta"):
-        expected = {n: tuple(t.shape) for n, t in Transformer(config).state_dict().items()}
+    empty = make_model_without_memory(config)
+    expected = {name: tuple(tensor.shape) for name, tensor in empty.state_dict().items()}
     for name in sorted(expected.keys() | weights.keys()):
         shape = tuple(weights[name].shape) if name in weights else "missing"
         if shape != expected.get(name):

@@ -3,19 +3,19 @@
 import os
 import re
 import struct
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
-from torch.overrides import TorchFunctionMode
 
 from headway.config import ModelConfig
 from headway.errors import HeadwayError
 from headway.files import write_atomically
-from headway.model import Network, make_model
+from headway.model import Network
+from headway.model.network import make_model_without_memory
 
 MAX_HEADER_BYTES = 1 << 23  # a table of 1,000 layers has less than 4 MB
 
@@ -79,7 +79,7 @@ def read_network(file: Path, config: ModelConfig) -> Network:
             shapes = {name: tuple(weights.get_slice(name).get_shape()) for name in names}
             if max(config.num_encoder_layers, config.num_decoder_layers) > len(names):
                 raise HeadwayError(f"{file}: holds fewer layers than config.json says")
-            network = _without_memory(config)
+            network = make_model_without_memory(config)
             expected = {name: tuple(t.shape) for name, t in network.state_dict().items()}
             for name in sorted(expected.keys() | names):
                 if shapes.get(name) != expected.get(name):
@@ -101,28 +101,3 @@ def read_network(file: Path, config: ModelConfig) -> Network:
         for name, buffer in module.named_buffers(recurse=False):  # sinusoid tables, still empty
             setattr(module, name, torch.empty(buffer.shape))
     return network.eval()
-
-
-class _SkipInitialization(TorchFunctionMode):
-    """Leaves tensors as they are where ``torch.nn.init`` would fill them with random numbers.
-
-    On the meta device, ``normal_`` would import torch's compiler, which takes over a second.
-    """
-
-    def __torch_function__(
-        self,
-        function: Callable[..., object],
-        types: Iterable[type],
-        args: tuple[object, ...] = (),
-        kwargs: dict[str, object] | None = None,
-    ) -> object:
-        kwargs = kwargs or {}
-        if getattr(function, "__module__", "") == "torch.nn.init":
-            return kwargs["tensor"] if "tensor" in kwargs else args[0]
-        return function(*args, **kwargs)
-
-
-def _without_memory(config: ModelConfig) -> Network:
-    """Build a network whose weights have shapes but no values."""
-    with torch.device("meta"), _SkipInitialization():
-        return make_model(config)

@@ -109,13 +109,10 @@ def with_paper_values(facts: dict[str, object]) -> dict[str, object]:
 
 def preset_facts(name: str, config: "Config") -> dict[str, object]:
     """Return the facts of a preset, as if its vocabulary had the size that the settings ask for."""
-    import torch
-
     from headway.checks.bench import with_vocabulary_size
-    from headway.model import make_model, parameter_count
+    from headway.model.network import make_model_without_memory, parameter_count
 
-    with torch.device("meta"):  # without memory for the weights
-        network = make_model(with_vocabulary_size(config))
+    network = make_model_without_memory(with_vocabulary_size(config))
     return {
         "preset": name,
         "vocabulary": config.text.vocab_size,

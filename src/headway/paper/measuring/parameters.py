@@ -2,10 +2,8 @@
 
 from dataclasses import replace
 
-import torch
-
 from headway.config import PRESETS, ModelConfig
-from headway.model import Transformer, parameter_count
+from headway.model.network import make_model_without_memory, parameter_count
 from headway.paper.published import VOCABULARY
 
 
@@ -40,8 +38,7 @@ def embedding_rows(config: ModelConfig) -> int:
 
 def count_parameters(config: ModelConfig) -> int:
     """Build the model, without memory for its weights, and count them."""
-    with torch.device("meta"):
-        return parameter_count(Transformer(config))
+    return parameter_count(make_model_without_memory(config))
 
 
 def with_joint_vocabulary(config: ModelConfig, rows: int) -> ModelConfig:
