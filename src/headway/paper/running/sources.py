@@ -37,13 +37,14 @@ def sources(*modules: str) -> list[Path]:
     that is found by its name at run time has to be among the arguments.
     """
     found: set[Path] = set()
-    waiting = list(modules)
+    waiting, seen = set(modules), set[str]()
     while waiting:
         name = waiting.pop()
+        seen.add(name)
         path = _find(name)
         if path is not None and path not in found:
             found.add(path)
-            waiting += [name.rpartition(".")[0], *_imports(path)]
+            waiting |= {name.rpartition(".")[0], *_imports(path)} - seen
     folders = {path.parent for path in found} - {PACKAGE}
     return sorted(found.union(*map(_list_others, folders)))
 
@@ -88,6 +89,10 @@ class _Imports(ast.NodeVisitor):
 
     def __init__(self) -> None:
         self.names: list[str] = []
+
+    def visit(self, node: ast.AST) -> None:
+        if not isinstance(node, ast.expr):  # none of which holds an import
+            super().visit(node)
 
     def visit_If(self, node: ast.If) -> None:
         if isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
