@@ -11,29 +11,35 @@ from pathlib import Path
 import pytest
 
 import headway
-from support.processes import children, is_running
+from headway.cli.child import run_child
+from headway.cli.main import main
+from support.processes import children, fork, is_running
 from support.runs import command
 
 pytestmark = pytest.mark.slow
 PROGRAM = "import sys; from headway.cli.child import run_child; sys.exit(run_child(sys.argv[1:]))"
-RANKS = "from headway.cli.main import main; main()"  # the arguments ask for two
+
+
+def train_in_child(words):
+    sys.exit(run_child(words))
+
+
+def train_in_ranks(words):
+    main([*words, "--ranks", "2"])
 
 
 @pytest.mark.parametrize(
-    ("program", "number", "thread"),
+    ("train", "number", "thread"),
     [
-        (PROGRAM, signal.SIGKILL, 0),
-        (PROGRAM, signal.SIGTERM, 0),
-        (RANKS, signal.SIGTERM, 0),
+        (train_in_child, signal.SIGKILL, 0),
+        (train_in_child, signal.SIGTERM, 0),
         # Any thread may receive what has arrived while a process was stopped.
-        (PROGRAM, signal.SIGTERM, -1),
-        (RANKS, signal.SIGTERM, -1),
+        (train_in_child, signal.SIGTERM, -1),
+        (train_in_ranks, signal.SIGTERM, -1),
     ],
 )
-def test_a_child_ends_with_the_command(program, number, thread, corpus, tmp_path):
-    words = command(tmp_path / "run", corpus, training__max_steps=100_000)
-    words += ["--ranks", "2"] if program == RANKS else []
-    parent = subprocess.Popen([sys.executable, "-c", program, *words])
+def test_a_child_ends_with_the_command(train, number, thread, corpus, tmp_path):
+    parent = fork(train, command(tmp_path / "run", corpus, training__max_steps=100_000))
     log = tmp_path / "run" / "metrics.jsonl"
     end = time.monotonic() + 60
     while not (log.exists() and log.stat().st_size) and time.monotonic() < end:
@@ -42,15 +48,13 @@ def test_a_child_ends_with_the_command(program, number, thread, corpus, tmp_path
     assert started
     threads = sorted(int(each.name) for each in Path(f"/proc/{parent.pid}/task").iterdir())
     os.kill(threads[thread], number)
-    try:
-        code = parent.wait(60)
-    finally:
-        parent.kill()
+    parent.join(60)
+    parent.kill()
     end = time.monotonic() + 10
     while any(map(is_running, started)) and time.monotonic() < end:
         time.sleep(0.01)
     assert not any(map(is_running, started))
-    assert code == (143 if number == signal.SIGTERM else -signal.SIGKILL)
+    assert parent.exitcode == (143 if number == signal.SIGTERM else -signal.SIGKILL)
     saved = list((tmp_path / "run" / "checkpoints").glob("step-*"))
     assert len(saved) > 1 or number == signal.SIGKILL
 

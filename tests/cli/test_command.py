@@ -16,6 +16,7 @@ from headway.cli.main import dispatch, main
 from headway.cli.verbs import VERBS, overview
 from headway.kernels import library
 from support.command import BIN, headway
+from support.processes import fork
 
 
 @pytest.mark.slow
@@ -401,22 +402,22 @@ def test_without_a_standard_error_messages_do_not_join_the_output() -> None:
 @pytest.mark.slow
 def test_a_signal_ends_an_export_without_a_trace(model_directory: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
+    words = ["export", str(model_directory), str(out), "--to", "ctranslate2"]
 
-    def obey() -> None:
+    def export() -> None:
         signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup, it would be ignored
+        main(words)
 
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGKILL):
-        process = subprocess.Popen(
-            [BIN, "export", model_directory, out, "--to", "ctranslate2"],
-            stderr=subprocess.DEVNULL,
-            preexec_fn=obey,
-        )
-        while process.poll() is None and not list(tmp_path.iterdir()):
-            time.sleep(0.002)
-        process.send_signal(number)
-        assert process.wait() == (-number if number == signal.SIGKILL else 128 + number)
+        process = fork(export)
+        assert process.pid
+        while process.is_alive() and not list(tmp_path.iterdir()):
+            time.sleep(0.0002)
+        os.kill(process.pid, number)
+        process.join()
+        assert process.exitcode == (-number if number == signal.SIGKILL else 128 + number)
         assert len(list(tmp_path.iterdir())) == (number == signal.SIGKILL)
-    assert dispatch(["export", str(model_directory), str(out), "--to", "ctranslate2"]) == 0
+    assert dispatch(words) == 0
     assert list(tmp_path.iterdir()) == [out]
 
 

@@ -9,7 +9,7 @@ from headway.documents.opening import SUFFIXES, check_is_lines, is_document, ope
 from headway.documents.paragraph import Translated
 from headway.errors import HeadwayError
 from headway.text import file_kinds
-from support.bounds import time_growth
+from support.bounds import grows_less
 from support.document_promises import CUE, SHAPES, changed, damaged, read_shape, unchanged
 from support.documents import MAKERS
 
@@ -50,7 +50,7 @@ def test_the_time_for_a_file_grows_with_its_size(
             document = open_document(make(count).encode(), f"x{suffix}")
             document.write([Translated(each.text.upper()) for each in document.paragraphs])
 
-    assert time_growth(work, count) < 6
+    assert grows_less(work, count, 6)
 
 
 @pytest.mark.slow

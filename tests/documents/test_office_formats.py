@@ -18,7 +18,7 @@ from headway.documents.paragraph import DocumentOptions, Paragraph, Translated, 
 from headway.errors import HeadwayError
 from headway.text.word_links import WordLinks
 from headway.text.words import find_words
-from support.bounds import time_growth
+from support.bounds import grows_less
 from support.document_promises import changed, damaged, unchanged
 from support.documents import make_file, translate
 from support.office_damage import HOSTILE, ILL_FORMED
@@ -187,7 +187,7 @@ def test_the_time_for_texts_that_become_one_grows_with_their_number(styles: list
         text = make_paragraph([Part("text", piece, "some-text" * 3) for piece in pieces]).text
         assert len(text) == 27 * len(pieces)
 
-    assert time_growth(work, 6_000 // len(styles)) < 9
+    assert grows_less(work, 6_000 // len(styles), 9)
 
 
 def test_a_word_that_is_cut_often_has_the_style_of_most_of_its_letters() -> None:

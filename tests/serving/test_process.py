@@ -16,11 +16,10 @@ from typing import Any
 
 import pytest
 
-from headway.cli.main import main
+from headway.cli.main import dispatch, main
 from headway.errors import HeadwayError
 from headway.inference import Translator
 from headway.serving.process import reserve_address
-from support.command import headway
 from support.server import SHORT, Running
 from support.toy_models import sentences
 
@@ -30,7 +29,15 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def server(model_directory: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     limits = ("--server.idle-seconds", "1", "--server.body-limit", "20000")
-    found = Running(tmp_path_factory.mktemp("log") / "log", str(model_directory), *SHORT, *limits)
+    folder = tmp_path_factory.mktemp("server")
+    browser = folder / "browser"
+    browser.write_text(
+        f'#!/bin/sh\nprintf %s "$1" > {folder}/opened.tmp\nmv {folder}/opened.tmp {folder}/opened\n'
+    )
+    browser.chmod(0o755)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BROWSER", f"{browser} %s")
+        found = Running(folder / "log", str(model_directory), *SHORT, *limits, "--open")
     yield found
     found.stop()
 
@@ -337,11 +344,8 @@ def test_it_listens_on_this_machine_only_and_names_a_port_in_use(
     server: Running, model_directory: Path
 ) -> None:
     assert server.url.startswith("http://127.0.0.1:")
-    taken = headway("serve", str(model_directory), "--port", str(server.port))
-    assert taken.returncode == 1
-    assert taken.stderr.splitlines()[-1].startswith(
-        f"headway: --host 127.0.0.1 --port {server.port}: "
-    )
+    with pytest.raises(HeadwayError, match=f"^--host 127.0.0.1 --port {server.port}: "):
+        dispatch(["serve", str(model_directory), "--port", str(server.port)])
 
 
 @pytest.mark.parametrize(
@@ -377,21 +381,10 @@ def test_wrong_options_are_named(
     assert said in capsys.readouterr().err.splitlines(keepends=True)[-1]
 
 
-def test_the_page_opens_in_a_browser(
-    model_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    browser = tmp_path / "browser"
-    browser.write_text(
-        f'#!/bin/sh\nprintf %s "$1" > {tmp_path}/opened.tmp\nmv {tmp_path}/opened.tmp {tmp_path}/opened\n'
-    )
-    browser.chmod(0o755)
-    monkeypatch.setenv("BROWSER", f"{browser} %s")
-    found = Running(tmp_path / "log", str(model_directory), *SHORT, "--open")
-    try:
-        found.wait((tmp_path / "opened").exists)
-        assert (tmp_path / "opened").read_text() == found.url
-    finally:
-        found.stop()
+def test_the_page_opens_in_a_browser(server: Running) -> None:
+    opened = server.log.with_name("opened")
+    server.wait(opened.exists)
+    assert opened.read_text() == server.url
 
 
 def test_a_port_in_use_is_named_with_another_one():

@@ -4,9 +4,8 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
-from timeit import repeat
+from timeit import timeit
 
 STATUS, RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
@@ -17,16 +16,18 @@ def _memory(name: str) -> int:
     return int(found[1])
 
 
-def time_growth(work: Callable[[int], object], count: int) -> float:
-    """Return how many times as long some work takes for four times of a count: about 4, or 16 if the time is its square.
+def grows_less(work: Callable[[int], object], count: int, times: float) -> bool:
+    """Return whether some work takes less than so many times as long for four times of a count.
 
-    Of three times the shortest counts, because a busy machine disturbs some.
+    It takes about 4 times as long, or 16 if the time is its square. Of three times the shortest counts, because a busy
+    machine disturbs some: the fourfold count is measured again only where it took too long.
     """
-    once, fourfold = (
-        min(repeat(partial(work, each), number=1, repeat=3, timer=time.process_time))
-        for each in (count, 4 * count)
-    )
-    return fourfold / once
+
+    def seconds(count: int) -> float:
+        return timeit(lambda: work(count), number=1, timer=time.process_time)
+
+    once = min(seconds(count) for _ in range(3))
+    return any(seconds(4 * count) < times * once for _ in range(3))
 
 
 @contextmanager
