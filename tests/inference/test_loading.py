@@ -48,11 +48,15 @@ def test_many_configured_positions_take_no_memory(model_directory: Path, tmp_pat
 
 
 @pytest.mark.slow
-def test_a_translation_does_not_import_the_compiler_of_torch(model_directory: Path) -> None:
+def test_translating_and_counting_weights_do_not_import_the_compiler_of_torch(
+    model_directory: Path,
+) -> None:
     """Importing torch's compiler would take over a second."""
     program = (
         "import sys, torch; before = set(sys.modules); from headway.inference import Translator;"
         f" Translator.load({str(model_directory)!r}).translate('the cat');"
+        " from headway.cli.verbs.info import preset_facts; from headway.config import PRESETS;"
+        " preset_facts('base', PRESETS['base']);"
         " print(*sorted({name.split('.')[0] for name in set(sys.modules) - before}));"
         " print(*sorted(name for name in set(sys.modules) - before if name.startswith('torch.')))"
     )

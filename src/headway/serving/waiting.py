@@ -66,7 +66,7 @@ class Waiting:
         return self._before[size]
 
     def take_batch(self, idle_workers: int) -> list[Job]:
-        """Take the next batch: a job of the group whose turn it is, and segments of any groups that may share a batch with it.
+        """Take out the jobs that are computed next: the first of the group whose turn it is, and segments that fit into its batch.
 
         Args:
             idle_workers: They share what there is.

@@ -173,7 +173,7 @@ def _fit(features: NDArray[np.float64], scores: Vector) -> tuple[float, Vector]:
         predicted = _sigmoid(bias + standard @ weights)
         slope = (predicted - scores).sum()
         bias = float(np.clip(bias - slope / (STEEPEST * len(scores)), -10, 10))
-        if (bias, *weights) == before:  # and so is every round from here on
+        if (bias, *weights) == before:  # later rounds would change nothing either
             break
     weights = weights / spread
     return bias - float(mean @ weights), weights

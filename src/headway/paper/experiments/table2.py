@@ -8,7 +8,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from headway.config import ModelConfig
 from headway.inference import Translator
-from headway.model import Transformer
+from headway.model.without_memory import make_model_without_memory
 from headway.paper.measuring.costs import processor_seconds
 from headway.paper.measuring.parameters import paper_shape, parameters_by_formula
 from headway.paper.published import (
@@ -106,9 +106,8 @@ def count_step(shape: ModelConfig, tokens: int, length: int = LENGTH) -> int:
         length: Of each sentence, in subwords.
     """
     rows = max(1, round(tokens / length))
-    with torch.device("meta"):
-        model = Transformer(shape)
-        source = torch.zeros(rows, length, dtype=torch.long)
+    model = make_model_without_memory(shape)
+    source = torch.zeros(rows, length, dtype=torch.long, device="meta")
     with FlopCounterMode(display=False) as counter:
         logits = model(source, source)
         plain_loss(logits.flatten(0, 1), source.flatten(), 0.1).smoothed.backward()

@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 from headway.config import PRESETS, ModelConfig
-from headway.model.network import make_model_without_memory, parameter_count
+from headway.model import parameter_count
+from headway.model.without_memory import make_model_without_memory
 from headway.paper.published import VOCABULARY
 
 
