@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from pathlib import Path
+from timeit import timeit
 from typing import Any
 
 import pytest
@@ -17,11 +18,14 @@ from headway.errors import HeadwayError
 from headway.inference import Segment, Translator
 from headway.serving.answers import run_while_connected
 from headway.serving.app import make_app
+from headway.serving.jobs import Job, JobGroup, SegmentSearch
 from headway.serving.metrics import Metrics
 from headway.serving.models import load_models
 from headway.serving.queue import TranslationQueue
 from headway.serving.rejection import Rejection
 from headway.serving.server import Server
+from headway.serving.speed import Speed
+from headway.serving.waiting import Waiting
 from headway.text.glossary import Glossary
 from support.toy_models import sentences
 
@@ -290,19 +294,31 @@ def test_a_request_that_has_waited_long_goes_first(
     assert model.batches[1][0][0] == expected
 
 
-def test_a_batch_is_chosen_quickly_among_thousands_of_segments() -> None:
-    model, taken = Model(), 0.0
+def test_a_batch_has_segments_of_one_length_if_enough_wait() -> None:
+    model = Model()
 
     async def work(queue: TranslationQueue) -> None:
-        nonlocal taken
-        started = time.thread_time()  # of the event loop
-        await find(queue, model, *["x" * 3, "y" * 20] * 8_000)
-        taken = time.thread_time() - started
+        await find(queue, model, *["x" * 3, "y" * 20] * 800)
 
-    run(work, queue_tokens=1_000_000)
-    assert [len(batch) for batch in model.batches] == [64] * 250
-    assert all(len(set(batch)) == 1 for batch in model.batches[:200])
-    assert taken < 1  # of all 250 batches; it takes 0.3 seconds
+    run(work, queue_tokens=100_000)
+    assert [len(batch) for batch in model.batches] == [64] * 25
+    assert all(len(set(batch)) == 1 for batch in model.batches[:20])
+
+
+def test_a_batch_is_chosen_as_quickly_among_many_segments_as_among_few() -> None:
+    def seconds(count: int) -> float:
+        """Return the shortest time of twenty batches."""
+        waiting = Waiting(ServerConfig(), Speed(1, 1.0))
+        group = JobGroup(SegmentSearch(Model(), SEARCH), 0.0, 0.0, None)  # type: ignore[arg-type]
+        group.waiting.extend(Job(group, None, size) for size in [3, 20] * count)
+        group.tokens = 23 * count
+        waiting.add(group)
+        times = [timeit(lambda: waiting.take_batch(1), number=1) for _ in range(20)]
+        assert len(group.waiting) == 2 * count - 20 * 64
+        assert waiting.tokens == group.tokens == sum(job.tokens for job in group.waiting)
+        return min(times)
+
+    assert seconds(200_000) < 4 * seconds(2_000)
 
 
 def test_a_failure_is_no_client_that_left() -> None:

@@ -1,7 +1,8 @@
 """What waits in the server's queue: segments to translate, and other calls."""
 
 import asyncio
-from collections.abc import Collection, Iterator, Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -56,7 +57,7 @@ class JobGroup:
     queued_at: float
     done: asyncio.Future[None]
     is_file: bool = False
-    waiting: list["Job"] = field(default_factory=list)
+    waiting: deque["Job"] = field(default_factory=deque)
     tokens: int = 0
     unfinished: int = 0
     is_cancelled: bool = False
@@ -73,12 +74,11 @@ class JobGroup:
             turn += job.tokens
             yield turn, job
 
-    def start(self, batch: "Collection[Job]") -> None:
-        """Take the jobs of a batch that belong to this group from those that wait."""
-        before = self.tokens
-        self.waiting = [job for job in self.waiting if job not in batch]
-        self.tokens = sum(job.tokens for job in self.waiting)
-        self.turn += before - self.tokens
+    def start(self, job: "Job") -> None:
+        """Take a job, one of the first, from those that wait."""
+        self.waiting.remove(job)
+        self.tokens -= job.tokens
+        self.turn += job.tokens
 
 
 @dataclass(eq=False)

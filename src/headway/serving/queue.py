@@ -186,13 +186,13 @@ class TranslationQueue:
             self.check_room(sum(sizes))
         done = asyncio.get_running_loop().create_future()
         group = JobGroup(search, self.waiting.turn, time.monotonic(), done, is_file)
-        group.waiting = [Job(group, item, size) for item, size in zip(work, sizes, strict=True)]
+        group.waiting.extend(Job(group, item, size) for item, size in zip(work, sizes, strict=True))
         group.tokens, group.unfinished = sum(sizes), len(sizes)
         return group
 
     async def _finish(self, group: JobGroup, texts: int) -> list[Any]:
         """Queue jobs, of so many texts besides those of files, and return their results when all are done."""
-        jobs = group.waiting
+        jobs = list(group.waiting)
         if not jobs:
             return []
         if texts and group.search is not None:

@@ -75,13 +75,12 @@ class Waiting:
         first = min(self.groups, key=next_turn)
         self.turn = max(self.turn, next_turn(first))
         if first.search is None:
-            batch = first.waiting[:1]
+            batch = [first.waiting[0]]
         else:
             batch = self._choose_segments(first.waiting[0], first.search, idle_workers)
         self.tokens -= sum(job.load for job in batch)
-        started = set(batch)
-        for group in {job.group for job in batch}:
-            group.start(started)
+        for job in batch:
+            job.group.start(job)
         self.groups = [group for group in self.groups if group.waiting]
         return batch
 
