@@ -265,15 +265,15 @@ def test_a_request_without_text_has_no_turn() -> None:
 
 
 @pytest.mark.parametrize(
-    ("deadline", "speed", "expected"),
+    ("waited", "speed", "expected"),
     [
-        (30.0, 0.0, "y"),  # it has not waited long
-        (0.1, 2_000.0, "y"),  # it takes a second
-        (0.1, 100_000.0, "x"),
+        (14.0, 2_000.0, "y"),  # it has not waited for half of its 30 seconds
+        (18.0, 200.0, "y"),  # it takes ten seconds, and would be late
+        (18.0, 2_000.0, "x"),
     ],
 )
 def test_a_request_that_has_waited_long_goes_first(
-    deadline: float, speed: float, expected: str, monkeypatch: pytest.MonkeyPatch
+    waited: float, speed: float, expected: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = Model()
 
@@ -283,14 +283,14 @@ def test_a_request_that_has_waited_long_goes_first(
         first = find(queue, model, "first")
         await until(lambda: bool(model.batches))
         long = find(queue, model, *["x" * 50] * 40)
-        await asyncio.sleep(0.06)
         short = find(queue, model, *"yyyy")
-        await asyncio.sleep(0.01)
+        await until(lambda: len(queue.waiting.groups) == 2)
+        queue.waiting.groups[0].queued_at -= waited
         queue.speed.tokens_per_second = speed
         model.open.set()
         await asyncio.gather(first, long, short)
 
-    run(work, batch_tokens=100, queue_tokens=5_000, deadline=deadline)
+    run(work, batch_tokens=100, queue_tokens=5_000, deadline=30.0)
     assert model.batches[1][0][0] == expected
 
 
