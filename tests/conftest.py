@@ -1,5 +1,6 @@
 """Fixtures of several packages: a model with random weights, a small corpus, and a finished run on it."""
 
+import multiprocessing
 import os
 import platform
 import signal
@@ -32,11 +33,16 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture(autouse=True)
 def _restore_process() -> Iterator[None]:
-    """Restore torch's number of threads and the handler of SIGTERM, which commands set."""
+    """Restore torch's number of threads and the handler of SIGTERM, which commands set, and end forked processes.
+
+    Python waits at its end for all that it has forked, also for those that a failed test has left.
+    """
     threads, handler = torch.get_num_threads(), signal.getsignal(signal.SIGTERM)
     yield
     torch.set_num_threads(threads)
     signal.signal(signal.SIGTERM, handler)
+    for child in multiprocessing.active_children():
+        child.kill()
 
 
 @pytest.fixture(scope="session")

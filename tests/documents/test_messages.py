@@ -3,13 +3,13 @@
 import json
 import random
 import re
-import time
 
 import pytest
 
 from headway.documents.icu_message import MOST_SENTENCES, IcuMessage
 from headway.documents.opening import count_missing, open_document
 from headway.documents.paragraph import DocumentOptions, Translated
+from support.bounds import bounded
 
 
 def sentences(text: str) -> list[str]:
@@ -89,9 +89,8 @@ def test_apostrophes_quote_nothing() -> None:
     ],
 )
 def test_other_text_is_no_message(text: str) -> None:
-    started = time.perf_counter()
-    assert IcuMessage.parse(text) is None
-    assert time.perf_counter() - started < 1
+    with bounded(1):
+        assert IcuMessage.parse(text) is None
 
 
 def random_message(chooser: random.Random, depth: int) -> str:

@@ -12,6 +12,7 @@ import torch
 
 from headway.config import ModelConfig, SearchConfig
 from headway.errors import HeadwayError
+from headway.exchange.exporting import export_model
 from headway.inference import Translator
 from headway.inference.directory import load_model
 from headway.inference.weights import read_network
@@ -48,13 +49,16 @@ def test_many_configured_positions_take_no_memory(model_directory: Path, tmp_pat
 
 
 @pytest.mark.slow
-def test_translating_and_counting_weights_do_not_import_the_compiler_of_torch(
-    model_directory: Path,
+def test_translating_importing_and_counting_weights_do_not_import_the_compiler_of_torch(
+    model_directory: Path, tmp_path: Path
 ) -> None:
     """Importing torch's compiler would take over a second."""
+    export_model(load_model(model_directory), "ctranslate2", tmp_path / "exported", verify=False)
     program = (
         "import sys, torch; before = set(sys.modules); from headway.inference import Translator;"
         f" Translator.load({str(model_directory)!r}).translate('the cat');"
+        " from headway.exchange.importing import import_model;"
+        f" import_model({str(tmp_path / 'exported')!r}, {str(tmp_path / 'imported')!r});"
         " from headway.cli.verbs.info import preset_facts; from headway.config import PRESETS;"
         " preset_facts('base', PRESETS['base']);"
         " print(*sorted({name.split('.')[0] for name in set(sys.modules) - before}));"

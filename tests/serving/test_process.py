@@ -341,9 +341,10 @@ def test_a_stopped_server_gives_a_file_the_time_of_other_requests(
 
 
 def test_it_listens_on_this_machine_only_and_names_a_port_in_use(
-    server: Running, model_directory: Path
+    server: Running, model_directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert server.url.startswith("http://127.0.0.1:")
+    monkeypatch.setattr("headway.serving.process.run_server", lambda *_, **__: None)
     with pytest.raises(HeadwayError, match=f"^--host 127.0.0.1 --port {server.port}: "):
         dispatch(["serve", str(model_directory), "--port", str(server.port)])
 

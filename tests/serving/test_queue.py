@@ -27,6 +27,7 @@ from headway.serving.server import Server
 from headway.serving.speed import Speed
 from headway.serving.waiting import Waiting
 from headway.text.glossary import Glossary
+from support.bounds import grows_less
 from support.toy_models import sentences
 
 SEARCH = SearchConfig()
@@ -318,7 +319,18 @@ def test_a_batch_is_chosen_as_quickly_among_many_segments_as_among_few() -> None
         assert waiting.tokens == group.tokens == sum(job.tokens for job in group.waiting)
         return min(times)
 
-    assert seconds(200_000) < 4 * seconds(2_000)
+    assert seconds(20_000) < 4 * seconds(1_000)
+
+
+@pytest.mark.slow
+def test_the_time_for_a_request_grows_with_its_length() -> None:
+    def work(count: int) -> None:
+        async def translate(queue: TranslationQueue) -> None:
+            await find(queue, Model(), *["x"] * count)
+
+        run(translate, queue_tokens=100_000)
+
+    assert grows_less(work, 4_000, 8)
 
 
 def test_a_failure_is_no_client_that_left() -> None:

@@ -32,7 +32,7 @@ def grows_less(work: Callable[[int], object], count: int, times: float) -> bool:
 
 @contextmanager
 def bounded(seconds: float = 5, megabytes: float = 200) -> Iterator[None]:
-    """See that what runs inside takes no longer and never holds more memory than that beside what is held.
+    """See that what runs inside takes no more processor time, and never holds more memory beside what is held.
 
     Where the system cannot say what was held at most (it is Linux that can), only time counts.
     """
@@ -40,11 +40,11 @@ def bounded(seconds: float = 5, megabytes: float = 200) -> Iterator[None]:
     if RESET.exists():
         RESET.write_text("5")  # the most from here on
         before = _memory("VmRSS")
-    started = time.perf_counter()
+    started = time.process_time()
     try:
         yield
     finally:
-        took = time.perf_counter() - started
+        took = time.process_time() - started
         assert took <= seconds, f"{took:.1f} s"
         if RESET.exists():
             grown = (_memory("VmHWM") - before) / 1024

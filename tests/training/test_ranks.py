@@ -83,7 +83,7 @@ def test_ranks_train_the_weights_of_one_process_bit_for_bit_and_leave_no_thread_
 def test_a_killed_rank_costs_one_interval_and_another_number_of_ranks_goes_on(
     corpus, alone, tmp_path, capfd
 ):
-    """One rank at first, then two of which one is killed, then the restarted two, then one again."""
+    """One rank at first, then two of which one is killed, then the restarted two."""
     path = tmp_path / "run"
     assert dispatch(command(path, corpus, **FOUR | {"training__max_steps": 4})) == 0
     process = fork(main, ["train", str(path), "--ranks", "2", "--training.max-steps", "9"])
@@ -98,6 +98,7 @@ def test_a_killed_rank_costs_one_interval_and_another_number_of_ranks_goes_on(
     assert len(ranks) == 2
     os.kill(ranks[1], signal.SIGKILL)
     process.join(200)
+    assert not process.is_alive()
     said = capfd.readouterr().err
     assert process.exitcode == 0, said
     assert "rank 1 of this training was ended by SIGKILL; the training goes on" in said
@@ -184,9 +185,12 @@ def test_the_mistake_of_a_user_is_printed_once(corpus, tmp_path, capfd):
     shutil.copy(corpus[2], tmp_path / "empty.de")
     (tmp_path / "empty.de").write_text("")
     words = ranks_command(path, [corpus[0], corpus[1], str(tmp_path / "empty.de"), *corpus[3:]], 2)
-    with pytest.raises(SystemExit, match="1"):
+    with pytest.raises(SystemExit) as ended:
         main(words)
+    assert ended.value.code == 1
     said = capfd.readouterr().err
+    assert said.startswith("headway: "), said
+    assert str(tmp_path / "empty.de") in said
     assert len(said.splitlines()) == 1, said
     assert not RunDirectory(path).started
 
@@ -194,17 +198,20 @@ def test_the_mistake_of_a_user_is_printed_once(corpus, tmp_path, capfd):
 @pytest.mark.slow
 def test_a_mistake_under_torchrun_is_named_once(corpus, tmp_path):
     """Only rank 0 finds it."""
-    (tmp_path / "empty").touch()
-    corpus = [corpus[0], *[str(tmp_path / "empty")] * 2, *corpus[3:]]
+    empty = [tmp_path / "empty.en", tmp_path / "empty.de"]
+    for file in empty:
+        file.touch()
+    corpus = [corpus[0], *map(str, empty), *corpus[3:]]
     result = subprocess.run(
         [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "--standalone",
          "-m", "headway", *command(tmp_path / "run", corpus)],
         env=os.environ | {"OMP_NUM_THREADS": "1"}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert result.returncode != 0
-    own = [line for line in result.stderr.splitlines() if line.startswith("headway: ")]
+    own = {line for line in result.stderr.splitlines() if line.startswith("headway: ")}
     # On a busy machine ranks may start seconds apart; then both print the mistake.
-    assert len(set(own)) == 1
+    (said,) = own
+    assert said.endswith("empty.en: no training pairs are left: after cleaning: 0 read, 0 kept")
 
 
 def test_a_file_that_a_rank_cannot_read_is_named(tmp_path):

@@ -125,6 +125,8 @@ class Work:
     @property
     def seeds_note(self) -> str:
         """What a table of means says of its seeds."""
+        if len(self.seeds) == 1:
+            return "1 seed."
         return f"{len(self.seeds)} seeds, means with 95 % intervals by Student's t."
 
     @property
