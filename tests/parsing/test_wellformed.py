@@ -10,7 +10,7 @@ import torch
 from headway.errors import HeadwayError
 from headway.inference.search.beam_search import Candidates, beam_search
 from headway.parsing.linearization import NUMBERS, delinearize, linearize, number_words
-from headway.parsing.trees import Tree
+from headway.parsing.trees import Tree, parse_brackets
 from headway.parsing.wellformed import TreeVocabulary, WellFormedDecoding
 
 SUBWORDS = ["<unk>", "</s>", "▁(S", "▁(NP", "▁)NP", "▁)S", "▁NN", "▁VB", "<pad>"]
@@ -137,6 +137,21 @@ def test_numbers_begin_again_after_the_last():
     sentence, tokens = number_words(words), linearize(tree, numbered=True)
     assert sentence[1::2] == words
     assert sentence[::2] == tokens[1:-1:2] == [f"#{n % 40 + 1}" for n in range(100)]
+
+
+@both_vocabularies
+def test_a_tree_is_never_too_deep_to_be_read_again(subwords):
+    vocabulary = TreeVocabulary(subwords, 1)
+    state, tokens = vocabulary.start(1, 2000), []
+    while not tokens or tokens[-1] != 1:
+        allowed = np.flatnonzero(vocabulary.allowed(state))
+        deeper = [token for token in allowed if vocabulary.opens[token]]
+        tokens.append(int((deeper or [*allowed])[0]))
+        state = vocabulary.advance(state, tokens[-1])
+    written = [token for token in tokens[:-1] if token not in vocabulary.number_ids]
+    tree = delinearize([vocabulary.tokens[token] for token in written], ["w"])
+    assert str(tree).count("(") > 190
+    assert parse_brackets(f"(TOP {tree})", "it").children == (tree,)
 
 
 def test_at_the_limit_only_the_forced_token_is_allowed():

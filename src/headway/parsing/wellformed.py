@@ -19,7 +19,11 @@ from torch import Tensor
 from headway.errors import HeadwayError
 from headway.inference.search.beam_search import Candidates, Ids
 from headway.parsing.linearization import CLOSE, NUMBERS, OPEN
+from headway.parsing.trees import MAX_DEPTH
 from headway.text.vocabulary import SPACE
+
+# Constituents within each other. A root and a part of speech have brackets, too.
+DEEPEST = MAX_DEPTH - 2
 
 
 class LogitsDecoding(Protocol):
@@ -118,7 +122,7 @@ class TreeVocabulary:
             return allowed_V
         # Each open constituent and </s> need one token.
         needed = words_left * self._tokens_a_word + len(open_labels) + 1
-        if words_left and tokens_left >= needed + 2:
+        if words_left and tokens_left >= needed + 2 and len(open_labels) < DEEPEST:
             allowed_V |= self.opens
         if words_left and open_labels:
             if self.numbers:
