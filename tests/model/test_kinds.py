@@ -255,6 +255,11 @@ def test_a_language_model_learns_and_generates_likely_text(runs, files, capsys):
     lines = generator.score((files / "valid.txt").read_text().splitlines())
     assert math.isclose(value["perplexity"], perplexity(lines))
     assert math.isclose(value["nll"], sum(line.nll for line in lines), rel_tol=1e-6)
+    (files / "blank.txt").write_text("\n \n")
+    with pytest.raises(HeadwayError, match=r"blank\.txt: holds no texts$"):
+        dispatch(["lm", str(runs / "lm"), "--score", str(files / "blank.txt")])
+    card = (runs / "lm" / "best" / "README.md").read_text()
+    assert card.count("erplexity 1.") == 1, card
     word = ["--generate", "2", "--prompt", "the", "--search.seed", "5"]
     assert dispatch(["lm", str(runs / "lm"), *word]) == 0
     first = capsys.readouterr().out
@@ -311,7 +316,9 @@ def test_info_and_average_work_for_every_kind_of_model(runs, tmp_path, capsys, v
     ]
     for name, value in loaded(tmp_path / "out").model.state_dict().items():
         torch.testing.assert_close(value, (weights[0][name] + weights[1][name]) / 2)
-    assert f"headway {verb} ." in (tmp_path / "out" / "README.md").read_text()
+    card = (tmp_path / "out" / "README.md").read_text()
+    assert f"headway {verb} ." in card
+    assert "not validated.\n\n" in card
 
 
 @pytest.mark.slow
@@ -415,6 +422,19 @@ def test_labels_and_texts_with_line_breaks_become_one_line(tmp_path):
     assert list(read_examples(paths)) == [Example("bad news", ("a b",)), Example("good", ("c",))]
     data = prepare_examples(paths, paths, tmp_path / "out", TextConfig(vocab_size=263))
     assert PreparedData.open(data.directory).valid_target == ["bad news", "good"]
+
+
+def test_text_of_which_nothing_is_left_is_refused_with_the_reason(tmp_path):
+    text, empty = tmp_path / "text", tmp_path / "empty"
+    text.write_text("a green river\n" * 9)
+    empty.write_text("\n")
+    for files, most, message in (
+        ([[text], [empty]], 99, "the validation text holds no texts"),
+        ([[text], [text]], 1, "every training text is longer than text.max_tokens = 1"),
+    ):
+        with pytest.raises(HeadwayError, match=message):
+            prepare_lines(*files, tmp_path / "out", TextConfig(vocab_size=275, max_tokens=most))
+        assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("field", ["label", "text", "second"])

@@ -186,10 +186,11 @@ def _write(
             temporary, tokenizer, in_blocks(train, id_type(tokenizer)), valid, sides,
             config=config, languages=languages, kind=kind, text_files={},
         )  # fmt: skip
-        for corpus, what in zip(corpora, ("training", "validation"), strict=True):
-            if not len(corpus):
-                raise HeadwayError(
-                    f"no {what} text is left: every text is longer than text.max_tokens ="
-                    f" {config.max_tokens}"
-                )
+        texts, validation_texts = corpora
+        if not len(texts):
+            raise HeadwayError(
+                f"every training text is longer than text.max_tokens = {config.max_tokens}"
+            )
+        if not len(validation_texts):
+            raise HeadwayError("the validation text holds no texts")
     return PreparedData.open(out)

@@ -68,7 +68,7 @@ def use(args: argparse.Namespace) -> None:
     """Print the perplexity of a text, or generated texts."""
     from dataclasses import replace
 
-    from headway.cli.arguments import usage_error
+    from headway.cli.arguments import NO_UTF8, usage_error
     from headway.config import Config, SearchConfig, merge_overrides
     from headway.inference.text_generator import TextGenerator, perplexity
     from headway.text.lines import read_lines
@@ -79,6 +79,8 @@ def use(args: argparse.Namespace) -> None:
         )
     if args.generate is not None and args.generate < 1:
         usage_error(f"--generate {args.generate}: must be 1 or more")
+    if NO_UTF8.search(args.prompt):
+        usage_error("--prompt: is not UTF-8")
     try:
         sampling = Config(search=SearchConfig(sample=True))
         search = merge_overrides(sampling, args.overrides).search
@@ -89,6 +91,8 @@ def use(args: argparse.Namespace) -> None:
     generator = TextGenerator.load(args.run, args.device)
     if args.score:
         lines = generator.score([line for line in read_lines(args.score) if line.strip()])
+        if not lines:
+            raise HeadwayError(f"{args.score}: holds no texts")
         tokens = sum(line.tokens for line in lines)
         value = perplexity(lines)
         if args.json:

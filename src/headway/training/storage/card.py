@@ -83,7 +83,9 @@ def _encoder_or_decoder_card(
     scores = "This model was not validated."
     if report is not None:
         headline = report.headline[0].upper() + report.headline[1:]
-        scores = f"{headline}, perplexity {report.perplexity:.3f}."
+        if config.model.kind == "classifier":
+            headline += f", perplexity {report.perplexity:.3f}"
+        scores = f"{headline}. Measured on {data.validation_pairs:,} texts, by which the model was chosen."
     return f"""{front_matter((), task=task)}
 # {title}
 
@@ -94,7 +96,7 @@ trained with Headway {record.headway}; {which}.
 
 ## Validation
 
-{scores} Measured on {data.validation_pairs:,} texts, by which the model was chosen.
+{scores}
 
 ## Data
 
