@@ -64,10 +64,29 @@ def test_a_missing_or_damaged_log_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(HeadwayError, match=r"no metrics\.jsonl: give the directory of a training"):
         Curves(tmp_path)
     path = write_run(tmp_path / "a", 2)
-    for damage in ("nonsense\n", "[1]\n", '{"event": "step", "step": 7}\n'):
+    for damage in (
+        "nonsense\n", "[1]\n", '{"event": "step", "step": 7}\n',
+        '{"event": "step", "step": 1e400, "loss": 1, "rate": 1}\n',
+    ):  # fmt: skip
         (path / "metrics.jsonl").write_text(line(event="other", step=1) + damage)
         with pytest.raises(HeadwayError, match=r"metrics\.jsonl: damaged at byte 30"):
             Curves(path)
+
+
+def test_a_model_that_is_no_translator_has_no_bleu(tmp_path: Path) -> None:
+    path = tmp_path / "lm"
+    path.mkdir()
+    (path / "metrics.jsonl").write_text(
+        line(event="step", step=1, loss=2.0, rate=0.1)
+        + line(event="validation", step=1, perplexity=7.0, bleu=0.0)
+    )
+    run = Curves(path)
+    assert run.points["perplexity"] == [(1, 7)]
+    assert run.points["bleu"] == []
+
+
+def test_a_name_that_xml_cannot_hold_is_labeled_all_the_same(tmp_path: Path) -> None:
+    assert label_runs([Curves(write_run(tmp_path / "\x1bred $ 1", 2))]) == ["\ufffdred $ 1"]
 
 
 def test_thinning_keeps_means() -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from headway.errors import HeadwayError
+from headway.pictures.labels import xml_text
 
 Points = list[tuple[float, float]]
 # The heading of each series, with its unit.
@@ -66,14 +67,18 @@ class Curves:
 
     def _add_event(self, values: dict[str, Any]) -> None:
         step = values["step"]
+        if not isinstance(step, int):
+            raise TypeError("a step is a whole number")
         match values["event"]:
             case "step":
                 self._add("loss", step, values["loss"])
                 self._add("rate", step, values["rate"])
             # timings.jsonl also has validations, with their seconds instead of a score.
             case "validation" if "bleu" in values:
-                for name in ("perplexity", "bleu"):
-                    self._add(name, step, values[name], averaged=values.get("averaged", 1) > 1)
+                averaged = values.get("averaged", 1) > 1
+                self._add("perplexity", step, values["perplexity"], averaged=averaged)
+                # Models that are no translators have 0.
+                self._add("bleu", step, values["bleu"] or None, averaged=averaged)
             case "steps":
                 self._add("speed", step, values["tokens_per_second"])
 
@@ -95,4 +100,4 @@ def thin(points: Sequence[tuple[float, float]], most: int = 400) -> Points:
 def label_runs(runs: Sequence[Curves]) -> list[str]:
     """Return a name for each run; runs of the same name get their whole paths."""
     names = [run.name for run in runs]
-    return [str(run.path) if names.count(run.name) > 1 else run.name for run in runs]
+    return [xml_text(str(run.path) if names.count(run.name) > 1 else run.name) for run in runs]
