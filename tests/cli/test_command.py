@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from headway.cli.main import dispatch, main
+from headway.cli.process import set_threads
 from headway.cli.verbs import VERBS, overview
 from headway.kernels import library
 from support.command import BIN, headway
@@ -105,6 +106,8 @@ def test_help_imports_nothing_heavy() -> None:
         (["score", "nowhere.de", "nowhere.de"], 1, "nowhere.de"),
         (["score", "a.de", "b.de", "two words"], 2, "two words: one argument too many"),
         (["lm", "x", "--prompt", "Hello"], 2, "--prompt needs --generate N"),
+        (["lm", "x", "--generate", "1", "--prompt", "\udcff"], 2, "--prompt: is not UTF-8"),
+        (["score", "", "b.de"], 2, "HYPOTHESIS: the name is empty"),
         (["help", "tran"], 2, "did you mean 'translate'"),
         (["info", "a\udcff"], 2, "MODEL 'a\\udcff': the name is not UTF-8"),
         (["train", "a\udcff", "--train", "a"], 2, "RUN 'a\\udcff': the name is not UTF-8"),
@@ -437,3 +440,22 @@ def test_an_empty_name_is_a_mistake(words, option, capsys):
         main(words)
     assert end.value.code == 2
     assert f"{option}: the name is empty" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_file_whose_name_is_not_utf8_is_scored(tmp_path):
+    name = os.fsdecode(b"\xff.de")
+    (tmp_path / name).write_text("ein Haus am See\n")
+    result = subprocess.run(
+        [sys.executable, "-m", "headway", "score", name, name, "--only", "bleu", "--json"],
+        cwd=tmp_path, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert json.loads(result.stdout)["hypothesis"] == name
+
+
+@pytest.mark.parametrize("threads", [-1, 100_000])
+def test_threads_that_no_system_starts_are_refused(threads, capsys):
+    with pytest.raises(SystemExit, match=r"^2$"):
+        set_threads(threads)
+    said = f"headway: --threads {threads:,}: must be 1 to 1,024, or 0 for all cores\n"
+    assert capsys.readouterr().err == said

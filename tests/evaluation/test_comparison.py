@@ -152,6 +152,13 @@ def test_rare_words_are_counted_in_the_training_text_or_in_the_references():
     assert groups["2 rare words"] == [0, 2]
 
 
+def test_words_are_those_of_the_script():
+    groups = group_lines(["क्या हिन्दी", "क्या", "我们去看电影吧，好不好？"])
+    assert groups["1 rare word"] == [0]  # marks between letters do not end a word
+    assert groups["no rare words"] == [1]
+    assert groups["10 to 19 words"] == [2]
+
+
 def test_messages_on_wrong_arguments_name_the_file():
     names = ("old.de", "new.de", "ref.de", "src.en")
     with pytest.raises(HeadwayError, match=r"^new\.de has 72 lines but ref\.de has 73"):

@@ -325,6 +325,8 @@ def test_raw_text_raises_no_warning(hypotheses, references):
     sources = [f"Source {n}" for n in range(len(references))]
     assert find_warnings(hypotheses, references, sources) == []
     assert find_warnings(french, french) == []
+    questions = [*["Was ist das?"] * 9, "Version 2 ."]
+    assert find_warnings(questions, questions) == []
 
 
 @pytest.mark.parametrize(
@@ -381,8 +383,9 @@ def test_the_message_on_different_line_counts_names_both_files():
 
 
 def test_numbers_out_of_range_and_unknown_measures_are_rejected():
-    with pytest.raises(HeadwayError, match="resamples = 3 must be 40 or more"):
-        score_sheet(["a b"], ["a b"], resamples=3)
+    for resamples in (3, 10**20):
+        with pytest.raises(HeadwayError, match=r"resamples = .* must be 40 to 1,000,000"):
+            score_sheet(["a b"], ["a b"], resamples=resamples)
     with pytest.raises(HeadwayError, match="seed = -1"):
         score_sheet(["a b"], ["a b"], seed=-1)
     with pytest.raises(HeadwayError, match=r"'bleu_split' is not a metric \(did you mean 'bleu"):

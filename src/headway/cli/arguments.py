@@ -99,7 +99,7 @@ class HelpFormatter(argparse.RawDescriptionHelpFormatter):
 
 
 # What the help writes for the name of a file or of a directory.
-FILES = ("DIR", "FILE", "MODEL", "OUT", "PATH", "RUN")
+FILES = ("A", "B", "DIR", "FILE", "HYPOTHESIS", "MODEL", "OUT", "PATH", "REFERENCE", "RUN")
 MODELS = ("MODEL", "OUT", "RUN")  # those that have weights
 NO_UTF8 = re.compile("[\ud800-\udfff]")  # what Python makes of such bytes on the command line
 # Messages of argparse.

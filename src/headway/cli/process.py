@@ -21,6 +21,7 @@ TRAINING_ENVIRONMENT = {
     # the default of 1,024 products costs memory and saves no time.
     "ONEDNN_PRIMITIVE_CACHE_CAPACITY": "128",
 }
+MOST_THREADS = 1024  # OpenMP crashes if the system cannot start as many as it is told
 
 
 def program_name() -> str:
@@ -40,8 +41,8 @@ def set_training_environment() -> None:
 
 def set_threads(threads: int) -> None:
     """Let torch use this many processor threads; 0: as many as the container may use."""
-    if threads < 0:
-        usage_error(f"--threads {threads}: must be 1 or more, or 0 for all")
+    if not 0 <= threads <= MOST_THREADS:
+        usage_error(f"--threads {threads:,}: must be 1 to {MOST_THREADS:,}, or 0 for all cores")
     import torch
 
     from headway.kernels.cores import available_cores

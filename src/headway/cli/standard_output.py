@@ -41,6 +41,7 @@ def name_standard_output() -> None:
     sys.stdout = io.TextIOWrapper(
         io.BufferedWriter(raw),
         encoding="utf-8",
+        errors="backslashreplace",  # a name of a file may have bytes that are not UTF-8
         newline="\n",
         line_buffering=sys.stdout.line_buffering,
     )

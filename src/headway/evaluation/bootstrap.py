@@ -15,6 +15,7 @@ Array = npt.NDArray[np.float64]
 
 RESAMPLES = 1000
 _FEWEST = 40  # with fewer, no resample lies outside a 95 % interval
+_MOST = 1_000_000  # with 10 statistics a line, their sums take 80 MB
 SEED = 12345  # that of sacreBLEU, which gives the same intervals
 _MOST_DRAWS = 1 << 21  # line numbers drawn at once; they take about 40 MB
 
@@ -57,7 +58,7 @@ def resample(counts: Array, resamples: int = RESAMPLES, seed: int = SEED) -> Arr
     """Sum the rows of R random selections of N lines, drawn with replacement.
 
     The draws depend on N, R and the seed alone and are those of sacreBLEU, so two systems on one test
-    set are compared on the same selections. Memory does not grow with R.
+    set are compared on the same selections. The memory for the draws does not grow with R.
 
     Args:
         counts: Statistics [N, K].
@@ -68,10 +69,10 @@ def resample(counts: Array, resamples: int = RESAMPLES, seed: int = SEED) -> Arr
         Sums [R, K].
 
     Raises:
-        HeadwayError: If R is too small for an interval, or the seed is negative.
+        HeadwayError: If R is too small for an interval or too large, or the seed is negative.
     """
-    if resamples < _FEWEST:
-        raise HeadwayError(f"resamples = {resamples} must be {_FEWEST} or more for an interval")
+    if not _FEWEST <= resamples <= _MOST:
+        raise HeadwayError(f"resamples = {resamples:,} must be {_FEWEST} to {_MOST:,}")
     if seed < 0:
         raise HeadwayError(f"seed = {seed} must be 0 or more")
     lines = len(counts)

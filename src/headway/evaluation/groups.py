@@ -5,11 +5,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from headway.text.words import WORD, find_words
+
 _LENGTHS = ((0, 9), (10, 19), (20, 29), (30, 49), (50, None))
 _RARE_WORDS = ((0, 0), (1, 1), (2, 2), (3, None))
 _FREQUENT = 5  # a word that occurs less often in the training text is rare
 
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(WORD)
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ def group_lines(
         for line in training:
             counts.update(word for word in _WORD.findall(line.lower()) if word in wanted)
     rare = [sum(counts[word] < frequent for word in line) for line in words]
-    lengths = [len(line.split()) for line in references]
+    lengths = [len(find_words(line)) for line in references]
     groups = {
         **{_name(low, high, "word"): _within(lengths, low, high) for low, high in _LENGTHS},
         **{_name(low, high, "rare word"): _within(rare, low, high) for low, high in _RARE_WORDS},

@@ -86,7 +86,8 @@ def _find_traces_of_processing(lines: Sequence[str]) -> list[str]:
     found = []
     stops, loose = _matching(lines, _STOP.search), _matching(lines, _LOOSE_STOP.search)
     escapes = _matching(lines, _ESCAPES.search)
-    if (loose and len(loose) >= _MANY_LOOSE * len(stops)) or (
+    least = 1 if len(lines) == 1 else 2  # a single such line of many says nothing
+    if (len(loose) >= max(least, _MANY_LOOSE * len(stops))) or (
         len(escapes) > _MANY_ESCAPES * len(lines)
     ):
         found.append(
