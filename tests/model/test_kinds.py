@@ -429,8 +429,8 @@ def test_text_of_which_nothing_is_left_is_refused_with_the_reason(tmp_path):
     text.write_text("a green river\n" * 9)
     empty.write_text("\n")
     for files, most, message in (
-        ([[text], [empty]], 99, "the validation text holds no texts"),
-        ([[text], [text]], 1, "every training text is longer than text.max_tokens = 1"),
+        ([[text], [empty]], 99, "the files of the validation text hold no texts"),
+        ([[text], [text]], 1, "the files hold none of text.max_tokens = 1 or fewer"),
     ):
         with pytest.raises(HeadwayError, match=message):
             prepare_lines(*files, tmp_path / "out", TextConfig(vocab_size=275, max_tokens=most))

@@ -66,7 +66,7 @@ class Waiting:
         return self._before[size]
 
     def take_batch(self, idle_workers: int) -> list[Job]:
-        """Take out the jobs that are computed next: the first of the group whose turn it is, and segments that fit into its batch.
+        """Choose the jobs of the next batch, which then no longer wait: the first of the group whose turn it is and, if that is a segment, others of similar length.
 
         Args:
             idle_workers: They share what there is.

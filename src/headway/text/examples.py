@@ -189,8 +189,8 @@ def _write(
         texts, validation_texts = corpora
         if not len(texts):
             raise HeadwayError(
-                f"every training text is longer than text.max_tokens = {config.max_tokens}"
+                f"no training text is left: the files hold none of text.max_tokens = {config.max_tokens} or fewer tokens"
             )
         if not len(validation_texts):
-            raise HeadwayError("the validation text holds no texts")
+            raise HeadwayError("the files of the validation text hold no texts")
     return PreparedData.open(out)
