@@ -70,6 +70,15 @@ def test_a_part_of_speech_must_not_look_like_a_number(tmp_path):
         prepare_treebank(trees, trees, tmp_path / "data", TextConfig(vocab_size=300))
 
 
+@pytest.mark.parametrize(
+    "tree", ["(S (</s> w))", "(S (N w) (<unk> v))", "(S▁T (N w))", "(S (▁ w))"]
+)
+def test_a_label_that_cannot_be_one_token_is_refused(tmp_path, tree):
+    trees = [parse_brackets(tree)]
+    with pytest.raises(HeadwayError, match="that a vocabulary cannot have: it has </s> and <unk>"):
+        prepare_treebank(trees, trees, tmp_path / "data", TextConfig(vocab_size=300))
+
+
 def test_each_token_of_a_tree_is_one_subword(parser):
     path, data, numbered = parser
     loaded = Parser.load(path / "model")
@@ -124,7 +133,23 @@ def test_a_treebank_of_punctuation_alone_is_parsed_and_has_no_score(tmp_path, ca
     assert (
         dispatch(["parse", str(path / "model"), "--gold", str(tmp_path / "gold.tree"), *FEW]) == 0
     )
-    assert "of 0 sentences; exact 0.00 %, parts of speech 0.00 %" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "of 0 sentences; 1 of punctuation alone not counted; exact 0.00 %, parts" in said
+
+
+def test_each_tree_of_a_treebank_has_a_line_also_without_words(tmp_path, capsys, parser):
+    path, _, _ = parser
+    trees = [str(tree) for tree in make_treebank(60)[:2]]
+    file = tmp_path / "gold.tree"
+    rows = []
+    for lines in (trees, [trees[0], "(S (NP (-NONE- *)))", trees[1]]):
+        file.write_text("".join(f"{line}\n" for line in lines))
+        assert dispatch(["parse", str(path / "model"), "--gold", str(file), *FEW]) == 0
+        said = capsys.readouterr()
+        rows.append((said.out.splitlines(), said.err))
+    (plain, scores), (spaced, same_scores) = rows
+    assert spaced == [plain[0], "", plain[1]]
+    assert same_scores.splitlines()[-1] == scores.splitlines()[-1]
 
 
 @pytest.mark.slow

@@ -20,6 +20,8 @@ from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import EOS, UNK
 
 LANGUAGES = ("en", "trees")
+RESERVED = ("</s>", "<unk>")
+SPACE_MARK = "▁"  # which sentencepiece writes for a space
 
 
 def read_treebank(path: str | Path) -> list[Tree]:
@@ -28,8 +30,13 @@ def read_treebank(path: str | Path) -> list[Tree]:
     Raises:
         HeadwayError: If the file holds no trees, or a line is not a tree.
     """
-    trees = [kept for kept in map(simplify, read_trees(path)) if kept is not None]
-    if not trees:
+    return [tree for tree in read_all_trees(path) if tree is not None]
+
+
+def read_all_trees(path: str | Path) -> list[Tree | None]:
+    """Read a file of trees as `read_treebank` does, with None for each tree that has no words."""
+    trees = list(map(simplify, read_trees(path)))
+    if not any(trees):
         raise HeadwayError(f"{path}: holds no trees; it needs one bracketed tree a line")
     return trees
 
@@ -57,8 +64,8 @@ def prepare_treebank(
             are longer then, so that ``max_tokens`` drops more of them.
 
     Raises:
-        HeadwayError: If the training text is too small for the vocabulary size, or a part of speech is
-            written like a number.
+        HeadwayError: If the training text is too small for the vocabulary size, or a part of speech or
+            label cannot be a token of the target vocabulary.
     """
     # The cleaning rules are made for translations. Sentences of the validation set are still removed
     # from the training set.
@@ -77,6 +84,12 @@ def prepare_treebank(
     if confused := tags & set(NUMBERS):
         raise HeadwayError(
             f"{min(confused)} is a part of speech in these trees, but numbers of words are written so"
+        )
+    tokens = {token for tree in (*train, *valid) for token in linearize(tree)}
+    if taken := [token for token in tokens if token in RESERVED or SPACE_MARK in token]:
+        raise HeadwayError(
+            f"{min(taken)}: a part of speech or label of these trees that a vocabulary cannot have: it has"
+            f" {' and '.join(RESERVED)} of its own, and {SPACE_MARK} separates its tokens: rename it"
         )
 
     def sentences(trees: Iterable[Tree]) -> Iterator[list[str]]:

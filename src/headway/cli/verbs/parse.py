@@ -14,6 +14,13 @@ EXAMPLE = """\
 echo "He didn't see it." | headway parse runs/parser
 headway parse runs/parser --gold test.tree > parsed.tree  # prints the F1"""
 SETTINGS = ("search",)
+SEARCH = (
+    "search.beam",
+    "search.alpha",
+    "search.max_extra",
+    "search.batch_tokens",
+    "search.precision",
+)
 AT_ONCE = 200  # sentences of a treebank between two reports of progress
 
 
@@ -41,27 +48,29 @@ def run(args: argparse.Namespace) -> None:
     from headway.cli.arguments import usage_error
     from headway.cli.process import set_threads
     from headway.cli.progress import LineProgress
+    from headway.cli.settings import check_used
     from headway.cli.standard_input import read_input
     from headway.config import Config, merge_overrides
     from headway.errors import HeadwayError
     from headway.parsing.bracketing import score_parser
     from headway.parsing.parser import PAPER, Parser
-    from headway.parsing.treebank import read_treebank
+    from headway.parsing.treebank import read_all_trees
     from headway.parsing.words import split_words, tokenize_english
 
+    check_used(args.overrides, SEARCH, "headway parse")
     try:
         search = merge_overrides(Config(search=PAPER), args.overrides).search
     except HeadwayError as error:
         usage_error(str(error))
     set_threads(args.threads)
-    gold = read_treebank(args.gold) if args.gold else []
+    gold = read_all_trees(args.gold) if args.gold else []
     parser = Parser.load(args.model, search)
     if not args.gold:
         for lines in read_input("parse"):
             split = split_words if args.words else tokenize_english
             _print(parser.parse([split(line) for line in lines]), args.json)
         return
-    sentences = [tree.words() for tree in gold]
+    sentences = [tree.words() if tree else [] for tree in gold]
     parses: list[Parse | None] = []
     with LineProgress(len(sentences), 0, "sentences") as progress:
         for start in range(0, len(sentences), AT_ONCE):
@@ -69,10 +78,12 @@ def run(args: argparse.Namespace) -> None:
             parses += parser.parse(some)
             _print(parses[start:], args.json)
             progress.update(len(parses), sum(map(len, some)))
-    scores = score_parser(gold, [parse.tree for parse in parses if parse is not None])
+    both = [(tree, p.tree) for tree, p in zip(gold, parses, strict=True) if tree and p]
+    scores = score_parser(*map(list, zip(*both, strict=True)))
+    left_out = f"; {scores.empty} of punctuation alone not counted" if scores.empty else ""
     print(
         f"F1 {scores.f1:.2f} (precision {scores.precision:.2f}, recall {scores.recall:.2f}) of"
-        f" {scores.sentences} sentences; exact {scores.exact_match:.2f} %,"
+        f" {scores.sentences} sentences{left_out}; exact {scores.exact_match:.2f} %,"
         f" parts of speech {scores.tagging:.2f} %; evalb's rules, beam {search.beam},"
         f" alpha {search.alpha}, trees of at most {search.max_extra} tokens more than the source",
         file=sys.stderr,
