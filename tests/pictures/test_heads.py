@@ -317,6 +317,13 @@ def test_the_command_prints_the_lost_bleu(
     assert "greedily, 2 pairs" in text
 
 
+def test_a_text_without_a_pair_that_fits_is_named(model_directory: Path, files: list[str]) -> None:
+    rows = Path(files[1]).read_text(encoding="utf-8").count("\n")
+    Path(files[1]).write_text(("a " * 300 + "\n") * rows, encoding="utf-8")
+    with pytest.raises(HeadwayError, match=r"no pair of lines fits: .* fewer than 256 subwords"):
+        dispatch(["heads", str(model_directory), *files, "--no-bleu"])
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [("0:1", "'0:1' must be like 0-0"), ("0-99", "words that the sentences lack")],

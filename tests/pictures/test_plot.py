@@ -11,7 +11,7 @@ import pytest
 from headway.cli.main import dispatch
 from headway.errors import HeadwayError
 from headway.pictures.curves import SERIES, Curves, label_runs, thin
-from headway.pictures.plotting import plot
+from headway.pictures.plotting import LEGEND_WIDTH, plot
 
 
 def line(**values: object) -> str:
@@ -82,7 +82,7 @@ def test_a_model_that_is_no_translator_has_no_bleu(tmp_path: Path) -> None:
     )
     run = Curves(path)
     assert run.points["perplexity"] == [(1, 7)]
-    assert run.points["bleu"] == []
+    assert run.points["bleu"] == run.points["accuracy"] == []
 
 
 def test_a_name_that_xml_cannot_hold_is_labeled_all_the_same(tmp_path: Path) -> None:
@@ -118,9 +118,27 @@ def test_the_figure_has_every_series_of_every_run(tmp_path: Path, suffix: str) -
     if suffix == ".svg":
         root = ElementTree.fromstring(files[0].read_text(encoding="utf-8"))
         texts = "\n".join(element.text or "" for element in root.iter())
-        assert all(title in texts for title in SERIES.values())
+        assert [name for name, title in SERIES.items() if title not in texts] == ["accuracy"]
         assert "one: 9 steps, best BLEU 77.00" in texts
         assert "two: 9 steps" in texts
+
+
+@pytest.mark.slow
+def test_the_figure_of_classifiers_has_their_accuracy_and_breaks_a_long_name(
+    tmp_path: Path,
+) -> None:
+    pytest.importorskip("matplotlib")
+    path = write_run(tmp_path / " ".join(["word"] * 30), 9)
+    text = (path / "metrics.jsonl").read_text().replace('"bleu"', '"bleu": 0.0, "accuracy"')
+    (path / "metrics.jsonl").write_text(text)
+    plot([Curves(path)], tmp_path / "a.svg")
+    root = ElementTree.fromstring((tmp_path / "a.svg").read_text(encoding="utf-8"))
+    texts = [(element.text or "").strip() for element in root.iter()]
+    assert SERIES["accuracy"] in texts
+    assert SERIES["bleu"] not in texts
+    legend = [text for text in texts if text.startswith("word") or "best" in text]
+    assert " ".join(legend) == f"{path.name}: 9 steps, best accuracy 77.00"
+    assert max(map(len, legend)) <= LEGEND_WIDTH
 
 
 @pytest.mark.slow

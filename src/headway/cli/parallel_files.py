@@ -7,10 +7,11 @@ def read_parallel_files(*names: str) -> list[list[str]]:
     """Return the lines of each file.
 
     Raises:
-        HeadwayError: If a file has another number of lines than the first.
+        HeadwayError: If a file has another number of lines than the first, or two are standard input.
     """
-    from headway.text.lines import read_lines
+    from headway.text.lines import check_read_once, read_lines
 
+    check_read_once(names)
     files = [list(read_lines(name)) for name in names]
     for name, lines in zip(names, files, strict=True):
         if len(lines) != len(files[0]):

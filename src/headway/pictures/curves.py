@@ -14,9 +14,11 @@ SERIES = {
     "loss": "training loss, nats per token",
     "perplexity": "validation perplexity",
     "bleu": "validation BLEU",
+    "accuracy": "validation accuracy, %",
     "rate": "learning rate",
     "speed": "tokens per second",
 }
+QUALITY = ("bleu", "accuracy")  # of these a figure shows one
 _METRICS, _TIMINGS = "metrics.jsonl", "timings.jsonl"
 
 
@@ -77,8 +79,9 @@ class Curves:
             case "validation" if "bleu" in values:
                 averaged = values.get("averaged", 1) > 1
                 self._add("perplexity", step, values["perplexity"], averaged=averaged)
-                # Models that are no translators have 0.
-                self._add("bleu", step, values["bleu"] or None, averaged=averaged)
+                # A translator has no accuracy, a classifier no BLEU, and a language model neither: 0.
+                for name in QUALITY:
+                    self._add(name, step, values.get(name) or None, averaged=averaged)
             case "steps":
                 self._add("speed", step, values["tokens_per_second"])
 

@@ -1,10 +1,11 @@
 """Training curves of several runs in one figure; equal runs give equal bytes."""
 
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headway.pictures.curves import SERIES, Curves, Points, label_runs, thin
+from headway.pictures.curves import QUALITY, SERIES, Curves, Points, label_runs, thin
 from headway.pictures.drawing import check_output, drawing_settings, save_figure
 from headway.pictures.style import head_color, head_dash
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 INCHES = (12.0, 6.6)
+LEGEND_WIDTH = 50  # characters of a line; a longer name of a run is broken
 MARKED = 40  # points; a longer curve has no marks
 LineStyle = str | tuple[int, tuple[float, ...]]
 
@@ -34,7 +36,10 @@ def plot(runs: Sequence[Curves], path: str | Path) -> None:
         figure.set_layout_engine("constrained", w_pad=0.12, h_pad=0.12)
         FigureCanvasAgg(figure)
         axes = figure.subplots(2, 3).flatten()
-        for place, name in zip(axes, SERIES, strict=False):
+        is_accuracy = any(run.points["accuracy"] for run in runs)
+        quality = QUALITY[is_accuracy and not any(run.points["bleu"] for run in runs)]
+        shown = [name for name in SERIES if name == quality or name not in QUALITY]
+        for place, name in zip(axes, shown, strict=False):
             _draw_series(place, name, runs)
         _draw_legend(axes[-1], runs)
         save_figure(figure, path, "training curves")
@@ -85,13 +90,16 @@ def _columns(points: Points) -> tuple[list[float], list[float]]:
 
 
 def _draw_legend(axes: "Axes", runs: Sequence[Curves]) -> None:
-    """Draw the legend in the sixth field: the name and the best BLEU of each run."""
+    """Draw the legend in the sixth field: the name and the best BLEU or accuracy of each run."""
     axes.set_axis_off()
     handles, labels = [], []
     for number, (run, name) in enumerate(zip(runs, label_runs(runs), strict=True)):
-        found = [bleu for _, bleu in run.points["bleu"] + run.averaged["bleu"]]
-        best = f", best BLEU {max(found):.2f}" if found else ""
-        labels.append(f"{name}: {run.step:,} steps{best}")
+        best = ""
+        for quality, title in zip(QUALITY, ("BLEU", "accuracy"), strict=True):
+            if found := [value for _, value in run.points[quality] + run.averaged[quality]]:
+                best = f", best {title} {max(found):.2f}"
+        label = textwrap.wrap(f"{name}: {run.step:,} steps{best}", LEGEND_WIDTH)
+        labels.append("\n".join(label))
         handles += axes.plot([], [], color=head_color(number), linestyle=_line_style(number))
     if any(any(run.averaged.values()) for run in runs):
         labels.append("average of checkpoints")

@@ -17,7 +17,7 @@ from headway.text.language_pairs import (
     normalize_code,
     parse_pair,
 )
-from headway.text.lines import STANDARD_INPUT
+from headway.text.lines import check_read_once
 from headway.text.readers import read_pairs
 
 Text = Files | Mapping[str, Files]  # of one pair of languages; or "en-de" -> text of this pair
@@ -100,8 +100,7 @@ def make_groups(
             twice.
     """
     groups = _make_groups(train, valid, tests, languages)
-    if [path for group in groups for path in group.files()].count(STANDARD_INPUT) > 1:
-        raise UsageError("-: standard input can be read only once: give a file for the other text")
+    check_read_once(path for group in groups for path in group.files())
     return groups
 
 

@@ -9,7 +9,7 @@ import lzma
 import re
 import sys
 import zlib
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from itertools import chain
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Protocol, cast
 
 import zstandard
 
-from headway.errors import HeadwayError
+from headway.errors import HeadwayError, UsageError
 from headway.text.byte_stream import open_chunks
 from headway.text.encodings import REPLACEMENT, convert_to_utf8, extends_ascii, recognize_wide
 from headway.text.file_kinds import name_by_content, name_by_suffix
@@ -179,6 +179,16 @@ def open_bytes(path: str | Path) -> Iterator[BinaryIO]:
                 yield open_chunks(_decompress(file, decoder))
                 return
         yield file
+
+
+def check_read_once(paths: Iterable[str | Path | None]) -> None:
+    """Check that at most one of the files of a command is standard input.
+
+    Raises:
+        UsageError: If several are.
+    """
+    if [str(path) for path in paths].count(STANDARD_INPUT) > 1:
+        raise UsageError("-: standard input can be read only once: give a file for the other text")
 
 
 class _Decoder(Protocol):

@@ -54,8 +54,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Print the comparison."""
     from headway.evaluation import compare, pick_metrics
-    from headway.text.readers import read_lines
+    from headway.text.lines import check_read_once, read_lines
 
+    check_read_once([args.a, args.b, args.reference, args.source, args.train])
     comparison = compare(
         list(read_lines(args.a)),
         list(read_lines(args.b)),

@@ -120,6 +120,8 @@ def check_options(args: argparse.Namespace) -> None:
         unused += [f"--{name}" for name in args.overrides]
         if unused:
             raise UsageError(f"{unused[0]}: has no effect with {mode}: omit one of them")
+    if args.output == "-":
+        raise UsageError("--output -: standard output has the scores: give a file")
     if args.output:
         check_output(
             "--output", Path(args.output), {"--source": args.source, "--reference": args.reference}

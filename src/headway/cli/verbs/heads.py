@@ -96,7 +96,7 @@ def read_pairs(
     """Read the first pairs that are neither blank nor too long.
 
     Raises:
-        HeadwayError: If the files have different numbers of lines.
+        HeadwayError: If the files have different numbers of lines, or no such pair.
     """
     from headway.pictures.sentences import LONGEST_SOURCE, LONGEST_TARGET
 
@@ -115,7 +115,12 @@ def read_pairs(
         for row, (s, t) in enumerate(zip(*lengths, strict=True))
         if 1 < s <= LONGEST_SOURCE and 1 < t <= LONGEST_TARGET
     ][: args.pairs]
-    if skipped := max(chosen, default=-1) + 1 - len(chosen):
+    if not chosen:
+        raise HeadwayError(
+            f"{args.source}: no pair of lines fits: both need text, of fewer than {LONGEST_SOURCE} subwords in the"
+            f" source and {LONGEST_TARGET} in the reference"
+        )
+    if skipped := max(chosen) + 1 - len(chosen):
         print(f"{skipped} lines are blank or too long: left out", file=sys.stderr)
     links = None
     if args.alignment:

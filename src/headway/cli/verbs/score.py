@@ -61,12 +61,13 @@ def run(args: argparse.Namespace) -> None:
         pick_metrics,
         score_sheet,
     )
-    from headway.text.readers import read_lines
+    from headway.text.lines import check_read_once, read_lines
 
     if args.comet:
         if args.source is None:
             raise HeadwayError("--comet needs --source FILE: COMET reads the source too")
         find_comet()
+    check_read_once([args.hypothesis, args.reference, args.source])
     hypotheses, references = list(read_lines(args.hypothesis)), list(read_lines(args.reference))
     sources = list(read_lines(args.source)) if args.source else None
     language = choose_language(args)
