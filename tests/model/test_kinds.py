@@ -6,6 +6,7 @@ import math
 import os
 import random
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +23,13 @@ from headway.inference.text_generator import TextGenerator, perplexity
 from headway.model import Classifier, LanguageModel, Transformer, make_model
 from headway.text.batches import fixed_shape, make_batch
 from headway.text.class_labels import LabelTokenizer, load_tokenizer
-from headway.text.examples import Example, prepare_examples, prepare_lines, read_examples
+from headway.text.examples import (
+    Example,
+    prepare_examples,
+    prepare_lines,
+    read_examples,
+    split_parts,
+)
 from headway.text.prepared import PreparedData
 from headway.text.tokenizer import Tokenizer
 from headway.training.starting.run_builder import resume, start, with_vocabulary
@@ -69,6 +76,15 @@ def data(files, tmp_path_factory):
         "language-model": prepare_lines(lines[:1], lines[1:], out / "lines", text),
         "classifier": prepare_examples(tsv[:1], tsv[1:], out / "examples", text),
     }
+
+
+def test_a_line_has_a_text_or_two():
+    assert split_parts("a b") == split_parts("a b\t") == split_parts("a b\t ") == ("a b",)
+    assert split_parts("a\tb c") == ("a", "b c")
+    with pytest.raises(
+        HeadwayError, match=r"^'a\\tb\\tc' ...: 3 columns: must be TEXT, or TEXT TAB"
+    ):
+        split_parts("a\tb\tc")
 
 
 @pytest.mark.parametrize("prepare", [prepare_lines, prepare_examples])
@@ -249,6 +265,9 @@ def test_a_language_model_learns_and_generates_likely_text(runs, files, capsys):
                 [told] = generator.score([text])
                 assert log_probability <= 0
                 assert math.isclose(-told.nll, log_probability, abs_tol=1e-3) or settings.sample
+    (spaced,), (plain,) = generator.generate(["the cat ", "the cat"], replace(search, n_best=1))
+    assert spaced[0] == "the cat " + plain[0].removeprefix("the cat ")
+    assert not plain[0].startswith("the cat  ")
     assert dispatch(["lm", str(runs / "lm"), "--score", str(files / "valid.txt"), "--json"]) == 0
     value = json.loads(capsys.readouterr().out)
     assert value["perplexity"] < 3
@@ -279,6 +298,12 @@ def test_only_the_verb_of_its_kind_uses_a_finished_run(runs, tmp_path, monkeypat
         assert len(lines) == 3
     assert json.loads(lines[0])["label"] == "green"
     assert [p == "</s>" for p in json.loads(lines[2])["pieces"]].count(True) == 2
+    (tmp_path / "in").write_text("the tree is green\tthe cat is red\tthe dog is blue\n")
+    for verb in ("classify", "encode"):
+        with (tmp_path / "in").open() as stdin:
+            monkeypatch.setattr(sys, "stdin", stdin)
+            with pytest.raises(HeadwayError, match="3 columns"):
+                dispatch([verb, str(runs / "classify")])
     with pytest.raises(HeadwayError, match="not a translation model: use headway classify"):
         load_model(runs / "classify")
     with pytest.raises(HeadwayError, match="not a classifier"):

@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from headway.cli.arguments import usage_error
@@ -30,6 +30,21 @@ def settings_from(
         return config.load(args.preset or preset, files, args.overrides, shape=shape)
     except HeadwayError as error:
         usage_error(str(error))
+
+
+def check_used(overrides: Mapping[str, str], used: Sequence[str], command: str) -> None:
+    """Exit with 2 if a setting of the command line has no effect.
+
+    Args:
+        overrides: The settings of the command line.
+        used: The names of those that have an effect, or of their sections: ``search.beam`` or ``model``.
+        command: What was called, for the message.
+    """
+    for name in overrides:
+        key = name.replace("-", "_")
+        if not {key, key.partition(".")[0]} & set(used):
+            known = f"only {', '.join(used)}" if used else "no settings"
+            usage_error(f"--{name}: {command} uses {known}: omit it")
 
 
 def override_search(translator: "Translator", overrides: Mapping[str, str]) -> "SearchConfig":

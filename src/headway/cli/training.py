@@ -3,7 +3,6 @@
 import argparse
 import os
 import sys
-from collections.abc import Callable
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -16,6 +15,7 @@ from headway.cli.signals import Signals
 from headway.errors import HeadwayError
 
 if TYPE_CHECKING:
+    from headway.config import Kind
     from headway.training.run import Run
     from headway.training.starting.run_request import RunRequest
     from headway.training.storage.run_directory import RunDirectory
@@ -164,37 +164,26 @@ def name_way_on(directory: "RunDirectory") -> str:
     )
 
 
-def train_on(args: argparse.Namespace, prepare: Callable[[str], None]) -> int:
-    """Start a run of another kind of model than a translator on data of its kind, or resume one.
+def train_kind(args: argparse.Namespace, kind: "Kind") -> int:
+    """Start or resume a run of another kind of model than a translator.
 
     Args:
-        args: With run, train, valid, preset, config, quiet and overrides.
-        prepare: Writes the training data to a directory that does not exist yet.
+        args: With run, train, valid, preset, config, overrides, device, ranks and quiet.
+        kind: The kind.
     """
-    from headway.files import remove
     from headway.training.starting.run_request import RunRequest
     from headway.training.storage.run_directory import RunDirectory
 
+    if args.device != "auto":
+        usage_error("--device: is for a trained model; a training has --training.device")
     directory = RunDirectory(args.run)
-    overrides, preset, data = args.overrides, args.preset, None
-    if not directory.started:
-        if not (args.train and args.valid):
-            raise HeadwayError(f"{args.run}: no run there yet: start one with --train and --valid")
-        directory.lock()
-        try:
-            remove(directory.data)  # files of an interrupted start
-            prepare(str(directory.data))
-        finally:
-            directory.unlock()
-        data = directory.data
-        # The settings of the text have been used for the data; the run takes the other sections.
-        overrides = {name: v for name, v in overrides.items() if not name.startswith("text.")}
-        preset = preset or "tiny"
     request = RunRequest(
-        data=data,
-        preset=preset,
+        kind=kind,
+        train=args.train or (),
+        valid=args.valid or (),
+        preset=args.preset or (None if directory.started else "tiny"),
         config_file=args.config,
-        overrides=overrides,
+        overrides=args.overrides,
         command=["headway", *sys.argv[1:]],
     )
     check_training(directory, request)

@@ -9,6 +9,7 @@ from headway.config.bounds import list_broken_bounds, raise_all
 from headway.config.presets import PRESETS
 from headway.config.sections import RUN_SECTIONS, SECTIONS, Config, Setting
 from headway.config.setting import check_setting, parse_setting, setting_types
+from headway.config.text import TextConfig
 from headway.config.toml import read_toml
 from headway.errors import HeadwayError, suggest
 
@@ -25,6 +26,7 @@ def load(
     overrides: Mapping[str, str] | None = None,
     *,
     shape: Config | None = None,
+    text: TextConfig | None = None,
     sections: Sequence[str] = RUN_SECTIONS,
     variables: Mapping[str, tuple[str, str]] | None = None,
 ) -> Config:
@@ -35,6 +37,7 @@ def load(
         files: TOML files; their tables are ``sections``.
         overrides: ``{"model.d-model": "256"}``; dashes and underscores are the same.
         shape: Settings whose sections text and model replace those of the preset.
+        text: The settings of text that is prepared already, which nothing changes.
         sections: The tables that the files may have.
         variables: Settings from the environment: ``{"server.char_limit": (variable, text)}``.
 
@@ -47,6 +50,8 @@ def load(
     config = preset
     if shape is not None:
         config = replace(config, text=shape.text, model=shape.model)
+    if text is not None:
+        config = replace(config, text=text)
     problems: list[str] = []
     origins: list[Origin] = []
     for path in files:
@@ -61,6 +66,9 @@ def load(
         except HeadwayError as error:
             problems += str(error).splitlines()
     raise_all(problems)
+    if text is not None:
+        for changes, _ in origins:
+            changes.pop("text", None)
     return _rebuild(config, origins)
 
 

@@ -17,6 +17,7 @@ from headway.inference.directory import load_any_model
 from headway.kernels.devices import resolve_device
 from headway.model import Classifier, Transformer, watch
 from headway.text.class_labels import LabelTokenizer
+from headway.text.examples import split_parts
 from headway.text.tokenizer import Tokenizer
 
 Pooling = Literal["mean", "first"]
@@ -90,5 +91,5 @@ class SentenceEncoder:
 
     def _encode(self, sentences: Sequence[str]) -> list[list[int]]:
         if isinstance(self.tokenizer, LabelTokenizer):
-            return [self.tokenizer.encode_parts(text.split("\t")) for text in sentences]
+            return [self.tokenizer.encode_parts(split_parts(text)) for text in sentences]
         return self.tokenizer.encode_source(list(sentences))

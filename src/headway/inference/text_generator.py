@@ -103,16 +103,18 @@ class TextGenerator:
             )
             found.append(
                 [
-                    (prompts[number] + self._added(h.tokens, start), h.log_probability)
+                    (self._append(prompts[number], h.tokens, start), h.log_probability)
                     for h in hypotheses
                 ]
             )
         return found
 
-    def _added(self, tokens: Sequence[int], start: Sequence[int]) -> str:
-        """Return the text after the prompt, with the space between them if there is one."""
+    def _append(self, prompt: str, tokens: Sequence[int], start: Sequence[int]) -> str:
+        """Return the prompt and the text after it, with one space between words."""
         whole, begun = self.tokenizer.decode(tokens), self.tokenizer.decode(start)
-        return whole[len(begun) :] if whole.startswith(begun) else whole
+        added = whole[len(begun) :] if whole.startswith(begun) else whole
+        # Subwords begin with the space before them, and the prompt may end with it.
+        return prompt + (added.removeprefix(" ") if prompt[-1:].isspace() else added)
 
     def _limit(self, start: int, extra: int) -> int:
         shape = self.model.config

@@ -117,6 +117,20 @@ def read_examples(paths: Sequence[str | Path]) -> Iterator[Example]:
                 yield _object(line, path, number) if as_objects else _columns(line, path, number)
 
 
+def split_parts(line: str) -> tuple[str, ...]:
+    """Return the text or the two texts of a line without a label: ``TEXT [TAB SECOND]``; an empty second one is none.
+
+    Raises:
+        HeadwayError: If the line has more columns.
+    """
+    text, *others = line.split("\t")
+    if len(others) > 1:
+        raise HeadwayError(
+            f"{line[:40]!r} ...: {len(others) + 1} columns: must be TEXT, or TEXT TAB SECOND TEXT"
+        )
+    return (text, *(other for other in others if other.strip()))
+
+
 def _columns(line: str, path: str | Path, number: int) -> Example:
     label, *parts = line.split("\t")
     if len(parts) not in (1, 2) or not all(cell.strip() for cell in (label, *parts)):

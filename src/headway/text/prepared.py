@@ -10,10 +10,10 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any, NamedTuple, cast, get_args
 
 from headway import __version__
-from headway.config import Kind, TextConfig
+from headway.config import Kind, TextConfig, from_dict
 from headway.errors import HeadwayError
 from headway.file_format import NewerFileError, check_format, check_writer
 from headway.text.class_labels import load_tokenizer
@@ -44,6 +44,7 @@ class PreparedData:
         has_symbols: Whether sources begin with the symbol of their target language.
         kind: The kind of model that the data is for: see ``model.kind``.
         origins: The manifests of corpora that were fetched by name: see `headway.text.corpora`.
+        text: The settings that the text was prepared with; None: not recorded.
         form: The words of the options that said how the text is written: see `FileForm.to_words`; None: not recorded.
     """
 
@@ -59,6 +60,7 @@ class PreparedData:
     has_symbols: bool = False
     kind: Kind = "translator"
     origins: list[Manifest] = field(default_factory=list)
+    text: TextConfig | None = None
     form: Mapping[str, str] | None = None
 
     @property
@@ -106,27 +108,7 @@ class PreparedData:
 
     @classmethod
     def _read(cls, directory: Path) -> "PreparedData":
-        path = directory / "data.json"
-        if not path.is_file():
-            raise HeadwayError(f"{directory}: not prepared data: there is no data.json")
-        try:
-            facts = json.loads(path.read_bytes())
-        except (ValueError, RecursionError):
-            raise HeadwayError(f"{path}: damaged: not JSON") from None
-        check_format(path, facts, FORMAT)
-        with check_writer(path, facts):
-            try:
-                languages = (str(facts["languages"][0]), str(facts["languages"][1]))
-                recorded = str(facts["fingerprint"])
-                groups = [_read_group(values) for values in facts.get("groups", [])]
-                kind: Kind = facts.get("kind", "translator")
-                form = {**facts["form"]} if "form" in facts else None
-                is_right = kind in get_args(Kind)
-                fetched = [cast("Manifest", dict(values)) for values in facts.get("origins", [])]
-            except (ValueError, LookupError, TypeError):
-                is_right = False
-            if not is_right:
-                raise HeadwayError(f"{path}: not written by this version of Headway")
+        facts = _read_facts(directory)
         for name in ("valid.source", "valid.target"):
             if not (directory / name).is_file():
                 raise HeadwayError(f"{directory / name}: missing")
@@ -138,26 +120,75 @@ class PreparedData:
             valid=valid,
             valid_source=_read_lines(directory / "valid.source"),
             valid_target=_read_lines(directory / "valid.target"),
-            languages=languages,
-            groups=groups or [Group(languages, len(train), len(valid))],
-            fingerprint=recorded,
-            has_symbols=bool(groups),
-            kind=kind,
-            origins=fetched,
-            form=form,
+            languages=facts.languages,
+            groups=facts.groups or [Group(facts.languages, len(train), len(valid))],
+            fingerprint=facts.fingerprint,
+            has_symbols=bool(facts.groups),
+            kind=facts.kind,
+            origins=facts.origins,
+            text=facts.text,
+            form=facts.form,
         )
-        found = fingerprint(data.tokenizer, data.train, data.valid, groups)
+        found = fingerprint(data.tokenizer, data.train, data.valid, facts.groups)
         if not len(data.valid) == len(data.valid_source) == len(data.valid_target):
             raise HeadwayError(
                 f"{directory}: valid.source and valid.target do not belong to valid/"
             )
         counts = [(group.training_pairs, group.validation_pairs) for group in data.groups]
         is_whole = [sum(column) for column in zip(*counts, strict=True)] == [len(train), len(valid)]
-        if found != recorded or not is_whole:
+        if found != facts.fingerprint or not is_whole:
             raise HeadwayError(f"{directory}: its files are from different preparations")
         for corpus in (data.train, data.valid):
             corpus.check_digest()
         return data
+
+
+class _Facts(NamedTuple):
+    """What ``data.json`` says; the names are those of `PreparedData`."""
+
+    languages: Languages
+    groups: list[Group]
+    fingerprint: str
+    kind: Kind
+    origins: list[Manifest]
+    text: TextConfig | None
+    form: Mapping[str, str] | None
+
+
+def read_text_settings(directory: str | Path) -> TextConfig | None:
+    """Return the settings that the text of a prepared directory was prepared with; None: not recorded.
+
+    Raises:
+        HeadwayError: If the directory has no ``data.json`` that this Headway can read.
+    """
+    return _read_facts(Path(directory)).text
+
+
+def _read_facts(directory: Path) -> _Facts:
+    path = directory / "data.json"
+    if not path.is_file():
+        raise HeadwayError(f"{directory}: not prepared data: there is no data.json")
+    try:
+        facts = json.loads(path.read_bytes())
+    except (ValueError, RecursionError):
+        raise HeadwayError(f"{path}: damaged: not JSON") from None
+    check_format(path, facts, FORMAT)
+    with check_writer(path, facts):
+        try:
+            found = _Facts(
+                languages=(str(facts["languages"][0]), str(facts["languages"][1])),
+                groups=[_read_group(values) for values in facts.get("groups", [])],
+                fingerprint=str(facts["fingerprint"]),
+                kind=facts.get("kind", "translator"),
+                origins=[cast("Manifest", dict(values)) for values in facts.get("origins", [])],
+                text=from_dict({"text": facts["text"]}, "").text if "text" in facts else None,
+                form={**facts["form"]} if "form" in facts else None,
+            )
+        except (ValueError, LookupError, TypeError):
+            found = None
+        if found is None or found.kind not in get_args(Kind):
+            raise HeadwayError(f"{path}: not written by this version of Headway")
+    return found
 
 
 def write_prepared(

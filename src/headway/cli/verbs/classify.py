@@ -50,16 +50,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Train, or label."""
     from headway.cli.arguments import usage_error
+    from headway.cli.training import train_kind
     from headway.training.storage.run_directory import RunDirectory
 
     directory = RunDirectory(args.run)
     unfinished = directory.started and not directory.record().finished
-    if args.train or args.valid or unfinished:
+    of_training = (args.train, args.valid, args.preset, args.config, args.ranks, args.overrides)
+    if any(of_training) or unfinished:
         if args.score:
             usage_error(
-                "--score needs a finished run: train first, then give --score without --train"
+                "--score needs a finished run: train first, then give --score without options of a training"
             )
-        return learn(args)
+        return train_kind(args, "classifier")
     if args.attention and not args.json:
         usage_error("--attention needs --json")
     if args.score:
@@ -69,27 +71,15 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def learn(args: argparse.Namespace) -> int:
-    """Train a classifier, or resume its training."""
-    from headway.cli.settings import settings_from
-    from headway.cli.training import train_on
-    from headway.text.examples import prepare_examples
-
-    def prepare(out: str) -> None:
-        config = settings_from(args, preset="tiny").text
-        prepare_examples(args.train, args.valid, out, config)
-
-    return train_on(args, prepare)
-
-
 def label(args: argparse.Namespace) -> None:
     """Label the lines of standard input, each TEXT or TEXT TAB SECOND."""
     from headway.cli.standard_input import read_input
     from headway.inference.text_classifier import TextClassifier
+    from headway.text.examples import split_parts
 
     classifier = TextClassifier.load(args.run, args.device)
     for lines in read_input("label"):
-        parts = [line.split("\t")[:2] for line in lines]
+        parts = [split_parts(line) for line in lines]
         for found in classifier.predict(parts, attention=args.attention):
             print(json.dumps(_values(found), ensure_ascii=False) if args.json else _line(found))
         sys.stdout.flush()

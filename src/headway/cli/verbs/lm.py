@@ -12,6 +12,10 @@ headway lm runs/lm --train train.txt --valid valid.txt --preset tiny
 headway lm runs/lm --score test.txt
 headway lm runs/lm --generate 3 --prompt "The dog" --search.temperature 0.8"""
 SETTINGS = ("text", "model", "training", "search")
+SEARCH = (
+    "search.sample", "search.n_best", "search.temperature", "search.top_k", "search.top_p",
+    "search.epsilon", "search.seed", "search.beam", "search.alpha", "search.max_extra",
+)  # fmt: skip
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -45,23 +49,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Train, score or generate."""
     from headway.cli.arguments import usage_error
+    from headway.cli.settings import check_used
+    from headway.cli.training import train_kind
 
     if args.prompt and args.generate is None:
         usage_error("--prompt needs --generate N, the number of texts")
     if args.score or args.generate is not None:
         use(args)
         return 0
-
-    def prepare(out: str) -> None:
-        from headway.cli.settings import settings_from
-        from headway.text.examples import prepare_lines
-
-        config = settings_from(args, preset="tiny").text
-        prepare_lines(args.train, args.valid, out, config)
-
-    from headway.cli.training import train_on
-
-    return train_on(args, prepare)
+    check_used(args.overrides, ("text", "model", "training"), "a training")
+    return train_kind(args, "language-model")
 
 
 def use(args: argparse.Namespace) -> None:
@@ -69,14 +66,20 @@ def use(args: argparse.Namespace) -> None:
     from dataclasses import replace
 
     from headway.cli.arguments import NO_UTF8, usage_error
+    from headway.cli.settings import check_used
     from headway.config import Config, SearchConfig, merge_overrides
     from headway.inference.text_generator import TextGenerator, perplexity
     from headway.text.lines import read_lines
 
-    if args.train or args.valid:
-        usage_error(
-            "--score and --generate use a trained model: give --train and --valid in a call of their own"
-        )
+    for option in ("train", "valid", "preset", "config", "ranks"):
+        if getattr(args, option):
+            usage_error(
+                f"--{option}: is for a training, but --score and --generate use a trained model: omit it"
+            )
+    if args.generate is None:
+        check_used(args.overrides, (), "--score")
+    else:
+        check_used(args.overrides, SEARCH, "--generate")
     if args.generate is not None and args.generate < 1:
         usage_error(f"--generate {args.generate}: must be 1 or more")
     if NO_UTF8.search(args.prompt):

@@ -35,7 +35,7 @@ from headway.training.starting.resume_check import (
     read_settings,
 )
 from headway.training.starting.run_builder import resume, with_vocabulary, write_settings
-from headway.training.starting.run_request import RunRequest, changed_settings
+from headway.training.starting.run_request import RunRequest, changed_settings, find_prepared_text
 from headway.training.steps.schedule import warn_if_rate_rises
 from headway.training.storage.record import RunRecord
 from headway.training.storage.run_directory import RunDirectory
@@ -53,7 +53,8 @@ def resume_run(directory: RunDirectory, request: RunRequest) -> OpenedRun:
     """
     record = directory.record()
     stored, notices = read_settings(directory.path, record)
-    settings = _with_what_data_decided(changed_settings(request, stored), stored)
+    changed = changed_settings(request, stored, find_prepared_text(directory, request))
+    settings = _with_what_data_decided(changed, stored)
     place = request.data or record.data.directory or directory.data
     way_out = "restore the data that the run was started with, or start another RUN"
     data = PreparedData.open(place, way_out)

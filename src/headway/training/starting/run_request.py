@@ -5,12 +5,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from headway import config
-from headway.config import Config
+from headway.config import Config, Kind, TextConfig
 from headway.config.loading import check_file_bounds
 from headway.errors import HeadwayError, UsageError
 from headway.inference.directory import read_config
 from headway.text.groups import Text, Validation, list_targets, make_groups
-from headway.text.prepared import PreparedData
+from headway.text.prepared import PreparedData, read_text_settings
 from headway.text.readers import UTF8, FileForm
 from headway.training.starting.fine_tuning import fine_tuning_regime, fine_tuning_steps
 from headway.training.starting.given_vocabulary import GivenVocabulary
@@ -27,6 +27,8 @@ class RunRequest:
     """What a user asks for: the text and settings of a new run, or changes of an existing one.
 
     Attributes:
+        kind: The kind of model. Text of a language model are lines, and that of a classifier labeled texts:
+            see `headway.text.examples`. None: a translator, or the kind of the run that is resumed.
         train: Training text: two files, or one that holds both sides; see `headway.text.readers`. For a
             model of several pairs of languages, the text of each: ``{"en-de": files}``.
         valid: Validation text, likewise; or the number of pairs to hold out of the training text.
@@ -44,6 +46,7 @@ class RunRequest:
         is_prepared: Whether the text of a new run is prepared already.
     """
 
+    kind: Kind | None = None
     train: Text = ()
     valid: Validation = ()
     data: str | Path | None = None
@@ -68,16 +71,26 @@ def check_request(directory: RunDirectory, request: RunRequest) -> None:
         HeadwayError: If the request does not fit the directory.
     """
     directory.check_record_exists()
+    if directory.started and request.kind:
+        kind = read_settings(directory.path, directory.record())[0].model.kind
+        if kind != request.kind:
+            raise UsageError(
+                f"{directory.path}: holds a {kind}, not a {request.kind}: headway train resumes it"
+            )
     if not directory.started and not request.data and not (request.train and request.valid):
         if bool(request.train) != bool(request.valid):
             raise UsageError(
-                "--train needs --valid too: files, or the number of pairs to hold out (--valid 500)"
+                "--train needs --valid too: "
+                + (
+                    "files"
+                    if request.kind
+                    else "files, or the number of pairs to hold out (--valid 500)"
+                )
                 if request.train
                 else "--valid needs --train too: give the training text"
             )
-        raise HeadwayError(
-            f"{directory.path}: no run there yet: start one with --train and --valid, or with --data"
-        )
+        ways = "--train and --valid" + ("" if request.kind else ", or with --data")
+        raise HeadwayError(f"{directory.path}: no run there yet: start one with {ways}")
     if request.data and (request.train or request.valid):
         raise UsageError("--data names text that is prepared already: omit --train and --valid")
     if isinstance(request.train, Mapping):
@@ -88,8 +101,8 @@ def check_request(directory: RunDirectory, request: RunRequest) -> None:
     fixed = [name for name in request.overrides if name.startswith("text.")]
     fixed += ["languages"] if request.languages else []
     fixed += request.form.to_words()
-    if request.data and fixed:
-        raise UsageError(f"--{fixed[0]}: was fixed when {request.data} was prepared: omit it")
+    if fixed and (data := find_prepared_text(directory, request)):
+        raise UsageError(f"--{fixed[0]}: was fixed when {data} was prepared: omit it")
     settings = requested_settings(directory, request)
     if settings is None:
         return
@@ -103,7 +116,7 @@ def requested_settings(directory: RunDirectory, request: RunRequest) -> Config |
     """Return the settings of a request; None if they depend on a model that is not downloaded yet."""
     if directory.started:
         stored = read_settings(directory.path, directory.record())[0]
-        return changed_settings(request, stored)
+        return changed_settings(request, stored, find_prepared_text(directory, request))
     if not request.init:
         return new_settings(request)
     if Path(request.init).is_dir():
@@ -111,8 +124,18 @@ def requested_settings(directory: RunDirectory, request: RunRequest) -> Config |
     return None
 
 
+def find_prepared_text(directory: RunDirectory, request: RunRequest) -> str | Path | None:
+    """Return the directory of text that was prepared before its run; None: the run prepares its text."""
+    if request.data or not directory.started:
+        return request.data
+    return directory.record().data.directory
+
+
 def new_settings(
-    request: RunRequest, initial: Config | None = None, data: PreparedData | None = None
+    request: RunRequest,
+    initial: Config | None = None,
+    data: PreparedData | None = None,
+    text: TextConfig | None = None,
 ) -> Config:
     """Return the settings that a request asks for.
 
@@ -121,12 +144,15 @@ def new_settings(
         initial: The settings of the model that the run starts from. The run has its text and model
             sections; without a preset, it has all of them, with the regime of fine-tuning.
         data: The prepared data, by whose size the regime is shortened.
+        text: The settings of text that was prepared before; None: those that the data of the request records.
     """
     files = [request.config_file] if request.config_file else []
+    if request.data and text is None:
+        text = read_text_settings(request.data)
     try:
         if initial is None or request.preset:
             settings = config.load(
-                request.preset or "base", files, request.overrides, shape=initial
+                request.preset or "base", files, request.overrides, shape=initial, text=text
             )
             if request.vocabulary:
                 given = GivenVocabulary.read(request.vocabulary, list_targets(request.train))
@@ -140,7 +166,7 @@ def new_settings(
             steps = fine_tuning_steps(own, max(data.train.source_tokens, data.train.target_tokens))
         while True:
             inherited = replace(initial, training=fine_tuning_regime(own, steps))
-            settings = config.load(inherited, files, request.overrides)
+            settings = config.load(inherited, files, request.overrides, text=text)
             if settings.training.max_steps == steps:
                 return settings
             steps = settings.training.max_steps  # the request sets it; the warm-up follows
@@ -148,16 +174,22 @@ def new_settings(
         raise SettingsError(str(error)) from None
 
 
-def changed_settings(request: RunRequest, stored: Config) -> Config:
+def changed_settings(
+    request: RunRequest, stored: Config, prepared: str | Path | None = None
+) -> Config:
     """Return a run's settings with the request's changes; a preset replaces every stored setting.
 
     With ``--init`` it replaces those that it replaced when the run started: not the text and model sections.
+    Settings of text that was prepared before the run stay (``prepared``: see `find_prepared_text`).
     """
+    text = stored.text if prepared else None
     if request.preset:
-        return new_settings(request, stored if request.init else None)
+        return new_settings(request, stored if request.init else None, text=text)
     try:
         if request.config_file:
             values = config.read_toml(request.config_file)
+            if prepared:
+                values.pop("text", None)
             stored = config.merge_tables(stored, values, where=str(request.config_file))
         return config.merge_overrides(stored, request.overrides)
     except HeadwayError as error:

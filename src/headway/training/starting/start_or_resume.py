@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from headway.files import remove
 from headway.inference.directory import load_model
 from headway.kernels.cores import available_cores
+from headway.text.examples import prepare_examples, prepare_lines
 from headway.text.groups import list_files, list_targets, make_groups
 from headway.text.prepare import prepare
 from headway.text.prepared import PreparedData
@@ -30,6 +31,8 @@ from headway.training.starting.run_request import RunRequest, new_settings
 from headway.training.starting.sentence_splitting import resolve_splitting
 from headway.training.storage.record import hash_files
 from headway.training.storage.run_directory import RunDirectory
+
+PREPARE_KIND = {"language-model": prepare_lines, "classifier": prepare_examples}
 
 
 def prepare_text(directory: RunDirectory, request: RunRequest) -> list[str]:
@@ -57,6 +60,10 @@ def prepare_text(directory: RunDirectory, request: RunRequest) -> list[str]:
             check_languages(group.codes, model)
     directory.check_lock()  # otherwise the preparation would make the directory again
     remove(directory.data)  # files of an interrupted start
+    if request.kind in PREPARE_KIND:
+        train, valid = list_files(request.train), list_files(request.valid)
+        PREPARE_KIND[request.kind](train, valid, directory.data, settings.text)
+        return []
     prepare(
         request.train,
         request.valid,

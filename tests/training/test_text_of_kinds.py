@@ -1,0 +1,170 @@
+"""The text of language models and classifiers is prepared, recorded and compared as that of translators is."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from headway.cli.main import dispatch, main
+from headway.errors import HeadwayError, UsageError
+from headway.inference.directory import read_config
+from headway.text.prepared import PreparedData
+from headway.training.storage.run_directory import RunDirectory
+from support.processes import fork
+from support.runs import SETTINGS, assert_equal_runs, metrics, words, write_corpus
+
+KINDS = {"lm": "txt", "classify": "tsv"}
+# Fewer positions than the longest pair that the preset allows: the texts are prepared with less.
+TEXT = {
+    "text.vocab-size": 275,
+    "text.max-tokens": 40,
+    "model.positions": "learned",
+    "model.max-positions": 64,
+}
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Counting rhymes, and the same with a label: whether the last number is even."""
+    folder, chooser = tmp_path_factory.mktemp("texts"), random.Random(7)
+    for part, count in (("train", 210), ("valid", 13)):
+        rows = [[chooser.randrange(10) for _ in range(chooser.randint(2, 9))] for _ in range(count)]
+        lines = [" ".join(map(str, row)) for row in rows]
+        (folder / f"{part}.txt").write_text("".join(f"{line}\n" for line in lines))
+        labels = ["odd" if row[-1] % 2 else "even" for row in rows]
+        pairs = zip(labels, lines, strict=True)
+        (folder / f"{part}.tsv").write_text("".join(f"{label}\t{line}\n" for label, line in pairs))
+    return folder
+
+
+def training(verb, path, files, **changes):
+    """The command that trains a model of a kind."""
+    texts = [f"--{part}={files / f'{part}.{KINDS[verb]}'}" for part in ("train", "valid")]
+    settings = SETTINGS | TEXT | {name.replace("__", "."): v for name, v in changes.items()}
+    return [verb, str(path), *texts, "--quiet", *words(settings)]
+
+
+@pytest.fixture(scope="module")
+def runs(files, tmp_path_factory):
+    """A finished run of each kind, by the command, in one process."""
+    folder = tmp_path_factory.mktemp("runs")
+    for verb in KINDS:
+        assert dispatch([*training(verb, folder / verb, files), "--ranks", "1"]) == 0
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("verb", KINDS)
+def test_the_same_command_resumes_a_killed_run_and_knows_a_finished_one(
+    verb, runs, files, tmp_path, capfd
+):
+    path = tmp_path / "run"
+    arguments = [*training(verb, path, files), "--ranks", "1"]
+    process = fork(main, arguments)
+    deadline = time.monotonic() + 120
+    while not RunDirectory(path).steps() and time.monotonic() < deadline:
+        time.sleep(0.005)
+    os.kill(process.pid, signal.SIGKILL)
+    process.join(60)
+    assert process.exitcode == -signal.SIGKILL
+    assert dispatch(arguments) == 0
+    assert_equal_runs(path, runs / verb)
+    capfd.readouterr()
+    assert dispatch([word for word in arguments if word != "--quiet"]) == 0
+    assert "finished; raise --training.max-steps" in capfd.readouterr().err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("verb", KINDS)
+def test_a_run_records_its_text_and_refuses_another(verb, runs, files):
+    path = runs / verb
+    config = read_config(path).config
+    assert (config.text.vocab_size, config.text.max_tokens) == (275, 40)
+    names = [list(record) for record in RunDirectory(path).record().files.values()]
+    assert [[name.rpartition("/")[2] for name in group] for group in names] == [
+        [f"train.{KINDS[verb]}"],
+        [f"valid.{KINDS[verb]}"],
+    ]
+    before = metrics(path)
+    arguments = training(verb, path, files)
+    other = [word.replace("/valid.", "/train.") for word in arguments]
+    with pytest.raises(HeadwayError, match=r"train\.t.. is another file than before"):
+        dispatch(other)
+    changed = training(verb, path, files, text__vocab_size=274)
+    with pytest.raises(HeadwayError, match=r"text\.vocab_size is 275, not 274"):
+        dispatch(changed)
+    (kind,) = {*KINDS} - {verb}
+    with pytest.raises(UsageError, match=r"holds a .*, not a .*: headway train resumes it"):
+        dispatch([kind, str(path), "--training.max-steps", "30"])
+    assert metrics(path) == before
+
+
+@pytest.mark.slow
+def test_the_ranks_of_a_launcher_prepare_a_text_once(runs, files, tmp_path):
+    path = tmp_path / "run"
+    result = subprocess.run(
+        [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "--standalone",
+         "-m", "headway", *training("lm", path, files)],
+        env=os.environ | {"OMP_NUM_THREADS": "1"}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    assert_equal_runs(path, runs / "lm")
+
+
+@pytest.mark.slow
+def test_a_finished_classifier_trains_on_if_it_is_given_a_setting_of_training(
+    files, tmp_path, capsys
+):
+    path = tmp_path / "run"
+    assert dispatch(training("classify", path, files, training__max_steps=6)) == 0
+    assert dispatch(["classify", str(path), "--training.max-steps", "9", "--quiet"]) == 0
+    assert RunDirectory(path).steps()[-1] == 9
+    with pytest.raises(SystemExit, match="2"):
+        dispatch(["classify", str(path), "--score", "x.tsv", "--training.max-steps", "12"])
+    assert "--score without options of a training" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_run_on_prepared_data_has_the_settings_of_their_text(tmp_path, capsys):
+    corpus = write_corpus(tmp_path / "corpus")
+    data, path = tmp_path / "data", tmp_path / "run"
+    text = ["--text.vocab-size", "331", "--text.max-tokens", "33", "--text.drop-empty", "false"]
+    assert not dispatch(["prepare", str(data), *corpus, *text])
+    file = tmp_path / "settings.toml"  # of the text, only for headway prepare
+    file.write_text("[text]\nmax_tokens = 99\n")
+    others = {name: value for name, value in SETTINGS.items() if not name.startswith("text.")}
+    arguments = ["train", str(path), "--data", str(data), "--preset", "tiny", "--config", str(file), "--quiet", *words(others)]  # fmt: skip
+    assert dispatch(arguments) == 0
+    assert read_config(path).config.text == PreparedData.open(data).text
+    assert read_config(path).config.text.max_tokens == 33
+    # The preset and the file, given again, do not bring their own text.
+    assert dispatch(arguments) == 0
+    assert dispatch(["train", str(path), "--config", str(file), "--quiet"]) == 0
+    assert dispatch([*arguments[:2], *arguments[4:]]) == 0  # without --data
+    with pytest.raises(UsageError, match=r"--text.max-tokens: was fixed when .*data was prepared"):
+        dispatch(["train", str(path), "--text.max-tokens", "34"])
+    # The preset has pairs of up to 256 tokens, the data of up to 33.
+    learned = ["--model.positions", "learned", "--model.max-positions"]
+    arguments[1] = str(tmp_path / "other")
+    with pytest.raises(SystemExit, match="2"):
+        dispatch([*arguments, *learned, "32"])
+    assert "text.max_tokens = 33 is more than model.max_positions = 32" in capsys.readouterr().err
+    assert dispatch([*arguments, *learned, "64"]) == 0
+
+
+def test_prepared_data_of_a_text_section_that_is_damaged_are_refused(tmp_path):
+    data = tmp_path / "data"
+    dispatch(["prepare", str(data), *write_corpus(tmp_path / "corpus"), "--text.vocab-size", "331"])
+    facts = json.loads((data / "data.json").read_text())
+    for text in ({"max_tokens": "many"}, {"max_tokens": -1}, 7, {"no_such": 1}):
+        (data / "data.json").write_text(json.dumps(facts | {"text": text}))
+        with pytest.raises(HeadwayError, match=r"data\.json: not written by this version"):
+            PreparedData.open(data)
+    facts.pop("text")
+    (data / "data.json").write_text(json.dumps(facts))
+    assert PreparedData.open(data).text is None
