@@ -483,6 +483,12 @@ def test_labels_are_saved_and_unknown_labels_are_rejected(data, tmp_path):
     assert [again.decode(ids) for ids in again.encode_target(["red", "blue"])] == ["red", "blue"]
     with pytest.raises(HeadwayError, match="'pink' is none of the training labels"):
         again.encode_target(["pink"])
+    train, valid = tmp_path / "train.tsv", tmp_path / "valid.tsv"
+    train.write_text("red\ta rose\nblue\ta sea\n")
+    valid.write_text("red\ta rose\n\npink\ta rose\n")
+    said = r"valid\.tsv:3: label 'pink' is none of the training text: blue, red$"
+    with pytest.raises(HeadwayError, match=said):
+        prepare_examples([train], [valid], tmp_path / "out", TextConfig(vocab_size=270))
     (tmp_path / "labels.json").write_text("[1]")
     with pytest.raises(HeadwayError, match="not a list of labels"):
         load_tokenizer(tmp_path)

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from headway.cli.main import dispatch
-from headway.errors import HeadwayError
+from headway.errors import HeadwayError, UsageError
 from headway.pictures.curves import SERIES, Curves, label_runs, thin
 from headway.pictures.plotting import LEGEND_WIDTH, plot
 
@@ -168,7 +168,7 @@ def test_the_command_writes_the_figure(
     assert captured.err == "wrote curves.svg\n"
     assert not captured.out
     ElementTree.fromstring((tmp_path / "curves.svg").read_text(encoding="utf-8"))
-    with pytest.raises(HeadwayError, match="must end in"):
+    with pytest.raises(UsageError, match="must end in"):
         dispatch(["plot", str(path), "--out", "a.gif"])
 
 

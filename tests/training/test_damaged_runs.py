@@ -286,6 +286,10 @@ def test_averaging_rejects_changed_weights_and_leaves_step_0_out(path, tmp_path)
     assert dispatch(["average", str(path), str(tmp_path / "all")]) == 0
     card = (tmp_path / "all" / "README.md").read_text()
     assert "average of the checkpoints of steps 6, 9, 10" in card
+    assert dispatch(["average", str(path), str(tmp_path / "one"), "--last", "1"]) == 0
+    card = (tmp_path / "one" / "README.md").read_text()
+    assert "checkpoint of step 10" in card
+    assert "average of" not in card
     with pytest.raises(HeadwayError, match=r"--last 4: .* 3 checkpoints of trained weights"):
         dispatch(["average", str(path), str(tmp_path / "last"), "--last", "4"])
     flip(checkpoint_file(path, 9, "model.safetensors"))

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from headway.errors import HeadwayError
+from headway.errors import HeadwayError, UsageError
 from headway.files import replace_bytes
 from headway.pictures.labels import xml_text
 from headway.pictures.style import PAPER
@@ -30,11 +30,12 @@ def check_output(path: str | Path) -> Path:
     """Return the path of a picture that can be drawn.
 
     Raises:
-        HeadwayError: If the file name has another suffix, or matplotlib is missing.
+        UsageError: If the file name has another suffix.
+        HeadwayError: If matplotlib is missing.
     """
     path = Path(path)
     if path.suffix not in FORMATS:
-        raise HeadwayError(f"{path}: the name of a picture must end in {', '.join(FORMATS)}")
+        raise UsageError(f"{path}: the name of a picture must end in {', '.join(FORMATS)}")
     require_matplotlib()
     return path
 

@@ -96,7 +96,7 @@ def prepare_examples(
             if len(ids) <= longest:
                 yield ids, tokenizer.encode_target([example.label])[0]
 
-    held = list(read_examples(valid))
+    held = list(read_examples(valid, labels))
     sides = ["\t".join(e.parts) for e in held], [e.label for e in held]
     return _write(
         out, config, tokenizer, "classifier", ("text", "labels"),
@@ -104,17 +104,28 @@ def prepare_examples(
     )  # fmt: skip
 
 
-def read_examples(paths: Sequence[str | Path]) -> Iterator[Example]:
+def read_examples(paths: Sequence[str | Path], labels: Sequence[str] = ()) -> Iterator[Example]:
     """Read ``LABEL TAB TEXT [TAB SECOND]`` lines, or JSON with ``label``, ``text`` and ``second``.
 
+    Args:
+        paths: The files.
+        labels: The labels of the training text, of which each must be one; none: any label.
+
     Raises:
-        HeadwayError: If a line is neither; it names the file and line.
+        HeadwayError: If a line is neither, or has another label; it names the file and line.
     """
     for path in paths:
         as_objects = ".jsonl" in Path(path).suffixes
         for number, line in enumerate(read_lines(path), 1):
             if line.strip():
-                yield _object(line, path, number) if as_objects else _columns(line, path, number)
+                read = _object if as_objects else _columns
+                example = read(line, path, number)
+                if labels and example.label not in labels:
+                    raise HeadwayError(
+                        f"{path}:{number}: label {example.label!r} is none of the training text:"
+                        f" {', '.join(labels)}"
+                    )
+                yield example
 
 
 def split_parts(line: str) -> tuple[str, ...]:

@@ -54,6 +54,8 @@ def run(args: argparse.Namespace) -> None:
     model = make_model(config.model)
     model.load_state_dict(average_weights([directory.weights(step) for step in steps]))
     which = f"average of the checkpoints of steps {', '.join(map(str, steps))}"
+    if len(steps) == 1:
+        which = f"checkpoint of step {steps[0]}"
     card = model_card(config, record, languages, which, report=None, pairs=pairs)
     save_model(out, model, load_tokenizer(directory.path), config, languages, card, pairs)
     copy_learned(directory.path, out, has_same_weights=False)
