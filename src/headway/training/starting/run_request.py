@@ -79,13 +79,9 @@ def check_request(directory: RunDirectory, request: RunRequest) -> None:
             )
     if not directory.started and not request.data and not (request.train and request.valid):
         if bool(request.train) != bool(request.valid):
+            held_out = "" if request.kind else ", or the number of pairs to hold out (--valid 500)"
             raise UsageError(
-                "--train needs --valid too: "
-                + (
-                    "files"
-                    if request.kind
-                    else "files, or the number of pairs to hold out (--valid 500)"
-                )
+                f"--train needs --valid too: files{held_out}"
                 if request.train
                 else "--valid needs --train too: give the training text"
             )
