@@ -315,6 +315,11 @@ def test_printed_settings_can_be_read_again(tmp_path: Path) -> None:
     printed = headway("config", "--preset", "tiny", "--model.dropout", "0.3").stdout
     file.write_text(printed)
     assert headway("config", "--config", str(file)).stdout == printed
+    server = headway("config", "--only", "server").stdout
+    file.write_text(server.replace("char_limit = 10000", "char_limit = 10001"))
+    again = headway("config", "--config", str(file), "--only", "server").stdout
+    assert again != server
+    assert again == file.read_text()
 
 
 def test_a_closed_pipe_is_no_error() -> None:

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 def settings_from(
-    args: argparse.Namespace, preset: str = "base", shape: "Config | None" = None
+    args: argparse.Namespace,
+    preset: str = "base",
+    shape: "Config | None" = None,
+    sections: Sequence[str] | None = None,
 ) -> "Config":
     """Resolve ``--preset``, ``--config`` and single settings; a mistake exits with 2.
 
@@ -22,12 +25,20 @@ def settings_from(
         args: The parsed command line.
         preset: Used if the command line names none.
         shape: Settings whose sections text and model replace those of the preset.
+        sections: The tables that the file of ``--config`` may have; None: those of a run.
     """
     from headway import config
+    from headway.config.sections import RUN_SECTIONS
 
     try:
         files = [args.config] if args.config else []
-        return config.load(args.preset or preset, files, args.overrides, shape=shape)
+        return config.load(
+            args.preset or preset,
+            files,
+            args.overrides,
+            shape=shape,
+            sections=sections or RUN_SECTIONS,
+        )
     except HeadwayError as error:
         usage_error(str(error))
 

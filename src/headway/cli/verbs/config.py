@@ -26,4 +26,5 @@ def run(args: argparse.Namespace) -> None:
     from headway.cli.settings import settings_from
     from headway.config import to_toml
 
-    print(to_toml(settings_from(args), [args.only] if args.only else SETTINGS))
+    settings = settings_from(args, sections=(*SETTINGS, "server"))
+    print(to_toml(settings, [args.only] if args.only else SETTINGS))
