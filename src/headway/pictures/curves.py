@@ -3,8 +3,9 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
+from headway.config import Kind
 from headway.errors import HeadwayError
 from headway.pictures.labels import xml_text
 
@@ -18,7 +19,8 @@ SERIES = {
     "rate": "learning rate",
     "speed": "tokens per second",
 }
-QUALITY = ("bleu", "accuracy")  # of these a figure shows one
+# What a kind of model is measured by, besides perplexity; the log has 0 for the other.
+QUALITY: dict[Kind, str] = {"translator": "bleu", "classifier": "accuracy"}
 _METRICS, _TIMINGS = "metrics.jsonl", "timings.jsonl"
 
 
@@ -43,6 +45,7 @@ class Curves:
         self.name = self.path.name or str(self.path)
         if not (self.path / _METRICS).is_file():
             raise HeadwayError(f"{self.path}: no {_METRICS}: give the directory of a training run")
+        self._kind = _read_kind(self.path)
         self.points: dict[str, Points] = {name: [] for name in SERIES}
         self.averaged: dict[str, Points] = {name: [] for name in SERIES}
         for name in (_METRICS, _TIMINGS):
@@ -79,15 +82,23 @@ class Curves:
             case "validation" if "bleu" in values:
                 averaged = values.get("averaged", 1) > 1
                 self._add("perplexity", step, values["perplexity"], averaged=averaged)
-                # A translator has no accuracy, a classifier no BLEU, and a language model neither: 0.
-                for name in QUALITY:
-                    self._add(name, step, values.get(name) or None, averaged=averaged)
+                if name := QUALITY.get(self._kind):
+                    self._add(name, step, values[name], averaged=averaged)
             case "steps":
                 self._add("speed", step, values["tokens_per_second"])
 
     def _add(self, name: str, step: int, value: float | None, *, averaged: bool = False) -> None:
         if value is not None:  # The log has null for a number that is not finite.
             (self.averaged if averaged else self.points)[name].append((float(step), float(value)))
+
+
+def _read_kind(path: Path) -> Kind:
+    """Return the kind of model of a run; without a whole record, a translator."""
+    try:
+        kind: Kind = json.loads((path / "run.json").read_bytes())["settings"]["model"]["kind"]
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return "translator"
+    return kind if kind in get_args(Kind) else "translator"
 
 
 def thin(points: Sequence[tuple[float, float]], most: int = 400) -> Points:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headway.pictures.curves import QUALITY, SERIES, Curves, Points, label_runs, thin
+from headway.pictures.curves import SERIES, Curves, Points, label_runs, thin
 from headway.pictures.drawing import check_output, drawing_settings, save_figure
 from headway.pictures.style import head_color, head_dash
 
@@ -36,9 +36,11 @@ def plot(runs: Sequence[Curves], path: str | Path) -> None:
         figure.set_layout_engine("constrained", w_pad=0.12, h_pad=0.12)
         FigureCanvasAgg(figure)
         axes = figure.subplots(2, 3).flatten()
-        is_accuracy = any(run.points["accuracy"] for run in runs)
-        quality = QUALITY[is_accuracy and not any(run.points["bleu"] for run in runs)]
-        shown = [name for name in SERIES if name == quality or name not in QUALITY]
+        has_bleu = any(run.points["bleu"] for run in runs)
+        left_out = (
+            "accuracy" if has_bleu or not any(run.points["accuracy"] for run in runs) else "bleu"
+        )
+        shown = [name for name in SERIES if name != left_out]
         for place, name in zip(axes, shown, strict=False):
             _draw_series(place, name, runs)
         _draw_legend(axes[-1], runs)
@@ -95,7 +97,7 @@ def _draw_legend(axes: "Axes", runs: Sequence[Curves]) -> None:
     handles, labels = [], []
     for number, (run, name) in enumerate(zip(runs, label_runs(runs), strict=True)):
         best = ""
-        for quality, title in zip(QUALITY, ("BLEU", "accuracy"), strict=True):
+        for quality, title in (("bleu", "BLEU"), ("accuracy", "accuracy")):
             if found := [value for _, value in run.points[quality] + run.averaged[quality]]:
                 best = f", best {title} {max(found):.2f}"
         label = textwrap.wrap(f"{name}: {run.step:,} steps{best}", LEGEND_WIDTH)
