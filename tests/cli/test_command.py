@@ -125,13 +125,30 @@ def test_help_imports_nothing_heavy() -> None:
         (
             ["lm", "x", "--generate", "1", "--search.mbr", "true"],
             2,
-            "--generate uses only search.sample",
+            "--search.mbr: has no effect on --generate: omit it; settings with an effect: search.sample",
         ),
-        (["lm", "x", "--score", "y", "--search.seed", "3"], 2, "--score uses no settings: omit it"),
+        (
+            ["lm", "x", "--score", "y", "--search.seed", "3"],
+            2,
+            "--search.seed: has no effect on --score: omit it",
+        ),
         (["lm", "x", "--score", "y", "--preset", "tiny"], 2, "--preset: is for a training"),
+        (
+            ["lm", "x", "--generate", "2", "--search.n-best", "5"],
+            2,
+            "--search.n-best: has no effect on",
+        ),
         (["lm", "x", "--device", "cpu"], 2, "--device: is for a trained model; a training has"),
-        (["lm", "x", "--search.seed", "3"], 2, "a training uses only text, model, training"),
-        (["parse", "/", "--search.n-best", "2"], 2, "headway parse uses only search.beam, "),
+        (
+            ["lm", "x", "--search.seed", "3"],
+            2,
+            "--search.seed: has no effect on a training of this kind",
+        ),
+        (
+            ["parse", "/", "--search.n-best", "2"],
+            2,
+            "--search.n-best: has no effect on headway parse: omit it; settings with",
+        ),
         (["lm", "x", "--generate", "1", "--prompt", "\udcff"], 2, "--prompt: is not UTF-8"),
         (["score", "", "b.de"], 2, "HYPOTHESIS: the name is empty"),
         (["help", "tran"], 2, "did you mean 'translate'"),
@@ -156,7 +173,7 @@ def test_help_imports_nothing_heavy() -> None:
         (
             ["train", "x", "--train", "a"],
             2,
-            "--train needs --valid too: files, or the number of pairs",
+            "--train needs --valid too: give the validation text, or the number of pairs",
         ),
         (
             ["prepare", "x", "--train", "a.en", "a.de", "--valid", "1,000"],

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,13 +14,14 @@ import pytest
 from headway.cli.main import dispatch, main
 from headway.errors import HeadwayError, UsageError
 from headway.inference.directory import read_config
-from headway.text.prepared import PreparedData
+from headway.text.prepared import PreparedData, read_text_settings
 from headway.training.storage.run_directory import RunDirectory
 from support.processes import fork
 from support.runs import SETTINGS, assert_equal_runs, metrics, words, write_corpus
 
 KINDS = {"lm": "txt", "classify": "tsv"}
 # Fewer positions than the longest pair that the preset allows: the texts are prepared with less.
+OTHERS = {name: value for name, value in SETTINGS.items() if not name.startswith("text.")}
 TEXT = {
     "text.vocab-size": 275,
     "text.max-tokens": 40,
@@ -49,6 +51,16 @@ def training(verb, path, files, **changes):
     return [verb, str(path), *texts, "--quiet", *words(settings)]
 
 
+def record_text(path, **settings):
+    """Let a run have other settings of its text than its data, as earlier versions recorded them."""
+    record = RunDirectory(path).record()
+    record.settings["text"] |= settings
+    RunDirectory(path).write_record(record)
+    values = json.loads((path / "config.json").read_text())
+    values["settings"]["text"] |= settings
+    (path / "config.json").write_text(json.dumps(values))
+
+
 @pytest.fixture(scope="module")
 def runs(files, tmp_path_factory):
     """A finished run of each kind, by the command, in one process."""
@@ -65,17 +77,19 @@ def test_the_same_command_resumes_a_killed_run_and_knows_a_finished_one(
 ):
     path = tmp_path / "run"
     arguments = [*training(verb, path, files), "--ranks", "1"]
+    arguments.remove("--quiet")
     process = fork(main, arguments)
     deadline = time.monotonic() + 120
-    while not RunDirectory(path).steps() and time.monotonic() < deadline:
+    while max(RunDirectory(path).steps(), default=0) < 3 and time.monotonic() < deadline:
         time.sleep(0.005)
     os.kill(process.pid, signal.SIGKILL)
     process.join(60)
     assert process.exitcode == -signal.SIGKILL
-    assert dispatch(arguments) == 0
-    assert_equal_runs(path, runs / verb)
     capfd.readouterr()
-    assert dispatch([word for word in arguments if word != "--quiet"]) == 0
+    assert dispatch(arguments) == 0
+    assert "resumed at step" in capfd.readouterr().err
+    assert_equal_runs(path, runs / verb)
+    assert dispatch(arguments) == 0
     assert "finished; raise --training.max-steps" in capfd.readouterr().err
 
 
@@ -99,21 +113,73 @@ def test_a_run_records_its_text_and_refuses_another(verb, runs, files):
     with pytest.raises(HeadwayError, match=r"text\.vocab_size is 275, not 274"):
         dispatch(changed)
     (kind,) = {*KINDS} - {verb}
-    with pytest.raises(UsageError, match=r"holds a .*, not a .*: headway train resumes it"):
+    with pytest.raises(
+        UsageError, match=rf"holds a (language model|classifier): use headway {verb}$"
+    ):
         dispatch([kind, str(path), "--training.max-steps", "30"])
     assert metrics(path) == before
 
 
 @pytest.mark.slow
 def test_the_ranks_of_a_launcher_prepare_a_text_once(runs, files, tmp_path):
-    path = tmp_path / "run"
+    path, script = tmp_path / "run", tmp_path / "script.py"
+    script.write_text(
+        "from headway.cli.main import main\n"
+        "from headway.training.starting import start_or_resume as module\n"
+        "prepare = module.PREPARE_KIND['language-model']\n"
+        "def prepare_and_say(*args):\n"
+        "    print('prepared')\n"
+        "    return prepare(*args)\n"
+        "module.PREPARE_KIND['language-model'] = prepare_and_say\n"
+        "main()\n"
+    )
     result = subprocess.run(
         [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "--standalone",
-         "-m", "headway", *training("lm", path, files)],
+         script, *training("lm", path, files)],
         env=os.environ | {"OMP_NUM_THREADS": "1"}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert result.returncode == 0, result.stderr
+    assert result.stdout.count("prepared") == 1
     assert_equal_runs(path, runs / "lm")
+
+
+def test_a_run_of_an_earlier_version_is_told_what_it_did_not_record(runs, files, tmp_path, capsys):
+    """It recorded no files, and the preset's settings of the text; the data has those that were used."""
+    path = tmp_path / "run"
+    shutil.copytree(runs / "lm", path)
+    record_text(path, vocab_size=8000, max_tokens=64)
+    record = RunDirectory(path).record()
+    record.files = {"train": {}, "valid": {}}
+    RunDirectory(path).write_record(record)
+    with pytest.raises(HeadwayError, match=r"does not record which files .*: omit --train and --"):
+        dispatch(training("lm", path, files))
+    settings = words(SETTINGS | TEXT)
+    assert dispatch(["lm", str(path), *settings]) == 0
+    assert read_config(path).config.text == read_config(runs / "lm").config.text
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (
+            ["--text.copies", "3"],
+            "--text.copies: has no effect on a training of this kind of model",
+        ),
+        (["--search.beam", "2"], "--search.beam: has no effect on a training of this kind"),
+        (["--train", "-"], "-: this text is read several times: give a file"),
+        (["--json"], "--json: is for a trained model"),
+    ],
+)
+def test_what_has_no_effect_on_a_training_of_another_kind_is_named(
+    files, tmp_path, capsys, more, said
+):
+    for verb in KINDS:
+        if verb == "classify" and "--search.beam" in more:
+            continue  # which has no such settings at all
+        with pytest.raises(SystemExit, match="2"):
+            dispatch([*training(verb, tmp_path / "run", files), *more])
+        assert said in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.slow
@@ -137,8 +203,7 @@ def test_a_run_on_prepared_data_has_the_settings_of_their_text(tmp_path, capsys)
     assert not dispatch(["prepare", str(data), *corpus, *text])
     file = tmp_path / "settings.toml"  # of the text, only for headway prepare
     file.write_text("[text]\nmax_tokens = 99\n")
-    others = {name: value for name, value in SETTINGS.items() if not name.startswith("text.")}
-    arguments = ["train", str(path), "--data", str(data), "--preset", "tiny", "--config", str(file), "--quiet", *words(others)]  # fmt: skip
+    arguments = ["train", str(path), "--data", str(data), "--preset", "tiny", "--config", str(file), "--quiet", *words(OTHERS)]  # fmt: skip
     assert dispatch(arguments) == 0
     assert read_config(path).config.text == PreparedData.open(data).text
     assert read_config(path).config.text.max_tokens == 33
@@ -146,8 +211,21 @@ def test_a_run_on_prepared_data_has_the_settings_of_their_text(tmp_path, capsys)
     assert dispatch(arguments) == 0
     assert dispatch(["train", str(path), "--config", str(file), "--quiet"]) == 0
     assert dispatch([*arguments[:2], *arguments[4:]]) == 0  # without --data
-    with pytest.raises(UsageError, match=r"--text.max-tokens: was fixed when .*data was prepared"):
+    equal = ["--text.max-tokens", "33", "--languages", "en", "de"]
+    assert dispatch(["train", str(path), *equal, "--quiet"]) == 0
+    with pytest.raises(HeadwayError, match=r"text.max_tokens is 33, not 34: only"):
         dispatch(["train", str(path), "--text.max-tokens", "34"])
+    with pytest.raises(UsageError, match=r"--text.max-tokens: was fixed when .*data was prepared"):
+        dispatch([*arguments, "--text.max-tokens", "33"])
+    with pytest.raises(HeadwayError, match="does not record which files its text is from"):
+        dispatch(["train", str(path), *corpus])
+    file.write_text("[text]\nmax_token = 99\n")
+    for again in (["train", str(path), "--config", str(file)], arguments):
+        with pytest.raises(SystemExit, match="2"):
+            dispatch(again)
+        assert "text.max_token is not a setting" in capsys.readouterr().err
+    arguments.remove("--config")
+    arguments.remove(str(file))
     # The preset has pairs of up to 256 tokens, the data of up to 33.
     learned = ["--model.positions", "learned", "--model.max-positions"]
     arguments[1] = str(tmp_path / "other")
@@ -157,14 +235,29 @@ def test_a_run_on_prepared_data_has_the_settings_of_their_text(tmp_path, capsys)
     assert dispatch([*arguments, *learned, "64"]) == 0
 
 
+@pytest.mark.slow
+def test_a_model_goes_on_with_its_vocabulary_whatever_settings_its_data_records(tmp_path):
+    corpus, data = write_corpus(tmp_path / "corpus"), tmp_path / "data"
+    assert not dispatch(["prepare", str(data), *corpus, "--text.vocab-size", "331"])
+    first = ["--data", str(data), "--preset", "tiny", "--quiet", *words(OTHERS)]
+    assert dispatch(["train", str(tmp_path / "first"), *first]) == 0
+    record_text(tmp_path / "first", vocab_size=8000)
+    init = ["--init", str(tmp_path / "first"), "--data", str(data), "--training.max-steps", "3"]
+    assert dispatch(["train", str(tmp_path / "second"), *init, "--quiet"]) == 0
+    assert read_config(tmp_path / "second").config.text.vocab_size == 331
+
+
 def test_prepared_data_of_a_text_section_that_is_damaged_are_refused(tmp_path):
     data = tmp_path / "data"
     dispatch(["prepare", str(data), *write_corpus(tmp_path / "corpus"), "--text.vocab-size", "331"])
     facts = json.loads((data / "data.json").read_text())
     for text in ({"max_tokens": "many"}, {"max_tokens": -1}, 7, {"no_such": 1}):
         (data / "data.json").write_text(json.dumps(facts | {"text": text}))
-        with pytest.raises(HeadwayError, match=r"data\.json: not written by this version"):
-            PreparedData.open(data)
+        for use in (PreparedData.open, read_text_settings):
+            with pytest.raises(
+                HeadwayError, match=r"data\.json: not written by .*: prepare the data"
+            ):
+                use(data)
     facts.pop("text")
     (data / "data.json").write_text(json.dumps(facts))
     assert PreparedData.open(data).text is None

@@ -54,8 +54,8 @@ def check_used(overrides: Mapping[str, str], used: Sequence[str], command: str) 
     for name in overrides:
         key = name.replace("-", "_")
         if not {key, key.partition(".")[0]} & set(used):
-            known = f"only {', '.join(used)}" if used else "no settings"
-            usage_error(f"--{name}: {command} uses {known}: omit it")
+            others = f"; settings with an effect: {', '.join(used)}" if used else ""
+            usage_error(f"--{name}: has no effect on {command}: omit it{others}")
 
 
 def override_search(translator: "Translator", overrides: Mapping[str, str]) -> "SearchConfig":

@@ -168,14 +168,24 @@ def train_kind(args: argparse.Namespace, kind: "Kind") -> int:
     """Start or resume a run of another kind of model than a translator.
 
     Args:
-        args: With run, train, valid, preset, config, overrides, device, ranks and quiet.
+        args: With the options of ``headway lm`` or ``headway classify``.
         kind: The kind.
     """
+    from headway.cli.settings import check_used
+    from headway.text.examples import USED
+    from headway.text.lines import STANDARD_INPUT
     from headway.training.starting.run_request import RunRequest
     from headway.training.storage.run_directory import RunDirectory
 
     if args.device != "auto":
         usage_error("--device: is for a trained model; a training has --training.device")
+    for option in ("json", "attention"):
+        if getattr(args, option, False):
+            usage_error(f"--{option}: is for a trained model, and this is a training: omit it")
+    if STANDARD_INPUT in (*(args.train or ()), *(args.valid or ())):
+        usage_error("-: this text is read several times: give a file")
+    used = [f"text.{name}" for name in USED]
+    check_used(args.overrides, [*used, "model", "training"], "a training of this kind of model")
     directory = RunDirectory(args.run)
     request = RunRequest(
         kind=kind,

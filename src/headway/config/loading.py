@@ -37,7 +37,7 @@ def load(
         files: TOML files; their tables are ``sections``.
         overrides: ``{"model.d-model": "256"}``; dashes and underscores are the same.
         shape: Settings whose sections text and model replace those of the preset.
-        text: The settings of text that is prepared already, which nothing changes.
+        text: The settings of text that is prepared already: no preset and no file changes them.
         sections: The tables that the files may have.
         variables: Settings from the environment: ``{"server.char_limit": (variable, text)}``.
 
@@ -56,7 +56,10 @@ def load(
     origins: list[Origin] = []
     for path in files:
         try:
-            origins.append((_check_tables(read_toml(path), str(path), sections), str(path)))
+            changes = _check_tables(read_toml(path), str(path), sections)
+            if text is not None:
+                changes.pop("text", None)
+            origins.append((changes, str(path)))
         except HeadwayError as error:
             problems += str(error).splitlines()
     texts = [(variable, key, text) for key, (variable, text) in (variables or {}).items()]
@@ -66,9 +69,6 @@ def load(
         except HeadwayError as error:
             problems += str(error).splitlines()
     raise_all(problems)
-    if text is not None:
-        for changes, _ in origins:
-            changes.pop("text", None)
     return _rebuild(config, origins)
 
 
@@ -104,9 +104,22 @@ def merge_tables(
     values: Mapping[str, object],
     where: str,
     sections: Sequence[str] = RUN_SECTIONS,
+    *,
+    fixed: Sequence[str] = (),
 ) -> Config:
-    """Return ``config`` with the nested ``values`` set; ``where`` is their origin, for messages."""
-    return _rebuild(config, [(_check_tables(values, where, sections), where)])
+    """Return settings with nested values set.
+
+    Args:
+        config: The settings.
+        values: Section -> name -> value.
+        where: Their origin, for messages.
+        sections: Those that the values may have.
+        fixed: Those of them whose values are checked and not set.
+    """
+    changes = _check_tables(values, where, sections)
+    for section in fixed:
+        changes.pop(section, None)
+    return _rebuild(config, [(changes, where)])
 
 
 def _check_tables(values: Mapping[str, object], where: str, sections: Sequence[str]) -> Changes:

@@ -22,6 +22,15 @@ from headway.text.prepared import PreparedData, check_new, id_type, write_prepar
 from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import EOS
 
+# The settings of text that have an effect; the others are about pairs.
+USED = (
+    "vocab_size",
+    "subwords",
+    "character_coverage",
+    "sample_lines",
+    "split_digits",
+    "max_tokens",
+)
 CHUNK = 10_000  # texts tokenized at a time
 
 Text = TypeVar("Text")

@@ -8,6 +8,7 @@ text also have ``report.txt`` and ``report.json``, the report of the cleaning.
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, cast, get_args
@@ -96,15 +97,8 @@ class PreparedData:
             NewerFileError: If a newer Headway prepared the data.
             HeadwayError: If a file is missing, damaged or changed; it names the file.
         """
-        try:
+        with _name_way_out(directory, way_out):
             return cls._read(Path(directory))
-        except NewerFileError:
-            raise
-        except HeadwayError as error:
-            raise HeadwayError(f"{error}: {way_out}") from None
-        except OSError as error:
-            name = error.filename or directory
-            raise HeadwayError(f"{name}: {error.strerror or error}: {way_out}") from None
 
     @classmethod
     def _read(cls, directory: Path) -> "PreparedData":
@@ -161,7 +155,22 @@ def read_text_settings(directory: str | Path) -> TextConfig | None:
     Raises:
         HeadwayError: If the directory has no ``data.json`` that this Headway can read.
     """
-    return _read_facts(Path(directory)).text
+    with _name_way_out(directory, "prepare the data again"):
+        return _read_facts(Path(directory)).text
+
+
+@contextmanager
+def _name_way_out(directory: str | Path, way_out: str) -> Iterator[None]:
+    """Let the error about a prepared directory end with what the user can do."""
+    try:
+        yield
+    except NewerFileError:
+        raise
+    except HeadwayError as error:
+        raise HeadwayError(f"{error}: {way_out}") from None
+    except OSError as error:
+        name = error.filename or directory
+        raise HeadwayError(f"{name}: {error.strerror or error}: {way_out}") from None
 
 
 def _read_facts(directory: Path) -> _Facts:

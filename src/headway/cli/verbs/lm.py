@@ -13,7 +13,7 @@ headway lm runs/lm --score test.txt
 headway lm runs/lm --generate 3 --prompt "The dog" --search.temperature 0.8"""
 SETTINGS = ("text", "model", "training", "search")
 SEARCH = (
-    "search.sample", "search.n_best", "search.temperature", "search.top_k", "search.top_p",
+    "search.sample", "search.temperature", "search.top_k", "search.top_p",
     "search.epsilon", "search.seed", "search.beam", "search.alpha", "search.max_extra",
 )  # fmt: skip
 
@@ -49,7 +49,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Train, score or generate."""
     from headway.cli.arguments import usage_error
-    from headway.cli.settings import check_used
     from headway.cli.training import train_kind
 
     if args.prompt and args.generate is None:
@@ -57,7 +56,6 @@ def run(args: argparse.Namespace) -> int:
     if args.score or args.generate is not None:
         use(args)
         return 0
-    check_used(args.overrides, ("text", "model", "training"), "a training")
     return train_kind(args, "language-model")
 
 

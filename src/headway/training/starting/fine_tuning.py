@@ -127,8 +127,13 @@ def check_groups(text: str, model: Model, *, has_symbols: bool) -> None:
         )
 
 
-def check_shape(wanted: Config, model: Model) -> None:
+def check_shape(wanted: Config, model: Model, *, is_prepared: bool = False) -> None:
     """Check that settings allow a model's weights and vocabulary.
+
+    Args:
+        wanted: The settings of the run.
+        model: The model that it starts from.
+        is_prepared: Whether the text is prepared already, so that `check_vocabulary` compares the vocabularies themselves.
 
     Raises:
         HeadwayError: If they do not, with the settings that differ.
@@ -144,7 +149,8 @@ def check_shape(wanted: Config, model: Model) -> None:
     free, conflicts = FREE | {f"model.{name}" for name in fewer}, []
     for change in list_changes(model.config, wanted):
         setting = change.split()[0]
-        if setting in LEARNED or (setting.startswith("model.") and setting not in free):
+        is_learned = setting in LEARNED and not is_prepared
+        if is_learned or (setting.startswith("model.") and setting not in free):
             conflicts.append(change)
     if conflicts:
         raise HeadwayError(f"fixed by --init {model.path}: {'; '.join(conflicts)}")

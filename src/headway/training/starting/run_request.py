@@ -17,6 +17,8 @@ from headway.training.starting.given_vocabulary import GivenVocabulary
 from headway.training.starting.resume_check import read_settings
 from headway.training.storage.run_directory import RunDirectory
 
+VERBS = {"translator": "train", "language-model": "lm", "classifier": "classify"}
+
 
 class SettingsError(UsageError):
     """A preset, a settings file or a setting that the user gave is wrong."""
@@ -28,7 +30,8 @@ class RunRequest:
 
     Attributes:
         kind: The kind of model. Text of a language model are lines, and that of a classifier labeled texts:
-            see `headway.text.examples`. None: a translator, or the kind of the run that is resumed.
+            see `headway.text.examples`. None: a translator, or the kind of ``data`` or of
+            the run that is resumed.
         train: Training text: two files, or one that holds both sides; see `headway.text.readers`. For a
             model of several pairs of languages, the text of each: ``{"en-de": files}``.
         valid: Validation text, likewise; or the number of pairs to hold out of the training text.
@@ -74,14 +77,13 @@ def check_request(directory: RunDirectory, request: RunRequest) -> None:
     if directory.started and request.kind:
         kind = read_settings(directory.path, directory.record())[0].model.kind
         if kind != request.kind:
-            raise UsageError(
-                f"{directory.path}: holds a {kind}, not a {request.kind}: headway train resumes it"
-            )
+            name = kind.replace("-", " ")
+            raise UsageError(f"{directory.path}: holds a {name}: use headway {VERBS[kind]}")
     if not directory.started and not request.data and not (request.train and request.valid):
         if bool(request.train) != bool(request.valid):
-            held_out = "" if request.kind else ", or the number of pairs to hold out (--valid 500)"
+            or_number = "" if request.kind else ", or the number of pairs to hold out (--valid 500)"
             raise UsageError(
-                f"--train needs --valid too: files{held_out}"
+                f"--train needs --valid too: give the validation text{or_number}"
                 if request.train
                 else "--valid needs --train too: give the training text"
             )
@@ -97,8 +99,8 @@ def check_request(directory: RunDirectory, request: RunRequest) -> None:
     fixed = [name for name in request.overrides if name.startswith("text.")]
     fixed += ["languages"] if request.languages else []
     fixed += request.form.to_words()
-    if fixed and (data := find_prepared_text(directory, request)):
-        raise UsageError(f"--{fixed[0]}: was fixed when {data} was prepared: omit it")
+    if request.data and fixed:
+        raise UsageError(f"--{fixed[0]}: was fixed when {request.data} was prepared: omit it")
     settings = requested_settings(directory, request)
     if settings is None:
         return
@@ -112,19 +114,12 @@ def requested_settings(directory: RunDirectory, request: RunRequest) -> Config |
     """Return the settings of a request; None if they depend on a model that is not downloaded yet."""
     if directory.started:
         stored = read_settings(directory.path, directory.record())[0]
-        return changed_settings(request, stored, find_prepared_text(directory, request))
+        return changed_settings(request, stored, keeps_text=bool(request.data))
     if not request.init:
         return new_settings(request)
     if Path(request.init).is_dir():
         return new_settings(request, read_config(Path(request.init)).config)
     return None
-
-
-def find_prepared_text(directory: RunDirectory, request: RunRequest) -> str | Path | None:
-    """Return the directory of text that was prepared before its run; None: the run prepares its text."""
-    if request.data or not directory.started:
-        return request.data
-    return directory.record().data.directory
 
 
 def new_settings(
@@ -170,23 +165,24 @@ def new_settings(
         raise SettingsError(str(error)) from None
 
 
-def changed_settings(
-    request: RunRequest, stored: Config, prepared: str | Path | None = None
-) -> Config:
+def changed_settings(request: RunRequest, stored: Config, *, keeps_text: bool) -> Config:
     """Return a run's settings with the request's changes; a preset replaces every stored setting.
 
     With ``--init`` it replaces those that it replaced when the run started: not the text and model sections.
-    Settings of text that was prepared before the run stay (``prepared``: see `find_prepared_text`).
+
+    Args:
+        request: The request.
+        stored: The settings of the run.
+        keeps_text: Whether its text was prepared before it: no preset and no file changes the settings of the text.
     """
-    text = stored.text if prepared else None
+    text = stored.text if keeps_text else None
     if request.preset:
         return new_settings(request, stored if request.init else None, text=text)
     try:
         if request.config_file:
             values = config.read_toml(request.config_file)
-            if prepared:
-                values.pop("text", None)
-            stored = config.merge_tables(stored, values, where=str(request.config_file))
+            fixed = ("text",) if keeps_text else ()
+            stored = config.merge_tables(stored, values, str(request.config_file), fixed=fixed)
         return config.merge_overrides(stored, request.overrides)
     except HeadwayError as error:
         raise SettingsError(str(error)) from None

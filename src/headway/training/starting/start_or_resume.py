@@ -100,7 +100,7 @@ def open_run(directory: RunDirectory, request: RunRequest) -> OpenedRun:
     model = load_model(request.init) if request.init else None
     settings = new_settings(request, model.config if model else None)
     if model:
-        check_shape(settings, model)
+        check_shape(settings, model, is_prepared=bool(request.data))
     notices = prepare_text(directory, request) if parallel.rank() == 0 else []
     parallel.wait_for_first()
     data = PreparedData.open(request.data or directory.data)
