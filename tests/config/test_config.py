@@ -294,12 +294,14 @@ def test_only_what_a_file_and_options_give_together_must_fit(
 ) -> None:
     file = tmp_path / "own.toml"
     file.write_text(text)
-    found = load("tiny", [file], options).to_dict()
+    settings = load("tiny", [file], options)
+    settings.check_positions()
+    found = settings.to_dict()
     for key, value in options.items():
         section, name = key.replace("-", "_").split(".")
         assert found[section][name] == float(value)
     with pytest.raises(HeadwayError):
-        load("tiny", [file])
+        load("tiny", [file]).check_positions()
 
 
 def test_a_mistake_is_told_of_the_file_or_option_that_has_it(tmp_path: Path) -> None:

@@ -78,6 +78,16 @@ def data(files, tmp_path_factory):
     }
 
 
+@pytest.mark.parametrize(("prepare", "end"), [(prepare_lines, "txt"), (prepare_examples, "tsv")])
+def test_a_text_of_one_side_has_one_vocabulary(files, tmp_path, prepare, end):
+    paths = [[files / f"{part}.{end}"] for part in ("train", "valid")]
+    both = [
+        prepare(*paths, tmp_path / str(joint), TextConfig(vocab_size=320, joint_vocab=joint))
+        for joint in (True, False)
+    ]
+    assert both[0].fingerprint == both[1].fingerprint
+
+
 def test_a_line_has_a_text_or_two():
     assert split_parts("a b") == split_parts("a b\t") == split_parts("a b\t ") == ("a b",)
     assert split_parts("a\tb c") == ("a", "b c")

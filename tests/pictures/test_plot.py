@@ -81,7 +81,7 @@ def test_a_model_that_is_no_translator_has_no_bleu(tmp_path: Path) -> None:
         + line(event="validation", step=1, perplexity=7.0, bleu=0.0)
     )
     assert Curves(path).points["bleu"] == [(1, 0)]  # a translator that has learned nothing yet
-    (path / "run.json").write_text('{"settings": {"model": {"kind": "language-model"}}}')
+    (path / "config.json").write_text('{"settings": {"model": {"kind": "language-model"}}}')
     run = Curves(path)
     assert run.points["perplexity"] == [(1, 7)]
     assert run.points["bleu"] == run.points["accuracy"] == []
@@ -133,7 +133,7 @@ def test_the_figure_of_classifiers_has_their_accuracy_and_breaks_a_long_name(
     path = write_run(tmp_path / " ".join(["word"] * 30), 9)
     text = (path / "metrics.jsonl").read_text().replace('"bleu"', '"bleu": 0.0, "accuracy"')
     text += line(event="validation", step=9, averaged=1, perplexity=1.0, bleu=0.0, accuracy=0.0)
-    (path / "run.json").write_text('{"settings": {"model": {"kind": "classifier"}}}')
+    (path / "config.json").write_text('{"settings": {"model": {"kind": "classifier"}}}')
     (path / "metrics.jsonl").write_text(text)
     run = Curves(path)
     assert run.points["accuracy"] == [(4, 4), (8, 8), (9, 0)]

@@ -1,7 +1,6 @@
 """Starting a run: rejected requests, the files of a failed start, and the rehearsal."""
 
 import importlib
-import json
 import re
 import shutil
 from importlib import util
@@ -185,10 +184,6 @@ def test_a_prepared_pair_longer_than_the_learned_positions_is_named(tmp_path):
             lines.write(" ".join([word] * 260) + "\n")
     text = ["--text.vocab-size", "331", "--text.max-tokens", "300"]
     assert dispatch(["prepare", str(data), *corpus, *text]) == 0
-    # Without the record of its settings the data itself is asked.
-    facts = json.loads((data / "data.json").read_text())
-    del facts["text"]
-    (data / "data.json").write_text(json.dumps(facts))
     others = {name: value for name, value in SETTINGS.items() if not name.startswith("text.")}
     learned = {"model.positions": "learned", "model.max-positions": 256}
     learned |= {"training.batch-tokens": 300, "training.micro-batch-tokens": 300}

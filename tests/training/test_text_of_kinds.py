@@ -151,11 +151,15 @@ def test_a_run_of_an_earlier_version_is_told_what_it_did_not_record(runs, files,
     record = RunDirectory(path).record()
     record.files = {"train": {}, "valid": {}}
     RunDirectory(path).write_record(record)
-    with pytest.raises(HeadwayError, match=r"does not record which files .*: omit --train and --"):
+    with pytest.raises(
+        HeadwayError, match=r"does not record its files of text.*: omit --train and --v"
+    ):
         dispatch(training("lm", path, files))
     settings = words(SETTINGS | TEXT)
     assert dispatch(["lm", str(path), *settings]) == 0
-    assert read_config(path).config.text == read_config(runs / "lm").config.text
+    assert read_config(path).config.text.vocab_size == 8000  # a record stays as it is
+    with pytest.raises(HeadwayError, match=r"text\.vocab_size is 275, not 8000"):
+        dispatch(["lm", str(path), "--text.vocab-size", "8000"])
 
 
 @pytest.mark.parametrize(
@@ -192,7 +196,7 @@ def test_a_finished_classifier_trains_on_if_it_is_given_a_setting_of_training(
     assert RunDirectory(path).steps()[-1] == 9
     with pytest.raises(SystemExit, match="2"):
         dispatch(["classify", str(path), "--score", "x.tsv", "--training.max-steps", "12"])
-    assert "--score without options of a training" in capsys.readouterr().err
+    assert "--score uses a finished run: omit the options of a training" in capsys.readouterr().err
 
 
 @pytest.mark.slow
@@ -217,8 +221,9 @@ def test_a_run_on_prepared_data_has_the_settings_of_their_text(tmp_path, capsys)
         dispatch(["train", str(path), "--text.max-tokens", "34"])
     with pytest.raises(UsageError, match=r"--text.max-tokens: was fixed when .*data was prepared"):
         dispatch([*arguments, "--text.max-tokens", "33"])
-    with pytest.raises(HeadwayError, match="does not record which files its text is from"):
-        dispatch(["train", str(path), *corpus])
+    for texts in (corpus, corpus[3:]):
+        with pytest.raises(HeadwayError, match="does not record its files of text"):
+            dispatch(["train", str(path), *texts])
     file.write_text("[text]\nmax_token = 99\n")
     for again in (["train", str(path), "--config", str(file)], arguments):
         with pytest.raises(SystemExit, match="2"):
@@ -229,10 +234,19 @@ def test_a_run_on_prepared_data_has_the_settings_of_their_text(tmp_path, capsys)
     # The preset has pairs of up to 256 tokens, the data of up to 33.
     learned = ["--model.positions", "learned", "--model.max-positions"]
     arguments[1] = str(tmp_path / "other")
-    with pytest.raises(SystemExit, match="2"):
-        dispatch([*arguments, *learned, "32"])
-    assert "text.max_tokens = 33 is more than model.max_positions = 32" in capsys.readouterr().err
-    assert dispatch([*arguments, *learned, "64"]) == 0
+    # The longest text has fewer tokens than either.
+    learned = [*learned, "32"]
+    assert dispatch([*arguments, *learned]) == 0
+    assert dispatch([*arguments[:2], *arguments[4:], *learned]) == 0
+    for verb in (
+        ["train", str(tmp_path / "third"), *corpus],
+        ["config"],
+    ):  # where text is still to be prepared
+        with pytest.raises(SystemExit, match="2"):
+            dispatch([*verb, "--preset", "tiny", *learned])
+        said = capsys.readouterr().err
+        assert "text.max_tokens = 256 is more than model.max_positions = 32 learned" in said
+    assert not (tmp_path / "third").exists()
 
 
 @pytest.mark.slow

@@ -32,13 +32,15 @@ def settings_from(
 
     try:
         files = [args.config] if args.config else []
-        return config.load(
+        settings = config.load(
             args.preset or preset,
             files,
             args.overrides,
             shape=shape,
             sections=sections or RUN_SECTIONS,
         )
+        settings.check_positions()
+        return settings
     except HeadwayError as error:
         usage_error(str(error))
 

@@ -28,16 +28,22 @@ class Config:
     server: ServerConfig = field(default_factory=ServerConfig)
 
     def __post_init__(self) -> None:
+        if self.search.shortlist and not self.model.num_decoder_layers:
+            raise HeadwayError(
+                "search.shortlist: a decoder without layers has no attention to learn a shortlist from: omit it"
+            )
+
+    def check_positions(self) -> None:
+        """Check that text can be prepared for this model; of prepared text the lengths themselves are checked.
+
+        Raises:
+            HeadwayError: If a pair may have more tokens than the model has learned positions.
+        """
         learned = self.model.positions == "learned"
         if learned and self.text.max_tokens > self.model.max_positions:
             raise HeadwayError(
                 f"text.max_tokens = {self.text.max_tokens} is more than model.max_positions ="
                 f" {self.model.max_positions} learned positions"
-            )
-
-        if self.search.shortlist and not self.model.num_decoder_layers:
-            raise HeadwayError(
-                "search.shortlist: a decoder without layers has no attention to learn a shortlist from: omit it"
             )
 
     def to_dict(self) -> dict[str, dict[str, Setting]]:

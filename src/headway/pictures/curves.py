@@ -93,9 +93,9 @@ class Curves:
 
 
 def _read_kind(path: Path) -> Kind:
-    """Return the kind of model of a run; without a whole record, a translator."""
+    """Return the kind of model of a run; without whole settings, a translator."""
     try:
-        kind: Kind = json.loads((path / "run.json").read_bytes())["settings"]["model"]["kind"]
+        kind: Kind = json.loads((path / "config.json").read_bytes())["settings"]["model"]["kind"]
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return "translator"
     return kind if kind in get_args(Kind) else "translator"

@@ -6,7 +6,7 @@ kinds of models. The target side of a plain line is the line, and that of a labe
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import TypeVar
@@ -65,6 +65,7 @@ def prepare_lines(
         out: The directory, which must not exist yet.
         config: ``vocab_size``, how the vocabulary is learned, and ``max_tokens``.
     """
+    config = replace(config, joint_vocab=True)  # there is one side
     sample = _sample(lambda: _lines(train), config)
     tokenizer = Tokenizer.learn(((line, "") for line in sample), config)
 
@@ -95,6 +96,7 @@ def prepare_examples(
     if len(labels) < 2:
         found = f"all texts have the label {labels[0]!r}" if labels else "no texts"
         raise HeadwayError(f"{train[0]}: {found}: a classifier needs two labels or more")
+    config = replace(config, joint_vocab=True)  # there is one side
     sample = _sample(lambda: read_examples(train), config)
     words = Tokenizer.learn(((part, "") for example in sample for part in example.parts), config)
     tokenizer = LabelTokenizer(words.models[0], labels)

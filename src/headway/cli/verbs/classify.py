@@ -57,10 +57,10 @@ def run(args: argparse.Namespace) -> int:
     unfinished = directory.started and not directory.record().finished
     of_training = (args.train, args.valid, args.preset, args.config, args.ranks, args.overrides)
     if any(of_training) or unfinished:
+        if args.score and unfinished:
+            usage_error("--score needs a finished run: train first")
         if args.score:
-            usage_error(
-                "--score needs a finished run: train first, then give --score without options of a training"
-            )
+            usage_error("--score uses a finished run: omit the options of a training")
         return train_kind(args, "classifier")
     if args.attention and not args.json:
         usage_error("--attention needs --json")

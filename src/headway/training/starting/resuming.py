@@ -35,7 +35,7 @@ from headway.training.starting.resume_check import (
     read_settings,
 )
 from headway.training.starting.run_builder import resume, with_vocabulary, write_settings
-from headway.training.starting.run_request import RunRequest, changed_settings
+from headway.training.starting.run_request import RunRequest, changed_settings, has_prepared_text
 from headway.training.steps.schedule import warn_if_rate_rises
 from headway.training.storage.record import RunRecord
 from headway.training.storage.run_directory import RunDirectory
@@ -56,11 +56,18 @@ def resume_run(directory: RunDirectory, request: RunRequest) -> OpenedRun:
     place = request.data or record.data.directory or directory.data
     way_out = "restore the data that the run was started with, or start another RUN"
     data = PreparedData.open(place, way_out)
-    stored = _with_text_of(data, stored)
-    is_prepared = bool(request.data or record.data.directory)
-    changed = changed_settings(request, stored, keeps_text=is_prepared)
+    is_prepared = has_prepared_text(directory, request)
+    # Earlier versions did not record the settings of such text, but its data has them. The record stays as it is.
+    known = replace(stored, text=data.text) if is_prepared and data.text else stored
+    changed = changed_settings(request, known, keeps_text=is_prepared)
     settings = _with_what_data_decided(changed, stored)
-    changes = list_changes(stored, settings)
+    changes = list_changes(known, settings)
+    settings = replace(settings, text=stored.text)
+    if (request.train or list_files(request.valid)) and not record.files.get("train"):
+        raise HeadwayError(
+            f"{directory.path}: the run does not record its files of text, so that others cannot be told from them:"
+            " omit --train and --valid"
+        )
     other_text = _list_other_text(data, record, request)
     other_text += [change for change in changes if change.startswith("text.")]
     differences = [
@@ -126,8 +133,6 @@ def _list_other_text(data: PreparedData, record: RunRecord, request: RunRequest)
     differences += list_other_form(data.form, request.form)
     if differences:  # which may be why other files are given, or in another order
         return differences
-    if request.train and not record.files.get("train"):
-        return ["it does not record which files its text is from: omit --train and --valid"]
     groups = len(request.train) if isinstance(request.train, Mapping) else 1
     return [
         *list_other_files(record.files.get("train", {}), list_files(request.train)),
@@ -169,14 +174,6 @@ def _list_other_roundings(record: RunRecord, stored: Config, settings: Config) -
     if settings.training.shard != stored.training.shard:
         differences.append(f"training.shard is now {spell(settings.training.shard)}")
     return [f"{found}: the last bits of results may differ" for found in differences]
-
-
-def _with_text_of(data: PreparedData, stored: Config) -> Config:
-    """Return a run's settings with those that its text was prepared with, which earlier versions did not always record."""
-    try:
-        return stored if data.text is None else replace(stored, text=data.text)
-    except HeadwayError:  # longer texts were allowed than the model has learned positions for
-        return stored
 
 
 def _with_what_data_decided(settings: Config, stored: Config) -> Config:

@@ -104,6 +104,11 @@ def check_request(directory: RunDirectory, request: RunRequest) -> None:
     settings = requested_settings(directory, request)
     if settings is None:
         return
+    if not (request.data or directory.started):
+        try:
+            settings.check_positions()
+        except HeadwayError as error:
+            raise SettingsError(str(error)) from None
     try:
         check_file_bounds(settings, "this run")
     except HeadwayError as error:
@@ -114,12 +119,17 @@ def requested_settings(directory: RunDirectory, request: RunRequest) -> Config |
     """Return the settings of a request; None if they depend on a model that is not downloaded yet."""
     if directory.started:
         stored = read_settings(directory.path, directory.record())[0]
-        return changed_settings(request, stored, keeps_text=bool(request.data))
+        return changed_settings(request, stored, keeps_text=has_prepared_text(directory, request))
     if not request.init:
         return new_settings(request)
     if Path(request.init).is_dir():
         return new_settings(request, read_config(Path(request.init)).config)
     return None
+
+
+def has_prepared_text(directory: RunDirectory, request: RunRequest) -> bool:
+    """Return whether the text of a run was prepared before it: it then records no files of text."""
+    return bool(request.data) or (directory.started and not directory.record().files.get("train"))
 
 
 def new_settings(
