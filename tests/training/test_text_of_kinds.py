@@ -1,4 +1,4 @@
-"""The text of language models and classifiers is prepared, recorded and compared as that of translators is."""
+"""Runs know their text: which files it is from, and by which settings it was prepared; also those of other kinds of model."""
 
 import json
 import os

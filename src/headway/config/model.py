@@ -18,6 +18,9 @@ SIZE = at_most(LARGEST)
 MAX_WIDTH, MAX_LAYERS, MAX_HEADS = 16_384, 1_000, 1_024
 
 Kind = Literal["translator", "language-model", "classifier"]
+VERBS: dict[Kind, str] = {
+    "translator": "headway train", "language-model": "headway lm", "classifier": "headway classify",
+}  # fmt: skip
 Activation = Literal["relu", "gelu", "swish"]
 Mixer = Literal["attention", "lstm", "gru", "convolution", "dilated", "separable"]
 
@@ -120,6 +123,16 @@ class ModelConfig:
                 " or tying = 'target'"
             )
         raise_all(problems)
+
+    @property
+    def kind_name(self) -> str:
+        """The kind in plain words, such as "language model"."""
+        return self.kind.replace("-", " ")
+
+    @property
+    def verb(self) -> str:
+        """The command that makes models of this kind."""
+        return VERBS[self.kind]
 
     @property
     def head_widths(self) -> tuple[int, int]:

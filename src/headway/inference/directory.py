@@ -140,10 +140,9 @@ def load_model(path: str | Path) -> Model:
     """
     model = load_any_model(path)
     if not isinstance(model.network, Transformer):
-        verb = {"classifier": "headway classify", "language-model": "headway lm"}
-        kind = model.config.model.kind
+        shape = model.config.model
         raise HeadwayError(
-            f"{model.path}: a {kind.replace('-', ' ')}, not a translation model: use {verb[kind]}"
+            f"{model.path}: a {shape.kind_name}, not a translation model: use {shape.verb}"
         )
     return model
 

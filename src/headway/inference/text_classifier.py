@@ -62,7 +62,7 @@ class TextClassifier:
         model = load_any_model(path)
         network, tokenizer = model.network, model.tokenizer
         if not isinstance(network, Classifier) or not isinstance(tokenizer, LabelTokenizer):
-            raise HeadwayError(f"{path}: is a {network.config.kind}, not a classifier")
+            raise HeadwayError(f"{path}: is a {network.config.kind_name}, not a classifier")
         return cls(network.to(resolve_device(device)), tokenizer)
 
     @torch.inference_mode()

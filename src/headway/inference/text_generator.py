@@ -61,7 +61,7 @@ class TextGenerator:
         model = load_any_model(path)
         network, tokenizer = model.network, model.tokenizer
         if not isinstance(network, LanguageModel):
-            raise HeadwayError(f"{path}: is a {network.config.kind}, not a language model")
+            raise HeadwayError(f"{path}: is a {network.config.kind_name}, not a language model")
         return cls(network.to(resolve_device(device)), tokenizer)
 
     @torch.inference_mode()

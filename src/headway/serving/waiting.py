@@ -66,7 +66,9 @@ class Waiting:
         return self._before[size]
 
     def take_batch(self, idle_workers: int) -> list[Job]:
-        """Choose the jobs of the next batch, which then no longer wait: the first of the group whose turn it is and, if that is a segment, others of similar length.
+        """Take the jobs of the next batch.
+
+        The first is that of the group whose turn it is. If it is a segment, others of similar length join it.
 
         Args:
             idle_workers: They share what there is.

@@ -63,7 +63,7 @@ def resume_run(directory: RunDirectory, request: RunRequest) -> OpenedRun:
     settings = _with_what_data_decided(changed, stored)
     changes = list_changes(known, settings)
     settings = replace(settings, text=stored.text)
-    if (request.train or list_files(request.valid)) and not record.files.get("train"):
+    if (request.train or list_files(request.valid)) and not record.names_its_text:
         raise HeadwayError(
             f"{directory.path}: the run does not record its files of text, so that others cannot be told from them:"
             " omit --train and --valid"

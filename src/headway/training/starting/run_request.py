@@ -17,8 +17,6 @@ from headway.training.starting.given_vocabulary import GivenVocabulary
 from headway.training.starting.resume_check import read_settings
 from headway.training.storage.run_directory import RunDirectory
 
-VERBS = {"translator": "train", "language-model": "lm", "classifier": "classify"}
-
 
 class SettingsError(UsageError):
     """A preset, a settings file or a setting that the user gave is wrong."""
@@ -75,10 +73,9 @@ def check_request(directory: RunDirectory, request: RunRequest) -> None:
     """
     directory.check_record_exists()
     if directory.started and request.kind:
-        kind = read_settings(directory.path, directory.record())[0].model.kind
-        if kind != request.kind:
-            name = kind.replace("-", " ")
-            raise UsageError(f"{directory.path}: holds a {name}: use headway {VERBS[kind]}")
+        model = read_settings(directory.path, directory.record())[0].model
+        if model.kind != request.kind:
+            raise UsageError(f"{directory.path}: holds a {model.kind_name}: use {model.verb}")
     if not directory.started and not request.data and not (request.train and request.valid):
         if bool(request.train) != bool(request.valid):
             or_number = "" if request.kind else ", or the number of pairs to hold out (--valid 500)"
@@ -128,8 +125,8 @@ def requested_settings(directory: RunDirectory, request: RunRequest) -> Config |
 
 
 def has_prepared_text(directory: RunDirectory, request: RunRequest) -> bool:
-    """Return whether the text of a run was prepared before it: it then records no files of text."""
-    return bool(request.data) or (directory.started and not directory.record().files.get("train"))
+    """Return whether the text of a run was prepared before it."""
+    return bool(request.data) or (directory.started and not directory.record().names_its_text)
 
 
 def new_settings(

@@ -117,6 +117,11 @@ class RunRecord:
     models: dict[str, list[str]] = field(default_factory=dict)
     identity: str = ""
 
+    @property
+    def names_its_text(self) -> bool:
+        """Whether it has the files of text: not if the text was prepared before the run."""
+        return bool(self.files.get("train"))
+
     @classmethod
     def from_dict(cls, values: Mapping[str, object]) -> "RunRecord":
         """Read what `to_dict` returned; version 0.1 wrote no digest.
