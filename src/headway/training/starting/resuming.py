@@ -56,36 +56,7 @@ def resume_run(directory: RunDirectory, request: RunRequest) -> OpenedRun:
     place = request.data or record.data.directory or directory.data
     way_out = "restore the data that the run was started with, or start another RUN"
     data = PreparedData.open(place, way_out)
-    is_prepared = has_prepared_text(directory, request)
-    # Earlier versions did not record the settings of such text, but its data has them. The record stays as it is.
-    known = replace(stored, text=data.text) if is_prepared and data.text else stored
-    changed = changed_settings(request, known, keeps_text=is_prepared)
-    settings = _with_what_data_decided(changed, stored)
-    changes = list_changes(known, settings)
-    settings = replace(settings, text=stored.text)
-    if (request.train or list_files(request.valid)) and not record.names_its_text:
-        raise HeadwayError(
-            f"{directory.path}: the run does not record its files of text, so that others cannot be told from them:"
-            " omit --train and --valid"
-        )
-    other_text = _list_other_text(data, record, request)
-    other_text += [change for change in changes if change.startswith("text.")]
-    differences = [
-        *dict.fromkeys([*changes, *other_text]),
-        *list_other_initial(record, request.init),
-    ]
-    if request.vocabulary:
-        languages = data.tokenizer.target_languages
-        given = GivenVocabulary.read(request.vocabulary, languages).tokenizer
-        if given.fingerprint != data.tokenizer.fingerprint:
-            other_text.append("--vocabulary has other subwords")
-            differences += other_text[-1:]
-    if differences:
-        again = "" if other_text else f" (with --data {place} its data need not be prepared again)"
-        raise HeadwayError(
-            f"{directory.path}: a run keeps its settings and data, but {'; '.join(differences)}:"
-            f" only {', '.join(MAY_CHANGE)} may change; for all else start another RUN{again}"
-        )
+    settings = _change_settings(directory, request, record, data, stored)
     check_data(directory.path, data, record)
     if record.settings is None:
         notices.append(
@@ -102,6 +73,45 @@ def resume_run(directory: RunDirectory, request: RunRequest) -> OpenedRun:
     if rise := warn_if_rate_rises(run.step, stored.training, settings.training):
         others.append(rise)
     return OpenedRun(run, notices + damage + others)
+
+
+def _change_settings(
+    directory: RunDirectory,
+    request: RunRequest,
+    record: RunRecord,
+    data: PreparedData,
+    stored: Config,
+) -> Config:
+    """Return the settings of a run with the changes that a request makes.
+
+    Raises:
+        HeadwayError: If it asks for other text than the run has, or changes what may not change.
+    """
+    if (request.train or list_files(request.valid)) and not record.names_its_text:
+        raise HeadwayError(
+            f"{directory.path}: the run does not record its files of text, so that others cannot be told from them:"
+            " omit --train and --valid"
+        )
+    is_prepared = has_prepared_text(directory, request)
+    # Earlier versions did not record the settings of such text, but its data has them. The record stays as it is.
+    known = replace(stored, text=data.text) if is_prepared and data.text else stored
+    settings = changed_settings(request, known, keeps_text=is_prepared)
+    settings = _with_what_data_decided(settings, stored)
+    changes = list_changes(known, settings)
+    other_text = [
+        *_list_other_text(data, record, request),
+        *(change for change in changes if change.startswith("text.")),
+        *_list_other_vocabulary(data, request),
+    ]
+    other_initial = list_other_initial(record, request.init)
+    if differences := [*dict.fromkeys([*changes, *other_text]), *other_initial]:
+        again = f" (with --data {data.directory} its data need not be prepared again)"
+        again = "" if other_text else again
+        raise HeadwayError(
+            f"{directory.path}: a run keeps its settings and data, but {'; '.join(differences)}:"
+            f" only {', '.join(MAY_CHANGE)} may change; for all else start another RUN{again}"
+        )
+    return replace(settings, text=stored.text)
 
 
 def _keep_finished(
@@ -138,6 +148,15 @@ def _list_other_text(data: PreparedData, record: RunRecord, request: RunRequest)
         *list_other_files(record.files.get("train", {}), list_files(request.train)),
         *list_other_validation(record, request.valid, groups),
     ]
+
+
+def _list_other_vocabulary(data: PreparedData, request: RunRequest) -> list[str]:
+    """Return a phrase if the vocabulary that a command names is not that of the data of its run."""
+    if not request.vocabulary:
+        return []
+    given = GivenVocabulary.read(request.vocabulary, data.tokenizer.target_languages).tokenizer
+    same = given.fingerprint == data.tokenizer.fingerprint
+    return [] if same else ["--vocabulary has other subwords"]
 
 
 def _repair_finished(
