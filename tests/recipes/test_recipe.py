@@ -392,7 +392,7 @@ def test_settings_that_the_trainings_of_a_recipe_can_have_are_accepted():
 @pytest.mark.parametrize("scale", SCALES)
 def test_each_training_can_have_as_many_ranks_as_the_first(scale):
     def micro_batches(stage: Stage) -> int:
-        training = load("quick", (), options(stage).overrides).training
+        training = load(scale.preset, (), options(stage).overrides).training
         return training.batch_tokens // training.micro_batch_tokens
 
     trainings = [stage for stage in follow(maker(scale), {}).values() if stage.run]

@@ -20,7 +20,7 @@ def benchmark(scale: Scale, overrides: Settings, output: Path) -> Command:
     # R-Drop takes two passes, which the estimates count.
     one_pass = {"training.agreement": "0", "training.cut": "0"}
     settings = {**scale.common, **scale.forward, **overrides, **one_pass}
-    words = ["bench", "train", "--preset", numbers.PRESET, "--repeats", "3", "--json", "-"]
+    words = ["bench", "train", "--preset", scale.preset, "--repeats", "3", "--json", "-"]
     return Command(arguments=[*words, *list_options(settings)], output=output)
 
 

@@ -106,19 +106,19 @@ class StageMaker:
         for setting, most in (limits or {}).items():
             chosen[setting] = str(min(int(chosen.get(setting, most)), most))
         if steps := self.overrides.get("training.max-steps"):
-            usual = _resolve(own)
+            usual = _resolve(self.scale, own)
             schedule = change_length(usual, int(steps) / usual.training.max_steps)
             chosen |= {key: value for key, value in schedule.items() if key not in self.overrides}
         if seed > 1:
-            first = _resolve(chosen).training.seed
+            first = _resolve(self.scale, chosen).training.seed
             chosen["training.seed"] = str(first + SEEDS_APART * (seed - 1))
         share *= self.choices.share
         if share != 1:
-            chosen |= change_length(_resolve(chosen), share)
+            chosen |= change_length(_resolve(self.scale, chosen), share)
         chosen["text.drop-duplicates"] = (
             "false"  # the import has dropped them, and some are wanted now
         )
-        resolved = _resolve(chosen)
+        resolved = _resolve(self.scale, chosen)
         valid = self.text("valid")
         languages = self.languages
         if is_backward:
@@ -127,7 +127,7 @@ class StageMaker:
             arguments=[
                 "train", self.run(name), *_pair_option("--train", text), *_pair_option("--valid", valid),
                 "--languages", *languages, *(("--init", init) if init else ()),
-                "--preset", numbers.PRESET, *list_options(chosen),
+                "--preset", self.scale.preset, *list_options(chosen),
             ]
         )  # fmt: skip
         return replace(
@@ -240,7 +240,7 @@ class StageMaker:
 
     def _common(self) -> Config:
         """Return the settings of a forward model."""
-        return _resolve({**self.scale.common, **self.overrides})
+        return _resolve(self.scale, {**self.scale.common, **self.overrides})
 
     def _lengths(self, times: float = 1.0) -> tuple[int, int]:
         """Return about how many tokens the two sides of a pair have, or of one that is some times longer."""
@@ -278,7 +278,7 @@ def check_settings(scale: Scale, overrides: Settings) -> None:
     for own in (scale.forward, scale.final, scale.tuning, scale.student):
         recipe = {**scale.common, **own}
         try:
-            _resolve({**recipe, **overrides})
+            _resolve(scale, {**recipe, **overrides})
         except HeadwayError as error:
             others = {
                 name: value
@@ -294,16 +294,16 @@ def check_settings(scale: Scale, overrides: Settings) -> None:
 
 def list_text_settings(scale: Scale, overrides: Settings) -> list[TextConfig]:
     """Return the text settings that the trainings of a scale may have."""
-    return [_resolve({**scale.common, **each, **overrides}).text for each in scale.sweep]
+    return [_resolve(scale, {**scale.common, **each, **overrides}).text for each in scale.sweep]
 
 
-def _resolve(settings: Settings) -> Config:
-    return _load(tuple(settings.items()))
+def _resolve(scale: Scale, settings: Settings) -> Config:
+    return _load(scale.preset, tuple(settings.items()))
 
 
 @lru_cache(maxsize=1024)  # a plan is estimated with many choices
-def _load(settings: tuple[tuple[str, str], ...]) -> Config:
-    return config.load(numbers.PRESET, (), dict(settings))
+def _load(preset: str, settings: tuple[tuple[str, str], ...]) -> Config:
+    return config.load(preset, (), dict(settings))
 
 
 def with_vocabulary(settings: Config) -> ModelConfig:

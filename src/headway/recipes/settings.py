@@ -6,7 +6,7 @@ from typing import Any
 
 Settings = Mapping[str, str]  # options of headway train without dashes: {"model.dropout": "0.2"}
 
-VERSION = 12  # raised by each change that gives an old plan other stages
+VERSION = 13  # raised by each change that gives an old plan other stages
 MOST_HOURS = 8.0  # planned for without --hours, if the whole recipe needs more
 SHORTENED = (
     0.8  # share of the steps that trainings keep at least for the sake of the first addition
@@ -16,7 +16,6 @@ FEW_VALIDATION_PAIRS = 200  # below which the plan warns
 SHORTEST = 0.02  # share of its steps that a training keeps at least, however few the hours
 USEFUL = 0.25  # share of its steps from which on a training gives a model, as those of the sweep
 CANDIDATES: Settings = {"search.candidates": "8"}  # among which models of both directions choose
-PRESET = "quick"  # of all trainings
 SWEEP_SHARE = 0.25  # of the steps of a forward model that a candidate of the sweep is trained for
 MONO_WEIGHT = 2.0  # the most monolingual lines of a language, for each real pair
 ALPHAS = (0.0, 0.6, 1.0, 1.4, 1.8, 2.4, 3.0)  # length penalties, neighbors of which are tried
@@ -42,6 +41,7 @@ class Scale:
 
     Attributes:
         most_pairs: The largest text that the scale is for, in cleaned pairs.
+        preset: Of all trainings.
         common: Settings of all trainings.
         sweep: The candidates of the sweep; the first is used without a sweep, and the others change it.
         forward_models: The most models of the wanted direction, which differ in the seed.
@@ -59,6 +59,7 @@ class Scale:
     """
 
     most_pairs: float
+    preset: str = "quick"
     common: Settings = field(default_factory=dict)
     sweep: tuple[Settings, ...] = ({},)
     forward_models: int = 3
@@ -98,11 +99,6 @@ def _steps(count: int, cool: int) -> Settings:
     }
 
 
-_WIDE = {
-    "model.d-model": "256", "model.d-ff": "1024", "training.batch-tokens": "5000", "training.agreement": "0",
-    "training.warmup-steps": "500", "training.rate-scale": "1",
-}  # fmt: skip
-
 # 192 learns more in the same time than 128, from 29,000 pairs (docs/performance.md).
 _MIDDLE = {"model.d-model": "192", "model.d-ff": "768", "model.num-heads": "6"}
 
@@ -139,22 +135,22 @@ SCALES = (
     ),
     Scale(
         most_pairs=400_000,
-        common={**_WIDE, **_steps(12_000, 8000)},
+        preset="small",
         sweep=({"model.dropout": "0.1"}, {"model.dropout": "0.2"}, {"text.vocab-size": "16000"}),
         forward_models=2,
         real_weight=2,
-        student={**_STUDENT, **_steps(6000, 4000)},
-        tokens=3e6,
-        longest=2.0,
+        student={**_STUDENT, **_steps(2400, 1600)},
+        tokens=2e6,
     ),
     Scale(
         most_pairs=float("inf"),
-        common={**_WIDE, "text.vocab-size": "16000", **_steps(18_000, 12_000)},
+        preset="small",
+        common={"text.vocab-size": "16000", **_steps(9600, 6400)},
         sweep=({"model.dropout": "0.1"}, {"model.dropout": "0"}),
         forward_models=1,
         real_weight=1,
-        student={**_STUDENT, **_steps(9000, 6000)},
-        tokens=6e6,
+        student={**_STUDENT, **_steps(4800, 3200)},
+        tokens=1e7,
     ),
 )
 
