@@ -125,7 +125,22 @@ def test_help_imports_nothing_heavy() -> None:
         (
             ["lm", "x", "--generate", "1", "--search.mbr", "true"],
             2,
-            "--search.mbr: has no effect on --generate: omit it; settings with an effect: search.sample",
+            "--search.mbr: has no effect on samples (--search.sample false gives a beam search): omit it",
+        ),
+        (
+            ["lm", "x", "--generate", "1", "--search.beam", "2"],
+            2,
+            "--search.beam: has no effect on samples (--search.sample false gives a beam search)",
+        ),
+        (
+            ["lm", "x", "--generate", "1", "--search.top-k", "2", "--search.sample", "false"],
+            2,
+            "--search.top-k: has no effect on a beam search: omit it; settings with an effect: search.sample",
+        ),
+        (
+            ["train", "x", "--train", "a", "b", "--valid", "9", "--model.kind", "classifier"],
+            2,
+            "--model.kind: the command decides the kind (headway train, headway lm, headway classify)",
         ),
         (
             ["lm", "x", "--score", "y", "--search.seed", "3"],

@@ -371,6 +371,7 @@ def test_repeated_text_is_not_dropped_in_the_trainings_whatever_the_user_says_of
             "no.* multiple of num_heads = 6: .* sets --model.num-heads 6 for",
         ),
         ({"model.d-model": "10", "model.num-heads": "4"}, "multiple of num_heads = 4: .* heads$"),
+        ({"model.kind": "classifier"}, "--model.kind: the command decides the kind"),
     ],
 )
 def test_settings_of_the_recipe_that_those_of_the_user_do_not_fit_are_named(settings, message):

@@ -14,6 +14,7 @@ from headway.recipes.facts import TextFacts
 from headway.recipes.settings import Choices, Scale, Settings, list_options
 from headway.recipes.stage import Command, Stage, Work
 from headway.recipes.text_work import PairFiles
+from headway.training.starting.run_request import refuse_kind
 
 SEEDS_APART = 1000  # between models of a recipe, so that recipes of neighboring seeds share none
 
@@ -275,6 +276,7 @@ def check_settings(scale: Scale, overrides: Settings) -> None:
     Raises:
         UsageError: If they do not; it names those of the recipe, which the user has not written.
     """
+    refuse_kind(overrides)
     for own in (scale.forward, scale.final, scale.tuning, scale.student):
         recipe = {**scale.common, **own}
         try:

@@ -12,10 +12,9 @@ headway lm runs/lm --train train.txt --valid valid.txt --preset tiny
 headway lm runs/lm --score test.txt
 headway lm runs/lm --generate 3 --prompt "The dog" --search.temperature 0.8"""
 SETTINGS = ("text", "model", "training", "search")
-SEARCH = (
-    "search.sample", "search.temperature", "search.top_k", "search.top_p",
-    "search.epsilon", "search.seed", "search.beam", "search.alpha", "search.max_extra",
-)  # fmt: skip
+GENERATING = ("search.sample", "search.max_extra")
+SAMPLING = ("search.temperature", "search.top_k", "search.top_p", "search.epsilon", "search.seed")
+SEARCHING = ("search.beam", "search.alpha")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -74,14 +73,12 @@ def use(args: argparse.Namespace) -> None:
             usage_error(
                 f"--{option}: is for a training, but --score and --generate use a trained model: omit it"
             )
-    if args.generate is None:
-        check_used(args.overrides, (), "--score")
-    else:
-        check_used(args.overrides, SEARCH, "--generate")
     if args.generate is not None and args.generate < 1:
         usage_error(f"--generate {args.generate}: must be 1 or more")
     if NO_UTF8.search(args.prompt):
         usage_error("--prompt: is not UTF-8")
+    if args.generate is None:
+        check_used(args.overrides, (), "--score")
     try:
         sampling = Config(search=SearchConfig(sample=True))
         search = merge_overrides(sampling, args.overrides).search
@@ -89,6 +86,11 @@ def use(args: argparse.Namespace) -> None:
             search = replace(search, n_best=args.generate)
     except HeadwayError as error:
         usage_error(str(error))
+    if search.sample:
+        way = "samples (--search.sample false gives a beam search)"
+        check_used(args.overrides, [*GENERATING, *SAMPLING], way)
+    else:
+        check_used(args.overrides, [*GENERATING, *SEARCHING], "a beam search")
     generator = TextGenerator.load(args.run, args.device)
     if args.score:
         lines = generator.score([line for line in read_lines(args.score) if line.strip()])

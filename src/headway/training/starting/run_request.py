@@ -7,6 +7,7 @@ from pathlib import Path
 from headway import config
 from headway.config import Config, Kind, TextConfig
 from headway.config.loading import check_file_bounds
+from headway.config.model import VERBS
 from headway.errors import HeadwayError, UsageError
 from headway.inference.directory import read_config
 from headway.text.groups import Text, Validation, list_targets, make_groups
@@ -72,6 +73,7 @@ def check_request(directory: RunDirectory, request: RunRequest) -> None:
         HeadwayError: If the request does not fit the directory.
     """
     directory.check_record_exists()
+    refuse_kind(request.overrides)
     if directory.started and request.kind:
         model = read_settings(directory.path, directory.record())[0].model
         if model.kind != request.kind:
@@ -110,6 +112,13 @@ def check_request(directory: RunDirectory, request: RunRequest) -> None:
         check_file_bounds(settings, "this run")
     except HeadwayError as error:
         raise SettingsError(f"{error}; headway translate accepts more") from None
+
+
+def refuse_kind(overrides: Mapping[str, str]) -> None:
+    """Refuse ``--model.kind``, which no training could follow."""
+    if "model.kind" in overrides:
+        makers = ", ".join(VERBS.values())
+        raise SettingsError(f"--model.kind: the command decides the kind ({makers}): omit it")
 
 
 def requested_settings(directory: RunDirectory, request: RunRequest) -> Config | None:
