@@ -11,6 +11,7 @@ from torch import Tensor
 
 from headway.errors import HeadwayError
 from headway.inference import Hypothesis, StepDecoding, beam_search, length_penalty, sample
+from headway.inference.search.beam_search import Rules
 
 V, EOS, PAD = 5, 1, 4
 
@@ -74,6 +75,23 @@ def brute_force_of(
             tokens = [*body, EOS]
             found.append((log_p(sentence, tokens) / length_penalty(length + 1, alpha), tokens))
     return sorted(found, reverse=True)
+
+
+def test_a_step_is_free_unless_a_prefix_or_a_limit_decides_it() -> None:
+    """Free steps are faster."""
+    rules = Rules([4, 3], [[2], [0, 3]], EOS)
+    both = np.arange(2)
+    found = [rules.forced(both, length) for length in range(1, 5)]
+    assert [None if some is None else some.tolist() for some in found] == [
+        [2, 0], [-1, 3], [-1, EOS], [EOS, -1],
+    ]  # fmt: skip
+    free = Rules([4, 3], None, EOS)
+    assert [free.forced(both, length) is None for length in range(1, 5)] == [
+        True,
+        True,
+        False,
+        False,
+    ]
 
 
 @pytest.mark.parametrize("seed", range(5))

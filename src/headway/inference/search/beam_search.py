@@ -198,7 +198,7 @@ class Rules:
         self.limits = np.array(limits, dtype=np.int64)
         self.eos = eos
         self.longest = int(self.limits.max(initial=0))
-        self.shortest = int(self.limits.min(initial=0))
+        self.shortest = int(min(limits, default=0))
         self.last_forced = max(map(len, self.prefixes)) if self.prefixes else 0
 
     def forced(self, sentences: Ids, length: int) -> Ids | None:
