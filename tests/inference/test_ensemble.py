@@ -14,7 +14,12 @@ from headway.cli.main import dispatch
 from headway.config import SearchConfig, TextConfig
 from headway.errors import HeadwayError, UsageError
 from headway.inference import Hypothesis, StepDecoding, Translator, beam_search
-from headway.inference.engines.ensemble import EnsembleEngine, EnsembleState, read_tokens
+from headway.inference.engines.ensemble import (
+    EnsembleEngine,
+    EnsembleState,
+    NativeEnsemble,
+    read_tokens,
+)
 from headway.inference.engines.native_engine import NativeEngine
 from headway.inference.engines.plain_engine import PlainEngine
 from headway.text.tokenizer import Tokenizer
@@ -32,6 +37,7 @@ from support.engines import (
 from support.toy_models import sentences, translate_words, write_random_model
 
 SEARCH = SearchConfig(max_extra=7)
+CLOSE = {"rtol": 1e-5, "atol": 1e-5}
 
 
 @pytest.fixture(scope="module")
@@ -130,6 +136,66 @@ def test_a_model_with_itself_equals_the_model(kind: str, precision: str, beam: i
         members = engines[kind] * 3
     together = EnsembleEngine(members, VOCAB - 1, torch.device("cpu"))
     assert is_close(search(together, model, texts, beam), search(members[0], model, texts, beam))
+
+
+@native
+@pytest.mark.parametrize("sharpness", [1, 1e3, 1e5])
+def test_native_candidates_equal_those_of_torch(sharpness: float) -> None:
+    """Also of tokens that are forced or asked for, and if a probability is too small for a float."""
+    models, texts = [model_of(SHAPES["wide"], seed) for seed in (1, 2)], sources(40)
+    for model in models:
+        model.output.scale *= sharpness
+    engines = [NativeEngine(model, "fp32", library("fp32")) for model in models]
+    members = [engine.start(texts, 2, 9) for engine in engines]
+    plain = StepDecoding(read_tokens, EnsembleState(members), VOCAB - 1)
+    ours = EnsembleEngine(engines, VOCAB - 1, torch.device("cpu")).start(texts, 2, 9)
+    random = np.random.default_rng(5)
+    N = 2 * len(texts)
+    tokens = np.full(N, VOCAB - 1)
+    asked = np.sort(random.integers(0, VOCAB - 1, (N, 3)))
+    for forced in (None, np.where(random.random(N) < 0.5, random.integers(0, VOCAB - 1, N), -1)):
+        log_p = plain.logits(tokens).double().numpy()
+        found = ours.candidates(tokens, 4, forced, asked)
+        assert (found.log_z == 0).all()
+        np.testing.assert_allclose(found.asked, np.take_along_axis(log_p, asked, 1), **CLOSE)
+        is_free = np.full(N, True) if forced is None else forced < 0
+        if forced is not None:
+            assert (found.tokens[~is_free, 0] == forced[~is_free]).all()
+            assert (found.logits[~is_free, 1:] == -np.inf).all()
+            theirs = np.take_along_axis(log_p, found.tokens, 1)[~is_free, 0]
+            np.testing.assert_allclose(found.logits[~is_free, 0], theirs, **CLOSE)
+        ours_p, ids = found.logits[is_free], found.tokens[is_free]
+        assert (ids != VOCAB - 1).all()
+        np.testing.assert_allclose(ours_p, np.take_along_axis(log_p[is_free], ids, 1), **CLOSE)
+        best = -np.sort(-log_p[is_free, : VOCAB - 1])[:, :4]
+        likely = best > -87  # the others are in the order of their ids
+        np.testing.assert_allclose(ours_p[likely], best[likely], **CLOSE)
+        tokens = np.where(is_free, found.tokens[:, 0], 3)
+    assert (found.asked.min() < -200) == (sharpness > 1)
+
+
+@native
+def test_a_native_ensemble_refuses_what_does_not_fit() -> None:
+    models = [model_of(SHAPES["wide"], seed) for seed in (1, 2)]
+    engines = [NativeEngine(model, "fp32", library("fp32")) for model in models]
+    members = [engine.start(sources(3 + n), 1, 9) for n, engine in enumerate(engines)]
+    with pytest.raises(RuntimeError):
+        NativeEnsemble(members).candidates(np.full(3, VOCAB - 1), 2, None)
+    ensemble = EnsembleEngine(engines, VOCAB - 1, torch.device("cpu"))
+    for forced, asked in ((VOCAB, 0), (0, VOCAB), (0, -1)):
+        started = ensemble.start(sources(3), 1, 9)
+        with pytest.raises(IndexError):
+            started.candidates(np.full(3, VOCAB - 1), 2, np.full(3, forced), np.full((3, 1), asked))
+
+
+@native
+def test_a_model_of_an_ensemble_that_predicts_no_numbers_is_found() -> None:
+    models, texts = [model_of(SHAPES["wide"], seed) for seed in (1, 2)], sources(3)
+    with torch.no_grad():
+        models[1].target_positions.table_of(9)[:] = math.nan
+    engines = [NativeEngine(model, "fp32", library("fp32")) for model in models]
+    with pytest.raises(HeadwayError, match="not finite"):
+        search(EnsembleEngine(engines, VOCAB - 1, torch.device("cpu")), models[0], texts)
 
 
 @pytest.mark.slow

@@ -57,6 +57,7 @@ FUNCTIONS = {  # the letters are those of `headway.kernels.interface.declare`
     "state_new": "pppnnnppp",
     "state_restrict": "ppp",
     "state_select": "pppnppppnp",
+    "states_select": "pnppnppppnp",
     "state_logits": "ppp",
     "state_read": "ppppnnpn",
     "state_reorder": "ppn",
@@ -274,3 +275,46 @@ class NativeHypotheses:
 
     def __del__(self) -> None:
         self.library.state_free(self.pointer)
+
+
+def select_together(
+    hypotheses: Sequence[NativeHypotheses],
+    tokens_N: np.ndarray,
+    wanted: int,
+    forced_N: np.ndarray | None,
+    asked_NE: np.ndarray | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
+    """Let several models read a token of each hypothesis, and return the best next ones by their mean probability.
+
+    Args:
+        hypotheses: The same ones of each model; none is restricted.
+        tokens_N: See `NativeHypotheses.select`, here and below.
+        wanted: C.
+        forced_N: Or None.
+        asked_NE: Or None.
+
+    Returns:
+        Ids [N, C]; the natural logarithms of their mean probabilities [N, C]; 0 [N], or NaN where a model predicts no
+        numbers; and the logarithms of ``asked_NE`` or None.
+    """
+    states = (c_void_p * len(hypotheses))(*(each.pointer.value for each in hypotheses))
+    tokens_N = np.ascontiguousarray(tokens_N, np.int64)
+    forced_N = None if forced_N is None else np.ascontiguousarray(forced_N, np.int64)
+    asked_NE = None if asked_NE is None else np.ascontiguousarray(asked_NE, np.int64)
+    ids_NC = np.empty((len(tokens_N), wanted), np.int64)
+    log_p_NC, log_z_N = np.empty(ids_NC.shape), np.empty(len(tokens_N))
+    answers_NE = None if asked_NE is None else np.empty(asked_NE.shape)
+    hypotheses[0].library.states_select(
+        ctypes.byref(states),
+        len(hypotheses),
+        tokens_N.ctypes.data,
+        None if forced_N is None else forced_N.ctypes.data,
+        wanted,
+        ids_NC.ctypes.data,
+        log_p_NC.ctypes.data,
+        log_z_N.ctypes.data,
+        None if asked_NE is None else asked_NE.ctypes.data,
+        0 if asked_NE is None else asked_NE.shape[1],
+        None if answers_NE is None else answers_NE.ctypes.data,
+    )
+    return ids_NC, log_p_NC, log_z_N, answers_NE

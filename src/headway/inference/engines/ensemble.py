@@ -20,9 +20,11 @@ from headway.errors import UsageError
 from headway.inference.alignment import LayerChoice
 from headway.inference.directory import Model, load_model
 from headway.inference.engines.engine import Engine, Hypotheses
+from headway.inference.engines.native_engine import NativeDecoding
 from headway.inference.engines.step_decoding import StepDecoding
 from headway.inference.scoring import GivenTarget
-from headway.inference.search.beam_search import Ids
+from headway.inference.search.beam_search import Candidates, Ids
+from headway.kernels.decoding import select_together
 
 
 def join_engines(engines: Sequence[Engine], pad: int, device: torch.device) -> Engine:
@@ -49,10 +51,15 @@ class EnsembleEngine:
         beams: int,
         limit: int,
         choices: Sequence[Ids] | None = None,
-    ) -> "StepDecoding[EnsembleState]":
+    ) -> Hypotheses:
         """Start the hypotheses in each engine; see `headway.inference.engines.engine.Engine`."""
-        state = EnsembleState([engine.start(sources, beams, limit) for engine in self.engines])
-        return StepDecoding(read_tokens, state, self.pad, self.device, choices)
+        members = [engine.start(sources, beams, limit) for engine in self.engines]
+        if (
+            choices is None
+            and (native := [m for m in members if isinstance(m, NativeDecoding)]) == members
+        ):
+            return NativeEnsemble(native)
+        return StepDecoding(read_tokens, EnsembleState(members), self.pad, self.device, choices)
 
     def read(
         self,
@@ -85,6 +92,34 @@ class EnsembleState:
         """Drop the hypotheses of all other sentences."""
         for member in self.members:
             member.keep(sentences.cpu().numpy())
+
+
+class NativeEnsemble:
+    """A `Decoding` of several models that are all in native code, and so is the mean of their probabilities."""
+
+    def __init__(self, members: Sequence[NativeDecoding]) -> None:
+        self.members = members
+
+    def candidates(
+        self, tokens: Ids, wanted: int, forced: Ids | None, asked: Ids | None = None
+    ) -> Candidates:
+        """Read tokens [N] and return the best next tokens; see `Decoding`."""
+        together = [member.hypotheses for member in self.members]
+        return Candidates(*select_together(together, tokens, wanted, forced, asked))
+
+    def logits(self, tokens: Ids) -> Tensor:
+        """Read tokens [N] and return the logits of the next tokens, [N, V]."""
+        return average_logits([member.logits(tokens) for member in self.members])
+
+    def reorder(self, rows: Ids) -> None:
+        """Let hypothesis i continue hypothesis ``rows[i]``."""
+        for member in self.members:
+            member.reorder(rows)
+
+    def keep(self, sentences: Ids) -> None:
+        """Drop the hypotheses of all other sentences."""
+        for member in self.members:
+            member.keep(sentences)
 
 
 def read_tokens(tokens_N: Tensor, state: EnsembleState) -> Tensor:

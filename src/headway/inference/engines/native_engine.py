@@ -205,6 +205,7 @@ class NativeDecoding:
 
     def __init__(self, engine: NativeEngine, hypotheses: decoding.NativeHypotheses) -> None:
         self.engine = engine  # native code points to its weights
+        self.hypotheses = hypotheses
         self.select, self.reorder = hypotheses.select, hypotheses.reorder
         self.keep, self.logits = hypotheses.keep, hypotheses.logits
 

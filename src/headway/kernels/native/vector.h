@@ -11,11 +11,13 @@
 #include <immintrin.h>
 #endif
 
-// The logarithm that every glibc has: a library that asks for a newer one does not load on older systems.
+// The functions that every glibc has: a library that asks for newer ones does not load on older systems.
 #if defined(__GLIBC__) && defined(__x86_64__)
 __asm__(".symver log,log@GLIBC_2.2.5");
+__asm__(".symver exp,exp@GLIBC_2.2.5");
 #elif defined(__GLIBC__) && defined(__aarch64__)
 __asm__(".symver log,log@GLIBC_2.17");
+__asm__(".symver exp,exp@GLIBC_2.17");
 #endif
 
 namespace headway {
