@@ -22,9 +22,10 @@ from headway.recipes.facts import TextFacts
 from headway.recipes.forecast import Fit, estimate_seconds, fit_parts, list_stages
 from headway.recipes.given import GivenText
 from headway.recipes.ledger import Ledger, unfinished_stages
-from headway.recipes.making import StageMaker, check_settings
+from headway.recipes.making import StageMaker
 from headway.recipes.plan import Options, Plan
 from headway.recipes.report import judge_parts, make_rows
+from headway.recipes.resolving import check_settings
 from headway.recipes.settings import SCALES, Choices, Scale, choose_scale
 from headway.recipes.stage import Result, Scores, Stage
 

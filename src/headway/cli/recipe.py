@@ -73,8 +73,8 @@ def make_plan(out: Path, options: "Options", processors: Processors) -> "Plan":
     from headway.recipes.facts import count_tokens, learn_vocabulary, look_at
     from headway.recipes.forecast import benchmark, fit_parts, read_speed
     from headway.recipes.given import check_files
-    from headway.recipes.making import check_settings, list_text_settings
     from headway.recipes.plan import Plan
+    from headway.recipes.resolving import check_settings, list_text_settings
     from headway.recipes.settings import LEAST_PAIRS, SHORTEST, choose_scale
 
     programs = OtherPrograms()

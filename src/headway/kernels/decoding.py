@@ -202,10 +202,8 @@ class NativeHypotheses:
         self.tokens[:rows] = tokens_N
         if forced_N is not None:
             self.forced[:rows] = forced_N
-        answers_NE = None
-        if asked_NE is not None:
-            asked_NE = np.ascontiguousarray(asked_NE, np.int64)
-            answers_NE = np.empty(asked_NE.shape, np.float32)
+        asked_NE = _contiguous(asked_NE)
+        answers_NE = None if asked_NE is None else np.empty(asked_NE.shape, np.float32)
         self.library.state_select(
             self.pointer,
             self.tokens_at,
@@ -214,9 +212,9 @@ class NativeHypotheses:
             self.ids_at,
             self.chosen_at,
             self.log_z_at,
-            None if asked_NE is None else asked_NE.ctypes.data,
+            _at(asked_NE),
             0 if asked_NE is None else asked_NE.shape[1],
-            None if answers_NE is None else answers_NE.ctypes.data,
+            _at(answers_NE),
         )
         return self.ids[:rows], self.chosen[:rows], self.log_z[:rows], answers_NE
 
@@ -256,9 +254,9 @@ class NativeHypotheses:
             self.pointer,
             self.tokens_at,
             None if next_N is None else self.forced_at,
-            None if log_p_N is None else log_p_N.ctypes.data,
+            _at(log_p_N),
             *((0, 0) if layers is None else (layers.start, layers.stop)),
-            None if weights_NS is None else weights_NS.ctypes.data,
+            _at(weights_NS),
             self.longest,
         )
         return log_p_N, weights_NS
@@ -299,22 +297,20 @@ def select_together(
     """
     states = (c_void_p * len(hypotheses))(*(each.pointer.value for each in hypotheses))
     tokens_N = np.ascontiguousarray(tokens_N, np.int64)
-    forced_N = None if forced_N is None else np.ascontiguousarray(forced_N, np.int64)
-    asked_NE = None if asked_NE is None else np.ascontiguousarray(asked_NE, np.int64)
+    forced_N, asked_NE = _contiguous(forced_N), _contiguous(asked_NE)
     ids_NC = np.empty((len(tokens_N), wanted), np.int64)
     log_p_NC, log_z_N = np.empty(ids_NC.shape), np.empty(len(tokens_N))
     answers_NE = None if asked_NE is None else np.empty(asked_NE.shape)
     hypotheses[0].library.states_select(
-        ctypes.byref(states),
-        len(hypotheses),
-        tokens_N.ctypes.data,
-        None if forced_N is None else forced_N.ctypes.data,
-        wanted,
-        ids_NC.ctypes.data,
-        log_p_NC.ctypes.data,
-        log_z_N.ctypes.data,
-        None if asked_NE is None else asked_NE.ctypes.data,
-        0 if asked_NE is None else asked_NE.shape[1],
-        None if answers_NE is None else answers_NE.ctypes.data,
-    )
+        states, len(hypotheses), _at(tokens_N), _at(forced_N), wanted, _at(ids_NC), _at(log_p_NC),
+        _at(log_z_N), _at(asked_NE), 0 if asked_NE is None else asked_NE.shape[1], _at(answers_NE),
+    )  # fmt: skip
     return ids_NC, log_p_NC, log_z_N, answers_NE
+
+
+def _contiguous(ids: np.ndarray | None) -> np.ndarray | None:
+    return None if ids is None else np.ascontiguousarray(ids, np.int64)
+
+
+def _at(array: np.ndarray | None) -> int | None:
+    return None if array is None else array.ctypes.data

@@ -2,19 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 
-from headway import config
 from headway.checks.flop import search_flop, training_flop
-from headway.config import Config, ModelConfig, SearchConfig, TextConfig
-from headway.errors import HeadwayError, UsageError
+from headway.config import Config, SearchConfig
 from headway.recipes import settings as numbers
 from headway.recipes.facts import TextFacts
+from headway.recipes.resolving import change_length, resolve, with_vocabulary
 from headway.recipes.settings import Choices, Scale, Settings, list_options
 from headway.recipes.stage import Command, Stage, Work
 from headway.recipes.text_work import PairFiles
-from headway.training.starting.run_request import refuse_kind
 
 SEEDS_APART = 1000  # between models of a recipe, so that recipes of neighboring seeds share none
 
@@ -107,19 +104,19 @@ class StageMaker:
         for setting, most in (limits or {}).items():
             chosen[setting] = str(min(int(chosen.get(setting, most)), most))
         if steps := self.overrides.get("training.max-steps"):
-            usual = _resolve(self.scale, own)
+            usual = resolve(self.scale, own)
             schedule = change_length(usual, int(steps) / usual.training.max_steps)
             chosen |= {key: value for key, value in schedule.items() if key not in self.overrides}
         if seed > 1:
-            first = _resolve(self.scale, chosen).training.seed
+            first = resolve(self.scale, chosen).training.seed
             chosen["training.seed"] = str(first + SEEDS_APART * (seed - 1))
         share *= self.choices.share
         if share != 1:
-            chosen |= change_length(_resolve(self.scale, chosen), share)
+            chosen |= change_length(resolve(self.scale, chosen), share)
         chosen["text.drop-duplicates"] = (
             "false"  # the import has dropped them, and some are wanted now
         )
-        resolved = _resolve(self.scale, chosen)
+        resolved = resolve(self.scale, chosen)
         valid = self.text("valid")
         languages = self.languages
         if is_backward:
@@ -241,7 +238,7 @@ class StageMaker:
 
     def _common(self) -> Config:
         """Return the settings of a forward model."""
-        return _resolve(self.scale, {**self.scale.common, **self.overrides})
+        return resolve(self.scale, {**self.scale.common, **self.overrides})
 
     def _lengths(self, times: float = 1.0) -> tuple[int, int]:
         """Return about how many tokens the two sides of a pair have, or of one that is some times longer."""
@@ -268,66 +265,6 @@ class StageMaker:
             * lines
             * search_flop(with_vocabulary(settings), [source], [target], beam)
         )
-
-
-def check_settings(scale: Scale, overrides: Settings) -> None:
-    """Check that settings of the user fit those that a recipe gives its trainings.
-
-    Raises:
-        UsageError: If they do not; it names those of the recipe, which the user has not written.
-    """
-    refuse_kind(overrides)
-    for own in (scale.forward, scale.final, scale.tuning, scale.student):
-        recipe = {**scale.common, **own}
-        try:
-            _resolve(scale, {**recipe, **overrides})
-        except HeadwayError as error:
-            others = {
-                name: value
-                for name, value in recipe.items()
-                if name not in overrides and name.partition(".")[2].replace("-", "_") in str(error)
-            }
-            words = " ".join(list_options(others))
-            reason = (
-                f"; headway best itself sets {words} for a text of this size: give your own, too"
-            )
-            raise UsageError(f"{error}{reason if others else ''}") from None
-
-
-def list_text_settings(scale: Scale, overrides: Settings) -> list[TextConfig]:
-    """Return the text settings that the trainings of a scale may have."""
-    return [_resolve(scale, {**scale.common, **each, **overrides}).text for each in scale.sweep]
-
-
-def _resolve(scale: Scale, settings: Settings) -> Config:
-    return _load(scale.preset, tuple(settings.items()))
-
-
-@lru_cache(maxsize=1024)  # a plan is estimated with many choices
-def _load(preset: str, settings: tuple[tuple[str, str], ...]) -> Config:
-    return config.load(preset, (), dict(settings))
-
-
-def with_vocabulary(settings: Config) -> ModelConfig:
-    """Return the shape of a model with the sizes of its vocabularies, which it has after a preparation."""
-    size = settings.text.vocab_size
-    return replace(settings.model, source_vocab_size=size, target_vocab_size=size)
-
-
-def change_length(settings: Config, share: float) -> dict[str, str]:
-    """Return the settings of a training of a share of its steps, warm-up and cooling included."""
-    training = settings.training
-    return {
-        f"training.{name.replace('_', '-')}": str(max(1, round(share * getattr(training, name))))
-        for name in (
-            "max_steps",
-            "warmup_steps",
-            "cool_steps",
-            "validate_every",
-            "checkpoint_every",
-        )
-        if getattr(training, name)
-    }
 
 
 def _pair_option(option: str, text: PairFiles) -> list[str | Path]:

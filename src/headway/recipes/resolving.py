@@ -1,0 +1,71 @@
+"""The settings of the trainings of a recipe: those of its scale, and those of the user, which win."""
+
+from dataclasses import replace
+from functools import lru_cache
+
+from headway import config
+from headway.config import Config, ModelConfig, TextConfig
+from headway.errors import HeadwayError, UsageError
+from headway.recipes.settings import Scale, Settings, list_options
+from headway.training.starting.run_request import refuse_kind
+
+
+def check_settings(scale: Scale, overrides: Settings) -> None:
+    """Check that settings of the user fit those that a recipe gives its trainings.
+
+    Raises:
+        UsageError: If they do not; it names those of the recipe, which the user has not written.
+    """
+    refuse_kind(overrides)
+    for own in (scale.forward, scale.final, scale.tuning, scale.student):
+        recipe = {**scale.common, **own}
+        try:
+            resolve(scale, {**recipe, **overrides})
+        except HeadwayError as error:
+            others = {
+                name: value
+                for name, value in recipe.items()
+                if name not in overrides and name.partition(".")[2].replace("-", "_") in str(error)
+            }
+            words = " ".join(list_options(others))
+            reason = (
+                f"; headway best itself sets {words} for a text of this size: give your own, too"
+            )
+            raise UsageError(f"{error}{reason if others else ''}") from None
+
+
+def list_text_settings(scale: Scale, overrides: Settings) -> list[TextConfig]:
+    """Return the text settings that the trainings of a scale may have."""
+    return [resolve(scale, {**scale.common, **each, **overrides}).text for each in scale.sweep]
+
+
+def resolve(scale: Scale, settings: Settings) -> Config:
+    """Return the settings of a training whose settings differ from the preset of a scale."""
+    return _load(scale.preset, tuple(settings.items()))
+
+
+@lru_cache(maxsize=1024)  # a plan is estimated with many choices
+def _load(preset: str, settings: tuple[tuple[str, str], ...]) -> Config:
+    return config.load(preset, (), dict(settings))
+
+
+def with_vocabulary(settings: Config) -> ModelConfig:
+    """Return the shape of a model with the sizes of its vocabularies, which it has after a preparation."""
+    size = settings.text.vocab_size
+    return replace(settings.model, source_vocab_size=size, target_vocab_size=size)
+
+
+def change_length(settings: Config, share: float) -> dict[str, str]:
+    """Return the settings of a training of a share of its steps, warm-up and cooling included."""
+    training = settings.training
+    return {
+        f"training.{name.replace('_', '-')}": str(max(1, round(share * getattr(training, name))))
+        for name in (
+            "max_steps",
+            "warmup_steps",
+            "cool_steps",
+            "validate_every",
+            "checkpoint_every",
+        )
+        if getattr(training, name)
+    }
