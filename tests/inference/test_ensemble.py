@@ -166,6 +166,7 @@ def test_native_candidates_equal_those_of_torch(sharpness: float) -> None:
             np.testing.assert_allclose(found.logits[~is_free, 0], theirs, **CLOSE)
         ours_p, ids = found.logits[is_free], found.tokens[is_free]
         assert (ids != VOCAB - 1).all()
+        assert (np.diff(ours_p) <= 0).all()
         np.testing.assert_allclose(ours_p, np.take_along_axis(log_p[is_free], ids, 1), **CLOSE)
         best = -np.sort(-log_p[is_free, : VOCAB - 1])[:, :4]
         likely = best > -87  # the others are in the order of their ids
@@ -178,9 +179,13 @@ def test_native_candidates_equal_those_of_torch(sharpness: float) -> None:
 def test_a_native_ensemble_refuses_what_does_not_fit() -> None:
     models = [model_of(SHAPES["wide"], seed) for seed in (1, 2)]
     engines = [NativeEngine(model, "fp32", library("fp32")) for model in models]
-    members = [engine.start(sources(3 + n), 1, 9) for n, engine in enumerate(engines)]
-    with pytest.raises(RuntimeError):
-        NativeEnsemble(members).candidates(np.full(3, VOCAB - 1), 2, None)
+    for counts, rows in (((3, 4), 3), ((4, 3), 4), ((3, 3), 2), ((3, 3), 4)):
+        members = [
+            engine.start(sources(count), 1, 9)
+            for engine, count in zip(engines, counts, strict=True)
+        ]
+        with pytest.raises(RuntimeError):
+            NativeEnsemble(members).candidates(np.full(rows, VOCAB - 1), 2, None)
     ensemble = EnsembleEngine(engines, VOCAB - 1, torch.device("cpu"))
     for forced, asked in ((VOCAB, 0), (0, VOCAB), (0, -1)):
         started = ensemble.start(sources(3), 1, 9)

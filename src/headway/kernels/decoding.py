@@ -57,7 +57,7 @@ FUNCTIONS = {  # the letters are those of `headway.kernels.interface.declare`
     "state_new": "pppnnnppp",
     "state_restrict": "ppp",
     "state_select": "pppnppppnp",
-    "states_select": "pnppnppppnp",
+    "states_select": "pnpnpnppppnp",
     "state_logits": "ppp",
     "state_read": "ppppnnpn",
     "state_reorder": "ppn",
@@ -286,14 +286,17 @@ def select_together(
 
     Args:
         hypotheses: The same ones of each model; none is restricted.
-        tokens_N: See `NativeHypotheses.select`, here and below.
-        wanted: C.
-        forced_N: Or None.
-        asked_NE: Or None.
+        tokens_N: The tokens read.
+        wanted: C, how many candidates of each hypothesis are returned.
+        forced_N: The only candidate of each hypothesis, or -1; None: all are free.
+        asked_NE: Tokens whose probabilities are returned besides; None: none.
 
     Returns:
         Ids [N, C]; the natural logarithms of their mean probabilities [N, C]; 0 [N], or NaN where a model predicts no
         numbers; and the logarithms of ``asked_NE`` or None.
+
+    Raises:
+        RuntimeError: If a model has another number of hypotheses or of tokens.
     """
     states = (c_void_p * len(hypotheses))(*(each.pointer.value for each in hypotheses))
     tokens_N = np.ascontiguousarray(tokens_N, np.int64)
@@ -302,8 +305,8 @@ def select_together(
     log_p_NC, log_z_N = np.empty(ids_NC.shape), np.empty(len(tokens_N))
     answers_NE = None if asked_NE is None else np.empty(asked_NE.shape)
     hypotheses[0].library.states_select(
-        states, len(hypotheses), _at(tokens_N), _at(forced_N), wanted, _at(ids_NC), _at(log_p_NC),
-        _at(log_z_N), _at(asked_NE), 0 if asked_NE is None else asked_NE.shape[1], _at(answers_NE),
+        states, len(hypotheses), _at(tokens_N), len(tokens_N), _at(forced_N), wanted, _at(ids_NC),
+        _at(log_p_NC), _at(log_z_N), _at(asked_NE), 0 if asked_NE is None else asked_NE.shape[1], _at(answers_NE),
     )  # fmt: skip
     return ids_NC, log_p_NC, log_z_N, answers_NE
 

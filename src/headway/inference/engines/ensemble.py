@@ -54,10 +54,8 @@ class EnsembleEngine:
     ) -> Hypotheses:
         """Start the hypotheses in each engine; see `headway.inference.engines.engine.Engine`."""
         members = [engine.start(sources, beams, limit) for engine in self.engines]
-        if (
-            choices is None
-            and (native := [m for m in members if isinstance(m, NativeDecoding)]) == members
-        ):
+        native = [member for member in members if isinstance(member, NativeDecoding)]
+        if choices is None and len(native) == len(members):
             return NativeEnsemble(native)
         return StepDecoding(read_tokens, EnsembleState(members), self.pad, self.device, choices)
 

@@ -1,38 +1,32 @@
 // The functions that Python calls to translate step by step.
 #include "guard.h"
 #include "hypotheses.h"
-#include "mixture.h"
 
 using namespace headway;
 
 namespace {
 
-constexpr long ROWS_TOGETHER = 48;  // hypotheses whose logits in several models are kept together
+constexpr long ROWS_TOGETHER = 48;  // whose logits are kept: whole tiles, and few enough for the cache
 
 // Let several models read a token of each of the same hypotheses; see `Mixture`.
-void select_together(const std::vector<State*>& states, const int64_t* tokens, const int64_t* forced, long wanted,
-                     int64_t* ids, double* log_p, double* log_z, const int64_t* asked, long asked_count,
-                     double* asked_log_p) {
+void select_together(const std::vector<State*>& states, const int64_t* tokens, long rows, const int64_t* forced,
+                     long wanted, int64_t* ids, double* log_p, double* log_z, const int64_t* asked,
+                     long asked_count, double* asked_log_p) {
     State& one = *states[0];
-    const long N = one.rows(), width = padded(one.tokens()), models = states.size();
+    for (const State* state : states)
+        if (state->rows() != rows || state->tokens() != one.tokens()) throw std::invalid_argument("other hypotheses");
     one.check(forced, {asked, asked_count, nullptr});
     std::vector<const float*> hidden;
-    for (State* state : states) {
-        if (state->rows() != N || state->tokens() != one.tokens()) throw std::invalid_argument("other hypotheses");
-        hidden.push_back(state->read(tokens));
-    }
-    Mixture mixture(models, one.tokens());
-    float* logits = one.together(models * ROWS_TOGETHER * width);
-    std::vector<const float*> row(models);
-    for (long first = 0; first < N; first += ROWS_TOGETHER) {
-        const long count = std::min(ROWS_TOGETHER, N - first);
-        for (long m = 0; m < models; ++m)
-            states[m]->logits(hidden[m], first, count, logits + m * ROWS_TOGETHER * width);
-        for (long n = first; n < first + count; ++n) {
-            for (long m = 0; m < models; ++m) row[m] = logits + (m * ROWS_TOGETHER + n - first) * width;
-            mixture.select(row, wanted, forced ? forced + n : nullptr, ids + n * wanted, log_p + n * wanted,
-                           log_z + n, asked + n * asked_count, asked_count, asked_log_p + n * asked_count);
-        }
+    for (State* state : states) hidden.push_back(state->read(tokens));
+    const long block = ROWS_TOGETHER * padded(one.tokens());
+    float* logits = one.mixture.prepare(states.size(), ROWS_TOGETHER, one.tokens());
+    for (long first = 0; first < rows; first += ROWS_TOGETHER) {
+        const long count = std::min(ROWS_TOGETHER, rows - first);
+        for (size_t m = 0; m < states.size(); ++m)
+            states[m]->logits(hidden[m], first, count, logits + m * block);
+        for (long n = first; n < first + count; ++n)
+            one.mixture.select(n - first, wanted, forced ? forced + n : nullptr, ids + n * wanted, log_p + n * wanted,
+                               log_z + n, asked + n * asked_count, asked_count, asked_log_p + n * asked_count);
     }
 }
 
@@ -100,13 +94,13 @@ HEADWAY_EXPORT int state_logits(void* state, const int64_t* tokens, float* out) 
     return guarded([&] { s.logits(s.read(tokens), 0, s.rows(), out); });
 }
 
-HEADWAY_EXPORT int states_select(void** states, int64_t count, const int64_t* tokens, const int64_t* forced,
-                                 int64_t wanted, int64_t* ids, double* log_p, double* log_z, const int64_t* asked,
-                                 int64_t asked_count, double* asked_log_p) {
+HEADWAY_EXPORT int states_select(void* const* states, int64_t count, const int64_t* tokens, int64_t rows,
+                                 const int64_t* forced, int64_t wanted, int64_t* ids, double* log_p, double* log_z,
+                                 const int64_t* asked, int64_t asked_count, double* asked_log_p) {
     return guarded([&] {
-        State** begin = reinterpret_cast<State**>(states);
-        select_together({begin, begin + count}, tokens, forced, wanted, ids, log_p, log_z, asked, asked_count,
-                        asked_log_p);
+        std::vector<State*> together;
+        for (int64_t m = 0; m < count; ++m) together.push_back(static_cast<State*>(states[m]));
+        select_together(together, tokens, rows, forced, wanted, ids, log_p, log_z, asked, asked_count, asked_log_p);
     });
 }
 

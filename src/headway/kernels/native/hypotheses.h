@@ -7,6 +7,7 @@
 // Shapes: A sentences, N = A x hypotheses, T positions read, and the shapes of transformer.h.
 #pragma once
 
+#include "mixture.h"
 #include "selection.h"
 #include "transformer.h"
 
@@ -144,9 +145,6 @@ public:
         model_.logits->store(x + first * D, D, count, space_.inputs, out, padded(tokens()));
     }
 
-    // Room for the logits of several models.
-    float* together(size_t count) { return together_.get(count); }
-
     void check(const int64_t* forced, const Asked& asked) const {
         for (long n = 0; forced && n < rows(); ++n)
             if (forced[n] >= tokens()) throw std::out_of_range("no such token");
@@ -166,6 +164,8 @@ public:
         for (long i = 0; i < count; ++i) next.push_back(std::move(sentences_[kept[i]]));
         sentences_ = std::move(next);
     }
+
+    Mixture mixture;  // with the states of other models
 
 private:
     struct Chosen {  // the tokens that a sentence may choose, and the map to their logits
@@ -248,7 +248,7 @@ private:
     std::vector<Block<float>> cache_;
     long free_ = 0;  // numbers of the last block that are not in use
     Block<float> memory_;
-    Scratch<float> hidden_, together_;
+    Scratch<float> hidden_;
     Workspace space_;
 };
 
