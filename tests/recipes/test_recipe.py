@@ -19,13 +19,13 @@ from headway.errors import UsageError
 from headway.recipes import settings as numbers
 from headway.recipes.best import best_model
 from headway.recipes.facts import TextFacts
-from headway.recipes.forecast import Fit, estimate_seconds, fit_parts, list_stages
+from headway.recipes.forecast import Fit, benchmark, estimate_seconds, fit_parts, list_stages
 from headway.recipes.given import GivenText
 from headway.recipes.ledger import Ledger, unfinished_stages
 from headway.recipes.making import StageMaker
 from headway.recipes.plan import Options, Plan
 from headway.recipes.report import judge_parts, make_rows
-from headway.recipes.resolving import check_settings
+from headway.recipes.resolving import check_settings, resolve
 from headway.recipes.settings import SCALES, Choices, Scale, choose_scale
 from headway.recipes.stage import Result, Scores, Stage
 
@@ -372,7 +372,7 @@ def test_repeated_text_is_not_dropped_in_the_trainings_whatever_the_user_says_of
             "no.* multiple of num_heads = 6: .* sets --model.num-heads 6 for",
         ),
         ({"model.d-model": "10", "model.num-heads": "4"}, "multiple of num_heads = 4: .* heads$"),
-        ({"model.kind": "classifier"}, "--model.kind: the command decides the kind"),
+        ({"model.kind": "classifier"}, "--model.kind: the command or its data decides the kind"),
     ],
 )
 def test_settings_of_the_recipe_that_those_of_the_user_do_not_fit_are_named(settings, message):
@@ -394,10 +394,12 @@ def test_settings_that_the_trainings_of_a_recipe_can_have_are_accepted():
 @pytest.mark.parametrize("scale", SCALES)
 def test_each_training_can_have_as_many_ranks_as_the_first(scale):
     def micro_batches(stage: Stage) -> int:
-        training = load(scale.preset, (), options(stage).overrides).training
+        training = load(options(stage).preset, (), options(stage).overrides).training
         return training.batch_tokens // training.micro_batch_tokens
 
     trainings = [stage for stage in follow(maker(scale), {}).values() if stage.run]
+    assert {options(stage).preset for stage in trainings} == {scale.preset}
+    assert f"--preset {scale.preset} " in " ".join(benchmark(scale, {}, OUT).words)
     assert len({micro_batches(stage) for stage in trainings}) == 1
 
 
@@ -408,6 +410,28 @@ def test_a_shortened_training_keeps_the_proportions_of_its_schedule():
     names = ("max-steps", "warmup-steps", "cool-steps", "validate-every", "checkpoint-every")
     assert [settings[f"training.{name}"] for name in names] == ["1600", "100", "1050", "200", "50"]
     assert options(stages["sweep-1"]).overrides["training.max-steps"] == "400"
+
+
+@pytest.mark.parametrize("scale", SCALES[3:])
+@pytest.mark.parametrize("tokens", [12, 17, 25])
+def test_a_longer_text_is_not_trained_on_for_fewer_tokens(scale, tokens):
+    """If the hours are enough."""
+
+    def count(scale: Scale) -> float:
+        training = resolve(scale, {**scale.common, **scale.final}).training
+        return training.max_steps * training.batch_tokens * scale.find_longest(total)
+
+    below = SCALES[SCALES.index(scale) - 1]
+    total = int(below.most_pairs * tokens)
+    assert count(scale) >= 0.95 * count(below)
+
+
+@pytest.mark.parametrize("scale", SCALES[3:])
+def test_settings_of_a_preset_that_those_of_the_user_do_not_fit_are_named(scale):
+    with pytest.raises(UsageError, match="cut 0.15 needs agreement"):
+        check_settings(scale, {"training.cut": "0.15"})
+    with pytest.raises(UsageError, match=r"itself sets --model.num-heads 6 for"):
+        check_settings(scale, {"model.d-model": "256"})
 
 
 def test_the_scale_depends_on_the_number_of_pairs():

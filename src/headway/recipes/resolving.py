@@ -1,10 +1,12 @@
 """The settings of the trainings of a recipe: those of its scale, and those of the user, which win."""
 
+import re
 from dataclasses import replace
 from functools import lru_cache
 
 from headway import config
-from headway.config import Config, ModelConfig, TextConfig
+from headway.config import PRESETS, Config, ModelConfig, TextConfig
+from headway.config.setting import spell
 from headway.errors import HeadwayError, UsageError
 from headway.recipes.settings import Scale, Settings, list_options
 from headway.training.starting.run_request import refuse_kind
@@ -24,8 +26,8 @@ def check_settings(scale: Scale, overrides: Settings) -> None:
         except HeadwayError as error:
             others = {
                 name: value
-                for name, value in recipe.items()
-                if name not in overrides and name.partition(".")[2].replace("-", "_") in str(error)
+                for name, value in {**_list_of_preset(scale.preset), **recipe}.items()
+                if name not in overrides and _is_named(name, str(error))
             }
             words = " ".join(list_options(others))
             reason = (
@@ -39,8 +41,24 @@ def list_text_settings(scale: Scale, overrides: Settings) -> list[TextConfig]:
     return [resolve(scale, {**scale.common, **each, **overrides}).text for each in scale.sweep]
 
 
+def _list_of_preset(name: str) -> dict[str, str]:
+    """Return the settings of models and trainings that a preset changes."""
+    usual, preset = Config().to_dict(), PRESETS[name].to_dict()
+    return {
+        f"{section}.{key.replace('_', '-')}": spell(value)
+        for section in ("model", "training")
+        for key, value in preset[section].items()
+        if value != usual[section][key]
+    }
+
+
+def _is_named(name: str, message: str) -> bool:
+    """Return whether a message about settings has the name of one of them, such as ``model.d-model``."""
+    return bool(re.search(rf"\b{name.partition('.')[2].replace('-', '_')}\b", message))
+
+
 def resolve(scale: Scale, settings: Settings) -> Config:
-    """Return the settings of a training whose settings differ from the preset of a scale."""
+    """Return the settings of a training: the given ones, and those of the preset of a scale for the rest."""
     return _load(scale.preset, tuple(settings.items()))
 
 

@@ -140,7 +140,7 @@ SCALES = (
         forward_models=2,
         real_weight=2,
         student={**_STUDENT, **_steps(2400, 1600)},
-        tokens=2e6,
+        tokens=6e5,
     ),
     Scale(
         most_pairs=float("inf"),
@@ -150,7 +150,7 @@ SCALES = (
         forward_models=1,
         real_weight=1,
         student={**_STUDENT, **_steps(4800, 3200)},
-        tokens=1e7,
+        tokens=2.4e6,
     ),
 )
 
