@@ -125,7 +125,7 @@ def test_help_imports_nothing_heavy() -> None:
         (
             ["lm", "x", "--generate", "1", "--search.mbr", "true"],
             2,
-            "--search.mbr: has no effect on samples (--search.sample false gives a beam search): omit it",
+            "--search.mbr: has no effect on --generate: omit it; settings with an effect: search.sample",
         ),
         (
             ["lm", "x", "--generate", "1", "--search.beam", "2"],
@@ -140,7 +140,7 @@ def test_help_imports_nothing_heavy() -> None:
         (
             ["train", "x", "--train", "a", "b", "--valid", "9", "--model.kind", "classifier"],
             2,
-            "--model.kind: the command decides the kind (headway train, headway lm, headway classify)",
+            "--model.kind: the command or its data decides the kind (headway train, headway lm, headway classify)",
         ),
         (
             ["lm", "x", "--score", "y", "--search.seed", "3"],

@@ -79,6 +79,8 @@ def use(args: argparse.Namespace) -> None:
         usage_error("--prompt: is not UTF-8")
     if args.generate is None:
         check_used(args.overrides, (), "--score")
+    else:
+        check_used(args.overrides, [*GENERATING, *SAMPLING, *SEARCHING], "--generate")
     try:
         sampling = Config(search=SearchConfig(sample=True))
         search = merge_overrides(sampling, args.overrides).search

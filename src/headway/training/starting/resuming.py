@@ -106,10 +106,9 @@ def _change_settings(
     other_initial = list_other_initial(record, request.init)
     if differences := [*dict.fromkeys([*changes, *other_text]), *other_initial]:
         again = f" (with --data {data.directory} its data need not be prepared again)"
-        again = "" if other_text else again
         raise HeadwayError(
             f"{directory.path}: a run keeps its settings and data, but {'; '.join(differences)}:"
-            f" only {', '.join(MAY_CHANGE)} may change; for all else start another RUN{again}"
+            f" only {', '.join(MAY_CHANGE)} may change; for all else start another RUN{'' if other_text else again}"
         )
     return replace(settings, text=stored.text)
 

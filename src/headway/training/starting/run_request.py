@@ -115,10 +115,12 @@ def check_request(directory: RunDirectory, request: RunRequest) -> None:
 
 
 def refuse_kind(overrides: Mapping[str, str]) -> None:
-    """Refuse ``--model.kind``, which no training could follow."""
+    """Refuse ``--model.kind``, because the command, or the data that it names, decides the kind."""
     if "model.kind" in overrides:
         makers = ", ".join(VERBS.values())
-        raise SettingsError(f"--model.kind: the command decides the kind ({makers}): omit it")
+        raise SettingsError(
+            f"--model.kind: the command or its data decides the kind ({makers}): omit it"
+        )
 
 
 def requested_settings(directory: RunDirectory, request: RunRequest) -> Config | None:
