@@ -428,7 +428,7 @@ def test_a_longer_text_is_not_trained_on_for_fewer_tokens(scale, tokens):
 
 @pytest.mark.parametrize("scale", SCALES[3:])
 def test_settings_of_a_preset_that_those_of_the_user_do_not_fit_are_named(scale):
-    with pytest.raises(UsageError, match="cut 0.15 needs agreement"):
+    with pytest.raises(UsageError, match=r"cut 0\.15 needs agreement"):
         check_settings(scale, {"training.cut": "0.15"})
     with pytest.raises(UsageError, match=r"itself sets --model.num-heads 6 for"):
         check_settings(scale, {"model.d-model": "256"})
