@@ -10,6 +10,7 @@ import torch
 
 from headway.kernels import decoding
 from headway.kernels.decoding import NativeLayer, NativeModel
+from headway.kernels.hypotheses import NativeHypotheses
 from headway.kernels.interface import check_layout, raise_error
 from headway.kernels.library import failure_reason
 from headway.kernels.training_library import AttentionArguments, training_library
@@ -115,7 +116,7 @@ def test_a_native_object_whose_constructor_failed_is_freed(
     with pytest.raises(AttributeError):
         decoding.PackedLinear(library, "fp32", weight)
     with pytest.raises(AttributeError):
-        decoding.NativeHypotheses(library, model, cast(Any, sources), 1, 1, [])
+        NativeHypotheses(library, model, cast(Any, sources), 1, 1, [])
     gc.collect()
     assert not ignored
     assert len(freed) == 2

@@ -68,7 +68,7 @@ class Waiting:
     def take_batch(self, idle_workers: int) -> list[Job]:
         """Take the jobs of the next batch.
 
-        The first is that of the group whose turn it is. If it is a segment, others of similar length join it.
+        Groups take turns: the next group gives the first job. If that is a segment, segments of similar length join it.
 
         Args:
             idle_workers: They share what there is.

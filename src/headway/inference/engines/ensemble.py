@@ -24,7 +24,7 @@ from headway.inference.engines.native_engine import NativeDecoding
 from headway.inference.engines.step_decoding import StepDecoding
 from headway.inference.scoring import GivenTarget
 from headway.inference.search.beam_search import Candidates, Ids
-from headway.kernels.decoding import select_together
+from headway.kernels.hypotheses import select_together
 
 
 def join_engines(engines: Sequence[Engine], pad: int, device: torch.device) -> Engine:

@@ -14,6 +14,7 @@ from headway.inference.alignment import LayerChoice
 from headway.inference.scoring import GivenTarget
 from headway.inference.search.beam_search import Candidates, Ids
 from headway.kernels import decoding
+from headway.kernels.hypotheses import NativeHypotheses
 from headway.model import SelfAttention, Transformer
 from headway.model.layers import Layer, Residual, Stack
 
@@ -131,15 +132,13 @@ class NativeEngine:
         }
         return [found[number] for number in range(len(found))]
 
-    def _encode(
-        self, sources: Sequence[Sequence[int]], beams: int, limit: int
-    ) -> decoding.NativeHypotheses:
+    def _encode(self, sources: Sequence[Sequence[int]], beams: int, limit: int) -> NativeHypotheses:
         lengths = max(map(len, sources)), limit
         tables = [
             None if positions.kind == "none" else positions.table_of(length)
             for positions, length in zip(self.positions, lengths, strict=True)
         ]
-        return decoding.NativeHypotheses(self.library, self.weights, sources, beams, limit, tables)
+        return NativeHypotheses(self.library, self.weights, sources, beams, limit, tables)
 
     def _stack(self, stack: Stack) -> Array[decoding.NativeLayer]:
         return (decoding.NativeLayer * len(stack.layers))(*map(self._layer, stack.layers))
@@ -203,7 +202,7 @@ class NativeEngine:
 class NativeDecoding:
     """A `Decoding` whose hypotheses are in native code."""
 
-    def __init__(self, engine: NativeEngine, hypotheses: decoding.NativeHypotheses) -> None:
+    def __init__(self, engine: NativeEngine, hypotheses: NativeHypotheses) -> None:
         self.engine = engine  # native code points to its weights
         self.hypotheses = hypotheses
         self.select, self.reorder = hypotheses.select, hypotheses.reorder

@@ -86,8 +86,8 @@ public:
         return x;
     }
 
-    // Read a token of each hypothesis whose translation is given. log_p [N] becomes the log-probability of the
-    // tokens `next`; without them, no other function may read tokens besides. To weights [N, stride], unless null, is
+    // Score translations that are given, step by step: read the token of each hypothesis. log_p [N] becomes the
+    // log-probability of the tokens `next`, which follow; without them, no other function may read tokens besides. To weights [N, stride], unless null, is
     // added how much each hypothesis attends to each source token: the mean over the heads of layers [first, end).
     void read_given(const int64_t* tokens, const int64_t* next, double* log_p, long first, long end,
                     float* weights, long stride) {

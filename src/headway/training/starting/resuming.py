@@ -150,7 +150,7 @@ def _list_other_text(data: PreparedData, record: RunRecord, request: RunRequest)
 
 
 def _list_other_vocabulary(data: PreparedData, request: RunRequest) -> list[str]:
-    """Return a phrase if the vocabulary that a command names is not that of the data of its run."""
+    """Return a phrase if ``--vocabulary`` has other subwords than the prepared data of the run."""
     if not request.vocabulary:
         return []
     given = GivenVocabulary.read(request.vocabulary, data.tokenizer.target_languages).tokenizer
