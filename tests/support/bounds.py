@@ -19,15 +19,19 @@ def _memory(name: str) -> int:
 def grows_less(work: Callable[[int], object], count: int, times: float) -> bool:
     """Return whether some work takes less than so many times as long for four times of a count.
 
-    It takes about 4 times as long, or 16 if the time is its square. Of three times the shortest counts, because a busy
-    machine disturbs some: the fourfold count is measured again only where it took too long.
+    It takes about 4 times as long, or 16 if the time is its square. Before and after the fourfold count the single one
+    is measured, and the shorter counts: a machine may become slower for a minute, and then both are slower. Only where
+    it took too long is it all measured again, because a busy machine may disturb the fourfold count alone.
     """
 
     def seconds(count: int) -> float:
         return timeit(lambda: work(count), number=1, timer=time.process_time)
 
-    once = min(seconds(count) for _ in range(3))
-    return any(seconds(4 * count) < times * once for _ in range(3))
+    def is_less() -> bool:
+        before, fourfold, after = (seconds(each) for each in (count, 4 * count, count))
+        return fourfold < times * min(before, after)
+
+    return any(is_less() for _ in range(3))
 
 
 @contextmanager
