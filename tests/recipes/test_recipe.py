@@ -15,6 +15,7 @@ from headway.cli.arguments import parse
 from headway.cli.recipe import describe_plan
 from headway.cli.verbs import evaluate, train, translate
 from headway.config import PRESETS, load
+from headway.documents.opening import check_is_lines, is_document
 from headway.errors import UsageError
 from headway.recipes import settings as numbers
 from headway.recipes.best import best_model
@@ -164,15 +165,15 @@ def test_all_texts_are_in_the_last_training():
     stages = follow(maker(replace(SCALE, real_weight=5)), {}, given)
     text = stages["final"].describe()[0]
     parts = [
-        "5 x (train.en, train.de)",
-        "(train.en, own-1.de)",
-        "(train.en, own-2.de)",
-        "(back.en, train.de)",
+        "5 x (train.source, train.target)",
+        "(train.source, own-1.target)",
+        "(train.source, own-2.target)",
+        "(back.source, train.target)",
     ]
     parts += [
-        "(train.en, teacher.de)",
-        "(mono-source.en, mono-source.de)",
-        "(mono-target.en, mono-target.de)",
+        "(train.source, teacher.target)",
+        "(mono-source.source, mono-source.target)",
+        "(mono-target.source, mono-target.target)",
     ]
     assert all(part in text for part in parts)
     assert text.count(" x ") == len(parts)
@@ -634,37 +635,37 @@ def test_each_stage_reads_and_writes_the_right_text():
     stages = follow(maker(), {"forward-2": 21.0, "final": 22.0, "search-1": 22.5}, given)
     ahead, back = "--languages en de", "--languages de en"
     valid, backward_valid = (
-        "--valid text/valid.en text/valid.de",
-        "--valid text/valid.de text/valid.en",
+        "--valid text/valid.source text/valid.target",
+        "--valid text/valid.target text/valid.source",
     )
-    score = "--source text/valid.en --reference text/valid.de --json"
+    score = "--source text/valid.source --reference text/valid.target --json"
     candidates = "--search.candidates 8"
     assert {name: commands(stages, name) for name in stages if stages[name].commands} == {
         **{
-            f"{name}-{n}": [f"train runs/{name}-{n} --train text/train.en text/train.de {valid} {ahead}",
+            f"{name}-{n}": [f"train runs/{name}-{n} --train text/train.source text/train.target {valid} {ahead}",
                             f"evaluate runs/{name}-{n} {score}"]
             for name, count in (("sweep", 3), ("forward", 2)) for n in range(1, count + 1)
         },
-        "backward": [f"train runs/backward --train text/train.de text/train.en {backward_valid} {back}",
-                     "evaluate runs/backward --source text/valid.de --reference text/valid.en --json"],
+        "backward": [f"train runs/backward --train text/train.target text/train.source {backward_valid} {back}",
+                     "evaluate runs/backward --source text/valid.target --reference text/valid.source --json"],
         "ensemble": [f"evaluate runs/forward-1 runs/forward-2 {score}"],
         **{
-            f"own-{n}": [f"translate runs/forward-{n} --backward runs/backward --input text/train.en"
-                         f" --output text/own-{n}.de {candidates}"]
+            f"own-{n}": [f"translate runs/forward-{n} --backward runs/backward --input text/train.source"
+                         f" --output text/own-{n}.target {candidates}"]
             for n in (1, 2)
         },
-        "back": [f"translate runs/backward --backward runs/forward-2 --input text/train.de --output text/back.en {candidates}"],
-        "mono-source": ["translate runs/forward-1 --backward runs/backward --input text/mono-source.en"
-                        f" --output text/mono-source.de {candidates}"],
-        "mono-target": ["translate runs/backward --backward runs/forward-2 --input text/mono-target.de"
-                        f" --output text/mono-target.en {candidates}"],
-        "final": [f"train runs/final --train text/all.en text/all.de {valid} {ahead}", f"evaluate runs/final {score}"],
+        "back": [f"translate runs/backward --backward runs/forward-2 --input text/train.target --output text/back.source {candidates}"],
+        "mono-source": ["translate runs/forward-1 --backward runs/backward --input text/mono-source.source"
+                        f" --output text/mono-source.target {candidates}"],
+        "mono-target": ["translate runs/backward --backward runs/forward-2 --input text/mono-target.target"
+                        f" --output text/mono-target.source {candidates}"],
+        "final": [f"train runs/final --train text/all.source text/all.target {valid} {ahead}", f"evaluate runs/final {score}"],
         "search-1": [f"evaluate runs/final {score} --search.alpha 1.4 --search.beam 4"],
         "search-2": [f"evaluate runs/final {score} --search.alpha 1.8 --search.beam 4"],
         "search-3": [f"evaluate runs/final {score} --search.alpha 1.4 --search.beam 8"],
-        "student-text": ["translate runs/final --backward runs/backward --input text/train.en --output text/student.de"
+        "student-text": ["translate runs/final --backward runs/backward --input text/train.source --output text/student.target"
                          f" --search.alpha 1.4 --search.beam 4 {candidates}"],
-        "student": [f"train runs/student --train text/student-all.en text/student-all.de {valid} {ahead} --init runs/final",
+        "student": [f"train runs/student --train text/student-all.source text/student-all.target {valid} {ahead} --init runs/final",
                     f"evaluate runs/student {score}"],
         **{
             f"student-beam-{beam}": [f"evaluate runs/student {score} --search.alpha 1.4 --search.beam {beam} --search.precision int8"]
@@ -675,7 +676,7 @@ def test_each_stage_reads_and_writes_the_right_text():
         name: stage.describe()[0] for name, stage in stages.items() if stage.work and stage.run
     }
     assert texts["student"].startswith(
-        "join 1 x (train.en, train.de), 1 x (train.en, student.de) to"
+        "join 1 x (train.source, train.target), 1 x (train.source, student.target) to"
     )
     # Each file of the user is read in some stage, which therefore checks that it has not changed.
     assert stages["text"].reads == ["a.en", "a.de", "x.en", "x.de", "t.de"]
@@ -683,17 +684,30 @@ def test_each_stage_reads_and_writes_the_right_text():
     assert stages["mono-target"].reads == ["m.de", "x.en", "x.de"]
     works = {name: stages[name].work for name in ("mono-source", "mono-target")}
     assert [(w.side, w.files, w.valid.name, w.output.name) for w in works.values()] == [
-        ("source", ["m.en"], "valid.en", "mono-source.en"), ("target", ["m.de"], "valid.de", "mono-target.de"),
+        ("source", ["m.en"], "valid.source", "mono-source.source"), ("target", ["m.de"], "valid.target", "mono-target.target"),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("code", ["ts", "srt", "tex", "en"])  # Tsonga, Sardinian, Tetete
+def test_the_text_of_a_recipe_is_lines_whatever_its_languages_are_called(code):
+    stages = follow(replace(maker(), languages=(code, "po")), {})
+    for name in ("own-1", "back", "student-text"):
+        command = options(stages[name], translate)
+        for file in (command.input, command.output):
+            assert not is_document(file)
+            check_is_lines(file)
 
 
 def test_a_teacher_is_read_without_translations_of_own_models_too():
     given = replace(GIVEN, teacher="t.de", mono_target=["m.de"])
     stages = follow(maker(replace(SCALE, real_weight=2), Choices()), {}, given)
-    text = "join 2 x (train.en, train.de), 1 x (train.en, teacher.de) to (taught.en, taught.de)"
+    text = "join 2 x (train.source, train.target), 1 x (train.source, teacher.target) to (taught.source, taught.target)"
     assert stages["forward-1"].describe()[0] == text
-    assert "--train text/taught.en text/taught.de" in commands(stages, "forward-1")[0]
-    assert "--train text/train.en" in commands(follow(maker(choices=Choices()), {}), "forward-1")[0]
+    assert "--train text/taught.source text/taught.target" in commands(stages, "forward-1")[0]
+    assert (
+        "--train text/train.source"
+        in commands(follow(maker(choices=Choices()), {}), "forward-1")[0]
+    )
 
 
 def test_the_time_of_a_search_grows_with_its_beam_and_text():

@@ -37,12 +37,12 @@ class StageMaker:
     overrides: Settings
 
     def text(self, name: str) -> PairFiles:
-        """Return the files of a text in both languages, such as ``train.en`` and ``train.de``."""
-        source, target = self.languages
-        if source == target:
-            source, target = "source", "target"
+        """Return the files of a text in both languages.
+
+        They are not named after the languages: ``train.ts``, in Tsonga, would be a message file of Qt.
+        """
         folder = self.out / "text"
-        return PairFiles(source=folder / f"{name}.{source}", target=folder / f"{name}.{target}")
+        return PairFiles(source=folder / f"{name}.source", target=folder / f"{name}.target")
 
     def run(self, name: str) -> Path:
         """Return the run directory of a training."""

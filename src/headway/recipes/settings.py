@@ -6,7 +6,7 @@ from typing import Any
 
 Settings = Mapping[str, str]  # options of headway train without dashes: {"model.dropout": "0.2"}
 
-VERSION = 13  # raised by each change that gives an old plan other stages
+VERSION = 14  # raised by each change that gives an old plan other stages
 MOST_HOURS = 8.0  # planned for without --hours, if the whole recipe needs more
 SHORTENED = (
     0.8  # share of the steps that trainings keep at least for the sake of the first addition
