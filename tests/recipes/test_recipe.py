@@ -188,7 +188,7 @@ def test_models_of_both_directions_choose_the_translations_of_the_text():
     for name, model, judge in (
         ("own-1", str(OUT / "runs/forward-1"), backward),
         ("own-2", forward, backward),
-        ("mono-source", str(OUT / "runs/forward-1"), backward),
+        ("mono-source", forward, backward),
         ("back", backward, forward),
         ("mono-target", backward, forward),
         ("student-text", final, backward),
@@ -196,6 +196,8 @@ def test_models_of_both_directions_choose_the_translations_of_the_text():
         command = options(stages[name], translate)
         assert (command.models, command.backward) == ([model], judge)
         assert command.overrides["search.candidates"] == "8"
+    together = follow(maker(), {"ensemble": 21.0}, given)["mono-source"]
+    assert options(together, translate).models == [str(OUT / f"runs/forward-{n}") for n in (1, 2)]
     alone = follow(maker(choices=Choices(student=True)), {})
     assert "backward" not in alone
     assert options(alone["student-text"], translate).backward is None
@@ -655,7 +657,7 @@ def test_each_stage_reads_and_writes_the_right_text():
             for n in (1, 2)
         },
         "back": [f"translate runs/backward --backward runs/forward-2 --input text/train.target --output text/back.source {candidates}"],
-        "mono-source": ["translate runs/forward-1 --backward runs/backward --input text/mono-source.source"
+        "mono-source": ["translate runs/forward-2 --backward runs/backward --input text/mono-source.source"
                         f" --output text/mono-source.target {candidates}"],
         "mono-target": ["translate runs/backward --backward runs/forward-2 --input text/mono-target.target"
                         f" --output text/mono-target.source {candidates}"],

@@ -168,7 +168,8 @@ def _translate(
         make: Makes the stages.
         given: The user's files.
         translators: The models that translate the sources; each list of them translates together.
-        forward: The best of them, which helps to choose among the translations of targets.
+        forward: The best of them, which helps to choose among the translations of targets. Monolingual sources, which
+            are translated once, are translated by it, or by all together.
         backward: The model that translates the targets, and helps to choose among those of sources.
     """
     scale, facts = make.scale, make.facts
@@ -195,7 +196,8 @@ def _translate(
     if given.mono_source:
         text, lines = make.text("mono-source"), min(facts.mono_source, int(most))
         yield make.translate(
-            "mono-source", "translations", "translations of monolingual sources", translators[0],
+            "mono-source", "translations", "translations of monolingual sources",
+            translators[0] if len(translators) == 1 else [forward],
             text.source, text.target, lines, backward=backward, times=facts.compare_lengths("source"),
             work=ImportLines(given=given, side="source", files=given.mono_source, share=most / max(1, facts.mono_source),
                              valid=make.text("valid").source, output=text.source),
