@@ -317,7 +317,7 @@ def test_joined_texts_stay_parallel(tmp_path):
     text = given(tmp_path)
     real = PairFiles(source=Path(text.train[0]), target=Path(text.train[1]))
     output = files(tmp_path / "text", "all")
-    JoinPairs(parts=[(real, 3), (real.reversed, 1)], output=output).run()
+    JoinPairs(given=text, parts=[(real, 3), (real.reversed, 1)], output=output).run()
     pairs = [*zip(lines(real.source), lines(real.target), strict=True)]
     expected = [*itertools.chain(pairs, pairs, pairs, [pair[::-1] for pair in pairs])]
     assert [*zip(lines(output.source), lines(output.target), strict=True)] == expected
@@ -356,6 +356,25 @@ def test_no_training_sees_the_test_text_by_a_teacher(tmp_path):
     train, _ = imported(tmp_path, text)
     assert SOURCES[0] not in lines(train.source)
     assert "ein  hund" not in lines(tmp_path / "text" / "teacher.de")
+
+
+def test_no_training_sees_a_pair_of_the_test_text_that_a_translation_made(tmp_path):
+    sources, targets = SOURCES[:4], ["one", "two", "three", "four"]
+    own = PairFiles(source=tmp_path / "own.source", target=tmp_path / "own.target")
+    write(own.source, sources)
+    write(own.target, targets)
+    test = [
+        write(tmp_path / "test.en", [sources[1].upper(), sources[2]]),
+        write(tmp_path / "test.de", ["Two", "3"]),
+    ]
+    output = files(tmp_path, "all")
+    for drop_leaks, kept in ((True, [0, 2, 3]), (False, [0, 1, 2, 3])):
+        text = given(tmp_path, test=test, rules=TextConfig(drop_leaks=drop_leaks))
+        work = JoinPairs(given=text, parts=[(own, 2)], output=output)
+        work.run()
+        assert lines(output.source) == [sources[n] for n in kept] * 2
+        assert lines(output.target) == [targets[n] for n in kept] * 2
+        assert work.reads == test
 
 
 def test_text_in_another_encoding_is_read_with_it_and_refused_without(tmp_path):

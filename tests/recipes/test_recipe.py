@@ -595,6 +595,7 @@ class _Work:
 
     def __init__(self, name: str) -> None:
         self.name = name
+        self.reads: list[str] = []
         self.run: Callable[[], None] = lambda: None
 
     def describe(self, out: Path | None = None) -> str:
@@ -684,6 +685,7 @@ def test_each_stage_reads_and_writes_the_right_text():
     assert stages["text"].reads == ["a.en", "a.de", "x.en", "x.de", "t.de"]
     assert stages["mono-source"].reads == ["m.en", "x.en", "x.de"]
     assert stages["mono-target"].reads == ["m.de", "x.en", "x.de"]
+    assert stages["final"].reads == stages["student"].reads == ["x.en", "x.de"]
     works = {name: stages[name].work for name in ("mono-source", "mono-target")}
     assert [(w.side, w.files, w.valid.name, w.output.name) for w in works.values()] == [
         ("source", ["m.en"], "valid.source", "mono-source.source"), ("target", ["m.de"], "valid.target", "mono-target.target"),

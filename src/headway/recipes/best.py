@@ -62,7 +62,7 @@ def best_model(make: StageMaker, given: GivenText) -> Recipe:
     yield make.work(
         "text", "text", "clean the text",
         ImportText(given=given, train=real, valid=make.text("valid"), teacher=teacher.target),
-        seconds=make.facts.read / numbers.PAIRS_IMPORTED, reads=given.text_files(),
+        seconds=make.facts.read / numbers.PAIRS_IMPORTED,
     )  # fmt: skip
     swept = yield from _sweep(make, real)
 
@@ -79,7 +79,9 @@ def best_model(make: StageMaker, given: GivenText) -> Recipe:
     if given.teacher and not choices.more_text:
         by_teacher = PairFiles(source=real.source, target=teacher.target)
         taught = JoinPairs(
-            parts=[(real, scale.real_weight), (by_teacher, 1)], output=make.text("taught")
+            given=given,
+            parts=[(real, scale.real_weight), (by_teacher, 1)],
+            output=make.text("taught"),
         )
         pairs *= scale.real_weight + 1
     models: list[Trained] = []
@@ -112,7 +114,7 @@ def best_model(make: StageMaker, given: GivenText) -> Recipe:
         product=bleu,
     )  # fmt: skip
     if choices.student:
-        yield from _distill(make, swept, real, best.run, backward, search, bleu)
+        yield from _distill(make, given, swept, best.run, backward, search, bleu)
 
 
 def _sweep(make: StageMaker, real: PairFiles) -> Generator[Stage, Result, Settings]:
@@ -201,7 +203,7 @@ def _translate(
             text.source, text.target, lines, backward=backward, times=facts.compare_lengths("source"),
             work=ImportLines(given=given, side="source", files=given.mono_source, share=most / max(1, facts.mono_source),
                              valid=make.text("valid").source, output=text.source),
-            seconds=facts.mono_source / numbers.PAIRS_IMPORTED, reads=[*given.mono_source, *given.test],
+            seconds=facts.mono_source / numbers.PAIRS_IMPORTED,
         )  # fmt: skip
         parts.append((text, 1))
         pairs += lines
@@ -212,11 +214,12 @@ def _translate(
             text.target, text.source, lines, backward=forward, times=facts.compare_lengths("target"),
             work=ImportLines(given=given, side="target", files=given.mono_target, share=most / max(1, facts.mono_target),
                              valid=make.text("valid").target, output=text.target),
-            seconds=facts.mono_target / numbers.PAIRS_IMPORTED, reads=[*given.mono_target, *given.test],
+            seconds=facts.mono_target / numbers.PAIRS_IMPORTED,
         )  # fmt: skip
         parts.append((text, 1))
         pairs += lines
-    return JoinPairs(parts=[(real, scale.real_weight), *parts], output=make.text("all")), pairs
+    parts = [(real, scale.real_weight), *parts]
+    return JoinPairs(given=given, parts=parts, output=make.text("all")), pairs
 
 
 def _tune_search(
@@ -258,8 +261,8 @@ def _search_stage(make: StageMaker, name: str, model: Path, search: Settings) ->
 
 def _distill(
     make: StageMaker,
+    given: GivenText,
     swept: Settings,
-    real: PairFiles,
     teacher: Path,
     backward: Path | None,
     search: Settings,
@@ -269,23 +272,21 @@ def _distill(
 
     Args:
         make: Makes the stages.
+        given: The user's files.
         swept: Settings that the sweep chose.
-        real: The training text.
         teacher: The run directory of the final model.
         backward: That of a model of the other direction; None: there is none.
         search: How the final model searches.
         bleu: Of the final model.
     """
+    real = make.text("train")
     text = PairFiles(source=real.source, target=make.text("student").target)
     yield make.translate(
         "student-text", "student", "the final model's translations of the training sources", [teacher],
         text.source, text.target, make.facts.kept, search, backward=backward,
     )  # fmt: skip
     own = {**make.scale.common, **swept, **make.scale.student}
-    both = JoinPairs(
-        parts=[(real, 1), (text, 1)],
-        output=make.text("student-all"),
-    )
+    both = JoinPairs(given=given, parts=[(real, 1), (text, 1)], output=make.text("student-all"))
     student = make.train(
         "student", "student", "a small fast model of these translations", both.output, own,
         lines=2 * make.facts.kept, work=both, init=teacher, limits={"model.num-decoder-layers": numbers.STUDENT_LAYERS},

@@ -24,6 +24,11 @@ class InstallModel:
     out: Path
     search: Settings
 
+    @property
+    def reads(self) -> list[str]:
+        """No file of the user."""
+        return []
+
     def run(self) -> None:
         """Write the files, each of them atomically."""
         found = load_model(self.model)

@@ -60,12 +60,11 @@ class StageMaker:
         purpose: str,
         work: Work,
         seconds: float = 0.0,
-        reads: Sequence[str] = (),
         product: float | None = None,
     ) -> Stage:
         """Return a stage without a command; see `Stage`."""
         return Stage(
-            name=name, part=part, purpose=purpose, work=work, seconds=seconds, reads=reads, product=product
+            name=name, part=part, purpose=purpose, work=work, seconds=seconds, product=product
         )  # fmt: skip
 
     def train(
@@ -198,7 +197,6 @@ class StageMaker:
         times: float = 1.0,
         work: Work | None = None,
         seconds: float = 0.0,
-        reads: Sequence[str] = (),
     ) -> Stage:
         """Return the stage that translates a text.
 
@@ -215,7 +213,6 @@ class StageMaker:
             times: How many times longer a line is than a side of the user's pairs.
             work: Makes the text.
             seconds: About how long the work takes.
-            reads: Files of the user that the work reads.
         """
         judge = ("--backward", backward) if backward else ()
         chosen = {**(search or {}), **(numbers.CANDIDATES if backward else {})}
@@ -232,7 +229,7 @@ class StageMaker:
             self._common(), lines, beam, times
         )
         return Stage(
-            name=name, part=part, purpose=purpose, work=work, reads=reads, commands=[command], flop=flop,
+            name=name, part=part, purpose=purpose, work=work, commands=[command], flop=flop,
             seconds=seconds,
         )  # fmt: skip
 

@@ -38,6 +38,10 @@ class Command:
 class Work(Protocol):
     """Work on files that needs no command; doing it twice gives the same files."""
 
+    @property
+    def reads(self) -> Sequence[str]:
+        """The files of the user that it reads."""
+
     def run(self) -> None:
         """Do the work; each file is written atomically."""
 
@@ -54,7 +58,6 @@ class Stage:
         part: The part of the recipe that the stage belongs to, such as "sweep".
         purpose: What the stage is for, in a few words.
         work: Done before the commands.
-        reads: Files of the user that the work reads.
         commands: Given in this order; each goes on where it was if it is given again.
         scores: The file with what ``headway evaluate --json`` printed; None: the stage has no model.
         run: The run directory of the model; it has the perplexity.
@@ -69,7 +72,6 @@ class Stage:
     part: str
     purpose: str
     work: Work | None = None
-    reads: Sequence[str] = ()
     commands: Sequence[Command] = ()
     scores: Path | None = None
     run: Path | None = None
@@ -77,6 +79,11 @@ class Stage:
     is_compared: bool = True
     flop: float = 0.0
     seconds: float = 0.0
+
+    @property
+    def reads(self) -> Sequence[str]:
+        """The files of the user that the stage reads."""
+        return self.work.reads if self.work else ()
 
     def describe(self, out: Path | None = None) -> list[str]:
         """Return the work and the commands, a line each, with a directory written as OUT."""

@@ -1,6 +1,5 @@
 """Work on text files: import the user's text, and join texts. Every file is read and written line by line."""
 
-import shutil
 from array import array
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -11,6 +10,7 @@ from typing import BinaryIO, Literal
 from headway.files import add_path_to_errors, write_atomically
 from headway.recipes.given import GivenText
 from headway.recipes.pair_fates import Decided, PairFates, mark_first, number_of
+from headway.text.cleaning import digest_held_out
 from headway.text.digests import digest_loosely
 from headway.text.lines import read_lines
 from headway.text.readers import Pair
@@ -49,6 +49,11 @@ class ImportText:
     train: PairFiles
     valid: PairFiles
     teacher: Path
+
+    @property
+    def reads(self) -> list[str]:
+        """The files with pairs, and the teacher's."""
+        return self.given.text_files()
 
     def run(self) -> None:
         """Write the files."""
@@ -106,6 +111,11 @@ class ImportLines:
     valid: Path
     output: Path
 
+    @property
+    def reads(self) -> list[str]:
+        """The monolingual files, and the test text."""
+        return [*self.files, *self.given.test]
+
     def run(self) -> None:
         """Write the file."""
         lines = [*read_lines(self.valid)]
@@ -132,22 +142,35 @@ class ImportLines:
 class JoinPairs:
     """Join texts, one after the other.
 
+    Pairs of the test text are left out, which a translation may have made of text that has none of them. Those of the
+    validation text are left out by the training itself.
+
     Attributes:
+        given: The user's files, which have the test text.
         parts: The texts, and how often each of them is taken.
         output: The files to write.
     """
 
+    given: GivenText
     parts: Sequence[tuple[PairFiles, int]]
     output: PairFiles
 
+    @property
+    def reads(self) -> list[str]:
+        """The test text."""
+        return [*self.given.test]
+
     def run(self) -> None:
         """Write the files."""
-        for name in ("source", "target"):
-            with write_files(getattr(self.output, name)) as (file,):
-                for pairs, times in self.parts:
-                    for _ in range(times):
-                        with getattr(pairs, name).open("rb") as part:
-                            shutil.copyfileobj(part, file, 1 << 20)
+        held_out = digest_held_out(self.given.read_test()) if self.given.rules.drop_leaks else set()
+        with write_files(self.output.source, self.output.target) as (source, target):
+            for pairs, times in self.parts:
+                for _ in range(times):
+                    lines = zip(read_lines(pairs.source), read_lines(pairs.target), strict=True)
+                    for pair in lines:
+                        if not held_out or digest_loosely(*pair)[0] not in held_out:
+                            _write(source, pair[0])
+                            _write(target, pair[1])
 
     def describe(self, out: Path | None = None) -> str:
         """Return in words what is done."""
