@@ -1,5 +1,6 @@
 """Facts about the text that a user gives, and whether it is enough for a vocabulary."""
 
+from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -10,7 +11,7 @@ import numpy as np
 from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.recipes.given import GivenText
-from headway.recipes.pair_fates import PairFates
+from headway.recipes.pair_fates import PairFates, mark_first, number_of
 from headway.text.cleaning import TOKENS
 from headway.text.learning import spread_step
 from headway.text.stages.selection import KEPT, Fates
@@ -30,7 +31,7 @@ class TextFacts:
         source_characters: Of the kept pairs.
         target_characters: Likewise.
         validation: Validation pairs.
-        mono_source: Lines of monolingual text that are fit for training.
+        mono_source: Lines of monolingual text that are fit for training, each of them counted once.
         mono_target: Likewise.
         mono_source_characters: Of these lines.
         mono_target_characters: Likewise.
@@ -120,14 +121,17 @@ def look_at(text: GivenText) -> tuple[TextFacts, Fates]:
 
 
 def _count_lines(text: GivenText, files: Sequence[str]) -> tuple[int, int]:
-    """Return how many lines of monolingual text are fit for training, and their characters."""
-    lines = characters = 0
+    """Return how many different lines of monolingual text are fit for training, and their characters."""
+    numbers, lengths = array("Q"), array("I")
     for line in text.read_plain(files):
-        lines += 1
-        characters += len(line)
-    if files and not lines:
+        numbers.append(number_of(line))
+        lengths.append(len(line))
+    if not files:
+        return 0, 0
+    if not numbers:
         raise HeadwayError(f"{files[0]}: no line is left after cleaning")
-    return lines, characters
+    is_first = mark_first(numbers)
+    return int(is_first.sum()), int(np.frombuffer(lengths, np.uint32)[is_first].sum())
 
 
 def learn_vocabulary(text: GivenText, fates: Fates, config: TextConfig) -> Tokenizer:
