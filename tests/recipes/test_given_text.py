@@ -18,9 +18,10 @@ from headway.recipes.facts import TextFacts, count_tokens, learn_vocabulary, loo
 from headway.recipes.given import GivenText, check_files
 from headway.recipes.plan import Options
 from headway.recipes.settings import choose_scale
-from headway.recipes.text_work import ImportLines, ImportText, JoinPairs, PairFiles
+from headway.recipes.text_work import ImportLines, ImportText, JoinPairs, KeepShort, PairFiles
 from headway.text.prepare import prepare
 from headway.text.readers import FileForm
+from headway.text.tokenizer import Tokenizer
 from support.toy_models import SOURCE_WORDS, sentences, translate_words
 
 SOURCES = list(dict.fromkeys(sentences(60, 7)))
@@ -290,17 +291,44 @@ def test_the_setting_that_drops_most_pairs_is_named_if_too_few_can_be_held_out(t
         look_at(given(tmp_path, extra, valid=40))
 
 
+def save_vocabulary(folder: Path) -> Tokenizer:
+    """As in the run directory of a model."""
+    pairs = [(text, translate_words(text)) for text in SOURCES]
+    tokenizer = Tokenizer.learn(pairs, TextConfig(vocab_size=300))
+    tokenizer.save(folder)
+    return tokenizer
+
+
+def test_pairs_that_are_too_long_to_train_on_are_not_translated(tmp_path):
+    tokenizer = save_vocabulary(tmp_path)
+    text = given(tmp_path)
+    real = PairFiles(source=Path(text.train[0]), target=Path(text.train[1]))
+    valid = [write(tmp_path / "valid.en", ["another"]), write(tmp_path / "valid.de", ["text"])]
+    data = prepare(
+        list(text.train), valid, tmp_path / "data", TextConfig(max_tokens=14), tokenizer=tokenizer
+    )
+    short = files(tmp_path / "text", "short")
+    KeepShort(pairs=real, model=tmp_path, most=14, output=short).run()
+    kept = [*short.read()]
+    assert 10 < len(kept) == len(data.train) < len(SOURCES) - 10
+    assert kept == [pair for pair in real.read() if pair in kept]
+    tokens = sum(map(len, tokenizer.encode_source([source for source, _ in kept])))
+    assert tokens == data.train.source_tokens
+
+
 @pytest.mark.parametrize("share", [0.25, 2.0])
 def test_monolingual_lines_are_taken_once_and_from_the_whole_text(share, tmp_path):
+    save_vocabulary(tmp_path)
     all_lines = ["line\r 4001", *(f"line {n}" for n in range(4001))]
-    file = write(tmp_path / "mono.en", [*all_lines, "", "a\x01b", *all_lines[:100]])
+    file = write(tmp_path / "mono.en", [*all_lines, "", "a\x01b", "line " * 20, *all_lines[:100]])
     output = tmp_path / "text" / "mono.en"
     valid = tmp_path / "valid.en"
     # Case and white space do not matter, and only \n ends a line.
     valid.write_bytes(b"Line  7\nnothing\nline \r 4001\n")
     test = [write(tmp_path / "test.en", ["line 9"]), write(tmp_path / "test.de", ["line 11"])]
     ImportLines(
-        given=given(tmp_path, test=test), side="source", files=[file], share=share, valid=valid, output=output
+        given=given(tmp_path, test=test), side="source", files=[file], share=share, valid=valid, model=tmp_path,
+        most=12, output=output,
     ).run()  # fmt: skip
     all_lines.remove("line\r 4001")
     all_lines.remove("line 7")

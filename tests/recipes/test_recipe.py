@@ -29,6 +29,7 @@ from headway.recipes.report import judge_parts, make_rows
 from headway.recipes.resolving import check_settings, resolve
 from headway.recipes.settings import SCALES, Choices, Scale, choose_scale
 from headway.recipes.stage import Result, Scores, Stage
+from headway.recipes.text_work import KeepShort
 
 FACTS = TextFacts(
     read=31_000, kept=29_000, dropped={}, source_characters=29_000 * 61, target_characters=29_000 * 71,
@@ -166,9 +167,9 @@ def test_all_texts_are_in_the_last_training():
     text = stages["final"].describe()[0]
     parts = [
         "5 x (train.source, train.target)",
-        "(train.source, own-1.target)",
-        "(train.source, own-2.target)",
-        "(back.source, train.target)",
+        "(short.source, own-1.target)",
+        "(short.source, own-2.target)",
+        "(back.source, short.target)",
     ]
     parts += [
         "(train.source, teacher.target)",
@@ -653,11 +654,11 @@ def test_each_stage_reads_and_writes_the_right_text():
                      "evaluate runs/backward --source text/valid.target --reference text/valid.source --json"],
         "ensemble": [f"evaluate runs/forward-1 runs/forward-2 {score}"],
         **{
-            f"own-{n}": [f"translate runs/forward-{n} --backward runs/backward --input text/train.source"
+            f"own-{n}": [f"translate runs/forward-{n} --backward runs/backward --input text/short.source"
                          f" --output text/own-{n}.target {candidates}"]
             for n in (1, 2)
         },
-        "back": [f"translate runs/backward --backward runs/forward-2 --input text/train.target --output text/back.source {candidates}"],
+        "back": [f"translate runs/backward --backward runs/forward-2 --input text/short.target --output text/back.source {candidates}"],
         "mono-source": ["translate runs/forward-2 --backward runs/backward --input text/mono-source.source"
                         f" --output text/mono-source.target {candidates}"],
         "mono-target": ["translate runs/backward --backward runs/forward-2 --input text/mono-target.target"
@@ -666,7 +667,7 @@ def test_each_stage_reads_and_writes_the_right_text():
         "search-1": [f"evaluate runs/final {score} --search.alpha 1.4 --search.beam 4"],
         "search-2": [f"evaluate runs/final {score} --search.alpha 1.8 --search.beam 4"],
         "search-3": [f"evaluate runs/final {score} --search.alpha 1.4 --search.beam 8"],
-        "student-text": ["translate runs/final --backward runs/backward --input text/train.source --output text/student.target"
+        "student-text": ["translate runs/final --backward runs/backward --input text/student-short.source --output text/student.target"
                          f" --search.alpha 1.4 --search.beam 4 {candidates}"],
         "student": [f"train runs/student --train text/student-all.source text/student-all.target {valid} {ahead} --init runs/final",
                     f"evaluate runs/student {score}"],
@@ -679,16 +680,23 @@ def test_each_stage_reads_and_writes_the_right_text():
         name: stage.describe()[0] for name, stage in stages.items() if stage.work and stage.run
     }
     assert texts["student"].startswith(
-        "join 1 x (train.source, train.target), 1 x (train.source, student.target) to"
+        "join 1 x (train.source, train.target), 1 x (student-short.source, student.target) to"
     )
+    # Pairs that are too long are left out before the first translation, and before those of the final model.
+    short = {n: s.work for n, s in stages.items() if isinstance(s.work, KeepShort)}
+    assert [(n, w.pairs.source.name, w.model.name, w.most, w.output.target.name) for n, w in short.items()] == [
+        ("own-1", "train.source", "forward-2", 256, "short.target"),
+        ("student-text", "train.source", "final", 256, "student-short.target"),
+    ]  # fmt: skip
     # Each file of the user is read in some stage, which therefore checks that it has not changed.
     assert stages["text"].reads == ["a.en", "a.de", "x.en", "x.de", "t.de"]
     assert stages["mono-source"].reads == ["m.en", "x.en", "x.de"]
     assert stages["mono-target"].reads == ["m.de", "x.en", "x.de"]
     assert stages["final"].reads == stages["student"].reads == ["x.en", "x.de"]
     works = {name: stages[name].work for name in ("mono-source", "mono-target")}
-    assert [(w.side, w.files, w.valid.name, w.output.name) for w in works.values()] == [
-        ("source", ["m.en"], "valid.source", "mono-source.source"), ("target", ["m.de"], "valid.target", "mono-target.target"),
+    assert [(w.side, w.files, w.valid.name, w.model.name, w.output.name) for w in works.values()] == [
+        ("source", ["m.en"], "valid.source", "forward-2", "mono-source.source"),
+        ("target", ["m.de"], "valid.target", "backward", "mono-target.target"),
     ]  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from headway.recipes import settings as numbers
@@ -14,22 +14,10 @@ from headway.recipes.making import StageMaker
 from headway.recipes.plan import Options
 from headway.recipes.settings import Choices, Settings, choose_scale
 from headway.recipes.stage import Result, Stage
-from headway.recipes.text_work import ImportLines, ImportText, JoinPairs, PairFiles
+from headway.recipes.text_work import ImportText, JoinPairs, KeepShort, PairFiles
+from headway.recipes.translations import Trained, translate_all
 
 Stages = Generator[Stage, Result, None]
-
-
-@dataclass(frozen=True)
-class Trained:
-    """A model of the wanted direction.
-
-    Attributes:
-        run: Its run directory.
-        result: Its scores.
-    """
-
-    run: Path
-    result: Result
 
 
 def begin_recipe(out: Path, options: Options, facts: TextFacts, choices: Choices) -> Recipe:
@@ -99,8 +87,7 @@ def best_model(make: StageMaker, given: GivenText) -> Recipe:
             "install-first", "models", "the best model so far", InstallModel(best.run, make.out, {}),
             product=best.result.bleu,
         )  # fmt: skip
-        translators = yield from _choose_translators(make, models, best)
-        union, pairs = yield from _translate(make, given, translators, best.run, backward)
+        union, pairs = yield from translate_all(make, given, models, best, backward)
         result = yield make.train(
             "final", "translations", "one model of real and translated text", union.output,
             {**scale.common, **swept, **(scale.tuning or scale.final)}, lines=pairs, work=union,
@@ -142,84 +129,6 @@ def _distinct(candidates: Sequence[Settings], overrides: Settings) -> list[Setti
         if free not in distinct:
             distinct.append(free)
     return distinct
-
-
-def _choose_translators(
-    make: StageMaker, models: list[Trained], best: Trained
-) -> Generator[Stage, Result, list[list[Path]]]:
-    """Return the models that translate the training sources: together if that is better, else one by one."""
-    runs = [model.run for model in models]
-    if len(runs) > 1:
-        ensemble = make.score("ensemble", "translations", "all forward models together", runs)
-        result = yield replace(ensemble, is_compared=False)
-        if result.bleu > best.result.bleu:
-            return [runs]
-    return [[run] for run in runs]
-
-
-def _translate(
-    make: StageMaker,
-    given: GivenText,
-    translators: list[list[Path]],
-    forward: Path,
-    backward: Path,
-) -> Generator[Stage, Result, tuple[JoinPairs, int]]:
-    """Translate all text there is; return how to join the real and the translated text, and about how many pairs it is.
-
-    Args:
-        make: Makes the stages.
-        given: The user's files.
-        translators: The models that translate the sources; each list of them translates together.
-        forward: The best of them, which helps to choose among the translations of targets. Monolingual sources, which
-            are translated once, are translated by it, or by all together.
-        backward: The model that translates the targets, and helps to choose among those of sources.
-    """
-    scale, facts = make.scale, make.facts
-    real = make.text("train")
-    parts = []
-    for number, together in enumerate(translators, 1):
-        own = make.text(f"own-{number}").target
-        yield make.translate(
-            f"own-{number}", "translations", "translations of the training sources", together,
-            real.source, own, facts.kept, backward=backward,
-        )  # fmt: skip
-        parts.append((PairFiles(source=real.source, target=own), 1))
-    back = make.text("back").source
-    yield make.translate(
-        "back", "translations", "translations of the training targets", [backward],
-        real.target, back, facts.kept, backward=forward,
-    )  # fmt: skip
-    parts.append((PairFiles(source=back, target=real.target), 1))
-    if given.teacher:
-        teacher = make.text("teacher").target
-        parts.append((PairFiles(source=real.source, target=teacher), 1))
-    pairs = (scale.real_weight + len(parts)) * facts.kept
-    most = numbers.MONO_WEIGHT * facts.kept
-    if given.mono_source:
-        text, lines = make.text("mono-source"), min(facts.mono_source, int(most))
-        yield make.translate(
-            "mono-source", "translations", "translations of monolingual sources",
-            translators[0] if len(translators) == 1 else [forward],
-            text.source, text.target, lines, backward=backward, times=facts.compare_lengths("source"),
-            work=ImportLines(given=given, side="source", files=given.mono_source, share=most / max(1, facts.mono_source),
-                             valid=make.text("valid").source, output=text.source),
-            seconds=facts.mono_source / numbers.PAIRS_IMPORTED,
-        )  # fmt: skip
-        parts.append((text, 1))
-        pairs += lines
-    if given.mono_target:
-        text, lines = make.text("mono-target"), min(facts.mono_target, int(most))
-        yield make.translate(
-            "mono-target", "translations", "translations of monolingual targets", [backward],
-            text.target, text.source, lines, backward=forward, times=facts.compare_lengths("target"),
-            work=ImportLines(given=given, side="target", files=given.mono_target, share=most / max(1, facts.mono_target),
-                             valid=make.text("valid").target, output=text.target),
-            seconds=facts.mono_target / numbers.PAIRS_IMPORTED,
-        )  # fmt: skip
-        parts.append((text, 1))
-        pairs += lines
-    parts = [(real, scale.real_weight), *parts]
-    return JoinPairs(given=given, parts=parts, output=make.text("all")), pairs
 
 
 def _tune_search(
@@ -280,10 +189,13 @@ def _distill(
         bleu: Of the final model.
     """
     real = make.text("train")
-    text = PairFiles(source=real.source, target=make.text("student").target)
+    short = make.text("student-short")
+    text = PairFiles(source=short.source, target=make.text("student").target)
     yield make.translate(
         "student-text", "student", "the final model's translations of the training sources", [teacher],
         text.source, text.target, make.facts.kept, search, backward=backward,
+        work=KeepShort(pairs=real, model=teacher, most=make.most_tokens, output=short),
+        seconds=make.facts.kept / numbers.PAIRS_IMPORTED,
     )  # fmt: skip
     own = {**make.scale.common, **swept, **make.scale.student}
     both = JoinPairs(given=given, parts=[(real, 1), (text, 1)], output=make.text("student-all"))

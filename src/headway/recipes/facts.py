@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from headway.config import TextConfig
 from headway.errors import HeadwayError
@@ -163,16 +164,10 @@ def count_tokens(
     Raises:
         HeadwayError: If all pairs are too long.
     """
-    sources, targets = zip(*_spread_pairs(text, fates, SAMPLE), strict=True)
-    lengths = np.array(
-        [
-            [len(ids) for ids in encode(list(side))]
-            for encode, side in (
-                (tokenizer.encode_source, sources),
-                (tokenizer.encode_target, targets),
-            )
-        ]
+    sources, targets = (
+        list(side) for side in zip(*_spread_pairs(text, fates, SAMPLE), strict=True)
     )
+    lengths = measure_sides(tokenizer, sources, targets)
     fits = lengths.max(0) <= most
     if not fits.any():
         raise HeadwayError(
@@ -193,6 +188,14 @@ def count_tokens(
         source_tokens=round(source_tokens),
         target_tokens=round(target_tokens),
     )
+
+
+def measure_sides(
+    tokenizer: Tokenizer, sources: Sequence[str], targets: Sequence[str]
+) -> npt.NDArray[np.int64]:
+    """Return the numbers of tokens of some pairs, ``</s>`` included: [2, pairs], the sources first."""
+    encoded = tokenizer.encode_source(sources), tokenizer.encode_target(targets)
+    return np.array([[len(ids) for ids in side] for side in encoded])
 
 
 def _spread_pairs(text: GivenText, fates: Fates, most: int) -> Iterator[tuple[str, str]]:

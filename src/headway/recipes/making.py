@@ -49,6 +49,11 @@ class StageMaker:
         return self.out / "runs" / name
 
     @property
+    def most_tokens(self) -> int:
+        """The tokens of a side of the longest pair that trainings use."""
+        return self._common().text.max_tokens
+
+    @property
     def search(self) -> SearchConfig:
         """The search of a new model, which is that of the preset."""
         return self._common().search

@@ -4,16 +4,21 @@ from array import array
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from itertools import compress, islice
 from pathlib import Path
 from typing import BinaryIO, Literal
 
 from headway.files import add_path_to_errors, write_atomically
+from headway.recipes.facts import measure_sides
 from headway.recipes.given import GivenText
 from headway.recipes.pair_fates import Decided, PairFates, mark_first, number_of
 from headway.text.cleaning import digest_held_out
 from headway.text.digests import digest_loosely
 from headway.text.lines import read_lines
 from headway.text.readers import Pair
+from headway.text.tokenizer import Tokenizer
+
+BATCH = 10_000  # lines that are tokenized at once
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +37,10 @@ class PairFiles:
     def reversed(self) -> "PairFiles":
         """The same files for the other direction."""
         return PairFiles(source=self.target, target=self.source)
+
+    def read(self) -> Iterator[tuple[str, str]]:
+        """Read the pairs, one by one."""
+        return zip(read_lines(self.source), read_lines(self.target), strict=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +102,8 @@ class ImportText:
 class ImportLines:
     """Write monolingual lines, without duplicates: all, or a part that is spread over the text.
 
-    Lines of the validation and the test text are left out: a model that has seen them cannot be judged by them.
+    Lines of the validation and the test text are left out: a model that has seen them cannot be judged by them. So are
+    lines that are too long to train on.
 
     Attributes:
         given: The user's files, which have the cleaning rules.
@@ -101,6 +111,8 @@ class ImportLines:
         files: Those of the language.
         share: The share of the lines to take.
         valid: The validation text of the language.
+        model: The run directory of a model that will translate the lines.
+        most: Its tokens of a line.
         output: The file to write.
     """
 
@@ -109,6 +121,8 @@ class ImportLines:
     files: Sequence[str]
     share: float
     valid: Path
+    model: Path
+    most: int
     output: Path
 
     @property
@@ -118,14 +132,17 @@ class ImportLines:
 
     def run(self) -> None:
         """Write the file."""
-        lines = [*read_lines(self.valid)]
-        lines += [getattr(pair, self.side) for pair in self.given.read_test()]
-        held_out = {_digest_line(line) for line in lines}
+        others = [*read_lines(self.valid)]
+        others += [getattr(pair, self.side) for pair in self.given.read_test()]
+        held_out = {_digest_line(line) for line in others}
         is_first = mark_first(array("Q", (number_of(line) for line in self._read_part())))
+        encode = Tokenizer.load(self.model).encode_source
+        lines = compress(self._read_part(), is_first)
         with write_files(self.output) as (file,):
-            for line, is_kept in zip(self._read_part(), is_first, strict=True):
-                if is_kept and _digest_line(line) not in held_out:
-                    _write(file, line)
+            while some := list(islice(lines, BATCH)):
+                for line, ids in zip(some, encode(some), strict=True):
+                    if len(ids) <= self.most and _digest_line(line) not in held_out:
+                        _write(file, line)
 
     def describe(self, out: Path | None = None) -> str:
         """Return in words what is done."""
@@ -136,6 +153,44 @@ class ImportLines:
     def _read_part(self) -> Iterator[str]:
         limit = self.share * 2**64
         return (line for line in self.given.read_plain(self.files) if number_of(line) < limit)
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeepShort:
+    """Copy the pairs that are short enough to train on: of the others, a translation is of no use either.
+
+    Attributes:
+        pairs: The text.
+        model: The run directory of a model from source to target, whose subwords count.
+        most: Tokens of a side.
+        output: The files to write.
+    """
+
+    pairs: PairFiles
+    model: Path
+    most: int
+    output: PairFiles
+
+    @property
+    def reads(self) -> list[str]:
+        """No file of the user."""
+        return []
+
+    def run(self) -> None:
+        """Write the files."""
+        tokenizer = Tokenizer.load(self.model)
+        pairs = self.pairs.read()
+        with write_files(self.output.source, self.output.target) as (source, target):
+            while some := list(islice(pairs, BATCH)):
+                sources, targets = (list(side) for side in zip(*some, strict=True))
+                fits = measure_sides(tokenizer, sources, targets).max(0) <= self.most
+                for pair in compress(some, fits):
+                    _write(source, pair[0])
+                    _write(target, pair[1])
+
+    def describe(self, out: Path | None = None) -> str:
+        """Return in words what is done."""
+        return f"copy the pairs of at most {self.most} tokens a side"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,8 +221,7 @@ class JoinPairs:
         with write_files(self.output.source, self.output.target) as (source, target):
             for pairs, times in self.parts:
                 for _ in range(times):
-                    lines = zip(read_lines(pairs.source), read_lines(pairs.target), strict=True)
-                    for pair in lines:
+                    for pair in pairs.read():
                         if not held_out or digest_loosely(*pair)[0] not in held_out:
                             _write(source, pair[0])
                             _write(target, pair[1])
