@@ -18,7 +18,7 @@ from headway.config import PRESETS, load
 from headway.documents.opening import check_is_lines, is_document
 from headway.errors import UsageError
 from headway.recipes import settings as numbers
-from headway.recipes.best import best_model
+from headway.recipes.best import begin_recipe, best_model
 from headway.recipes.facts import TextFacts
 from headway.recipes.forecast import Fit, benchmark, estimate_seconds, fit_parts, list_stages
 from headway.recipes.given import GivenText
@@ -284,6 +284,12 @@ def test_a_plan_is_shorter_than_its_hours_and_each_part_adds_time():
         assert 0.8 <= fit.choices.share <= 1
         assert hours(fit.choices) <= fit.hours
         assert ("training on translations" in dict(fit.omitted)) != more_text
+    # The hours that a plan names for what it omits are enough for it, and fewer are not.
+    for budget in (0.2, 0.75, 1.2):
+        name, needed = fit_parts(begin, SCALE, 1.0, 1e11, budget * hours(first)).omitted[0]
+        for share, is_in in ((1.001, True), (0.98, False)):
+            fit = fit_parts(begin, SCALE, 1.0, 1e11, share * needed)
+            assert (name not in dict(fit.omitted)) == is_in
     # Trainings that the user has fixed keep their steps.
     for share in (0.1, 0.9):
         fit = fit_parts(begin, SCALE, 1.0, 1e11, share * hours(first), shortest=1.0)
@@ -556,6 +562,26 @@ def test_a_recipe_goes_on_without_any_of_its_records(tmp_path, monkeypatch):
         done = re.findall(r"^  (\S+) +done ", describe_plan(tmp_path, plan), re.MULTILINE)
         assert done == [*stages][:number]
         Ledger(tmp_path).finish(stage)
+
+
+def test_the_hours_that_a_plan_asks_for_give_useful_models():
+    options = Options(
+        train=["a.en", "a.de"], valid=1013, languages=("en", "de"), encoding=None, columns=None, mono_source=(),
+        mono_target=(), test=(), teacher=None, hours=0.01, settings={},
+    )  # fmt: skip
+
+    def describe(hours: float) -> str:
+        scale = choose_scale(FACTS.kept)
+        fit = fit_parts(lambda c: begin_recipe(OUT, options, FACTS, c), scale, 1.0, 1e11, hours)
+        plan = Plan(
+            options=options, sha256={}, facts=FACTS, speed=1e11, hours=hours, choices=fit.choices, omitted=fit.omitted
+        )  # fmt: skip
+        return describe_plan(OUT, plan)
+
+    asked = re.search(r"2 % of the usual steps.* give --hours ([\d.]+) or more", describe(0.01))
+    assert asked
+    assert "of the usual steps" not in describe(float(asked[1]))
+    assert "too few for a useful model" in describe(float(asked[1]) - 0.2)
 
 
 def test_the_report_names_the_parts_that_were_not_worth_their_time():

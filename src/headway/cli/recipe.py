@@ -178,8 +178,9 @@ def describe_plan(out: Path, plan: "Plan") -> str:
 def _warn_of_short_trainings(out: Path, plan: "Plan") -> str:
     from headway.recipes.best import begin_recipe
     from headway.recipes.forecast import estimate_seconds, list_stages
+    from headway.recipes.settings import USEFUL
 
-    choices = replace(plan.choices, share=1.0)
+    choices = replace(plan.choices, share=USEFUL)
     stages = list_stages(begin_recipe(out, plan.options, plan.facts, choices))
     hours = sum(estimate_seconds(stage, plan.speed) for stage in stages) / 3600
     return (

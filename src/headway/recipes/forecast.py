@@ -118,11 +118,11 @@ def fit_parts(
     for number, (name, change) in enumerate(additions.items()):
         # Trainings that are shorter for the sake of the first addition get no other.
         longer = replace(choices, **{"share": max(1.0, choices.share), **change})
-        needed = count_hours(longer)
-        if needed <= budget:
+        # The first is worth more than the last steps of each training.
+        least = longer if number else replace(longer, share=shortened)
+        if count_hours(longer) <= budget:
             choices = longer
-        elif not number and count_hours(replace(longer, share=shortened)) <= budget:
-            # It is worth more than the last steps of each training.
+        elif (needed := count_hours(least)) <= budget:
             choices = shorten(longer, 1.0)
         else:
             if name == LONGER:
