@@ -14,7 +14,7 @@ from headway.cli.other_programs import OtherPrograms
 from headway.cli.recipe import Processors, make_plan
 from headway.config import TextConfig
 from headway.errors import HeadwayError, UsageError
-from headway.recipes.facts import TextFacts, count_tokens, learn_vocabulary, look_at
+from headway.recipes.facts import TextFacts, count_tokens, fit_scale, learn_vocabulary, look_at
 from headway.recipes.given import GivenText, check_files
 from headway.recipes.plan import Options
 from headway.recipes.settings import choose_scale
@@ -265,6 +265,33 @@ def test_vocabulary_and_settings_are_checked_before_a_plan_of_many_pairs_too(tmp
     options = replace(options, settings={"model.d-model": "256"})
     with pytest.raises(UsageError, match=r"headway best itself sets --model\.num-heads 6"):
         make_plan(tmp_path / "out", options, Processors(0, 0))
+
+
+def test_a_text_of_which_long_pairs_leave_less_has_the_settings_for_less(tmp_path):
+    """Also where settings of the user are checked, and where subwords are learned."""
+    pairs = itertools.islice(itertools.product(SOURCE_WORDS, repeat=4), 10_101)
+    sources = [" ".join(words) for words in pairs]
+    for n in range(0, 10_101, 50):
+        sources[n] = " ".join([sources[n], *["dog"] * 200])
+    train = [write(tmp_path / "many.en", sources), write(tmp_path / "many.de", sources)]
+    options = planned(train)
+    rules = {"text.drop-identical": "false", "text.max-copied": "0", "text.compare-sides": "false"}
+    options = replace(options, settings=rules | {"text.vocab-size": "300", "model.num-heads": "2"})
+    given = options.given()
+    facts, fates = look_at(given)
+    assert facts.kept == 10_001
+    counted, scale = fit_scale(given, facts, fates, options.settings | {"text.max-tokens": "150"})
+    assert 9_700 < counted.kept < 9_900
+    assert scale == choose_scale(counted.kept) != choose_scale(facts.kept)
+    with pytest.raises(
+        UsageError, match=r"num_heads = 6.*; headway best itself sets --model\.d-model 128"
+    ):
+        fit_scale(
+            given,
+            facts,
+            fates,
+            options.settings | {"text.max-tokens": "150", "model.num-heads": "6"},
+        )
 
 
 def test_held_out_pairs_that_leave_no_training_pair_are_refused(tmp_path):

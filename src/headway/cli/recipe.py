@@ -67,15 +67,14 @@ class Processors:
 
 def make_plan(out: Path, options: "Options", processors: Processors) -> "Plan":
     """Look at the text, measure this machine, and choose the parts that fit into the hours."""
-    from headway.errors import HeadwayError
     from headway.files import hash_file
     from headway.recipes.best import begin_recipe
-    from headway.recipes.facts import count_tokens, learn_vocabulary, look_at
+    from headway.recipes.facts import fit_scale, learn_vocabulary, look_at
     from headway.recipes.forecast import benchmark, fit_parts, read_speed
     from headway.recipes.given import check_files
     from headway.recipes.plan import Plan
-    from headway.recipes.resolving import check_settings, list_text_settings
-    from headway.recipes.settings import LEAST_PAIRS, SHORTEST, choose_scale
+    from headway.recipes.resolving import list_text_settings
+    from headway.recipes.settings import SHORTEST
 
     programs = OtherPrograms()
     say("looking at the text ...")
@@ -83,17 +82,7 @@ def make_plan(out: Path, options: "Options", processors: Processors) -> "Plan":
     check_files(given)
     digests = {name: hash_file(Path(name)) for name in given.files()}
     facts, fates = look_at(given)
-    scale = choose_scale(facts.kept)
-    check_settings(scale, options.settings)
-    usual, *others = list_text_settings(scale, options.settings)
-    if facts.kept >= LEAST_PAIRS:
-        tokenizer = learn_vocabulary(given, fates, usual)
-        facts = count_tokens(given, facts, fates, tokenizer, usual.max_tokens)
-        scale = choose_scale(facts.kept)
-    if facts.kept < LEAST_PAIRS:
-        raise HeadwayError(
-            f"{options.train[0]}: {facts.kept} training pairs are left after cleaning, and headway best needs {LEAST_PAIRS}"
-        )
+    facts, scale = fit_scale(given, facts, fates, options.settings)
     say("measuring this machine ...")
     with tempfile.TemporaryDirectory(prefix="headway-best-") as folder:
         output = Path(folder) / "speed.json"
@@ -118,8 +107,9 @@ def make_plan(out: Path, options: "Options", processors: Processors) -> "Plan":
         options.hours,
         shortest,
     )
-    if fit.choices.sweep and others:
-        learn_vocabulary(given, fates, max(others, key=lambda text: text.vocab_size))
+    if fit.choices.sweep:
+        candidates = list_text_settings(scale, options.settings)
+        learn_vocabulary(given, fates, max(candidates, key=lambda text: text.vocab_size))
     return Plan(
         options=options, sha256=digests, facts=facts, speed=speed, hours=fit.hours,
         choices=fit.choices, omitted=fit.omitted,

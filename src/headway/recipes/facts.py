@@ -11,8 +11,11 @@ import numpy.typing as npt
 
 from headway.config import TextConfig
 from headway.errors import HeadwayError
+from headway.recipes import settings as numbers
 from headway.recipes.given import GivenText
 from headway.recipes.pair_fates import PairFates, mark_first, number_of
+from headway.recipes.resolving import check_settings, list_text_settings
+from headway.recipes.settings import Scale, Settings
 from headway.text.cleaning import TOKENS
 from headway.text.learning import spread_step
 from headway.text.stages.selection import KEPT, Fates
@@ -133,6 +136,46 @@ def _count_lines(text: GivenText, files: Sequence[str]) -> tuple[int, int]:
         raise HeadwayError(f"{files[0]}: no line is left after cleaning")
     is_first = mark_first(numbers)
     return int(is_first.sum()), int(np.frombuffer(lengths, np.uint32)[is_first].sum())
+
+
+def fit_scale(
+    text: GivenText, facts: TextFacts, fates: Fates, settings: Settings
+) -> tuple[TextFacts, Scale]:
+    """Return the facts with the numbers of tokens, and the scale of the text.
+
+    The scale depends on the pairs that are short enough to train on, and their number on the vocabulary of the scale.
+
+    Args:
+        text: The user's text.
+        facts: From `look_at`.
+        fates: What becomes of its pairs, also from there.
+        settings: Those of the user.
+
+    Raises:
+        UsageError: If the settings do not fit those of the scale.
+        HeadwayError: If the text is too small.
+    """
+    scale = numbers.choose_scale(facts.kept)
+    while True:
+        check_settings(scale, settings)
+        counted = facts
+        if facts.kept >= numbers.LEAST_PAIRS:
+            config = list_text_settings(scale, settings)[0]
+            tokenizer = learn_vocabulary(text, fates, config)
+            counted = count_tokens(text, facts, fates, tokenizer, config.max_tokens)
+        if counted.kept < numbers.LEAST_PAIRS:
+            raise HeadwayError(
+                f"{text.train[0]}: {counted.kept} training pairs are left after cleaning, and headway best needs"
+                f" {numbers.LEAST_PAIRS}"
+            )
+        if (
+            counted.kept > scale.most_pairs
+        ):  # smaller scales have smaller vocabularies, and never fit more
+            counted = replace(counted, kept=int(scale.most_pairs))
+        fitting = numbers.choose_scale(counted.kept)
+        if fitting == scale:
+            return counted, scale
+        scale = fitting
 
 
 def learn_vocabulary(text: GivenText, fates: Fates, config: TextConfig) -> Tokenizer:
