@@ -240,6 +240,7 @@ def test_a_dry_run_prints_the_plan_and_writes_nothing(corpus, tmp_path, capsys):
     names = re.findall(r"^  (\S+) +\d+ ", plan, re.MULTILINE)
     assert names[:4] == ["text", "sweep-1", "sweep-2", "backward"]
     assert "final" in names
+    assert "measures this machine anew" in plan
     assert not out.exists()
 
 
@@ -249,6 +250,7 @@ def test_the_plan_of_a_stopped_recipe_says_what_is_done_and_how_long_the_rest_ta
     dispatch(["best", str(finished), "--dry-run"])
     whole = capsys.readouterr().out
     assert not re.findall(r"^  \S+ +\d+ ", whole, re.MULTILINE)
+    assert "measures this machine anew" not in whole
     listed = re.findall(r"^  (\S+) +done ", whole, re.MULTILINE)
     assert sorted(listed) == sorted(file.stem for file in (finished / "stages").glob("*.json"))
     out = tmp_path / "out"

@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
     from headway.cli.launch import is_launched
     from headway.cli.recipe import Processors, carry_out, describe_plan, say
     from headway.recipes.directory import open_directory
-    from headway.recipes.plan import Plan, check_new
+    from headway.recipes.plan import FILE, Plan, check_new
 
     if is_launched():
         usage_error("headway best starts processes of its own: start it without torchrun or srun")
@@ -72,6 +72,10 @@ def run(args: argparse.Namespace) -> int:
     plan = find_plan(args, out, processors)
     if args.dry_run:
         print(describe_plan(out, plan))
+        if not (out / FILE).exists():
+            print(
+                "\nthe command without --dry-run measures this machine anew: its plan may have other parts"
+            )
         return 0
     with open_directory(out):
         stored = Plan.read(out)
