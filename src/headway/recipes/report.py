@@ -186,8 +186,9 @@ def write_report(out: Path, plan: Plan, finished: FinishedStages, *, is_complete
 
 def _intro(plan: Plan) -> str:
     return (
-        "Each score is that of headway evaluate on the validation text, which alone decided. The gain of a"
-        " stage is its BLEU above the best stage before it. Planned for"
+        "BLEU and chrF2 are those of headway evaluate on the validation text, which alone decided. Perplexity is"
+        " that of the training, and comparable only between models of one vocabulary. The gain of a stage is its"
+        " BLEU above the best stage before it. Planned for"
         f" {format_hours(plan.hours)} hours."
     )
 
