@@ -57,6 +57,6 @@ def overview() -> str:
         "The Transformer of 'Attention Is All You Need': from raw parallel text to a\n"
         f"translation model that is scored, served and exported.\n\n{groups}\n\n"
         "example:\n"
-        "  headway train runs/mine --train a.en a.de --valid v.en v.de --preset tiny\n"
+        "  headway train runs/mine --train a.en a.de --valid v.en v.de --preset quick\n"
         "  headway translate runs/mine < text.en > text.de"
     )
