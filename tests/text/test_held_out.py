@@ -103,6 +103,8 @@ def test_the_choice_does_not_depend_on_the_order_of_the_text() -> None:
 @pytest.mark.parametrize("count", [0, 51, 10**9])
 def test_more_than_half_of_the_text_is_not_held_out(count: int, tmp_path: Path) -> None:
     files = write_two(tmp_path, [pair[:2] for pair in UNIQUE])
-    with pytest.raises(HeadwayError, match=f"--valid {count}: must be from 1 to half of the 101"):
+    with pytest.raises(
+        HeadwayError, match=f"--valid {count}: must be from 1 to 50, half of the 101 "
+    ):
         prepare(files, count, tmp_path / "out", CONFIG)
     assert not (tmp_path / "out").exists()

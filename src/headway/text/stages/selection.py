@@ -114,8 +114,8 @@ def choose_validation(
         if repeated := sum(map(len, ranges)) - total:
             report.dropped[DUPLICATE] = Finding(repeated)
         raise UsageError(
-            f"--valid {count}: must be from 1 to half of the {total} pairs that are left of the training text, or"
-            f" files{'; ' * bool(report.advice())}{report.advice()}"
+            f"--valid {count}: must be from 1 to {total // 2:,}, half of the {total:,} pairs of the cleaned training"
+            f" text, or files{'; ' * bool(report.advice())}{report.advice()}"
         )
     return sorted(chosen, key=lambda pair: pair.line)
 
