@@ -117,12 +117,12 @@ def _explain(message: str, size: int) -> HeadwayError:
         largest = int("".join(c for c in message.split("<=")[1].split(".")[0] if c.isdigit())) + 1
         better = min(largest, max(LEAST_USUAL, largest // 10))
         tenth = ", better to a tenth of that" if better == largest // 10 else ""
-        little = ("quick", "tiny")
-        is_smaller = all(PRESETS[name].text.vocab_size < size for name in little)
-        advice = f"; the presets {' and '.join(little)} are made for little text" * is_smaller
+        usual = PRESETS["quick"].text.vocab_size
+        joint = "or" if usual <= largest else "and"
+        advice = f" give --preset quick, which is made for little text, {joint}" * (usual < size)
         return HeadwayError(
-            f"text.vocab_size = {size} is too large for this text: set it to {largest} or less{tenth}:"
-            f" --text.vocab-size {better}{advice}"
+            f"text.vocab_size = {size} is too large for this text:{advice} set it to {largest} or less{tenth}:"
+            f" --text.vocab-size {better}"
         )
     if "smaller than" in message:
         return HeadwayError(
