@@ -173,6 +173,12 @@ def test_help_imports_nothing_heavy() -> None:
         (["info", "a", "--b=c"], 2, "--b: no such option"),
         (["average", "nowhere", "out"], 1, "nowhere: no run.json: give a run directory"),
         (["translate", "m", "--threads", "two"], 2, "--threads two: must be a whole number;"),
+        (["best", "m", "--hours", "one"], 2, "--hours one: must be a number;"),
+        (
+            ["best", "m", "--preset", "quick"],
+            2,
+            "headway best has no presets: it chooses settings by",
+        ),
         (
             ["translate", "m", __file__],
             2,

@@ -104,7 +104,7 @@ MODELS = ("MODEL", "OUT", "RUN")  # those that have weights
 NO_UTF8 = re.compile("[\ud800-\udfff]")  # what Python makes of such bytes on the command line
 # Messages of argparse.
 CHOICE = r"argument (\S+): invalid choice: '(.*)' \(choose from (.*)\)"
-NO_INTEGER = r"argument (\S+): invalid int value: '(.*)'"
+NO_NUMBER = r"argument (\S+): invalid (int|float) value: '(.*)'"
 
 
 class Parser(argparse.ArgumentParser):
@@ -126,8 +126,9 @@ class Parser(argparse.ArgumentParser):
             option = f"{option} " if option.startswith("-") else ""
             choices = f"{', '.join(names[:-1])} or {names[-1]}"
             message = f"{option}{word}: must be {choices}{suggest(word, names)}"
-        if number := re.fullmatch(NO_INTEGER, message):
-            message = f"{number[1]} {number[2]}: must be a whole number"
+        if number := re.fullmatch(NO_NUMBER, message):
+            kind = "whole number" if number[2] == "int" else "number"
+            message = f"{number[1]} {number[3]}: must be a {kind}"
         message = message.removeprefix("argument ")
         unknown, _, words = message.partition("unrecognized arguments: ")
         if not unknown and words:

@@ -44,6 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--hours", type=float, metavar="H", help="plan for so long (default: all, at most 8 hours)"
     )
+    parser.add_argument("--preset", help=argparse.SUPPRESS)  # to say that there is none
     parser.add_argument("--dry-run", action="store_true", help="print the plan; write nothing")
     parser.add_argument(
         "--languages", nargs=2, metavar="CODE", type=language_code, help="of source and target"
@@ -63,6 +64,11 @@ def run(args: argparse.Namespace) -> int:
 
     if is_launched():
         usage_error("headway best starts processes of its own: start it without torchrun or srun")
+    if args.preset:
+        usage_error(
+            "--preset: headway best has no presets: it chooses settings by the size of the text, and --model.NAME and"
+            " --training.NAME change them"
+        )
     if args.hours is not None and not 0 < args.hours < math.inf:
         usage_error(f"--hours {args.hours:g}: must be a number of hours, more than 0")
     out = Path(args.out)
@@ -96,7 +102,11 @@ def find_plan(args: argparse.Namespace, out: Path, processors: "Processors") -> 
 
     plan = Plan.read(out)
     if bool(args.train) != bool(args.valid):
-        usage_error("--train and --valid belong together: give both")
+        usage_error(
+            "--train needs --valid too: give the validation text, or the number of pairs to hold out (--valid 500)"
+            if args.train
+            else "--valid needs --train too: give the training text"
+        )
     if not args.train:
         if plan is None:
             usage_error(f"{out}: no plan there yet: give --train and --valid")
