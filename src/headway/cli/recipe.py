@@ -122,15 +122,16 @@ def describe_plan(out: Path, plan: "Plan") -> str:
     from headway.recipes.forecast import estimate_seconds, list_stages
     from headway.recipes.ledger import Ledger
     from headway.recipes.plan import format_hours
-    from headway.recipes.settings import FEW_VALIDATION_PAIRS, USEFUL
+    from headway.recipes.settings import FEW_PAIRS, FEW_VALIDATION_PAIRS, USEFUL
 
     ledger = Ledger(out)
     stages = list_stages(begin_recipe(out, plan.options, plan.facts, plan.choices), ledger)
     times = [estimate_seconds(stage, plan.speed) for stage in stages]
     done = sum(1 for _ in takewhile(ledger.is_finished, stages))
     lines = [*plan.facts.describe(), ""]
+    at_most = "at most " if done < len(stages) else ""  # searches end when BLEU no longer rises
     lines.append(
-        f"{len(stages)} stages, {f'{done} of them done, ' if done else ''}about {format_duration(sum(times[done:]))}"
+        f"{at_most}{len(stages)} stages, {f'{done} of them done, ' if done else ''}about {format_duration(sum(times[done:]))}"
         f" on this machine ({plan.speed / 1e9:,.0f} GFLOP/s in a training):"
     )
     width = max(len(stage.name) for stage in stages)
@@ -151,6 +152,12 @@ def describe_plan(out: Path, plan: "Plan") -> str:
         lines += [
             "",
             f"{format_hours(plan.hours - hours)} of the {format_hours(plan.hours)} hours are not needed",
+        ]
+    if plan.facts.kept < FEW_PAIRS:
+        lines += [
+            "",
+            f"warning: a model of {plan.facts.kept:,} pairs translates little beyond its own text: tens of thousands give a"
+            " useful one",
         ]
     if plan.facts.validation < FEW_VALIDATION_PAIRS:
         lines += [

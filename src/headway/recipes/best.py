@@ -47,6 +47,7 @@ def best_model(make: StageMaker, given: GivenText) -> Recipe:
     scale, choices = make.scale, make.choices
     real = make.text("train")
     teacher = make.text("teacher")
+    ahead, back = (f"from {a} to {b}" for a, b in (given.languages, given.languages[::-1]))
     yield make.work(
         "text", "text", "clean the text",
         ImportText(given=given, train=real, valid=make.text("valid"), teacher=teacher.target),
@@ -57,7 +58,7 @@ def best_model(make: StageMaker, given: GivenText) -> Recipe:
     backward = make.run("backward") if choices.more_text else None
     if backward:
         yield make.train(
-            "backward", "models", "a model of the other direction", real.reversed,
+            "backward", "models", f"a model {back}", real.reversed,
             {**scale.common, **swept}, is_backward=True,
         )  # fmt: skip
     # Without translations by own models, the forward models are the last ones: trained as long as such, also on the
@@ -75,7 +76,7 @@ def best_model(make: StageMaker, given: GivenText) -> Recipe:
     models: list[Trained] = []
     for seed in range(1, choices.forward_models + 1):
         result = yield make.train(
-            f"forward-{seed}", "models", f"model {seed} of the wanted direction",
+            f"forward-{seed}", "models", f"model {seed} {ahead}",
             taught.output if taught else real, {**scale.common, **scale.forward, **swept, **as_last},
             lines=pairs, seed=seed, work=taught,
         )  # fmt: skip
@@ -84,7 +85,7 @@ def best_model(make: StageMaker, given: GivenText) -> Recipe:
 
     if backward:
         yield make.work(
-            "install-first", "models", "the best model so far", InstallModel(best.run, make.out, {}),
+            "install-first", "models", f"copy the best model so far to {make.out}", InstallModel(best.run, make.out, {}),
             product=best.result.bleu,
         )  # fmt: skip
         union, pairs = yield from translate_all(make, given, models, best, backward)
@@ -97,7 +98,7 @@ def best_model(make: StageMaker, given: GivenText) -> Recipe:
 
     search, bleu = yield from _tune_search(make, best)
     yield make.work(
-        "install", "search", f"the model of {make.out}", InstallModel(best.run, make.out, search),
+        "install", "search", f"copy the best model to {make.out}", InstallModel(best.run, make.out, search),
         product=bleu,
     )  # fmt: skip
     if choices.student:
@@ -220,6 +221,6 @@ def _distill(
         if result.bleu >= numbers.STUDENT_SHARE * bleu:
             break
     yield make.work(
-        "install-student", "student", f"the model of {make.out / 'student'}",
+        "install-student", "student", f"copy the student to {make.out / 'student'}",
         InstallModel(run, make.out / "student", chosen), product=best,
     )  # fmt: skip

@@ -65,8 +65,10 @@ class TextFacts:
 
     def describe(self) -> list[str]:
         """Return the facts in words, a line each."""
+        held_out = self.read - self.kept - sum(self.dropped.values())
+        others = f", {held_out:,} held out" if held_out else ""
         lines = [
-            f"{self.read:,} training pairs, {self.kept:,} of them kept; on average"
+            f"{self.read:,} training pairs: {self.kept:,} to train on{others}; on average"
             f" {self.source_characters / self.kept:.0f} and {self.target_characters / self.kept:.0f}"
             f" characters; {self.validation:,} validation pairs"
         ]

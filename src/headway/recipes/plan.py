@@ -94,14 +94,19 @@ class Plan:
 
     def describe_omitted(self) -> list[str]:
         """Return a line for what the hours are too few for."""
-        lines = [f"{name}: with it, {format_hours(hours)} hours" for name, hours in self.omitted]
+        lines = [
+            f"{name}: with it, {format_hours(hours)} hours in all" for name, hours in self.omitted
+        ]
         unread = [*self.options.mono_source, *self.options.mono_target]
         if unread and not self.choices.more_text:
             lines.append(
                 f"{', '.join(unread)}: only a training on translations reads monolingual text"
             )
         if self.choices.share < 1:
-            lines.append(f"{100 * (1 - self.choices.share):.0f} % of the steps of each training")
+            left = f"{100 * self.choices.share:.0f} %"
+            lines.append(
+                f"{100 * (1 - self.choices.share):.0f} % of the steps of each training, which has {left} of them"
+            )
         return lines
 
     @classmethod

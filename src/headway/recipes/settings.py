@@ -12,6 +12,7 @@ SHORTENED = (
     0.8  # share of the steps that trainings keep at least for the sake of the first addition
 )
 LEAST_PAIRS = 100  # of training text
+FEW_PAIRS = 10_000  # of training text, below which the plan warns
 FEW_VALIDATION_PAIRS = 200  # below which the plan warns
 SHORTEST = 0.02  # share of its steps that a training keeps at least, however few the hours
 USEFUL = 0.25  # share of its steps from which on a training gives a model, as those of the sweep
