@@ -68,7 +68,7 @@ class Fit:
     Attributes:
         choices: The parts that fit.
         hours: The hours that were planned for.
-        omitted: What does not fit: the name of a part, and the hours that the recipe would take with it.
+        omitted: What does not fit: the name of a part, and the hours of a recipe with it and all parts before it.
     """
 
     choices: Choices
@@ -108,7 +108,7 @@ def fit_parts(
     for change in additions.values():
         whole = replace(whole, **change)
     budget = min(count_hours(whole), numbers.MOST_HOURS) if hours is None else hours
-    choices, omitted = Choices(), []
+    choices, wanted, omitted = Choices(), Choices(), []
 
     def shorten(choices: Choices, most: float) -> Choices:
         share = _find_share(choices, (shortest, most), budget, count_hours)
@@ -119,16 +119,18 @@ def fit_parts(
         # Trainings that are shorter for the sake of the first addition get no other.
         longer = replace(choices, **{"share": max(1.0, choices.share), **change})
         # The first is worth more than the last steps of each training.
-        least = longer if number else replace(longer, share=shortened)
+        shorter = longer if number else replace(longer, share=shortened)
+        wanted = replace(wanted, **change)
         if count_hours(longer) <= budget:
             choices = longer
-        elif (needed := count_hours(least)) <= budget:
+        elif count_hours(shorter) <= budget:
             choices = shorten(longer, 1.0)
         else:
             if name == LONGER:
                 choices = shorten(choices, longest)
             if name != LONGER or longest > 1:
-                omitted.append((name, needed))
+                # Earlier parts would take the hours first.
+                omitted.append((name, count_hours(wanted if number else shorter)))
     return Fit(choices=choices, hours=budget, omitted=omitted)
 
 

@@ -1,6 +1,7 @@
 """The plan of a recipe: everything that its decisions depend on, besides the results of its stages."""
 
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -75,7 +76,7 @@ class Plan:
         speed: FLOP a second of a training, as measured on this machine.
         hours: The hours that were planned for.
         choices: The parts of the recipe.
-        omitted: The parts that do not fit into the hours, and the hours with them.
+        omitted: The parts that do not fit into the hours, and the hours with each and all parts before it.
         version: Of the recipe.
     """
 
@@ -95,7 +96,8 @@ class Plan:
     def describe_omitted(self) -> list[str]:
         """Return a line for what the hours are too few for."""
         lines = [
-            f"{name}: with it, {format_hours(hours)} hours in all" for name, hours in self.omitted
+            f"{name}: with it and all before it, {format_hours(_round_up(hours))} hours"
+            for name, hours in self.omitted
         ]
         unread = [*self.options.mono_source, *self.options.mono_target]
         if unread and not self.choices.more_text:
@@ -177,6 +179,12 @@ class Plan:
 def format_hours(hours: float) -> str:
     """Return a number of hours as text: two digits, and all digits from 10 on."""
     return f"{hours:.2g}" if hours < 10 else f"{hours:,.0f}"
+
+
+def _round_up(hours: float) -> float:
+    """Return hours with two digits that are not fewer; with whole ones from 10 on."""
+    scale = 10.0 ** max(0, 1 - math.floor(math.log10(hours)))
+    return math.ceil(hours * scale) / scale
 
 
 def check_new(out: Path) -> None:
