@@ -14,10 +14,12 @@ from headway.cli.other_programs import OtherPrograms
 from headway.cli.recipe import Processors, make_plan
 from headway.config import TextConfig
 from headway.errors import HeadwayError, UsageError
-from headway.recipes.facts import TextFacts, count_tokens, fit_scale, learn_vocabulary, look_at
+from headway.recipes.best import begin_recipe
+from headway.recipes.facts import TextFacts, count_tokens, learn_vocabulary, look_at
+from headway.recipes.forecast import list_stages
 from headway.recipes.given import GivenText, check_files
 from headway.recipes.plan import Options
-from headway.recipes.settings import choose_scale
+from headway.recipes.settings import Choices, choose_scale
 from headway.recipes.text_work import ImportLines, ImportText, JoinPairs, KeepShort, PairFiles
 from headway.text.prepare import prepare
 from headway.text.readers import FileForm
@@ -244,6 +246,35 @@ def test_monolingual_lines_are_measured(tmp_path):
     assert facts.compare_lengths("source") == pytest.approx(255 / 2 / mean)
 
 
+def test_many_monolingual_lines_are_counted_by_a_part_of_them(tmp_path, monkeypatch):
+    mono = write(tmp_path / "mono.en", [f"line {n} of many" for n in range(20_000)] * 2)
+    exact = facts_of(given(tmp_path, mono_source=[mono]))
+    assert exact.mono_source == 20_000
+    monkeypatch.setattr("headway.recipes.facts.MOST_DIGESTS", 3_000)
+    about = facts_of(given(tmp_path, mono_source=[mono]))
+    assert about.mono_source == pytest.approx(20_000, rel=0.1)
+    assert about.mono_source_characters == pytest.approx(exact.mono_source_characters, rel=0.1)
+
+
+@pytest.mark.parametrize(("sample", "exact"), [(10_000, 1e-9), (300, 0.2)])
+def test_monolingual_lines_that_are_too_long_are_no_part_of_a_plan(
+    sample, exact, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("headway.recipes.facts.SAMPLE", sample)
+    short = [f"a dog {n}" for n in range(1_000)]
+    mono = write(tmp_path / "mono.de", [*short, *(f"{n} dog" + " a dog" * 20 for n in range(500))])
+    text = given(tmp_path, mono_target=[mono])
+    facts, fates = look_at(text)
+    tokenizer = learn_vocabulary(text, fates, TextConfig(vocab_size=300))
+    counted = count_tokens(text, facts, fates, tokenizer, 20)
+    assert (facts.mono_target, counted.mono_source) == (1_500, 0)
+    assert counted.mono_target == pytest.approx(1_000, rel=exact)
+    assert counted.mono_target_characters == pytest.approx(sum(map(len, short)), rel=exact)
+    long = write(tmp_path / "long.de", [" ".join(["a dog"] * 30)])
+    with pytest.raises(HeadwayError, match=r"long\.de: every line is longer than .* = 20: divide"):
+        count_tokens(replace(text, mono_target=[long]), facts, fates, tokenizer, 20)
+
+
 def planned(train: Sequence[str]) -> Options:
     return Options(
         train=train, valid=100, languages=("en", "de"), encoding=None, columns=None, mono_source=(),
@@ -267,31 +298,19 @@ def test_vocabulary_and_settings_are_checked_before_a_plan_of_many_pairs_too(tmp
         make_plan(tmp_path / "out", options, Processors(0, 0))
 
 
-def test_a_text_of_which_long_pairs_leave_less_has_the_settings_for_less(tmp_path):
-    """Also where settings of the user are checked, and where subwords are learned."""
-    pairs = itertools.islice(itertools.product(SOURCE_WORDS, repeat=4), 10_101)
-    sources = [" ".join(words) for words in pairs]
-    for n in range(0, 10_101, 50):
-        sources[n] = " ".join([sources[n], *["dog"] * 200])
-    train = [write(tmp_path / "many.en", sources), write(tmp_path / "many.de", sources)]
-    options = planned(train)
-    rules = {"text.drop-identical": "false", "text.max-copied": "0", "text.compare-sides": "false"}
-    options = replace(options, settings=rules | {"text.vocab-size": "300", "model.num-heads": "2"})
-    given = options.given()
-    facts, fates = look_at(given)
-    assert facts.kept == 10_001
-    counted, scale = fit_scale(given, facts, fates, options.settings | {"text.max-tokens": "150"})
-    assert 9_700 < counted.kept < 9_900
-    assert scale == choose_scale(counted.kept) != choose_scale(facts.kept)
-    with pytest.raises(
-        UsageError, match=r"num_heads = 6.*; headway best itself sets --model\.d-model 128"
-    ):
-        fit_scale(
-            given,
-            facts,
-            fates,
-            options.settings | {"text.max-tokens": "150", "model.num-heads": "6"},
-        )
+def test_pairs_that_are_too_long_choose_the_settings_with_the_others(tmp_path):
+    """The settings must be known before the tokens are counted."""
+    text = given(tmp_path)
+    facts, fates = look_at(text)
+    rules = TextConfig(vocab_size=300)
+    counted = count_tokens(text, facts, fates, learn_vocabulary(text, fates, rules), 14)
+    assert counted.kept < facts.kept == counted.cleaned == facts.cleaned
+    many = replace(counted, kept=9_990, dropped={"more than max_tokens": 20, "occurs before": 5})
+    options = replace(planned(text.train), valid=7)
+    for found, is_wide in ((many, True), (replace(many, dropped={}), False)):
+        stages = list_stages(begin_recipe(tmp_path, options, found, Choices()))
+        training = next(stage for stage in stages if stage.run)
+        assert ("--model.d-model" in training.commands[0].words) == is_wide
 
 
 def test_held_out_pairs_that_leave_no_training_pair_are_refused(tmp_path):
@@ -318,16 +337,19 @@ def test_the_setting_that_drops_most_pairs_is_named_if_too_few_can_be_held_out(t
         look_at(given(tmp_path, extra, valid=40))
 
 
-def save_vocabulary(folder: Path) -> Tokenizer:
+def save_vocabulary(folder: Path, *, joint: bool = True) -> Tokenizer:
     """As in the run directory of a model."""
     pairs = [(text, translate_words(text)) for text in SOURCES]
-    tokenizer = Tokenizer.learn(pairs, TextConfig(vocab_size=300))
+    tokenizer = Tokenizer.learn(pairs, TextConfig(vocab_size=290, joint_vocab=joint))
     tokenizer.save(folder)
     return tokenizer
 
 
-def test_pairs_that_are_too_long_to_train_on_are_not_translated(tmp_path):
-    tokenizer = save_vocabulary(tmp_path)
+@pytest.mark.parametrize("joint", [True, False])
+def test_pairs_that_are_too_long_to_train_on_are_not_translated(joint, tmp_path, monkeypatch):
+    monkeypatch.setattr("headway.recipes.text_work.BATCH", 7)
+    monkeypatch.setattr("headway.recipes.facts.BATCH", 3)
+    tokenizer = save_vocabulary(tmp_path, joint=joint)
     text = given(tmp_path)
     real = PairFiles(source=Path(text.train[0]), target=Path(text.train[1]))
     valid = [write(tmp_path / "valid.en", ["another"]), write(tmp_path / "valid.de", ["text"])]
@@ -339,12 +361,14 @@ def test_pairs_that_are_too_long_to_train_on_are_not_translated(tmp_path):
     kept = [*short.read()]
     assert 10 < len(kept) == len(data.train) < len(SOURCES) - 10
     assert kept == [pair for pair in real.read() if pair in kept]
-    tokens = sum(map(len, tokenizer.encode_source([source for source, _ in kept])))
-    assert tokens == data.train.source_tokens
+    sources, targets = zip(*kept, strict=True)
+    assert sum(map(len, tokenizer.encode_source(sources))) == data.train.source_tokens
+    assert sum(map(len, tokenizer.encode_target(targets))) == data.train.target_tokens
 
 
 @pytest.mark.parametrize("share", [0.25, 2.0])
-def test_monolingual_lines_are_taken_once_and_from_the_whole_text(share, tmp_path):
+def test_monolingual_lines_are_taken_once_and_from_the_whole_text(share, tmp_path, monkeypatch):
+    monkeypatch.setattr("headway.recipes.text_work.BATCH", 7)
     save_vocabulary(tmp_path)
     all_lines = ["line\r 4001", *(f"line {n}" for n in range(4001))]
     file = write(tmp_path / "mono.en", [*all_lines, "", "a\x01b", "line " * 20, *all_lines[:100]])
@@ -431,7 +455,21 @@ def test_no_training_sees_a_pair_of_the_test_text_that_a_translation_made(tmp_pa
         work.run()
         assert lines(output.source) == [sources[n] for n in kept] * 2
         assert lines(output.target) == [targets[n] for n in kept] * 2
-        assert work.reads == test
+        assert work.reads == (test if drop_leaks else [])
+
+
+def test_the_text_of_a_recipe_is_joined_whatever_it_looks_like(tmp_path):
+    strange = ["<html><head/>", "\ufeffa\r", "", "a\u2028b\x85c", "PK\x03\x04"]
+    part = PairFiles(source=tmp_path / "own.source", target=tmp_path / "own.target")
+    text = "".join(f"{line}\n" for line in strange).encode()
+    part.source.write_bytes(text)
+    part.target.write_bytes(text)
+    output = files(tmp_path, "all")
+    JoinPairs(given=given(tmp_path), parts=[(part, 1)], output=output).run()
+    assert output.source.read_bytes() == output.target.read_bytes() == text
+    part.target.write_bytes(text + b"one more\n")
+    with pytest.raises(HeadwayError, match=r"own\.source and .*own\.target: were changed"):
+        JoinPairs(given=given(tmp_path), parts=[(part, 1)], output=output).run()
 
 
 def test_text_in_another_encoding_is_read_with_it_and_refused_without(tmp_path):

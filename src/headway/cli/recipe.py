@@ -67,14 +67,15 @@ class Processors:
 
 def make_plan(out: Path, options: "Options", processors: Processors) -> "Plan":
     """Look at the text, measure this machine, and choose the parts that fit into the hours."""
+    from headway.errors import HeadwayError
     from headway.files import hash_file
     from headway.recipes.best import begin_recipe
-    from headway.recipes.facts import fit_scale, learn_vocabulary, look_at
+    from headway.recipes.facts import count_tokens, learn_vocabulary, look_at
     from headway.recipes.forecast import benchmark, fit_parts, read_speed
     from headway.recipes.given import check_files
     from headway.recipes.plan import Plan
-    from headway.recipes.resolving import list_text_settings
-    from headway.recipes.settings import SHORTEST
+    from headway.recipes.resolving import check_settings, list_text_settings
+    from headway.recipes.settings import LEAST_PAIRS, SHORTEST, choose_scale
 
     programs = OtherPrograms()
     say("looking at the text ...")
@@ -82,7 +83,16 @@ def make_plan(out: Path, options: "Options", processors: Processors) -> "Plan":
     check_files(given)
     digests = {name: hash_file(Path(name)) for name in given.files()}
     facts, fates = look_at(given)
-    facts, scale = fit_scale(given, facts, fates, options.settings)
+    scale = choose_scale(facts.cleaned)
+    check_settings(scale, options.settings)
+    usual, *others = list_text_settings(scale, options.settings)
+    if facts.kept >= LEAST_PAIRS:
+        tokenizer = learn_vocabulary(given, fates, usual)
+        facts = count_tokens(given, facts, fates, tokenizer, usual.max_tokens)
+    if facts.kept < LEAST_PAIRS:
+        raise HeadwayError(
+            f"{options.train[0]}: {facts.kept} training pairs are left after cleaning, and headway best needs {LEAST_PAIRS}"
+        )
     say("measuring this machine ...")
     with tempfile.TemporaryDirectory(prefix="headway-best-") as folder:
         output = Path(folder) / "speed.json"
@@ -107,9 +117,9 @@ def make_plan(out: Path, options: "Options", processors: Processors) -> "Plan":
         options.hours,
         shortest,
     )
-    if fit.choices.sweep:
-        candidates = list_text_settings(scale, options.settings)
-        learn_vocabulary(given, fates, max(candidates, key=lambda text: text.vocab_size))
+    largest = max(others, key=lambda text: text.vocab_size, default=usual)
+    if fit.choices.sweep and largest.vocab_size > usual.vocab_size:
+        learn_vocabulary(given, fates, largest)
     return Plan(
         options=options, sha256=digests, facts=facts, speed=speed, hours=fit.hours,
         choices=fit.choices, omitted=fit.omitted,

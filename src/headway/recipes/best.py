@@ -31,7 +31,7 @@ def begin_recipe(out: Path, options: Options, facts: TextFacts, choices: Choices
     """
     given = options.given()
     make = StageMaker(
-        out=out, languages=given.languages, facts=facts, scale=choose_scale(facts.kept), choices=choices,
+        out=out, languages=given.languages, facts=facts, scale=choose_scale(facts.cleaned), choices=choices,
         overrides=options.settings,
     )  # fmt: skip
     return best_model(make, given)

@@ -1,7 +1,6 @@
 """Facts about the text that a user gives, and whether it is enough for a vocabulary."""
 
-from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Literal
@@ -11,17 +10,18 @@ import numpy.typing as npt
 
 from headway.config import TextConfig
 from headway.errors import HeadwayError
-from headway.recipes import settings as numbers
 from headway.recipes.given import GivenText
-from headway.recipes.pair_fates import PairFates, mark_first, number_of
-from headway.recipes.resolving import check_settings, list_text_settings
-from headway.recipes.settings import Scale, Settings
+from headway.recipes.pair_fates import PairFates, number_of
 from headway.text.cleaning import TOKENS
 from headway.text.learning import spread_step
 from headway.text.stages.selection import KEPT, Fates
 from headway.text.tokenizer import Tokenizer
 
-SAMPLE = 10_000  # pairs whose tokens are counted
+SAMPLE = 10_000  # pairs, or monolingual lines, whose tokens are counted
+MOST_DIGESTS = 200_000  # of monolingual lines that are held at once
+BATCH = 1000  # lines that are tokenized at once
+
+Encode = Callable[[Sequence[str]], list[list[int]]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +35,7 @@ class TextFacts:
         source_characters: Of the kept pairs.
         target_characters: Likewise.
         validation: Validation pairs.
-        mono_source: Lines of monolingual text that are fit for training, each of them counted once.
+        mono_source: Different lines of monolingual text that are fit for training, about.
         mono_target: Likewise.
         mono_source_characters: Of these lines.
         mono_target_characters: Likewise.
@@ -55,6 +55,11 @@ class TextFacts:
     mono_target_characters: int
     source_tokens: int = 0
     target_tokens: int = 0
+
+    @property
+    def cleaned(self) -> int:
+        """The kept pairs, and those that are too long to train on: as many choose the settings."""
+        return self.kept + self.dropped.get(TOKENS, 0)
 
     def compare_lengths(self, side: Literal["source", "target"]) -> float:
         """Return how many times longer a monolingual line is than that side of a pair."""
@@ -127,57 +132,22 @@ def look_at(text: GivenText) -> tuple[TextFacts, Fates]:
 
 
 def _count_lines(text: GivenText, files: Sequence[str]) -> tuple[int, int]:
-    """Return how many different lines of monolingual text are fit for training, and their characters."""
-    numbers, lengths = array("Q"), array("I")
-    for line in text.read_plain(files):
-        numbers.append(number_of(line))
-        lengths.append(len(line))
-    if not files:
-        return 0, 0
-    if not numbers:
-        raise HeadwayError(f"{files[0]}: no line is left after cleaning")
-    is_first = mark_first(numbers)
-    return int(is_first.sum()), int(np.frombuffer(lengths, np.uint32)[is_first].sum())
+    """Return about how many different lines of monolingual text are fit for training, and their characters.
 
-
-def fit_scale(
-    text: GivenText, facts: TextFacts, fates: Fates, settings: Settings
-) -> tuple[TextFacts, Scale]:
-    """Return the facts with the numbers of tokens, and the scale of the text.
-
-    The scale depends on the pairs that are short enough to train on, and their number on the vocabulary of the scale.
-
-    Args:
-        text: The user's text.
-        facts: From `look_at`.
-        fates: What becomes of its pairs, also from there.
-        settings: Those of the user.
-
-    Raises:
-        UsageError: If the settings do not fit those of the scale.
-        HeadwayError: If the text is too small.
+    Of many lines those with small digests are counted: the memory does not grow with the text.
     """
-    scale = numbers.choose_scale(facts.kept)
-    while True:
-        check_settings(scale, settings)
-        counted = facts
-        if facts.kept >= numbers.LEAST_PAIRS:
-            config = list_text_settings(scale, settings)[0]
-            tokenizer = learn_vocabulary(text, fates, config)
-            counted = count_tokens(text, facts, fates, tokenizer, config.max_tokens)
-        if counted.kept < numbers.LEAST_PAIRS:
-            raise HeadwayError(
-                f"{text.train[0]}: {counted.kept} training pairs are left after cleaning, and headway best needs"
-                f" {numbers.LEAST_PAIRS}"
-            )
-        if (
-            counted.kept > scale.most_pairs
-        ):  # smaller scales have smaller vocabularies, and never fit more
-            counted = replace(counted, kept=int(scale.most_pairs))
-        fitting = numbers.choose_scale(counted.kept)
-        if fitting == scale:
-            return counted, scale
-        scale = fitting
+    lengths: dict[int, int] = {}
+    limit = 1 << 64
+    for line in text.read_plain(files):
+        if (number := number_of(line)) < limit:
+            lengths[number] = len(line)
+        if len(lengths) > MOST_DIGESTS:
+            limit //= 2
+            lengths = {number: length for number, length in lengths.items() if number < limit}
+    if files and not lengths:
+        raise HeadwayError(f"{files[0]}: no line is left after cleaning")
+    times = (1 << 64) / limit
+    return round(times * len(lengths)), round(times * sum(lengths.values()))
 
 
 def learn_vocabulary(text: GivenText, fates: Fates, config: TextConfig) -> Tokenizer:
@@ -197,17 +167,17 @@ def learn_vocabulary(text: GivenText, fates: Fates, config: TextConfig) -> Token
 def count_tokens(
     text: GivenText, facts: TextFacts, fates: Fates, tokenizer: Tokenizer, most: int
 ) -> TextFacts:
-    """Return the facts with the numbers of tokens, by a sample, and without pairs that are too long to train on.
+    """Return the facts with the numbers of tokens, by a sample, and without what is too long to train on.
 
     Args:
         text: The user's text.
         facts: From `look_at`.
         fates: What becomes of its pairs; see `look_at`.
         tokenizer: From `learn_vocabulary`.
-        most: Tokens of the longer side of a pair.
+        most: Tokens of the longer side of a pair, and of a monolingual line.
 
     Raises:
-        HeadwayError: If all pairs are too long.
+        HeadwayError: If all pairs, or all lines of one language, are too long.
     """
     sources, targets = (
         list(side) for side in zip(*_spread_pairs(text, fates, SAMPLE), strict=True)
@@ -215,10 +185,7 @@ def count_tokens(
     lengths = measure_sides(tokenizer, sources, targets)
     fits = lengths.max(0) <= most
     if not fits.any():
-        raise HeadwayError(
-            f"{text.train[0]}: every training pair is longer than text.max_tokens = {most}: divide its lines into"
-            " sentences, or give a larger --text.max-tokens"
-        )
+        raise _explain_too_long(text.train[0], "every training pair", most)
     kept = round(facts.kept * fits.mean())
     source_tokens, target_tokens = (lengths[:, fits].mean(1) * kept).tolist()
     characters = np.array([[len(each) for each in side] for side in (sources, targets)])
@@ -226,6 +193,8 @@ def count_tokens(
     too_long = {TOKENS: facts.kept - kept} if kept < facts.kept else {}
     return replace(
         facts,
+        **_count_short_lines(text, facts, "source", tokenizer.encode_source, most),
+        **_count_short_lines(text, facts, "target", tokenizer.encode_target, most),
         kept=kept,
         dropped=facts.dropped | too_long,
         source_characters=round(facts.source_characters * source_share),
@@ -235,12 +204,46 @@ def count_tokens(
     )
 
 
+def _count_short_lines(
+    text: GivenText, facts: TextFacts, side: Literal["source", "target"], encode: Encode, most: int
+) -> dict[str, int]:
+    """Return the fields of the facts about monolingual lines, for those that are short enough to train on."""
+    files, lines = getattr(text, f"mono_{side}"), getattr(facts, f"mono_{side}")
+    if not files:
+        return {}
+    limit = (1 << 64) * SAMPLE // max(SAMPLE, lines)
+    sample = [*{line for line in text.read_plain(files) if number_of(line) < limit}]
+    characters = np.array([len(line) for line in sample])
+    fits = measure(encode, sample) <= most
+    if not fits.any():
+        raise _explain_too_long(files[0], "every line", most)
+    share = characters[fits].sum() / characters.sum()
+    return {
+        f"mono_{side}": round(lines * fits.mean()),
+        f"mono_{side}_characters": round(getattr(facts, f"mono_{side}_characters") * share),
+    }
+
+
+def _explain_too_long(file: str, what: str, most: int) -> HeadwayError:
+    return HeadwayError(
+        f"{file}: {what} is longer than text.max_tokens = {most}: divide its lines into sentences, or give a larger"
+        " --text.max-tokens"
+    )
+
+
+def measure(encode: Encode, lines: Sequence[str]) -> npt.NDArray[np.int64]:
+    """Return the numbers of tokens of some lines, ``</s>`` included."""
+    starts = range(0, len(lines), BATCH)
+    return np.array([len(ids) for n in starts for ids in encode(lines[n : n + BATCH])])
+
+
 def measure_sides(
     tokenizer: Tokenizer, sources: Sequence[str], targets: Sequence[str]
 ) -> npt.NDArray[np.int64]:
-    """Return the numbers of tokens of some pairs, ``</s>`` included: [2, pairs], the sources first."""
-    encoded = tokenizer.encode_source(sources), tokenizer.encode_target(targets)
-    return np.array([[len(ids) for ids in side] for side in encoded])
+    """Return the numbers of tokens of some pairs: [2, pairs], the sources first."""
+    return np.array(
+        [measure(tokenizer.encode_source, sources), measure(tokenizer.encode_target, targets)]
+    )
 
 
 def _spread_pairs(text: GivenText, fates: Fates, most: int) -> Iterator[tuple[str, str]]:

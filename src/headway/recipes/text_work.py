@@ -4,12 +4,13 @@ from array import array
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from itertools import compress, islice
+from itertools import compress, islice, zip_longest
 from pathlib import Path
 from typing import BinaryIO, Literal
 
+from headway.errors import HeadwayError
 from headway.files import add_path_to_errors, write_atomically
-from headway.recipes.facts import measure_sides
+from headway.recipes.facts import BATCH, measure, measure_sides
 from headway.recipes.given import GivenText
 from headway.recipes.pair_fates import Decided, PairFates, mark_first, number_of
 from headway.text.cleaning import digest_held_out
@@ -17,8 +18,6 @@ from headway.text.digests import digest_loosely
 from headway.text.lines import read_lines
 from headway.text.readers import Pair
 from headway.text.tokenizer import Tokenizer
-
-BATCH = 10_000  # lines that are tokenized at once
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,8 +38,14 @@ class PairFiles:
         return PairFiles(source=self.target, target=self.source)
 
     def read(self) -> Iterator[tuple[str, str]]:
-        """Read the pairs, one by one."""
-        return zip(read_lines(self.source), read_lines(self.target), strict=True)
+        """Read the pairs, one by one: as they were written, without a guess at the kind of the files."""
+        with self.source.open("rb") as source, self.target.open("rb") as target:
+            for lines in zip_longest(source, target):
+                if None in lines:
+                    raise HeadwayError(
+                        f"{self.source} and {self.target}: were changed, and have not as many lines now: give another OUT"
+                    )
+                yield lines[0].decode().removesuffix("\n"), lines[1].decode().removesuffix("\n")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,8 +145,8 @@ class ImportLines:
         lines = compress(self._read_part(), is_first)
         with write_files(self.output) as (file,):
             while some := list(islice(lines, BATCH)):
-                for line, ids in zip(some, encode(some), strict=True):
-                    if len(ids) <= self.most and _digest_line(line) not in held_out:
+                for line in compress(some, measure(encode, some) <= self.most):
+                    if _digest_line(line) not in held_out:
                         _write(file, line)
 
     def describe(self, out: Path | None = None) -> str:
@@ -213,11 +218,11 @@ class JoinPairs:
     @property
     def reads(self) -> list[str]:
         """The test text."""
-        return [*self.given.test]
+        return [*self.given.test] if self.given.rules.drop_leaks else []
 
     def run(self) -> None:
         """Write the files."""
-        held_out = digest_held_out(self.given.read_test()) if self.given.rules.drop_leaks else set()
+        held_out = digest_held_out(self.given.read_test()) if self.reads else set()
         with write_files(self.output.source, self.output.target) as (source, target):
             for pairs, times in self.parts:
                 for _ in range(times):
