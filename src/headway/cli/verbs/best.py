@@ -44,7 +44,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--hours", type=float, metavar="H", help="plan for so long (default: all, at most 8 hours)"
     )
-    parser.add_argument("--preset", help=argparse.SUPPRESS)  # to say that there is none
+    parser.add_argument(
+        "--preset", dest="no_preset", help=argparse.SUPPRESS
+    )  # to say that there is none
     parser.add_argument("--dry-run", action="store_true", help="print the plan; write nothing")
     parser.add_argument(
         "--languages", nargs=2, metavar="CODE", type=language_code, help="of source and target"
@@ -64,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
 
     if is_launched():
         usage_error("headway best starts processes of its own: start it without torchrun or srun")
-    if args.preset:
+    if args.no_preset:
         usage_error(
             "--preset: headway best has no presets: it chooses settings by the size of the text, and --model.NAME and"
             " --training.NAME change them"
