@@ -109,7 +109,7 @@ def file_form(args: argparse.Namespace) -> "FileForm":
 
 def add_preset(parser: argparse.ArgumentParser, default: str = "base") -> None:
     """Add ``--preset`` and ``--config``, which `headway.cli.settings.settings_from` reads."""
-    names = ("quick", "thorough", "tiny", "small", "base", "big")
+    names = ("quick", "thorough", "tiny", "small", "medium", "base", "big")
     listed = [f"{name} (default)" if name == default else name for name in names]
     parser.add_argument(
         "--preset", metavar="NAME", help=f"{', '.join(listed[:-1])} or {listed[-1]}"

@@ -42,7 +42,7 @@ def train(
             of languages, the text of each: ``{"en-de": ["a.en", "a.de"], "de-en": ["a.de", "a.en"]}``.
         valid: Validation text, likewise; or the number of pairs to hold out of the training text, of
             each pair of languages.
-        preset: quick, thorough, tiny, small, base or big; None: base, or the settings of the resumed run
+        preset: quick, thorough, tiny, small, medium, base or big; None: base, or the settings of the resumed run
             or of the model that it starts from.
         settings: Settings that differ from the preset, such as ``{"training.max-steps": "500"}``.
         languages: Codes of source and target; None: from the names of the files.
