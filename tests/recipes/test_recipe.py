@@ -737,8 +737,8 @@ def test_each_stage_reads_and_writes_the_right_text():
     # Pairs that are too long are left out before the first translation, and before those of the final model.
     short = {n: s.work for n, s in stages.items() if isinstance(s.work, KeepShort)}
     assert [(n, w.pairs.source.name, w.model.name, w.most, w.output.target.name) for n, w in short.items()] == [
-        ("own-1", "train.source", "forward-2", 256, "short.target"),
-        ("student-text", "train.source", "final", 256, "student-short.target"),
+        ("short", "train.source", "forward-2", 256, "short.target"),
+        ("student-short", "train.source", "final", 256, "student-short.target"),
     ]  # fmt: skip
     # Each file of the user is read in some stage, which therefore checks that it has not changed.
     assert stages["text"].reads == ["a.en", "a.de", "x.en", "x.de", "t.de"]

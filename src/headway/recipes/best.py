@@ -14,7 +14,7 @@ from headway.recipes.making import StageMaker
 from headway.recipes.plan import Options
 from headway.recipes.settings import Choices, Settings, choose_scale
 from headway.recipes.stage import Result, Stage
-from headway.recipes.text_work import ImportText, JoinPairs, KeepShort, PairFiles
+from headway.recipes.text_work import ImportText, JoinPairs, PairFiles
 from headway.recipes.translations import Trained, translate_all
 
 Stages = Generator[Stage, Result, None]
@@ -191,12 +191,11 @@ def _distill(
     """
     real = make.text("train")
     short = make.text("student-short")
+    yield make.leave_out_long("student-short", "student", teacher, short)
     text = PairFiles(source=short.source, target=make.text("student").target)
     yield make.translate(
         "student-text", "student", "the final model's translations of the training sources", [teacher],
         text.source, text.target, make.facts.kept, search, backward=backward,
-        work=KeepShort(pairs=real, model=teacher, most=make.most_tokens, output=short),
-        seconds=make.facts.kept / numbers.PAIRS_IMPORTED,
     )  # fmt: skip
     own = {**make.scale.common, **swept, **make.scale.student}
     both = JoinPairs(given=given, parts=[(real, 1), (text, 1)], output=make.text("student-all"))

@@ -11,7 +11,7 @@ from headway.recipes.facts import TextFacts
 from headway.recipes.resolving import change_length, resolve, with_vocabulary
 from headway.recipes.settings import Choices, Scale, Settings, list_options
 from headway.recipes.stage import Command, Stage, Work
-from headway.recipes.text_work import PairFiles
+from headway.recipes.text_work import KeepShort, PairFiles
 
 SEEDS_APART = 1000  # between models of a recipe, so that recipes of neighboring seeds share none
 
@@ -71,6 +71,21 @@ class StageMaker:
         return Stage(
             name=name, part=part, purpose=purpose, work=work, seconds=seconds, product=product
         )  # fmt: skip
+
+    def leave_out_long(self, name: str, part: str, model: Path, output: PairFiles) -> Stage:
+        """Return the stage that copies the training pairs which are short enough to be translated.
+
+        Args:
+            name: Of the stage.
+            part: Of the recipe.
+            model: The run directory of a model from source to target, whose subwords count.
+            output: The files to write.
+        """
+        work = KeepShort(
+            pairs=self.text("train"), model=model, most=self.most_tokens, output=output
+        )
+        seconds = self.facts.kept / numbers.PAIRS_IMPORTED
+        return self.work(name, part, "leave out pairs that are too long", work, seconds)
 
     def train(
         self,

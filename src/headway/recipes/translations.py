@@ -9,7 +9,7 @@ from headway.recipes import settings as numbers
 from headway.recipes.given import GivenText
 from headway.recipes.making import StageMaker
 from headway.recipes.stage import Result, Stage
-from headway.recipes.text_work import ImportLines, JoinPairs, KeepShort, PairFiles
+from headway.recipes.text_work import ImportLines, JoinPairs, PairFiles
 
 
 @dataclass(frozen=True)
@@ -41,14 +41,13 @@ def translate_all(
     translators = yield from _choose_translators(make, models, best)
     scale, facts = make.scale, make.facts
     real, short = make.text("train"), make.text("short")
-    keep = KeepShort(pairs=real, model=best.run, most=make.most_tokens, output=short)
+    yield make.leave_out_long("short", "translations", best.run, short)
     parts = []
     for number, together in enumerate(translators, 1):
         own = make.text(f"own-{number}").target
         yield make.translate(
             f"own-{number}", "translations", "translations of the training sources", together,
             short.source, own, facts.kept, backward=backward,
-            work=keep if number == 1 else None, seconds=facts.kept / numbers.PAIRS_IMPORTED if number == 1 else 0.0,
         )  # fmt: skip
         parts.append((PairFiles(source=short.source, target=own), 1))
     back = make.text("back").source
