@@ -10,6 +10,9 @@ from torch import Tensor
 
 from headway.kernels.decoding import PANEL, NativeModel
 
+# What `NativeHypotheses.select` and `select_together` return.
+Selected = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]
+
 
 class NativeHypotheses:
     """Hypotheses of some sentences; `select` and `logits` extend them by a token.
@@ -48,7 +51,7 @@ class NativeHypotheses:
             ctypes.byref(model), ids.ctypes.data, lengths.ctypes.data, len(lengths), beams, limit,
             *tables, ctypes.byref(self.pointer),
         )  # fmt: skip
-        # Buffers for the arguments of every step, whose addresses do not change.
+        # Each step passes its arguments in these buffers. Their addresses stay the same, so they are looked up once.
         rows = len(lengths) * beams
         self.tokens, self.forced = np.empty(rows, np.int64), np.empty(rows, np.int64)
         self.log_z = np.empty(rows)
@@ -73,7 +76,7 @@ class NativeHypotheses:
         wanted: int,
         forced_N: np.ndarray | None,
         asked_NE: np.ndarray | None = None,
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
+    ) -> Selected:
         """Read a token of each hypothesis, and return the best next ones.
 
         Args:
@@ -120,18 +123,18 @@ class NativeHypotheses:
     def read(
         self, tokens_N: np.ndarray, next_N: np.ndarray | None, layers: range | None
     ) -> tuple[np.ndarray | None, np.ndarray | None]:
-        """Read a token of each hypothesis whose translation is given.
+        """Read the next token of each hypothesis, if the whole translation is known already.
 
         Args:
             tokens_N: The tokens read.
-            next_N: The tokens after them; None: nobody asks for their probabilities. After that, `select` and
+            next_N: The tokens after them; None: their probabilities are not wanted. After that, `select` and
                 `logits` must not be called on these hypotheses.
-            layers: Of the decoder; None: nobody asks for attention.
+            layers: Of the decoder; None: attention is not wanted.
 
         Returns:
             The natural log-probabilities of ``next_N``, [N], in float64; and how much each hypothesis attends to each
             token of its source, [N, S], in fp32: the mean over the heads of the layers, with zeros after the end of a
-            source. None for what nobody asks for.
+            source. None for what is not wanted.
         """
         rows = len(tokens_N)
         self.tokens[:rows] = tokens_N
@@ -172,11 +175,11 @@ def select_together(
     wanted: int,
     forced_N: np.ndarray | None,
     asked_NE: np.ndarray | None = None,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
+) -> Selected:
     """Let several models read a token of each hypothesis, and return the best next ones by their mean probability.
 
     Args:
-        hypotheses: The same ones of each model; none is restricted.
+        hypotheses: Those of each model, of the same sentences and as many beams; none is restricted.
         tokens_N: See `NativeHypotheses.select`, as for all that follow.
         wanted: C, the number of candidates.
         forced_N: The only candidate of each hypothesis, or -1.
