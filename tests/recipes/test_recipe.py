@@ -3,7 +3,7 @@
 import json
 import re
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -28,7 +28,7 @@ from headway.recipes.plan import Options, Plan
 from headway.recipes.report import judge_parts, make_rows
 from headway.recipes.resolving import check_settings, resolve
 from headway.recipes.settings import SCALES, Choices, Scale, choose_scale
-from headway.recipes.stage import Result, Scores, Stage
+from headway.recipes.stage import Result, Scores, Stage, Work
 from headway.recipes.text_work import KeepShort
 
 FACTS = TextFacts(
@@ -643,13 +643,14 @@ def test_the_report_names_the_parts_that_were_not_worth_their_time():
     ]
 
 
-class _Work:
+class _Work(Work):
     """Work that does nothing."""
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.reads: list[str] = []
-        self.run: Callable[[], None] = lambda: None
+
+    def run(self) -> None:
+        pass
 
     def describe(self, out: Path | None = None) -> str:
         return self.name

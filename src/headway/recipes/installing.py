@@ -7,11 +7,11 @@ from headway.config import merge_overrides
 from headway.inference.directory import load_model
 from headway.inference.saving import save_translator
 from headway.recipes.settings import Settings, list_options
-from headway.recipes.stage import name_path
+from headway.recipes.stage import Work, name_path
 
 
 @dataclass(frozen=True)
-class InstallModel:
+class InstallModel(Work):
     """Write a model directory.
 
     Attributes:
@@ -23,11 +23,6 @@ class InstallModel:
     model: Path
     out: Path
     search: Settings
-
-    @property
-    def reads(self) -> list[str]:
-        """No file of the user."""
-        return []
 
     def run(self) -> None:
         """Write the files, each of them atomically."""

@@ -1,10 +1,10 @@
 """A stage of a recipe: commands that a person could give, or a small piece of work on files."""
 
 import shlex
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,16 +35,19 @@ class Command:
         return f"headway {shlex.join(words)}{redirection}"
 
 
-class Work(Protocol):
+class Work(ABC):
     """Work on files that needs no command; doing it twice gives the same files."""
 
     @property
     def reads(self) -> Sequence[str]:
-        """The files of the user that it reads."""
+        """The files of the user that it reads; none, unless a work says otherwise."""
+        return ()
 
+    @abstractmethod
     def run(self) -> None:
         """Do the work; each file is written atomically."""
 
+    @abstractmethod
     def describe(self, out: Path | None = None) -> str:
         """Return in words what is done, with a directory written as OUT."""
 

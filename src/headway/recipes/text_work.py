@@ -13,6 +13,7 @@ from headway.files import add_path_to_errors, write_atomically
 from headway.recipes.facts import BATCH, measure, measure_sides
 from headway.recipes.given import GivenText
 from headway.recipes.pair_fates import Decided, PairFates, mark_first, number_of
+from headway.recipes.stage import Work
 from headway.text.cleaning import digest_held_out
 from headway.text.digests import digest_loosely
 from headway.text.lines import read_lines
@@ -49,7 +50,7 @@ class PairFiles:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ImportText:
+class ImportText(Work):
     """Write the user's text as plain files: cleaned training pairs without duplicates, and validation pairs.
 
     Attributes:
@@ -104,7 +105,7 @@ class ImportText:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ImportLines:
+class ImportLines(Work):
     """Write monolingual lines, without duplicates: all, or a part that is spread over the text.
 
     Lines of the validation and the test text are left out: a model that has seen them cannot be judged by them. So are
@@ -161,7 +162,7 @@ class ImportLines:
 
 
 @dataclass(frozen=True, kw_only=True)
-class KeepShort:
+class KeepShort(Work):
     """Copy the pairs that are short enough to train on: of the others, a translation is of no use either.
 
     Attributes:
@@ -175,11 +176,6 @@ class KeepShort:
     model: Path
     most: int
     output: PairFiles
-
-    @property
-    def reads(self) -> list[str]:
-        """No file of the user."""
-        return []
 
     def run(self) -> None:
         """Write the files."""
@@ -199,7 +195,7 @@ class KeepShort:
 
 
 @dataclass(frozen=True, kw_only=True)
-class JoinPairs:
+class JoinPairs(Work):
     """Join texts, one after the other.
 
     Pairs of the test text are left out, which a translation may have made of text that has none of them. Those of the
