@@ -2,8 +2,13 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# Installed first and by number: a range would admit newer builds, which bring gigabytes of CUDA.
+# Installed first, from PyTorch's index of builds for processors: the other builds for Linux need the packages of
+# CUDA, several gigabytes, whatever their number is. For a GPU: `make demo TORCH_INDEX=`, which asks pip's own index.
 TORCH ?= torch==2.13.0
+TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
+PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
+# What torch needs follows with the packages that need torch.
+INSTALL_TORCH = $(PIP_INSTALL) --no-compile --no-deps $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) "$(TORCH)"
 
 # Two processes of one thread each run the tests. Each gets one half of them in the order of the files, which
 # share fixtures; a process that has ended early takes tests from the other.
@@ -59,8 +64,9 @@ PACKAGES_kubernetes := "kubernetes-validate==1.37.0"
 PACKAGES_office := "python-docx==1.2.0" "python-pptx==1.0.2" "openpyxl==3.1.5" "odfpy==1.4.1" "EbookLib==0.20"
 PACKAGES_audit := "pip-audit==2.10.1"
 PACKAGES_argos := "argos-translate-lt==1.12.1"
-PACKAGES_optimum := "optimum-onnx[onnxruntime]==0.1.0" "transformers==4.57.6" sentencepiece "$(TORCH)"
-PACKAGES_transformers4 := "transformers==4.57.6" sentencepiece "$(TORCH)"
+PACKAGES_optimum := "optimum-onnx[onnxruntime]==0.1.0" "transformers==4.57.6" sentencepiece
+PACKAGES_transformers4 := "transformers==4.57.6" sentencepiece
+NEED_TORCH := argos libretranslate optimum transformers4
 .PHONY: $(PARTS:%=outside-%)
 
 test-outside: $(PARTS:%=outside-%)
@@ -181,14 +187,15 @@ wheel: $(TOOLS)/wheel/.installed
 .PRECIOUS: $(TOOLS)/%/.installed
 $(TOOLS)/%/.installed:
 	$(PYTHON) -m venv $(@D)
-	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check $(PACKAGES_$*)
+	$(if $(filter $*,$(NEED_TORCH)),$(@D)/bin/python $(INSTALL_TORCH))
+	$(@D)/bin/python $(PIP_INSTALL) $(PACKAGES_$*)
 	touch $@
 
 # Python compiles the modules that are imported; to compile all of them here takes twice the time.
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile "$(TORCH)"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable ".[dev]"
+	$(BIN)/python $(INSTALL_TORCH)
+	$(BIN)/python $(PIP_INSTALL) --no-compile --editable ".[dev]"
 	touch $@
 
 clean:

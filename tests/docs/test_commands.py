@@ -147,11 +147,3 @@ def test_python_blocks_import_what_exists(page: Path) -> None:
                     module = importlib.import_module(str(node.module))
                     missing = [a.name for a in node.names if not hasattr(module, a.name)]
                     assert not missing, f"{page}:{block.line}: {missing}"
-
-
-@pytest.mark.parametrize("page", PAGES, ids=str)
-def test_pages_install_the_torch_that_make_installs(page: Path) -> None:
-    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    [tested] = re.findall(r"^TORCH \?= (torch==\S+)$", makefile, re.MULTILINE)
-    shown = re.findall(r"pip install (torch==[\d.]+\d)", (ROOT / page).read_text(encoding="utf-8"))
-    assert set(shown) <= {tested}

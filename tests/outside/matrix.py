@@ -7,9 +7,8 @@ With ``lowest`` in place of torch's version, every package that pyproject.toml n
 lowest version that it allows. Pairs run one after the other; a pair whose tests have run to their end is
 not run again, unless ``--again``. An environment takes 1 GB, and is deleted when its tests have ended.
 
-torch is installed first and by its number, which may be above the cap of pyproject.toml. On Linux the usual
-build brings gigabytes of CUDA: let pip find another by its own settings, such as PIP_INDEX_URL or
-PIP_FIND_LINKS.
+torch is installed first, from PyTorch's index of builds without CUDA. Its number may be above the cap of
+pyproject.toml.
 
 Prints a table; FOLDER/results.json has the same with the names of the tests that failed and the reasons for skipped ones, and FOLDER/*.log
 what pip and pytest said. The exit code is 1 if a test failed or a pair could not be installed.
@@ -38,6 +37,7 @@ ROOT = Path(__file__).parents[2]
 PAIRS = (
     "3.13:2.13.0", "3.12:2.11.0", "3.14:2.15.0", "3.11:lowest", "3.11:2.13.0", "3.12:2.12.1", "3.13:2.14.1",
 )  # fmt: skip
+TORCH_INDEX = "https://download.pytorch.org/whl/cpu"  # as in the Makefile
 PARALLEL = ("--numprocesses", "2", "--dist", "worksteal")  # as in the Makefile
 VERSIONS = """
 import json, platform, numpy, torch
@@ -148,7 +148,7 @@ class Trial:
         file = self._environment / "constraints.txt"
         lines = [f"{name}=={version}\n" for name, version in versions.items()]
         file.write_text("".join(lines), encoding="utf-8")
-        yield f"torch=={versions['torch']}", "--constraint", str(file)
+        yield f"torch=={versions['torch']}", "--index-url", TORCH_INDEX, "--constraint", str(file)
         others = [str(one) for one in requirements if one.name != "torch"]
         yield *others, "--constraint", str(file)
         # Without what it needs: torch may be above the cap.

@@ -307,7 +307,8 @@ def examine_start(this: Examination) -> None:
         torch = run(
             sys.executable, "-c", "import torch; print(torch.__version__.partition('+')[0])"
         ).strip()
-        for words in ([f"torch=={torch}"], [str(this.wheel.absolute())]):
+        index = ["--index-url", "https://download.pytorch.org/whl/cpu"]
+        for words in ([f"torch=={torch}", *index], [str(this.wheel.absolute())]):
             run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *words)
         bare = {
             "PATH": str(environment / "bin"), "HOME": directory, "HEADWAY_CACHE": str(Path(directory) / "cache"),
