@@ -165,12 +165,12 @@ outside-browser: $(VENV)/.installed $(TOOLS)/playwright/.installed
 
 outside-exchange: $(VENV)/.installed $(TOOLS)/argos/.installed $(TOOLS)/transformers4/.installed \
 		$(TOOLS)/optimum/.installed
-	for name in ctranslate2 huggingface onnx; do \
+	for name in ctranslate2 huggingface; do \
 		$(BIN)/python tests/outside/exchange_configurations.py $$name || exit 1; done
 	$(BIN)/python tests/outside/exchange_argos.py $(MODEL) --lines $(LINES) --argos $(TOOLS)/argos/bin/python
 	rm -rf $(TOOLS)/marian $(TOOLS)/onnx
 	$(BIN)/headway export $(MODEL) --to huggingface $(TOOLS)/marian
-	$(BIN)/headway export $(MODEL) --to onnx $(TOOLS)/onnx
+	$(TOOLS)/optimum/bin/optimum-cli export onnx --task text2text-generation-with-past --model $(TOOLS)/marian $(TOOLS)/onnx
 	$(BIN)/python tests/outside/exchange_huggingface.py ask $(MODEL) $(LINES) $(TOOLS)/answers.json
 	for python in $(BIN) $(TOOLS)/transformers4/bin; do \
 		$$python/python tests/outside/exchange_huggingface.py compare $(TOOLS)/marian $(TOOLS)/answers.json \

@@ -216,8 +216,9 @@ def test_help_imports_nothing_heavy() -> None:
         (["translate", "MODEL", "--to", "fr"], 2, "en-fr: this model translates only en-de"),
         (["translate", "MODEL", "--device", "gpu"], 2, "'gpu' must be auto, cpu, cuda or cuda:N"),
         (["translate", "MODEL", "--search.beam", "0"], 2, "--search.beam 0 must be more than 0"),
-        (["export", "MODEL", "out", "--to", "onx"], 2, "did you mean 'onnx'"),
-        (["export", "MODEL", "out", "--to", "onnx", "--precision", "int9"], 2, "supports float32"),
+        (["export", "MODEL", "out", "--to", "argo"], 2, "did you mean 'argos'"),
+        (["export", "MODEL", "out", "--to", "onnx"], 2, "optimum-cli export onnx --task text2text"),
+        (["export", "MODEL", "out", "--to", "argos", "--precision", "int9"], 2, "supports float32"),
         (["score", __file__, __file__, "--only", "bleuu", "--language", "en"], 2, "mean 'bleu'"),
         (["score", "a.de", "a.de", "--language", "zz"], 2, "zz: no language that is known here"),
         (["compare", "a", "b", "c", "--language", "german"], 2, "two letters (german is de);"),
@@ -266,7 +267,7 @@ def test_a_mistake_is_reported_before_torch_is_imported() -> None:
         (["serve", "runs/nowhere"], 1),
         (["encode", ".", "--out", "vectors.txt"], 2),
         (["heads", ".", "--source", "a", "--reference", "b", "--pairs", "0"], 2),
-        (["export", ".", "out", "--to", "onnx", "--reference", "b"], 2),
+        (["export", ".", "out", "--to", "argos", "--reference", "b"], 2),
         (["check", ".", "--source", "a"], 1),
     ]
     program = (

@@ -83,7 +83,7 @@ def test_an_export_has_a_certificate_and_a_card(
 
 @pytest.mark.parametrize(
     ("name", "is_needed"),
-    [("ctranslate2", True), ("huggingface", True), ("onnx", True), ("argos", False)],
+    [("ctranslate2", True), ("huggingface", True), ("argos", False)],
 )
 def test_a_model_of_single_sentences_needs_a_program_that_divides_texts(
     name: str, is_needed: bool, model: Model, tmp_path: Path
@@ -273,10 +273,7 @@ def test_the_training_of_another_programs_model_is_not_known(
 @pytest.mark.filterwarnings("ignore")  # of transformers
 @pytest.mark.parametrize(
     "name",
-    [
-        "ctranslate2",
-        *(pytest.param(name, marks=pytest.mark.slow) for name in ("huggingface", "onnx")),
-    ],
+    ["ctranslate2", pytest.param("huggingface", marks=pytest.mark.slow)],
 )
 def test_a_decoder_that_starts_from_another_vector_than_zero_is_exported_exactly(
     name: str, tmp_path: Path, tokenizer: Tokenizer
@@ -289,8 +286,6 @@ def test_a_decoder_that_starts_from_another_vector_than_zero_is_exported_exactly
     export = export_model(model, name, tmp_path / "out")
     assert export.certificate is not None
     assert not export.certificate.failures
-    if name == "onnx":
-        return
     import_model(tmp_path / "out", tmp_path / "back")
     again = load_model(tmp_path / "back").transformer.state_dict()
     for key, value in model.transformer.state_dict().items():

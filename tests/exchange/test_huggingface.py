@@ -13,9 +13,11 @@ from typing import Any
 import pytest
 import torch
 
-from headway.config import ModelConfig, SearchConfig
+from headway.config import ModelConfig, SearchConfig, TextConfig
 from headway.errors import HeadwayError
+from headway.exchange.certificate import certify
 from headway.exchange.huggingface.reader import read
+from headway.exchange.huggingface.runner import Runner
 from headway.exchange.huggingface.writer import find_refusals, write
 from headway.exchange.importing import import_model
 from headway.inference import Translator, load_model, save_model
@@ -24,18 +26,11 @@ from headway.inference.directory import Model
 from headway.text.tokenizer import Tokenizer
 from support.bounds import bounded
 from support.marian_models import KINDS, to_old, write_marian
-from support.random_models import (
-    EXACT,
-    REFUSED_BY_MARIAN,
-    check_exact,
-    make_model,
-    two_vocabularies,
-)
+from support.random_models import EXACT, REFUSED_BY_MARIAN, make_model
 from support.toy_models import sentences, translate_words
 from support.trap import Trap
 
 transformers = pytest.importorskip("transformers")
-__all__ = ["two_vocabularies"]  # a fixture
 # transformers takes seconds to import, and its warnings are not about Headway.
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
@@ -52,6 +47,15 @@ UNKNOWN_CODE = ">>xyz<<"  # not in the vocabulary: transformers drops it, Headwa
 def directories(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     top = tmp_path_factory.mktemp("marian")
     return {kind: write_marian(top / kind, kind) for kind in KINDS}
+
+
+@pytest.fixture(scope="module")
+def two_vocabularies() -> Tokenizer:
+    """A tokenizer whose source vocabulary is smaller than the target's."""
+    lines = sentences(400, 1)
+    joint = Tokenizer.learn([(line, line) for line in lines], TextConfig(vocab_size=311))
+    other = [(translate_words(line), translate_words(line)) for line in lines]
+    return Tokenizer(joint.models[0], Tokenizer.learn(other, TextConfig(vocab_size=331)).models[0])
 
 
 def numbers(directory: Path, model: Model) -> tuple[list[int], list[int]]:
@@ -246,10 +250,20 @@ def test_an_import_can_be_saved_and_loaded(
     assert a.translate(TEXTS[:5], search) == b.translate(TEXTS[:5], search)
 
 
+def check_exact(model: Model, out: Path) -> None:
+    """Export a model, and check that transformers computes the same on 60 lines."""
+    assert find_refusals(model.config.model) == []
+    notes = write(model, out, "float32")
+    found = certify(model, Runner(out), "huggingface", "float32", notes, sentences(60, 9, 15))
+    assert found.largest_difference is not None
+    assert found.largest_difference <= 1e-4
+    assert found.identical == found.lines == 60
+
+
 @pytest.mark.parametrize("name", EXACT)
 def test_an_export_is_exact(name: str, tokenizer: Tokenizer, tmp_path: Path) -> None:
     model = make_model(tokenizer, **EXACT[name])
-    check_exact(model, "huggingface", tmp_path / "out", 1e-4)
+    check_exact(model, tmp_path / "out")
 
 
 @pytest.mark.parametrize("turned", [False, True])
@@ -260,7 +274,7 @@ def test_two_vocabularies_of_two_sizes_are_exact(
     tokenizer = Tokenizer(*(models[::-1] if turned else models))
     assert (tokenizer.source_vocab_size > tokenizer.target_vocab_size) == turned
     model = make_model(tokenizer, tying="target")
-    check_exact(model, "huggingface", tmp_path / "out", 1e-4)
+    check_exact(model, tmp_path / "out")
     loaded, _ = load_theirs(tmp_path / "out")
     for text in sentences(9, 8):
         assert loaded(text).input_ids == tokenizer.encode_source([text])[0]

@@ -194,10 +194,10 @@ def test_a_model_of_headway_is_not_foreign(model: Model, tmp_path: Path) -> None
     ("words", "message"),
     [
         (["import", "hf:a/b", "OUT"], "OUT: exists already"),
-        (["export", "a/b", "OUT", "--to", "onnx"], "OUT: exists already"),
-        (["export", "a/b", "new", "--to", "onx"], "did you mean 'onnx'"),
-        (["export", "a/b", "new", "--to", "onnx", "--precision", "int9"], "supports float32"),
-        (["export", "a/b", "new", "--to", "onnx", "--licence", "?"], "must be a name such as"),
+        (["export", "a/b", "OUT", "--to", "argos"], "OUT: exists already"),
+        (["export", "a/b", "new", "--to", "argo"], "did you mean 'argos'"),
+        (["export", "a/b", "new", "--to", "argos", "--precision", "int9"], "supports float32"),
+        (["export", "a/b", "new", "--to", "argos", "--licence", "?"], "must be a name such as"),
     ],
 )
 def test_mistakes_are_found_before_a_download(

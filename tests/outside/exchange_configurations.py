@@ -19,7 +19,7 @@ from headway.config import TextConfig
 from headway.exchange import formats
 from headway.exchange.certificate import certify
 from headway.text.tokenizer import Tokenizer
-from support.random_models import EXACT, EXACT_IN_ONNX, REFUSED_BY_MARIAN, make_model
+from support.random_models import EXACT, REFUSED_BY_MARIAN, make_model
 from support.toy_models import sentences, translate_words
 
 
@@ -34,7 +34,6 @@ def main(name: str, count: int = 500) -> int:
     two = Tokenizer.learn(pairs, TextConfig(vocab_size=311, joint_vocab=False))
     shapes = {
         **EXACT,
-        **EXACT_IN_ONNX,
         **{f"refused? {key}": value for key, value in REFUSED_BY_MARIAN.items()},
     }
     for label, changes in [*shapes.items(), ("two vocabularies", {"tying": "none"})]:

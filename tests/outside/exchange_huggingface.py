@@ -2,7 +2,9 @@
 
     .venv/bin/python tests/outside/exchange_huggingface.py ask MODEL LINES ANSWERS.json
     .venv/bin/headway export MODEL --to huggingface OUT
-    THEIR_PYTHON tests/outside/exchange_huggingface.py compare OUT ANSWERS.json [onnx]
+    THEIR_PYTHON tests/outside/exchange_huggingface.py compare OUT ANSWERS.json
+    optimum-cli export onnx --task text2text-generation-with-past --model OUT ONNX
+    THEIR_PYTHON tests/outside/exchange_huggingface.py compare ONNX ANSWERS.json onnx
 
 `ask` translates the lines greedily with Headway and keeps texts, ids and log-probabilities. `compare` runs
 in an environment that has `transformers` (tried: 4.57.6 and 5.23.0) or, with `onnx`, `optimum-onnx` (tried:
@@ -61,7 +63,7 @@ def compare(out: str, answers: str, kind: str = "torch") -> int:
     if kind == "onnx":
         from optimum.onnxruntime import ORTModelForSeq2SeqLM
 
-        model = ORTModelForSeq2SeqLM.from_pretrained(out, use_merged=False)
+        model = ORTModelForSeq2SeqLM.from_pretrained(out)
     else:
         model = transformers.AutoModelForSeq2SeqLM.from_pretrained(out).eval()
     same, largest = 0, 0.0

@@ -1,20 +1,16 @@
-"""Models of random weights that need no training, and a comparison with a foreign program."""
+"""Models of random weights that need no training."""
 
 from pathlib import Path
 from typing import Any
 
-import pytest
 import torch
 
-from headway.config import Config, ModelConfig, SearchConfig, TextConfig
-from headway.exchange import formats
-from headway.exchange.certificate import certify
+from headway.config import Config, ModelConfig, SearchConfig
 from headway.inference.directory import Model
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
-from support.toy_models import sentences, translate_words
 
-# Settings that both Marian and ONNX express exactly, as changes of a small model.
+# Settings that Marian expresses exactly, as changes of a small model.
 EXACT: dict[str, dict[str, Any]] = {
     "the paper's": {},
     "biases": {"attention_bias": True, "output_bias": True, "activation": "swish"},
@@ -26,6 +22,7 @@ EXACT: dict[str, dict[str, Any]] = {
     "narrow embeddings": {"d_embedding": 13},
     "unscaled attention": {"scale_attention": False},
     "convolution": {"feed_forward": "convolution"},
+    "no encoder layers": {"num_encoder_layers": 0},
 }
 
 
@@ -39,15 +36,6 @@ REFUSED_BY_MARIAN: dict[str, dict[str, Any]] = {
     "window": {"window": 3},
     "d_k": {"d_k": 5, "d_v": 8},
     "num_decoder_layers": {"num_decoder_layers": 0, "scale_logits": True},
-}
-
-
-# Settings that ONNX graphs express, and Marian does not.
-EXACT_IN_ONNX: dict[str, dict[str, Any]] = {
-    "pre-norm": {"norm": "pre", "attention_bias": True},
-    "another epsilon": {"norm_epsilon": 1e-3},
-    "narrow heads": {"d_k": 5, "d_v": 11},
-    "no encoder layers": {"num_encoder_layers": 0},
 }
 
 
@@ -73,25 +61,3 @@ def make_model(tokenizer: Tokenizer, **changes: Any) -> Model:
             else:
                 value.add_(0.3 * torch.randn_like(value))
     return Model(model.eval(), tokenizer, config, ("en", "de"), Path("nowhere"))
-
-
-@pytest.fixture(scope="session")
-def two_vocabularies() -> Tokenizer:
-    """A tokenizer whose source vocabulary is smaller than the target's."""
-    lines = sentences(400, 1)
-    joint = Tokenizer.learn([(line, line) for line in lines], TextConfig(vocab_size=311))
-    other = [(translate_words(line), translate_words(line)) for line in lines]
-    return Tokenizer(joint.models[0], Tokenizer.learn(other, TextConfig(vocab_size=331)).models[0])
-
-
-def check_exact(model: Model, name: str, out: Path, limit: float) -> None:
-    """Export a model, and check that the foreign program computes the same on 60 lines."""
-    writer = formats.load_writer(name)
-    assert writer.find_refusals(model.config.model) == []
-    notes = writer.write(model, out, "float32")
-    found = certify(
-        model, formats.load_runner(name, out), name, "float32", notes, sentences(60, 9, 15)
-    )
-    assert found.largest_difference is not None
-    assert found.largest_difference <= limit
-    assert found.identical == found.lines == 60

@@ -9,12 +9,11 @@ from headway.errors import UsageError, suggest
 from headway.exchange.recognizing import recognize_format
 from headway.inference.directory import Model
 
-FORMATS = ("ctranslate2", "huggingface", "onnx", "argos")
+FORMATS = ("ctranslate2", "huggingface", "argos")
 # The packages with which an export is written and compared; a certificate names their versions.
 PACKAGES = {
     "ctranslate2": ("ctranslate2",),
     "huggingface": ("transformers", "safetensors"),
-    "onnx": ("onnx", "onnxruntime"),
     "argos": ("ctranslate2", "onnx"),
 }
 
@@ -65,6 +64,11 @@ def load_writer(name: str) -> Writer:
     Raises:
         UsageError: If there is no format of that name.
     """
+    if name == "onnx":
+        raise UsageError(
+            "--to onnx: Optimum writes ONNX: headway export MODEL --to huggingface DIR, then"
+            " optimum-cli export onnx --task text2text-generation-with-past --model DIR OUT (docs/exchange.md)"
+        )
     if name not in FORMATS:
         raise UsageError(
             f"{name}: no such format{suggest(name, FORMATS)}; there are {', '.join(FORMATS)}"

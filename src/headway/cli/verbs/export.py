@@ -19,7 +19,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_model(parser)
     parser.add_argument("out", metavar="OUT", help="file or directory to create")
     parser.add_argument(
-        "--to", required=True, metavar="FORMAT", help="ctranslate2, huggingface, onnx or argos"
+        "--to", required=True, metavar="FORMAT", help="ctranslate2, huggingface or argos"
     )
     parser.add_argument(
         "--pair",

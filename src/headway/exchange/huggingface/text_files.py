@@ -1,4 +1,4 @@
-"""The tokenizer files and configurations of a Marian directory; ONNX exports have them too."""
+"""The tokenizer files and configurations of a Marian directory."""
 
 import json
 from pathlib import Path

@@ -1,1 +1,0 @@
-"""ONNX graphs in a directory that Hugging Face's Optimum loads."""
