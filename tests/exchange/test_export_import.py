@@ -17,7 +17,6 @@ from headway.cli.main import dispatch
 from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.exchange.argos import reader as argos
-from headway.exchange.argos.splitter import UNITS, write_splitter
 from headway.exchange.ctranslate2.binary import read_variables
 from headway.exchange.ctranslate2.reader import read
 from headway.exchange.ctranslate2.writer import write
@@ -33,7 +32,6 @@ from support.bounds import bounded
 from support.exchange_models import SMALL, random_model
 
 pytest.importorskip("ctranslate2")
-pytest.importorskip("onnx")
 
 
 @pytest.fixture(scope="module")
@@ -314,27 +312,12 @@ def test_a_package_has_the_layout_of_argos_translate(package: Path, model: Model
         assert len(names) == len(set(names))
         about = json.loads(archive.read(f"{top}/metadata.json"))
         assert archive.read(f"{top}/sentencepiece.model") == model.tokenizer.models[0]
-    for part in ("model/model.bin", "model/config.json", "minisbd/en.onnx", "README.md"):
+    for part in ("model/model.bin", "model/config.json", "README.md"):
         assert f"{top}/{part}" in names
     assert (about["from_code"], about["to_name"], about["type"]) == ("en", "German", "translate")
     again = argos.read(package)
     for name, value in model.transformer.state_dict().items():
         assert torch.equal(again.transformer.state_dict()[name], value), name
-
-
-def test_the_splitter_ends_sentences_where_its_rules_say(tmp_path: Path) -> None:
-    onnxruntime = pytest.importorskip("onnxruntime")
-    write_splitter(tmp_path / "en.onnx", "en")
-    session = onnxruntime.InferenceSession(
-        str(tmp_path / "en.onnx"), providers=["CPUExecutionProvider"]
-    )
-    text = 'He "went." So 3.5 did I! Yes?'
-    place = {unit: i for i, unit in enumerate(UNITS)}
-    units = torch.tensor([[place.get(character, 1) for character in text]]).numpy()
-    features = torch.zeros(1, len(text), 2).numpy()
-    (logits,) = session.run(None, {"units": units, "features": features})
-    ends = [i for i, label in enumerate(logits[0].argmax(-1)) if label == 2]
-    assert [text[: end + 1].split()[-1] for end in ends] == ['"went."', "I!", "Yes?"]
 
 
 def _package(place: Path, change: dict[str, bytes | zipfile.ZipInfo], source: Path) -> Path:

@@ -31,7 +31,6 @@ from support.ctranslate2_models import write_variables
 from support.hostile_models import list_cases, try_case, write_models
 
 pytest.importorskip("ctranslate2")
-pytest.importorskip("onnx")
 
 
 @pytest.mark.slow

@@ -20,7 +20,6 @@ from headway.text.tokenizer import Tokenizer
 from support.exchange_models import SMALL, random_model
 
 pytest.importorskip("ctranslate2")
-pytest.importorskip("onnx")
 LINES = ["the cat sees a tree", "a dog"]
 
 

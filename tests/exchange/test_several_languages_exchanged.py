@@ -54,7 +54,6 @@ def test_an_export_of_all_pairs_is_exact(name: str, model: Model, tmp_path: Path
 def test_an_export_of_one_pair_adds_the_symbol_itself(
     name: str, model: Model, tmp_path: Path
 ) -> None:
-    pytest.importorskip("onnx")
     out = tmp_path / ("en_fr.argosmodel" if name == "argos" else "out")
     export = export_model(model.choose(("en", "fr")), name, out)
     assert export.certificate is not None

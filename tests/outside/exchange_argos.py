@@ -3,7 +3,7 @@
     python tests/outside/exchange_argos.py MODEL --argos PYTHON --lines FILE [--count 500]
 
 PYTHON belongs to an environment of its own: ``python -m venv E; E/bin/pip install argos-translate-lt``
-(or ``argostranslate``). The sentences are those of Argos Translate's splitter.
+(or ``argostranslate``). Argos Translate would download a splitter of sentences; here a line stays whole.
 """
 
 import argparse
@@ -23,15 +23,16 @@ def deny(*args, **kwargs):
     raise OSError("denied")
 socket.socket.connect = socket.socket.connect_ex = deny
 socket.create_connection = socket.getaddrinfo = deny
-import argostranslate.package, argostranslate.translate, argostranslate.sbd
+import minisbd
+class Whole:
+    def __init__(self, *args, **kwargs): pass
+    def sentences(self, text): return [text]
+minisbd.SBDetect = Whole
+import argostranslate.package, argostranslate.translate
 package, source, target, lines = json.load(sys.stdin)
 argostranslate.package.install_from_path(package)
-installed = argostranslate.package.get_installed_packages()[0]
-splitter = argostranslate.sbd.MiniSBDSentencizer(installed)
 translation = argostranslate.translate.get_translation_from_codes(source, target)
-found = [
-    (splitter.split_sentences(line), translation.hypotheses(line, 1)[0].value) for line in lines
-]
+found = [translation.hypotheses(line, 1)[0].value for line in lines]
 try:
     from importlib.metadata import version
     name = "argos-translate-lt"
@@ -84,17 +85,19 @@ def main() -> int:
     said = json.loads(done.stdout)
     translator = Translator.load(args.model)
     # Argos Translate allows 256 tokens for every translation.
-    greedy = replace(translator.default_search, beam=1, precision="fp32", max_extra=256)
-    sentences = [sentence for cut, _ in said["found"] for sentence in cut]
-    texts = iter(translator.translate(sentences, greedy))
+    greedy = replace(
+        translator.default_search, beam=1, precision="fp32", max_extra=256, split_sentences=False
+    )
     same = 0
-    for (cut, theirs), line in zip(said["found"], lines, strict=True):
-        ours = " ".join(next(texts) for _ in cut).replace("_", " ")
+    for line, text, theirs in zip(
+        lines, translator.translate(lines, greedy), said["found"], strict=True
+    ):
+        ours = text.replace("_", " ")
         same += ours == theirs.strip()
         if ours != theirs.strip():
             print(f"{line}\n  ours   {ours}\n  theirs {theirs}", file=sys.stderr)
     print(
-        f"{said['version']}: {same} of {len(lines)} lines the same, {len(sentences)} sentences,"
+        f"{said['version']}: {same} of {len(lines)} lines the same,"
         f" {len(said['tried'])} network attempts, package of {size:,} bytes"
     )
     return int(same != len(lines) or bool(said["tried"]))

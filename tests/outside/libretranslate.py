@@ -193,6 +193,16 @@ class Report:
         return int(bool(self.counts["unexpected"] or gone))
 
 
+# Argos Translate downloads a splitter of sentences. Offline, a text stays whole.
+WHOLE_TEXTS = """
+import minisbd
+class Whole:
+    def __init__(self, *args, **kwargs): pass
+    def sentences(self, text): return [text]
+minisbd.SBDetect = Whole
+"""
+
+
 def directions(model: Path, folder: Path) -> list[str]:
     """Make a model directory for each pair; the weights are the same."""
     found = []
@@ -221,6 +231,8 @@ def main() -> int:
         python = str(args.libretranslate.parent.absolute() / "python")
         home = {"HOME": name, "OMP_NUM_THREADS": "1", "LT_THREADS": "2"}
         home |= {f"XDG_{kind}_HOME": f"{name}/{kind}" for kind in ("DATA", "CONFIG", "CACHE")}
+        (folder / "sitecustomize.py").write_text(WHOLE_TEXTS, encoding="utf-8")
+        home["PYTHONPATH"] = name
         models = directions(args.model, folder)
         packages = [f"{model}.argosmodel" for model in models]
         headway = [sys.executable, "-m", "headway.cli.main"]

@@ -14,7 +14,7 @@ FORMATS = ("ctranslate2", "huggingface", "argos")
 PACKAGES = {
     "ctranslate2": ("ctranslate2",),
     "huggingface": ("transformers", "safetensors"),
-    "argos": ("ctranslate2", "onnx"),
+    "argos": ("ctranslate2",),
 }
 
 

@@ -1,7 +1,7 @@
 """An Argos Translate package: a zip file of one directory.
 
-The directory holds ``metadata.json``, ``model/`` (of CTranslate2), ``sentencepiece.model``,
-``README.md``, and a sentence splitter in ``minisbd/``.
+The directory holds ``metadata.json``, ``model/`` (of CTranslate2), ``sentencepiece.model`` and
+``README.md``.
 """
 
 import stat

@@ -7,7 +7,6 @@ from pathlib import Path
 from headway import __version__
 from headway.errors import HeadwayError
 from headway.exchange.argos.package import add_files, pack
-from headway.exchange.argos.splitter import write_splitter
 from headway.exchange.ctranslate2 import writer as ctranslate2
 from headway.exchange.ctranslate2.writer import PRECISIONS, find_refusals
 from headway.inference.directory import Model
@@ -48,14 +47,13 @@ def write(model: Model, out: Path, precision: str = "float32") -> list[str]:
         ctranslate2.write(model, folder / "model", precision)
         (folder / "model" / "tokenizer.model").rename(folder / "sentencepiece.model")
         (folder / "metadata.json").write_text(json.dumps(_metadata(model), indent=2) + "\n")
-        (folder / "minisbd").mkdir()
-        write_splitter(folder / "minisbd" / f"{source}.onnx", source)
         version = PACKAGE_VERSION.replace(".", "_")
         pack(folder, out, f"translate-{source}_{target}-{version}")
     return [
-        "Argos Translate splits text into sentences and searches with a beam of 4 and length_penalty ="
-        " 0.2, which divides by |Y|^0.2: the paper's penalty cannot be set there. ARGOS_BEAM_SIZE = 1"
-        " and one hypothesis is greedy search",
+        "Argos Translate splits text into sentences with a model of MiniSBD, which it downloads once for"
+        " each source language",
+        "Argos Translate searches with a beam of 4 and length_penalty = 0.2, which divides by |Y|^0.2: the"
+        " paper's penalty cannot be set there. ARGOS_BEAM_SIZE = 1 and one hypothesis is greedy search",
         "Argos Translate replaces each underscore of a translation by a space",
         *ctranslate2.note_model(model, precision),
     ]
