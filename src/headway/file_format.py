@@ -16,8 +16,8 @@ from headway.errors import HeadwayError
 VERSION = re.compile(r"\d{1,6}(\.\d{1,6}){1,3}[\w.+-]{0,20}")
 
 
-class NewerFileError(HeadwayError):
-    """A newer Headway wrote the file. The file is not damaged, and nothing may repair or rename it."""
+class OtherVersionError(HeadwayError):
+    """Another Headway wrote the file, and this one does not read it. It is not damaged: nothing may repair or rename it."""
 
 
 def read_small_file(file: Path, newest: int, most_bytes: int) -> dict[str, Any]:
@@ -29,7 +29,7 @@ def read_small_file(file: Path, newest: int, most_bytes: int) -> dict[str, Any]:
         most_bytes: A larger file is damaged.
 
     Raises:
-        NewerFileError: If the format is newer.
+        OtherVersionError: If the format is newer.
         HeadwayError: If the file cannot be read, or is damaged.
     """
     try:
@@ -44,67 +44,78 @@ def read_small_file(file: Path, newest: int, most_bytes: int) -> dict[str, Any]:
     return dict(values)
 
 
-def check_format(file: Path, values: object, newest: int) -> None:
-    """Check that this Headway reads the format of a file; it reads all formats from 1 on.
+def check_format(
+    file: Path, values: object, newest: int, *, oldest: int = 1, instead: str = ""
+) -> None:
+    """Check that this Headway reads the format of a file.
 
     Args:
         file: For the message.
         values: The content of the file: an object with ``format``, and ``headway``, the version that wrote
             it, if the file names it.
         newest: The newest format of such files that this Headway reads.
+        oldest: The oldest one.
+        instead: What the user can do with a file of an older format.
 
     Raises:
-        NewerFileError: If the format is newer.
+        OtherVersionError: If the format is newer or older.
         HeadwayError: If there is no such format, or the content is no object.
     """
     if not isinstance(values, Mapping):
         raise HeadwayError(f"{file}: damaged: not an object")
     found = values.get("format")
-    readable = "format 1" if newest == 1 else f"formats 1 to {newest}"
+    readable = f"format {newest}" if newest == oldest else f"formats {oldest} to {newest}"
     if type(found) is not int or found < 1:
-        raise HeadwayError(f"{file}: damaged: format {found!r:.40}, but Headway has {readable}")
-    if found > newest:
-        writer = _find_newer_writer(values)
+        raise HeadwayError(f"{file}: damaged: format {found!r:.40}, but Headway reads {readable}")
+    if not oldest <= found <= newest:
+        instead = instead if found < oldest else ""
+        writer = _find_writer(values, is_newer=found > newest)
         of = f" of Headway {writer}" if writer else ""
-        raise NewerFileError(
+        raise OtherVersionError(
             f"{file}: format {found}{of}, but this is Headway {__version__}, which reads {readable}:"
-            f" install {_name_remedy(writer)}"
+            f" {_name_remedy(writer, instead)}"
         )
 
 
 @contextmanager
-def check_writer(file: Path, values: Mapping[str, object]) -> Iterator[None]:
-    """Check that no newer Headway wrote a file, if the body does not understand its content.
+def check_writer(file: Path, values: Mapping[str, object], instead: str = "") -> Iterator[None]:
+    """Check that no other Headway wrote a file, if the body does not understand its content.
 
     Args:
         file: For the message.
         values: The content of the file, which may have ``headway``, the version that wrote it.
+        instead: What the user can do with a file of an older second number (0.1 for 0.2); empty: this Headway reads such
+            files, so that one is damaged.
 
     Raises:
-        NewerFileError: If a newer one did, in the place of the error of the body.
+        OtherVersionError: If another one did, in the place of the error of the body.
     """
     try:
         yield
     except (ValueError, LookupError, TypeError):
-        writer = _find_newer_writer(values)
-        if not writer:
+        newer, older = (_find_writer(values, is_newer=is_newer) for is_newer in (True, False))
+        if not newer and not (older and instead):
             raise
-        raise NewerFileError(
-            f"{file}: has values of Headway {writer} that this Headway {__version__} does not know: install"
-            f" {_name_remedy(writer)}"
+        raise OtherVersionError(
+            f"{file}: has content of Headway {newer or older} that this Headway {__version__} does not read:"
+            f" {_name_remedy(newer or older, instead if older else '')}"
         ) from None
 
 
-def _find_newer_writer(values: Mapping[str, object]) -> str:
-    """Return the version that wrote a file; empty if the file names none, or one that is not newer."""
+def _find_writer(values: Mapping[str, object], *, is_newer: bool) -> str:
+    """Return the version that wrote a file; empty if the file names none that is newer, or of an older second number."""
     writer = values.get("headway")
     if not isinstance(writer, str) or not VERSION.fullmatch(writer):
         return ""
-    return writer if _numbers(writer) > _numbers(__version__) else ""
+    found, own = _numbers(writer), _numbers(__version__)
+    return writer if (found > own if is_newer else found[:2] < own[:2]) else ""
 
 
-def _name_remedy(writer: str) -> str:
-    return f"Headway {writer} or newer" if writer else "a newer Headway"
+def _name_remedy(writer: str, instead: str) -> str:
+    """Return what to do with a file of an older version, or of a newer one, for which there is nothing ``instead``."""
+    if instead:
+        return f"{instead}, or install {f'Headway {writer}' if writer else 'the older Headway that wrote it'}"
+    return f"install {f'Headway {writer} or newer' if writer else 'a newer Headway'}"
 
 
 def _numbers(version: str) -> list[int]:

@@ -1,7 +1,7 @@
 """Write the golden directory of this version: ``python tests/golden/record.py tests/golden/0.2``.
 
 A golden directory is written once, with the release whose name it has, and is never changed after the release:
-later versions must read it. It holds
+later versions must read its model, and its run as long as they have the format of runs. It holds
 
 - ``run``: a run of 12 steps on two pairs of languages, killed after step 7; its newest checkpoint is of step 4;
 - ``metrics.jsonl``: the metrics of the same run when it is not killed;

@@ -2,7 +2,7 @@
 
     python tests/outside/damaged_runs.py [--count 2000] [--seed 1] [--messages]
 
-The run was stopped, is finished, or is of version 0.1. Any file or directory of it is missing, empty, cut,
+The run was stopped, or is finished. Any file or directory of it is missing, empty, cut,
 changed, unreadable, a link, a pipe, of another type, or that of another run; or there is one too many. The
 resume ends with the weights, settings and vocabulary of the undisturbed run, or says in one line why not: no
 traceback, no silent difference. After every fifth refusal, the damaged files are put back, and the run must

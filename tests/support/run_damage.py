@@ -78,22 +78,6 @@ def remove(place: Path) -> None:
         place.unlink(missing_ok=True)
 
 
-def remove_digests(path: Path) -> None:
-    """Turn a run into one of version 0.1, which recorded no digests."""
-    values = json.loads((path / "run.json").read_text())
-    for name in ("sha256", "settings", "models", "identity"):
-        del values[name]
-    for name in ("validation_text", "tokenizer_files"):
-        del values["data"][name]
-    (path / "run.json").write_text(json.dumps(values))
-    for checkpoint in (path / "checkpoints").iterdir():
-        (checkpoint / "SHA256SUMS").unlink()
-        state = json.loads((checkpoint / "state.json").read_text())
-        for name in ("run", "series", "metrics_sha256"):
-            del state[name]
-        (checkpoint / "state.json").write_text(json.dumps(state | {"format": 1}))
-
-
 def _missing(place: Path, _: Path, luck: random.Random) -> None:
     remove(place)
 

@@ -23,12 +23,12 @@ ORIGINS: list[dict[str, Any]] = [
 ]  # fmt: skip
 DATA = DataRecord(
     directory=None, fingerprint="f1", tokenizer="t1", languages=["no", "de"], training_pairs=23,
-    validation_pairs=7, origins=ORIGINS,
+    validation_pairs=7, origins=ORIGINS, validation_text="v1", tokenizer_files="w1",
 )  # fmt: skip
 RECORD = RunRecord(
-    headway="0.1", torch="2.13", native="n1", command=["headway", "train", "x"],
+    headway="0.2", torch="2.13", native="n1", command=["headway", "train", "x"],
     files={"train": {}, "valid": {}}, data=DATA, init=None,
-    machine=Machine(device="cpu", threads=1, precision="fp32"), processes=1,
+    machine=Machine(device="cpu", threads=1, precision="fp32"), processes=1, settings={},
 )  # fmt: skip
 REPORT = ValidationReport(step=3, averaged=1, perplexity=4.5, bleu=31.256, chrf=55.5)
 

@@ -12,7 +12,6 @@ from headway.inference.directory import load_model
 from headway.training.loop import run_to_end
 from headway.training.steps.trainer import StepReport
 from headway.training.storage.run_directory import RunDirectory
-from support.run_damage import remove_digests
 from support.runs import assert_equal_runs, command, metrics, opened
 
 pytestmark = pytest.mark.slow
@@ -152,14 +151,6 @@ def test_damage_of_a_checkpoint_that_nothing_needs_is_no_matter(path, uninterrup
     assert_equal_runs(path, uninterrupted_run)
 
 
-def test_a_missing_file_of_a_checkpoint_of_version_0_1_is_named(path, uninterrupted_run, capsys):
-    remove_digests(path)
-    checkpoint_file(path, 10, "optimizer.safetensors").unlink()
-    assert dispatch(["train", str(path)]) == 0
-    assert "step-00000010/optimizer.safetensors: step." in capsys.readouterr().err
-    assert_equal_runs(path, uninterrupted_run)
-
-
 @pytest.mark.parametrize("name", ["train/target.ids", "train/source.ends", "valid/source.ids"])
 def test_a_flipped_bit_in_the_data_is_found(name, path):
     flip(path / "data" / name)
@@ -270,15 +261,6 @@ def test_a_damaged_model_of_a_finished_run_is_named(uninterrupted_run, tmp_path,
     assert dispatch(["train", str(path)]) == 0
     message = capsys.readouterr().err
     assert "averaged/model.safetensors: missing, or changed since the run wrote it" in message
-
-
-def test_a_run_of_version_0_1_resumes_and_is_said_to_be_unchecked(path, uninterrupted_run, capsys):
-    remove_digests(path)
-    assert dispatch(["train", str(path)]) == 0
-    assert capsys.readouterr().err.count("written without digests") == 2  # record and checkpoint
-    assert_equal_runs(path, uninterrupted_run)
-    assert dispatch(["train", str(path), "--training.max-steps", "18"]) == 0
-    assert "digests" not in capsys.readouterr().err
 
 
 def test_averaging_rejects_changed_weights_and_leaves_step_0_out(path, tmp_path):

@@ -10,7 +10,6 @@ from headway.cli.main import dispatch
 from headway.errors import HeadwayError
 from headway.text.tokenizer import Tokenizer
 from headway.training.storage.run_directory import RunDirectory
-from support.run_damage import remove_digests
 from support.runs import assert_equal_runs, metrics
 
 pytestmark = pytest.mark.slow
@@ -229,29 +228,6 @@ def test_lost_logs_are_named(path, runs, capsys):
     for name in ("metrics", "timings"):
         assert f"{name}.jsonl: missing: a new file begins here" in said
     assert metrics(path) == metrics(runs.whole)[-len(metrics(path)) :]
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"index": 10**9}, "block or index is beyond the data"),
-        ({"epoch": -1}, "epoch has a wrong value"),
-        ({"format": 0}, "damaged: format 0, but Headway has formats 1 to 2"),
-    ],
-)
-def test_nonsense_in_a_checkpoint_of_version_0_1_is_named(change, message, path, runs, capsys):
-    remove_digests(path)
-    edit(checkpoint(path) / "state.json", **change)
-    assert_resumes_equal(
-        path, runs, capsys, f"state.json: {message}", "goes on from that of step 9"
-    )
-
-
-def test_weights_of_version_0_1_that_cannot_be_read_are_left_out(path, capsys):
-    remove_digests(path)
-    (checkpoint(path, 9) / "model.safetensors").write_bytes(b"")
-    assert dispatch(["train", str(path)]) == 0
-    assert "the average at the end leaves step 9 out" in capsys.readouterr().err
 
 
 def test_a_directory_named_data_that_headway_did_not_write_is_kept(path, runs, tmp_path):

@@ -39,7 +39,7 @@ def test_a_group_of_one_block_keeps_the_order_of_the_corpus(size: int) -> None:
 
 
 def test_groups_of_one_block_keep_the_rows_that_they_have_always_had() -> None:
-    """A run that an older version began goes on with the same pairs."""
+    """A run goes on with the same pairs in every version that has its format."""
     found = hashlib.sha256()
     for epoch, temperature in itertools.product((0, 1, 2), (1.0, 1.5, 5.0)):
         found.update(Mixture(SIZES, temperature, 10_000, seed=3).rows(epoch, 0).tobytes())

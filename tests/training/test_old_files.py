@@ -1,9 +1,7 @@
-"""Files of earlier releases load, translate to the same text, and resume with the same losses.
+"""Models of all versions translate to the same text; runs of this format resume with the same losses; older runs are refused.
 
-``tests/golden/VERSION`` was written by that version. ``run`` was killed after step 7 of 12; its newest
-checkpoint is of step 4. ``metrics.jsonl`` is of the same run without the kill. ``translations.tsv`` holds
-lines and their translations by ``model``, with a beam of 1 and of 4. ``tests/golden/record.py`` wrote 0.2.
-The run of 0.1 has no dropout, for which version 0.1 drew other random numbers.
+``tests/golden/VERSION`` was written by that version, 0.2 by ``tests/golden/record.py``, which says what it holds. Of the run
+of 0.1 only the model, the record and the prepared text are kept.
 """
 
 import json
@@ -14,6 +12,7 @@ import pytest
 
 from headway.cli.main import dispatch
 from headway.config import SearchConfig
+from headway.errors import HeadwayError
 from headway.inference import Translator
 from support.runs import metrics
 
@@ -47,15 +46,48 @@ def test_a_model_of_version_0_2_translates_to_the_same_text_and_has_its_quality(
         assert 0 < rated.quality < 1
 
 
+RUN_OF_0_1 = (
+    r"run\.json: has content of Headway 0\.1\.0 .* \(--init run\), or install Headway 0\.1\.0$"
+)
+TEXT_OF_0_1 = r"corpus\.json: format 1, .* reads format 2: prepare the text again, or install "
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["train", "run"], RUN_OF_0_1),
+        (["train", "run", "--training.max-steps", "20"], RUN_OF_0_1),
+        (["average", "run", "out"], RUN_OF_0_1),
+        (["train", "new", "--data", "run/data", "--ranks", "1"], TEXT_OF_0_1),
+        (["train", "new", "--data", "run/data", "--init", "run", "--ranks", "1"], TEXT_OF_0_1),
+    ],
+)
+def test_a_run_and_prepared_text_of_version_0_1_are_refused_and_stay_as_they_are(
+    words, message, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(GOLDEN / "0.1" / "run", "run")
+    before = {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()}
+    with pytest.raises(HeadwayError, match=message) as caught:
+        dispatch(words)
+    assert len(str(caught.value).splitlines()) == 1
+    assert before == {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()}
+
+
+def test_the_model_of_a_run_of_version_0_1_translates_and_is_shown(capsys):
+    run = GOLDEN / "0.1" / "run"
+    assert Translator.load(run).translate(["0 7 5"])[0].startswith("nein")
+    assert dispatch(["info", str(run)]) == 0
+    assert "not read = run.json of another version" in capsys.readouterr().out
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("version", ["0.1", "0.2"])
-def test_a_run_resumes_with_the_same_losses(version, tmp_path, capsys):
+def test_a_run_of_this_format_resumes_with_the_same_losses(tmp_path):
     run = tmp_path / "run"
-    shutil.copytree(GOLDEN / version / "run", run)
+    shutil.copytree(GOLDEN / "0.2" / "run", run)
     assert [line["step"] for line in metrics(run) if line["event"] == "step"][-1] == 7
     assert dispatch(["train", str(run), "--ranks", "1"]) == 0
-    assert ("goes on with other dropout masks" in capsys.readouterr().err) == (version == "0.1")
-    lines = (GOLDEN / version / "metrics.jsonl").read_text().splitlines()
+    lines = (GOLDEN / "0.2" / "metrics.jsonl").read_text().splitlines()
     expected = [json.loads(line) for line in lines]
     found = metrics(run)
     assert [line["event"] for line in found] == [line["event"] for line in expected]

@@ -3,7 +3,6 @@
 import json
 import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
@@ -143,25 +142,6 @@ def test_the_ranks_of_a_launcher_prepare_a_text_once(runs, files, tmp_path):
     assert_equal_runs(path, runs / "lm")
 
 
-def test_a_run_of_an_earlier_version_is_told_what_it_did_not_record(runs, files, tmp_path, capsys):
-    """It recorded no files, and the preset's settings of the text; the data has those that were used."""
-    path = tmp_path / "run"
-    shutil.copytree(runs / "lm", path)
-    record_text(path, vocab_size=8000, max_tokens=64)
-    record = RunDirectory(path).record()
-    record.files = {"train": {}, "valid": {}}
-    RunDirectory(path).write_record(record)
-    with pytest.raises(
-        HeadwayError, match=r"does not record its files of text.*: omit --train and --v"
-    ):
-        dispatch(training("lm", path, files))
-    settings = words(SETTINGS | TEXT)
-    assert dispatch(["lm", str(path), *settings]) == 0
-    assert read_config(path).config.text.vocab_size == 8000  # a record stays as it is
-    with pytest.raises(HeadwayError, match=r"text\.vocab_size is 275, not 8000"):
-        dispatch(["lm", str(path), "--text.vocab-size", "8000"])
-
-
 @pytest.mark.parametrize(
     ("more", "said"),
     [
@@ -265,13 +245,10 @@ def test_prepared_data_of_a_text_section_that_is_damaged_are_refused(tmp_path):
     data = tmp_path / "data"
     dispatch(["prepare", str(data), *write_corpus(tmp_path / "corpus"), "--text.vocab-size", "331"])
     facts = json.loads((data / "data.json").read_text())
-    for text in ({"max_tokens": "many"}, {"max_tokens": -1}, 7, {"no_such": 1}):
+    for text in ({"max_tokens": "many"}, {"max_tokens": -1}, 7, {"no_such": 1}, None):
         (data / "data.json").write_text(json.dumps(facts | {"text": text}))
         for use in (PreparedData.open, read_text_settings):
             with pytest.raises(
                 HeadwayError, match=r"data\.json: not written by .*: prepare the data"
             ):
                 use(data)
-    facts.pop("text")
-    (data / "data.json").write_text(json.dumps(facts))
-    assert PreparedData.open(data).text is None

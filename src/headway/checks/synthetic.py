@@ -7,6 +7,7 @@ from typing import NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.config import TextConfig
 from headway.text.groups import Group
 from headway.text.prepared import PreparedData
 from headway.text.shards import Corpus
@@ -97,4 +98,5 @@ def prepare_synthetic(
         languages=languages,
         groups=[Group(languages, len(corpus), len(corpus))],
         fingerprint=corpus.fingerprint,
+        text=TextConfig(),
     )

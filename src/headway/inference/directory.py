@@ -226,7 +226,7 @@ def read_config(path: Path, name: str = CONFIG) -> StoredConfig:
 
     Raises:
         ForeignModelError: If ``config.json`` is missing or of another program.
-        NewerFileError: If a newer Headway wrote the file, and this one does not understand it.
+        OtherVersionError: If another Headway wrote the file, and this one does not understand it.
         HeadwayError: If there is no directory, or the file is damaged.
     """
     values = _read_values(path, name)

@@ -18,7 +18,7 @@ Ids = npt.NDArray[np.unsignedinteger]
 Lengths = npt.NDArray[np.int32]
 IdPair = tuple[Sequence[int], Sequence[int]]
 
-FORMAT = 2  # 1, of version 0.1, does not name the version
+FORMAT = 2
 FLUSH = 1 << 16  # pairs that are written at once; the digest of a corpus depends on it
 SIDES = ("source", "target")
 DTYPES: dict[str, type[np.unsignedinteger]] = {"uint16": np.uint16, "uint32": np.uint32}
@@ -30,7 +30,7 @@ class Facts:
 
     Attributes:
         format: The version of the files.
-        headway: Version of Headway; empty: format 1 did not record it.
+        headway: Version of Headway that wrote them.
         dtype: A name in `DTYPES`: the type of an id.
         pairs: Number of pairs.
         source_tokens: Number of source ids.
@@ -39,7 +39,7 @@ class Facts:
     """
 
     format: int = FORMAT
-    headway: str = ""
+    headway: str
     dtype: str
     pairs: int = 0
     source_tokens: int = 0

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, cast, get_args
 from headway import __version__
 from headway.config import Kind, TextConfig, from_dict
 from headway.errors import HeadwayError
-from headway.file_format import NewerFileError, check_format, check_writer
+from headway.file_format import OtherVersionError, check_format, check_writer
 from headway.text.class_labels import load_tokenizer
 from headway.text.corpus_writer import Block, IdPair, choose_dtype, in_blocks, write_corpus
 from headway.text.groups import Group
@@ -45,8 +45,8 @@ class PreparedData:
         has_symbols: Whether sources begin with the symbol of their target language.
         kind: The kind of model that the data is for: see ``model.kind``.
         origins: The manifests of corpora that were fetched by name: see `headway.text.corpora`.
-        text: The settings that the text was prepared with; None: not recorded.
-        form: The words of the options that said how the text is written: see `FileForm.to_words`; None: not recorded.
+        text: The settings that the text was prepared with.
+        form: The words of the options that said how the text is written: see `FileForm.to_words`.
     """
 
     directory: Path
@@ -58,11 +58,11 @@ class PreparedData:
     languages: Languages
     groups: list[Group]
     fingerprint: str
+    text: TextConfig
     has_symbols: bool = False
     kind: Kind = "translator"
     origins: list[Manifest] = field(default_factory=list)
-    text: TextConfig | None = None
-    form: Mapping[str, str] | None = None
+    form: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def pairs(self) -> list[Languages]:
@@ -94,7 +94,7 @@ class PreparedData:
             way_out: What an error tells the user to do.
 
         Raises:
-            NewerFileError: If a newer Headway prepared the data.
+            OtherVersionError: If another Headway prepared the data.
             HeadwayError: If a file is missing, damaged or changed; it names the file.
         """
         with _name_way_out(directory, way_out):
@@ -145,12 +145,12 @@ class _Facts(NamedTuple):
     fingerprint: str
     kind: Kind
     origins: list[Manifest]
-    text: TextConfig | None
-    form: Mapping[str, str] | None
+    text: TextConfig
+    form: Mapping[str, str]
 
 
-def read_text_settings(directory: str | Path) -> TextConfig | None:
-    """Return the settings that the text of a prepared directory was prepared with; None: not recorded.
+def read_text_settings(directory: str | Path) -> TextConfig:
+    """Return the settings that the text of a prepared directory was prepared with.
 
     Raises:
         HeadwayError: If the directory has no ``data.json`` that this Headway can read.
@@ -164,7 +164,7 @@ def _name_way_out(directory: str | Path, way_out: str) -> Iterator[None]:
     """Let the error about a prepared directory end with what the user can do."""
     try:
         yield
-    except NewerFileError:
+    except OtherVersionError:
         raise
     except HeadwayError as error:
         raise HeadwayError(f"{error}: {way_out}") from None
@@ -190,8 +190,8 @@ def _read_facts(directory: Path) -> _Facts:
                 fingerprint=str(facts["fingerprint"]),
                 kind=facts.get("kind", "translator"),
                 origins=[cast("Manifest", dict(values)) for values in facts.get("origins", [])],
-                text=from_dict({"text": facts["text"]}, "").text if "text" in facts else None,
-                form={**facts["form"]} if "form" in facts else None,
+                text=from_dict({"text": facts["text"]}, "").text,
+                form={**facts.get("form", {})},
             )
         except (ValueError, LookupError, TypeError):
             found = None

@@ -193,7 +193,7 @@ def _read_facts(directory: Path) -> Facts:
         raise HeadwayError(f"{path}: {error.strerror or error}") from None
     except (ValueError, RecursionError):
         raise HeadwayError(f"{path}: damaged: not JSON") from None
-    check_format(path, values, FORMAT)
+    check_format(path, values, FORMAT, oldest=FORMAT, instead="prepare the text again")
     with check_writer(path, values):
         try:
             facts = Facts(**values)

@@ -205,7 +205,7 @@ class Run:
     @property
     def series(self) -> list[int]:
         """The steps of checkpoints that are kept to be averaged; others only guard against loss."""
-        return self.state.series or []
+        return self.state.series
 
     @property
     def _is_new(self) -> bool:

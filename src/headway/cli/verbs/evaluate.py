@@ -180,15 +180,15 @@ def count_learned(directory: Path) -> int:
     """Return how many sentences the calibration of a model was learned from; 0: there is none, or it is damaged.
 
     Raises:
-        NewerFileError: If a newer Headway wrote it.
+        OtherVersionError: If another Headway wrote it.
     """
     from headway.errors import HeadwayError
-    from headway.file_format import NewerFileError
+    from headway.file_format import OtherVersionError
     from headway.inference.quality.quality_model import QualityModel
 
     try:
         return QualityModel.load(directory).sentences
-    except NewerFileError:
+    except OtherVersionError:
         raise
     except HeadwayError:
         return 0

@@ -169,12 +169,16 @@ def quality_facts(directory: Path) -> dict[str, object]:
 
 def run_facts(directory: Path, config: "Config") -> dict[str, object]:
     """Return how far the training of a run is, its data, and the scores of its model; nothing for a model alone."""
+    from headway.file_format import OtherVersionError
     from headway.training.storage.run_directory import RunDirectory
 
     run = RunDirectory(directory)
     if not run.started:
         return {}
-    record, steps = run.record(), run.steps()
+    try:
+        record, steps = run.record(), run.steps()
+    except OtherVersionError:
+        return {"run": {"not read": "run.json of another version"}}
     facts: dict[str, object] = {
         "run": {
             "step": max(steps, default=0),

@@ -104,7 +104,7 @@ class QualityModel:
         """Read ``quality.json``.
 
         Raises:
-            NewerFileError: If a newer Headway wrote the file, and this one does not understand it.
+            OtherVersionError: If another Headway wrote the file, and this one does not understand it.
             HeadwayError: If there is none, or it is damaged.
         """
         file = directory / FILE

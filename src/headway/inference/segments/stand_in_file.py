@@ -64,7 +64,7 @@ def load_stand_ins(directory: Path | None) -> dict[str, Learned]:
     """Return what was learned for each pair of languages of a model; none: it has no ``stand_ins.json`` of this format.
 
     Raises:
-        NewerFileError: If a newer Headway wrote the file, and this one does not understand it.
+        OtherVersionError: If another Headway wrote the file, and this one does not understand it.
         HeadwayError: If the file is damaged.
     """
     if directory is None or not (file := directory / FILE).is_file():

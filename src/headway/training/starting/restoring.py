@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Mapping
 
 from headway.errors import HeadwayError
-from headway.file_format import NewerFileError, check_writer
+from headway.file_format import OtherVersionError, check_writer
 from headway.files import write_atomically
 from headway.inference.directory import CARD, WEIGHTS
 from headway.training import parallel
@@ -14,7 +14,6 @@ from headway.training.storage.checkpoint import (
     Tensors,
     check_tensors,
     explain_write_errors,
-    read_digests,
     set_aside,
 )
 from headway.training.storage.log import LogLengths
@@ -36,7 +35,7 @@ def restore_newest(run: Run) -> tuple[LogLengths, list[str]]:
         The lengths of the logs, and what the user should know, a line each.
 
     Raises:
-        NewerFileError: If a newer Headway wrote one of them.
+        OtherVersionError: If another Headway wrote one of them.
         HeadwayError: If none of the checkpoints is whole, or they are lost.
     """
     directory = run.directory
@@ -47,7 +46,7 @@ def restore_newest(run: Run) -> tuple[LogLengths, list[str]]:
         try:
             logs = _restore(run, step, expected)
             break
-        except NewerFileError:
+        except OtherVersionError:
             raise
         except HeadwayError as error:
             damaged[step] = str(error)
@@ -66,22 +65,13 @@ def restore_newest(run: Run) -> tuple[LogLengths, list[str]]:
         f"{error}: the checkpoint is damaged, and the run goes on from that of step {run.step}"
         for error in damaged.values()
     ]
-    if not read_digests(directory.checkpoint(run.step)):
-        notices.append(
-            f"{directory.checkpoint(run.step)}: was written without digests, so its files cannot be checked"
-        )
-    if (directory.checkpoint(run.step) / "random.safetensors").exists():
-        notices.append(
-            f"{directory.checkpoint(run.step)}: was written by a version whose dropout drew other random"
-            " numbers, so the run goes on with other dropout masks"
-        )
     checked = {run.step}
     while unchecked := set(_steps_to_average(run)) - checked:
         step = max(unchecked)
         checked.add(step)
         try:
             directory.check_weights(step, run.record.identity)
-        except NewerFileError:
+        except OtherVersionError:
             raise
         except HeadwayError as error:
             damaged[step] = str(error)
@@ -114,9 +104,6 @@ def _restore(run: Run, step: int, expected: Mapping[str, Tensors]) -> LogLengths
             raise HeadwayError(f"{file}: {error}") from None
     run.trainer.load(tensors)
     run.trainer.steps = run.saved = step
-    if state.series is None:
-        every = run.config.training.checkpoint_every
-        state.series = [s for s in run.directory.steps() if s <= step and s % every == 0]
     run.state, run.feed = state, feed
     return logs
 

@@ -8,7 +8,7 @@ from headway import config
 from headway.config import Config
 from headway.config.setting import spell
 from headway.errors import HeadwayError
-from headway.file_format import NewerFileError, check_writer
+from headway.file_format import OtherVersionError, check_writer
 from headway.inference.directory import CONFIG, read_config
 from headway.text.groups import Text, Validation, list_files, require_pair
 from headway.text.language_pairs import Languages, list_pairs
@@ -39,7 +39,7 @@ def read_settings(path: Path, record: RunRecord) -> tuple[Config, list[str]]:
 
     Args:
         path: The run directory; it may have no ``config.json``.
-        record: The run's record; that of version 0.1 has no settings.
+        record: The run's record.
 
     Returns:
         The recorded settings, and what the user should know, a line each.
@@ -48,11 +48,6 @@ def read_settings(path: Path, record: RunRecord) -> tuple[Config, list[str]]:
         HeadwayError: If ``config.json`` is damaged or changed; it names what differs.
     """
     file = path / CONFIG
-    if record.settings is None:
-        try:
-            return read_config(path).config, []
-        except HeadwayError as error:
-            raise HeadwayError(f"{error}: restore the file, or start another RUN") from None
     with check_writer(path / "run.json", {"headway": record.headway}):
         recorded = config.from_dict(record.settings, str(path / "run.json"))
     if not file.exists():
@@ -62,7 +57,7 @@ def read_settings(path: Path, record: RunRecord) -> tuple[Config, list[str]]:
         raise HeadwayError(f"{file}: not a file: {way_out}")
     try:
         found = read_config(path).config
-    except NewerFileError:
+    except OtherVersionError:
         raise
     except HeadwayError as error:
         raise HeadwayError(f"{str(error).splitlines()[0]}: {way_out}") from None
@@ -145,15 +140,13 @@ def list_other_languages(data: PreparedData, train: Text, languages: Languages |
     return [f"its languages are {list_pairs(own)}, not {list_pairs(given)}"]
 
 
-def list_other_form(recorded: Mapping[str, str] | None, form: FileForm) -> list[str]:
+def list_other_form(recorded: Mapping[str, str], form: FileForm) -> list[str]:
     """Return a phrase for each option that says otherwise than before how the text is written.
 
     Args:
-        recorded: The words of the options before: see `FileForm.to_words`; None: nothing to compare.
+        recorded: The words of the options before: see `FileForm.to_words`.
         form: What is given now.
     """
-    if recorded is None:
-        return []
     return [
         f"--{name} was {recorded.get(name, 'not given')}, not {words}"
         for name, words in form.to_words().items()
@@ -176,7 +169,7 @@ def identify_run(record: RunRecord) -> str:
     """Return a hash of all that decides the results of a run: settings, data, initial weights and machine."""
     settings = {
         f"{section}.{name}": value
-        for section, values in (record.settings or {}).items()
+        for section, values in record.settings.items()
         for name, value in values.items()
         if section not in MAY_CHANGE and f"{section}.{name}" not in MAY_CHANGE
     }
@@ -211,15 +204,14 @@ def check_data(run_directory: Path, data: PreparedData, record: RunRecord) -> No
         ("valid.source or valid.target", recorded.validation_text, given.validation_text),
         ("the vocabulary (*.model)", recorded.tokenizer_files, given.tokenizer_files),
     ):
-        if before not in ("", now):
+        if before != now:
             raise HeadwayError(
                 f"{data.directory}: {files} has changed since the run was started:"
                 " restore the files, or start a run in another directory"
             )
-    kind = record.settings["model"]["kind"] if record.settings else data.kind
     facts: list[tuple[str, object, object]] = [
         ("languages", " and ".join(recorded.languages), " and ".join(given.languages)),
-        ("kind", kind, data.kind),
+        ("kind", record.settings["model"]["kind"], data.kind),
         ("origins", recorded.origins, given.origins),
     ]
     for name, old_fact, new_fact in facts:

@@ -58,11 +58,6 @@ def resume_run(directory: RunDirectory, request: RunRequest) -> OpenedRun:
     data = PreparedData.open(place, way_out)
     settings = _change_settings(directory, request, record, data, stored)
     check_data(directory.path, data, record)
-    if record.settings is None:
-        notices.append(
-            f"{directory.path / 'run.json'}: was written without digests, so config.json, the validation"
-            " text and the models cannot be checked"
-        )
     lengths = [(c.training.max_steps, c.training.patience) for c in (stored, settings)]
     if record.finished and lengths[0] == lengths[1]:
         notices += _keep_finished(directory, data, record, stored, settings)
@@ -93,11 +88,9 @@ def _change_settings(
             " omit --train and --valid"
         )
     is_prepared = has_prepared_text(directory, request)
-    # Earlier versions did not record the settings of such text, but its data has them. The record stays as it is.
-    known = replace(stored, text=data.text) if is_prepared and data.text else stored
-    settings = changed_settings(request, known, keeps_text=is_prepared)
+    settings = changed_settings(request, stored, keeps_text=is_prepared)
     settings = _with_what_data_decided(settings, stored)
-    changes = list_changes(known, settings)
+    changes = list_changes(stored, settings)
     other_text = [
         *_list_other_text(data, record, request),
         *(change for change in changes if change.startswith("text.")),
@@ -110,7 +103,7 @@ def _change_settings(
             f"{directory.path}: a run keeps its settings and data, but {'; '.join(differences)}:"
             f" only {', '.join(MAY_CHANGE)} may change; for all else start another RUN{'' if other_text else again}"
         )
-    return replace(settings, text=stored.text)
+    return settings
 
 
 def _keep_finished(
@@ -173,7 +166,7 @@ def _repair_finished(
         notices.append(reason)
     if parallel.rank() == 0:
         settings = with_vocabulary(settings, data)
-        if record.settings not in (None, settings.to_dict()):
+        if record.settings != settings.to_dict():
             record.settings = settings.to_dict()
             directory.write_record(record)
         write_settings(directory, data, settings)

@@ -32,7 +32,7 @@ from headway.files import (
 from headway.inference.weights import save_tensors
 
 Tensors = Mapping[str, Tensor]
-FORMAT = 2  # 1, of version 0.1, has no digests
+FORMAT = 2
 NAME = re.compile(r"step-([0-9]{8,})")
 DIGESTS = "SHA256SUMS"
 OPTIMIZER = "optimizer.safetensors"
@@ -106,20 +106,25 @@ def read_state(path: Path) -> dict[str, Any]:
     Raises:
         HeadwayError: If the file is missing, damaged or changed.
     """
-    check_digest(path / "state.json")
-    return _parse_state(path)
+    file = path / "state.json"
+    check_digest(file)
+    try:
+        state = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise HeadwayError(f"{file}: cannot be read ({error})") from None
+    check_format(file, state, FORMAT, oldest=FORMAT, instead="start another RUN")
+    values: dict[str, Any] = state
+    return values
 
 
 def read_digests(path: Path) -> dict[str, str]:
-    """Return file name -> sha256 of a checkpoint's files; none if version 0.1 wrote the checkpoint.
+    """Return file name -> sha256 of a checkpoint's files.
 
     Raises:
         HeadwayError: If the list of digests is missing or damaged.
     """
     file = path / DIGESTS
     if not file.is_file():
-        if _parse_state(path).get("format") == 1:
-            return {}
         raise HeadwayError(f"{file}: missing")
     try:
         lines = [DIGEST_LINE.fullmatch(line) for line in file.read_text("utf-8").splitlines()]
@@ -132,7 +137,7 @@ def read_digests(path: Path) -> dict[str, str]:
 
 
 def check_digest(file: Path) -> None:
-    """Check that a file of a checkpoint is what was written, if its digest was written too.
+    """Check that a file of a checkpoint is what was written.
 
     Raises:
         HeadwayError: If the file is missing or changed.
@@ -141,7 +146,7 @@ def check_digest(file: Path) -> None:
         raise HeadwayError(f"{file}: missing")
     digests = read_digests(file.parent)
     try:
-        if digests and hash_file(file) != digests.get(file.name):
+        if hash_file(file) != digests.get(file.name):
             raise HeadwayError(f"{file}: changed since it was written (see {DIGESTS})")
     except OSError as error:
         raise HeadwayError(f"{file}: cannot be read ({error.strerror})") from None
@@ -183,19 +188,6 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
         raise HeadwayError(f"{path}: not a readable safetensors file ({error})") from None
 
 
-def _parse_state(path: Path) -> dict[str, Any]:
-    file = path / "state.json"
-    if not file.is_file():
-        raise HeadwayError(f"{file}: missing")
-    try:
-        state = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise HeadwayError(f"{file}: cannot be read ({error})") from None
-    check_format(file, state, FORMAT)
-    values: dict[str, Any] = state
-    return values
-
-
 def prune_checkpoints(folder: Path, keep: Collection[int]) -> None:
     """Delete the checkpoints of all steps but these, and files of interrupted writes."""
     with explain_write_errors(folder, 0):
@@ -212,7 +204,9 @@ def remove_optimizer(path: Path) -> None:
     """
     sums = path / DIGESTS
     with explain_write_errors(path, 0):
-        if not (path / OPTIMIZER).is_file() or not sums.is_file():  # version 0.1 wrote no digests
+        if (
+            not (path / OPTIMIZER).is_file() or not sums.is_file()
+        ):  # a damaged checkpoint stays as it is
             return
         lines = sums.read_bytes().splitlines(keepends=True)
         others = [line for line in lines if not line.rstrip().endswith(OPTIMIZER.encode())]

@@ -22,7 +22,7 @@ class LogLengths:
     Attributes:
         metrics_bytes: Length of ``metrics.jsonl``.
         timings_bytes: Length of ``timings.jsonl``.
-        metrics_sha256: Of ``metrics.jsonl``; empty: unknown.
+        metrics_sha256: Of ``metrics.jsonl``; empty if there is no checkpoint.
     """
 
     metrics_bytes: int = 0
@@ -92,7 +92,7 @@ class Log:
 
         Args:
             size: Length in bytes when the checkpoint was written.
-            sha256: Of these bytes; empty: unknown.
+            sha256: Of these bytes; empty: they are not compared.
 
         Raises:
             HeadwayError: If the file is shorter than ``size``, or its first bytes are others.

@@ -27,9 +27,9 @@ class DataRecord:
         training_pairs: Number of training pairs.
         validation_pairs: Number of validation pairs.
         origins: The manifests of corpora that were fetched by name: see `headway.text.corpora`.
-        validation_text: A hash of the raw validation text; empty: version 0.1 did not record it.
+        validation_text: A hash of the raw validation text.
         tokenizer_files: A hash of the serialized vocabularies, which also hold the scores of subwords
-            and the normalization of text; empty: version 0.1 did not record it.
+            and the normalization of text.
     """
 
     directory: str | None
@@ -38,9 +38,9 @@ class DataRecord:
     languages: list[str]
     training_pairs: int
     validation_pairs: int
-    origins: list[Manifest] = field(default_factory=list)
-    validation_text: str = ""
-    tokenizer_files: str = ""
+    origins: list[Manifest]
+    validation_text: str
+    tokenizer_files: str
 
     @classmethod
     def describe(cls, data: PreparedData, run_directory: Path) -> "DataRecord":
@@ -95,11 +95,11 @@ class RunRecord:
         processes: Number of ranks that started the run; a resume may have another number.
         installed: The scores of the model in the run directory.
         finished: Whether the run has taken all its steps and averaged its checkpoints.
-        settings: The settings, as ``config.json`` has them; None: version 0.1 did not record them.
+        settings: The settings, as ``config.json`` has them.
         models: Name of a file with weights -> its sha256; while the file is replaced, also that of the
             new file.
         identity: A hash of all that decides the results of the run. Each checkpoint has it too, so that
-            a checkpoint of another run is recognized. Empty: version 0.1 did not record it.
+            a checkpoint of another run is recognized.
     """
 
     headway: str
@@ -113,7 +113,7 @@ class RunRecord:
     processes: int
     installed: ValidationReport | None = None
     finished: bool = False
-    settings: dict[str, dict[str, Setting]] | None = None
+    settings: dict[str, dict[str, Setting]]
     models: dict[str, list[str]] = field(default_factory=dict)
     identity: str = ""
 
@@ -124,14 +124,13 @@ class RunRecord:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, object]) -> "RunRecord":
-        """Read what `to_dict` returned; version 0.1 wrote no digest.
+        """Read what `to_dict` returned.
 
         Raises:
             ValueError: If a value is missing, unknown, of another type, or changed.
         """
         own = {name: value for name, value in values.items() if name != "sha256"}
-        has_digest = "sha256" in values or "settings" in values
-        if has_digest and values.get("sha256") != hash_lines([json.dumps(own, sort_keys=True)]):
+        if values.get("sha256") != hash_lines([json.dumps(own, sort_keys=True)]):
             raise ValueError("changed since it was written")
         return build(cls, own)
 

@@ -21,9 +21,7 @@ from headway.training.storage.checkpoint import (
     explain_write_errors,
     prune_checkpoints,
     read_checkpoint,
-    read_digests,
     read_state,
-    read_tensors,
     remove_optimizer,
     replace_file,
     write_checkpoint,
@@ -33,6 +31,9 @@ from headway.training.storage.record import RunRecord
 from headway.training.storage.run_lock import RunLock
 
 FORMAT = 1
+WAY_ON = (
+    "its model still translates: start another RUN, which may begin with its weights (--init {})"
+)
 # An interrupted start may leave these files in a directory that is not a run yet.
 START_FILES = (
     "data", "config.json", "tokenizer.model", "source.model", "target.model",
@@ -119,7 +120,7 @@ class RunDirectory:
         """Read ``run.json``.
 
         Raises:
-            NewerFileError: If it is of a newer Headway.
+            OtherVersionError: If another Headway wrote it, and this one does not resume the run.
             HeadwayError: If it is missing or damaged.
         """
         path = self.path / "run.json"
@@ -127,7 +128,7 @@ class RunDirectory:
             values = json.loads(path.read_text(encoding="utf-8"))
             check_format(path, values, FORMAT)
             own = {name: value for name, value in values.items() if name != "format"}
-            with check_writer(path, own):
+            with check_writer(path, own, WAY_ON.format(self.path)):
                 return RunRecord.from_dict(own)
         except FileNotFoundError:
             raise HeadwayError(f"{self.path}: no run.json: give a run directory") from None
@@ -182,8 +183,6 @@ class RunDirectory:
     def check_weights(self, step: int, identity: str) -> None:
         """Check that the weights of a checkpoint are those that the run wrote; see `load`."""
         check_digest(self.weights(step))
-        if not read_digests(self.checkpoint(step)):
-            read_tensors(self.weights(step))
         self._check_state(step, identity, read_state(self.checkpoint(step)))
 
     def _check_state(self, step: int, identity: str, state: Mapping[str, object]) -> None:
@@ -191,7 +190,7 @@ class RunDirectory:
         with check_writer(file, state):
             if state.get("step") != step:
                 raise HeadwayError(f"{file}: not the state of step {step}")
-            if state.get("run", "") != identity:
+            if state.get("run") != identity:
                 raise HeadwayError(f"{file}: of another run")
 
     def checkpoint(self, step: int) -> Path:

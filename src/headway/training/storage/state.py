@@ -1,7 +1,7 @@
 """The events of a run, and the part of its state that is no tensor."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 
 from headway.training.steps.trainer import StepReport
 from headway.training.storage.stored_values import build
@@ -33,8 +33,7 @@ class State:
         validated: The last step that was validated.
         since_best: Validations since the best one.
         best: The best validation.
-        series: The steps of the checkpoints that are kept to be averaged at the end; None: written
-            by version 0.1, which kept no list.
+        series: The steps of the checkpoints that are kept to be averaged at the end.
     """
 
     epoch: int = 0
@@ -47,7 +46,7 @@ class State:
     validated: int = 0
     since_best: int = 0
     best: ValidationReport | None = None
-    series: list[int] | None = None
+    series: list[int] = field(default_factory=list)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, object]) -> "State":
@@ -56,5 +55,5 @@ class State:
         Raises:
             ValueError: If a field has a value of another type, or a number is negative.
         """
-        names = {field.name for field in fields(cls)}
+        names = {known.name for known in fields(cls)}
         return build(cls, {name: value for name, value in values.items() if name in names})
