@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from headway.config import ServerConfig
-from headway.serving.environment import read_variables
 
 ROOT = Path(__file__).parents[1]
 DOCKERFILE = (ROOT / "deploy" / "Dockerfile").read_text(encoding="utf-8")
@@ -103,8 +102,6 @@ def test_the_service_writes_only_to_its_volumes(service: dict[str, Any]) -> None
     [declared] = values_of("VOLUME")
     mounted = [volume.split(":")[-1] for volume in service["volumes"] if not volume.endswith("ro")]
     assert mounted == json.loads(declared)
-    folder = read_variables(service["environment"])["server.glossary_folder"][1]
-    assert folder in mounted
     assert all(port.startswith("127.0.0.1:") for port in service["ports"])
 
 
@@ -127,8 +124,6 @@ def test_the_pod_has_no_rights_and_writes_only_to_its_volumes(pod: dict[str, Any
     assert written == {*json.loads(declared), "/tmp"}
     [model] = container["args"]
     assert mounts[str(Path(model).parent)]["readOnly"]
-    variables = {each["name"]: each["value"] for each in container["env"]}
-    assert read_variables(variables)["server.glossary_folder"][1] in written
 
 
 def test_the_probes_and_the_service_find_the_server(

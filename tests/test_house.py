@@ -201,9 +201,9 @@ def test_durations_are_measured_with_a_clock_that_does_not_jump() -> None:
         if re.search(r"\btime\.time\(|datetime\.now\(", path.read_text(encoding="utf-8"))
     }
     # The first records when a step was, the second compares with the times of files, and the third
-    # tells clients when a glossary was made.
+    # tells clients when the glossaries were read.
     assert users == {
-        "training/run.py", "kernels/build.py", "serving/deepl/glossary_store.py",
+        "training/run.py", "kernels/build.py", "serving/glossaries.py",
     }  # fmt: skip
 
 

@@ -28,7 +28,6 @@ USER = 10001
 SANDBOX = """
 mount --make-rprivate /
 mount --bind {volumes}/cache {volumes}/cache
-mount --bind {volumes}/glossaries {volumes}/glossaries
 mount -t tmpfs tmpfs {volumes}/tmp
 chmod 1777 {volumes}/tmp
 mount -o remount,bind,ro /
@@ -67,7 +66,7 @@ def main() -> int:
         pip = {"pip ": f"{environment}/bin/pip ", "/wheels": f"{work}/wheels"}
         run_line("pip wheel", pip, build)
         run_line("serve,documents", pip | {"--no-cache-dir": "--no-deps"}, build)
-        for volume in ("cache", "glossaries", "tmp"):
+        for volume in ("cache", "tmp"):
             (volumes / volume).mkdir(parents=True)
             os.chown(volumes / volume, USER, USER)
         return serve(model, volumes, environment)
@@ -78,7 +77,7 @@ def serve(model: Path, volumes: Path, environment: Path) -> int:
     [given] = [line.removeprefix("ENV ") for line in LINES if line.startswith("ENV ")]
     variables = dict(word.split("=", 1) for word in shlex.split(given))
     variables |= {"XDG_CACHE_HOME": f"{volumes}/cache", "HOME": f"{volumes}/tmp"}
-    variables |= {"TMPDIR": f"{volumes}/tmp", "HEADWAY_GLOSSARY_FOLDER": f"{volumes}/glossaries"}
+    variables |= {"TMPDIR": f"{volumes}/tmp"}
     variables |= {"PATH": f"{environment}/bin:/usr/bin:/bin", "LT_HOST": "127.0.0.1"}
     [entry] = [
         json.loads(line.removeprefix("ENTRYPOINT ")) for line in LINES if "ENTRYPOINT" in line
@@ -103,10 +102,7 @@ def serve(model: Path, volumes: Path, environment: Path) -> int:
         assert facts["Uid"].split() == [str(USER)] * 4
         assert int(facts["CapEff"], 16) == int(facts["CapBnd"], 16) == 0
         assert facts["NoNewPrivs"] == "1"
-        for volume in ("cache", "glossaries"):
-            print(
-                volume, sorted(str(p.relative_to(volumes)) for p in (volumes / volume).rglob("*"))
-            )
+        print("cache", sorted(str(p.relative_to(volumes)) for p in (volumes / "cache").rglob("*")))
     finally:
         server.send_signal(signal.SIGTERM)
         code = server.wait(60)

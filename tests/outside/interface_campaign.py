@@ -25,8 +25,6 @@ SHORT = (
     "3",
     "--search.beam",
     "1",
-    "--server.client-glossaries",
-    "20",
     "--server.file-jobs",
     "20",
 )

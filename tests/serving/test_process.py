@@ -28,7 +28,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def server(model_directory: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    limits = ("--server.idle-seconds", "1", "--server.body-limit", "20000")
+    limits: tuple[str, ...] = ("--server.idle-seconds", "1", "--server.body-limit", "20000")
     folder = tmp_path_factory.mktemp("server")
     browser = folder / "browser"
     browser.write_text(
@@ -37,6 +37,8 @@ def server(model_directory: Path, tmp_path_factory: pytest.TempPathFactory) -> I
     browser.chmod(0o755)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BROWSER", f"{browser} %s")
+        (folder / "pets.tsv").write_text("cat\tQuarkz\ndog\tHund\n")
+        limits += ("--server.glossaries", f"pets={folder / 'pets.tsv'}")
         found = Running(folder / "log", str(model_directory), *SHORT, *limits, "--open")
     yield found
     found.stop()
@@ -93,27 +95,26 @@ def test_the_client_of_deepl_works_unchanged(server: Running) -> None:
         client.translate_text("the cat", target_lang="FR")
 
 
-def test_the_client_of_deepl_keeps_glossaries_and_sends_documents(server: Running) -> None:
+def test_the_client_of_deepl_uses_glossaries_and_sends_documents(server: Running) -> None:
     import deepl
 
     client = deepl.DeepLClient("any", server_url=server.url)
-    [pair] = client.get_glossary_languages()
-    terms = {"cat": "Quarkz", "dog": "Hund"}
-    made = client.create_glossary("pets", pair.source_lang, pair.target_lang, terms)
-    assert client.get_glossary_entries(made) == terms
-    assert client.get_glossary(made.glossary_id).entry_count == 2
-    assert [each.name for each in client.list_glossaries()] == ["pets"]
-    assert "Quarkz" in client.translate_text_with_glossary("the cat", made).text
+    [found] = client.list_glossaries()
+    assert (found.name, found.entry_count) == ("pets", 2)
+    assert "Quarkz" in client.translate_text_with_glossary("the cat", found).text
     handle = client.translate_document_upload(
-        b"the cat\n", filename="a.txt", source_lang="EN", target_lang="DE", glossary=made
+        b"the cat\n", filename="a.txt", source_lang="EN", target_lang="DE", glossary="pets"
     )
     server.wait(lambda: client.translate_document_get_status(handle).done)
     document = io.BytesIO()
     client.translate_document_download(handle, document)
     assert "Quarkz" in document.getvalue().decode()
-    client.delete_glossary(made)
-    with pytest.raises(deepl.GlossaryNotFoundException):
-        client.get_glossary(made.glossary_id)
+    for change in (
+        lambda: client.create_glossary("new", "en", "de", {"cat": "Katze"}),
+        lambda: client.delete_glossary(found),
+    ):
+        with pytest.raises(deepl.DeepLException, match="come from the settings of this server"):
+            change()
 
 
 def answer_to(server: Running, *packets: bytes, pause: float = 0.0) -> tuple[bytes, float]:

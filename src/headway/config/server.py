@@ -59,12 +59,6 @@ class ServerConfig:
         str, "glossaries that requests may name: NAME=FILE or NAME=FILE@en-de, separated by commas"
     ] = ""
     glossary_limit: Annotated[int, "characters of a request's glossary", POSITIVE, LIMIT] = 100_000
-    client_glossaries: Annotated[
-        int, "glossaries that each key may keep on the server; 0: none", NOT_NEGATIVE, at_most(1000)
-    ] = 100
-    glossary_folder: Annotated[
-        str, "folder where glossaries of clients are kept; empty: in memory, until the server ends"
-    ] = ""
     metrics_token: Annotated[str, "bearer token that /metrics requires; empty: none"] = ""
     watch_seconds: Annotated[
         float,

@@ -1,9 +1,9 @@
 """What the handlers of a request work with."""
 
+from collections import Counter
 from dataclasses import dataclass
 
 from headway.config import ServerConfig
-from headway.serving.deepl.state import DeepLState
 from headway.serving.file_jobs import FileJobs
 from headway.serving.files import FileStore
 from headway.serving.glossaries import Glossaries
@@ -24,7 +24,7 @@ class Context:
         glossaries: Those that requests may name.
         files: Translated files that wait to be fetched.
         jobs: Translations of files that go on.
-        deepl: What DeepL's clients have left on the server.
+        characters: Those that DeepL's clients have sent, by the owner of the key; without keys all clients are one.
         owner: The name of the key's owner; "" on a server without keys.
     """
 
@@ -35,7 +35,7 @@ class Context:
     glossaries: Glossaries
     files: FileStore
     jobs: FileJobs
-    deepl: DeepLState
+    characters: Counter[str]
     owner: str = ""
 
     @property

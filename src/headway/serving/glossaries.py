@@ -4,6 +4,7 @@ import asyncio
 import logging
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 
 from headway.errors import HeadwayError, UsageError
 from headway.inference import Translator
@@ -44,10 +45,15 @@ class Glossaries:
 
     Args:
         by_name: The terms of each name for each pair.
+
+    Attributes:
+        read_at: When they were read, in ISO 8601.
     """
 
     def __init__(self, by_name: Mapping[str, Mapping[Pair, Glossary]]) -> None:
         self._by_name = by_name
+        now = datetime.now(UTC).isoformat(timespec="microseconds")
+        self.read_at = now.replace("+00:00", "Z")
 
     @classmethod
     def load(cls, setting: str, pairs: Collection[Pair]) -> "Glossaries":
@@ -103,19 +109,35 @@ class Glossaries:
                 return parse_glossary("glossary", text, pair)
             except HeadwayError as error:
                 raise Rejection(400, f"Invalid request: {error}") from None
-        known = self._by_name.get(text)
+        return self.find_named(
+            text, pair, "; send the name of one, or rows of a source, a tab and a target"
+        )
+
+    def find_named(self, name: str, pair: Pair, way_out: str = "") -> Glossary:
+        """Return a glossary of the settings.
+
+        Args:
+            name: Its name.
+            pair: The languages of the translation.
+            way_out: What the error about an unknown name ends with.
+
+        Raises:
+            Rejection: 400 if there is no such glossary, or it is for other languages.
+        """
+        known = self._by_name.get(name)
         if known is None:
-            raise Rejection(
-                400,
-                f"Invalid request: {' '.join(text[:40].split())} is not a glossary; send the name of one, or rows of a"
-                " source, a tab and a target",
-            )
+            shown = " ".join(name[:40].split())
+            raise Rejection(400, f"Invalid request: {shown} is not a glossary{way_out}")
         if pair not in known:
             raise Rejection(
                 400,
-                f"Invalid request: the glossary {text} has no terms from {pair[0]} to {pair[1]}",
+                f"Invalid request: the glossary {name} has no terms from {pair[0]} to {pair[1]}",
             )
         return known[pair]
+
+    def list_names(self) -> list[tuple[str, Pair]]:
+        """Return the name and the pair of languages of each glossary."""
+        return [(name, pair) for name, by_pair in self._by_name.items() for pair in by_pair]
 
 
 def _read_terms(file: str, pairs: Iterable[Pair]) -> dict[Pair, Glossary]:

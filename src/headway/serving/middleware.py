@@ -18,7 +18,7 @@ from headway.serving.rejection import FAILED, Rejection
 
 log = logging.getLogger("headway.serving")
 # As with LibreTranslate, scripts on pages of other sites may use the server; but not the addresses of DeepL's API (see
-# `_check_site`): on a server without keys, any page that its user visits could make, read and delete glossaries there.
+# `_check_site`): on a server without keys, any page that its user visits could translate documents and read the names of glossaries there.
 CROSS_ORIGIN = (
     (b"access-control-allow-origin", b"*"),
     (b"access-control-allow-headers", b"Authorization, Content-Type"),

@@ -15,7 +15,7 @@ from headway.serving.schemas import API_KEY, PLAIN, Schema, Schemas, required_fi
 Handler = Callable[..., Any]
 # Of the addresses and their fields: see docs/stability.md. The second number is raised by an addition, the
 # first by any other change.
-API_VERSION = "1.4"
+API_VERSION = "2.0"
 JSON = "application/json"
 FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 REJECTIONS = {
@@ -62,7 +62,6 @@ class OpenAPI:
         *,
         status: int = 200,
         answer: Any = None,
-        media_type: str = "",
         rejections: Mapping[str, str] | None = None,
     ) -> None:
         """Add an operation.
@@ -73,7 +72,6 @@ class OpenAPI:
             handler: Its annotations are the request, if it starts with one, and the answer.
             status: Of the answer.
             answer: The type of the answer, if the handler's annotation does not say it.
-            media_type: Of the answer, if its type does not say it.
             rejections: Other statuses, and what they mean; None: `REJECTIONS` for POST.
         """
         hints = get_type_hints(handler)
@@ -82,7 +80,7 @@ class OpenAPI:
         summary = (inspect.getdoc(handler) or "").partition("\n")[0]
         ok: Schema = {"description": summary}
         if answer is not type(None):
-            kind = media_type or MEDIA_TYPES.get(answer, JSON)
+            kind = MEDIA_TYPES.get(answer, JSON)
             ok["content"] = {kind: {"schema": self.schemas.of(answer)}}
         if rejections is None:
             rejections = REJECTIONS if method == "post" else {}

@@ -1,12 +1,11 @@
 """The parts of a server, and how they are connected."""
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 from headway.config import ServerConfig
 from headway.serving.admission import Admission
 from headway.serving.context import Context
-from headway.serving.deepl.glossary_store import GlossaryStore
-from headway.serving.deepl.state import DeepLState
 from headway.serving.file_jobs import FileJobs
 from headway.serving.files import FileStore
 from headway.serving.glossaries import Glossaries
@@ -39,9 +38,7 @@ class Server:
         self.glossaries = Glossaries.load(self.config.glossaries, self.models.pairs)
         self.files = FileStore(self.config)
         self.jobs = FileJobs(self.files, self.config)
-        self.deepl = DeepLState(
-            GlossaryStore(self.config.client_glossaries, self.config.glossary_folder)
-        )
+        self.characters = Counter[str]()
         self.metrics = Metrics()
         self.queue = TranslationQueue(self.workers, self.config, self.metrics)
         self.admission = Admission(self.config, self.keys, self.queue, self.metrics)
@@ -63,5 +60,5 @@ class Server:
         """What the handlers of a request work with."""
         return Context(
             self.models, self.queue, self.config, self.keys is not None, self.glossaries,
-            self.files, self.jobs, self.deepl,
+            self.files, self.jobs, self.characters,
         )  # fmt: skip

@@ -105,14 +105,13 @@ def test_rates_count_files_and_not_the_questions_about_them(models: Models) -> N
         assert send(client, "a.txt", b"the cat\n").status_code == 429
 
 
-def test_glossaries_and_columns(models: Models) -> None:
-    with client_of(models) as client:
-        fields = {"name": "x", "source_lang": "EN", "target_lang": "DE", "entries": "cat\tQuarkz"}
-        made = client.post("/v2/glossaries", json=fields).json()["glossary_id"]
+def test_glossaries_and_columns(models: Models, tmp_path: Path) -> None:
+    (tmp_path / "pets.tsv").write_text("cat\tQuarkz\n")
+    with client_of(models, glossaries=f"pets={tmp_path / 'pets.tsv'}") as client:
         for name, given in (
-            ("a.txt", {"glossary_id": made}),
+            ("a.txt", {"glossary_id": "pets"}),
             ("a.txt", {"glossary": "cat\tQuarkz"}),
-            ("a.csv", {"glossary_id": made, "columns": "text"}),
+            ("a.csv", {"glossary_id": "pets", "columns": "text"}),
         ):
             document = send(client, name, b"text,id\nthe cat,1\n", **given).json()
             assert wait(client, document)["status"] == "done"

@@ -65,7 +65,7 @@ async def _prepare_route(
     Raises:
         Rejection: If the glossary is wrong, or the models cannot rate translations and the request asks for that.
     """
-    route = await add_glossary(route, request.glossary_id, context)
+    route = add_glossary(route, request.glossary_id, context.glossaries)
     if request.glossary:
         route = await add_named_glossary(route, request.glossary, context.glossaries)
     if request.quality:
@@ -88,7 +88,7 @@ async def _translate(
     translated = await translate_document(
         context.translator, route, document, progress, quality=request.quality
     )
-    context.deepl.characters[context.owner] += progress.total
+    context.characters[context.owner] += progress.total
     return keep_document(context.files, upload.name, target, translated)
 
 

@@ -15,5 +15,5 @@ async def deepl_languages(request: DeepLLanguagesRequest, context: Context) -> l
 
 async def deepl_usage(context: Context) -> DeepLUsage:
     """Return how many characters the owner of the key has sent."""
-    count = context.deepl.characters[context.owner]
+    count = context.characters[context.owner]
     return {"character_count": count, "character_limit": UNLIMITED}

@@ -71,24 +71,6 @@ class DeepLUsage(TypedDict):
     character_limit: int
 
 
-@dataclass(frozen=True, kw_only=True)
-class DeepLNewGlossaryRequest:
-    """Fields of ``POST /v2/glossaries``."""
-
-    name: str
-    source_lang: str
-    target_lang: str
-    entries: str
-    entries_format: Literal["tsv", "csv"] = "tsv"
-
-
-@dataclass(frozen=True, kw_only=True)
-class DeepLGlossaryRequest:
-    """The part of an address that names a glossary."""
-
-    glossary_id: str
-
-
 class DeepLPair(TypedDict):
     """A pair of languages."""
 
@@ -103,7 +85,7 @@ class DeepLPairs(TypedDict):
 
 
 class DeepLGlossary(TypedDict):
-    """A glossary that a client made, without its entries."""
+    """A glossary of the server's settings for a pair of languages, without its entries."""
 
     glossary_id: str
     name: str
@@ -115,7 +97,7 @@ class DeepLGlossary(TypedDict):
 
 
 class DeepLGlossaries(TypedDict):
-    """The glossaries of the key's owner."""
+    """The glossaries of the server's settings."""
 
     glossaries: list[DeepLGlossary]
 

@@ -12,7 +12,6 @@ from starlette.routing import Route
 from headway.serving.answers import file_response, json_response, run_while_connected
 from headway.serving.context import Context
 from headway.serving.deepl import documents, glossaries, handlers, text
-from headway.serving.deepl.glossary_store import QUOTA_EXCEEDED
 from headway.serving.deepl.messages import DeepLDocumentRequest
 from headway.serving.files import TranslatedFile
 from headway.serving.keys import given_key
@@ -22,15 +21,14 @@ from headway.serving.server import Server
 from headway.serving.validation import RequestParser
 
 Endpoint = Callable[[Request], Awaitable[Response]]
-TSV = "text/tab-separated-values"
-QUOTA = {str(QUOTA_EXCEEDED): "The owner of the key has too many glossaries."}
 GLOSSARIES: list[tuple[str, str, Handler, int]] = [
     ("GET", "/v2/glossary-language-pairs", glossaries.glossary_language_pairs, 200),
-    ("POST", "/v2/glossaries", glossaries.create_glossary, 201),
     ("GET", "/v2/glossaries", glossaries.list_glossaries, 200),
-    ("GET", "/v2/glossaries/{glossary_id}", glossaries.get_glossary, 200),
-    ("DELETE", "/v2/glossaries/{glossary_id}", glossaries.delete_glossary, 204),
-    ("GET", "/v2/glossaries/{glossary_id}/entries", glossaries.get_glossary_entries, 200),
+]
+# They say why they do nothing, and are no part of the description.
+REFUSED: list[tuple[str, str, Handler, int]] = [
+    ("POST", "/v2/glossaries", glossaries.refuse_change, 200),
+    ("DELETE", "/v2/glossaries/{glossary_id}", glossaries.refuse_change, 200),
 ]
 DOCUMENTS: list[tuple[str, str, Handler, int]] = [
     ("POST", "/v2/document", documents.upload_document, 200),
@@ -50,7 +48,7 @@ def deepl_routes(server: Server) -> list[Route]:
         Route("/v2/usage", _answer(server, handlers.deepl_usage), methods=["GET"]),
         *(
             Route(path, _answer(server, handler, status=status), methods=[method])
-            for method, path, handler, status in (*GLOSSARIES, *DOCUMENTS)
+            for method, path, handler, status in (*GLOSSARIES, *REFUSED, *DOCUMENTS)
         ),
     ]
 
@@ -71,11 +69,7 @@ def describe_deepl(api: OpenAPI) -> None:
             rejections=REJECTIONS | GONE,
         )
     for method, path, handler, status in GLOSSARIES:
-        kind = TSV if handler is glossaries.get_glossary_entries else ""
-        api.add(
-            method.lower(), path, handler, status=status, media_type=kind,
-            rejections=REJECTIONS | GONE | QUOTA,
-        )  # fmt: skip
+        api.add(method.lower(), path, handler, status=status, rejections=REJECTIONS)
 
 
 def _answer(server: Server, handler: Handler, repeated: str = "", status: int = 200) -> Endpoint:
@@ -94,8 +88,6 @@ def _answer(server: Server, handler: Handler, repeated: str = "", status: int = 
         found = task.result()
         if isinstance(found, TranslatedFile):
             return file_response(found)
-        if isinstance(found, str):
-            return Response(found, status, media_type=TSV)
         return Response(status_code=status) if found is None else json_response(found, status)
 
     return answer

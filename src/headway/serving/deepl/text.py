@@ -39,9 +39,9 @@ async def translate(request: DeepLTextRequest, context: Context) -> DeepLTransla
         route = []
         if any(map(is_translatable, chosen)):
             found_route = context.models.require_route(source, target)
-            route = await add_glossary(found_route, request.glossary_id, context)
+            route = add_glossary(found_route, request.glossary_id, context.glossaries)
         found |= zip(numbers, await _translate(request, route, chosen, context), strict=True)
-    context.deepl.characters[context.owner] += sum(map(len, texts))
+    context.characters[context.owner] += sum(map(len, texts))
     return {
         "translations": [
             _describe(texts[number], source_code(source), found[number].text, request)
