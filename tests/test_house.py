@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "headway"
 PACKAGES = [
-    "errors", "file_format", "files", "tasks", "hub", "config", "kernels", "model", "text", "documents", "evaluation", "inference",
+    "errors", "file_format", "files", "locks", "tasks", "hub", "config", "kernels", "model", "text", "documents", "evaluation", "inference",
     "training", "exchange", "parsing", "pictures", "serving", "checks", "recipes", "demo", "paper", "cli",
 ]  # fmt: skip
 FILES = sorted(SOURCE.rglob("*.py"))

@@ -13,6 +13,7 @@ from typing import BinaryIO
 
 import pytest
 
+from headway import locks
 from headway.cli import file_translation
 from headway.cli.main import dispatch
 from headway.errors import HeadwayError, UsageError
@@ -307,14 +308,14 @@ def test_a_second_process_is_refused(
 def test_a_file_that_another_process_finishes_at_this_moment_is_left_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    out, lock = tmp_path / "out", resumable_output.fcntl.lockf
+    out, lock = tmp_path / "out", locks.fcntl.flock
 
     def finish_and_lock(file: BinaryIO, kind: int) -> None:
         (tmp_path / "out.partial").rename(out)
         out.write_text("finished")
         lock(file, kind)
 
-    monkeypatch.setattr(resumable_output.fcntl, "lockf", finish_and_lock)
+    monkeypatch.setattr(locks.fcntl, "flock", finish_and_lock)
     with (
         pytest.raises(HeadwayError, match="has just finished this file"),
         resumable_output.ResumableOutput(out, {}),

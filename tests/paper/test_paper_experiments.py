@@ -15,6 +15,7 @@ from headway.cli.main import dispatch
 from headway.config import Config
 from headway.demo import Example as Phrase
 from headway.errors import HeadwayError
+from headway.locks import LOCK, DirectoryLock
 from headway.paper import report, reproduction
 from headway.paper.experiments import classification
 from headway.paper.experiments.table3 import plan_trials as plan_table3
@@ -27,7 +28,6 @@ from headway.paper.running.scales import BASES, SECONDS, SMALL
 from headway.paper.running.work import Work
 from headway.paper.table3_rows import CONTROLS, TABLE3, rows_of
 from headway.paper.verdicts import Verdict
-from headway.training.storage.run_lock import LOCK, RunLock
 
 # The other experiments run in test_paper_table1.py, test_paper_table4.py and test_paper_work.py.
 TRAINED = ("tying", "schedule", "smoothing", "table2", "table3")
@@ -487,7 +487,7 @@ def test_a_second_command_in_the_same_directory_ends_before_it_does_anything(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["reproduce", "smoothing", "--scale", "paper", "--out", str(tmp_path)]
-    with RunLock(tmp_path):
+    with DirectoryLock(tmp_path):
         with pytest.raises(
             HeadwayError, match=f"{tmp_path}: process {os.getpid()} is at work here"
         ):

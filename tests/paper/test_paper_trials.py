@@ -11,6 +11,7 @@ import pytest
 
 from headway.errors import HeadwayError
 from headway.inference.directory import WEIGHTS
+from headway.locks import DirectoryLock
 from headway.paper.rivals.classifying import train_classifier
 from headway.paper.rivals.training import train_rival
 from headway.paper.running.plan import RUNNER, PlannedTrial
@@ -19,7 +20,6 @@ from headway.paper.running.sources import code_version
 from headway.paper.running.trial import Trial, read_trial, write_trial
 from headway.paper.running.trial_run import run_trial
 from headway.paper.running.work import Work
-from headway.training.storage.run_lock import RunLock
 
 
 def plan(directory: Path, trainer: str | None = None, version: str = "") -> Path:
@@ -40,7 +40,7 @@ def finish(directory: Path, **changes: Any) -> Trial:
 
 def take_the_lock(directory: Path) -> None:
     """A trainer; another process wants to train the same, which needs the lock."""
-    RunLock(directory).acquire()
+    DirectoryLock(directory).acquire()
 
 
 def train_nothing(directory: Path) -> None:
@@ -63,7 +63,7 @@ def test_one_process_trains_a_trial_from_its_beginning_to_its_result(tmp_path: P
     with pytest.raises(HeadwayError, match=f"process {os.getpid()} is at work here already"):
         run_trial(directory)
     (directory / "spec.json").unlink()
-    lock = RunLock(directory)
+    lock = DirectoryLock(directory)
     lock.acquire()  # it is free after a failure
     with pytest.raises(HeadwayError, match="is at work here already"):
         run_trial(directory)

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from headway.errors import HeadwayError
+from headway.locks import DirectoryLock
 from headway.paper.running import workers
 from headway.paper.running.trial_run import run_trial
 from headway.paper.running.workers import run_together
 from headway.training.storage.run_directory import RunDirectory
-from headway.training.storage.run_lock import RunLock
 
 
 class FakeWorker:
@@ -81,7 +81,7 @@ def test_a_second_process_says_so_in_one_line_and_leaves_the_log_of_the_first(
     directory = tmp_path / "a"
     directory.mkdir()
     (directory / "log.txt").write_text("step 1\n")
-    lock = RunLock(directory)
+    lock = DirectoryLock(directory)
     lock.acquire()
     with pytest.raises(HeadwayError) as found:
         list(run_together(run_trial, [directory], 1))

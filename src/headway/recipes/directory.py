@@ -6,7 +6,7 @@ from pathlib import Path
 
 from headway.errors import HeadwayError
 from headway.files import remove_leftovers
-from headway.training.storage.run_lock import RunLock
+from headway.locks import DirectoryLock
 
 
 @contextmanager
@@ -22,7 +22,7 @@ def open_directory(out: Path) -> Iterator[None]:
         raise HeadwayError(
             f"{out}: cannot be written ({error.strerror}): give another OUT"
         ) from None
-    with RunLock(out):
+    with DirectoryLock(out):
         for folder in (out, *(out / name for name in ("text", "scores", "stages", "student"))):
             remove_leftovers(folder)
         yield

@@ -9,18 +9,17 @@ is a directory with one text file for each side and a manifest with their sha256
 appears whole or not at all. If its files differ from the manifest, the corpus is fetched again.
 """
 
-import fcntl
 import hashlib
 import json
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import cast
 
 from headway.errors import HeadwayError
 from headway.files import TEMPORARY, cache_directory, remove, write_atomically
+from headway.locks import lock_file
 from headway.text import fetching
 from headway.text.fetching import IDENTITY, Languages
 from headway.text.languages import CODE
@@ -113,7 +112,7 @@ def _fetch_once(names: Sequence[str], languages: Languages, notify: Notify) -> P
     if _is_whole(out, languages):
         return out
     out.parent.mkdir(parents=True, exist_ok=True)
-    with _locked(out.with_name(f"{out.name}.lock")):
+    with lock_file(out.with_name(f"{out.name}.lock"), wait=True):
         if _is_whole(out, languages):  # another process has fetched it meanwhile
             return out
         again = ": its copy in the cache is damaged" if out.exists() else ""
@@ -191,11 +190,3 @@ def _is_whole(directory: Path, languages: Languages) -> bool:
         return False
     manifest = _manifest(directory)
     return manifest is not None and manifest.get("files") == found
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Hold a lock, which the kernel releases when the process ends, even by kill -9."""
-    with path.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield

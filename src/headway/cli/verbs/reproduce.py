@@ -78,6 +78,7 @@ def run(args: argparse.Namespace) -> int:
     from headway.cli.arguments import usage_error
     from headway.errors import HeadwayError, suggest
     from headway.kernels.devices import resolve_device
+    from headway.locks import DirectoryLock
     from headway.paper.reproduction import (
         ALL,
         EXPERIMENTS,
@@ -87,7 +88,6 @@ def run(args: argparse.Namespace) -> int:
     )
     from headway.paper.running.work import Work
     from headway.paper.table3_rows import GROUPS
-    from headway.training.storage.run_lock import RunLock
 
     names = ALL if args.what == ["all"] else args.what
     for name in names:
@@ -138,7 +138,7 @@ def run(args: argparse.Namespace) -> int:
         )
     failed = 0
     work.directory.mkdir(parents=True, exist_ok=True)
-    with RunLock(work.directory):
+    with DirectoryLock(work.directory):
         for name in names:
             try:
                 reproduce(name, work, again=args.again)

@@ -5,7 +5,6 @@ finishes the last one joins them. After that, ``NAME.parts.json`` says what was 
 is started once more does nothing.
 """
 
-import fcntl
 import json
 import shutil
 from collections.abc import Mapping
@@ -16,6 +15,7 @@ from pathlib import Path
 from headway.errors import HeadwayError
 from headway.files import replace_text, write_atomically
 from headway.inference.line_files.resumable_output import State, compress, unfinished_files
+from headway.locks import lock_file
 
 
 @dataclass(frozen=True)
@@ -66,12 +66,11 @@ def join_parts(path: Path, identity: Mapping[str, str], count: int) -> list[str]
         parts = []
         for part in _all_parts(count):
             try:
-                file = stack.enter_context(unfinished_files(path, part.suffix)[0].open("r+b"))
+                # A process that joins or that has just finished may hold it.
+                file = lock_file(unfinished_files(path, part.suffix)[0], wait=True, is_new=False)
             except FileNotFoundError:
                 break
-            # A process that joins or that has just finished may hold it.
-            fcntl.lockf(file, fcntl.LOCK_EX)
-            parts.append(file)
+            parts.append(stack.enter_context(file))
         # Another process may have joined the parts meanwhile.
         if unfinished := _find_unfinished(path, identity, count):
             return unfinished

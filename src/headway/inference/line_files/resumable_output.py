@@ -5,7 +5,6 @@ While the file is unfinished, two files stand beside it: ``NAME.partial`` holds 
 written in several parts, by one process each; `headway.inference.line_files.output_parts` joins them.
 """
 
-import fcntl
 import gzip
 import json
 import lzma
@@ -13,12 +12,13 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 import zstandard
 
 from headway.errors import HeadwayError
 from headway.files import add_path_to_errors, replace_text, sync
+from headway.locks import is_at, lock_file
 
 # Each write appends a complete compressed stream. Programs that read .gz, .xz and .zst files read all
 # streams of a file, one after the other, as one text.
@@ -95,16 +95,11 @@ class ResumableOutput:
         self._text, self._state = unfinished_files(path, part)
 
     def __enter__(self) -> "ResumableOutput":
-        with add_path_to_errors(self._text):
-            self._file = self._text.open("ab")
         try:
-            # The kernel releases the lock when the process ends, even by kill -9; processes that it has
-            # forked, which may end a moment later, do not hold it.
-            fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except (BlockingIOError, PermissionError):
-            self._file.close()
+            self._file = lock_file(self._text)
+        except BlockingIOError:
             raise HeadwayError(f"{self.name}: another process is writing this file") from None
-        if not _has_name(self._file, self._text):  # renamed by the process that held the lock
+        if not is_at(self._file, self._text):  # renamed by the process that held the lock
             self._file.close()
             raise HeadwayError(f"{self.name}: another process has just finished this file")
         certain = self._resume()
@@ -179,11 +174,3 @@ def unfinished_files(path: Path, part: str = "") -> tuple[Path, Path]:
 def compress(text: str, path: Path) -> bytes:
     """Return the bytes of a text in the format that the name of its file asks for."""
     return COMPRESSORS.get(path.suffix, bytes)(text.encode())
-
-
-def _has_name(file: BinaryIO, path: Path) -> bool:
-    """Return whether an open file has this path."""
-    try:
-        return os.path.samestat(os.fstat(file.fileno()), path.stat())
-    except FileNotFoundError:
-        return False

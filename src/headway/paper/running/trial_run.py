@@ -17,6 +17,7 @@ from headway import config as settings
 from headway.errors import HeadwayError
 from headway.files import remove
 from headway.inference import save_model
+from headway.locks import DirectoryLock
 from headway.model import parameter_count
 from headway.paper.running.sources import code_version
 from headway.paper.running.trial import Trial, read_trial, write_trial
@@ -25,7 +26,6 @@ from headway.training.run import Run
 from headway.training.starting.run_builder import resume, start
 from headway.training.storage.checkpoint import replace_file
 from headway.training.storage.run_directory import RunDirectory
-from headway.training.storage.run_lock import RunLock
 
 CURVE_POINTS = 60
 
@@ -36,7 +36,7 @@ def run_trial(directory: Path) -> None:
     Raises:
         HeadwayError: If another process trains it, or the code is not that for which it was planned.
     """
-    with RunLock(directory):
+    with DirectoryLock(directory):
         spec = json.loads((directory / "spec.json").read_text(encoding="utf-8"))
         check_code(directory, spec)
         if read_trial(directory) is None:

@@ -12,6 +12,7 @@ from headway.errors import HeadwayError
 from headway.file_format import check_format, check_writer
 from headway.files import hash_file, remove_leftovers
 from headway.inference.directory import WEIGHTS
+from headway.locks import DirectoryLock
 from headway.training.storage.checkpoint import (
     OPTIMIZER,
     RESUMABLE,
@@ -28,7 +29,6 @@ from headway.training.storage.checkpoint import (
 )
 from headway.training.storage.log import Log, LogLengths
 from headway.training.storage.record import RunRecord
-from headway.training.storage.run_lock import RunLock
 
 FORMAT = 1
 WAY_ON = (
@@ -60,7 +60,7 @@ class RunDirectory:
         self.checkpoints = self.path / "checkpoints"
         self.metrics = Log(self.path / "metrics.jsonl")
         self.timings = Log(self.path / "timings.jsonl")
-        self._lock = RunLock(self.path)
+        self._lock = DirectoryLock(self.path)
 
     @property
     def started(self) -> bool:
@@ -108,7 +108,11 @@ class RunDirectory:
         Raises:
             HeadwayError: If it was.
         """
-        self._lock.check()
+        if self._lock.is_lost:
+            raise HeadwayError(
+                f"{self.path}: was removed while the run used it: the training ends, and its steps"
+                " since the last checkpoint are lost"
+            )
 
     def unlock(self) -> None:
         """Let another process train here; delete the directory if nothing was written to it."""
