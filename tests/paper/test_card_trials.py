@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from headway.cli.main import dispatch
+from headway.paper.reproduction import reproduce
 from headway.paper.running import work
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "card_trials.py"
@@ -36,4 +36,4 @@ def test_what_workers_have_trained_is_trained_no_more(
     assert lines[-1].startswith(f"{out}/report.html")
     assert (tmp_path / "paper" / "smoothing.json").is_file()
     monkeypatch.setattr(work, "run_trial", pytest.fail)
-    assert not dispatch(["reproduce", "smoothing", "--scale", "toy", "--out", out])
+    reproduce("smoothing", work.Work(out, "toy"))

@@ -378,7 +378,7 @@ def test_the_time_of_a_training_is_that_of_its_own_device(
 
 @pytest.mark.slow
 def test_a_device_that_is_not_there_is_refused_before_anything_is_trained(tmp_path: Path) -> None:
-    words = ["reproduce", "tying", "--scale", "toy", "--out", str(tmp_path), "--device", "cuda:9"]
+    words = ["reproduce", "tying", "--out", str(tmp_path), "--device", "cuda:9"]
     with pytest.raises(UsageError, match="--device = 'cuda:9', but torch sees"):
         dispatch(words)
     assert not [*tmp_path.iterdir()]

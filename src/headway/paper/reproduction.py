@@ -83,8 +83,6 @@ def list_experiments(scale: str, seeds: int = 3) -> str:
             f" counting and timing take some minutes. All: {count} trainings, {duration_text(seconds)} of one core; those that"
             " several experiments share count for each here, but are done once."
         )
-    elif scale == "toy":
-        note = "At the scale toy each training takes seconds; there is no forecast."
     else:
         note = f"At the scale {scale} nothing is trained: counting and timing take some minutes."
     return "\n".join([*lines, "", note])

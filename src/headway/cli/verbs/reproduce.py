@@ -27,11 +27,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--scale",
-        choices=("toy", "minutes", "hours", "paper"),
+        choices=("minutes", "hours", "paper"),
         default="minutes",
-        help="toy: tries the code in seconds; minutes (default): all take three hours on two cores; hours:"
-        " trains on your text (--train); paper: counts and measures what needs no training, and"
-        " writes the paper's own settings",
+        help="minutes (default): all take three hours on two cores; hours: trains on your text (--train);"
+        " paper: counts and measures what needs no training, and writes the paper's own settings",
     )
     parser.add_argument(
         "--train", nargs="+", metavar="FILE", help="training text, as for headway train"
@@ -48,7 +47,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=(),
         metavar="N",
-        help="the seeds themselves, of which each is a training (default: 1 2 3; at toy: 1 2)",
+        help="the seeds themselves, of which each is a training (default: 1 2 3)",
     )
     parser.add_argument(
         "--rows", metavar="A,C,big", help="train only these groups of rows of table3, and its base"
