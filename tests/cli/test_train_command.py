@@ -172,7 +172,7 @@ def test_the_command_average_rejects_missing_checkpoints(
 def test_a_few_kills_of_the_crash_campaign_lose_nothing():
     campaign = Path(__file__).parents[1] / "outside" / "crash.py"
     result = subprocess.run(
-        [sys.executable, campaign, "--kills", "1", "--signals", "1", "--patience", "20"],
+        [sys.executable, campaign, "--kills", "1", "--signals", "1", "--reads", "20", "--patience", "20"],
         env=os.environ | {"OMP_NUM_THREADS": "1"}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert result.returncode == 0, result.stderr + result.stdout

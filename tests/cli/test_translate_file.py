@@ -167,6 +167,18 @@ def interrupt(
             run(model, source, out, *words)
 
 
+@pytest.mark.slow
+def test_an_older_output_stays_until_the_new_one_is_complete(
+    model_directory: Path, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    out.write_text("older")
+    interrupt(monkeypatch, model_directory, source, out)
+    assert out.read_text() == "older"
+    run(model_directory, source, out)
+    assert out.read_text().count("\n") == source.read_text().count("\n")
+
+
 def test_control_c_says_that_the_same_command_goes_on(
     model_directory: Path,
     source: Path,

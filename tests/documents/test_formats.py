@@ -58,6 +58,12 @@ def test_repeated_marks_take_no_time() -> None:
     assert [broken for shape in SHAPES if (broken := read_shape(*shape, 4_000))] == []
 
 
+@pytest.mark.parametrize(("suffix", "most"), [(".md", 8_000_000), (".json", 8_000_000), (".docx", 64_000_000)])  # fmt: skip
+def test_a_file_that_is_too_large_is_refused(suffix: str, most: int) -> None:
+    with pytest.raises(HeadwayError, match=f"has {most + 1:,} bytes: .*{most:,}"):
+        open_document(bytes(most + 1), f"x{suffix}")
+
+
 def test_every_suffix_is_read_and_others_are_named() -> None:
     for suffix in SUFFIXES:
         with pytest.raises(HeadwayError) as raised:

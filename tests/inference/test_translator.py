@@ -572,6 +572,11 @@ def test_the_command_keeps_the_lines_and_their_order(
     rows = [json.loads(row) for row in capsys.readouterr().out.split("\n")[:-1]]
     assert [row["source"] for row in rows] == ["the cat", "", "the dog"]
     assert [len(row["translations"]) for row in rows] == [2, 1, 2]
+    expected = next(translator.stream(["the cat"], replace(SEARCH, n_best=2)))
+    for printed, found in zip(rows[0]["translations"], expected, strict=True):
+        assert (printed["text"], printed["tokens"]) == (found.text, found.tokens)
+        assert printed["score"] == pytest.approx(found.score)
+        assert printed["log_probability"] == pytest.approx(found.log_probability)
 
 
 def test_segments_searched_and_joined_equal_the_translated_line(translator: Translator) -> None:

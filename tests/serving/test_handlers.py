@@ -656,6 +656,7 @@ def test_health_names_models_their_weights_and_the_queue(model_directory: Path) 
     [(source, target)] = models.pairs
     with started(models, ServerConfig(queue_texts=7)) as client:
         health = client.get("/health").json()
+        assert health["api"] == client.get("/spec").json()["info"]["version"]
     weights = (model_directory / "model.safetensors").read_bytes()
     assert health["models"] == [
         {"source": source, "target": target, "version": hashlib.sha256(weights).hexdigest()[:12]}

@@ -238,6 +238,25 @@ def test_the_work_for_clients_that_left_stops(model_directory: Path, tmp_path: P
     assert "POST /translate 499 " in server.text()
 
 
+def test_memory_does_not_grow_with_the_number_of_requests(server: Running) -> None:
+    texts = sentences(40, 5)
+
+    def ask(count: int) -> tuple[float, float]:
+        for number in range(count):
+            text = texts[number % len(texts)]
+            assert server.post("/translate", q=f"{text} {text}")[0] == 200
+        return (
+            server.metric("process_resident_memory_bytes"),
+            server.metric("process_open_fds"),
+        )
+
+    ask(200)  # caches fill up
+    memory, files = ask(100)
+    grown, files_then = ask(500)
+    assert grown - memory < 500 * 4_000  # the campaign, with 100,000 requests, finds 100 bytes each
+    assert abs(files_then - files) <= 5
+
+
 def test_models_are_read_again_without_a_lost_request(
     model_directory: Path, tmp_path: Path
 ) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import importlib
 import io
+import random
 import threading
 import time
 import zipfile
@@ -218,6 +219,18 @@ def test_files_take_turns_and_go(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("headway.serving.files.time.monotonic", lambda: clock)
     with pytest.raises(Rejection):
         store.find(addresses[-1])
+
+
+def test_the_address_of_a_file_cannot_be_guessed() -> None:
+    store = FileStore(ServerConfig())
+
+    def names() -> list[str]:
+        random.seed(1)
+        return [store.add(b"x", "a.txt")[0].partition(".")[0] for _ in range(50)]
+
+    found = names() + names()
+    assert len({name[:8] for name in found}) == len(found)
+    assert min(map(len, found)) >= 22  # 128 bits in letters, digits, - and _
 
 
 def test_a_look_for_a_file_does_not_visit_the_others(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -65,6 +65,7 @@ def test_a_run_that_the_caller_stops_is_saved_and_can_be_resumed(
 def test_a_checkpoint_beside_the_series_saves_long_work(
     corpus, uninterrupted_run, tmp_path, monkeypatch
 ):
+    assert run_module.MAX_UNSAVED_SECONDS <= 600  # the ten minutes of the pages
     monkeypatch.setattr(run_module, "MAX_UNSAVED_SECONDS", 0.0)
     path = tmp_path / "run"
     run = opened(path, command(path, corpus))
@@ -228,6 +229,21 @@ def test_data_that_was_prepared_otherwise_is_rejected(
 
 
 @pytest.mark.slow
+def test_the_number_of_threads_changes_no_bit(corpus, tmp_path):
+    sizes = {
+        "model__d_model": 64, "model__d_ff": 128, "training__batch_tokens": 1500,
+        "training__micro_batch_tokens": 1500, "training__max_steps": 3, "training__average": 1,
+        "training__warmup_steps": 2, "training__validate_every": 3, "training__checkpoint_every": 3,
+    }  # fmt: skip
+    found = set()
+    for threads in (1, 3):
+        path = tmp_path / str(threads)
+        assert dispatch(command(path, corpus, **sizes, training__threads=threads)) == 0
+        found.add((path / "model.safetensors").read_bytes())
+    assert len(found) == 1
+
+
+@pytest.mark.slow
 def test_the_average_and_the_threads_of_a_run_may_change(corpus, uninterrupted_run, tmp_path):
     path = tmp_path / "run"
     run = opened(path, command(path, corpus))
@@ -244,6 +260,25 @@ def test_the_average_and_the_threads_of_a_run_may_change(corpus, uninterrupted_r
     run.directory.unlock()
     assert (RunDirectory(path).steps(), (path / "averaged").exists()) == ([15, 17], False)
     assert metrics(path) == metrics(uninterrupted_run)[:-1]  # all but the validation of the average
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"torch": "2.0.1"}, f"the run was started with torch 2.0.1, and this is {torch.__version__}"),
+        ({"native": "another build"}, "the run was started with other native code"),
+    ],
+)  # fmt: skip
+def test_another_pytorch_or_native_code_is_named_at_a_resume(
+    changed, said, uninterrupted_run, tmp_path
+):
+    path = tmp_path / "run"
+    shutil.copytree(uninterrupted_run, path)
+    directory = RunDirectory(path)
+    directory.write_record(replace(directory.record(), **changed))
+    found = opening(path, ["train", str(path), "--training.max-steps", "18"])
+    found.run.directory.unlock()
+    assert f"{said}: the last bits of results may differ" in found.notices
 
 
 def test_a_resume_says_that_sharding_may_change_the_last_bits(uninterrupted_run, tmp_path):
