@@ -23,7 +23,7 @@ from headway.training.loop import run_to_end
 from headway.training.machine import Machine
 from headway.training.storage.run_directory import RunDirectory
 from headway.training.validation import Progress
-from support.runs import SETTINGS, assert_equal_runs, command, metrics, opened, write_corpus
+from support.runs import assert_equal_runs, command, metrics, opened, write_corpus
 
 
 @pytest.mark.slow
@@ -38,15 +38,15 @@ def test_another_directory_and_hash_seed_give_the_same_run(corpus, uninterrupted
 
 @pytest.mark.slow
 def test_the_weights_of_a_run_directory_have_at_most_the_bytes_that_are_promised(corpus, tmp_path):
-    path, most = tmp_path / "run", 0
-    run = opened(path, command(path, corpus))
+    path, most, average = tmp_path / "run", 0, 6
+    changes = {"training__average": average, "training__checkpoint_every": 2}
+    run = opened(path, command(path, corpus, **changes))
     for _ in run_to_end(run):
         files = [file.read_bytes() for file in path.rglob("*.safetensors")]
         headers = sum(8 + int.from_bytes(data[:8], "little") for data in files)
         most = max(most, sum(map(len, files)) - headers)
     run.directory.unlock()
     weights = sum(parameter.numel() for parameter in run.trainer.model.parameters())
-    average = SETTINGS["training.average"]
     assert 12 * weights < most <= (4 * (average + 6) + 24) * weights  # docs/scaling.md
 
 
