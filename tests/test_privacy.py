@@ -6,6 +6,7 @@ refuses what is not this machine. ``tests/outside/network.py`` looks at the syst
 
 import json
 import logging
+import os
 import subprocess
 import sys
 from contextlib import suppress
@@ -62,7 +63,7 @@ def heard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Watch what the processes that the test starts do with the network; returns the record."""
     (tmp_path / "watch").mkdir()
     (tmp_path / "watch" / "sitecustomize.py").write_text(HOOK)
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "watch"))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "watch"), prepend=os.pathsep)
     monkeypatch.setenv("HEARD", str(tmp_path / "heard"))
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     (tmp_path / "heard").touch()
