@@ -1,0 +1,95 @@
+"""Compare what two checkouts of Headway answer: ``python tests/record --before CHECKOUT``.
+
+Each section asks both sides the same by the command, by HTTP and by ``headway.__all__``, and writes the answers
+to files. A difference that is not listed in ``changes.toml`` fails. ``python tests/record --store`` writes what
+does not depend on the processor to ``stored``, with which ``tests/test_record.py`` compares.
+"""
+
+import argparse
+import importlib
+import shutil
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from compare import read_changes, report
+from side import Side
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+SECTIONS = ("help", "prepared", "training", "lines", "python_names", "exports")
+STORED = ("help", "prepared")
+# The corpus is the built-in one. The model need not be good, but its translations must differ from line to line.
+DEMO = (
+    "--pairs", "30000", "--no-browser", "--training.precision", "fp32", "--training.threads", "1",
+    "--training.batch-tokens", "1200", "--training.max-steps", "600", "--training.warmup-steps", "100",
+    "--training.cool-steps", "300", "--training.validate-every", "300",
+)  # fmt: skip
+
+
+def main() -> int:
+    """Record both sides, compare them and return the exit code."""
+    parser = argparse.ArgumentParser(prog="python tests/record", description=__doc__)
+    parser.add_argument("--before", type=Path, help="a checkout of the older version")
+    parser.add_argument("--after", type=Path, default=ROOT, help="of the newer (default: this)")
+    parser.add_argument("--only", nargs="+", choices=SECTIONS, default=SECTIONS, metavar="SECTION")
+    parser.add_argument("--work", type=Path, default=Path("build/record"))
+    parser.add_argument("--store", action="store_true", help="write tests/record/stored anew")
+    args = parser.parse_args()
+    if args.store:
+        return store(Side("after", args.after.resolve()))
+    if not args.before:
+        parser.error("give --before CHECKOUT, or --store")
+    work = args.work.resolve()
+    sides = [
+        Side(name, checkout.resolve(), work / "cache" / name)
+        for name, checkout in (("before", args.before), ("after", args.after))
+    ]
+    for side in sides:
+        shutil.rmtree(work / "cache" / side.name / "models", ignore_errors=True)
+    model = make_model(sides[0], work)
+    for section in args.only:
+        started = time.monotonic()
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(lambda side, name=section: record(name, side, model, work), sides))
+        print(f"{section}: {time.monotonic() - started:.0f} s", file=sys.stderr)
+    lines = report(work / "before", work / "after", args.only, read_changes())
+    print(*lines, sep="\n", end="\n" if lines else "")
+    print(f"{len(lines)} differences that are not listed", file=sys.stderr)
+    return int(bool(lines))
+
+
+def make_model(side: Side, work: Path) -> Path:
+    """Train the model that both sides use, unless it is there; its corpus lies beside it as ``model-text``."""
+    model = work / "model"
+    if not (model / "model.safetensors").exists() or b"finished" not in side.run("info", model).out:
+        work.mkdir(parents=True, exist_ok=True)
+        answer = side.run("demo", model, *DEMO, timeout=3600)
+        if answer.code:
+            sys.exit(answer.err.decode())
+    return model
+
+
+def record(section: str, side: Side, model: Path, work: Path) -> None:
+    """Write the answers of a side to the questions of a section."""
+    out = work / side.name / section
+    shutil.rmtree(out, ignore_errors=True)
+    out.mkdir(parents=True)
+    importlib.import_module(section).record(side, model, out)
+
+
+def store(side: Side) -> int:
+    """Write what does not depend on the processor to the directory with which the tests compare."""
+    for section in STORED:
+        out = HERE / "stored" / section
+        shutil.rmtree(out, ignore_errors=True)
+        out.mkdir(parents=True)
+        importlib.import_module(section).record_stored(side, out)
+    print("git diff --stat tests/record/stored", file=sys.stderr)
+    return subprocess.run(["git", "diff", "--stat", HERE / "stored"], cwd=ROOT).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
