@@ -6,8 +6,9 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
 # Roots of absolute paths: those of this machine, and the usual ones.
@@ -23,6 +24,43 @@ VOLATILE = (
     (re.compile(r"\b\d+ h(?: \d+ min)?\b|\b[\d,.]+ (?:ms|s|min|seconds|minutes)\b"), "DURATION"),
     (re.compile(r"\b[\d,.]+ [kMGT]B\b"), "SIZE"),
 )  # fmt: skip
+
+# Runs commands one after the other, each in a fork of one process that has imported what most of them need: that takes seconds.
+FORKS = """
+import gc, json, os, runpy, sys, tempfile, traceback
+import headway
+
+for name in headway.__all__:
+    getattr(headway, name)
+gc.freeze()
+for row in sys.stdin:
+    case = json.loads(row)
+    files = [tempfile.TemporaryFile() for _ in range(2)]
+    child = os.fork()
+    if not child:
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        for number, file in enumerate(files, 1):
+            os.dup2(file.fileno(), number)
+        os.chdir(case["cwd"])
+        sys.stdin = open(0)
+        sys.argv = ["headway", *case["arguments"]]
+        code = 0
+        try:
+            runpy.run_module("headway", run_name="__main__", alter_sys=True)
+        except SystemExit as end:
+            code = end.code or 0
+        except BaseException:
+            traceback.print_exc()
+            code = 1
+        sys.stdout.flush()
+        os._exit(code)  # to take down what was imported costs seconds, too
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    texts = []
+    for file in files:
+        file.seek(0)
+        texts.append(file.read().decode("latin-1"))
+    print(json.dumps([*texts, code]), flush=True)
+"""
 
 
 @dataclass(frozen=True)
@@ -69,6 +107,22 @@ class Side:
         """Run a script of Python, which finds the arguments in ``sys.argv[1:]``, and return its answer."""
         return self._answer(["-c", script, *arguments], stdin, cwd, timeout)
 
+    def run_each(self, cases: Iterable[Sequence[str | Path]], cwd: Path) -> list[Answer]:
+        """Run ``headway`` with the arguments of each case, in a directory, and return the answers.
+
+        It costs less than ``run`` where a command ends soon, such as with an error.
+        """
+        rows = (
+            json.dumps({"arguments": list(map(str, case)), "cwd": str(cwd)}) + "\n"
+            for case in cases
+        )
+        done = self.python(FORKS, stdin="".join(rows).encode())
+        assert not done.code, done.err.decode()
+        return [
+            Answer(out.encode("latin-1"), err.encode("latin-1"), code)
+            for out, err, code in map(json.loads, done.out.splitlines())
+        ]
+
     def start(self, *arguments: str | Path, cwd: Path | None = None) -> subprocess.Popen[bytes]:
         """Start ``headway ARGUMENTS``, such as a server, and return its process."""
         return subprocess.Popen(
@@ -109,6 +163,35 @@ def scrub(text: str) -> str:
     for pattern, replacement in VOLATILE:
         text = pattern.sub(replacement, text)
     return text
+
+
+def write_tree(path: Path, folder: Path) -> None:
+    """Write a list of the files of a directory: each line of those that are text, scrubbed, and digests of the others."""
+    lines = []
+    for file in sorted(folder.rglob("*")):
+        if not file.is_file():
+            continue
+        name, content = file.relative_to(folder).as_posix(), file.read_bytes()
+        if file.suffix in (".json", ".jsonl", ".txt", ".md"):
+            text = scrub(content.decode())
+            text = re.sub(r'("headway": ")[^"]*"', r'\1VERSION"', text)
+            lines += [f"{name}: {line}" for line in text.splitlines()]
+        elif file.suffix == ".safetensors":
+            lines += [f"{name}: {line}" for line in describe_weights(content)]
+        else:
+            lines.append(f"{name}: {len(content)} bytes, sha256 {sha256(content).hexdigest()}")
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
+
+
+def describe_weights(content: bytes) -> list[str]:
+    """Return a line for each array of a safetensors file: name, type, shape and digest."""
+    size = int.from_bytes(content[:8], "little")
+    data = content[8 + size :]
+    return [
+        f"{name} {array['dtype']} {array['shape']} {sha256(data[slice(*array['data_offsets'])]).hexdigest()}"
+        for name, array in sorted(json.loads(content[8 : 8 + size]).items())
+        if name != "__metadata__"
+    ]
 
 
 def write_messages(path: Path, answers: Iterable[tuple[str, Answer]]) -> None:
