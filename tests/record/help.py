@@ -6,127 +6,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from side import Side, scrub, write_messages
-from texts import write_lines, write_pairs
+from texts import read_cases, write_lines, write_pairs
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "0.2" / "model"
 PRESETS = ("quick", "thorough", "tiny", "small", "medium", "base", "big")
-# A command on each line, run in a directory that holds the files of `write_files`.
-MISTAKES = """
-trian
-resume
-help tran
---version
-translate
-translate nowhere
-translate runs/nowhere
-translate a.en
-translate tinny
-translate model --alignmnt
-translate model --beam 2
-translate model --n_best 2
-translate model --model.d-model 3
-translate model --threads two
-translate model --threads 0
-translate model --device gpu
-translate model --to it
-translate model
-translate model --to de --search.beam 0
-translate model --to de --search.beam 4 --search.sample true
-translate model --to de --search.n-best 5 --search.beam 4
-translate model --to de --search.precision int4
-translate model --to de --input nowhere.en --output x
-translate model --to de --input a.en
-translate model --to de --input a.en --output nowhere/x
-translate model --to de --input latin.en --output x
-translate model --to de --input a.en --output x --part 3/2
-translate model --to de --scores --json
-translate model --to de --workers 2
-translate model --to de --glossary nowhere.tsv
-translate model --to de --glossary one-column.tsv
-translate model --to de --glossary flags.tsv
-translate model --to de --glossary regex.tsv
-translate model --to de --glossary languages.tsv
-translate model --to de --glossary latin.en
-translate model --to de --glossary terms.tsv --search.sample true
-translate model --to de --input a.xyz --output b.xyz
-translate model --to de --search.round-trip true
-translate model model2 --to de
-translate model --to de --backward nowhere
-translate damaged --to de
-translate newer --to de
-info nowhere
-info tinny
-info .
-info model a=b
-config --model.d-modle 3
-config --model.d-model wide
-config --model.d-model
-config --model.d-model 10 --model.num-heads 3
-config --preset tinny
-config --config nowhere.toml
-config --config wrong.toml
-config --only modl
-config --training.max-steps 0
-config --model.dropout 1.5
-train x
-train x --train a.en a.de
-train x --train a.en a.de --valid 1,000
-train x --train a.en a.de --valid 10%
-train x --train a.en nowhere.de --valid 5
-train x --train a.en short.de --valid 5
-train x --train a.en a.en --valid 5
-train x --train a.en a.de --valid 5 --languages english deutsch
-train x --train a.en a.de --valid 5 --trainin.seed 5
-train x --train a.en a.de --valid 5 --preset quik
-train x --train a.en a.de --valid 5 --model.kind classifier
-train x --train a.en a.de --valid 5 --init nowhere
-train x --train en-de a.en a.de --valid en-fr 5
-train model
-prepare x --train . a.en --valid 5
-prepare x --train corpus-en corpus-de --valid 5
-prepare a.en --train a.en a.de --valid 5
-evaluate model --source a.en --reference nowhere.de
-evaluate model --to de --source a.en --reference short.de
-evaluate model --source - --reference -
-score a.de short.de
-score - -
-score a.de a.de --only bleuu
-score a.de a.de --language zz
-score a.de a.de "two words"
-score "" a.de
-compare a.de a.de short.de
-average nowhere out
-average model out
-export model out --to onx
-export model out --to ctranslate2 --precision int9
-export model a.en --to ctranslate2
-import nowhere out
-import a.en out
-import model out
-lm x --prompt Hello
-lm x --generate 1 --search.mbr true
-lm nowhere --score a.en
-classify x --train one-column.tsv --valid one-column.tsv
-classify nowhere
-encode model --out vectors.txt
-best x --hours one
-best x --preset quick
-best nowhere
-serve nowhere
-serve model --port 99999
-serve model --server.char-limt 3
-heads model --source a.en --reference a.de --pairs 0
-picture model
-picture model "0 7" --layer 9 --out x.svg
-plot nowhere
-check nowhere
-bench trian
-bench train --text x
-reproduce table99
-parse model
-treebank x --train a.en --valid a.en
-completion tcsh
-"""
 
 
 def record(side: Side, model: Path, out: Path) -> None:
@@ -144,7 +27,7 @@ def record_stored(side: Side, out: Path) -> None:
         **{f"presets/{preset}.toml": ["config", "--preset", preset] for preset in PRESETS},
         **{f"presets/{preset}.txt": ["info", preset] for preset in PRESETS},
     }  # fmt: skip
-    mistakes = MISTAKES.strip().splitlines()
+    mistakes = read_cases("mistakes.txt")
     with TemporaryDirectory() as folder:
         files = write_files(Path(folder) / "files")
         answers = side.run_each([*pages.values(), *map(shlex.split, mistakes)], cwd=files)

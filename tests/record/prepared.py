@@ -9,76 +9,36 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from side import Side, write_messages, write_tree
-from texts import pairs, plain, write_lines, write_pairs
+from texts import pairs, plain, read_cases, write_lines, write_pairs
 
-VOCABULARY = "--text.vocab-size 420"
-VALID = "--valid v.en v.de"
-# Arguments of `headway prepare` for each case.
-CASES = {
-    "files": f"--train a.en a.de {VALID} {VOCABULARY} --workers 1",
-    "workers": f"--train a.en a.de {VALID} {VOCABULARY} --workers 2",
-    "valid": f"--train a.en a.de --valid 20 {VOCABULARY} --workers 1",
-    "test": f"--train a.en a.de {VALID} --test t.en t.de {VOCABULARY} --workers 1",
-    "csv": f"--train a.csv {VALID} --languages en de {VOCABULARY} --workers 1",
-    "semicolons": f"--train b.csv {VALID} --columns Englisch Deutsch --languages en de {VOCABULARY} --workers 1",
-    "tsv": f"--train a.tsv {VALID} --languages en de {VOCABULARY} --workers 1",
-    "jsonl": f"--train a.jsonl {VALID} --languages en de {VOCABULARY} --workers 1",
-    "tmx": f"--train a.tmx {VALID} --languages en de {VOCABULARY} --workers 1",
-    "gz": f"--train a.en.gz a.de.gz {VALID} {VOCABULARY} --workers 1",
-    "cp1252": f"--train c.en c.de {VALID} --encoding cp1252 {VOCABULARY} --workers 1",
-    "several": f"--train en-de a.en a.de --train de-en a.de a.en --valid 20 {VOCABULARY} --workers 1",
-    "dirty": f"--train d.en d.de {VALID} {VOCABULARY} --workers 1",
-    "unigram": f"--train a.en a.de {VALID} --text.subwords unigram --text.vocab-size 370 --workers 1",
-    "words": f"--train a.en a.de {VALID} --text.subwords none --text.vocab-size 100 --workers 1",
-    "apart": f"--train a.en a.de {VALID} --text.joint-vocab false --text.split-digits true --text.vocab-size 360 --workers 1",
-    "copies": f"--train a.en a.de {VALID} --text.copies 3 {VOCABULARY} --workers 1",
-    "vocabulary": f"--train a.en a.de {VALID} --vocabulary files/tokenizer.model --workers 1",
-}  # fmt: skip
-MISTAKES = f"""
-files --train a.en a.de --valid v.en v.de
-x1 --train a.en short.de --valid 5
-x2 --train empty.en empty.de --valid 5 --languages en de
-x3 --train broken.jsonl --valid 5 --languages en de
-x4 --train broken.tmx --valid 5 --languages en de
-x5 --train quotes.csv --valid 5 --languages en de
-x6 --train broken.en.gz a.de --valid 5
-x7 --train latin.en a.de --valid 5 {VOCABULARY}
-x8 --train a.en a.de --valid 5 --text.vocab-size 50
-x9 --train a.en a.de --valid 5 --text.vocab-size 5000
-x10 --train a.en a.de --valid 500 {VOCABULARY}
-x11 --train a.en a.de --valid 5 --vocabulary a.en
-x12 --train a.csv --valid 5 --languages en fr
-x13 --train wide.csv --valid 5 --languages en de
-x14 --train a.en a.de --valid 5 --encoding nothing
-x15 --train a.docx --valid 5 --languages en de
-"""
+LARGE = "large --train large.en large.de --valid 100 --workers 2 --text.vocab-size 1000"
 STORED = ("files", "csv", "dirty", "several")
 
 
 def record(side: Side, model: Path, out: Path) -> None:
     """Write each case, the answers to mistakes, and a larger text that two workers prepare."""
-    prepare(side, out, list(CASES), {language: plain(model, 1600, language) for language in ("en", "de")})  # fmt: skip
+    prepare(side, out, read_cases("prepared.txt"), model)
 
 
 def record_stored(side: Side, out: Path) -> None:
     """Write some cases and the answers to mistakes."""
-    prepare(side, out, STORED, {})
+    prepare(side, out, [case for case in read_cases("prepared.txt") if case.split()[0] in STORED])
 
 
-def prepare(side: Side, out: Path, names: list[str], larger: dict[str, list[str]]) -> None:
-    """Prepare the text of cases and, if it is given, a larger one."""
+def prepare(side: Side, out: Path, cases: list[str], model: Path | None = None) -> None:
+    """Prepare the text of cases, and that of the built-in corpus if the model beside it is given."""
     with TemporaryDirectory() as name:
         folder = Path(name)
         write_files(folder)
-        cases = {case: ["prepare", case, *shlex.split(CASES[case])] for case in names}
-        if larger:
-            train = [str(write_lines(folder / f"large.{code}", larger[code])) for code in larger]
-            cases["large"] = ["prepare", "large", "--train", *train, "--valid", "100", "--workers", "2", "--text.vocab-size", "1000"]  # fmt: skip
-        mistakes = {line: ["prepare", *shlex.split(line)] for line in MISTAKES.strip().splitlines()}
-        answers = side.run_each([*cases.values(), *mistakes.values()], cwd=folder)
-        write_messages(out / "messages.jsonl", zip([*cases, *mistakes], answers, strict=True))
+        if model:
+            for code in ("en", "de"):
+                write_lines(folder / f"large.{code}", plain(model, 1600, code))
+            cases = [*cases, LARGE]
+        commands = [*cases, *read_cases("damaged_text.txt")]
+        answers = side.run_each([["prepare", *shlex.split(line)] for line in commands], folder)
+        write_messages(out / "messages.jsonl", zip(commands, answers, strict=True))
         for case in cases:
-            write_tree(out / f"{case}.txt", folder / case)
+            write_tree(out / f"{case.split()[0]}.txt", folder / case.split()[0])
 
 
 def write_files(folder: Path) -> None:

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import chain, repeat
 from pathlib import Path
 
 # Roots of absolute paths: those of this machine, and the usual ones.
@@ -18,6 +19,7 @@ VOLATILE = (
     (re.compile(rf"/(?:{'|'.join(sorted(ROOTS))})(?:/[\w.+@=-]+)*/"), ".../"),
     (re.compile(r"\b(127\.0\.0\.1|localhost|\[::1\]):\d+"), r"\1:PORT"),
     (re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?"), "TIME"),
+    (re.compile(r"^(?:headway: )?(?:compiling native/|step \d+/).*\n", re.M), ""),
     (re.compile(r"\b(process|pid|PID) \d+\b"), r"\1 NUMBER"),
     (re.compile(r"\b([Hh]eadway[ /])\d+\.\d+\.\d+\b"), r"\1VERSION"),
     (re.compile(r"\b[\d,.]+ (lines|words|tokens|target tokens|pairs)(/s| a second)"), r"NUMBER \1\2"),
@@ -35,11 +37,12 @@ for name in headway.__all__:
 gc.freeze()
 for row in sys.stdin:
     case = json.loads(row)
-    files = [tempfile.TemporaryFile() for _ in range(2)]
+    files = [tempfile.TemporaryFile() for _ in range(3)]
+    files[0].write(case["stdin"].encode("latin-1"))
+    files[0].seek(0)
     child = os.fork()
     if not child:
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        for number, file in enumerate(files, 1):
+        for number, file in enumerate(files):
             os.dup2(file.fileno(), number)
         os.chdir(case["cwd"])
         sys.stdin = open(0)
@@ -56,7 +59,7 @@ for row in sys.stdin:
         os._exit(code)  # to take down what was imported costs seconds, too
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     texts = []
-    for file in files:
+    for file in files[1:]:
         file.seek(0)
         texts.append(file.read().decode("latin-1"))
     print(json.dumps([*texts, code]), flush=True)
@@ -107,15 +110,26 @@ class Side:
         """Run a script of Python, which finds the arguments in ``sys.argv[1:]``, and return its answer."""
         return self._answer(["-c", script, *arguments], stdin, cwd, timeout)
 
-    def run_each(self, cases: Iterable[Sequence[str | Path]], cwd: Path) -> list[Answer]:
+    def run_each(
+        self, cases: Iterable[Sequence[str | Path]], cwd: Path, stdin: Iterable[bytes] = ()
+    ) -> list[Answer]:
         """Run ``headway`` with the arguments of each case, in a directory, and return the answers.
 
         It costs less than ``run`` where a command ends soon, such as with an error.
+
+        Args:
+            cases: Arguments of each command.
+            cwd: The directory in which all of them run.
+            stdin: What each reads from standard input; commands beyond its end read nothing.
         """
         rows = (
-            json.dumps({"arguments": list(map(str, case)), "cwd": str(cwd)}) + "\n"
-            for case in cases
-        )
+            json.dumps(
+                {
+                    "arguments": list(map(str, case)), "cwd": str(cwd), "stdin": given.decode("latin-1"),
+                }
+            ) + "\n"
+            for case, given in zip(cases, chain(stdin, repeat(b"")), strict=False)
+        )  # fmt: skip
         done = self.python(FORKS, stdin="".join(rows).encode())
         assert not done.code, done.err.decode()
         return [
@@ -165,14 +179,22 @@ def scrub(text: str) -> str:
     return text
 
 
-def write_tree(path: Path, folder: Path) -> None:
-    """Write a list of the files of a directory: each line of those that are text, scrubbed, and digests of the others."""
+def write_tree(path: Path, folder: Path, names_only: Sequence[str] = ()) -> None:
+    """Write a list of the files of a directory: the lines of text, scrubbed, and digests of the rest.
+
+    Args:
+        path: The list.
+        folder: The directory.
+        names_only: Names of files whose content differs between two runs of the same program.
+    """
     lines = []
     for file in sorted(folder.rglob("*")):
         if not file.is_file():
             continue
         name, content = file.relative_to(folder).as_posix(), file.read_bytes()
-        if file.suffix in (".json", ".jsonl", ".txt", ".md"):
+        if file.name in names_only:
+            lines.append(name)
+        elif file.suffix in (".json", ".jsonl", ".txt", ".md"):
             text = scrub(content.decode())
             text = re.sub(r'("headway": ")[^"]*"', r'\1VERSION"', text)
             lines += [f"{name}: {line}" for line in text.splitlines()]

@@ -4,6 +4,7 @@ import gzip
 import random
 from pathlib import Path
 
+CASES = Path(__file__).with_name("cases")
 GLOSSARY = """source\ttarget\tflags
 piano\tFlügel|Klavier
 house\tGebäude
@@ -34,6 +35,12 @@ WORDS = {
     "today": "heute", "often": "oft", "there": "dort", "slowly": "langsam", "again": "wieder",
     "big": "großen", "old": "alten", "green": "grünen", "small": "kleinen",
 }  # fmt: skip
+
+
+def read_cases(name: str) -> list[str]:
+    """Return the cases of a file, one on each line; lines that begin with # are comments."""
+    lines = (CASES / name).read_text("utf-8").splitlines()
+    return [line for line in lines if not line.startswith("#")]
 
 
 def plain(model: Path, count: int = 1000, language: str = "en") -> list[str]:

@@ -1,0 +1,65 @@
+"""Models written for other programs, their certificates, and the same models read back."""
+
+import json
+import shlex
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from side import Side, write_json, write_messages, write_tree
+from texts import plain, write_lines
+
+# Arguments of `headway export`, each followed by the name of what it writes.
+CASES = {
+    "ctranslate2": "model ctranslate2 --to ctranslate2 --lines lines.en --reference reference.de",
+    "ctranslate2-int8": "model ctranslate2-int8 --to ctranslate2 --precision int8 --lines lines.en --licence mit",
+    "ctranslate2-both": "both ctranslate2-both --to ctranslate2 --lines lines.en",
+    "huggingface": "model huggingface --to huggingface --lines lines.en",
+    "huggingface-pair": "both huggingface-pair --to huggingface --pair en-de --no-verify",
+    "onnx": "model onnx --to onnx --lines lines.en",
+    "argos": "model argos.argosmodel --to argos --no-verify",
+    "argos-both": "both argos-both.argosmodel --to argos",
+}
+IMPORTED = ("ctranslate2", "ctranslate2-int8", "huggingface", "argos.argosmodel")
+NAMES_ONLY = ("certificate.json", "README.md")
+
+
+def record(side: Side, model: Path, out: Path) -> None:
+    """Write each export's certificate and files, and what the imported models translate."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        for link in ("model", "both"):
+            (folder / link).symlink_to(model.with_name(link))
+        lines = write_lines(folder / "lines.en", plain(model, 40))
+        write_lines(folder / "reference.de", plain(model, 40, "de"))
+        answers = side.run_each(
+            [["export", *shlex.split(words)] for words in CASES.values()], folder
+        )
+        write_messages(out / "messages.jsonl", zip(CASES, answers, strict=True))
+        for case in CASES:
+            certificate = folder / case / "certificate.json"
+            if certificate.exists():
+                write_json(
+                    out / f"{case}.certificate.jsonl", sorted(read_certificate(certificate).items())
+                )
+            write_tree(out / f"{case}.txt", folder / case, NAMES_ONLY)
+        for path in folder.glob("*.argosmodel"):
+            (out / f"{path.name}.zip").write_bytes(path.read_bytes())
+        imports = [["import", path, f"again-{path}"] for path in IMPORTED]
+        questions = [["translate", f"again-{path}", "--json"] for path in IMPORTED]
+        found = side.run_each(
+            [*imports, *questions],
+            folder,
+            [b""] * len(imports) + [lines.read_bytes()] * len(questions),
+        )
+        write_messages(out / "imports.jsonl", zip(IMPORTED, found, strict=False))
+        for path, answer in zip(IMPORTED, found[len(imports) :], strict=True):
+            (out / f"{path}.translated.jsonl").write_bytes(answer.out + answer.err)
+            write_tree(out / f"{path}.imported.txt", folder / f"again-{path}")
+
+
+def read_certificate(path: Path) -> dict[str, object]:
+    """Return the fields of a certificate, its differences to one digit: other programs add in other orders."""
+    fields = json.loads(path.read_text("utf-8"))
+    for name in ("largest_difference", "mean_difference"):
+        fields[name] = f"{fields[name]:.0e}"
+    return fields
