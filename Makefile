@@ -18,7 +18,7 @@ ONE_THREAD := OMP_NUM_THREADS=1
 # that forbids this, as those of containers often do, would compile all modules of PyTorch again in each.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo site test tests fast lint types wheel test-outside clean
+.PHONY: demo site test tests fast lint types record wheel test-outside clean
 
 demo: $(VENV)/.installed
 	$(BIN)/headway demo
@@ -44,6 +44,11 @@ lint: $(VENV)/.installed
 
 types: $(VENV)/.installed
 	$(BIN)/mypy
+
+# What this checkout answers, against another one: `make record BEFORE=../older`, or with ONLY="help lines". It takes
+# about a quarter of an hour on two cores.
+record: $(VENV)/.installed
+	$(BIN)/python tests/record --before $(BEFORE) $(if $(ONLY),--only $(ONLY))
 
 # Long campaigns, hours of them together: `make -k test-outside MODEL=runs/en-de LINES=test.en`, or one part by
 # its name. MODEL is a model to serve, English to German, and LINES text for it; `make demo` makes the defaults.

@@ -16,7 +16,7 @@ from pathlib import Path
 ROOTS = {path.parts[1] for path in (Path(__file__).resolve(), Path(tempfile.gettempdir()))}
 ROOTS |= {"home", "private", "root", "tmp", "Users", "usr", "var"}
 VOLATILE = (
-    (re.compile(rf"/(?:{'|'.join(sorted(ROOTS))})(?:/[\w.+@=-]+)*/"), ".../"),
+    (re.compile(rf"(?<![\w.])/(?:{'|'.join(sorted(ROOTS))})(?:/[\w.+@=-]+)*/"), ".../"),
     (re.compile(r"\b(127\.0\.0\.1|localhost|\[::1\]):\d+"), r"\1:PORT"),
     (re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?"), "TIME"),
     (re.compile(r"^(?:headway: )?(?:compiling native/|step \d+/).*\n", re.M), ""),

@@ -1,0 +1,100 @@
+"""What Headway answers without a model, against ``tests/record/stored``, and the comparison itself."""
+
+import importlib
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+RECORD = Path(__file__).parent / "record"
+
+
+@pytest.fixture
+def load(monkeypatch: pytest.MonkeyPatch):
+    """Import a module of the record; they are scripts beside each other, and one is called help."""
+    monkeypatch.syspath_prepend(RECORD)
+    before = set(sys.modules)
+    yield importlib.import_module
+    for name in set(sys.modules) - before:
+        if str(getattr(sys.modules[name], "__file__", "")).startswith(str(RECORD)):
+            del sys.modules[name]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("section", ["help", "prepared"])
+def test_answers_equal_the_stored_ones(load, section, tmp_path):
+    """After a change that is meant: ``python tests/record --store``, and its difference is part of the commit."""
+    (tmp_path / section).mkdir()
+    side = load("side").Side("after", RECORD.parents[1])
+    load(section).record_stored(side, tmp_path / section)
+    assert load("compare").report(RECORD / "stored", tmp_path, [section], []) == []
+
+
+@pytest.fixture
+def sides(tmp_path):
+    """Two equal directories of answers."""
+    for side in ("before", "after"):
+        folder = tmp_path / side / "lines"
+        folder.mkdir(parents=True)
+        (folder / "beam.txt").write_text("Ein Haus .\nZwei Häuser\nDrei\n", encoding="utf-8")
+        (folder / "weights.bin").write_bytes(b"\0\1\2")
+        with zipfile.ZipFile(folder / "a.docx", "w") as archive:
+            archive.writestr("word/document.xml", "<p>Haus</p>\n")
+    return tmp_path / "before", tmp_path / "after"
+
+
+def test_equal_answers_have_no_difference(load, sides):
+    assert load("compare").report(*sides, ["lines"], []) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("beam.txt", "Ein Haus.\nZwei Häuser\nDrei\n", "lines/beam.txt:1: before 'Ein Haus .' after 'Ein Haus.'"),
+        ("beam.txt", "Ein Haus .\nDrei\n", "lines/beam.txt:2: before 'Zwei Häuser' after (none)"),
+        ("beam.txt", "Ein Haus .\nZwei Häuser\nDrei", "lines/beam.txt:4: before '' after (none)"),
+        ("new.txt", "a", "lines/new.txt:1: before (none) after 'a'"),
+        ("weights.bin", "\0\1", "lines/weights.bin:0: before '3 bytes"),
+    ],
+)  # fmt: skip
+def test_a_difference_is_seen(load, sides, name, content, says):
+    (sides[1] / "lines" / name).write_text(content, encoding="utf-8")
+    [line] = load("compare").report(*sides, ["lines"], [])
+    assert line.startswith(says)
+
+
+def test_a_difference_in_a_file_of_an_archive_is_seen(load, sides):
+    with zipfile.ZipFile(sides[1] / "lines" / "a.docx", "w") as archive:
+        archive.writestr("word/document.xml", "<p>House</p>\n")
+    [line] = load("compare").report(*sides, ["lines"], [])
+    assert line.startswith("lines/a.docx/word/document.xml:1: ")
+
+
+def test_a_missing_file_is_seen(load, sides):
+    (sides[1] / "lines" / "beam.txt").unlink()
+    assert len(load("compare").report(*sides, ["lines"], [])) == 4
+
+
+def test_a_listed_change_is_no_difference_and_must_occur(load, sides):
+    compare = load("compare")
+    meant = compare.Change("lines/*.txt", r"Haus\.$", "no space before a full stop")
+    (sides[1] / "lines" / "beam.txt").write_text("Ein Haus.\nZwei Häuser\nVier\n", encoding="utf-8")
+    [line] = compare.report(*sides, ["lines"], [meant])
+    assert line.startswith("lines/beam.txt:3: ")
+    (sides[1] / "lines" / "beam.txt").write_text(
+        "Ein Haus .\nZwei Häuser\nDrei\n", encoding="utf-8"
+    )
+    stale = compare.Change("lines/*.txt", r"Haus\.$", "no space before a full stop")
+    [line] = compare.report(*sides, ["lines"], [stale])
+    assert line.endswith("no longer occurs")
+    assert compare.report(*sides, ["help"], [stale]) == []
+
+
+def test_only_volatile_words_are_replaced(load):
+    scrub = load("side").scrub
+    assert scrub("/tmp/x1/a.en:3: at 127.0.0.1:5001, headway 0.2.0, 12.5 s, 1,200 tokens/s") == (
+        ".../a.en:3: at 127.0.0.1:PORT, headway VERSION, DURATION, NUMBER tokens/s"
+    )
+    kept = "POST /v2/document: 422 of 1,000 lines in a.tar, --beam 4, https://example.org/home/a"
+    assert scrub(kept) == kept
