@@ -94,7 +94,7 @@ def ask_networks() -> None:
 
 def ask_tokenizer(lines: list[str], out: Path) -> None:
     """Learn subwords, and split and join text."""
-    for name, config in (("bpe", TextConfig(vocab_size=400)), ("apart", TextConfig(vocab_size=330, joint_vocab=False, split_digits=True))):  # fmt: skip
+    for name, config in (("bpe", TextConfig(vocab_size=400)), ("apart", TextConfig(vocab_size=400, joint_vocab=False, split_digits=True))):  # fmt: skip
         tokenizer = headway.Tokenizer.learn(zip(lines, reversed(lines), strict=True), config)
         ids = tokenizer.encode_source([*lines[:50], "漢字 😀", ""])
         say(name, [ids, tokenizer.encode_target(lines[:5]), [tokenizer.decode(row) for row in tokenizer.encode_target(lines[:5])]])  # fmt: skip

@@ -20,7 +20,8 @@ def record(side: Side, model: Path, out: Path) -> None:
             SCRIPT.read_text("utf-8"), model, model.with_name("both"), text, "terms.tsv", ".", cwd=folder,
         )  # fmt: skip
         (out / "answers.jsonl").write_bytes(answer.out)
-        (out / "errors.txt").write_text(f"{scrub(answer.err.decode())}exit {answer.code}\n", "utf-8")  # fmt: skip
+        last = scrub(answer.err.decode()).splitlines()[-1:]  # of a traceback, the error itself
+        write_lines(out / "errors.txt", [*last, f"exit {answer.code}"])
         for made in ("saved", "bpe", "apart"):
             write_tree(out / f"{made}.txt", folder / made)
         shutil.copyfile(folder / "table.de.csv", out / "table.de.csv")

@@ -130,7 +130,7 @@ class Side:
             ) + "\n"
             for case, given in zip(cases, chain(stdin, repeat(b"")), strict=False)
         )  # fmt: skip
-        done = self.python(FORKS, stdin="".join(rows).encode())
+        done = self.python(FORKS, stdin="".join(rows).encode(), timeout=3600)
         assert not done.code, done.err.decode()
         return [
             Answer(out.encode("latin-1"), err.encode("latin-1"), code)
