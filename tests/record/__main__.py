@@ -82,7 +82,7 @@ def make_models(side: Side, work: Path) -> Path:
             ["demo", model, *DEMO],
             ["train", done.parent, *groups, "--ranks", "1", "--quiet", *BOTH],
         ):
-            answer = side.run(*words, *RECIPE, timeout=3600)
+            answer = side.run(*words, *RECIPE)
             if answer.code:
                 sys.exit(answer.err.decode())
         done.touch()

@@ -12,6 +12,7 @@ from hashlib import sha256
 from itertools import chain, repeat
 from pathlib import Path
 
+PATIENCE = 3600.0  # seconds for a command; a busy machine is slow
 # Roots of absolute paths: those of this machine, and the usual ones.
 ROOTS = {path.parts[1] for path in (Path(__file__).resolve(), Path(tempfile.gettempdir()))}
 ROOTS |= {"home", "private", "root", "tmp", "Users", "usr", "var"}
@@ -94,7 +95,7 @@ class Side:
         *arguments: str | Path,
         stdin: bytes = b"",
         cwd: Path | None = None,
-        timeout: float = 600,
+        timeout: float = PATIENCE,
     ) -> Answer:
         """Run ``headway ARGUMENTS`` and return its answer."""
         return self._answer(["-m", "headway", *arguments], stdin, cwd, timeout)
@@ -105,7 +106,7 @@ class Side:
         *arguments: str | Path,
         stdin: bytes = b"",
         cwd: Path | None = None,
-        timeout: float = 600,
+        timeout: float = PATIENCE,
     ) -> Answer:
         """Run a script of Python, which finds the arguments in ``sys.argv[1:]``, and return its answer."""
         return self._answer(["-c", script, *arguments], stdin, cwd, timeout)
@@ -130,7 +131,7 @@ class Side:
             ) + "\n"
             for case, given in zip(cases, chain(stdin, repeat(b"")), strict=False)
         )  # fmt: skip
-        done = self.python(FORKS, stdin="".join(rows).encode(), timeout=3600)
+        done = self.python(FORKS, stdin="".join(rows).encode())
         assert not done.code, done.err.decode()
         return [
             Answer(out.encode("latin-1"), err.encode("latin-1"), code)

@@ -22,9 +22,7 @@ def record(side: Side, model: Path, out: Path) -> None:
         folder = Path(name)
         write_files(folder, model)
         commands = read_cases("training.txt")
-        answers = [
-            (line, side.run(*shlex.split(line), cwd=folder, timeout=3600)) for line in commands
-        ]
+        answers = [(line, side.run(*shlex.split(line), cwd=folder)) for line in commands]
         write_messages(out / "messages.jsonl", [*answers, *interrupt(side, folder).items()])
         for run in sorted(folder.iterdir()):
             if run.is_dir():
@@ -43,7 +41,7 @@ def interrupt(side: Side, folder: Path) -> dict[str, Answer]:
         process.communicate()
         # The step at which it ended is another each time, so that only the exit code is recorded.
         answers[f"interrupted by {number.name}"] = Answer(b"", b"", process.returncode)
-    answers["resumed"] = side.run(*command, cwd=folder, timeout=3600)
+    answers["resumed"] = side.run(*command, cwd=folder)
     shutil.rmtree(
         folder / "interrupted" / "checkpoints"
     )  # they are of other steps than those of a whole training
