@@ -41,7 +41,8 @@ def record(side: Side, model: Path, out: Path) -> None:
                 write_json(
                     out / f"{case}.certificate.jsonl", sorted(read_certificate(certificate).items())
                 )
-            write_tree(out / f"{case}.txt", folder / case, NAMES_ONLY)
+            if (folder / case).is_dir():
+                write_tree(out / f"{case}.txt", folder / case, NAMES_ONLY)
         for path in folder.glob("*.argosmodel"):
             (out / f"{path.name}.zip").write_bytes(path.read_bytes())
         imports = [["import", path, f"again-{path}"] for path in IMPORTED]
@@ -60,6 +61,7 @@ def record(side: Side, model: Path, out: Path) -> None:
 def read_certificate(path: Path) -> dict[str, object]:
     """Return the fields of a certificate, its differences to one digit: other programs add in other orders."""
     fields = json.loads(path.read_text("utf-8"))
+    del fields["versions"]
     for name in ("largest_difference", "mean_difference"):
-        fields[name] = f"{fields[name]:.0e}"
+        fields[name] = fields[name] and f"{fields[name]:.0e}"
     return fields
