@@ -22,7 +22,7 @@ def load(monkeypatch: pytest.MonkeyPatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("section", ["help", "prepared"])
+@pytest.mark.parametrize("section", ["help", "prepared", "server"])
 def test_answers_equal_the_stored_ones(load, section, tmp_path):
     """After a change that is meant: ``python tests/record --store``, and its difference is part of the commit."""
     (tmp_path / section).mkdir()

@@ -19,8 +19,8 @@ from side import Side
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-SECTIONS = ("help", "prepared", "training", "lines", "python_names", "exports", "files")
-STORED = ("help", "prepared")
+SECTIONS = ("help", "prepared", "training", "lines", "python_names", "exports", "files", "server")
+STORED = ("help", "prepared", "server")
 # Two trainings of the older side, whose models both sides use: English to German, and a smaller model of both directions.
 # They need not be good, but their translations must differ from line to line.
 RECIPE = (

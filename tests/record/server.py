@@ -1,0 +1,378 @@
+"""Section ``server``: requests to ``headway serve``, and its answers with their headers."""
+
+import http.client
+import io
+import json
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import threading
+import time
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import quote_plus
+
+import libretranslate_requests as libretranslate
+from deepl_requests import deepl_cases, deepl_errors
+from http_case import Case
+from office_files import office_files
+from side import Side, scrub, write_json
+from text_files import text_files
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "0.2" / "model"
+KEYS = 60
+# What the server makes by itself: the record has ``<FIELD of CASE>`` instead.
+OWN_VALUES = ("document_id", "document_key", "glossary_id", "creation_time", "translatedFileUrl", "qualityUrl")  # fmt: skip
+TRANSLATED_ATTRIBUTES = r"""\b(alt|title|placeholder|aria-label|content|value|lang|descr|tooltip|name|displayText|prompt\w*|error\w*)=("[^"]*"|'[^']*'|[^\s>]+)"""
+# A busy machine must change no answer.
+PATIENT = ("--server.deadline", "300", "--server.idle-seconds", "60")
+VOLATILE_HEADERS = ("date", "server")
+VOLATILE_LENGTHS = (
+    "/health",
+    "/metrics",
+    "/spec",
+)  # addresses whose answers have times, sizes or the version
+LIMITS = """\
+[server]
+char_limit = 200
+batch_limit = 70
+alternatives_limit = 3
+body_limit = 6000
+file_limit = 2000
+glossary_limit = 300
+client_glossaries = 2
+req_limit = 6
+deadline = 300.0
+idle_seconds = 5.0
+metrics_token = "token-of-metrics"
+glossaries = "tools=tools.tsv@en-de,places=places.csv"
+"""
+
+
+class Reply(NamedTuple):
+    """What a server answered: a status, headers in lower case, and the body."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+def record(side: Side, model: Path, out: Path) -> None:
+    """Record the answers of three servers: one with its defaults but for times, one with limits and keys, one with several models."""
+    with serving(side, out / "plain", model, *PATIENT) as recorder:
+        recorder.record("texts", libretranslate.text_cases())
+        recorder.record("markup", libretranslate.markup_cases())
+        recorder.record("fields", libretranslate.field_cases())
+        recorder.record("encodings", libretranslate.encoding_cases())
+        recorder.record("words", libretranslate.word_cases())
+        recorder.record("streams", libretranslate.stream_cases())
+        recorder.record("files", libretranslate.file_cases())
+        recorder.record("deepl", deepl_cases())
+        recorder.record("errors", [*libretranslate.errors(), *deepl_errors()])
+        recorder.record("information", libretranslate.information())
+        recorder.record("page", libretranslate.page_files())
+        recorder.record("descriptions", libretranslate.descriptions())
+        recorder.record_together("together", libretranslate.text_cases()[:50])
+    with serving(side, out / "limited", model, *limits(out / "limited")) as recorder:
+        recorder.record("limits", libretranslate.limit_cases())
+        recorder.record("keys", libretranslate.key_cases())
+    models = with_pairs(model, out / "models", ("en-de", "de-en", "de-fr"))
+    with serving(side, out / "several", *models, "--pivot", "de", *PATIENT) as recorder:
+        recorder.record("several", libretranslate.several_cases())
+    shutil.rmtree(out / "models")
+
+
+def record_stored(side: Side, out: Path) -> None:
+    """Record what does not depend on the processor: errors, descriptions, and the structure of translations."""
+    with serving(
+        side, out, GOLDEN, *PATIENT, "--search.beam", "1", "--search.max-extra", "3"
+    ) as recorder:
+        recorder.record("errors", [*libretranslate.errors(), *deepl_errors()])
+        recorder.record("information", libretranslate.information())
+        recorder.record("page", libretranslate.page_files(), is_structure=True)
+        recorder.record("structure", libretranslate.structure_cases(), is_structure=True)
+        inputs = [*text_files(), *office_files()][::4]
+        recorder.record("files", libretranslate.document_cases(inputs))
+    rows = [
+        json.loads(line) for line in (out / "files.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
+    for source, row in zip(inputs, rows[1::2], strict=True):
+        if row["body"]:
+            written = out / row["body"]["file"]
+            row["body"] = kept_parts(source.content, written.read_bytes())
+            written.unlink()
+    write_json(out / "files.jsonl", (row | {"headers": without_length(row)} for row in rows))
+
+
+def limits(folder: Path) -> Sequence[str | Path]:
+    """Write the settings, keys and glossaries of a server with limits, and return its options."""
+    folder.mkdir()
+    (folder / "limits.toml").write_text(LIMITS, encoding="utf-8")
+    keys = "".join(f"key-{number}\n" for number in range(KEYS))
+    (folder / "keys.txt").write_text(f"# keys\n\n{keys}", encoding="utf-8")
+    (folder / "tools.tsv").write_text("lamp\tLeuchte\nhouse\tHaus|Gebäude\n", encoding="utf-8")
+    (folder / "places.csv").write_text('de,en\n"Rom, Italien",Rome\n', encoding="utf-8")
+    return "--config", "limits.toml", "--keys", "keys.txt"
+
+
+def with_pairs(model: Path, folder: Path, pairs: Iterable[str]) -> list[Path]:
+    """Copy a model for each pair of languages: the weights are the same, the translations nonsense."""
+    found = []
+    for pair in pairs:
+        path = folder / pair
+        path.mkdir(parents=True)
+        settings = json.loads((model / "config.json").read_text(encoding="utf-8"))
+        settings["languages"] = pair.split("-")
+        settings.pop("pairs", None)
+        (path / "config.json").write_text(json.dumps(settings), encoding="utf-8")
+        for name in ("model.safetensors", "tokenizer.model", "quality.json"):
+            if (model / name).exists():
+                shutil.copyfile(model / name, path / name)
+        found.append(path)
+    return found
+
+
+@contextmanager
+def serving(side: Side, folder: Path, *arguments: str | Path) -> Iterator["Recorder"]:
+    """Run a server while its answers are recorded, then stop it and record its exit code and its log."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    given = [path for path in folder.iterdir() if path.is_file()]
+    log: list[bytes] = []
+    with side.start("serve", *arguments, "--port", str(port), cwd=folder) as process:
+        pipes = [pipe for pipe in (process.stdout, process.stderr) if pipe is not None]
+        readers = [threading.Thread(target=log.extend, args=(pipe,)) for pipe in pipes]
+        for reader in readers:
+            reader.start()
+        try:
+            _wait_until_listening(process, port, log)
+            yield Recorder(port, folder)
+        finally:
+            process.send_signal(signal.SIGTERM)
+            for reader in readers:
+                reader.join()
+    for path in given:
+        path.unlink()
+    lines = b"".join(log).decode().splitlines()
+    write_json(folder / "log.jsonl", [{"exit code": process.returncode}, *_summarize(lines)])
+
+
+def _wait_until_listening(
+    process: subprocess.Popen[bytes], port: int, log: list[bytes], seconds: float = 120
+) -> None:
+    deadline = time.monotonic() + seconds
+    while True:
+        with socket.socket() as tried:
+            if not tried.connect_ex(("127.0.0.1", port)):
+                return
+        if process.poll() is not None or time.monotonic() > deadline:
+            raise RuntimeError(b"".join(log).decode())
+        time.sleep(0.05)
+
+
+def _summarize(lines: Iterable[str]) -> list[str]:
+    """Return the lines of a log that are not about one request, and the kinds of those that are, sorted."""
+    bare = [re.sub(r"^[\d-]+ [\d:,]+ ", "", line) for line in lines]
+    bare = [
+        line for line in bare if not line.endswith("requests answered with 429")
+    ]  # one a second
+    # A client that waits for a document asks a different number of times.
+    bare = [re.sub(r"received (\d+) requests, answered \1$", "answered all requests", line) for line in bare]  # fmt: skip
+    request = re.compile(r"(INFO [A-Z]+ \S+ \d+) [\d.]+ ms")
+    kinds = {found[1] for line in bare if (found := request.fullmatch(line))}
+    return [*(scrub(line) for line in bare if not request.fullmatch(line)), *sorted(kinds)]
+
+
+class Recorder:
+    """Sends requests to a server and writes its answers.
+
+    Args:
+        port: Of the server, on this machine.
+        folder: Where the answers go.
+    """
+
+    def __init__(self, port: int, folder: Path) -> None:
+        self.port, self.folder = port, folder
+        self._own: dict[str, str] = {}  # what stands for a value of the server: the value
+
+    def record(self, name: str, cases: Iterable[Case], *, is_structure: bool = False) -> None:
+        """Send requests one after the other and write their answers, each in a line.
+
+        Args:
+            name: Of the file.
+            cases: The requests.
+            is_structure: Whether the texts of the answers are left out.
+        """
+        rows = [self._describe(case, self._ask(case)) for case in cases]
+        write_json(self.folder / f"{name}.jsonl", map(structure, rows) if is_structure else rows)
+
+    def record_together(self, name: str, cases: Sequence[Case]) -> None:
+        """Send requests at the same time and write their answers."""
+        with ThreadPoolExecutor(len(cases)) as pool:
+            replies = list(pool.map(self._send, cases))
+        rows = [self._describe(case, reply) for case, reply in zip(cases, replies, strict=True)]
+        write_json(self.folder / f"{name}.jsonl", rows)
+
+    def _ask(self, case: Case) -> Reply:
+        deadline = time.monotonic() + 120
+        while True:
+            reply = self._send(case)
+            if (
+                not case.ends
+                or reply.status != 200
+                or json.loads(reply.body)["status"] in case.ends
+            ):
+                return reply
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"{case.name}: {reply.body!r}")
+            time.sleep(0.05)
+
+    def _send(self, case: Case) -> Reply:
+        """Send a request on a connection of its own."""
+        names = {name.lower() for name, _ in case.headers}
+        headers = [(name, self._fill(value)) for name, value in case.headers]
+        body = self._fill(case.body.decode("latin-1")).encode("latin-1")
+        if "host" not in names:
+            headers.insert(0, ("Host", f"127.0.0.1:{self.port}"))
+        if "content-length" not in names and (body or case.method == "POST"):
+            headers.append(("Content-Length", str(len(body))))
+        lines = [f"{case.method} {self._fill(case.path)} HTTP/1.1", *(f"{name}: {value}" for name, value in headers)]  # fmt: skip
+        data = "\r\n".join([*lines, "", ""]).encode("latin-1") + body
+        with socket.create_connection(("127.0.0.1", self.port), 120) as connection:
+            connection.sendall(data)
+            response = http.client.HTTPResponse(connection, method=case.method)
+            response.begin()
+            return Reply(response.status, {name.lower(): value for name, value in response.getheaders()}, response.read())  # fmt: skip
+
+    def _fill(self, text: str) -> str:
+        for label, value in self._own.items():
+            text = text.replace(label, value).replace(quote_plus(label), quote_plus(value))
+        return text
+
+    def _describe(self, case: Case, reply: Reply) -> dict[str, Any]:
+        """Return a row of the record."""
+        body = self._read_body(case, reply)
+        headers = dict(sorted(reply.headers.items()))
+        for name in VOLATILE_HEADERS + ("content-length",) * case.path.startswith(VOLATILE_LENGTHS):
+            headers.pop(name, None)
+        if "retry-after" in headers:
+            headers["retry-after"] = "SECONDS"
+        text = json.dumps(
+            {"case": case.name, "status": reply.status, "body": body, "headers": headers}
+        )
+        for label, value in self._own.items():
+            text = text.replace(json.dumps(value)[1:-1], json.dumps(label)[1:-1])
+        text = text.replace(f"127.0.0.1:{self.port}", "127.0.0.1:PORT")
+        row: dict[str, Any] = json.loads(text)
+        return row
+
+    def _read_body(self, case: Case, reply: Reply) -> Any:
+        kind = reply.headers.get("content-type", "")
+        path = case.path.partition("?")[0]
+        if not reply.body:
+            return None
+        if kind == "application/json":
+            values = json.loads(reply.body)
+            if isinstance(values, dict):
+                self._keep_own(case, values)
+            if reply.status == 200 and path == "/spec":
+                return self._keep_description(values)
+            if reply.status == 200 and path == "/health":
+                values["version"] = "VERSION"
+            if reply.status == 200 and path == "/attention":
+                return _shorten_attention(values)
+            return values
+        text = reply.body.decode("utf-8", "replace")
+        if kind.startswith("text/event-stream"):
+            return [event.split("\n") for event in text.split("\n\n")]
+        if path == "/metrics":
+            names = {line.rpartition(" ")[0] for line in text.splitlines() if line[0] != "#"}
+            return sorted(name for name in names if not re.match("process_|python_|.*_(bucket|created)", name))  # fmt: skip
+        if kind.startswith("text/tab-separated-values"):
+            return text
+        if "content-disposition" in reply.headers:
+            suffix = Path(reply.headers["content-disposition"]).suffix
+            file = f"{re.sub('[^A-Za-z0-9]+', '-', case.name)}{suffix}"
+            (self.folder / file).write_bytes(reply.body)
+            return {"file": file}
+        return {"sha256": sha256(reply.body).hexdigest()}
+
+    def _keep_own(self, case: Case, values: dict[str, Any]) -> None:
+        for name in OWN_VALUES:
+            value = values.get(name)
+            label = f"<{name} of {case.name}>"
+            if isinstance(value, str):
+                own = re.sub(r"^http://[^/]+", "", value)
+                if own not in self._own.values():
+                    self._own[label] = own
+
+    def _keep_description(self, values: dict[str, Any]) -> Any:
+        values["info"]["version"] = "VERSION"
+        text = json.dumps(values, indent=1, ensure_ascii=False)
+        (self.folder / "spec.json").write_text(scrub(text), encoding="utf-8", newline="\n")
+        return {"file": "spec.json"}
+
+
+def _shorten_attention(values: dict[str, Any]) -> dict[str, Any]:
+    """Return an answer of ``/attention`` with digests instead of weights and drawings."""
+
+    def shorten(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {
+                name: _digest(each) if name in ("weights", "layouts") else shorten(each)
+                for name, each in value.items()
+            }
+        return value
+
+    return {name: shorten(value) for name, value in values.items()}
+
+
+def _digest(value: object) -> str:
+    return sha256(json.dumps(value).encode()).hexdigest()[:16]
+
+
+def structure(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row without what depends on the translation: of texts only the tags, sorted, are left."""
+
+    def reduce(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: reduce(each) for name, each in value.items()}
+        if isinstance(value, list):
+            return [reduce(each) for each in value]
+        if isinstance(value, str):
+            return sorted(_tags(value))
+        return type(value).__name__
+
+    return row | {"headers": without_length(row), "body": reduce(row["body"])}
+
+
+def without_length(row: dict[str, Any]) -> dict[str, str]:
+    """Return the headers of a row without the length of the body."""
+    return {name: value for name, value in row["headers"].items() if name != "content-length"}
+
+
+def kept_parts(source: bytes, written: bytes) -> Any:
+    """Return what of a file has not changed: lines of a text, and of a package members, or the tags in them."""
+    if written[:2] == b"PK":
+        packages = [zipfile.ZipFile(io.BytesIO(content)) for content in (source, written)]
+        before, after = ({name: each.read(name) for name in each.namelist()} for each in packages)
+        return {
+            name: "same" if before.get(name) == content else sorted({*_tags(content.decode())})
+            for name, content in after.items()
+        }
+    lines = [content.decode("utf-8", "replace").split("\n") for content in (source, written)]
+    return [line if line in lines[0] else "" for line in lines[1]]
+
+
+def _tags(text: str) -> list[str]:
+    """Return the tags of a text without the values of attributes that are translated."""
+    return [re.sub(TRANSLATED_ATTRIBUTES, r"\1", tag) for tag in re.findall(r"<[^<>]*>", text)]
