@@ -44,7 +44,7 @@ from headway.inference.translation import Translation
 from headway.kernels import decoding
 from headway.kernels.devices import resolve_device
 from headway.model import Transformer
-from headway.serving.tokenized_texts import tokenize_texts
+from headway.serving.tokenized_texts import Tokenization
 from headway.text.capitals import to_capitals
 from headway.text.glossary import Glossary, Term
 from headway.text.tokenizer import Tokenizer
@@ -199,8 +199,8 @@ def test_texts_whose_sentences_were_divided_or_kept_are_not_divided_again(
     )
     [whole] = translate_texts(own, [line], is_split=False)
     assert whole.text == translator.translate(line, SEARCH)
-    [kept] = tokenize_texts(own, own.default_search, [line], False, 1000)
-    assert [segment.text for segment in kept.segments] == [line]
+    kept = Tokenization(own, own.default_search, [line], is_split=False).take(1000)
+    assert [segment.text for segment in kept] == [line]
     calibration = Calibration()
     calibration.add(own, [line], [line])
     assert calibration.lines == 1

@@ -15,7 +15,7 @@ from headway.serving.app import make_app
 from headway.serving.models import Models, load_models
 from headway.serving.queue import SHORT_REQUEST
 from headway.serving.server import Server
-from headway.serving.tokenized_texts import tokenize_texts
+from headway.serving.tokenized_texts import Tokenization
 from headway.text.tokenizer import Tokenizer
 from support.toy_models import sentences as random_sentences
 from support.toy_models import write_random_model
@@ -106,7 +106,9 @@ def test_the_name_of_a_language_begins_every_sentence(
     monkeypatch.setattr(Tokenizer, "named_language", named)
     translator = models.pairs["en", "de"]
     text = " >>deu<< The cat sees. A dog runs.\n\n>>x<< !\nA tree"
-    [tokenized] = tokenize_texts(translator, translator.default_search, [text], True, 1000)
+    tokenization = Tokenization(translator, translator.default_search, [text], is_split=True)
+    tokenization.take(1000)
+    [tokenized] = tokenization.texts
     split = tokenized.split
     sentences = ["The cat sees.", "A dog runs.", ">>x<< !", "A tree"]
     assert split.passage.sentences == sentences

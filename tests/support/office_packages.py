@@ -5,7 +5,7 @@ import html
 import io
 import random
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 SPREADSHEET = "vnd.openxmlformats-officedocument.spreadsheetml"
 PNG = base64.b64decode(
@@ -36,6 +36,15 @@ def write_zip(members: Sequence[tuple[str, str | bytes]]) -> bytes:
             info.compress_type = zipfile.ZIP_STORED if is_stored else zipfile.ZIP_DEFLATED
             package.writestr(info, content)
     return out.getvalue()
+
+
+def change_member(package: bytes, name: str, change: Callable[[str], str]) -> bytes:
+    """Return a package with another text of a member."""
+    with zipfile.ZipFile(io.BytesIO(package)) as old:
+        return write_zip([
+            (each, change(old.read(each).decode()) if each == name else old.read(each))
+            for each in old.namelist()
+        ])  # fmt: skip
 
 
 def write_office_package(

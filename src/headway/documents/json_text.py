@@ -22,14 +22,15 @@ from headway.text.languages import NAMES, base_code, is_code, is_translatable
 
 _TOKEN = re.compile(r'(?P<string>"(?:[^"\\]|\\.)*+")(?P<colon>\s*+:)?|[{}\[\]]')
 _LANGUAGE = "@@locale"  # the key of the language of an .arb file
-_FORM_BREAK = re.compile(r"(?:[ \t]+\|)+[ \t]+")
+_FORM_BREAK = re.compile(r"(?<![ \t])(?:[ \t]++\|)+[ \t]++")
 # Names for programs: page.title and pageTitle; "e.g" is none.
 _NAME = re.compile(r"(?a:[a-z][\w-]+(?:\.[\w-]+)+|[a-z]+\d*(?:[A-Z][a-z\d]*)+)")
 # A language with its script or country: en-US, zh_Hant.
 _LOCALE = re.compile(
     r"[a-z]{2,3}(?:[-_](?:Arab|Cyrl|Deva|Hans|Hant|Latn))?(?:[-_](?:[A-Z]{2}|419))?"
 )
-_LANGUAGE_KEY = re.compile(r"(?:.*[_-])?(?:lang|language|locale)(?:[_-]?code)?", re.IGNORECASE)
+_LANGUAGE_KEY = re.compile(r"(?:^|[_-])(?:lang|language|locale)(?:[_-]?code)?\Z", re.IGNORECASE)
+_LONGEST_LANGUAGE_KEY = 14  # characters of a match
 
 
 class _Value(NamedTuple):
@@ -55,7 +56,8 @@ class _Value(NamedTuple):
         text = self.text.strip()
         is_known = is_code(text) and base_code(text) in NAMES
         is_language_code = is_known and (
-            _LANGUAGE_KEY.fullmatch(self.name) or (len(text) > 3 and _LOCALE.fullmatch(text))
+            _LANGUAGE_KEY.search(self.name, len(self.name) - _LONGEST_LANGUAGE_KEY)
+            or (len(text) > 3 and _LOCALE.fullmatch(text))
         )
         return is_translatable(text) and not is_language_code and not _NAME.fullmatch(text)
 

@@ -45,6 +45,8 @@ class KeptMarks:
         Args:
             translated: The translation of `text`.
         """
+        if not self._kept:  # without an object for each character
+            return Translated(translated.text, translated.links)
         pieces, links = self._pieces(translated.text), translated.links
         places = [0, *accumulate(map(len, pieces))]
         kept: dict[int, Span] = {}
@@ -60,8 +62,10 @@ class KeptMarks:
         """Return a text with the kept texts in the places of their characters."""
         return "".join(self._pieces(text))
 
-    def places(self, text: str) -> list[int]:
+    def places(self, text: str) -> Sequence[int]:
         """Return where each character of a text is in the expanded text, and where that ends."""
+        if not self._kept:
+            return range(len(text) + 1)
         return [0, *accumulate(map(len, self._pieces(text)))]
 
     def _pieces(self, text: str) -> list[str]:

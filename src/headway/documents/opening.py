@@ -1,10 +1,12 @@
 """Documents by the suffixes of their names."""
 
+from collections.abc import Sequence
 from pathlib import PurePath
 
 from headway.documents.messages import MessageDocument
 from headway.documents.mnemonics import MnemonicDocument
 from headway.documents.paragraph import Document, DocumentOptions
+from headway.documents.text_file import LARGEST, LONGEST_PARAGRAPH
 from headway.errors import HeadwayError
 from headway.text.file_kinds import name_conversion, plain_suffix
 
@@ -64,12 +66,31 @@ def open_document(data: bytes, name: str, options: DocumentOptions | None = None
         options: What is known about the translation.
 
     Raises:
-        HeadwayError: If the kind is unknown, or the file is damaged; the message names the file.
+        HeadwayError: If the kind is unknown, the file is damaged, or has too much text; the message names the file.
     """
     try:
-        return _read(data, PurePath(name).suffix.lower(), options or DocumentOptions())
+        document = _read(data, PurePath(name).suffix.lower(), options or DocumentOptions())
+        _check_lengths([len(paragraph.text) for paragraph in document.paragraphs])
+        return document
     except HeadwayError as error:
         raise HeadwayError(f"{name}: {error}") from None
+
+
+def _check_lengths(lengths: Sequence[int]) -> None:
+    """Check that the paragraphs of a document are short enough to be held in memory with their translations.
+
+    Raises:
+        HeadwayError: If a paragraph, or all of them, have too many characters.
+    """
+    longest, total = max(lengths, default=0), sum(lengths)
+    if longest > LONGEST_PARAGRAPH:
+        raise HeadwayError(
+            f"has a paragraph of {longest:,} characters: divide it into paragraphs below {LONGEST_PARAGRAPH:,}"
+        )
+    if total > LARGEST:
+        raise HeadwayError(
+            f"has {total:,} characters of text: split it into files below {LARGEST:,}"
+        )
 
 
 def count_missing(document: Document) -> int:

@@ -9,6 +9,7 @@ from headway.text.encodings import likely_encoding, recognize_wide
 
 LARGEST = 8_000_000  # bytes of a text file
 MOST_PARTS = 100_000  # lines, tags, cells or entries of a file
+LONGEST_PARAGRAPH = 1_000_000  # characters: a translation keeps an object for each word
 _MARKS = (  # of UTF-32 before UTF-16, whose mark is the beginning of UTF-32's
     (codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF32_LE, "utf-32-le"), (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"),

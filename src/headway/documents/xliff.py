@@ -126,7 +126,7 @@ class XliffDocument:
         """Return the edits that write a translation and its state."""
         name = f"{unit.source[0].prefix}target"
         opening = unit.target[0].source if unit.target else f"<{name}>"
-        opening = re.sub(r"\s*/>$", ">", opening)
+        opening = _open(opening)
         if space := unit.source[0].attributes.get(_SPACE):
             opening = set_attribute(opening, _SPACE, space)
         edits = []
@@ -150,6 +150,11 @@ class XliffDocument:
         return edits
 
 
+def _open(tag: str) -> str:
+    """Return a tag as one that opens an element; it may be an empty element."""
+    return f"{tag[:-2].rstrip()}>" if tag.endswith("/>") else tag
+
+
 def _make_nodes(unit: _Unit, is_complete: bool) -> list[str | Block]:
     """Return what the translation of a unit consists of.
 
@@ -168,7 +173,7 @@ def _make_nodes(unit: _Unit, is_complete: bool) -> list[str | Block]:
     for number, (start, end) in _find_segments(whole).items():
         own = slice(*targets.get(number, (0, 0)))
         translation = unit.target[own][1:-1]
-        nodes.append(_join(whole[at:start]) + re.sub(r"\s*/>$", ">", whole[start].source))
+        nodes.append(_join(whole[at:start]) + _open(whole[start].source))
         if number not in sources or (is_done and read_text(translation).strip()):
             nodes.append(_join(translation))
         else:

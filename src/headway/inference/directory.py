@@ -19,6 +19,7 @@ from headway.inference.weights import read_network, write_weights
 from headway.model import Network, Transformer
 from headway.text.class_labels import load_tokenizer
 from headway.text.language_pairs import Languages, list_pairs, name_pair
+from headway.text.languages import CODE
 from headway.text.tokenizer import Tokenizer, check_symbols
 
 FORMAT = 1
@@ -251,8 +252,11 @@ def read_config(path: Path, name: str = CONFIG) -> StoredConfig:
 
 
 def _is_pair(value: object) -> TypeGuard[list[str]]:
+    """Return whether a value is a pair of codes, which are safe as parts of file names; "" names no language."""
     return (
-        isinstance(value, list) and len(value) == 2 and all(isinstance(code, str) for code in value)
+        isinstance(value, list)
+        and len(value) == 2
+        and all(isinstance(code, str) and (not code or CODE.fullmatch(code)) for code in value)
     )
 
 

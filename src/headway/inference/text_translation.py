@@ -155,8 +155,10 @@ def join_sentences(
         align: Also link the words of the text and its best translation.
         is_document: Whether the texts are of a document; see `finish_sentence`.
     """
-    if not found:
-        return TextTranslation(split.text, links=WordLinks.identity(split.text) if align else None)
+    if not found:  # a paragraph of a document that stays needs no links
+        is_linked = align and not is_document
+        links = WordLinks.identity(split.text) if is_linked else None
+        return TextTranslation(split.text, links=links)
     if is_document:
         found = [
             [replace(each, text=finish_sentence(sentence, each.text, language)) for each in n_best]

@@ -8,7 +8,7 @@ from headway.inference import Hypothesis, Segment, Translator
 from headway.inference.alignment import WordPairs
 from headway.inference.quality.quality_model import Rating
 from headway.inference.text_translation import SplitText, TextTranslation, join_sentences
-from headway.serving.rejection import Rejection, too_long
+from headway.serving.rejection import Rejection
 from headway.text.glossary import Glossary
 
 MAX_TRIES = 1_000_000  # of a glossary's terms at places of texts: about two seconds
@@ -113,34 +113,6 @@ class Tokenization:
                 for segment in self.translator.iterate_segments(line, self.search):
                     segments.append(segment)
                     yield segment
-
-
-def tokenize_texts(
-    translator: Translator,
-    search: SearchConfig,
-    texts: Sequence[str],
-    is_split: bool,
-    max_tokens: int,
-    is_document: bool = False,
-) -> list[TokenizedText]:
-    """Split and tokenize the texts of a request; see `Tokenization`.
-
-    Args:
-        translator: The model that will translate them.
-        search: Search settings.
-        texts: Texts of any length.
-        is_split: Translate each sentence of a line by itself.
-        max_tokens: Tokens that all texts may have together.
-        is_document: Whether the texts are of a document.
-
-    Raises:
-        Rejection: 400 as soon as the texts have more tokens.
-    """
-    tokenization = Tokenization(translator, search, texts, is_split, is_document)
-    total = sum(len(segment.ids) for segment in tokenization.take(max_tokens + 1))
-    if total > max_tokens:
-        raise too_long(total, max_tokens)
-    return tokenization.texts
 
 
 def count_tries(glossary: Glossary | None, texts: Sequence[str]) -> int:

@@ -14,11 +14,11 @@ from headway.inference.quality.quality_model import Rating
 from headway.inference.text_translation import TextTranslation
 from headway.inference.token_stream import stream_tokens
 from headway.serving.queue import SHORT_REQUEST, TranslationQueue
+from headway.serving.rejection import too_long
 from headway.serving.tokenized_texts import (
     Tokenization,
     TokenizedText,
     count_tries,
-    tokenize_texts,
 )
 from headway.text.word_links import WordLinks
 
@@ -195,14 +195,20 @@ class TextTranslator:
         tries = await self.queue.run_text_work(
             characters, partial(count_tries, translator.glossary, texts)
         )
+        glossary = translator.glossary
+        work = characters + tries * (glossary.most_renderings if glossary else 0)
         if characters >= SHORT_REQUEST and not is_admitted:
             # A long request that will be rejected must not cost the others the time to split it.
             self.queue.check_room(characters // CHARACTERS_PER_TOKEN)
         max_tokens = UNLIMITED if is_admitted else self.queue.config.queue_tokens
-        tokenize = partial(
-            tokenize_texts, translator, search, texts, self.is_split, max_tokens, is_document
-        )
-        return await self.queue.run_text_work(characters + tries, tokenize)
+        tokenization = Tokenization(translator, search, texts, self.is_split, is_document)
+        take, total = partial(tokenization.take, PORTION), 0
+        # Little by little, so that little work remains if the client leaves.
+        while segments := await self.queue.run_text_work(work, take):
+            total += sum(len(segment.ids) for segment in segments)
+            if total > max_tokens:
+                raise too_long(total, max_tokens)
+        return tokenization.texts
 
     async def stream(self, route: Sequence[Translator], text: str) -> AsyncGenerator[str, None]:
         """Yield the parts of a translation as the last model of a route finds them, greedily.

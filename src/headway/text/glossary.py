@@ -21,6 +21,7 @@ _PLACES = re.compile(
 _END = rf"(?-i:(?!(?<=[\w{MARK}])(?<=[\0-\u0dff])(?=[\0-\u0dff])[\w{MARK}]))"
 _FLAGS = re.compile(r"(?:\(\?[aiLmsux]+\))?")  # of an expression
 _BEFORE = 40  # characters before a term that show whether it begins a sentence
+MOST_RENDERINGS = 100  # of a term: each may stand at each of its places in a text
 _LONGEST_BEGINNING = (
     8  # characters of a term by which it is found; those that begin alike are tried one by one
 )
@@ -67,7 +68,7 @@ class Term:
         is_regex: Whether ``source`` is a regular expression.
 
     Raises:
-        HeadwayError: If there is no source or no rendering, a term that is kept has a rendering, a word has
+        HeadwayError: If there is no source or no rendering, or too many, a term that is kept has a rendering, a word has
             more than two ``*``, or the regular expression is none.
     """
 
@@ -87,6 +88,10 @@ class Term:
         if self.is_kept and {*self.renderings} - {self.source}:
             raise HeadwayError(
                 f"{self._name} has a target and the flag keep, which means that it is not translated: drop one of them"
+            )
+        if len(self.renderings) > MOST_RENDERINGS:
+            raise HeadwayError(
+                f"{self._name} has {len(self.renderings):,} renderings: a term may have {MOST_RENDERINGS} at most"
             )
         if any(word.count("*") > 2 for word in self.source.split()) and not self.is_regex:
             raise HeadwayError(f"{self._name}: a word may have two * at most")
@@ -239,6 +244,11 @@ class Glossary:
 
     def __len__(self) -> int:
         return len(self.terms)
+
+    @cached_property
+    def most_renderings(self) -> int:
+        """The most renderings of a term."""
+        return max((len(term.renderings) for term in self.terms), default=0)
 
     def count_tries(self, text: str) -> int:
         """Return about how many terms `find` compares with places of a text, each in some microseconds.

@@ -54,7 +54,7 @@ _WITH_CURRENCY = (
     rf"(?!TRY|PEN|MAD|COP)(?:{CURRENCIES})[ \u00a0\u202f]{_DIGITS}"  # those are also words
 )
 # A conversion of printf behind its percent sign.
-_CONVERSION = r"(?:\d+\$)?[-+#0]*\d*(?:\.\d+)?(?:hh?|ll?|[Lqjzt])?[diouxXeEfgGcspn@]"
+_CONVERSION = r"(?:\d++\$)?[-+#0]*+\d*+(?:\.\d++)?(?:hh?|ll?|[Lqjzt])?[diouxXeEfgGcspn@]"
 # Letters that a placeholder touches: %ds, %dMB, %sth. A capital begins a word: %nTwo.
 _ENDING = rf"(?:(?=[^\W\d_])(?:{UNITS})(?!\w)|[a-z]*)"
 _NUMBER = rf"(?<![\w.,])(?:{_WITH_UNIT}|{_WITH_CURRENCY})(?!\w)"
@@ -81,7 +81,7 @@ PATTERNS: dict[Kind, tuple[str, ...]] = {
         r"(?a:\$\([A-Za-z_][\w.]*\))",
         r"\$t\([^()\n]+\)",  # of i18next
         r"(?a:(?<!\w)@(?:\.[a-z]+)?:(?:\w[\w-]*(?:\.\w[\w-]*)*|\{'[^'\n]+'\}|\([\w.-]+\)))",  # of vue-i18n
-        rf"(?<![\d%])%\(\w+\)[-+#0]*\d*(?:\.\d+)?[a-zA-Z]{_ENDING}",
+        rf"(?<![\d%])%\(\w+\)[-+#0]*+\d*+(?:\.\d++)?[a-zA-Z]{_ENDING}",
         rf"(?<![\w%])%(?!{_CONVERSION}(?:%|\w+%(?:%|{_CONVERSION})))[A-Za-z_]\w*%",
         rf"(?<![\d%])%{_CONVERSION}(?![A-Za-z])(?:%%)?",
         rf"(?<![\d%])(?<!\d[ \u00a0\u202f])%{_CONVERSION}{_ENDING}",  # "5 %discount" has a percent sign
@@ -90,7 +90,7 @@ PATTERNS: dict[Kind, tuple[str, ...]] = {
         r"(?a:(?<!\w)__[A-Z0-9]+(?:_[A-Z0-9]+)*__(?!\w))",
         r"(?a:\$[A-Za-z_]\w*(?:\$(?![\w{(]))?)",  # also $USER$
         r"(?a:(?<![\w:)\]}.,;!?]):[a-z][a-z_]+(?![\w:]))",  # of Laravel
-        r"(?<![\w/.~])(?:~|\.{1,2})?/(?:[\w.-]+/)+[\w.-]*\w",
+        r"(?<![\w/.~])(?<![\w/.-]-)(?:~|\.{1,2})?/(?:[\w.-]+/)+[\w.-]*\w",  # begins once in a run of such characters
         r"(?<![\w/.~])(?:~|\.{1,2})/[\w.-]*\w",
         r"\b[A-Za-z]:\\(?:[\w.-]*\w\\)*[\w.-]*\w",
         rf"(?a:(?<![\w/.-])[\w-]+(?:\.[\w-]+)*\.(?:{SUFFIXES})(?!\w))",
@@ -165,17 +165,17 @@ def divide_at_breaks(text: str) -> list[str]:
     """
     breaks = [kept for kept in _find(text) if kept.kind == "break"]
     cuts = [0, *(at for kept in breaks for at in kept[:2]), len(text)]
-    parts = [""]
+    parts: list[list[str]] = [[]]  # each in pieces: a text may have thousands of tags
     for number, (start, end) in enumerate(pairwise(cuts)):
         part = text[start:end]
         if number % 2 or not has_words(part):
-            parts[-1] += part
+            parts[-1].append(part)
         else:
             sentence = part.strip()
             before, _, after = part.partition(sentence)
-            parts[-1] += before
-            parts += [sentence, after]
-    return parts
+            parts[-1].append(before)
+            parts += [[sentence], [after]]
+    return ["".join(pieces) for pieces in parts]
 
 
 def list_gaps(text: str, found: list[KeptText]) -> list[str]:

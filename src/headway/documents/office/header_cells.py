@@ -11,12 +11,12 @@ from headway.text.words import Span
 
 # An element without an end is read only until the next one begins, so that no file takes long.
 _CELL = re.compile(
-    r"<((?:\w+:)?)c\s([^<>]*[^<>/])>\s*(?:<\1v>\s*(?P<number>[0-9]+)\s*</\1v>)?(?:(?!<\1c\s).)*?</\1c>",
+    r"<((?:\w+:)?)c\s([^<>]*[^<>/])>\s*+(?:<\1v>\s*+(?P<number>[0-9]++)\s*+</\1v>)?+(?:(?!<(?:\w+:)?c\s).)*?</\1c>",
     re.DOTALL,
 )
 _PLACE = re.compile(r"""(?<![^\s])r=["']([A-Z]{1,3})([0-9]+)["']""")
 _TYPE = re.compile(r"""(?<![^\s])t=["'](s|str|inlineStr)["']""")
-_STRING = re.compile(r"<((?:\w+:)?)si\b(?:[^<>]*/>|(?:(?!<\1si\b).)*?</\1si>)", re.DOTALL)
+_STRING = re.compile(r"<((?:\w+:)?)si\b(?:[^<>]*/>|(?:(?!<(?:\w+:)?si\b).)*?</\1si>)", re.DOTALL)
 _RANGE = re.compile(r"([A-Z]{1,3})([0-9]+):([A-Z]{1,3})[0-9]+")
 _COUNT = re.compile(r"""(?<=\suniqueCount=["'])[0-9]+""")
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from html import unescape
 from typing import NamedTuple
 
@@ -10,6 +11,10 @@ from headway.text.glossary import Glossary, TermMatch
 from headway.text.kept_text import KeptText, find_kept_text
 from headway.text.tokenizer import Tokenizer
 from headway.text.words import is_byte
+
+# Characters without a meaning in Unicode; those of a document's own marks are others.
+_FREE = range(0xF0000, 0x110000)
+_MARK = re.compile(f"([{chr(_FREE[0])}-{chr(_FREE[-1])}])")
 
 
 class Mark(NamedTuple):
@@ -62,37 +67,35 @@ class MarkedText:
         spans = []
         for start, end, kind in found:
             source = text[start:end]
-            [ids] = tokenizer.encode_target([source])
-            is_name = kind == "literal" and not self._is_spelled(ids)
+            is_name = kind == "literal" and not self._find_spelled((source,))
             written = unescape(source) if kind == "reference" else source
             spans.append((start, end, Mark(source, "name" if is_name else kind, (written,))))
-        spans += [
-            (t.start, t.end, self._mark_term(text[t.start : t.end], t.renderings, t.is_kept))
-            for t in terms
-        ]
+        find_spelled = cache(self._find_spelled)  # a term may occur a thousand times
+        for start, end, renderings, is_kept in terms:
+            # A rendering that the vocabulary cannot spell is kept text.
+            spelled = () if is_kept else find_spelled(renderings)
+            kind, written = ("term", spelled) if spelled else ("name", renderings[:1])
+            spans.append((start, end, Mark(text[start:end], kind, written)))
         if not spans:
             return
-        first = _free_characters(text, len(spans))
-        self._mark = re.compile(f"([{chr(first)}-{chr(first + len(spans) - 1)}])")
-        for number, (start, end, mark) in enumerate(sorted(spans)):
-            character = chr(first + number)
+        used = set(text)
+        free = (character for character in map(chr, _FREE) if character not in used)
+        # If there are more than characters for them, the last ones are read as text.
+        for (start, end, mark), character in zip(sorted(spans), free, strict=False):
             self.marks[character] = mark
             parts += [text[at:start], character]
             at = end
         self.text = "".join([*parts, text[at:]])
 
-    def _mark_term(self, source: str, renderings: tuple[str, ...], is_kept: bool) -> Mark:
-        """Return the mark of a term; a rendering that the vocabulary cannot spell is kept text."""
-        ids = self.tokenizer.encode_target(renderings)
-        spelled = [r for r, i in zip(renderings, ids, strict=True) if self._is_spelled(i)]
-        if is_kept or not spelled:
-            return Mark(source, "name", renderings[:1])
-        return Mark(source, "term", tuple(spelled))
-
-    def _is_spelled(self, ids: Sequence[int]) -> bool:
-        """Return whether tokens are subwords, and neither unknown characters nor bytes."""
-        subwords = self.tokenizer.target_subwords(ids)
-        return self.tokenizer.unk not in ids and not any(is_byte(subword) for subword in subwords)
+    def _find_spelled(self, renderings: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the texts whose tokens are subwords, and neither unknown characters nor bytes."""
+        tokenizer = self.tokenizer
+        each = zip(renderings, tokenizer.encode_target(renderings), strict=True)
+        return tuple(
+            text
+            for text, ids in each
+            if tokenizer.unk not in ids and not any(map(is_byte, tokenizer.target_subwords(ids)))
+        )
 
     def to_small_letters(self, language: str) -> None:
         """Write the text, which is in capitals, as sentences, also its terms.
@@ -117,7 +120,7 @@ class MarkedText:
 
     def parts(self, marked: str) -> list[tuple[str, Mark | None]]:
         """Return the parts of a part of the marked text, each with its mark; None: it is ordinary text."""
-        split = self._mark.split(marked) if self.marks else [marked]
+        split = _MARK.split(marked) if self.marks else [marked]
         return [(part, self.marks.get(part)) for part in split if part]
 
 
@@ -126,13 +129,3 @@ def _find_terms(glossary: Glossary, text: str, found: Sequence[KeptText]) -> lis
     literals = [(kept.start, kept.end) for kept in found if kept.kind == "literal"]
     others = [(kept.start, kept.end) for kept in found if kept.kind != "literal"]
     return glossary.find(text, others, literals)
-
-
-def _free_characters(text: str, count: int) -> int:
-    """Return the first of ``count`` private-use characters that a text does not contain."""
-    first = 0xF0000
-    for code in sorted({ord(character) for character in text if ord(character) >= first}):
-        if code >= first + count:
-            break
-        first = code + 1
-    return first

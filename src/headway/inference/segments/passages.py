@@ -39,13 +39,14 @@ class Passage:
             language: Language code; abbreviations of the language do not end sentences.
             is_split: Split lines into sentences; if false, a line counts as one sentence.
         """
-        gaps, sentences = [""], []
+        gaps: list[list[str]] = [[]]  # each in pieces: a text may have as many as characters
+        sentences: list[str] = []
         breaks = (found.span() for found in _LINE_BREAKS.finditer(text))
         places = [0, *chain.from_iterable(breaks), len(text)]
         for number, (start, end) in enumerate(pairwise(places)):
             line = text[start:end]
             if number % 2:
-                gaps[-1] += line
+                gaps[-1].append(line)
                 continue
             for place, piece in enumerate(divide_at_breaks(line)):
                 is_gap = place % 2 == 0
@@ -53,13 +54,13 @@ class Passage:
                 for part in split_sentences(piece, language) if has_several else [piece]:
                     sentence = part.strip()
                     if is_gap or not has_words(sentence):
-                        gaps[-1] += part
+                        gaps[-1].append(part)
                         continue
                     before, _, after = part.partition(sentence)
-                    gaps[-1] += before
+                    gaps[-1].append(before)
                     sentences.append(sentence)
-                    gaps.append(after)
-        return cls(gaps, sentences)
+                    gaps.append([after])
+        return cls(["".join(gap) for gap in gaps], sentences)
 
     def join(self, translations: Sequence[str], language: str) -> tuple[str, list[int]]:
         """Put translations in the places of the sentences.

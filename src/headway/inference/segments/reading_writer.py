@@ -11,6 +11,7 @@ translation that the model finds likeliest is taken. Tags stand for no word, so 
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
 from itertools import cycle
 
 from headway.inference.search.constraints import Constraint, spell_words
@@ -51,6 +52,7 @@ class ReadingWriter:
     ) -> None:
         self.marked, self.tokenizer = marked, tokenizer
         self.stand_ins, self.language_name = stand_ins, language_name
+        self._spell = cache(partial(spell_words, tokenizer))  # a term may occur a thousand times
 
     def readings(self, part: str) -> tuple[Reading, ...]:
         """Return the readings of a part of the marked text; none: the model reads the text itself.
@@ -93,10 +95,7 @@ class ReadingWriter:
         # A stand-in with a token of a term could only be written as a part of the term.
         terms = [mark for mark in kept if mark.kind in ("term", "literal")]
         taken = {
-            token
-            for term in terms
-            for tokens in spell_words(self.tokenizer, term.renderings)
-            for token in tokens
+            token for term in terms for tokens in self._spell(term.renderings) for token in tokens
         }
         return [
             each
@@ -158,7 +157,7 @@ class ReadingWriter:
             elif mark.kind == "tag":
                 draft.hang(mark.renderings[0], mark.source, part[at : at + 1], is_name=False)
             elif mark.kind == "term" or (mark.kind == "literal" and reads_literals):
-                spelled = spell_words(self.tokenizer, mark.renderings)
+                spelled = self._spell(mark.renderings)
                 span = len(draft.text), len(draft.text) + len(mark.source)
                 if mark.kind == "literal":
                     draft.constraints.append(Constraint(spelled))
@@ -169,7 +168,7 @@ class ReadingWriter:
                 draft.write(mark.source, mark.source)
             else:
                 # A model that copies nothing reads the text itself.
-                itself = StandIn(mark.source, spell_words(self.tokenizer, mark.renderings)[:1])
+                itself = StandIn(mark.source, self._spell(mark.renderings)[:1])
                 written, alternatives, known = next(chosen, itself)
                 if not written:
                     draft.hang(mark.renderings[0], mark.source, part[at : at + 1], is_name=True)

@@ -1,0 +1,255 @@
+"""Small requests and files that could keep a server from answering: each must cost little.
+
+    python tests/outside/frozen.py MODEL [--case NAME ...] [--json FILE] [arguments of headway serve]
+
+For each case a server of its own starts, and /health is asked every 50 ms while the case is sent. Its client waits
+for 12 seconds at most, and then leaves. A case passes if it is answered within 10 seconds, if /health always answers within a
+second, if the process never has more than 1 GB, if no answer is 500, and if the server works no more than 2 seconds on it after the
+client has left, and ends within 2 seconds of SIGTERM. A server that grows beyond 3 GB is killed.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import json
+import random
+import re
+import signal
+import sys
+import time
+import zipfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from io import BytesIO
+from pathlib import Path
+
+from serving_process import HEAD, JSON, Figures, Server, ask
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from support.office_packages import change_member
+from support.sheet_files import make_xlsx
+from support.word_files import make_docx
+
+PATIENCE = 12.0  # seconds until the client leaves
+MOST_MEMORY = 3_000  # MB; a larger server is killed
+ASKED = 10.0  # seconds until a question for /health is given up
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A request: its address and its body, JSON or a form with a file."""
+
+    path: bytes
+    body: bytes
+    kind: bytes = JSON
+
+
+@dataclass
+class Seen:
+    """What became of a case."""
+
+    statuses: list[int] = field(default_factory=list)
+    answer: bytes = b""
+    seconds: float = 0.0
+    health: float = 0.0
+    memory: float = 0.0
+    after: float = 0.0
+    ending: float = 0.0
+
+
+def file(server: Server, name: str, data: bytes) -> Sent:
+    """Return the request that translates a file."""
+    fields = {"source": server.source, "target": server.target}
+    parts = [
+        b'--b\r\nContent-Disposition: form-data; name="%s"\r\n\r\n%s\r\n'
+        % (key.encode(), value.encode())
+        for key, value in fields.items()
+    ]
+    head = b'--b\r\nContent-Disposition: form-data; name="file"; filename="%s"\r\n\r\n'
+    body = b"".join([*parts, head % name.encode(), data, b"\r\n--b--\r\n"])
+    return Sent(b"/translate_file", body, b"multipart/form-data; boundary=b")
+
+
+def texts(server: Server, given: str | list[str], **more: str) -> Sent:
+    """Return the request that translates texts."""
+    return Sent(b"/translate", server.body(given, **more))
+
+
+def docx(element: str, spare: int) -> bytes:
+    """Return a document that begins with an element, and has so many random bytes besides, which cannot be packed."""
+    change = partial(re.sub, "(?<=<w:body>)", lambda _: element)
+    package = BytesIO(change_member(make_docx(random.Random(1)), "word/document.xml", change))
+    with zipfile.ZipFile(package, "a") as members:
+        members.writestr("word/media/a.png", random.Random(1).randbytes(spare))
+    return package.getvalue()
+
+
+def run(text: str) -> str:
+    return f"<w:p><w:r><w:t>{text}</w:t></w:r></w:p>"
+
+
+def xliff(server: Server, content: str) -> bytes:
+    return (
+        '<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2"><file original="a" datatype="plaintext"'
+        f' source-language="{server.source}" target-language="{server.target}"><body><trans-unit id="1"><source>{content}'
+        "</source></trans-unit></body></file></xliff>"
+    ).encode()
+
+
+def comments(count: int, form: str) -> Callable[[str], str]:
+    """Return a change that adds a comment with elements without an end, each with a prefix of its own."""
+    made = "".join(form.format(number) for number in range(count))
+    return lambda source: f"{source}<!--{made}-->"
+
+
+PATHS = "A dog " + "/.-" * 3_330
+MANY = "|".join(f"w{number:04x}" for number in range(15_800))
+MARKS = "".join(chr(0xF0000 + 180 * number) for number in range(729))
+NAME = "a" * 4_000
+CASES: dict[str, Callable[[Server], list[Sent]]] = {
+    # C1: patterns
+    "tag with spaces in a .docx": lambda s: [file(s, "a.docx", docx(f"<w:p><{NAME}:docPr{' ' * 7_900_000}/></w:p>", 20_000))],
+    "long tag name in an .xlf": lambda s: [file(s, "a.xlf", xliff(s, f"A <{'a' * 60_000}/> dog"))],
+    "paths in a .txt": lambda s: [file(s, "a.txt", b"A dog " + b"/.-" * 100_000)],
+    "spaces in a .json": lambda s: [file(s, "a.json", json.dumps({"a": "A" + " " * 1_500_000 + "dog"}).encode())],
+    "comments in an .xlsx": lambda s: [
+        file(s, "a.xlsx", change_member(make_xlsx(random.Random(1)), name, comments(60_000, form)))
+        for name, form in (("xl/worksheets/sheet1.xml", "<p{}:c a>"), ("xl/sharedStrings.xml", "<p{}:si>"))
+    ],
+    "64 texts of paths": lambda s: [texts(s, [PATHS] * 64)],
+    "64 texts of placeholders": lambda s: [texts(s, ["A%s" * 3_333] * 64)],
+    # C2: products
+    "renderings": lambda s: [texts(s, "dog " * 390, glossary=f"dog\t{MANY}")],
+    "renderings of a long text": lambda s: [texts(s, "dog " * 2_500, glossary=f"dog\t{MANY}")],
+    "renderings of many terms": lambda s: [
+        texts(s, "".join(f"d{n:03} " for n in range(150)) * 13, glossary="\n".join(f"d{n:03}\t" + "|".join(f"w{m:03x}" for m in range(99)) for n in range(150)))
+    ],
+    "two .json of a long key": lambda s: [file(s, "a.json", json.dumps({"k" * 1_900_000 + "_": ["en"] * 99_000}).encode())] * 2,
+    # C3: memory
+    "paragraph of 23.6 MB": lambda s: [file(s, "a.docx", docx(run("A dog in " * 2_620_000), 300_000))],
+    "many paragraphs of 22 MB": lambda s: [file(s, "a.docx", docx(run("a b " * 240_000) * 23, 300_000))],
+    # C9: private-use characters
+    "placeholders beside private-use characters": lambda s: [texts(s, "{a} b " * 363 + MARKS)],
+    "131,073 placeholders": lambda s: [file(s, "a.txt", b"{a} b " * 131_073)],
+}  # fmt: skip
+
+
+async def watch(server: Server, seen: Seen) -> None:
+    """Ask for /health again and again, and keep the longest time of an answer."""
+    while True:
+        started = time.monotonic()
+        try:
+            async with asyncio.timeout(ASKED):
+                reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+                writer.write(b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+                await reader.read()
+                writer.close()
+        except (OSError, TimeoutError):
+            pass
+        finally:
+            seen.health = max(seen.health, time.monotonic() - started)
+        await asyncio.sleep(0.05)
+
+
+async def watch_memory(server: Server, seen: Seen) -> None:
+    status = Path(f"/proc/{server.process.pid}/status")
+    while True:
+        lines = status.read_text(encoding="ascii").splitlines()
+        peak = next((line for line in lines if line.startswith("VmHWM:")), None)
+        if peak is None:
+            return
+        seen.memory = int(peak.split()[1]) / 1_024
+        if seen.memory > MOST_MEMORY:
+            server.process.kill()
+            return
+        await asyncio.sleep(0.1)
+
+
+async def send(server: Server, sent: Sent, seen: Seen) -> None:
+    status = 0
+    try:
+        async with asyncio.timeout(PATIENCE):
+            reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+            head = HEAD % (sent.path, sent.kind) + b"Connection: close\r\n"
+            writer.write(head + b"Content-Length: %d\r\n\r\n" % len(sent.body) + sent.body)
+            answer = await reader.read()
+            status, seen.answer = int(answer[9:12] or 0), answer.partition(b"\r\n\r\n")[2]
+    except (OSError, TimeoutError):
+        pass
+    writer.transport.abort()
+    seen.statuses.append(status)
+
+
+async def observe(server: Server, requests: Sequence[Sent]) -> Seen:
+    """Send the requests of a case at once, and return what became of them."""
+    seen = Seen()
+    await ask(server.port, server.body("warm up"))
+    watching = [asyncio.ensure_future(w(server, seen)) for w in (watch, watch_memory)]
+    started = time.monotonic()
+    await asyncio.gather(*(send(server, sent, seen) for sent in requests))
+    seen.seconds = time.monotonic() - started
+    left = quiet = time.monotonic()
+    spent = server.seconds()
+    while server.process.poll() is None and time.monotonic() < min(left + 15, quiet + 1.5):
+        await asyncio.sleep(0.25)
+        if server.process.poll() is None and (now := server.seconds()) - spent > 0.15:
+            quiet, spent = time.monotonic(), now
+        elif server.process.poll() is None:
+            spent = now
+    seen.after = quiet - left
+    for task in watching:
+        task.cancel()
+    await asyncio.gather(*watching, return_exceptions=True)
+    return seen
+
+
+def measure(name: str, model: str, further: Sequence[str], figures: Figures) -> Seen:
+    """Run a case on a server of its own, which has ended when this returns."""
+    server = Server(model, "--threads", "1", *further)
+    try:
+        seen = asyncio.run(observe(server, CASES[name](server)))
+        ending = time.monotonic()
+        server.process.send_signal(signal.SIGTERM)
+        with contextlib.suppress(Exception):
+            server.process.wait(10)
+        seen.ending = time.monotonic() - ending
+    finally:
+        server.process.kill()
+        server.process.wait()
+    print(f"\n{name}: status {seen.statuses}: {seen.answer[:200].decode('utf-8', 'replace')}")
+    failed = "Traceback" in server.text() or "ERROR" in server.text()
+    figures.add("answered after, s (target <= 10)", seen.seconds, seen.seconds <= 10)
+    figures.add("/health, latest, s (target <= 1)", seen.health, seen.health <= 1)
+    figures.add("memory, MB (target <= 1,000)", seen.memory, seen.memory <= 1_000)
+    figures.add("answered with 500, or errors in the log", failed or 500 in seen.statuses, not failed and 500 not in seen.statuses)  # fmt: skip
+    figures.add("worked on after it, s (target <= 2)", seen.after, seen.after <= 2)
+    figures.add("from SIGTERM to the end, s (target <= 2)", seen.ending, seen.ending <= 2)
+    return seen
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("model")
+    parser.add_argument("--case", nargs="+", choices=[*CASES], default=[*CASES], metavar="NAME")
+    parser.add_argument("--json", type=Path, help="also write all figures to this file")
+    args, further = parser.parse_known_args()
+    figures, found = Figures(), {}
+    for name in args.case:
+        found[name] = measure(name, args.model, further, figures)
+    print("\n| case | status | answered, s | /health, s | memory, MB | worked on, s | ended, s |")
+    print("|---|---|---|---|---|---|---|")
+    for name, seen in found.items():
+        statuses = ", ".join(str(status or "none") for status in seen.statuses)
+        print(f"| {name} | {statuses} | {seen.seconds:.1f} | {seen.health:.1f} | {seen.memory:,.0f} | {seen.after:.1f} | {seen.ending:.1f} |")  # fmt: skip
+    if args.json:
+        rows = {name: vars(seen) | {"answer": ""} for name, seen in found.items()}
+        args.json.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
+    raise SystemExit(figures.is_missed)
+
+
+if __name__ == "__main__":
+    main()
