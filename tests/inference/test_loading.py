@@ -48,6 +48,21 @@ def test_many_configured_positions_take_no_memory(model_directory: Path, tmp_pat
     assert translator.model.source_positions.table.size(0) <= 1024
 
 
+@pytest.mark.parametrize("code", ["/tmp/x", "../x", "..", "a\nb", "\x1b[31m", "a b", "x" * 40])
+def test_codes_of_languages_are_safe_as_parts_of_file_names(
+    model_directory: Path, tmp_path: Path, code: str
+) -> None:
+    copy = tmp_path / "model"
+    shutil.copytree(model_directory, copy)
+    values = json.loads((copy / "config.json").read_text())
+    for change in ({"languages": [code, "de"]}, {"pairs": [["en", "de"], ["en", code]]}):
+        (copy / "config.json").write_text(json.dumps(values | change))
+        with pytest.raises(
+            HeadwayError, match=r"config.json: (languages|pairs) must be .*codes, such as"
+        ):
+            load_model(copy)
+
+
 @pytest.mark.slow
 def test_translating_importing_and_counting_weights_do_not_import_the_compiler_of_torch(
     model_directory: Path, tmp_path: Path

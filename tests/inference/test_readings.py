@@ -572,3 +572,38 @@ def test_the_search_links_the_words_of_texts_with_tags(
     [written, *_] = translator.join(segments, found)
     assert written.text.count("<b>") == written.text.count("{name}") == 1
     assert links == translator.align(segments[0], found[0][0])
+
+
+def test_a_text_with_private_use_characters_may_have_many_placeholders(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between any two of these characters are fewer free ones than placeholders."""
+    own = "".join(chr(0xF0000 + 180 * number) for number in range(729))
+    text = "{a} b " * 363 + own
+    marked = MarkedText(text, translator.tokenizer, keep=True, glossary=None)
+    assert (len(marked.marks), marked.restore(marked.text)) == (363, text)
+    parts = marked.parts(marked.text)
+    assert "".join(part if mark is None else mark.source for part, mark in parts) == text
+    assert "".join(each.text for each in translator.split(text)) == text
+    # More placeholders than free characters: the last ones are read as text.
+    monkeypatch.setattr("headway.inference.segments.marked_text._FREE", range(0xF0000, 0xF0002))
+    marked = MarkedText("{a} b {c} d {e}", translator.tokenizer, keep=True, glossary=None)
+    assert marked.text == "\U000f0000 b \U000f0001 d {e}"
+    assert marked.restore(marked.text) == "{a} b {c} d {e}"
+
+
+def test_the_renderings_of_a_term_are_tokenized_once_for_a_text(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    glossary = Glossary([Term("dog", tuple(f"w{number}" for number in range(100)))])
+    encode, counted = Tokenizer.encode_target, 0
+
+    def count(self: Tokenizer, texts: list[str]) -> list[list[int]]:
+        nonlocal counted
+        counted += len(texts)
+        return encode(self, texts)
+
+    monkeypatch.setattr(Tokenizer, "encode_target", count)
+    segments = translator.with_glossary(glossary).split("a dog sees a dog " * 200)
+    assert sum(len(reading.terms) for each in segments for reading in each.readings) > 100
+    assert 100 <= counted < 400

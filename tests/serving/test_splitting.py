@@ -1,5 +1,6 @@
 """A request's texts before the queue: how they are split and counted, and when they are rejected."""
 
+import asyncio
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,10 +13,12 @@ from starlette.testclient import TestClient
 from headway.config import ServerConfig
 from headway.inference import Segment, Translator
 from headway.serving.app import make_app
+from headway.serving.metrics import Metrics
 from headway.serving.models import Models, load_models
-from headway.serving.queue import SHORT_REQUEST
+from headway.serving.queue import SHORT_REQUEST, TranslationQueue
 from headway.serving.server import Server
 from headway.serving.tokenized_texts import Tokenization
+from headway.serving.translation import TextTranslator
 from headway.text.tokenizer import Tokenizer
 from support.toy_models import sentences as random_sentences
 from support.toy_models import write_random_model
@@ -135,6 +138,35 @@ def test_each_text_is_tokenized_once(
         fields = {"q": "The cat sees. A dog runs!", "source": "en", "target": "de"}
         assert client.post(path, json=fields).status_code == 200
     assert tokenized == ["The cat sees.", "A dog runs!"]
+
+
+def test_texts_of_a_request_are_tokenized_no_further_when_its_client_has_left(
+    models: Models, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    portions = 0
+    take = Tokenization.take
+
+    def counted(self: Tokenization, tokens: int) -> list[Segment]:
+        nonlocal portions
+        portions += 1
+        return take(self, tokens)
+
+    monkeypatch.setattr(Tokenization, "take", counted)
+
+    async def leave() -> None:
+        queue = TranslationQueue(1, ServerConfig(), Metrics())
+        texts = ["the cat sees a dog. " * 100] * 64
+        translated = TextTranslator(queue).translate([models.pairs["en", "de"]], texts)
+        task = asyncio.ensure_future(translated)
+        while not portions:
+            await asyncio.sleep(0.001)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await queue.close()
+
+    asyncio.run(leave())
+    assert 0 < portions < 20  # of about a hundred
 
 
 @pytest.mark.slow

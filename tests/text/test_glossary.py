@@ -9,11 +9,11 @@ from unicodedata import normalize
 import pytest
 
 from headway.errors import HeadwayError
-from headway.text.glossary import Glossary, Term, fold_capitals
+from headway.text.glossary import MOST_RENDERINGS, Glossary, Term, fold_capitals
 from headway.text.glossary_file import LanguageError, parse_glossary, read_glossary
 from headway.text.kept_text import find_kept_text, has_words, is_symbol
 from headway.text.words import is_word_character
-from support.bounds import bounded
+from support.bounds import bounded, grows_less
 
 
 def found(glossary: Glossary, text: str) -> list[str]:
@@ -743,3 +743,30 @@ def test_the_time_to_find_kept_text_is_linear() -> None:
         started = time.process_time()
         find_kept_text(beginning + part * (40_000 // len(part)))
         assert time.process_time() - started < 1.0, part
+
+
+@pytest.mark.parametrize("text", ["a /.-", "a ~/-", "%0", "%(a)0", "%1$0", "a {0", "1,1."])
+@pytest.mark.parametrize("end", ["", "!"])
+def test_four_times_as_many_signs_take_four_times_as_long(text: str, end: str) -> None:
+    begin, pumped = text[:-2], text[-2:] if "/" in text else text[-1:]
+    assert grows_less(lambda n: find_kept_text(begin + pumped * n + end), 3_000, times=9)
+
+
+def test_a_path_begins_behind_a_hyphen_that_is_no_part_of_a_word() -> None:
+    for text, path in (
+        ("-/usr/bin a", "/usr/bin"),
+        ("a -/etc/hosts", "/etc/hosts"),
+        ("a-/b/c", ""),
+    ):
+        assert [text[kept.start : kept.end] for kept in find_kept_text(text)] == [path] * bool(path)
+
+
+def test_a_term_has_a_bounded_number_of_renderings() -> None:
+    many = tuple(f"w{number}" for number in range(MOST_RENDERINGS + 1))
+    assert len(Term("dog", many[1:]).renderings) == MOST_RENDERINGS
+    message = "'dog' has 101 renderings: a term may have 100 at most"
+    with pytest.raises(HeadwayError, match=f"^{message}$"):
+        Term("dog", many)
+    rows = "".join(f"dog\t{word}\n" for word in many)
+    with pytest.raises(HeadwayError, match=f"^glossary:101: {message}$"):
+        parse_glossary("glossary", rows)
