@@ -7,6 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from headway.documents.kept_marks import KeptMarks
+from headway.documents.office.odf_text import _REVISION
+from headway.documents.office.ooxml import _SIGNS_OF_TEXT
 from headway.documents.opening import open_document
 from headway.documents.paragraph import DocumentOptions, Paragraph, Translated
 from headway.documents.text_file import LONGEST_PARAGRAPH
@@ -14,6 +16,7 @@ from headway.documents.xml_tokens import XmlToken, remove_attribute, set_attribu
 from headway.errors import HeadwayError
 from headway.inference.text_translation import expand_kept, translate_texts
 from headway.inference.translator import Translator
+from headway.text.kept_text import find_kept_text
 from headway.text.word_links import WordLinks
 from support.bounds import bounded, grows_less
 from support.office_packages import change_member
@@ -52,6 +55,12 @@ def with_comments(part: str, form: str, count: int) -> bytes:
         "cells": (lambda n: rewrite(with_comments("xl/worksheets/sheet1.xml", "<p{}:c a>", n), "a.xlsx"), 2_000),
         "spaces in cells": (lambda n: rewrite(with_comments("xl/worksheets/sheet1.xml", "<c a>" + " " * n, 1), "a.xlsx"), 3_000),
         "strings": (lambda n: rewrite(with_comments("xl/sharedStrings.xml", "<p{}:si>", n), "a.xlsx"), 2_000),
+        "spaces in a citation": (lambda n: rewrite(f"a [@a{' ' * n}x] b\n".encode(), "a.md"), 5_000),
+        "tag with a bracket in Markdown": (lambda n: rewrite(f'a <{"a" * n} b=">">c\n'.encode(), "a.md"), 3_000),
+        "revision of a text": (lambda n: _REVISION.sub("", f"<a{' ' * n}b"), 3_000),
+        "results of formulas": (lambda n: _SIGNS_OF_TEXT.search(b"<c " + b't="str"' * n), 1_000),
+        "joined tags": (lambda n: find_kept_text(f"<{'a' * n}>{{b}} c"), 3_000),
+        "spaces behind a formula": (lambda n: rewrite(f"$$\na\n$${' ' * n}a\n".encode(), "a.md"), 3_000),
         "spaces in JSON": (lambda n: rewrite(json.dumps({"a": "A" + " " * n + "dog"}).encode(), "a.json"), 10_000),
         "key of JSON": (lambda n: rewrite(json.dumps({"k" * 10 * n: ["en"] * n}).encode(), "a.json"), 500),
     }.values(),

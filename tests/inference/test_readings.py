@@ -595,7 +595,7 @@ def test_a_text_with_private_use_characters_may_have_many_placeholders(
 def test_the_renderings_of_a_term_are_tokenized_once_for_a_text(
     translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    glossary = Glossary([Term("dog", tuple(f"w{number}" for number in range(100)))])
+    glossary = Glossary([Term("dog", tuple(map("".join, product("aehinrst", repeat=2))))])
     encode, counted = Tokenizer.encode_target, 0
 
     def count(self: Tokenizer, texts: list[str]) -> list[list[int]]:
@@ -605,5 +605,5 @@ def test_the_renderings_of_a_term_are_tokenized_once_for_a_text(
 
     monkeypatch.setattr(Tokenizer, "encode_target", count)
     segments = translator.with_glossary(glossary).split("a dog sees a dog " * 200)
-    assert sum(len(reading.terms) for each in segments for reading in each.readings) > 100
-    assert 100 <= counted < 400
+    assert any(reading.terms for each in segments for reading in each.readings)
+    assert 3 * 64 <= counted < 4 * 64  # alone, after a space and after a bracket

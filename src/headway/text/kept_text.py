@@ -115,7 +115,7 @@ _ROMAN_NUMBER = re.compile(r"X{0,3}(?:IX|IV|V?I{0,3})")
 _LETTERS = re.compile(r"[^\W\d_\u00b2\u00b3\u00b9]+(?:['\u2019][^\W\d_]+)*")
 
 # A tag of HTML or XML: a slash, the name, and the slash of an element without an end tag.
-ELEMENT = re.compile(r"<(/?)([\w:.-]+)[^<>]*?(/?)>")
+ELEMENT = re.compile(r"<(/?)([\w:.-]++)[^<>]*?(/?)>")
 _BETWEEN = re.compile(r"[^\w\s]*")
 _BRACKETS = {"(": ")", "[": "]"}
 # What stands between a sentence and kept text before or after it. A comma does not: "{name}, a teacher, sings".

@@ -31,8 +31,8 @@ _WORD = re.compile(r"[^\W\d_]{3}|[\u3040-\u9fff\uac00-\ud7af]")
 _BLOCK_START = re.compile(r"\$\$|\\\[|\\begin\{(\w+\*?)\}")
 _ENDS = {"$$": "$$", r"\[": r"\]"}
 # A label can follow; behind a bracket with a backslash, it is a number.
-_DOLLARS_END = re.compile(r"[ \t]*(?:\([^()]*\)|\{[^{}]*\})?[ \t]*\Z")
-_BRACKET_END = re.compile(r"[ \t]*(?:\(\d[^()\s]*\)|\{[^{}]*\})?[ \t]*\Z")
+_DOLLARS_END = re.compile(r"[ \t]*+(?:\([^()]*\)|\{[^{}]*\})?[ \t]*+\Z")
+_BRACKET_END = re.compile(r"[ \t]*+(?:\(\d[^()\s]*\)|\{[^{}]*\})?[ \t]*+\Z")
 # Of a block that begins with a backslash, because its end is looked for from every such beginning.
 _MOST_LINES = 100
 

@@ -16,13 +16,13 @@ from headway.documents.markdown.kept_elements import keep_elements
 _KEPT = re.compile(
     r"(?P<code>https?://[^\s<>()\[\]]+[^\s<>()\[\].,;:!?*_'\"]|\[\[[^\[\]\n]+\]\]|\+\+[\w+-]+\+\+|(?<!\w):[a-z][a-z0-9_+-]*:(?!\w)|(?<![\w@/.-])@[^\W\d](?:[\w:/.-]*\w)?)"
     r"|(?P<start>\A\[[ xX]\]\s)"
-    r"|\[\^[^\]\s]{1,100}\]|\[-?@\w[\w:.#$%&+?<>~/-]*+(?:[,;][^\[\]\n]*|\s+(?:[a-z]{1,6}\.\s*)?[§¶]*\s*\d[^\[\]\n]*)?\]|(?<![\w=])==(?=\w)|(?<=\w)==(?![\w=])"
+    r"|\[\^[^\]\s]{1,100}\]|\[-?@\w[\w:.#$%&+?<>~/-]*+(?:[,;][^\[\]\n]*|\s++(?:[a-z]{1,6}\.\s*+)?[§¶]*+\s*+\d[^\[\]\n]*)?\]|(?<![\w=])==(?=\w)|(?<=\w)==(?![\w=])"
 )
 # A definition, or that of a footnote, which begins a text of its own at the beginning of a line.
 _DEFINITION = re.compile(r": |\[\^[^\]\s]{1,100}\]:")
 # Of a paragraph, for links of Obsidian, at its end; Ctrl+C may be written as ^C.
 _NAME = re.compile(r"(?<!\S)\^(?![A-Z]\Z)[\w-]+\Z")
-_TAG = re.compile(r"<(/?)([a-zA-Z][\w-]*)[^>]*?(/?)>\Z", re.DOTALL)
+_TAG = re.compile(r"<(/?)([a-zA-Z][\w-]*+)[^>]*?(/?)>\Z", re.DOTALL)
 
 
 def read_parts(

@@ -35,7 +35,7 @@ _TRANSPARENT = frozenset({"ruby", "ruby-base"})  # a translation has no readings
 _DROPPED = frozenset({"ruby-text", "soft-page-break"})
 _WITHOUT_TEXT = frozenset({"script"})
 _MOST_SPACES = 100  # that one element stands for
-_REVISION = re.compile(r"\s+officeooo:[\w-]*rsid=\"[^\"]*\"")
+_REVISION = re.compile(r"(?<!\s)\s++officeooo:[\w-]*rsid=\"[^\"]*\"")
 
 
 @dataclass(frozen=True)

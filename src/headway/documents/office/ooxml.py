@@ -175,7 +175,7 @@ _GRAMMARS = {  # by the ends of types of content, without "+xml"
 }
 # A worksheet without any of these has no text of its own, only numbers and shared strings.
 _SIGNS_OF_TEXT = re.compile(
-    rb"""<(?:\w+:)?(?:is|dataValidation|\w+(?:Header|Footer))\b|tooltip=|\bt=["']str["'][^<>]*>\s*<(?:\w+:)?v\b"""
+    rb"""<(?:\w+:)?(?:is|dataValidation|\w+(?:Header|Footer))\b|tooltip=|\bt=["']str["'][^<>]{0,200}>\s*<(?:\w+:)?v\b"""
 )
 
 

@@ -14,7 +14,7 @@ from headway.text.tokenizer import Tokenizer
 from headway.text.words import MARK, Span, find_words, is_word_character, word_at
 
 _MARKS = re.compile(rf"(?:[^\w\s{MARK}][^\w\s]*)?$")
-_SPACES = re.compile(" +$")
+_SPACES = re.compile("(?<! ) +$")
 
 
 class Edit(NamedTuple):
