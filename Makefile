@@ -152,6 +152,7 @@ outside-libretranslate: $(VENV)/.installed $(TOOLS)/libretranslate/.installed
 
 outside-interfaces: $(VENV)/.installed
 	$(BIN)/python tests/outside/interface_campaign.py $(MODEL)
+	$(BIN)/python tests/outside/frozen.py $(MODEL)
 
 # The last command needs root. Without a container, it runs what the Dockerfile does.
 outside-container: $(VENV)/.installed $(TOOLS)/hadolint/.installed $(TOOLS)/kubernetes/.installed

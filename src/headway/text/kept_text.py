@@ -187,7 +187,8 @@ def list_gaps(text: str, found: list[KeptText]) -> list[str]:
 
 def has_words(text: str) -> bool:
     """Return whether a text has a letter besides placeholders, addresses, code, tags and numbers with units."""
-    return _has_words(text, _match(text))
+    # Most texts without words have no letter at all.
+    return any(map(str.isalpha, text)) and _has_words(text, _match(text))
 
 
 def is_all_kept(text: str) -> bool:
