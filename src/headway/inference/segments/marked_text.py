@@ -74,8 +74,9 @@ class MarkedText:
         for start, end, renderings, is_kept in terms:
             # A rendering that the vocabulary cannot spell is kept text.
             spelled = () if is_kept else find_spelled(renderings)
-            kind, written = ("term", spelled) if spelled else ("name", renderings[:1])
-            spans.append((start, end, Mark(text[start:end], kind, written)))
+            rendered = spelled or renderings[:1]
+            mark = Mark(text[start:end], "term" if spelled else "name", rendered)
+            spans.append((start, end, mark))
         if not spans:
             return
         used = set(text)
