@@ -11,7 +11,7 @@ from headway.errors import HeadwayError
 
 _TOKEN = re.compile(
     r"(?P<other><!--.*?-->|<\?.*?\?>|<!DOCTYPE[^>]*>)|<!\[CDATA\[(?P<data>.*?)\]\]>"
-    r"""|<(?P<close>/?)(?P<name>[^\s<>/]+)(?:[^<>"'/]++|"[^"]*"|'[^']*'|/(?!>))*+(?P<empty>/?)>""",
+    r"""|<(?P<close>/?)(?P<name>[^\s<>"'/]++)(?:[^<>"'/]++|"[^"]*"|'[^']*'|/(?!>))*+(?P<empty>/?)>""",
     re.DOTALL,
 )
 # White space stands before each: a name is read once, from its beginning, and the time is linear in the length of the tag.
