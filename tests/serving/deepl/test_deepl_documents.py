@@ -128,7 +128,7 @@ def test_wrong_documents(models: Models) -> None:
             ("a.txt", b"x", {"target_lang": "EN"}, 400),
             ("a.txt", b"x", {"output_format": "pdf"}, 400),
             ("a.txt", b"x", {"formality": "less"}, 400),
-            ("a.txt", b"x", {"glossary_id": "x"}, 400),
+            ("a.txt", b"x", {"glossary_id": "x"}, 404),
             ("a.txt", b"x", {"glossary_id": "x", "source_lang": ""}, 400),
             ("a.txt", b"x", {"glossary": "nothing"}, 400),
             ("a.txt", b"x", {"glossary": "cat\t"}, 400),

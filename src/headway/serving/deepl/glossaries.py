@@ -37,10 +37,14 @@ def add_glossary(
     """Return the models of a route with the glossary that a request names.
 
     Raises:
-        Rejection: 400 if there is no such glossary, it is for other languages, or the route has two models.
+        Rejection: 404 if there is no such glossary, 400 if it is for other languages, or the route has two models.
     """
     if not glossary_id:
         return route
+    if glossary_id not in {name for name, _ in glossaries.list_names()}:
+        raise Rejection(
+            404, "Glossary not found: glossary_id is the name of one in the server's settings"
+        )
     if len(route) > 1:
         raise Rejection(400, "A glossary needs one model between two languages")
     return [
