@@ -37,7 +37,8 @@ def interrupt(side: Side, folder: Path) -> dict[str, Answer]:
         process = side.start(*command, cwd=folder)
         while count_steps(folder / "interrupted/metrics.jsonl") < step and process.poll() is None:
             time.sleep(0.02)
-        os.killpg(process.pid, number)
+        if process.poll() is None:
+            os.killpg(process.pid, number)
         process.communicate()
         # The step at which it ended is another each time, so that only the exit code is recorded.
         answers[f"interrupted by {number.name}"] = Answer(b"", b"", process.returncode)
@@ -59,8 +60,8 @@ def write_files(folder: Path, model: Path) -> None:
     """Write settings and text of the built-in corpus: pairs of sentences, and sentences with their kinds."""
     for path in CASES.glob("*.toml"):
         shutil.copy(path, folder)
-    columns = {code: plain(model, 1460, code) for code in ("en", "de", "kinds")}
-    for part, end in {"train": slice(0, 1400), "valid": slice(1400, 1460)}.items():
+    columns = {code: plain(model, 1160, code) for code in ("en", "de", "kinds")}
+    for part, end in {"train": slice(0, 1100), "valid": slice(1100, 1160)}.items():
         for code in ("en", "de"):
             write_lines(folder / f"{part}.{code}", columns[code][end])
         rows = zip(columns["kinds"][end], columns["en"][end], strict=True)
