@@ -3,6 +3,8 @@
 import errno
 import os
 import subprocess
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,7 @@ from headway.files import (
     temporary_path,
     write_atomically,
 )
+from headway.locks import is_at, lock_file
 
 
 def tree(path: Path) -> dict[str, bytes]:
@@ -168,3 +171,15 @@ def test_a_device_or_a_pipe_is_not_replaced(tmp_path):
     with pytest.raises(HeadwayError, match="pipe: is no file"), write_atomically(tmp_path / "pipe"):
         raise AssertionError
     assert (tmp_path / "pipe").is_fifo()
+
+
+def test_a_lock_of_a_file_that_was_removed_meanwhile_is_not_taken(tmp_path: Path) -> None:
+    """Otherwise two processes hold the lock: one that of the removed file, and one that of a new file."""
+    path = tmp_path / "lock"
+    with ThreadPoolExecutor() as pool:
+        with lock_file(path):
+            waiting = pool.submit(lock_file, path, wait=True)
+            time.sleep(0.1)  # it has opened the file, and waits
+            path.unlink()
+        with waiting.result(timeout=10) as file:
+            assert is_at(file, path)

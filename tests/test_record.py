@@ -78,14 +78,14 @@ def test_a_missing_file_is_seen(load, sides):
 
 def test_a_listed_change_is_no_difference_and_must_occur(load, sides):
     compare = load("compare")
-    meant = compare.Change("lines/*.txt", r"Haus\.$", "no space before a full stop")
+    meant = compare.Change("lines/*.txt", "no space before a full stop", r"Haus \.$", r"Haus\.$")
     (sides[1] / "lines" / "beam.txt").write_text("Ein Haus.\nZwei Häuser\nVier\n", encoding="utf-8")
     [line] = compare.report(*sides, ["lines"], [meant])
     assert line.startswith("lines/beam.txt:3: ")
     (sides[1] / "lines" / "beam.txt").write_text(
         "Ein Haus .\nZwei Häuser\nDrei\n", encoding="utf-8"
     )
-    stale = compare.Change("lines/*.txt", r"Haus\.$", "no space before a full stop")
+    stale = compare.Change("lines/*.txt", "no space before a full stop", r"Haus \.$", r"Haus\.$")
     [line] = compare.report(*sides, ["lines"], [stale])
     assert line.endswith("no longer occurs")
     assert compare.report(*sides, ["help"], [stale]) == []

@@ -27,20 +27,19 @@ def lock_file(path: Path, *, wait: bool = False, is_new: bool = True) -> BinaryI
         OSError: If the file cannot be opened.
     """
     flags = os.O_RDWR | os.O_NOFOLLOW | (os.O_CREAT if is_new else 0)
-    file = os.fdopen(os.open(path, flags, 0o666), "r+b")
     deadline = time.monotonic() + PATIENCE
-    try:
-        while True:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+    while True:
+        file = os.fdopen(os.open(path, flags, 0o666), "r+b")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if is_at(file, path):  # else the process that held the lock has removed the file
                 return file
-            except BlockingIOError:
-                if time.monotonic() > deadline:
-                    raise
-            time.sleep(0.02)
-    except BaseException:
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                file.close()
+                raise
         file.close()
-        raise
+        time.sleep(0.02)
 
 
 def is_at(file: BinaryIO, path: Path) -> bool:

@@ -91,14 +91,14 @@ def test_the_end_of_a_key_says_that_its_value_is_a_language(key: str, is_text: b
 def test_a_paragraph_and_a_text_have_bounds() -> None:
     longest = " ".join(f"dog{number}" for number in range(120_000))[:LONGEST_PARAGRAPH]
     assert open_document(longest.encode(), "a.txt", OPTIONS).paragraphs[0].text == longest
-    message = r"^a.txt: has a paragraph of 1,000,001 characters: divide it into paragraphs below 1,000,000$"
+    message = r"^a.txt: has a paragraph of 1,000,001 characters: divide it into paragraphs of at most 1,000,000$"
     with pytest.raises(HeadwayError, match=message):
         open_document(f"{longest}a".encode(), "a.txt", OPTIONS)
     strings = f"<si><t>{longest[:900_000]}</t></si>" * 9 + "</sst>"
     package = change_member(
         SHEET, "xl/sharedStrings.xml", lambda source: source.replace("</sst>", strings)
     )
-    message = r"^a.xlsx: has 8,1\d\d,\d{3} characters of text: split it into files below 8,000,000$"
+    message = r"^a.xlsx: has 8,1\d\d,\d{3} characters of text: split it into files of at most 8,000,000$"
     with pytest.raises(HeadwayError, match=message):
         open_document(package, "a.xlsx", OPTIONS)
 

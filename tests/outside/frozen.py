@@ -56,6 +56,7 @@ class Seen:
     memory: float = 0.0
     after: float = 0.0
     ending: float = 0.0
+    is_dead: bool = False  # before it was told to end
 
 
 def file(server: Server, name: str, data: bytes) -> Sent:
@@ -143,12 +144,12 @@ async def watch(server: Server, seen: Seen) -> None:
             async with asyncio.timeout(ASKED):
                 reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
                 writer.write(b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-                await reader.read()
+                answer = await reader.read()
                 writer.close()
+            seconds = time.monotonic() - started if b" 200 " in answer[:15] else ASKED
         except (OSError, TimeoutError):
-            pass
-        finally:
-            seen.health = max(seen.health, time.monotonic() - started)
+            seconds = ASKED
+        seen.health = max(seen.health, seconds)
         await asyncio.sleep(0.05)
 
 
@@ -211,6 +212,7 @@ def measure(
     server = Server(model, "--threads", "1", *further)
     try:
         seen = asyncio.run(observe(server, CASES[name](server), patience))
+        seen.is_dead = server.process.poll() is not None
         ending = time.monotonic()
         server.process.send_signal(signal.SIGTERM)
         with contextlib.suppress(Exception):
@@ -222,6 +224,7 @@ def measure(
     print(f"\n{name}: status {seen.statuses}: {seen.answer[:200].decode('utf-8', 'replace')}")
     failed = "Traceback" in server.text() or "ERROR" in server.text()
     figures.add("answered after, s (target <= 10)", seen.seconds, seen.seconds <= 10)
+    figures.add("ended before SIGTERM", seen.is_dead, not seen.is_dead)
     figures.add("/health, latest, s (target <= 1)", seen.health, seen.health <= 1)
     figures.add("memory, MB (target <= 1,000)", seen.memory, seen.memory <= 1_000)
     figures.add("answered with 500, or errors in the log", failed or 500 in seen.statuses, not failed and 500 not in seen.statuses)  # fmt: skip

@@ -43,19 +43,26 @@ class Change:
 
     Args:
         file: Pattern of names, such as ``help/*.txt``.
-        line: Regular expression that is found in the line of either side.
         reason: Why the answer changed.
+        before: Regular expression that is found in the line of the older side; empty: that side has no such line.
+        after: The same of the newer side.
     """
 
     file: str
-    line: str
     reason: str
+    before: str = ""
+    after: str = ""
     seen: bool = field(default=False, init=False)
 
     def covers(self, found: Difference) -> bool:
         """Return whether the change explains a difference."""
-        lines = [line for line in (found.before, found.after) if line is not None]
-        return fnmatchcase(found.file, self.file) and any(re.search(self.line, x) for x in lines)
+        sides = ((self.before, found.before), (self.after, found.after))
+        return fnmatchcase(found.file, self.file) and all(
+            re.search(pattern, line)
+            if pattern and line is not None
+            else not pattern and line is None
+            for pattern, line in sides
+        )
 
 
 def read_changes(path: Path = CHANGES) -> list[Change]:
@@ -86,7 +93,9 @@ def report(before: Path, after: Path, sections: Iterable[str], changes: list[Cha
     for change in changes:
         ran = any(fnmatchcase(section, change.file.split("/")[0]) for section in sections)
         if ran and not change.seen:
-            lines.append(f"{CHANGES.name}: {change.file}, {change.line!r}: no longer occurs")
+            lines.append(
+                f"{CHANGES.name}: {change.file}, {change.before or change.after!r}: no longer occurs"
+            )
     return lines
 
 

@@ -47,7 +47,6 @@ alternatives_limit = 3
 body_limit = 6000
 file_limit = 2000
 glossary_limit = 300
-client_glossaries = 2
 req_limit = 6
 deadline = 300.0
 idle_seconds = 5.0

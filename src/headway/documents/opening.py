@@ -85,11 +85,11 @@ def _check_lengths(lengths: Sequence[int]) -> None:
     longest, total = max(lengths, default=0), sum(lengths)
     if longest > LONGEST_PARAGRAPH:
         raise HeadwayError(
-            f"has a paragraph of {longest:,} characters: divide it into paragraphs below {LONGEST_PARAGRAPH:,}"
+            f"has a paragraph of {longest:,} characters: divide it into paragraphs of at most {LONGEST_PARAGRAPH:,}"
         )
     if total > LARGEST:
         raise HeadwayError(
-            f"has {total:,} characters of text: split it into files below {LARGEST:,}"
+            f"has {total:,} characters of text: split it into files of at most {LARGEST:,}"
         )
 
 

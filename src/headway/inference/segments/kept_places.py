@@ -13,7 +13,8 @@ from headway.text.kept_text import ELEMENT
 from headway.text.tokenizer import Tokenizer
 from headway.text.words import MARK, Span, find_words, is_word_character, word_at
 
-_MARKS = re.compile(rf"(?:[^\w\s{MARK}][^\w\s]*)?$")
+_PUNCTUATION = re.compile(r"[^\w\s]*")
+_LETTER_MARKS = re.compile(f"[{MARK}]*")  # they belong to the letter before them
 _SPACES = re.compile("(?<! ) +$")
 
 
@@ -255,8 +256,8 @@ def _pair_tags(tags: Sequence[KeptTag]) -> dict[int, int]:
 
 def _find_marks(text: str) -> str:
     """Return the punctuation at the end of a text."""
-    found = _MARKS.search(text)
-    return found[0] if found else ""
+    found = _PUNCTUATION.match(text[::-1])  # from the end: a search would begin anew at each sign
+    return _LETTER_MARKS.sub("", text[len(text) - found.end() :], count=1) if found else ""
 
 
 def _place_alone(tag: KeptTag, words: Sequence[Span], text: str, links: WordPairs) -> Edit:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from functools import cache
 from html import unescape
+from itertools import groupby
 from typing import NamedTuple
 
 from headway.text.capitals import find_initials, lower, to_small_letters
@@ -121,8 +122,8 @@ class MarkedText:
 
     def parts(self, marked: str) -> list[tuple[str, Mark | None]]:
         """Return the parts of a part of the marked text, each with its mark; None: it is ordinary text."""
-        split = _MARK.split(marked) if self.marks else [marked]
-        return [(part, self.marks.get(part)) for part in split if part]
+        split = groupby(filter(None, _MARK.split(marked)), lambda part: part in self.marks and part)
+        return [("".join(group), self.marks.get(mark or "")) for mark, group in split]
 
 
 def _find_terms(glossary: Glossary, text: str, found: Sequence[KeptText]) -> list[TermMatch]:
