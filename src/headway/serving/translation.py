@@ -23,7 +23,7 @@ from headway.serving.tokenized_texts import (
 from headway.text.word_links import WordLinks
 
 CHARACTERS_PER_TOKEN = 16  # at most, in almost all texts
-PORTION = 500  # tokens of a file that wait in the queue at once, and then the next ones
+PORTION = 500  # tokens that are taken of a long text at once: of a file, they wait in the queue
 
 
 def keeps_text(route: Sequence[Translator]) -> bool:
@@ -191,11 +191,8 @@ class TextTranslator:
         is_document: bool,
         is_admitted: bool,
     ) -> list[TokenizedText]:
-        characters = sum(map(len, texts))
-        tries = await self.queue.run_text_work(
-            characters, partial(count_tries, translator.glossary, texts)
-        )
-        glossary = translator.glossary
+        characters, glossary = sum(map(len, texts)), translator.glossary
+        tries = await self.queue.run_text_work(characters, partial(count_tries, glossary, texts))
         work = characters + tries * (glossary.most_renderings if glossary else 0)
         if characters >= SHORT_REQUEST and not is_admitted:
             # A long request that will be rejected must not cost the others the time to split it.
