@@ -48,7 +48,7 @@ types: $(VENV)/.installed
 # What this checkout answers, against another one: `make record BEFORE=../older`, or with ONLY="help lines". It takes
 # about a quarter of an hour on two cores.
 record: $(VENV)/.installed
-	$(BIN)/python tests/record --before $(BEFORE) $(if $(ONLY),--only $(ONLY))
+	$(BIN)/python tests/record --before $(BEFORE) $(if $(ONLY),--only $(ONLY)) $(if $(AFTER),--after $(AFTER) --changes /dev/null)
 
 # Long campaigns, hours of them together: `make -k test-outside MODEL=runs/en-de LINES=test.en`, or one part by
 # its name. MODEL is a model to serve, English to German, and LINES text for it; `make demo` makes the defaults.

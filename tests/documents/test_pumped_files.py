@@ -98,7 +98,9 @@ def test_a_paragraph_and_a_text_have_bounds() -> None:
     package = change_member(
         SHEET, "xl/sharedStrings.xml", lambda source: source.replace("</sst>", strings)
     )
-    message = r"^a.xlsx: has 8,1\d\d,\d{3} characters of text: split it into files of at most 8,000,000$"
+    message = (
+        r"^a.xlsx: has 8,1\d\d,\d{3} characters of text: split it into files of at most 8,000,000$"
+    )
     with pytest.raises(HeadwayError, match=message):
         open_document(package, "a.xlsx", OPTIONS)
 

@@ -14,7 +14,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from compare import read_changes, report
+from compare import CHANGES, read_changes, report
 from side import Side
 
 HERE = Path(__file__).parent
@@ -41,6 +41,7 @@ def main() -> int:
     parser.add_argument("--before", type=Path, help="a checkout of the older version")
     parser.add_argument("--after", type=Path, default=ROOT, help="of the newer (default: this)")
     parser.add_argument("--only", nargs="+", choices=SECTIONS, default=SECTIONS, metavar="SECTION")
+    parser.add_argument("--changes", type=Path, default=CHANGES, help="those that are meant")
     parser.add_argument("--work", type=Path, default=Path("build/record"))
     parser.add_argument("--store", action="store_true", help="write tests/record/stored anew")
     args = parser.parse_args()
@@ -61,7 +62,7 @@ def main() -> int:
         with ThreadPoolExecutor(2) as pool:
             list(pool.map(lambda side, name=section: record(name, side, model, work), sides))
         print(f"{section}: {time.monotonic() - started:.0f} s", file=sys.stderr)
-    lines = report(work / "before", work / "after", args.only, read_changes())
+    lines = report(work / "before", work / "after", args.only, read_changes(args.changes))
     print(*lines, sep="\n", end="\n" if lines else "")
     print(f"{len(lines)} differences that are not listed", file=sys.stderr)
     return int(bool(lines))

@@ -65,7 +65,7 @@ class Change:
         )
 
 
-def read_changes(path: Path = CHANGES) -> list[Change]:
+def read_changes(path: Path) -> list[Change]:
     """Read the list of meant differences."""
     return [Change(**row) for row in tomllib.loads(path.read_text("utf-8")).get("change", [])]
 
