@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# Installed first, from PyTorch's index of builds for processors: the other builds for Linux need the packages of
+# Installed first, from PyTorch's index of CPU builds: the other builds for Linux need the packages of
 # CUDA, several gigabytes, whatever their number is. For a GPU: `make demo TORCH_INDEX=`, which asks pip's own index.
 TORCH ?= torch==2.13.0
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
