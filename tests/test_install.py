@@ -1,4 +1,4 @@
-"""What the pages say about installing brings PyTorch without CUDA, on a Linux machine without builds of its own.
+"""The commands of the pages install PyTorch without CUDA, on a Linux machine that has no local builds of it.
 
 pip resolves the commands of the pages against two small indexes. One looks as the usual index of packages does, where
 torch for Linux needs packages of CUDA; the other as PyTorch's index of CPU builds does.

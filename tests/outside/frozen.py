@@ -208,7 +208,7 @@ async def observe(server: Server, requests: Sequence[Sent], patience: float) -> 
 def measure(
     name: str, model: str, further: Sequence[str], figures: Figures, patience: float
 ) -> Seen:
-    """Run a case on a server of its own, which has ended when this returns."""
+    """Start a server, run a case on it, and end the server."""
     server = Server(model, "--threads", "1", *further)
     try:
         seen = asyncio.run(observe(server, CASES[name](server), patience))

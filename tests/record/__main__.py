@@ -21,7 +21,7 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 SECTIONS = ("help", "prepared", "training", "lines", "python_names", "exports", "files", "server")
 STORED = ("help", "prepared", "server")
-# Two trainings of the older side, whose models both sides use: English to German, and a smaller model of both directions.
+# The older side trains two models, which both sides use: English to German, and a smaller one of both directions.
 # They need not be good, but their translations must differ from line to line.
 RECIPE = (
     "--training.precision", "fp32", "--training.threads", "1", "--training.batch-tokens", "1000",

@@ -50,7 +50,7 @@ def interrupt(side: Side, folder: Path) -> dict[str, Answer]:
 
 
 def count_steps(path: Path) -> int:
-    """Return the last step of a file of metrics, whose last line may be unfinished; 0: there is none."""
+    """Return the last step in a file of metrics, or 0. The last line may be unfinished: it does not count."""
     lines = path.read_text("utf-8").splitlines(keepends=True) if path.exists() else []
     steps = [json.loads(line)["step"] for line in lines if line.endswith("\n")]
     return max(steps, default=0)

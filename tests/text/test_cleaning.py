@@ -315,4 +315,4 @@ def test_cleaning_takes_a_few_times_as_long_as_reading_the_words() -> None:
     assert len(kept) > 37_000
     assert report.read == 40_000
     cleaning = time.process_time() - began
-    assert cleaning < 7 * words
+    assert cleaning < 5 * words
