@@ -317,23 +317,23 @@ def test_a_second_process_is_refused(
     assert "another process is writing this file\n" in capfd.readouterr().err
 
 
-def test_a_file_that_another_process_finishes_at_this_moment_is_left_alone(
+def test_a_file_that_another_process_finishes_at_this_moment_is_not_written_to(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    out, lock = tmp_path / "out", locks.fcntl.flock
+    out, unfinished, lock = tmp_path / "out", tmp_path / "out.partial", locks.fcntl.flock
+    unfinished.write_text("finished")
 
     def finish_and_lock(file: BinaryIO, kind: int) -> None:
-        (tmp_path / "out.partial").rename(out)
-        out.write_text("finished")
+        if not out.exists():
+            unfinished.rename(out)
         lock(file, kind)
 
     monkeypatch.setattr(locks.fcntl, "flock", finish_and_lock)
-    with (
-        pytest.raises(HeadwayError, match="has just finished this file"),
-        resumable_output.ResumableOutput(out, {}),
-    ):
-        pass
-    assert out.read_text() == "finished"
+    with resumable_output.ResumableOutput(out, {}) as output:
+        assert output.lines == 0
+        output.append("a\n", 1)
+        assert out.read_text() == "finished"
+        assert unfinished.read_text() == "a\n"
 
 
 @pytest.mark.parametrize("words", [["--input", "a"], ["--output", "a"]])

@@ -18,7 +18,7 @@ import zstandard
 
 from headway.errors import HeadwayError
 from headway.files import add_path_to_errors, replace_text, sync
-from headway.locks import is_at, lock_file
+from headway.locks import lock_file
 
 # Each write appends a complete compressed stream. Programs that read .gz, .xz and .zst files read all
 # streams of a file, one after the other, as one text.
@@ -99,9 +99,6 @@ class ResumableOutput:
             self._file = lock_file(self._text)
         except BlockingIOError:
             raise HeadwayError(f"{self.name}: another process is writing this file") from None
-        if not is_at(self._file, self._text):  # renamed by the process that held the lock
-            self._file.close()
-            raise HeadwayError(f"{self.name}: another process has just finished this file")
         certain = self._resume()
         if self.dropped:  # the record goes first: it says nothing of the text that is written next
             self._state.unlink(missing_ok=True)
