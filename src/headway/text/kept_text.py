@@ -109,6 +109,7 @@ PATTERNS: dict[Kind, tuple[str, ...]] = {
     "reference": (r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});",),
 }
 _ANY = re.compile("|".join(f"(?P<{kind}>{'|'.join(some)})" for kind, some in PATTERNS.items()))
+_BREAK = re.compile("|".join(PATTERNS["break"]))
 _LONE = re.compile(_NUMBER)
 _LONE_UNIT = re.compile(rf"(?!bar|TRY|PEN|MAD|COP)(?:{UNITS})")  # those are also words
 _ROMAN_NUMBER = re.compile(r"X{0,3}(?:IX|IV|V?I{0,3})")
@@ -163,7 +164,7 @@ def divide_at_breaks(text: str) -> list[str]:
     Joined they are the text; the first and each second one after it are tags, or empty. What has no words belongs to
     the tags beside it. A tag in code or in a message of ICU is a part of that.
     """
-    breaks = [kept for kept in _find(text) if kept.kind == "break"]
+    breaks = [kept for kept in _find(text) if kept.kind == "break"] if _BREAK.search(text) else []
     cuts = [0, *(at for kept in breaks for at in kept[:2]), len(text)]
     parts: list[list[str]] = [[]]  # each in pieces: a text may have thousands of tags
     for number, (start, end) in enumerate(pairwise(cuts)):

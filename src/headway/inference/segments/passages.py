@@ -51,9 +51,11 @@ class Passage:
             for place, piece in enumerate(divide_at_breaks(line)):
                 is_gap = place % 2 == 0
                 has_several = not is_gap and is_split and _SENTENCE_END.search(piece)
-                for part in split_sentences(piece, language) if has_several else [piece]:
+                parts = split_sentences(piece, language) if has_several else [piece]
+                for part in parts:
                     sentence = part.strip()
-                    if is_gap or not has_words(sentence):
+                    # A piece has words, but not each of several parts.
+                    if is_gap or (len(parts) > 1 and not has_words(sentence)):
                         gaps[-1].append(part)
                         continue
                     before, _, after = part.partition(sentence)
