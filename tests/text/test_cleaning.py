@@ -303,16 +303,18 @@ def test_every_pair_of_real_text_is_counted_and_no_validation_pair_is_kept() -> 
 def test_cleaning_takes_a_few_times_as_long_as_reading_the_words() -> None:
     """At this rate 600,000 pairs of law take about a minute; how fast the machine is does not matter here."""
     train, valid = (real("canada-laws-en-fr", ("en", "fr"), part) for part in ("train", "valid"))
-    began = time.process_time()
-    for pair in islice(read_pairs(train, strict=False), 40_000):
-        for text in (pair.source, pair.target):
-            re.findall(r"\w+", text.lower())
-    words = time.process_time() - began
-    began = time.process_time()
-    part = islice(read_pairs(train, strict=False), 40_000)
-    unseen = digest_held_out(read_pairs(valid))
-    kept, _, report = clean(part, TextConfig(), unseen, range_pairs=16_381)
-    assert len(kept) > 37_000
-    assert report.read == 40_000
-    cleaning = time.process_time() - began
-    assert cleaning < 5 * words
+    words, cleaning = [], []
+    for _ in range(3):  # the fastest of each counts: other programs may run at the same time
+        began = time.process_time()
+        for pair in islice(read_pairs(train, strict=False), 20_000):
+            for text in (pair.source, pair.target):
+                re.findall(r"\w+", text.lower())
+        words.append(time.process_time() - began)
+        began = time.process_time()
+        part = islice(read_pairs(train, strict=False), 20_000)
+        unseen = digest_held_out(read_pairs(valid))
+        kept, _, report = clean(part, TextConfig(), unseen, range_pairs=16_381)
+        cleaning.append(time.process_time() - began)
+        assert len(kept) > 18_500
+        assert report.read == 20_000
+    assert min(cleaning) < 5 * min(words)
