@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "headway"
 PACKAGES = [
     "errors", "file_format", "files", "locks", "tasks", "hub", "config", "kernels", "model", "text", "documents", "evaluation", "inference",
-    "training", "exchange", "parsing", "pictures", "serving", "checks", "recipes", "demo", "paper", "cli",
+    "training", "exchange", "parsing", "ext.pictures", "serving", "checks", "recipes", "demo", "paper", "cli",
 ]  # fmt: skip
 FILES = sorted(SOURCE.rglob("*.py"))
 
@@ -36,16 +36,27 @@ def imports(path: Path, *, top_only: bool = False) -> set[str]:
     return found
 
 
-def position(name: str) -> int:
-    parts = name.split(".")
-    return PACKAGES.index(parts[1]) if len(parts) > 1 and parts[1] in PACKAGES else -1
+def module_of(path: Path) -> str:
+    name = ".".join(("headway", *path.relative_to(SOURCE).with_suffix("").parts))
+    return name.removesuffix(".__init__")
+
+
+def package_of(module: str) -> str:
+    """Return the package of a module: ``text`` of ``headway.text.readers``, and ``ext.NAME`` of an extension."""
+    parts = module.split(".")[1:]
+    return ".".join(parts[: 2 if parts[:1] == ["ext"] else 1])
+
+
+def position(module: str) -> int:
+    package = package_of(module)
+    return PACKAGES.index(package) if package in PACKAGES else -1
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
 def test_a_package_imports_only_from_packages_above(path: Path) -> None:
-    here = path.relative_to(SOURCE).with_suffix("").parts[0]
-    if here in ("__init__", "__main__"):
+    here = package_of(module_of(path))
+    if here in ("", "__main__", "ext"):
         return
     assert here in PACKAGES, f"{here} is no package"
     for name in imports(path):
@@ -73,11 +84,7 @@ def test_only_its_verb_imports_the_paper() -> None:
 
 @pytest.mark.slow
 def test_no_files_import_each_other_in_a_circle() -> None:
-    names = {
-        ".".join(("headway", *path.relative_to(SOURCE).with_suffix("").parts)): path
-        for path in FILES
-    }
-    names = {name.removesuffix(".__init__"): path for name, path in names.items()}
+    names = {module_of(path): path for path in FILES}
     graph = {
         name: {n for n in imports(path) if n in names} - {name} for name, path in names.items()
     }
@@ -130,7 +137,7 @@ def test_no_folders_of_a_package_import_each_other_in_a_circle(package: str) -> 
     for path in (SOURCE / package).rglob("*.py"):
         if path.name == "__init__.py":
             continue
-        own = node_of(".".join(("headway", *path.relative_to(SOURCE).with_suffix("").parts)))
+        own = node_of(module_of(path))
         used = {node_of(name) for name in imports(path) if name.startswith("headway.")}
         nodes.setdefault(own, set()).update(used - {own})
     while free := [name for name, used in nodes.items() if not used & nodes.keys()]:

@@ -17,9 +17,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from headway.pictures.maps import AttentionMap, AttentionMaps
-from headway.pictures.page import write_html
-from headway.pictures.page_layouts import view_json
+from headway.ext.pictures.maps import AttentionMap, AttentionMaps
+from headway.ext.pictures.page import write_html
+from headway.ext.pictures.page_layouts import view_json
 from headway.serving.page import page_files
 
 LANGUAGES = [

@@ -16,10 +16,10 @@ from headway.demo.catalog import Catalog
 from headway.demo.fillers import FILLERS
 from headway.demo.formatter import Formatter, clean
 from headway.demo.frames import SLOT, built_in_frames
+from headway.ext.pictures import sentence_maps
+from headway.ext.pictures.labels import CONTROL
+from headway.ext.pictures.roles import head_roles
 from headway.inference import Translator
-from headway.pictures import sentence_maps
-from headway.pictures.labels import CONTROL
-from headway.pictures.roles import head_roles
 
 OPEN, CLOSE = "\ue000", "\ue001"  # around the filling of a slot, until words are counted
 Slots = dict[str, set[int]]  # slot name to the positions of its words

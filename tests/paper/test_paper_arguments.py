@@ -15,6 +15,7 @@ import torch
 from numpy.typing import NDArray
 
 from headway.config import ModelConfig
+from headway.ext.pictures import AttentionMap, AttentionMaps
 from headway.model import Additive, DotProduct, Transformer, sinusoids
 from headway.paper.experiments import (
     arguments,
@@ -45,7 +46,6 @@ from headway.paper.running.bitext import Bitext
 from headway.paper.running.trial import Trial
 from headway.paper.running.unmasking import remove_mask
 from headway.paper.running.work import Work
-from headway.pictures import AttentionMap, AttentionMaps
 
 
 def test_the_variance_is_d_k_and_scaling_makes_it_one() -> None:

@@ -105,7 +105,7 @@ def test_what_is_edited_meanwhile_is_not_what_a_process_runs(package: Path) -> N
     [
         ("rivals", ["paper/rivals/memory_network.py", "paper/rivals/bytenet.py", "paper/experiments/classification.py"]),
         ("table1", ["paper/measuring/operations.py", "paper/measuring/paths.py"]),
-        ("figures3to5", ["pictures/maps.py", "demo/frames.py", "demo/frames.toml"]),
+        ("figures3to5", ["ext/pictures/maps.py", "demo/frames.py", "demo/frames.toml"]),
         ("table4", ["paper/settings/__init__.py", "paper/settings/wsj-parsing.toml"]),
         ("smoothing", ["paper/verdicts.py", "paper/trends.py", "kernels/native/training.cpp"]),
     ],

@@ -21,7 +21,7 @@ from headway import __version__
 from headway.config import Config, ServerConfig, load
 from headway.documents.kept_marks import KeptMarks
 from headway.errors import HeadwayError
-from headway.pictures.maps import AttentionMaps
+from headway.ext.pictures.maps import AttentionMaps
 from headway.serving.app import make_app
 from headway.serving.clients import Clients
 from headway.serving.environment import read_variables

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).parents[2] / "src" / "headway"
-PICTURE_SCRIPTS = SOURCE / "pictures" / "page"
+PICTURE_SCRIPTS = SOURCE / "ext" / "pictures" / "page"
 SERVER_SCRIPTS = SOURCE / "serving" / "page"
 
 

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from headway.ext.pictures import style
 from headway.paper.results import Figure
 from headway.paper.verdicts import t_interval
-from headway.pictures import style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas

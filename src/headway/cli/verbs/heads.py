@@ -12,9 +12,9 @@ from headway.cli.parallel_files import read_parallel_files
 from headway.errors import HeadwayError
 
 if TYPE_CHECKING:
+    from headway.ext.pictures.head_ablation import BleuLoss
+    from headway.ext.pictures.roles import Head
     from headway.inference import Translator
-    from headway.pictures.head_ablation import BleuLoss
-    from headway.pictures.roles import Head
 
 EXAMPLE = (
     "headway heads runs/mine --source test.en --reference test.de --out heads.svg\n"
@@ -61,10 +61,10 @@ def run(args: argparse.Namespace) -> None:
         usage_error(f"--pairs {args.pairs}: must be 1 or more")
 
     from headway.cli.settings import choose_direction
+    from headway.ext.pictures.drawing import check_output
+    from headway.ext.pictures.head_table import draw_head_table
+    from headway.ext.pictures.roles import head_roles
     from headway.inference import Translator
-    from headway.pictures.drawing import check_output
-    from headway.pictures.head_table import draw_head_table
-    from headway.pictures.roles import head_roles
 
     if args.out:
         check_output(args.out)
@@ -98,7 +98,7 @@ def read_pairs(
     Raises:
         HeadwayError: If the files have different numbers of lines, or no such pair.
     """
-    from headway.pictures.sentences import LONGEST_SOURCE, LONGEST_TARGET
+    from headway.ext.pictures.sentences import LONGEST_SOURCE, LONGEST_TARGET
 
     names = [args.source, args.reference, *([args.alignment] if args.alignment else [])]
     columns = read_parallel_files(*names)
@@ -153,7 +153,7 @@ def measure_head_losses(
     from rich.console import Console
     from rich.progress import track
 
-    from headway.pictures.head_ablation import HeadAblation
+    from headway.ext.pictures.head_ablation import HeadAblation
 
     console = Console(stderr=True)
     search = replace(translator.default_search, beam=1, n_best=1, sample=False)
@@ -172,7 +172,7 @@ def measure_head_losses(
 
 def table(heads: Sequence["Head"]) -> str:
     """Return a line for each head; layers and heads are counted from 1."""
-    from headway.pictures.roles import ROLES
+    from headway.ext.pictures.roles import ROLES
 
     names = ["kind", "layer", "head", "aligns", "prev.", "next", "itself", "</s>", "<start>"]
     names += ["entropy", "BLEU lost", "role"]

@@ -71,7 +71,7 @@ def draw(shape: "ModelConfig", args: argparse.Namespace) -> None:
     if shape.kind != "translator":
         kind = shape.kind.replace("-", " ")
         raise HeadwayError(f"{args.model}: a {kind}: --diagram draws translation models only")
-    from headway.pictures.diagram import diagram
+    from headway.ext.pictures.diagram import diagram
 
     diagram(shape).save(args.diagram)
 

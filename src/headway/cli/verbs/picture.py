@@ -9,10 +9,10 @@ from headway.cli.options import add_direction, add_model
 from headway.errors import HeadwayError
 
 if TYPE_CHECKING:
+    from headway.ext.pictures.explain import Explanation
+    from headway.ext.pictures.maps import AttentionMaps
+    from headway.ext.pictures.picture import Picture
     from headway.inference import Translator
-    from headway.pictures.explain import Explanation
-    from headway.pictures.maps import AttentionMaps
-    from headway.pictures.picture import Picture
 
 EXAMPLE = (
     'headway picture runs/demo "Rosa ordered two lamps on Tuesday." --out page.html\n'
@@ -93,14 +93,14 @@ def run(args: argparse.Namespace) -> None:
         usage_error("--view word needs --word WORD")
     check_effects(args)
     if args.out and Path(args.out).suffix in DRAWN:
-        from headway.pictures.drawing import check_output
+        from headway.ext.pictures.drawing import check_output
 
         check_output(args.out)
 
     from headway.cli.settings import choose_direction
+    from headway.ext.pictures.lanes import lanes
+    from headway.ext.pictures.sentences import sentence_maps
     from headway.inference import Translator
-    from headway.pictures.lanes import lanes
-    from headway.pictures.sentences import sentence_maps
 
     translator = choose_direction(Translator.load(args.model), args)
     maps = sentence_maps(translator, args.sentence, args.target)
@@ -137,7 +137,7 @@ def write(maps: "AttentionMaps", args: argparse.Namespace) -> None:
     out = Path(args.out)
     maps = maps.words() if args.words else maps
     if out.suffix == ".html":
-        from headway.pictures.page import write_html
+        from headway.ext.pictures.page import write_html
 
         write_html(out, maps)
     elif out.suffix == ".json":
@@ -148,7 +148,7 @@ def write(maps: "AttentionMaps", args: argparse.Namespace) -> None:
         text = json.dumps(maps.to_json(), ensure_ascii=False)
         replace_text(out, f"{text}\n")
     elif args.view == "growth":
-        from headway.pictures.growth import save_growth
+        from headway.ext.pictures.growth import save_growth
 
         save_growth(draw(maps, args), out)
     else:
@@ -157,10 +157,10 @@ def write(maps: "AttentionMaps", args: argparse.Namespace) -> None:
 
 def draw(maps: "AttentionMaps", args: argparse.Namespace) -> "Picture":
     """Return the picture of a view."""
-    from headway.pictures.alignment import alignment_strip
-    from headway.pictures.head_view import head_view
-    from headway.pictures.heat import grid, heat_map
-    from headway.pictures.labels import find_token
+    from headway.ext.pictures.alignment import alignment_strip
+    from headway.ext.pictures.head_view import head_view
+    from headway.ext.pictures.heat import grid, heat_map
+    from headway.ext.pictures.labels import find_token
 
     kind = "cross" if args.view in ("alignment", "growth") else args.kind
     found = maps.pick(kind)
@@ -184,9 +184,9 @@ def explanation(
 ) -> "Explanation":
     """Return the numbers of one head and one token; by default of the first head and token."""
     from headway.cli.arguments import usage_error
+    from headway.ext.pictures.explain import explain
+    from headway.ext.pictures.labels import find_token
     from headway.inference.alignment import usual_layer
-    from headway.pictures.explain import explain
-    from headway.pictures.labels import find_token
 
     found = maps.pick(args.kind)
     layers, count = found.weights.shape[:2]

@@ -24,9 +24,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Write the figure."""
     from headway.cli.arguments import usage_error
-    from headway.pictures.curves import Curves
-    from headway.pictures.drawing import check_output
-    from headway.pictures.plotting import plot
+    from headway.ext.pictures.curves import Curves
+    from headway.ext.pictures.drawing import check_output
+    from headway.ext.pictures.plotting import plot
 
     if args.live or args.every:
         usage_error(

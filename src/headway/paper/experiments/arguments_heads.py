@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from headway.ext.pictures import sentence_maps
 from headway.model import MultiHeadAttention
 from headway.paper.results import Claim, Table
 from headway.paper.running.plan import PlannedTrial
@@ -16,7 +17,6 @@ from headway.paper.running.trial import Trial
 from headway.paper.running.work import Work
 from headway.paper.trends import Learned, trend_claim
 from headway.paper.verdicts import interval_text, percent_text
-from headway.pictures import sentence_maps
 
 SYMBOLS, PLACES, WIDTH = 16, 8, 32
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.ext.pictures import AttentionMaps, sentence_maps
+from headway.ext.pictures.head_view import head_view
 from headway.inference import Translator
 from headway.paper.charts import has_matplotlib
 from headway.paper.experiments.figures3to5_heads import (
@@ -31,8 +33,6 @@ from headway.paper.running.scoring import Pairs
 from headway.paper.running.work import ONLY_SETTINGS, Work
 from headway.paper.trends import Learned, trend_claim
 from headway.paper.verdicts import interval_text
-from headway.pictures import AttentionMaps, sentence_maps
-from headway.pictures.head_view import head_view
 
 TITLE = "What attention heads look at"
 SECTION = "Figures 3 to 5"

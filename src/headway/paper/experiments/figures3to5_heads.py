@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.ext.pictures import AttentionMap
 from headway.paper.experiments.figures3to5_links import (
     Link,
     find_anaphora,
@@ -19,7 +20,6 @@ from headway.paper.experiments.figures3to5_links import (
     number_clauses,
 )
 from headway.paper.running.scoring import Pairs
-from headway.pictures import AttentionMap
 
 
 @dataclass(frozen=True)

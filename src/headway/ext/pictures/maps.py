@@ -1,0 +1,149 @@
+"""Attention weights with a label for each row and column.
+
+Shapes: L layers, H heads. Paper: section 3.2.3.
+"""
+
+import base64
+import binascii
+from dataclasses import dataclass
+from typing import TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.errors import HeadwayError
+from headway.ext.pictures.labels import KINDS, NAMES, word_groups, word_label
+
+
+class MapJson(TypedDict):
+    """A map as JSON. Weights are base64 of bytes [L, H, queries, keys]; a weight is byte / 255."""
+
+    queries: list[str]
+    keys: list[str]
+    layers: int
+    heads: int
+    weights: str
+
+
+class MapsJson(TypedDict):
+    """The maps of a sentence pair as JSON, by kind."""
+
+    source: str
+    target: str
+    maps: dict[str, MapJson]
+
+
+@dataclass(frozen=True)
+class AttentionMap:
+    """The weights of one kind of attention, with a label for every row and column.
+
+    A label is a subword. The label of a subword that begins a word starts with a space, so that the
+    labels, joined, are the text. The control symbols ``</s>`` and ``<start>`` are labels, too.
+
+    Attributes:
+        queries: Labels of the rows.
+        keys: Labels of the columns.
+        weights: [L, H, queries, keys], float32; rows sum to 1.
+    """
+
+    queries: list[str]
+    keys: list[str]
+    weights: NDArray[np.float32]
+
+    def words(self) -> "AttentionMap":
+        """Merge subwords into words: weights of keys are added, weights of queries averaged."""
+        rows, columns = word_groups(self.queries), word_groups(self.keys)
+        summed = np.stack([self.weights[..., group].sum(-1) for group in columns], -1)
+        averaged = np.stack([summed[:, :, group].mean(2) for group in rows], 2)
+        return AttentionMap(
+            [word_label([self.queries[i] for i in group]) for group in rows],
+            [word_label([self.keys[i] for i in group]) for group in columns],
+            averaged.astype(np.float32),
+        )
+
+
+@dataclass(frozen=True)
+class AttentionMaps:
+    """The attention maps of one sentence pair.
+
+    Attributes:
+        source: The text.
+        target: Its translation.
+        maps: The maps by kind; a kind is absent if its layers use no attention.
+            "encoder": rows and columns are the source subwords with ``</s>``.
+            "cross": rows are the target subwords that are predicted, with ``</s>``; columns are the
+            source subwords.
+            "decoder": rows and columns are the *inputs* of the decoder, ``<start>`` first. The row of
+            target subword t - 1 predicts subword t.
+    """
+
+    source: str
+    target: str
+    maps: dict[str, AttentionMap]
+
+    def words(self) -> "AttentionMaps":
+        """Merge subwords into words; ``</s>`` and ``<start>`` stay tokens of their own."""
+        merged = {kind: attention.words() for kind, attention in self.maps.items()}
+        return AttentionMaps(self.source, self.target, merged)
+
+    def pick(self, kind: str) -> AttentionMap:
+        """Return the map of a kind.
+
+        Raises:
+            HeadwayError: If the model has no such attention.
+        """
+        if kind not in self.maps:
+            raise HeadwayError(
+                f"this model has no {NAMES.get(kind, kind)}; it has: {', '.join(self.maps)}"
+            )
+        return self.maps[kind]
+
+    def to_json(self) -> MapsJson:
+        """Return JSON values."""
+        return {
+            "source": self.source,
+            "target": self.target,
+            "maps": {
+                kind: {
+                    "queries": attention.queries,
+                    "keys": attention.keys,
+                    "layers": attention.weights.shape[0],
+                    "heads": attention.weights.shape[1],
+                    "weights": _pack(attention.weights),
+                }
+                for kind, attention in self.maps.items()
+            },
+        }
+
+    @classmethod
+    def from_json(cls, values: MapsJson) -> "AttentionMaps":
+        """Read the values of `to_json`. Each weight is within 1/510 of the original.
+
+        Raises:
+            HeadwayError: If a field is missing, or its size does not fit the other fields.
+        """
+        try:
+            maps = {kind: _read_map(kind, part) for kind, part in values["maps"].items()}
+            return cls(str(values["source"]), str(values["target"]), maps)
+        except (LookupError, TypeError, AttributeError) as error:
+            raise HeadwayError(f"attention maps: a field is missing or wrong: {error}") from None
+
+
+def _pack(weights: NDArray[np.float32]) -> str:
+    as_bytes = np.rint(np.clip(weights, 0, 1) * 255).astype(np.uint8)
+    return base64.b64encode(as_bytes.tobytes()).decode("ascii")
+
+
+def _read_map(kind: str, part: MapJson) -> AttentionMap:
+    if kind not in KINDS:
+        raise HeadwayError(f"attention maps: kind '{kind}' must be one of {', '.join(KINDS)}")
+    queries, keys = [str(q) for q in part["queries"]], [str(k) for k in part["keys"]]
+    shape = part["layers"], part["heads"], len(queries), len(keys)
+    try:
+        as_bytes = np.frombuffer(base64.b64decode(part["weights"], validate=True), np.uint8)
+        weights = as_bytes.reshape(shape).astype(np.float32) / np.float32(255)
+    except (binascii.Error, ValueError, TypeError):
+        raise HeadwayError(
+            f"attention maps: {kind}.weights must be base64 of {' x '.join(map(str, shape))} bytes"
+        ) from None
+    return AttentionMap(queries, keys, weights)

@@ -1,0 +1,104 @@
+"""Attention as a web page: one file that works offline. The server uses its script and style, too.
+
+The script is in ``page/``. It draws the layouts of `view_json` and loads nothing.
+"""
+
+import base64
+import hashlib
+import json
+from importlib.resources import files
+from pathlib import Path
+
+from headway.errors import HeadwayError
+from headway.ext.pictures.maps import AttentionMaps
+from headway.ext.pictures.page_layouts import view_json
+from headway.ext.pictures.style import style_json
+from headway.files import replace_text
+
+# Each script adds to the object `headway`; later scripts use earlier ones.
+_SCRIPTS = (
+    "maps.js",
+    "draw.js",
+    "reading.js",
+    "fragment.js",
+    "attention.js",
+)
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Attention</title>
+<link rel="icon" href="data:,">
+<style>{style}</style>
+</head>
+<body>
+<main>
+<h1 id="source" dir="auto">Attention</h1>
+<p id="target" dir="auto"></p>
+<div id="view"><noscript>A script draws this picture: allow scripts to see it.</noscript></div>
+</main>
+<script type="application/json" id="data">{data}</script>
+<script>{script}</script>
+</body>
+</html>
+"""
+
+
+def html(maps: AttentionMaps) -> str:
+    """Return a page that shows attention and contains its script, style and data.
+
+    The content security policy of the page names script and style by their hashes, so that no text
+    in the data can run. It allows no connection.
+
+    Args:
+        maps: The maps of one sentence and its translation.
+    """
+    style = style_sheet() + _read("page.css")
+    script = view_script() + _read("file.js")
+    policy = (
+        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)};"
+        " img-src data:; base-uri 'none'; form-action 'none'"
+    )
+    return _PAGE.format(policy=policy, style=style, script=script, data=_data(maps))
+
+
+def write_html(path: str | Path, maps: AttentionMaps) -> None:
+    """Write the page of `html`.
+
+    Raises:
+        HeadwayError: If the file cannot be written.
+    """
+    try:
+        replace_text(Path(path), html(maps))
+    except OSError as error:
+        raise HeadwayError(f"{path}: cannot be written: {error.strerror or error}") from None
+
+
+def view_script() -> str:
+    """Return the script of the view, which defines ``headway.attention(root, json, options)``.
+
+    The script contains the colors and dashes of `style.py`.
+    """
+    style = f"globalThis.headway = {{ style: {json.dumps(style_json())} }};\n"
+    return style + "".join(_read(name) for name in _SCRIPTS)
+
+
+def style_sheet() -> str:
+    """Return the style sheet of the view, which takes the colors of the page around it."""
+    return _read("attention.css")
+
+
+def _data(maps: AttentionMaps) -> str:
+    # ASCII alone keeps broken surrogates; a plain "<" could end the element.
+    return json.dumps(view_json(maps), separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _read(name: str) -> str:
+    return files("headway.ext.pictures").joinpath("page", name).read_text(encoding="utf-8")

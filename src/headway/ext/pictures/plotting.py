@@ -1,0 +1,114 @@
+"""Training curves of several runs in one figure; equal runs give equal bytes."""
+
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from headway.ext.pictures.curves import SERIES, Curves, Points, label_runs, thin
+from headway.ext.pictures.drawing import check_output, drawing_settings, save_figure
+from headway.ext.pictures.style import head_color, head_dash
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+INCHES = (12.0, 6.6)
+LEGEND_WIDTH = 50  # characters of a line; a longer name of a run is broken
+MARKED = 40  # points; a longer curve has no marks
+LineStyle = str | tuple[int, tuple[float, ...]]
+
+
+def plot(runs: Sequence[Curves], path: str | Path) -> None:
+    """Write the figure: ``.png``, ``.svg`` or ``.pdf``.
+
+    A curve of very many points shows the means of neighboring points. Averages of checkpoints are
+    single points.
+
+    Raises:
+        HeadwayError: If the file name has another suffix, or matplotlib is missing.
+    """
+    path = check_output(path)
+    with drawing_settings():
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=INCHES, dpi=120)
+        figure.set_layout_engine("constrained", w_pad=0.12, h_pad=0.12)
+        FigureCanvasAgg(figure)
+        axes = figure.subplots(2, 3).flatten()
+        has_bleu = any(run.points["bleu"] for run in runs)
+        left_out = (
+            "accuracy" if has_bleu or not any(run.points["accuracy"] for run in runs) else "bleu"
+        )
+        shown = [name for name in SERIES if name != left_out]
+        for place, name in zip(axes, shown, strict=False):
+            _draw_series(place, name, runs)
+        _draw_legend(axes[-1], runs)
+        save_figure(figure, path, "training curves")
+
+
+def _draw_series(axes: "Axes", name: str, runs: Sequence[Curves]) -> None:
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.set_title(SERIES[name], fontsize=11, loc="left")
+    axes.grid(color="#e6e6e6", linewidth=0.7)
+    axes.set_axisbelow(True)
+    axes.set_xlabel("step", fontsize=9)
+    axes.tick_params(labelsize=9)
+    for number, run in enumerate(runs):
+        points, averaged = thin(run.points[name]), run.averaged[name]
+        color = head_color(number)
+        mark = "o" if 0 < len(points) <= MARKED else None
+        axes.plot(*_columns(points), marker=mark, markersize=3, linewidth=1.5, color=color,
+                  linestyle=_line_style(number))  # fmt: skip
+        axes.plot(*_columns(averaged), "*", markersize=11, color=color)
+    if name == "speed":
+        axes.set_ylim(bottom=0)
+    axes.yaxis.set_major_formatter("{x:g}" if name in ("rate", "perplexity") else "{x:,.6g}")
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+    axes.set_xlim(left=0)
+    axes.locator_params(axis="x", nbins=6)
+    values = [y for run in runs for _, y in run.points[name]]
+    if name == "perplexity" and values and max(values) > 4 * min(values):
+        _use_log_scale(axes)
+
+
+def _use_log_scale(axes: "Axes") -> None:
+    """Use a log scale, because perplexity falls from hundreds to a few."""
+    from matplotlib.ticker import LogLocator, NullLocator
+
+    axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_major_formatter("{x:g}")
+
+
+def _line_style(number: int) -> LineStyle:
+    dash = head_dash(number)
+    return (0, dash) if dash else "-"
+
+
+def _columns(points: Points) -> tuple[list[float], list[float]]:
+    return [x for x, _ in points], [y for _, y in points]
+
+
+def _draw_legend(axes: "Axes", runs: Sequence[Curves]) -> None:
+    """Draw the legend in the sixth field: the name and the best BLEU or accuracy of each run."""
+    axes.set_axis_off()
+    handles, labels = [], []
+    for number, (run, name) in enumerate(zip(runs, label_runs(runs), strict=True)):
+        best = ""
+        for quality, title in (("bleu", "BLEU"), ("accuracy", "accuracy")):
+            if found := [value for _, value in run.points[quality] + run.averaged[quality]]:
+                best = f", best {title} {max(found):.2f}"
+        label = textwrap.wrap(f"{name}: {run.step:,} steps{best}", LEGEND_WIDTH)
+        labels.append("\n".join(label))
+        handles += axes.plot([], [], color=head_color(number), linestyle=_line_style(number))
+    if any(any(run.averaged.values()) for run in runs):
+        labels.append("average of checkpoints")
+        handles += axes.plot([], [], "*", markersize=10, color="#444444")
+    # The name of a run may begin with _, which hides the label of a curve, and $ in it is no formula.
+    legend = axes.legend(
+        handles, labels, loc="center left", frameon=False, fontsize=10, handlelength=3
+    )
+    for text in legend.get_texts():
+        text.set_parse_math(False)

@@ -1,6 +1,0 @@
-"""Attention maps of a model, and pictures of them in files and on a page."""
-
-from headway.pictures.maps import AttentionMap, AttentionMaps
-from headway.pictures.sentences import attention_maps, sentence_maps
-
-__all__ = ["AttentionMap", "AttentionMaps", "attention_maps", "sentence_maps"]

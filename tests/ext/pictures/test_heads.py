@@ -1,0 +1,339 @@
+"""Roles of heads are counted from attention maps; a head that is switched off has no output."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from headway.cli.main import dispatch
+from headway.errors import HeadwayError
+from headway.ext.pictures import AttentionMap, AttentionMaps, sentence_maps
+from headway.ext.pictures.head_ablation import HeadAblation, remove_heads
+from headway.ext.pictures.head_table import FILLS, draw_head_table
+from headway.ext.pictures.labels import NAMES, word_groups
+from headway.ext.pictures.occlusion import occlusion_links
+from headway.ext.pictures.roles import Head, Tally, head_roles
+from headway.ext.pictures.sentences import read_sentence
+from headway.inference import Translator
+from headway.model import MultiHeadAttention
+from support.toy_models import sentences, translate_words, write_several
+
+SOURCES = sentences(5, 31)
+REFERENCES = [translate_words(text) for text in SOURCES]
+
+
+def count_heads(kind: str, *maps: np.ndarray, labels: list[str] | None = None) -> list[Head]:
+    """Return the heads of one layer with these maps."""
+    tokens = labels or [f" w{i}" for i in range(len(maps[0]) - 1)] + ["</s>"]
+    found = AttentionMap(tokens, tokens, np.stack(maps)[None].astype(np.float32))
+    tally = Tally(kind, (1, len(maps)))
+    tally.add(found)
+    return tally.heads()
+
+
+def test_a_head_that_always_does_one_thing_has_that_role() -> None:
+    """The share of that role is one, and the entropy is that of the rows."""
+    n = 7
+    itself, behind, ahead = np.eye(n), np.eye(n, k=-1), np.eye(n, k=1)
+    end = np.tile(np.eye(n)[-1], (n, 1))
+    even = np.full((n, n), 1 / n)
+    heads = count_heads("encoder", itself, behind, ahead, end, even)
+    assert [head.role for head in heads[:4]] == ["itself", "previous", "following", "end"]
+    assert [heads[0].itself, heads[1].previous, heads[2].following, heads[3].end] == [1, 1, 1, 1]
+    assert heads[0].previous == heads[0].following == heads[1].following == heads[2].itself == 0
+    assert heads[3].following == pytest.approx(1 / (n - 1))  # of the last token but one
+    assert all(head.start is None and head.aligns is None for head in heads)
+    assert [head.entropy for head in heads] == pytest.approx([0, 0, 0, 0, np.log(n)], abs=1e-6)
+
+
+def test_the_first_query_of_the_decoder_does_not_count() -> None:
+    n = 5
+    start = np.tile(np.eye(n)[0], (n, 1))
+    even = np.tril(np.ones((n, n))) / np.arange(1, n + 1)[:, None]
+    heads = count_heads(
+        "decoder", np.eye(n), start, even, labels=["<start>", " a", " b", "c", " d"]
+    )
+    assert [head.role for head in heads[:2]] == ["itself", "start"]
+    assert heads[0].itself == heads[1].start == 1
+    assert heads[0].start == 0
+    assert heads[1].previous == pytest.approx(1 / (n - 1))
+    assert heads[0].end is heads[0].following is None
+    assert heads[2].entropy == pytest.approx(np.log(np.arange(2, n + 1)).mean(), abs=1e-6)
+
+
+def test_heads_are_compared_with_the_alignment_word_by_word() -> None:
+    """Subwords of both sides are merged to words before the comparison."""
+    queries, keys = [" gro", "ß", " Hund", "</s>"], [" big", " d", "og", "</s>"]
+    right = np.array([[1, 0, 0, 0], [0.2, 0, 0.3, 0.5], [0.4, 0.3, 0.3, 0], [0, 0, 0, 1]])
+    wrong = np.array([[0, 0, 0, 1], [0, 0, 0, 1], [1, 0, 0, 0], [1, 0, 0, 0]])
+    weights = np.stack([right, wrong])[None].astype(np.float32)
+    maps = AttentionMaps("big dog", "groß Hund", {"cross": AttentionMap(queries, keys, weights)})
+    tally = Tally("cross", (1, 2))
+    tally.add_alignment(maps, [(0, 0), (1, 1)])
+    first, second = tally.heads()
+    assert (first.aligns, second.aligns) == (1.0, 0.0)
+    assert first.role == "aligns"
+    with pytest.raises(HeadwayError, match="words that the sentences lack"):
+        tally.add_alignment(maps, [(2, 0)])
+
+
+def test_shares_equal_a_count_over_every_row_of_all_sentences(translator: Translator) -> None:
+    heads = {head.place: head for head in head_roles(translator, SOURCES, REFERENCES)}
+    maps = [sentence_maps(translator, s, t).maps for s, t in zip(SOURCES, REFERENCES, strict=True)]
+    assert len(heads) == 3 * 2 * 3
+    for (kind, layer, number), head in heads.items():
+        hits: dict[str, list[bool]] = {"itself": [], "previous": [], "following": [], "end": []}
+        for found in maps:
+            weights = found[kind].weights[layer, number]
+            for i, row in enumerate(weights):
+                top = int(row.argmax())
+                hits["end"].append(top == len(row) - 1)
+                if i or kind == "encoder":
+                    hits["itself"].append(top == i)
+                if i:
+                    hits["previous"].append(top == i - 1)
+                if i < len(weights) - 1:
+                    hits["following"].append(top == i + 1)
+        able = {"encoder": "itself previous following end", "decoder": "itself previous",
+                "cross": "end"}[kind].split()  # fmt: skip
+        for name in able:
+            assert getattr(head, name) == pytest.approx(np.mean(hits[name])), (kind, name)
+        assert set(head.shares) - {"aligns", "start"} == set(able)
+
+
+def test_occlusion_finds_the_word_that_a_prediction_depends_on(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The model reads one known source word for each target word, and none for the last."""
+    sentence = read_sentence(translator, "the cat sees", "der Hund läuft grün")
+    tokenizer = translator.tokenizer
+    words = word_groups(sentence.labels["cross"][1])[:-1]
+    targets = word_groups(sentence.labels["cross"][0])[:-1]
+    source_of = {0: 1, 1: 0, 2: 1}  # the last target word depends on no source word
+
+    class Reader(torch.nn.Module):
+        def forward(self, source_BS: torch.Tensor, target_BT: torch.Tensor) -> torch.Tensor:
+            logits = torch.zeros(*target_BT.shape, tokenizer.target_vocab_size)
+            for target, source in source_of.items():
+                for t in targets[target]:
+                    there = source_BS[:, words[source][-1]] != tokenizer.source_pad
+                    logits[there, t] += 9 * torch.eye(len(logits[0, 0]))[target_BT[there, t]]
+            return logits
+
+    monkeypatch.setattr(translator, "model", Reader())
+    for largest in (1, 1 << 24):  # all versions at once, or one by one
+        monkeypatch.setattr("headway.ext.pictures.occlusion.MOST_LOGITS", largest)
+        assert occlusion_links(translator, sentence) == [(1, 0), (0, 1), (1, 2)]
+
+
+@pytest.fixture(scope="module")
+def to_french(tmp_path_factory: pytest.TempPathFactory) -> Translator:
+    """Return a translator whose sources begin with the symbol of the target language."""
+    path = write_several(tmp_path_factory.mktemp("several"))
+    return Translator.load(path, "cpu").to("fr", "en")
+
+
+def test_the_symbol_of_a_language_is_no_word_of_an_alignment(to_french: Translator) -> None:
+    source, target, links = "the cat sees", "der Hund läuft", [(0, 0), (2, 1), (1, 2)]
+    words = sentence_maps(to_french, source, target).words().maps["cross"]
+    assert words.keys == [" >>fr<<", " the", " cat", " sees", "</s>"]
+    picked = words.weights.argmax(-1)
+    for head in head_roles(to_french, [source], [target], [links]):
+        if head.kind == "cross":
+            right = [picked[head.layer, head.head, t] == s + 1 for s, t in links]
+            assert head.aligns == pytest.approx(np.mean(right))
+    # A head that picks the symbol alone picks no word.
+    assert any((row == 0).any() for row in picked.reshape(-1, picked.shape[-1]))
+    with pytest.raises(HeadwayError, match="words that the sentences lack"):
+        head_roles(to_french, [source], [target], [[(3, 0)]])
+
+
+def test_occlusion_hides_no_symbol_of_a_language(
+    to_french: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first target word depends on the second source word, and the second on the symbol."""
+    sentence = read_sentence(to_french, "the cat sees", "der Hund")
+    tokenizer = to_french.tokenizer
+    symbol, _, cat, *_ = word_groups(sentence.labels["cross"][1])
+    targets = word_groups(sentence.labels["cross"][0])[:-1]
+
+    class Reader(torch.nn.Module):
+        def forward(self, source_BS: torch.Tensor, target_BT: torch.Tensor) -> torch.Tensor:
+            logits = torch.zeros(*target_BT.shape, tokenizer.target_vocab_size)
+            for source, target in ((cat, targets[0]), (symbol, targets[1])):
+                there = source_BS[:, source[-1]] != tokenizer.source_pad
+                for t in target:
+                    logits[there, t] += 9 * torch.eye(len(logits[0, 0]))[target_BT[there, t]]
+            return logits
+
+    monkeypatch.setattr(to_french, "model", Reader())
+    assert occlusion_links(to_french, sentence) == [(1, 0)]
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
+def test_removing_a_head_equals_a_zero_output_of_that_head(
+    translator: Translator, kind: str
+) -> None:
+    """The logits are the same as with a hook that sets the head's output to zero before W^O."""
+    layer, head = 1, 2
+    model, tokenizer = translator.model, translator.tokenizer
+    stack = model.encoder if kind == "encoder" else model.decoder
+    part = stack.layers[layer].cross if kind == "cross" else stack.layers[layer].mixer.attention
+    assert isinstance(part, MultiHeadAttention)
+    source = torch.tensor(tokenizer.encode_source(SOURCES[:1]))
+    target = torch.tensor(tokenizer.encode_target(REFERENCES[:1]))
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    less = remove_heads(translator, [(kind, layer, head)])
+
+    def set_head_to_zero(_module: object, _inputs: object, heads: torch.Tensor) -> torch.Tensor:
+        heads = heads.clone()
+        heads[:, head] = 0
+        return heads
+
+    with torch.inference_mode():
+        whole = model(source, target)
+        hook = part.core.register_forward_hook(set_head_to_zero)
+        expected = model(source, target)
+        hook.remove()
+        assert torch.allclose(less.model(source, target), expected, atol=1e-4)
+    assert not torch.allclose(expected, whole, atol=1e-2)
+    assert all(torch.equal(before[name], value) for name, value in model.state_dict().items())
+
+
+def test_removing_heads_lowers_bleu(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search = replace(translator.default_search, beam=1, max_extra=3)
+    references = translator.translate(SOURCES, search)
+    ablation = HeadAblation(translator, SOURCES, references, search)
+    assert ablation.full_bleu == pytest.approx(100)
+    assert ablation.bleu_lost([]) == 0
+    everything = [("cross", layer, head) for layer in range(2) for head in range(3)]
+    assert ablation.bleu_lost(everything) > 20
+    [head] = ablation.measure_each([Head("cross", 1, 0, 0.9, None, None, None, 0.1, None, 1.0)])
+    assert head.bleu_lost == pytest.approx(ablation.bleu_lost([("cross", 1, 0)]))
+
+
+def test_aligning_heads_are_compared_with_as_many_random_others(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[list[tuple[str, int, int]]] = []
+
+    def lost(_: HeadAblation, places: list[tuple[str, int, int]]) -> float:
+        tried.append(list(places))
+        return float(len(tried))
+
+    monkeypatch.setattr(HeadAblation, "_bleu", lambda *_: 30.0)
+    monkeypatch.setattr(HeadAblation, "bleu_lost", lost)
+    ablation = HeadAblation(translator, [], [], translator.default_search)
+    heads = [
+        Head("cross", 0, i, share, None, None, None, 0.1, None, 1.0)
+        for i, share in enumerate([0.9, 0.6, 0.3])
+    ]
+    heads += [Head("encoder", 0, i, None, 0.9, 0, 0, 0, None, 1.0) for i in range(3)]
+    loss = ablation.compare_aligning(heads, draws=4)
+    assert loss is not None
+    assert loss.aligning == [("cross", 0, 0), ("cross", 0, 1)]
+    *others, aligning = tried
+    assert aligning == loss.aligning
+    assert len(loss.others) == len(others) == 4
+    for places in others:
+        assert len(set(places)) == 2
+        assert not set(places) & set(loss.aligning)
+    weak = ablation.compare_aligning(heads[2:], draws=1)
+    assert weak is not None
+    assert weak.aligning == [("cross", 0, 2)]
+    assert ablation.compare_aligning(heads[3:]) is None
+
+
+def test_the_table_has_a_box_for_every_head(translator: Translator) -> None:
+    heads = [replace(h, bleu_lost=-0.01) for h in head_roles(translator, SOURCES, REFERENCES)]
+    layout = draw_head_table(heads, "a title").layout
+    boxes = layout.boxes
+    assert len({(box.x, box.y) for box in boxes}) == len(boxes) == len(heads)
+    assert [box.fill for box in boxes] == [FILLS[head.role] for head in heads]
+    # A row for each layer of each kind, from top to bottom; a column for each head.
+    for a, box_a in zip(heads, boxes, strict=True):
+        for b, box_b in zip(heads, boxes, strict=True):
+            rows = [(list(NAMES).index(head.kind), head.layer) for head in (a, b)]
+            assert (rows[0] < rows[1]) == (box_a.y < box_b.y)
+            assert (a.head < b.head) == (box_a.x < box_b.x)
+    texts = [label.text for label in layout.labels]
+    assert texts.count("0.0 BLEU") == len(heads)  # no minus before a zero
+    for head in heads:
+        if head.role:
+            assert any(text.endswith(f"{head.shares[head.role]:.0%}") for text in texts)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    """Return the arguments of the command; the third pair is blank."""
+    columns = {
+        "source": [*SOURCES[:2], "", *SOURCES[2:]],
+        "reference": [*REFERENCES[:2], "", *REFERENCES[2:]],
+        "alignment": ["0-0", "1-0 1-1", "", "0-0", "0-0", "1-1"],
+    }
+    words = []
+    for name, lines in columns.items():
+        path = tmp_path / name
+        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        words += [f"--{name}", str(path)]
+    return words
+
+
+@pytest.mark.slow
+def test_the_command_prints_every_head(
+    model_directory: Path, files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["heads", str(model_directory), *files, "--no-bleu", "--out", str(tmp_path / "a.svg")]
+    dispatch([*words, "--json"])
+    captured = capsys.readouterr()
+    values = json.loads(captured.out)
+    assert values["pairs"] == 5
+    assert "1 lines are blank" in captured.err
+    translator = Translator.load(model_directory)
+    links = [[(0, 0)], [(1, 0), (1, 1)], [(0, 0)], [(0, 0)], [(1, 1)]]
+    expected = head_roles(translator, SOURCES, REFERENCES, links)
+    assert [head["aligns"] for head in values["heads"]] == [head.aligns for head in expected]
+    assert [head["entropy"] for head in values["heads"]] == [head.entropy for head in expected]
+    assert "<svg" in (tmp_path / "a.svg").read_text(encoding="utf-8")
+    dispatch(words)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 1 + 18
+    assert lines[1].split()[:3] == ["encoder", "1", "1"]
+
+
+@pytest.mark.slow
+def test_the_command_prints_the_lost_bleu(
+    model_directory: Path, files: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    dispatch(["heads", str(model_directory), *files, "--pairs", "2"])
+    text = capsys.readouterr().out
+    assert "aligning heads (layer.head): " in text
+    assert "others, 5 draws" in text
+    assert "greedily, 2 pairs" in text
+
+
+def test_a_text_without_a_pair_that_fits_is_named(model_directory: Path, files: list[str]) -> None:
+    rows = Path(files[1]).read_text(encoding="utf-8").count("\n")
+    Path(files[1]).write_text(("a " * 300 + "\n") * rows, encoding="utf-8")
+    with pytest.raises(HeadwayError, match=r"no pair of lines fits: .* fewer than 256 subwords"):
+        dispatch(["heads", str(model_directory), *files, "--no-bleu"])
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [("0:1", "'0:1' must be like 0-0"), ("0-99", "words that the sentences lack")],
+)
+def test_a_bad_alignment_file_is_rejected(
+    model_directory: Path, files: list[str], line: str, message: str
+) -> None:
+    Path(files[-1]).write_text(f"{line}\n" * 6, encoding="utf-8")
+    with pytest.raises(HeadwayError, match=message):
+        dispatch(["heads", str(model_directory), *files, "--no-bleu"])
+    Path(files[-1]).write_text("0-0\n", encoding="utf-8")
+    with pytest.raises(HeadwayError, match=r"has 6 lines, but .*alignment has 1"):
+        dispatch(["heads", str(model_directory), *files, "--no-bleu"])

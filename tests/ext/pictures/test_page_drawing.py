@@ -1,0 +1,170 @@
+"""The page draws the same links, boxes and cells as the files, for every choice of its reader.
+
+The page's script runs in Node with a few stand-ins for the elements of a browser.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from headway.ext.pictures.layout import Box, Layout
+from headway.ext.pictures.links import Choice, Link, choose_cells, choose_links, head_boxes
+from headway.ext.pictures.maps import AttentionMap, AttentionMaps
+from headway.ext.pictures.page import view_script
+from headway.ext.pictures.page_layouts import layouts, view_json
+from headway.ext.pictures.style import FAINTEST, head_color, head_dash
+from support.pages import run_in_node
+
+LAYERS, HEADS, TARGETS, SOURCES = 2, 11, 5, 7
+VIEWS = ("heads", "paper", "grid", "heat", "alignment")
+CHOICES = [
+    Choice(1, range(HEADS)),
+    Choice(0, [3]),
+    Choice(1, [2, 9], query=3),
+    Choice(0, [1, 4, 10], key=6),
+    Choice(1, range(HEADS), key=0),
+]
+# An element keeps its name, attributes and children, and becomes JSON by itself.
+BROWSER = """
+class Element {
+  constructor(name) { this.name = name; this.attributes = {}; this.children = []; }
+  setAttribute(key, value) { this.attributes[key] = String(value); }
+  append(...children) { this.children.push(...children); }
+}
+globalThis.document = { createElementNS: (_, name) => new Element(name) };
+"""
+DRAW = """
+const drawn = requests.map(([view, layer, heads, spot]) => {
+  const map = { ...headway.decode(json.maps.cross), ...json.views.maps.cross };
+  return headway.draw(map, { view, layer, heads, spot, pin: null }, "").svg.children;
+});
+console.log(JSON.stringify(drawn));
+"""
+
+Elements = list[dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def maps() -> AttentionMaps:
+    """Maps whose weights are whole bytes, as in the page's data."""
+    random = np.random.default_rng(5)
+    weights = random.dirichlet(np.full(SOURCES, 0.3), (LAYERS, HEADS, TARGETS)).astype(np.float32)
+    queries, keys = [f" q{i}" for i in range(TARGETS)], [f" key{j}" for j in range(SOURCES)]
+    exact = AttentionMaps("a", "b", {"cross": AttentionMap(queries, keys, weights)})
+    return AttentionMaps.from_json(exact.to_json())
+
+
+@pytest.fixture(scope="module")
+def drawn(maps: AttentionMaps) -> Iterator[Elements]:
+    """The elements that the page draws, for each view and each choice."""
+    requests = [
+        [view, choice.layer, list(choice.heads), spot(choice)]
+        for view, choice in product(VIEWS, CHOICES)
+    ]
+    found = run_in_node(
+        f"{BROWSER}{view_script()}"
+        f"const json = {json.dumps(view_json(maps))}, requests = {json.dumps(requests)};{DRAW}"
+    )
+    assert isinstance(found, list)
+    return iter(found)
+
+
+def spot(choice: Choice) -> dict[str, int] | None:
+    """Return what the pointer of the page's reader is at."""
+    chosen = {"query": choice.query, "key": choice.key}
+    return {name: token for name, token in chosen.items() if token is not None} or None
+
+
+@pytest.mark.slow
+def test_the_page_draws_what_the_files_draw(maps: AttentionMaps, drawn: Iterator[Elements]) -> None:
+    found = maps.maps["cross"]
+    views = layouts(found, "cross")
+    links_seen = boxes_seen = cells_seen = 0
+    for (view, choice), elements in zip(product(VIEWS, CHOICES), drawn, strict=True):
+        layout = views[view]
+        links = [] if layout.links is None else choose_links(found, layout.links, choice)
+        check_links(layout, choice, links, elements)
+        boxes = head_boxes(layout, choice, links)
+        check_boxes(boxes, elements)
+        cells = choose_cells(found, layout, choice)
+        check_cells(layout, choice, cells, elements)
+        links_seen += len(links)
+        boxes_seen += len(boxes)
+        cells_seen += len(cells)
+    assert min(links_seen, boxes_seen, cells_seen) > 50
+
+
+def check_links(layout: Layout, choice: Choice, links: list[Link], elements: Elements) -> None:
+    """Compare the lines of the page with links: their ends, looks and order."""
+    lines = [part["attributes"] for part in elements if part["name"] == "line"]
+    assert [line["stroke-opacity"] for line in lines] == [f"{link.weight:.3f}" for link in links]
+    by_place = {
+        tuple(line.get(f"data-{name}") for name in ("query", "key", "head")): line for line in lines
+    }
+    assert len(by_place) == len(lines)
+    for link in links:
+        head = None if link.head is None else str(link.head)
+        line = by_place[str(link.query), str(link.key), head]
+        ends = [float(line[name]) for name in ("x1", "y1", "x2", "y2")]
+        wanted = np.ravel(layout.link_ends(link.query, link.key, link.head))
+        assert ends == pytest.approx(wanted, abs=0.11)  # The page gets tenths of a pixel.
+        assert line["stroke"] == head_color(link.head or 0)
+        assert layout.links
+        assert float(line["stroke-width"]) == layout.links.width
+        has_dashes = len(choice.heads) > 1
+        dashes = [float(part) for part in line.get("stroke-dasharray", "").split()]
+        assert dashes == (list(head_dash(link.head or 0)) if has_dashes else [])
+
+
+def check_boxes(boxes: list[Box], elements: Elements) -> None:
+    """Compare the boxes behind tokens; those of equal links may change places."""
+    shown = [
+        part["attributes"] for part in elements if part["attributes"].get("class") == "head-box"
+    ]
+    assert len(shown) == len(boxes)
+    for found in shown:
+        area = [float(found[name]) for name in ("x", "y", "width", "height", "fill-opacity")]
+        [same] = [
+            box
+            for box in boxes
+            if np.allclose(area, [box.x, box.y, box.width, box.height, box.opacity], atol=0.11)
+        ]
+        assert found["fill-opacity"] == f"{same.opacity:.3f}"
+        assert found["fill"] == same.fill
+
+
+def check_cells(
+    layout: Layout, choice: Choice, cells: list[np.ndarray], elements: Elements
+) -> None:
+    """Compare the cells of all maps: the page has a path for each shade."""
+    shades: dict[tuple[int, int, int], float] = {}
+    for path in (part["attributes"] for part in elements if part["name"] == "path"):
+        for x, y in re.findall(r"M([\d.]+) ([\d.]+)", path["d"]):
+            at = cell_at(layout, float(x), float(y))
+            assert at not in shades
+            shades[at] = float(path["fill-opacity"])
+            head = layout.maps[at[0]].head
+            heads = list(choice.heads) if head is None else [head]
+            assert path["fill"] == (head_color(heads[0]) if len(heads) == 1 else "currentColor")
+    wanted = {
+        (place, row, column): round(255 * weight) / 255
+        for place, weights in enumerate(cells)
+        for (row, column), weight in np.ndenumerate(weights)
+        if weight >= FAINTEST
+    }
+    assert shades == pytest.approx(wanted, abs=6e-4)
+
+
+def cell_at(layout: Layout, x: float, y: float) -> tuple[int, int, int]:
+    """Return the map, row and column of the cell that begins at (x, y)."""
+    for number, place in enumerate(layout.maps):
+        left, top, width, height = place.area
+        column, row = (x - left) / width * SOURCES, (y - top) / height * TARGETS
+        if -0.1 < column < SOURCES - 0.1 and -0.1 < row < TARGETS - 0.1:
+            return number, round(row), round(column)
+    raise AssertionError(f"no map has a cell at {x}, {y}")

@@ -1,0 +1,105 @@
+"""The page of one sentence contains only its own script, and the script reads the weights and the keyboard.
+
+tests/outside/browser.py tests the page in a browser.
+"""
+
+import base64
+import hashlib
+import json
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from headway.errors import HeadwayError
+from headway.ext.pictures.maps import AttentionMap, AttentionMaps
+from headway.ext.pictures.page import html, write_html
+from headway.ext.pictures.page_layouts import view_json
+from support.pages import PICTURE_SCRIPTS, Page, evaluate, foreign_addresses
+
+HOSTILE = [" </script><script>alert(1)</script>", " <!--<script>", " \u2028'\"&", "]]>"]
+SCRIPTS = [PICTURE_SCRIPTS / "maps.js", PICTURE_SCRIPTS / "reading.js"]
+
+
+@pytest.fixture
+def maps() -> AttentionMaps:
+    random = np.random.default_rng(5)
+    queries, keys = [" Der", " Hu", "nd", "</s>", *HOSTILE], ["<start>", " ", "The", " d", "og"]
+    weights = random.dirichlet(np.ones(len(keys)), (2, 3, len(queries))).astype(np.float32)
+    return AttentionMaps(HOSTILE[0], "half \ud800", {"cross": AttentionMap(queries, keys, weights)})
+
+
+def test_the_policy_of_the_page_allows_only_its_script_and_style(maps: AttentionMaps) -> None:
+    page = Page(html(maps))
+    scripts, styles = page.named("script"), page.named("style")
+    [policy] = [str(a["content"]) for a, _ in page.named("meta") if "http-equiv" in a]
+    assert [a for a, _ in scripts] == [{"type": "application/json", "id": "data"}, {}]
+    for name, text in [("script-src", scripts[1][1]), ("style-src", styles[0][1])]:
+        hashed = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert f"{name} 'sha256-{hashed}';" in policy
+    assert len(styles) == 1
+    assert policy.startswith("default-src 'none'; ")
+    assert "unsafe" not in policy
+
+
+def test_the_page_contains_the_maps_and_their_text_cannot_end_the_element(
+    maps: AttentionMaps,
+) -> None:
+    page = Page(html(maps))
+    [data] = [text for a, text in page.named("script") if a.get("id") == "data"]
+    assert "<" not in data
+    assert data.isascii()
+    assert json.loads(data) == view_json(maps)
+
+
+def test_the_page_requests_nothing_from_other_servers(maps: AttentionMaps) -> None:
+    assert not foreign_addresses(html(maps))
+
+
+def test_the_written_file_is_the_page(maps: AttentionMaps, tmp_path: Path) -> None:
+    write_html(tmp_path / "a.html", maps)
+    assert (tmp_path / "a.html").read_bytes().decode() == html(maps)
+    with pytest.raises(HeadwayError, match=r"nowhere.*cannot be written"):
+        write_html(tmp_path / "nowhere" / "a.html", maps)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", ["maps", "words"])
+def test_the_script_decodes_the_weights(maps: AttentionMaps, form: str) -> None:
+    expected = (maps if form == "maps" else maps.words()).maps["cross"]
+    json_maps = view_json(maps)[form]
+    found = evaluate(SCRIPTS, "[...headway.decode(given.cross).weights]", json_maps)
+    assert np.allclose(found, expected.weights.ravel(), atol=0.51 / 255)
+    with pytest.raises(subprocess.CalledProcessError):
+        evaluate(SCRIPTS, "headway.decode({...given.cross, layers: 7})", json_maps)
+
+
+@pytest.mark.parametrize("view", ["heads", "paper", "grid", "heat", "alignment"])
+def test_arrow_keys_reach_every_token_cell_and_head(maps: AttentionMaps, view: str) -> None:
+    found = evaluate(
+        SCRIPTS,
+        "const map = headway.decode(given.json.maps.cross);"
+        "const state = {view: given.view, layer: 1, heads: [2], pin: null}; const seen = new Set();"
+        "const open = [headway.moved(map, state, null, 'ArrowDown')];"
+        "while (open.length) { const spot = open.pop(); const name = JSON.stringify(spot);"
+        "  if (!seen.has(name)) for (const key of given.keys) open.push(headway.moved(map, state, spot, key));"
+        "  seen.add(name); }"
+        "[...seen].map((name) => JSON.parse(name))",
+        {
+            "json": maps.to_json(),
+            "view": view,
+            "keys": ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End"],
+        },
+    )
+    layers, heads, rows, columns = maps.maps["cross"].weights.shape
+    queries, keys = [{"query": q} for q in range(rows)], [{"key": k} for k in range(columns)]
+    wanted = {
+        "heads": [*queries, *keys],
+        "paper": [*queries, *keys],
+        "alignment": [*queries, *keys],
+        "heat": [{**q, **k} for q in queries for k in keys],
+        "grid": [{"layer": i, "head": h} for i in range(layers) for h in range(heads)],
+    }[view]
+    assert isinstance(found, list)
+    assert sorted(map(str, found)) == sorted(map(str, wanted))

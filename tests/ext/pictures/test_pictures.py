@@ -1,0 +1,368 @@
+"""Layouts and files show the weights of the maps: the tests read them back."""
+
+import base64
+import io
+import json
+import re
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from headway.errors import HeadwayError
+from headway.ext.pictures.alignment import alignment_strip
+from headway.ext.pictures.drawing import FORMATS
+from headway.ext.pictures.head_view import head_view
+from headway.ext.pictures.heat import grid, heat_map
+from headway.ext.pictures.layout import Layout, Side
+from headway.ext.pictures.maps import AttentionMap, AttentionMaps
+from headway.ext.pictures.page_layouts import layouts, view_json
+from headway.ext.pictures.picture import Picture
+from headway.ext.pictures.style import COLORS, FAINTEST, head_color
+from headway.ext.pictures.text_width import text_width
+
+SVG = "{http://www.w3.org/2000/svg}"
+LAYERS, HEADS, TARGETS, SOURCES = 3, 11, 5, 7
+
+
+def labels(count: int, last: str = "</s>") -> list[str]:
+    return [f" w{i}" for i in range(count - 1)] + [last]
+
+
+@pytest.fixture(scope="module")
+def maps() -> AttentionMaps:
+    random = np.random.default_rng(5)
+
+    def draw(rows: int, columns: int) -> np.ndarray:
+        return random.dirichlet(np.full(columns, 0.4), (LAYERS, HEADS, rows)).astype(np.float32)
+
+    return AttentionMaps(
+        "a source <&>",
+        "a target",
+        {
+            "encoder": AttentionMap(labels(SOURCES), labels(SOURCES), draw(SOURCES, SOURCES)),
+            "cross": AttentionMap(labels(TARGETS), labels(SOURCES), draw(TARGETS, SOURCES)),
+        },
+    )
+
+
+def read(picture: Picture) -> ElementTree.Element:
+    pytest.importorskip("matplotlib")
+    return ElementTree.fromstring(picture.svg())
+
+
+def group(root: ElementTree.Element, name: str) -> ElementTree.Element:
+    [found] = [element for element in root.iter(f"{SVG}g") if element.get("id") == name]
+    return found
+
+
+def style(element: ElementTree.Element) -> dict[str, str]:
+    pairs = (part.split(":", 1) for part in str(element.get("style")).split(";"))
+    return {name.strip(): value.strip() for name, value in pairs}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("orientation", ["columns", "paper"])
+@pytest.mark.parametrize("heads", [None, [2, 9]])
+def test_every_link_shows_its_weight(
+    maps: AttentionMaps, orientation: str, heads: list[int] | None
+) -> None:
+    """The links are the weights, and the lines of the file are the links, in the same order."""
+    picture = head_view(maps, "cross", layer=1, heads=heads, orientation=orientation)  # type: ignore[arg-type]
+    weights = maps.maps["cross"].weights[1]
+    chosen = list(range(HEADS)) if heads is None else heads
+    assert {(link.head, link.query, link.key): link.weight for link in picture.links} == {
+        (h, i, j): float(weights[h, i, j])
+        for h in chosen
+        for i in range(TARGETS)
+        for j in range(SOURCES)
+        if weights[h, i, j] >= FAINTEST
+    }
+    assert len({(li.head, li.query, li.key) for li in picture.links}) == len(picture.links)
+    lines = group(read(picture), "links").findall(f"{SVG}path")
+    assert len(lines) == len(picture.links)
+    pixel = 0.75  # points
+    for line, link in zip(lines, picture.links, strict=True):
+        assert link.head is not None
+        looks = style(line)
+        assert looks["stroke"] == head_color(link.head)
+        assert float(looks.get("stroke-opacity", 1)) == pytest.approx(link.weight, abs=6e-5)
+        ends = np.array(re.findall(r"-?[\d.]+", str(line.get("d"))), float).reshape(2, 2)
+        wanted = np.array(picture.layout.link_ends(link.query, link.key, link.head))
+        moved = (wanted + np.array([16, picture.header_height])) * pixel
+        assert ends == pytest.approx(moved, abs=0.01)
+    # Heads of the same color differ in their dashes.
+    cues = {(style(line)["stroke"], style(line).get("stroke-dasharray")) for line in lines}
+    assert len(cues) == len(chosen)
+
+
+def test_links_end_at_their_tokens(maps: AttentionMaps) -> None:
+    """Columns have tokens and links at the same heights, the paper's orientation at the same x."""
+    for orientation, along in (("columns", 1), ("paper", 0)):
+        layout = head_view(maps, "cross", orientation=orientation).layout  # type: ignore[arg-type]
+        queries, keys = layout.queries, layout.keys
+        assert queries
+        assert keys
+        assert len(queries.texts) == TARGETS
+        assert len(keys.texts) == SOURCES
+        assert queries.is_turned == keys.is_turned == (orientation == "paper")
+        across = 1 - along
+        for query in range(TARGETS):
+            for key in range(SOURCES):
+                ends = [layout.link_ends(query, key, head) for head in range(HEADS)]
+                assert len(set(ends)) == HEADS
+                for start, end in ends:
+                    assert abs(start[along] - queries.points[query][along]) < 11
+                    assert abs(end[along] - keys.points[key][along]) < 11
+                    assert queries.points[query][across] < start[across]
+                    assert end[across] < keys.points[key][across]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("orientation", ["columns", "paper"])
+def test_the_view_of_one_query_has_only_its_links(maps: AttentionMaps, orientation: str) -> None:
+    picture = head_view(maps, "encoder", layer=0, query=3, orientation=orientation)  # type: ignore[arg-type]
+    weights = maps.maps["encoder"].weights[0, :, 3]
+    assert {link.query for link in picture.links} == {3}
+    assert len(picture.links) == (weights >= FAINTEST).sum()
+    # Behind each key the heads have boxes side by side, which together fill its area.
+    keys = picture.layout.keys
+    assert keys
+    assert len(picture.boxes) == len(picture.links)
+    for link, box in zip(picture.links, picture.boxes, strict=True):
+        assert link.head is not None
+        assert (box.fill, box.opacity) == (head_color(link.head), 0.6 * link.weight)
+        x, y, width, height = keys.areas[link.key]
+        part = link.head / HEADS
+        if orientation == "paper":
+            wanted = x, y + height * part, width, height / HEADS
+        else:
+            wanted = x + width * part, y, width / HEADS, height
+        assert (box.x, box.y, box.width, box.height) == pytest.approx(wanted)
+    root = read(picture)
+    bold = [
+        number
+        for number in range(SOURCES)
+        if "700" in str(group(root, f"query-{number}")[-1].get("style"))
+        or "bold" in str(group(root, f"query-{number}")[-1].get("style"))
+    ]
+    assert bold == [3]
+
+
+def cells_of(root: ElementTree.Element, name: str, shape: tuple[int, int]) -> np.ndarray:
+    """Return the opacity in the middle of each cell of a map."""
+    from matplotlib.image import imread
+
+    [image] = [e for e in root.iter(f"{SVG}image") if e.get("id") == name]
+    [data] = [v for k, v in image.attrib.items() if k.endswith("href")]
+    pixels = imread(io.BytesIO(base64.b64decode(data.split(",")[1])), format="png")
+    if "matrix" in str(image.get("transform")) or "scale(1 -1)" in str(image.get("transform")):
+        pixels = pixels[::-1]
+    rows, columns = (
+        ((np.arange(count) + 0.5) * size / count).astype(int)
+        for count, size in zip(shape, pixels.shape, strict=False)
+    )
+    return np.asarray(pixels[np.ix_(rows, columns)][..., 3])
+
+
+def test_the_grid_shows_every_head(maps: AttentionMaps) -> None:
+    picture = grid(maps, "cross")
+    weights = maps.maps["cross"].weights
+    root = read(picture)
+    assert len({place.area for place in picture.layout.maps}) == LAYERS * HEADS
+    for place, cells in zip(picture.layout.maps, picture.cells, strict=True):
+        assert place.layer is not None
+        assert place.head is not None
+        expected = weights[place.layer, place.head]
+        assert np.array_equal(cells, expected)
+        drawn = cells_of(root, f"map-{place.layer}-{place.head}", (TARGETS, SOURCES))
+        assert drawn == pytest.approx(np.where(expected >= FAINTEST, expected, 0), abs=0.0041)
+
+
+def test_a_heat_map_is_the_mean_of_its_heads(maps: AttentionMaps) -> None:
+    weights = maps.maps["cross"].weights
+    for heads in ([4], [1, 5], None):
+        picture = heat_map(maps, "cross", layer=2, heads=heads)
+        [cells] = picture.cells
+        chosen = list(range(HEADS)) if heads is None else heads
+        assert np.allclose(cells, weights[2, chosen].mean(0), atol=1e-6)
+        drawn = cells_of(read(picture), "map", (TARGETS, SOURCES))
+        assert drawn == pytest.approx(np.where(cells >= FAINTEST, cells, 0), abs=0.0041)
+
+
+def test_the_labels_of_a_heat_map_stand_beside_their_rows_and_columns(maps: AttentionMaps) -> None:
+    layout = heat_map(maps, "cross").layout
+    x, y, width, height = layout.maps[0].area
+    assert layout.queries
+    assert layout.keys
+    heights = [point[1] for point in layout.queries.points]
+    assert heights == pytest.approx([y + height * (i + 0.5) / TARGETS for i in range(TARGETS)])
+    places = [point[0] for point in layout.keys.points]
+    assert places == pytest.approx([x + width * (j + 0.5) / SOURCES for j in range(SOURCES)])
+
+
+def test_the_alignment_links_each_target_word_to_its_strongest_sources(
+    maps: AttentionMaps,
+) -> None:
+    picture = alignment_strip(maps)
+    mean = maps.maps["cross"].weights[-1].mean(0)  # Shallow models align best in the last layer.
+    linked: dict[int, set[int]] = {}
+    for link in picture.links:
+        linked.setdefault(link.query, set()).add(link.key)
+        assert link.weight == pytest.approx(mean[link.query, link.key])
+    for i, row in enumerate(mean):
+        assert linked[i] == {j for j in np.argsort(-row)[:3].tolist() if row[j] >= 0.1}
+    assert len(group(read(picture), "links").findall(f"{SVG}path")) == len(picture.links)
+
+
+def extent(
+    text: str, x: float, y: float, size: float, anchor: str, *, is_turned: bool
+) -> list[float]:
+    """Return left, top, right and bottom of a label."""
+    width = text_width(text, size)
+    before = {"start": 0.0, "middle": 0.5, "end": 1.0}[anchor] * width
+    if is_turned:  # upwards
+        return [x - size / 2, y + before - width, x + size / 2, y + before]
+    return [x - before, y - size / 2, x - before + width, y + size / 2]
+
+
+def side_extents(side: Side) -> list[list[float]]:
+    return [
+        extent(text, *point, side.size, side.anchor, is_turned=side.is_turned)
+        for text, point in zip(side.texts, side.points, strict=True)
+    ]
+
+
+def check_layout(layout: Layout) -> None:
+    """Check that nothing leaves a layout, and that no label covers another or the links."""
+    taken = [extent(t.text, t.x, t.y, t.size, t.anchor, is_turned=False) for t in layout.labels]
+    for side in (layout.queries, layout.keys):
+        if side:
+            taken += side_extents(side)
+    for left, top, right, bottom in taken:
+        assert -1 <= left <= right <= layout.width + 1
+        assert -2 <= top <= bottom <= layout.height + 2
+    for number, a in enumerate(taken):
+        for b in taken[:number]:
+            is_apart = a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1]
+            assert is_apart, (a, b)
+    for place in layout.maps:
+        x, y, width, height = place.area
+        assert 0 <= x <= x + width <= layout.width
+        assert 0 <= y <= y + height <= layout.height
+        for a in taken:
+            assert a[2] <= x or x + width <= a[0] or a[3] <= y or y + height <= a[1]
+
+
+@pytest.mark.parametrize("kind", ["encoder", "cross"])
+def test_nothing_leaves_the_picture_or_overlaps(maps: AttentionMaps, kind: str) -> None:
+    long = AttentionMap(
+        [" Donaudampfschifffahrtsgesellschaft", " 日本語の長い文", " 🐶🐶🐶", "</s>", " a"],
+        labels(SOURCES),
+        maps.maps["cross"].weights,
+    )
+    for found in (maps.maps[kind], long):
+        for layout in layouts(found, kind).values():
+            check_layout(layout)
+    for picture in (head_view(maps, kind, heads=[0, 5]), heat_map(maps, kind), grid(maps, kind)):
+        header, _ = picture.header()
+        for label in header:
+            assert -picture.header_height < label.y < 0
+            assert label.x + text_width(label.text, label.size) <= picture.width
+
+
+def test_the_page_gets_the_layouts_of_the_files(maps: AttentionMaps) -> None:
+    found = json.loads(json.dumps(view_json(maps)))
+    assert AttentionMaps.from_json(found).source == maps.source
+    for kind in maps.maps:
+        for form, form_maps in (("maps", maps), ("words", maps.words())):
+            drawn = found["views"][form][kind]["layouts"]
+            pictures = {
+                "heads": head_view(form_maps, kind),
+                "paper": head_view(form_maps, kind, orientation="paper"),
+                "grid": grid(form_maps, kind),
+                "heat": heat_map(form_maps, kind),
+            }
+            for name, picture in pictures.items():
+                assert drawn[name] == json.loads(json.dumps(picture.layout.to_json()))
+            assert drawn["heads"]["queries"]["points"]
+    strip = alignment_strip(maps).layout.to_json()
+    assert found["views"]["words"]["cross"]["layouts"]["alignment"] == json.loads(json.dumps(strip))
+    assert found["words"]["cross"] == maps.words().to_json()["maps"]["cross"]
+
+
+def test_the_page_and_the_files_leave_out_the_same_weights() -> None:
+    """The page has weights as bytes; the limit lies between two of them."""
+    weights = np.linspace(0, 0.02, 1001, dtype=np.float32)
+    as_bytes = np.rint(weights * 255)
+    assert np.array_equal(weights >= FAINTEST, as_bytes / 255 >= FAINTEST)
+
+
+@pytest.mark.slow
+def test_svg_has_a_title_and_holds_any_text(maps: AttentionMaps) -> None:
+    hostile = ' <script>alert("1")</script>&\x00\x0b\ufffe'
+    odd = AttentionMap(
+        [hostile, "]]>"], [" $x^2$", " 漢字🐶"], np.full((1, 1, 2, 2), 0.5, np.float32)
+    )
+    picture = head_view(AttentionMaps(hostile, "]]>", {"cross": odd}), "cross")
+    root = read(picture)
+    assert root.findtext(f"{SVG}title") == picture.title
+    texts = [element.text for element in root.iter(f"{SVG}text")]
+    assert {"]]>", "$x^2$", "漢字🐶"} <= set(texts)  # Words stay words, in every script.
+    assert any(str(text).startswith("<script>alert") for text in texts)
+    assert not list(root.iter(f"{SVG}script"))
+    assert picture._repr_svg_() == picture.svg()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_the_same_picture_gives_the_same_bytes(
+    maps: AttentionMaps, tmp_path: Path, suffix: str
+) -> None:
+    pytest.importorskip("matplotlib")
+    for name in ("a", "b"):
+        head_view(maps, "cross", query=2).save(tmp_path / f"{name}{suffix}")
+    first, second = ((tmp_path / f"{name}{suffix}").read_bytes() for name in ("a", "b"))
+    assert first == second
+    assert first.startswith({".svg": b"<?xml", ".png": b"\x89PNG", ".pdf": b"%PDF"}[suffix])
+    assert b"dc:date" not in first
+    assert b"CreationDate" not in first
+
+
+def test_png_has_the_colors_of_the_lines(maps: AttentionMaps, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    from matplotlib.image import imread
+
+    one = AttentionMap([" q"], [" k"], np.ones((1, 8, 1, 1), np.float32))
+    picture = head_view(AttentionMaps("q", "k", {"cross": one}), "cross", heads=[3])
+    picture.save(tmp_path / "a.png")
+    pixels = imread(tmp_path / "a.png")[..., :3]
+    assert pixels.shape[:2] == (int(picture.height * 2), int(picture.width * 2))
+    (x1, y1), (x2, y2) = picture.layout.link_ends(0, 0, 3)
+    # The middle of the line, at two dots a pixel, behind margin and header.
+    x, y = int(x1 + x2 + 2 * 16), int(y1 + y2 + 2 * picture.header_height)
+    color = [int(COLORS[3][i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    assert pixels[y, x] == pytest.approx(color, abs=0.1)
+
+
+def test_a_wrong_suffix_kind_or_directory_is_rejected(maps: AttentionMaps, tmp_path: Path) -> None:
+    with pytest.raises(HeadwayError, match=r"a\.gif: .* must end in \.svg, \.png, \.pdf"):
+        grid(maps, "cross").save(tmp_path / "a.gif")
+    with pytest.raises(HeadwayError, match="no decoder self-attention; it has: encoder, cross"):
+        grid(maps, "decoder")
+    pytest.importorskip("matplotlib")
+    with pytest.raises(HeadwayError, match=r"nowhere.*cannot be written"):
+        grid(maps, "cross").save(tmp_path / "nowhere" / "a.svg")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_without_matplotlib_the_message_names_the_package(
+    maps: AttentionMaps, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(HeadwayError, match=re.escape('pip install "headway[pictures]"')):
+        grid(maps, "cross").save(tmp_path / f"a{suffix}")
+    assert view_json(maps)["views"]

@@ -1,0 +1,266 @@
+"""``headway picture`` writes the requested view, and its numbers are those of the model."""
+
+import errno
+import importlib
+import json
+import os
+import re
+import shlex
+import sys
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+import torch
+
+from headway.cli.arguments import parse
+from headway.cli.main import dispatch
+from headway.errors import HeadwayError
+from headway.ext.pictures import AttentionMaps, sentence_maps
+from headway.ext.pictures.explain import explain, find_core
+from headway.ext.pictures.labels import find_token
+from headway.ext.pictures.sentences import read_sentence
+from headway.ext.pictures.style import head_color
+from headway.inference import Translator
+from headway.model import Transformer
+
+SOURCE, TARGET = "the cat sees a dog", "die Katze sieht"
+
+
+def picture(model: Path, *words: str) -> None:
+    dispatch(["picture", str(model), SOURCE, "--target", TARGET, *words])
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
+def test_the_explained_steps_give_the_output_of_the_model(
+    translator: Translator, kind: str
+) -> None:
+    """Each step follows from the step before; the last one is the head's output in the model."""
+    layer, head, query = 1, 2, 2
+    sentence = read_sentence(translator, SOURCE, TARGET)
+    seen: list[torch.Tensor] = []
+    core = find_core(translator, kind, layer)
+    hook = core.register_forward_hook(lambda _module, _inputs, output: seen.append(output))
+    with torch.inference_mode():
+        translator.model(sentence.batch.source, sentence.batch.target)
+    hook.remove()
+    found = explain(translator, SOURCE, TARGET, kind=kind, layer=layer, head=head, query=query)
+    assert found.output == pytest.approx(seen[0][0, head, query].numpy(), abs=1e-4)
+    weights = sentence_maps(translator, SOURCE, TARGET).maps[kind].weights
+    assert found.weights == pytest.approx(weights[layer, head, query], abs=1e-5)
+    assert found.products == pytest.approx(found.k @ found.q)
+    assert found.compatibilities == pytest.approx(found.products / len(found.q) ** 0.5)
+    assert found.visible.sum() == (query + 1 if kind == "decoder" else len(found.keys))
+    assert found.weights[~found.visible].sum() == 0
+    assert found.output == pytest.approx(
+        sum(w * v for w, v in zip(found.weights, found.v, strict=True))
+    )
+
+
+def test_explain_prints_the_numbers(
+    model_directory: Path, translator: Translator, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--kind", "decoder", "--layer", "1", "--heads", "3", "--word", "Katze", "--explain"]
+    picture(model_directory, *words)
+    table = capsys.readouterr().out
+    maps = sentence_maps(translator, SOURCE, TARGET).maps["decoder"]
+    query = maps.queries.index(" Katze")
+    found = explain(translator, SOURCE, TARGET, kind="decoder", layer=0, head=2, query=query)
+    rows = [line for line in table.splitlines() if line.count("(") == 2]
+    assert len(rows) == len(found.keys)
+    assert sum("hidden" in row for row in rows) == (~found.visible).sum()
+    for row, weight, product in zip(rows, found.weights, found.products, strict=True):
+        assert f"{product:.3f}" in row
+        assert f"{weight:.4f}" in row or "hidden" in row
+    assert "q of Katze" in table
+
+
+def test_explain_rejects_a_layer_without_dot_products(translator: Translator) -> None:
+    config = replace(translator.model.config, encoder_mixer="lstm")
+    recurrent = Translator(Transformer(config), translator.tokenizer)
+    assert find_core(recurrent, "cross", 0) is not None
+    with pytest.raises(HeadwayError, match="no dot products to explain in its encoder"):
+        find_core(recurrent, "encoder", 0)
+
+
+def test_pages_json_and_numbers_need_no_matplotlib(
+    model_directory: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    for name in ("a.json", "a.html"):
+        picture(model_directory, "--out", str(tmp_path / name), "--explain")
+        assert (tmp_path / name).stat().st_size
+        assert "softmax" in capsys.readouterr().out
+    with pytest.raises(HeadwayError, match=re.escape('pip install "headway[pictures]"')):
+        picture(model_directory, "--out", str(tmp_path / "a.svg"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--view", "head", "--kind", "encoder", "--layer", "1", "--heads", "1,3"],
+        ["--view", "head", "--orientation", "paper", "--words"],
+        ["--view", "word", "--kind", "decoder", "--word", "Katze"],
+        ["--view", "grid"],
+        ["--view", "heat", "--heads", "2"],
+        ["--view", "alignment"],
+    ],
+)
+def test_every_view_is_written(model_directory: Path, tmp_path: Path, words: list[str]) -> None:
+    pytest.importorskip("matplotlib")
+    out = tmp_path / "a.svg"
+    picture(model_directory, *words, "--out", str(out))
+    text = out.read_text(encoding="utf-8")
+    title = str(re.search("<title>(.*)</title>", text)[1])  # type: ignore[index]
+    for option, expected in {
+        "--layer": "layer 1 of 2",
+        "--word": "from Katze",
+        "heat": "head 2",
+        "grid": "2 layers of 3 heads",
+    }.items():
+        assert option not in words or expected in title
+    if "1,3" in words:
+        links = text[text.index('id="links"') :].split("</g>")[0]
+        assert set(re.findall("stroke: (#.{6})", links)) == {head_color(0), head_color(2)}
+    if "--words" in words:
+        tokens = re.findall(r'<g id="key-\d+">.*?<text.*?>(.*?)</text>', text, re.DOTALL)
+        assert tokens == [*SOURCE.split(), "&lt;/s&gt;"]
+
+
+def test_json_and_html_hold_the_maps(
+    model_directory: Path, translator: Translator, tmp_path: Path
+) -> None:
+    for name in ("a.json", "a.html"):
+        picture(model_directory, "--out", str(tmp_path / name))
+    maps = AttentionMaps.from_json(json.loads((tmp_path / "a.json").read_text(encoding="utf-8")))
+    expected = sentence_maps(translator, SOURCE, TARGET)
+    for kind, found in expected.maps.items():
+        assert np.abs(maps.maps[kind].weights - found.weights).max() < 0.003
+    assert "<html" in (tmp_path / "a.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "words", [["a.json"], ["a.html"], ["a.svg"], ["a.svg", "--view", "growth"]], ids=" ".join
+)
+def test_a_full_disk_leaves_the_older_file(
+    model_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    if words[0].endswith(".svg"):
+        pytest.importorskip("matplotlib")
+
+    def fill_the_disk(path: Path, *_: object, **__: object) -> None:
+        with path.open("wb") as file:
+            file.write(b"half of it")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    out = tmp_path / words[0]
+    out.write_bytes(b"older")
+    monkeypatch.setattr(Path, "write_bytes", fill_the_disk)
+    monkeypatch.setattr(Path, "write_text", fill_the_disk)
+    with pytest.raises((OSError, HeadwayError), match=re.escape(words[0])):
+        picture(model_directory, "--out", str(out), *words[1:])
+    assert out.read_bytes() == b"older"
+    assert list(tmp_path.iterdir()) == [out]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "give --out FILE or --explain"),
+        (["--out", "a.gif"], "--out a.gif: must end in .svg"),
+        (["--out", "a.svg", "--view", "word"], "--word WORD"),
+        (["--out", "a.png", "--view", "growth"], "--out a.png: --view growth is an animation"),
+        (["--out", "a.gif", "--view", "growth"], "--out a.gif: --view growth is an animation"),
+        (["--out", "a.svg", "--layer", "3"], "--layer 3: must be from 1 to 2"),
+        (["--out", "a.svg", "--heads", "1,4"], "--heads 1,4: must be from 1 to 3"),
+        (["--out", "a.svg", "--heads", "x"], "--heads x"),
+        (["--out", "a.svg", "--view", "grid", "--layer", "1"], "--layer has no effect with --view"),
+        (["--out", "a.svg", "--view", "grid", "--word", "a"], "--word has no effect with --view"),
+        (["--out", "a.svg", "--view", "alignment", "--heads", "1"], "--heads has no effect with"),
+        (["--out", "a.svg", "--view", "growth", "--kind", "cross"], "--kind has no effect with"),
+        (["--out", "a.svg", "--view", "heat", "--orientation", "paper"], "--orientation has no"),
+        (["--out", "a.html", "--view", "grid"], "--view has no effect with --out a.html"),
+        (["--out", "a.json", "--heads", "1"], "--heads has no effect with --out a.json"),
+        (["--explain", "--heads", "1,2"], "--heads 1,2: --explain shows one head"),
+        (["--explain", "--words"], "--words has no effect with --explain"),
+        (["--explain", "--out", "a.svg", "--view", "grid"], "--view has no effect with --explain"),
+    ],
+)
+def test_wrong_options_are_usage_errors(
+    model_directory: Path,
+    capsys: pytest.CaptureFixture[str],
+    words: list[str],
+    message: str,
+) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        picture(model_directory, *words)
+    assert exit_.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+def test_tokens_are_found_by_text_or_number() -> None:
+    labels = [" a", " b", "c", " a", " 2", "</s>"]
+    assert find_token(labels, "b") == 1
+    assert find_token(labels, "·c") == find_token(labels, "c") == 2
+    assert find_token(labels, "2") == 4  # a text goes before a number
+    assert find_token(labels, "4") == 3
+    assert find_token(labels, "</s>") == 5
+    with pytest.raises(HeadwayError, match="matches 2 tokens: give a number: 1, 4"):
+        find_token(labels, "a")
+    with pytest.raises(HeadwayError, match="must be one of 1:a 2:b 3:·c"):
+        find_token(labels, "7")
+
+
+DOCS = Path(__file__).parents[3] / "docs"
+PAGE = (DOCS / "pictures.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "options", "name"),
+    re.findall(r'^    headway picture runs/demo "(.*?)" (.*) --out ([\w-]+)\.svg$', PAGE, re.M),
+)
+def test_a_picture_of_the_documentation_is_that_of_its_command(
+    sentence: str, options: str, name: str
+) -> None:
+    svg = (DOCS / "pictures" / f"{name}.svg").read_text(encoding="utf-8")
+    title = str(re.search("<title>(.*)</title>", svg)[1])  # type: ignore[index]
+    parts = {
+        "kind": "{} self-attention",
+        "layer": "layer {} of 2",
+        "heads": "head {}",
+        "word": "from {}",
+    }
+    for option, value in re.findall(r"--(kind|layer|heads|word) (\w+)(?!\S)", options):
+        assert parts[option].format(value) in title
+    if "--explain" in options:
+        assert re.findall(r"^    (\w+ self-attention, .*)$", PAGE, re.M) == [
+            title.split(", from")[0]
+        ]
+    else:
+        assert f"<dc:description>{sentence} | " in svg
+
+
+@pytest.mark.slow
+def test_the_documentation_matches_the_code(
+    model_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The commands are valid, the pictures exist and the Python example runs."""
+    commands = re.findall(r"^    headway (.*)$", PAGE, re.MULTILINE)
+    assert len(commands) > 9
+    for command in commands:
+        verb, *words = shlex.split(command)
+        parse(verb, importlib.import_module(f"headway.cli.verbs.{verb}"), words)
+    pictures = re.findall(r"!\[.*?\]\((.*?)\)", PAGE)
+    assert {DOCS / name for name in pictures} == set((DOCS / "pictures").iterdir())
+    for name in pictures:
+        ElementTree.fromstring((DOCS / name).read_text(encoding="utf-8"))
+    [code] = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    exec(compile(code.replace("runs/demo", str(model_directory)), "pictures.md", "exec"), {})
+    assert Path("grid.pdf").read_bytes().startswith(b"%PDF")

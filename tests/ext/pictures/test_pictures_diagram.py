@@ -1,0 +1,120 @@
+"""The diagram shows the configuration, and its parts do not overlap."""
+
+from dataclasses import replace
+from itertools import combinations, pairwise
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from headway.cli.main import dispatch
+from headway.config import ModelConfig
+from headway.ext.pictures.diagram import diagram
+from headway.ext.pictures.layout import Line
+from headway.ext.pictures.picture import Picture
+from headway.ext.pictures.text_width import text_width
+
+PAPER = ModelConfig(source_vocab_size=37000, target_vocab_size=37000)
+CONFIGS = {
+    "paper": PAPER,
+    "pre": replace(PAPER, norm="pre", num_encoder_layers=12, num_decoder_layers=1),
+    "rivals": replace(PAPER, encoder_mixer="lstm", decoder_mixer="separable", gated=True),
+    "window": replace(PAPER, window=11, d_k=16, d_v=40, num_heads=7, compatibility="additive"),
+    "untied": replace(PAPER, tying="none", d_embedding=128, positions="none", num_heads=1),
+    "raw": replace(PAPER, scale_attention=False, positions="learned", activation="swish"),
+}
+
+
+def texts(picture: Picture) -> list[str]:
+    return [picture.title, *(label.text for label in picture.layout.labels)]
+
+
+def test_the_diagram_names_layers_heads_and_sizes() -> None:
+    words = {name: texts(diagram(config)) for name, config in CONFIGS.items()}
+    assert words["paper"].count("6 ×") == 2
+    assert words["paper"].count("8 heads, d_k = d_v = 64") == 3
+    assert words["paper"].count("512 to 2048 to 512, ReLU") == 2
+    assert words["paper"].count("Add & layer norm") == 5
+    assert words["paper"].count("Layer norm") == 0
+    assert "Scaled dot-product attention" in words["paper"]
+    assert "times 1 / sqrt(64)" in words["paper"]
+    assert {"12 ×", "1 ×"} <= set(words["pre"])
+    # One norm before each of five sub-layers, and one after each stack.
+    assert words["pre"].count("Layer norm") == 7
+    assert words["pre"].count("Add") == 5
+    assert {"LSTM", "Separable convolution", "sees the last 3, gated"} <= set(words["rivals"])
+    assert words["rivals"].count("8 heads, d_k = d_v = 64") == 1
+    assert "7 heads, d_k = 16, d_v = 40, window 11" in words["window"]
+    assert "Additive attention" in words["window"]
+    assert {"512 to 16", "512 to 40", "linear W^O: 280 to 512"} <= set(words["window"])
+    assert "37,000 x 128, times sqrt(512), mapped to 512" in words["untied"]
+    assert "positions" not in words["untied"]
+    assert "Dot-product attention" in words["raw"]
+    assert not any("sqrt(64)" in text for text in words["raw"])
+    assert "learned" in words["raw"]
+
+
+@pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
+def test_parts_do_not_overlap_and_letters_fit(config: ModelConfig) -> None:
+    picture = diagram(config)
+    layout = picture.layout
+    parts = [box for box in layout.boxes if box.role == "part"]
+    assert len(parts) > 20
+    for a, b in combinations(parts, 2):
+        apart = (
+            a.x + a.width <= b.x or b.x + b.width <= a.x or a.y + a.height <= b.y
+            or b.y + b.height <= a.y
+        )  # fmt: skip
+        assert apart, (a, b)
+    for label in layout.labels:
+        wide = text_width(label.text, label.size)
+        left = label.x - {"start": 0.0, "middle": 0.5, "end": 1.0}[label.anchor] * wide
+        assert left >= 0, label
+        assert left + wide <= layout.width, label
+        assert 0 <= label.y <= layout.height
+        if label.role == "label":
+            box = [p for p in parts if p.x <= label.x <= p.x + p.width
+                   and p.y <= label.y <= p.y + p.height]  # fmt: skip
+            assert len(box) == 1
+            assert wide <= box[0].width
+    for line in picture.lines:
+        assert min(line.x1, line.x2, line.y1, line.y2) >= 0
+        assert max(line.x1, line.x2) <= layout.width
+        assert max(line.y1, line.y2) <= layout.height
+
+
+def memory_lines(picture: Picture, *, is_arrow: bool) -> list[Line]:
+    return [e for e in picture.lines if e.role == "memory" and e.is_arrow == is_arrow]
+
+
+@pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
+def test_the_memory_goes_from_the_encoder_to_the_cross_attention(config: ModelConfig) -> None:
+    picture = diagram(config)
+    for a, b in pairwise(memory_lines(picture, is_arrow=False)):
+        assert (a.x2, a.y2) == (b.x1, b.y1)
+    arrows = memory_lines(picture, is_arrow=True)
+    assert len(arrows) == 2
+    attention = next(
+        box
+        for box in picture.layout.boxes
+        if box.role == "part"
+        and all(box.x < a.x2 < box.x + box.width and a.y2 == box.y + box.height for a in arrows)
+    )
+    inside = [
+        label.text
+        for label in picture.layout.labels
+        if attention.y < label.y < attention.y + attention.height and label.x > attention.x
+    ]
+    assert "Multi-head attention" in inside
+
+
+def test_info_writes_the_diagram(
+    model_directory: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("matplotlib")
+    out = tmp_path / "model.svg"
+    dispatch(["info", str(model_directory), "--diagram", str(out)])
+    assert "d_model" in capsys.readouterr().out
+    found = [e.text for e in ElementTree.fromstring(out.read_text(encoding="utf-8")).iter()]
+    assert found.count("2 ×") == 2
+    assert "3 heads, d_k = d_v = 8" in found

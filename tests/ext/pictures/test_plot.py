@@ -1,0 +1,196 @@
+"""Training curves show the points that a run has logged, even before the run has finished."""
+
+import json
+import re
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from headway.cli.main import dispatch
+from headway.errors import HeadwayError, UsageError
+from headway.ext.pictures.curves import SERIES, Curves, label_runs, thin
+from headway.ext.pictures.plotting import LEGEND_WIDTH, plot
+
+
+def line(**values: object) -> str:
+    return json.dumps(values) + "\n"
+
+
+def write_run(path: Path, steps: int, *, finished: bool = False, factor: float = 1.0) -> Path:
+    path.mkdir(parents=True, exist_ok=True)
+    metrics = timings = ""
+    for step in range(1, steps + 1):
+        loss = None if step == 3 else factor * 9 / step
+        metrics += line(event="step", step=step, loss=loss, rate=step / 1000)
+        if step % 4 == 0:
+            metrics += line(event="validation", step=step, averaged=1, perplexity=50 / step,
+                            bleu=step * factor)  # fmt: skip
+            timings += line(event="steps", step=step, tokens_per_second=100.0 * step)
+            timings += line(event="validation", step=step, seconds=1.5)
+            timings += line(event="checkpoint", step=step, seconds=0.1)
+    metrics += line(event="validation", step=steps, averaged=5, perplexity=1.0, bleu=77.0)
+    (path / "metrics.jsonl").write_text(metrics, encoding="utf-8")
+    (path / "timings.jsonl").write_text(timings, encoding="utf-8")
+    (path / "run.json").write_text(json.dumps({"format": 1, "finished": finished}))
+    return path
+
+
+def test_points_are_those_of_the_logs(tmp_path: Path) -> None:
+    run = Curves(write_run(tmp_path / "a", 9))
+    assert run.points["loss"] == [(s, 9 / s) for s in range(1, 10) if s != 3]
+    assert run.points["rate"] == [(s, s / 1000) for s in range(1, 10)]
+    assert run.points["bleu"] == [(4, 4), (8, 8)]
+    assert run.points["perplexity"] == [(4, 12.5), (8, 6.25)]
+    assert run.points["speed"] == [(4, 400), (8, 800)]
+    assert run.averaged["bleu"] == [(9, 77)]
+    assert run.step == 9
+
+
+def test_a_run_can_be_read_while_it_trains(tmp_path: Path) -> None:
+    path = write_run(tmp_path / "a", 5)
+    with (path / "metrics.jsonl").open("a", encoding="utf-8") as file:
+        file.write('{"event": "step", "step": 6, "lo')
+        file.flush()
+        assert Curves(path).step == 5  # An incomplete line does not count.
+        file.write('ss": 0.5, "rate": 0.25}\n')
+    run = Curves(path)
+    assert run.points["loss"][-1] == (6, 0.5)
+    assert len(run.points["rate"]) == 6
+
+
+def test_a_missing_or_damaged_log_is_rejected(tmp_path: Path) -> None:
+    with pytest.raises(HeadwayError, match=r"no metrics\.jsonl: give the directory of a training"):
+        Curves(tmp_path)
+    path = write_run(tmp_path / "a", 2)
+    for damage in (
+        "nonsense\n", "[1]\n", '{"event": "step", "step": 7}\n',
+        '{"event": "step", "step": 1e400, "loss": 1, "rate": 1}\n',
+    ):  # fmt: skip
+        (path / "metrics.jsonl").write_text(line(event="other", step=1) + damage)
+        with pytest.raises(HeadwayError, match=r"metrics\.jsonl: damaged at byte 30"):
+            Curves(path)
+
+
+def test_a_model_that_is_no_translator_has_no_bleu(tmp_path: Path) -> None:
+    path = tmp_path / "lm"
+    path.mkdir()
+    (path / "metrics.jsonl").write_text(
+        line(event="step", step=1, loss=2.0, rate=0.1)
+        + line(event="validation", step=1, perplexity=7.0, bleu=0.0)
+    )
+    assert Curves(path).points["bleu"] == [(1, 0)]  # a translator that has learned nothing yet
+    (path / "config.json").write_text('{"settings": {"model": {"kind": "language-model"}}}')
+    run = Curves(path)
+    assert run.points["perplexity"] == [(1, 7)]
+    assert run.points["bleu"] == run.points["accuracy"] == []
+
+
+def test_a_name_that_xml_cannot_hold_is_labeled_all_the_same(tmp_path: Path) -> None:
+    assert label_runs([Curves(write_run(tmp_path / "\x1bred $ 1", 2))]) == ["\ufffdred $ 1"]
+
+
+def test_thinning_keeps_means() -> None:
+    points = [(float(i), float(i * i)) for i in range(1001)]
+    thinned = thin(points, 100)
+    assert len(thinned) <= 100
+    assert thin(points[:100], 100) == points[:100]
+    assert thin([], 5) == []
+    sizes = [11] * 91
+    assert sum(y * n for (_, y), n in zip(thinned, sizes, strict=True)) == pytest.approx(
+        sum(y for _, y in points)
+    )
+
+
+def test_runs_with_the_same_name_are_labeled_by_their_paths(tmp_path: Path) -> None:
+    paths = [write_run(tmp_path / name, 2) for name in ("x/a", "y/a", "b")]
+    assert label_runs([Curves(path) for path in paths]) == [str(paths[0]), str(paths[1]), "b"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("suffix", [".svg", ".png"])
+def test_the_figure_has_every_series_of_every_run(tmp_path: Path, suffix: str) -> None:
+    pytest.importorskip("matplotlib")
+    runs = [Curves(write_run(tmp_path / n, 9, factor=f)) for n, f in (("one", 1.0), ("two", 2.0))]
+    files = [tmp_path / f"{name}{suffix}" for name in "ab"]
+    for file in files:
+        plot(runs, file)
+    assert files[0].read_bytes() == files[1].read_bytes()
+    if suffix == ".svg":
+        root = ElementTree.fromstring(files[0].read_text(encoding="utf-8"))
+        texts = "\n".join(element.text or "" for element in root.iter())
+        assert [name for name, title in SERIES.items() if title not in texts] == ["accuracy"]
+        assert "one: 9 steps, best BLEU 77.00" in texts
+        assert "two: 9 steps" in texts
+
+
+@pytest.mark.slow
+def test_the_figure_of_classifiers_has_their_accuracy_and_breaks_a_long_name(
+    tmp_path: Path,
+) -> None:
+    pytest.importorskip("matplotlib")
+    path = write_run(tmp_path / " ".join(["word"] * 30), 9)
+    text = (path / "metrics.jsonl").read_text().replace('"bleu"', '"bleu": 0.0, "accuracy"')
+    text += line(event="validation", step=9, averaged=1, perplexity=1.0, bleu=0.0, accuracy=0.0)
+    (path / "config.json").write_text('{"settings": {"model": {"kind": "classifier"}}}')
+    (path / "metrics.jsonl").write_text(text)
+    run = Curves(path)
+    assert run.points["accuracy"] == [(4, 4), (8, 8), (9, 0)]
+    plot([run], tmp_path / "a.svg")
+    root = ElementTree.fromstring((tmp_path / "a.svg").read_text(encoding="utf-8"))
+    texts = [(element.text or "").strip() for element in root.iter()]
+    assert SERIES["accuracy"] in texts
+    assert SERIES["bleu"] not in texts
+    legend = [text for text in texts if text.startswith("word") or "best" in text]
+    assert " ".join(legend) == f"{path.name}: 9 steps, best accuracy 77.00"
+    assert max(map(len, legend)) <= LEGEND_WIDTH
+
+
+@pytest.mark.slow
+def test_the_legend_has_the_name_of_every_run_as_it_is(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    names = ["_run", "a$b$c", r"x$\foo$", "plain"]
+    plot([Curves(write_run(tmp_path / name, 9)) for name in names], tmp_path / "a.svg")
+    root = ElementTree.fromstring((tmp_path / "a.svg").read_text(encoding="utf-8"))
+    texts = [element.text or "" for element in root.iter()]
+    for name in names:
+        assert f"{name}: 9 steps, best BLEU 77.00" in texts
+    assert texts.count("average of checkpoints") == 1
+
+
+@pytest.mark.slow
+def test_the_command_writes_the_figure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("matplotlib")
+    path = write_run(tmp_path / "one", 9)
+    dispatch(["plot", str(path), "--out", str(tmp_path / "a.png")])
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    monkeypatch.chdir(tmp_path)
+    capsys.readouterr()
+    dispatch(["plot", str(path)])
+    captured = capsys.readouterr()
+    assert captured.err == "wrote curves.svg\n"
+    assert not captured.out
+    ElementTree.fromstring((tmp_path / "curves.svg").read_text(encoding="utf-8"))
+    with pytest.raises(UsageError, match="must end in"):
+        dispatch(["plot", str(path), "--out", "a.gif"])
+
+
+@pytest.mark.parametrize("words", [["--live"], ["--live", "--every", "5"]])
+def test_the_removed_option_live_names_tensorboard(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        dispatch(["plot", str(write_run(tmp_path / "one", 2)), *words])
+    assert exit_.value.code == 2
+    assert "--training.tensorboard true" in capsys.readouterr().err
+
+
+def test_without_matplotlib_the_message_names_the_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(HeadwayError, match=re.escape('pip install "headway[pictures]"')):
+        dispatch(["plot", str(write_run(tmp_path / "one", 2))])
