@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from headway.ext.pictures import style
+from headway.ext.pictures import COLORS as ALL_COLORS
 from headway.paper.results import Figure
 from headway.paper.verdicts import t_interval
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Points = Sequence[tuple[float, float]]
 WIDTH, HEIGHT = 7.0, 3.5  # inches
 ROW = 0.22  # inches: the height of one label of `intervals`
-COLORS = style.COLORS[:6]  # as many as DASHES
+COLORS = ALL_COLORS[:6]  # as many as DASHES
 DASHES = ("-", "--", ":", "-.", (0, (1, 1)), (0, (6, 2, 1, 2, 1, 2)))
 
 

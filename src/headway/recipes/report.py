@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from headway.ext.pictures.curves import Curves
-from headway.ext.pictures.plotting import plot
+from headway.ext.pictures import Curves, plot
 from headway.files import replace_text
 from headway.inference.directory import CARD
 from headway.recipes.plan import Plan, format_hours

@@ -139,8 +139,7 @@ async def align(request: AlignRequest, context: Context) -> Alignment:
 
 async def attention(request: AttentionRequest, context: Context) -> Attention:
     """Return a sentence's attention weights, and the layouts in which the page draws them."""
-    from headway.ext.pictures.page_layouts import view_json
-    from headway.ext.pictures.sentences import LONGEST_TARGET, sentence_maps, source_ids
+    from headway.ext.pictures import LONGEST_TARGET, sentence_maps, source_ids, view_json
 
     if not is_translatable(request.q):
         raise Rejection(400, "Invalid request: q parameter has no letter or digit to attend to")

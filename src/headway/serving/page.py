@@ -2,7 +2,7 @@
 
 from importlib.resources import files
 
-from headway.ext.pictures.page import style_sheet, view_script
+from headway.ext.pictures import style_sheet, view_script
 
 # No other file of the folder is served.
 FILES = {

@@ -42,7 +42,9 @@ def sources(*modules: str) -> list[Path]:
         name = waiting.pop()
         seen.add(name)
         path = _find(name)
-        if path is not None and path not in found:
+        if path is None:
+            waiting |= _find_lazy(name) - seen
+        elif path not in found:
             found.add(path)
             waiting |= {name.rpartition(".")[0], *_imports(path)} - seen
     folders = {path.parent for path in found} - {PACKAGE}
@@ -74,6 +76,25 @@ def _find(module: str) -> Path | None:
     path = PACKAGE.joinpath(*parts)
     candidates = path.with_suffix(".py"), path / "__init__.py"
     return next((file for file in candidates if file.is_file()), None)
+
+
+def _find_lazy(name: str) -> set[str]:
+    """Return the module from which a package imports a name at its first use."""
+    package, _, attribute = name.rpartition(".")
+    path = _find(package) if package else None
+    modules = _lazy_modules(path) if path is not None and path.name == "__init__.py" else {}
+    return {modules[attribute]} if attribute in modules else set()
+
+
+@cache
+def _lazy_modules(path: Path) -> dict[str, str]:
+    """Return name -> its module, for all imports of a file: also of those that it shows only to type checkers."""
+    return {
+        alias.name: node.module or ""
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
 
 
 @cache
