@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from headway.cli.arguments import parse
-from headway.cli.verbs import VERBS
+from headway.cli.verbs import list_verbs, load_verb
 from headway.config import Config
 from headway.model import Transformer, parameter_count
 
@@ -42,8 +42,8 @@ TRANSLATE = "-model -data_pkl -output -beam_size -max_seq_len -no_cuda"
 
 
 def verb_module(verb: str) -> object:
-    assert verb in VERBS
-    return importlib.import_module(f"headway.cli.verbs.{verb}")
+    assert verb in list_verbs()
+    return load_verb(verb)
 
 
 def check(name: str, row: str) -> None:

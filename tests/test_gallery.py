@@ -1,6 +1,5 @@
 """docs/gallery.md: its figures are those of the pages that it links and of the settings, and its commands are understood."""
 
-import importlib
 import re
 import shlex
 from dataclasses import asdict
@@ -9,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from headway.cli.arguments import parse
-from headway.cli.verbs import VERBS
+from headway.cli.verbs import list_verbs, load_verb
 from headway.cli.verbs.demo import RECIPE
 from headway.config import PRESETS
 
@@ -69,5 +68,5 @@ def test_layers_and_width_are_those_that_the_commands_set(row: str) -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_is_understood(command: str) -> None:
     verb, *words = shlex.split(command)
-    assert verb in VERBS
-    parse(verb, importlib.import_module(f"headway.cli.verbs.{verb}"), words)
+    assert verb in list_verbs()
+    parse(verb, load_verb(verb), words)

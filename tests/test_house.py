@@ -1,6 +1,7 @@
 """The structure of the package: packages import only from packages above them, and help loads nothing."""
 
 import ast
+import importlib
 import re
 import subprocess
 from functools import cache
@@ -11,9 +12,22 @@ import pytest
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "headway"
 PACKAGES = [
-    "errors", "file_format", "files", "locks", "tasks", "hub", "config", "kernels", "model", "text", "documents", "evaluation", "inference",
+    "errors", "extension", "file_format", "files", "locks", "tasks", "hub", "config", "kernels", "model", "text", "documents", "evaluation", "inference",
     "training", "exchange", "parsing", "ext.pictures", "serving", "checks", "recipes", "demo", "paper", "cli",
 ]  # fmt: skip
+CORE = {
+    "", "errors", "extension", "file_format", "files", "locks", "tasks", "hub", "config", "kernels", "model", "text", "evaluation",
+    "inference", "training", "cli",
+}  # fmt: skip
+# What packages import from inside of others, instead of from their fronts. It may only shrink.
+INSIDE = {
+    "ext.pictures": {
+        "headway.cli.arguments", "headway.cli.options", "headway.cli.parallel_files", "headway.cli.process",
+        "headway.cli.settings", "headway.inference.alignment", "headway.model.attention_functions", "headway.text.batches",
+        "headway.text.vocabulary",
+    },
+    "paper": {"headway.ext.pictures.head_view"},
+}  # fmt: skip
 FILES = sorted(SOURCE.rglob("*.py"))
 
 
@@ -34,6 +48,17 @@ def imports(path: Path, *, top_only: bool = False) -> set[str]:
             assert node.level == 0, f"{path}: relative import"
             found |= {str(node.module)} | {f"{node.module}.{alias.name}" for alias in node.names}
     return found
+
+
+def modules_used(path: Path) -> set[str]:
+    """Return the modules that a file imports, without the names that it takes from them."""
+    found: set[str] = set()
+    for node in ast.walk(parse(path)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found.add(str(node.module))
+    return {name for name in found if name.startswith("headway")}
 
 
 def module_of(path: Path) -> str:
@@ -61,14 +86,51 @@ def test_a_package_imports_only_from_packages_above(path: Path) -> None:
     assert here in PACKAGES, f"{here} is no package"
     for name in imports(path):
         if name.startswith("headway."):
-            assert position(name) <= PACKAGES.index(here), f"{path.name} imports {name}"
+            # An extension stands on the whole core.
+            is_core = here.startswith("ext.") and package_of(name) in CORE
+            assert is_core or position(name) <= PACKAGES.index(here), f"{path.name} imports {name}"
 
 
-@pytest.mark.parametrize("path", sorted((SOURCE / "cli").rglob("*.py")), ids=lambda path: path.name)
+def test_the_core_imports_no_extension() -> None:
+    for path in FILES:
+        if package_of(module_of(path)) in CORE:
+            used = [name for name in imports(path) if name.startswith("headway.ext.")]
+            assert not used, f"{path} imports {used}"
+
+
+def test_extensions_and_their_users_import_only_fronts() -> None:
+    inside: dict[str, set[str]] = {}
+    for path in FILES:
+        here = package_of(module_of(path))
+        for name in modules_used(path):
+            there = package_of(name)
+            of_extension = here.startswith("ext.") or there.startswith("ext.")
+            if of_extension and there != here and name not in ("headway", f"headway.{there}"):
+                inside.setdefault(here, set()).add(name)
+    assert inside == INSIDE
+
+
+@pytest.mark.parametrize(
+    "path", sorted((SOURCE / "ext").glob("*/__init__.py")), ids=lambda path: path.parent.name
+)
+def test_the_front_of_an_extension_has_all_its_names(path: Path) -> None:
+    front = importlib.import_module(module_of(path))
+    names = [name for names in front._MODULES.values() for name in names]
+    assert sorted(names) == sorted([*front.__all__, *front.INSIDE])
+    assert all(hasattr(front, name) for name in names)
+    assert len(front.__all__) <= 25
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted({*(SOURCE / "cli").rglob("*.py"), *(SOURCE / "ext").glob("*/verbs/*.py"), *(SOURCE / "ext").glob("*/__init__.py")}),
+    ids=lambda path: str(path.relative_to(SOURCE)),
+)  # fmt: skip
 def test_verbs_import_nothing_heavy_at_the_top(path: Path) -> None:
     for name in imports(path, top_only=True):
         if name.startswith("headway."):
-            assert name.startswith(("headway.cli", "headway.errors", "headway.__version__")), name
+            light = ("headway.cli", "headway.errors", "headway.extension", "headway.__version__")
+            assert name.startswith(light), name
         assert not name.startswith(("torch", "numpy", "rich", "sacrebleu", "sentencepiece"))
 
 

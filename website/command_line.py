@@ -1,10 +1,9 @@
 """Pages of the reference: the commands and their options, and the settings."""
 
 import argparse
-import importlib
 
 from headway.cli.arguments import Parser, make_parser
-from headway.cli.verbs import GROUPS
+from headway.cli.verbs import list_groups, load_verb
 from headway.config import Config, to_toml
 from headway.config.sections import SECTIONS
 
@@ -24,14 +23,14 @@ those of a preset. To change a setting, give it as an option (`--training.max-st
 def command_line_page() -> str:
     """Return the page of all verbs, in the groups of the help."""
     parts = [HEAD]
-    for group, verbs in GROUPS.items():
+    for group, verbs in list_groups().items():
         parts.append(f"## {group[0].upper()}{group[1:]}\n")
         parts += [_describe_verb(verb) for verb in verbs]
     return "\n".join(parts)
 
 
 def _describe_verb(verb: str) -> str:
-    module = importlib.import_module(f"headway.cli.verbs.{verb}")
+    module = load_verb(verb)
     parser = make_parser(verb, module)
     usage = " ".join(parser.format_usage().removeprefix("usage: ").split())
     parts = [f"### headway {verb}\n", f"{parser.description}\n", f"```\n{usage}\n```\n"]

@@ -11,14 +11,14 @@ import pytest
 
 from headway.cli.completion import SHELLS
 from headway.cli.main import dispatch, main
-from headway.cli.verbs import VERBS
+from headway.cli.verbs import list_verbs
 from headway.cli.verbs.completion import EXAMPLE
 from headway.config.presets import PRESETS
 
 pytest.importorskip("shtab")
 # The words of an unfinished command, and some of the words that a shell must offer.
 CASES = [
-    (["headway", ""], {*VERBS}),
+    (["headway", ""], {*list_verbs()}),
     (["headway", "tra"], {"train", "translate"}),
     (["headway", "train", "runs/x", "--tr"], {"--train", "--training.max-steps"}),
     (["headway", "train", "--preset", ""], {*PRESETS}),

@@ -12,7 +12,7 @@ FILES = [
     ROOT / "README.md",
     *(ROOT / "docs").rglob("*.md"),
     *(ROOT / "docs" / "walk").glob("*.py"),
-    *(ROOT / "src" / "headway" / "cli" / "verbs").glob("*.py"),
+    *(ROOT / "src" / "headway").rglob("verbs/*.py"),
 ]
 # A sentence beside the name of the demo's model, in a command or in a few lines of Python.
 SENTENCES = re.compile(

@@ -15,7 +15,7 @@ import pytest
 
 from headway.cli.arguments import make_parser, parse
 from headway.cli.settings import settings_from
-from headway.cli.verbs import VERBS
+from headway.cli.verbs import list_verbs, load_verb
 from headway.config import setting_types
 from headway.config.sections import SECTIONS
 from support.documentation import (
@@ -27,8 +27,8 @@ from support.documentation import (
     record_commands,
 )
 
-CALL = re.compile(rf"\bheadway ({'|'.join(VERBS)})\b")
-MODULES = {verb: importlib.import_module(f"headway.cli.verbs.{verb}") for verb in VERBS}
+CALL = re.compile(rf"\bheadway ({'|'.join(list_verbs())})\b")
+MODULES = {verb: load_verb(verb) for verb in list_verbs()}
 SETTINGS = {"--" + name.replace("_", "-") for name in setting_types(SECTIONS)}
 OPTIONS = {
     verb: {option for a in make_parser(verb, module)._actions for option in a.option_strings}
@@ -53,7 +53,7 @@ HAS_BASH = bool(shutil.which("bash")) and not subprocess.call(
 def check_command(words: list[str]) -> None:
     """Parse the arguments of a verb and load its settings."""
     verb, *arguments = words
-    assert verb in VERBS, f"no such verb: {verb}"
+    assert verb in list_verbs(), f"no such verb: {verb}"
     args = parse(verb, MODULES[verb], arguments)
     if hasattr(args, "preset") and hasattr(args, "overrides"):
         is_ours = args.config and (ROOT / args.config).is_file()
@@ -120,7 +120,7 @@ def test_options_in_sentences_exist(page: Path) -> None:
     problems = []
     for span in read_code_spans(page):
         first, *rest = span.split()
-        if first == "headway" and rest and rest[0] in VERBS:
+        if first == "headway" and rest and rest[0] in list_verbs():
             settings = getattr(MODULES[rest[0]], "SETTINGS", ())
             known = OPTIONS[rest[0]] | {s for s in SETTINGS if s[2:].partition(".")[0] in settings}
         elif first == "headway" and rest and re.fullmatch("[a-z]+", rest[0]):

@@ -2,7 +2,6 @@
 
 import argparse
 import asyncio
-import importlib
 import shutil
 import socket
 import sys
@@ -14,7 +13,7 @@ import pytest
 
 from headway.cli.downloads import MODELS
 from headway.cli.main import dispatch
-from headway.cli.verbs import VERBS
+from headway.cli.verbs import list_verbs, load_verb
 from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.exchange import downloading
@@ -350,10 +349,10 @@ def test_weights_that_cannot_be_imported_are_not_downloaded(hub: Hub, tmp_path: 
     assert {file.name for file in hub.snapshots("org/llm").iterdir()} == {"config.json"}
 
 
-@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("verb", list_verbs())
 def test_every_argument_MODEL_may_be_a_name(verb: str) -> None:
     parser = argparse.ArgumentParser()
-    importlib.import_module(f"headway.cli.verbs.{verb}").configure(parser)
+    load_verb(verb).configure(parser)
     for action in parser._actions:
         assert (action.metavar == "MODEL") == (action.dest in MODELS), action.dest
 

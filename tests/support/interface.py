@@ -3,7 +3,6 @@
 It refuses to record another HTTP interface under a version that is too low.
 """
 
-import importlib
 import inspect
 import re
 from collections.abc import Iterator
@@ -12,7 +11,7 @@ from typing import Any
 
 import headway
 from headway.cli.arguments import make_parser
-from headway.cli.verbs import VERBS
+from headway.cli.verbs import list_verbs, load_verb
 from headway.config import ServerConfig, setting_types
 from headway.config.sections import SECTIONS
 from headway.serving.models import load_models
@@ -59,8 +58,8 @@ def _describe(name: str, value: Any) -> str:
 
 def list_options() -> Iterator[str]:
     """Yield the verbs with their arguments, and the settings."""
-    for verb in sorted(VERBS):
-        parser = make_parser(verb, importlib.import_module(f"headway.cli.verbs.{verb}"))
+    for verb in sorted(list_verbs()):
+        parser = make_parser(verb, load_verb(verb))
         for action in parser._actions:
             names = " ".join(action.option_strings) or str(action.metavar or action.dest)
             yield f"{verb} {names}"

@@ -9,8 +9,9 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from headway.cli.error_messages import print_error
-from headway.cli.verbs import VERBS
+from headway.cli.verbs import list_verbs
 from headway.errors import HeadwayError, find_closest, suggest
+from headway.extension import find_switched_off
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
@@ -37,9 +38,10 @@ def make_parser(verb: str, module: ModuleType) -> "Parser":
         names = "  ".join(f"--{section}.NAME" for section in settings)
         only = " --only server" if settings == ("server",) else ""
         note = f"settings, each followed by its value (headway config{only} prints all):\n  {names}\n\n"
+    summary = list_verbs()[verb]
     parser = Parser(
         prog=f"headway {verb}",
-        description=VERBS[verb][0].upper() + VERBS[verb][1:] + ".",
+        description=f"{summary[0].upper()}{summary[1:]}.",
         epilog=f"{note}example:\n{examples}",
         formatter_class=HelpFormatter,
         allow_abbrev=False,
@@ -137,7 +139,8 @@ class Parser(argparse.ArgumentParser):
             word = max(starts, key=len, default=words)
             if word.startswith("-"):
                 option = word.partition("=")[0]
-                message = f"{option}: no such option{self._suggest(option)}"
+                owner = find_switched_off("options", f"{self.prog.split()[-1]} {option}")
+                message = f"{option}: {owner or f'no such option{self._suggest(option)}'}"
             else:
                 hint = " (text is read from standard input: < FILE)"
                 reads_text = self.prog.split()[-1] in ("classify", "encode", "parse")

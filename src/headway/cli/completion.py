@@ -1,12 +1,11 @@
 """The parser of the whole command with all settings, from which shtab makes scripts for shells."""
 
 import argparse
-import importlib
 from collections.abc import Mapping, Sequence
 from typing import Any, get_type_hints
 
 from headway.cli.arguments import make_parser
-from headway.cli.verbs import VERBS
+from headway.cli.verbs import list_verbs, load_verb
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -31,9 +30,8 @@ def make_whole_parser(files: Mapping[str, Any]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("headway")
     parser.add_argument("-V", "--version", action="store_true", help="print the version")
     verbs = parser.add_subparsers()
-    for verb, summary in VERBS.items():
-        module = importlib.import_module(f"headway.cli.verbs.{verb}")
-        own = make_parser(verb, module)
+    for verb, summary in list_verbs().items():
+        own = make_parser(verb, load_verb(verb))
         _add_settings(own, own.sections)
         for action in own._actions:
             _complete_values(action, files)

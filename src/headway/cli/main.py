@@ -5,7 +5,6 @@ Nothing that is slow to import is imported before a verb runs, so that help is i
 SIGHUP.
 """
 
-import importlib
 import os
 import signal
 import sys
@@ -25,8 +24,8 @@ from headway.cli.standard_output import (
     discard_output,
     name_standard_output,
 )
-from headway.cli.verbs import TRAINING, VERBS, overview
-from headway.errors import HeadwayError, LostRankError, UsageError, is_out_of_memory, suggest
+from headway.cli.verbs import TRAINING, load_verb, overview
+from headway.errors import HeadwayError, LostRankError, UsageError, is_out_of_memory
 
 INTERRUPTED = 128 + signal.SIGINT
 STOP_LIMIT = 4.0  # seconds from SIGINT or SIGTERM to the end of a command that has nothing to save
@@ -86,11 +85,8 @@ def dispatch(arguments: Sequence[str]) -> int:
         print(f"headway {__version__}")
         return 0
     verb, *rest = arguments
-    if verb not in VERBS:
-        print_error(f"headway: {verb}: no such verb{suggest(verb, VERBS)}; see headway --help")
-        return 2
+    module = load_verb(verb)
     os.environ |= rank_variables(os.environ)
-    module = importlib.import_module(f"headway.cli.verbs.{verb}")
     args = parse(verb, module, rest)
     if verb in TRAINING:
         set_training_environment()  # before a download or the verb imports torch

@@ -4,7 +4,9 @@ import argparse
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from headway.extension import Option, collect, load
 
 if TYPE_CHECKING:
     from headway.text.readers import FileForm
@@ -166,3 +168,22 @@ def known_language(word: str) -> str:
             f"{word}: no language that is known here: give the code of one with similar punctuation"
         )
     return code
+
+
+def add_extension_options(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add the options that extensions have for a verb; `use_extension_options` uses them."""
+    for option, (_, added) in _extension_options(verb).items():
+        parser.add_argument(option, metavar=added.metavar, help=added.help)
+
+
+def use_extension_options(verb: str, args: argparse.Namespace, *facts: Any) -> None:
+    """Call the function of each given option of an extension with its value and what the verb knows."""
+    for option, (extension, added) in _extension_options(verb).items():
+        value = getattr(args, option.removeprefix("--").replace("-", "_"))
+        if value is not None:
+            load(extension, added.target)(value, *facts)
+
+
+def _extension_options(verb: str) -> dict[str, tuple[str, Option]]:
+    options = collect("options").items()
+    return {key.split()[1]: found for key, found in options if key.split()[0] == verb}

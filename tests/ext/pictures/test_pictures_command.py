@@ -1,7 +1,6 @@
 """``headway picture`` writes the requested view, and its numbers are those of the model."""
 
 import errno
-import importlib
 import json
 import os
 import re
@@ -17,6 +16,7 @@ import torch
 
 from headway.cli.arguments import parse
 from headway.cli.main import dispatch
+from headway.cli.verbs import load_verb
 from headway.errors import HeadwayError
 from headway.ext.pictures import AttentionMaps, sentence_maps
 from headway.ext.pictures.explain import explain, find_core
@@ -255,7 +255,7 @@ def test_the_documentation_matches_the_code(
     assert len(commands) > 9
     for command in commands:
         verb, *words = shlex.split(command)
-        parse(verb, importlib.import_module(f"headway.cli.verbs.{verb}"), words)
+        parse(verb, load_verb(verb), words)
     pictures = re.findall(r"!\[.*?\]\((.*?)\)", PAGE)
     assert {DOCS / name for name in pictures} == set((DOCS / "pictures").iterdir())
     for name in pictures:

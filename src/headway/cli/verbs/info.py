@@ -6,8 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headway.cli.options import model_or_name
-from headway.errors import HeadwayError
+from headway.cli.options import add_extension_options, model_or_name, use_extension_options
 
 if TYPE_CHECKING:
     from headway.config import Config, ModelConfig
@@ -27,11 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(takes_preset=True)
     parser.add_argument("--settings", action="store_true", help="also print all settings as TOML")
     parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument(
-        "--diagram",
-        metavar="FILE",
-        help="also draw the model like Figures 1 and 2 of the paper: .svg, .png or .pdf",
-    )
+    add_extension_options(parser, "info")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -42,13 +37,13 @@ def run(args: argparse.Namespace) -> None:
 
     if args.model in PRESETS and not Path(args.model).exists():
         config = PRESETS[args.model]
-        draw(config.model, args)
+        use_extension_options("info", args, args.model, config.model)
         show(preset_facts(args.model, config), config, args)
         return
     model = load_any_model(args.model)
     network, config = model.network, model.config
     shape = config.model
-    draw(shape, args)
+    use_extension_options("info", args, args.model, shape)
     named = network.named_parameters()
     facts = {
         "model": str(model.path),
@@ -62,18 +57,6 @@ def run(args: argparse.Namespace) -> None:
         **run_facts(model.path, config),
     }
     show(facts, config, args)
-
-
-def draw(shape: "ModelConfig", args: argparse.Namespace) -> None:
-    """Draw the diagram of a model if the command line asks for it."""
-    if not args.diagram:
-        return
-    if shape.kind != "translator":
-        kind = shape.kind.replace("-", " ")
-        raise HeadwayError(f"{args.model}: a {kind}: --diagram draws translation models only")
-    from headway.ext.pictures.diagram import diagram
-
-    diagram(shape).save(args.diagram)
 
 
 def show(facts: dict[str, object], config: "Config", args: argparse.Namespace) -> None:

@@ -1,10 +1,13 @@
 """Attention maps of a model, pictures of them in files and on a page, and curves of training runs.
 
-The names are imported at their first use.
+The names are imported at their first use, so that the list of verbs appears at once.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from headway import __version__
+from headway.extension import Extension, Option, Verb
 
 if TYPE_CHECKING:
     from headway.ext.pictures.curves import Curves as Curves
@@ -40,6 +43,33 @@ _MODULES = {
     "sentences": ("LONGEST_TARGET", "attention_maps", "sentence_maps", "source_ids"),
     "style": ("COLORS",),
 }
+_GROUP = "look inside"
+extension = Extension(
+    name="pictures",
+    version=__version__,
+    verbs={
+        "picture": Verb(
+            f"{__name__}.verbs.picture", "draw what the words of a sentence attend to", _GROUP
+        ),
+        "heads": Verb(
+            f"{__name__}.verbs.heads",
+            "measure what each attention head does, and the BLEU lost without it",
+            _GROUP,
+        ),
+        "plot": Verb(
+            f"{__name__}.verbs.plot",
+            "draw loss, score and learning rate of training runs",
+            _GROUP,
+        ),
+    },
+    options={
+        "info --diagram": Option(
+            f"{__name__}.diagram:save_diagram",
+            "also draw the model like Figures 1 and 2 of the paper: .svg, .png or .pdf",
+            "FILE",
+        ),
+    },
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -3,6 +3,7 @@
 from itertools import pairwise
 
 from headway.config import ModelConfig
+from headway.errors import HeadwayError
 from headway.ext.pictures.attention_figure import attention_figure
 from headway.ext.pictures.box_column import COLORS, GAP, LOW, WIDTH, BoxColumn, Inputs
 from headway.ext.pictures.diagram_parts import OUTLINE, Parts
@@ -10,6 +11,23 @@ from headway.ext.pictures.layout import Anchor, Box, Label, Layout
 from headway.ext.pictures.picture import Picture
 
 ACTIVATIONS = {"relu": "ReLU", "gelu": "GELU", "swish": "Swish"}
+
+
+def save_diagram(out: str, name: str, config: ModelConfig) -> None:
+    """Draw a model to a file, for ``headway info --diagram``.
+
+    Args:
+        out: The file to write: .svg, .png or .pdf.
+        name: The name of the model, for messages.
+        config: The shape of the model.
+
+    Raises:
+        HeadwayError: If the model is no translation model.
+    """
+    if config.kind != "translator":
+        kind = config.kind.replace("-", " ")
+        raise HeadwayError(f"{name}: a {kind}: --diagram draws translation models only")
+    diagram(config).save(out)
 
 
 def diagram(config: ModelConfig) -> Picture:

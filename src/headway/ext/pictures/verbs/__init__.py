@@ -1,0 +1,1 @@
+"""The verbs that draw: ``headway picture``, ``headway heads`` and ``headway plot``."""

@@ -1,0 +1,291 @@
+"""Extensions: what another package may add to Headway, and the loader that finds what is installed.
+
+An extension is an `Extension` object behind an entry point of the group ``headway.extensions``:
+
+    [project.entry-points."headway.extensions"]
+    mine = "headway_mine:extension"
+
+The extensions in `headway.ext` are found in the same way. The module of the object imports only this one; everything
+that it brings is named as ``"package.module:name"`` and imported when it is used. The environment variable
+HEADWAY_EXTENSIONS chooses among the installed extensions by their names, separated by commas: unset, all are used; empty,
+none. An extension that cannot be used is left out, with a notice of one line; what a user asks it for by name is an error.
+"""
+
+import os
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from headway.errors import HeadwayError, UsageError, suggest
+
+GROUP = "headway.extensions"
+CHOICE = "HEADWAY_EXTENSIONS"
+# The verbs of the core that take options of extensions, and what they call the function of such an option with.
+TAKE_OPTIONS = {"info": "the value, the name of the model, and its ModelConfig"}
+
+
+class Verb(NamedTuple):
+    """A verb of the command ``headway``.
+
+    Args:
+        target: A module, or an object of a module, with ``EXAMPLE: str``, ``configure(parser: ArgumentParser) -> None``
+            and ``run(args: Namespace) -> int | None``, which returns the exit code.
+        help: What the verb does, for the list of all verbs: a verb and its object, without a period.
+        group: The heading in that list.
+    """
+
+    target: str
+    help: str
+    group: str = "extensions"
+
+
+class Option(NamedTuple):
+    """An option of a verb of the core, which takes a value.
+
+    Args:
+        target: A function that is called if the option is given; `TAKE_OPTIONS` says what with.
+        help: What the option does, for the help of the verb.
+        metavar: What the help writes for the value.
+    """
+
+    target: str
+    help: str
+    metavar: str
+
+
+class Extension(NamedTuple):
+    """What a package adds to Headway: a hook for each kind of thing.
+
+    Args:
+        name: The name of its entry point.
+        version: The version of the package.
+        verbs: Verb -> its module: a verb of the command line.
+        options: ``"VERB --option"`` -> its function: an option of a verb that the core has.
+        names: Name -> ``"module:name"``: what ``headway.NAME`` is in Python.
+        stages: Name -> ``"module:object"``: a stage of each translation.
+        readers: Suffix, such as ``".xyz"`` -> ``"module:function"``, ``(path: str) -> Iterator[tuple[str, str]]``: it reads
+            the pairs of source and target in a file of parallel text.
+        operations: Type of a device, such as ``"cpu"`` -> ``"module:function"``, ``() -> operations``: it returns faster
+            implementations of the model's operations.
+    """
+
+    name: str
+    version: str
+    verbs: Mapping[str, Verb] = {}
+    options: Mapping[str, Option] = {}
+    names: Mapping[str, str] = {}
+    stages: Mapping[str, str] = {}
+    readers: Mapping[str, str] = {}
+    operations: Mapping[str, str] = {}
+
+
+class Form(NamedTuple):
+    """The form of a hook: a pattern of its keys, the same in words, and the type of its values."""
+
+    key: str
+    example: str
+    kind: Any
+
+
+FORMS = {
+    "verbs": Form("[a-z][a-z-]*", "a word in small letters, such as 'plot'", Verb),
+    "options": Form(
+        f"({'|'.join(TAKE_OPTIONS)}) --[a-z][a-z-]*", f"'{'|'.join(TAKE_OPTIONS)} --option'", Option
+    ),
+    "names": Form(r"[A-Za-z]\w*", "a name of Python", str),
+    "stages": Form(r"\w+", "a name", str),
+    "readers": Form(r"\.[a-z0-9]+", "a suffix in small letters, such as '.xyz'", str),
+    "operations": Form("[a-z]+", "the type of a device, such as 'cpu'", str),
+}
+
+
+class EntryPoint(NamedTuple):
+    """Where an installed extension is declared.
+
+    Attributes:
+        name: The name of the extension.
+        target: Its object: ``"module:name"``.
+        project: The package that pip has installed.
+    """
+
+    name: str
+    target: str
+    project: str
+
+
+def find_installed() -> dict[str, EntryPoint]:
+    """Return the entry points of all installed extensions by their names.
+
+    `importlib.metadata` finds the same, but only its import takes as long as the whole help of the command.
+    """
+    found: dict[str, EntryPoint] = {}
+    texts: dict[str, str] = {}
+    for folder in map(Path, sys.path):
+        with suppress(OSError):  # it is not there, or an archive
+            for path in sorted(os.scandir(folder), key=lambda entry: entry.name):
+                if path.name.endswith((".dist-info", ".egg-info")):
+                    project = path.name.partition("-")[0].removesuffix(".egg").lower()
+                    if project not in texts:  # an earlier folder hides a later one
+                        texts[project] = _read_text(Path(path, "entry_points.txt"))
+    for project, text in texts.items():
+        section = text.partition(f"[{GROUP}]\n")[2].partition("\n[")[0]
+        for line in section.splitlines():
+            name, is_entry, target = (part.strip() for part in line.partition("="))
+            if is_entry:
+                found.setdefault(name, EntryPoint(name, target, project.replace("_", "-")))
+    return found
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError:
+        return ""
+
+
+@cache
+def load_extensions() -> dict[str, Extension]:
+    """Return the extensions in use by their names, which are in alphabetical order.
+
+    Raises:
+        UsageError: If HEADWAY_EXTENSIONS names one that is not installed.
+    """
+    installed = find_installed()
+    chosen = set(installed)
+    if CHOICE in os.environ:
+        chosen = set(filter(None, map(str.strip, os.environ[CHOICE].split(","))))
+    for name in sorted(chosen - set(installed)):
+        known = ", ".join(sorted(installed)) or "none"
+        raise UsageError(
+            f"{CHOICE}: {name}: no such extension{suggest(name, installed)}; installed: {known}"
+        )
+    loaded: dict[str, Extension] = {}
+    for name in sorted(chosen):
+        try:
+            loaded[name] = _load_extension(installed[name])
+        except HeadwayError as error:
+            project = installed[name].project
+            _report(f"{error}; it is left out: update {project}, or uninstall it")
+    return loaded
+
+
+def _load_extension(entry: EntryPoint) -> Extension:
+    found = load(entry.name, entry.target)
+    where = f"extension '{entry.name}': {entry.target}"
+    if not isinstance(found, Extension):
+        raise HeadwayError(f"{where}: must be an Extension, not {found!r}")
+    if found.name != entry.name:
+        raise HeadwayError(
+            f"{where}: its name must be that of its entry point, and not {found.name!r}"
+        )
+    for hook in FORMS:
+        if problem := _find_problem(hook, getattr(found, hook)):
+            raise HeadwayError(f"{where}: {hook}: {problem}")
+    return found
+
+
+def _find_problem(hook: str, declared: object) -> str:
+    """Return what is wrong with the value of a hook, or an empty string."""
+    form = FORMS[hook]
+    if not isinstance(declared, Mapping):
+        return f"must be a dict, not {declared!r}"
+    for key, value in declared.items():
+        if not (isinstance(key, str) and re.fullmatch(form.key, key)):
+            return f"{key!r}: the key must be {form.example}"
+        if not isinstance(value, form.kind):
+            return f"{key}: must be {form.kind.__name__}, not {value!r}"
+        target = value if isinstance(value, str) else value.target
+        if not (isinstance(target, str) and re.fullmatch(r"\w+(\.\w+)*(:\w+)?", target)):
+            return f"{key}: {target!r}: must be like 'package.module:name'"
+    return ""
+
+
+def load(extension: str, target: str) -> Any:
+    """Import what an extension names.
+
+    Args:
+        extension: The name of the extension, for messages.
+        target: ``"package.module"`` or ``"package.module:name"``.
+
+    Raises:
+        HeadwayError: If that fails; the message names the extension.
+    """
+    module, _, name = target.partition(":")
+    try:
+        found = import_module(module)
+        return getattr(found, name) if name else found
+    except (Exception, SystemExit) as error:  # of any kind: this runs code of the extension
+        reason = f"{'' if isinstance(error, HeadwayError) else f'{type(error).__name__}: '}{error}"
+        if unknown := re.search(r"Extension\..* unexpected keyword argument '(\w+)'", str(error)):
+            reason = f"no such hook: {unknown[1]}{suggest(unknown[1], FORMS)}; the hooks are {', '.join(FORMS)}"
+        line = " ".join(reason.split())
+        raise HeadwayError(f"extension '{extension}': {target}: {line}") from error
+
+
+def collect(hook: str, taken: Iterable[str] = ()) -> dict[str, tuple[str, Any]]:
+    """Return what the extensions in use declare for a hook: key -> the name of the extension, and the value.
+
+    Of two extensions that declare the same key, the first by name has it; a notice names the other.
+
+    Args:
+        hook: The name of a hook.
+        taken: Keys that the core has.
+    """
+    found: dict[str, tuple[str, Any]] = {}
+    owners = dict.fromkeys(taken, "Headway itself")
+    for name, extension in load_extensions().items():
+        for key, value in getattr(extension, hook).items():
+            if key in owners:
+                _report(f"extension '{name}': {hook}: {key} is left out: {owners[key]} has it")
+            else:
+                owners[key] = f"extension '{name}'"
+                found[key] = name, value
+    return found
+
+
+def find_switched_off(hook: str, key: str) -> str:
+    """Say that HEADWAY_EXTENSIONS leaves out the extension that has a key of a hook; "" if there is no such extension."""
+    in_use = load_extensions()
+    for name, entry in sorted(find_installed().items()):
+        if name not in in_use:
+            try:
+                has_it = key in getattr(_load_extension(entry), hook)
+            except HeadwayError:  # it has been reported
+                continue
+            if has_it:
+                return f"belongs to extension '{name}', which {CHOICE} leaves out: add {name} to it"
+    return ""
+
+
+def load_stages() -> list[Any]:
+    """Return the stages of a translation that extensions add, in the order of the extensions' names."""
+    stages = []
+    for name, target in collect("stages").values():
+        try:
+            stages.append(load(name, target))
+        except HeadwayError as error:
+            _report(f"{error}; translations do without it")
+    return stages
+
+
+def load_operations(device: str) -> Any | None:
+    """Return the operations that an extension has for a type of devices, such as "cpu"; None: none has any."""
+    name, target = collect("operations").get(device, ("", ""))
+    try:
+        return load(name, target)() if target else None
+    except HeadwayError as error:
+        _report(f"{error}; the plain operations are used")
+        return None
+
+
+@cache  # a line is logged once
+def _report(line: str) -> None:
+    if os.environ.get("LOCAL_RANK", "0") == "0":  # the first rank speaks for all
+        import logging
+
+        logging.getLogger(__name__).warning("%s", line)

@@ -1,0 +1,200 @@
+"""Extensions are found by their entry points, and each mistake in one is a line that names it."""
+
+import importlib.metadata
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from headway import extension
+from headway.cli.arguments import parse
+from headway.cli.verbs import list_groups, load_verb
+from headway.errors import HeadwayError, UsageError
+from headway.extension import (
+    GROUP,
+    collect,
+    find_installed,
+    load_extensions,
+    load_operations,
+    load_stages,
+)
+
+HEAD = "from headway.extension import Extension, Option, Verb\n"
+Install = Callable[..., None]
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
+    """Return a function that installs a package of one module: ``install("mine", "Extension('mine', '1')")``."""
+
+    def add(name: str, declared: str, more: str = "") -> None:
+        (tmp_path / f"of_{name}.py").write_text(f"{HEAD}{more}\nextension = {declared}\n")
+        info = tmp_path / f"Of_{name}-1.0.dist-info"
+        info.mkdir()
+        (info / "entry_points.txt").write_text(
+            f"[console_scripts]\nheadway-{name} = of_{name}:main\n\n[{GROUP}]\n{name} = of_{name}:extension\n"
+        )
+        (info / "METADATA").write_text(f"Name: Of_{name}\nVersion: 1.0\n")
+
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delenv(extension.CHOICE, raising=False)
+    forget()
+    yield add
+    forget()
+    for module in [name for name in sys.modules if name.startswith("of_")]:
+        del sys.modules[module]
+
+
+def forget() -> None:
+    load_extensions.cache_clear()
+    extension._report.cache_clear()
+
+
+def test_it_finds_what_the_standard_library_finds(install: Install) -> None:
+    install("one", "Extension('one', '1')")
+    found = {(entry.name, entry.target) for entry in find_installed().values()}
+    expected = importlib.metadata.entry_points(group=GROUP)
+    assert found == {(entry.name, entry.value) for entry in expected}
+    assert ("pictures", "headway.ext.pictures:extension") in found
+
+
+def test_the_environment_chooses_among_extensions(
+    install: Install, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install("one", "Extension('one', '1')")
+    chosen = {}
+    for value in ("", "one", " pictures , one"):
+        monkeypatch.setenv(extension.CHOICE, value)
+        forget()
+        chosen[value] = list(load_extensions())
+    assert chosen == {"": [], "one": ["one"], " pictures , one": ["one", "pictures"]}
+    monkeypatch.setenv(extension.CHOICE, "pictres")
+    forget()
+    with pytest.raises(
+        UsageError, match=r"pictres: no such extension \(did you mean 'pictures'\?\)"
+    ):
+        load_extensions()
+
+
+@pytest.mark.parametrize(
+    ("declared", "more", "says"),
+    [
+        ("1 / 0", "", "of_bad:extension: ZeroDivisionError: division by zero"),
+        ("None", "import no_such_package", "No module named 'no_such_package'"),
+        ("None", "raise SystemExit(3)", "SystemExit: 3"),
+        ("{'verbs': {}}", "", "must be an Extension, not {'verbs': {}}"),
+        ("Extension('other', '1')", "", "its name must be that of its entry point, and not 'other'"),
+        ("Extension('bad', '1', stage={})", "", "no such hook: stage (did you mean 'stages'?)"),
+        ("Extension('bad', '1', stages=['a:b'])", "", "stages: must be a dict, not ['a:b']"),
+        ("Extension('bad', '1', stages={'a': 3})", "", "stages: a: must be str, not 3"),
+        ("Extension('bad', '1', readers={'xyz': 'a:b'})", "", "the key must be a suffix in small"),
+        ("Extension('bad', '1', readers={'.xyz': 'a b'})", "", "must be like 'package.module:name'"),
+        ("Extension('bad', '1', verbs={'shout': 'a:b'})", "", "verbs: shout: must be Verb, not 'a:b'"),
+        ("Extension('bad', '1', options={'train --x': Option('a:b', '', 'X')})", "", "'info --option'"),
+    ],
+)  # fmt: skip
+def test_a_broken_extension_is_left_out_with_one_line_that_names_it(
+    declared: str, more: str, says: str, install: Install, caplog: pytest.LogCaptureFixture
+) -> None:
+    install("bad", declared, more)
+    assert "bad" not in load_extensions()
+    [line] = caplog.messages
+    assert line.startswith("extension 'bad': of_bad:extension: ")
+    assert says in line
+    assert line.endswith("; it is left out: update of-bad, or uninstall it")
+
+
+def test_of_two_extensions_the_first_by_name_has_a_verb_and_the_core_keeps_its_own(
+    install: Install, caplog: pytest.LogCaptureFixture
+) -> None:
+    verb = "Verb('of_one', 'sing', 'choir')"
+    install("two", f"Extension('two', '1', verbs={{'sing': {verb}, 'plot': {verb}}})")
+    install("one", f"Extension('one', '1', verbs={{'sing': {verb}, 'train': {verb}}})")
+    groups = list_groups()
+    assert groups["choir"] == {"sing": "sing"}
+    assert collect("verbs")["sing"][0] == "one"
+    assert set(caplog.messages) == {
+        "extension 'one': verbs: train is left out: Headway itself has it",
+        "extension 'two': verbs: sing is left out: extension 'one' has it",
+        "extension 'two': verbs: plot is left out: extension 'pictures' has it",
+    }
+
+
+def test_a_verb_that_cannot_run_is_an_error_that_names_its_extension(install: Install) -> None:
+    install(
+        "one",
+        "Extension('one', '1', verbs={'sing': Verb('of_one', 'sing'), 'hum': Verb('of_one_hum', 'hum')})",
+    )
+    with pytest.raises(
+        HeadwayError, match="extension 'one': of_one: has no EXAMPLE, which a verb needs"
+    ):
+        load_verb("sing")
+    with pytest.raises(HeadwayError, match="extension 'one': of_one_hum: ModuleNotFoundError"):
+        load_verb("hum")
+
+
+def test_stages_come_in_the_order_of_the_extensions(
+    install: Install, caplog: pytest.LogCaptureFixture
+) -> None:
+    install(
+        "two",
+        "Extension('two', '1', stages={'b': 'of_two:STAGE', 'c': 'of_two:NONE'})",
+        "STAGE = 2",
+    )
+    install("one", "Extension('one', '1', stages={'a': 'of_one:STAGE'})", "STAGE = 1")
+    assert load_stages() == [1, 2]
+    [line] = caplog.messages
+    assert line.startswith("extension 'two': of_two:NONE: AttributeError")
+
+
+def test_operations_are_those_of_a_type_of_device(install: Install) -> None:
+    install(
+        "one",
+        "Extension('one', '1', operations={'cpu': 'of_one:make'})",
+        "def make(): return 'fast'",
+    )
+    assert load_operations("cpu") == "fast"
+    assert load_operations("cuda") is None
+
+
+def test_an_option_calls_its_function_with_what_the_verb_knows(install: Install) -> None:
+    install(
+        "one",
+        "Extension('one', '1', options={'info --size': Option('of_one:keep', 'keep it', 'N')})",
+        "def keep(*values): KEPT.append(values)\nKEPT = []",
+    )
+    info = load_verb("info")
+    info.run(parse("info", info, ["tiny", "--size", "3"]))
+    [(value, name, config)] = sys.modules["of_one"].KEPT
+    assert (value, name, config.d_model) == ("3", "tiny", 128)
+
+
+def test_a_switched_off_extension_is_named_where_it_is_missed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    says = {}
+    for words in (["plot", "x"], ["info", "tiny", "--diagram", "x.svg"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "headway", *words],
+            env=os.environ | {extension.CHOICE: ""}, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        says[words[0]] = done.returncode, done.stderr
+    belongs = (
+        "belongs to extension 'pictures', which HEADWAY_EXTENSIONS leaves out: add pictures to it"
+    )
+    assert says == {
+        "plot": (2, f"headway: plot: {belongs}\n"),
+        "info": (2, f"headway info: --diagram: {belongs}; see headway info --help\n"),
+    }
+
+
+def test_nothing_is_imported_before_it_is_used() -> None:
+    code = (
+        "import sys; from headway.cli.verbs import overview; overview()\n"
+        "print(*[name for name in sys.modules if name.startswith('headway.ext.')], 'torch' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["headway.ext.pictures", "False"]
