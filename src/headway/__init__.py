@@ -74,6 +74,15 @@ def __getattr__(name: str) -> Any:
         if name in names:
             globals()[name] = getattr(import_module(module), name)
             return globals()[name]
+    if not name.startswith("_"):
+        from importlib.util import find_spec
+
+        from headway.extension import collect, load
+
+        # ``from headway import config`` asks here first, whether that is a name.
+        is_module = find_spec(f"headway.{name}") is not None
+        if not is_module and (found := collect("names", __all__).get(name)):
+            return load(*found)
     raise AttributeError(f"module 'headway' has no attribute {name!r}")
 
 

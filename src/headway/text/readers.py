@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple, overload
 
 from headway.errors import HeadwayError
+from headway.extension import collect, find_switched_off, load, load_extensions
 from headway.text.encodings import check_encoding
 from headway.text.file_kinds import name_by_suffix, plain_suffix
 from headway.text.lines import STANDARD_INPUT, SURROGATE, Damaged, read_lines, scan_lines
@@ -93,9 +94,9 @@ def read_pairs(
     Args:
         paths: Two plain text files with one sentence on each line; or one file: .tsv or .csv (a table
             with columns for source and target), .jsonl (``{"source": ..., "target": ...}``, or
-            language codes as keys, at the top or under ``"translation"``), .tmx, or ``-`` for lines
-            of source, tab, target on standard input. All but standard input may be compressed
-            (.gz, .xz, .zst).
+            language codes as keys, at the top or under ``"translation"``), .tmx, one that an extension
+            reads, or ``-`` for lines of source, tab, target on standard input. All but standard input
+            may be compressed (.gz, .xz, .zst).
         languages: Codes of source and target, which .jsonl and .tmx may need: ``("en", "de")``.
         strict: Raise an error at the first line that is no pair. Otherwise a `Damaged` is yielded
             in its place.
@@ -131,11 +132,15 @@ def require_languages(pairs: Generator[Pair | Damaged]) -> Generator[Pair | Dama
 def describe_layout(
     paths: Sequence[str | Path], languages: Languages | None, form: FileForm = UTF8
 ) -> str:
-    """Return in one line how the file of a table is read; an empty string for other files."""
+    """Return in one line how a table, or the file of an extension, is read; an empty string for other files."""
     path = str(paths[0])
-    if len(paths) > 1 or _kind(path) not in TABLES:
+    suffix = _kind(path)
+    if len(paths) > 1:
         return ""
-    return f"{path}: {recognize_layout(path, _kind(path), languages, form.columns, form.encoding)}"
+    if suffix in TABLES:
+        return f"{path}: {recognize_layout(path, suffix, languages, form.columns, form.encoding)}"
+    name, _ = collect("readers", PAIRED).get(suffix, ("", ""))
+    return f"{path}: read by extension '{name}' {load_extensions()[name].version}" if name else ""
 
 
 def _undamaged(pairs: Generator[Pair | Damaged]) -> Generator[Pair]:
@@ -164,10 +169,15 @@ def _scan_pairs(
             return _jsonl(paths[0], languages, form.encoding)
         case [".tmx"]:
             return _tmx(paths[0], languages)
-        case [_]:
+        case [suffix]:
+            added = collect("readers", PAIRED)
+            if suffix in added:
+                return _by_extension(paths[0], *added[suffix])
+            owner = find_switched_off("readers", suffix)
+            reason = f"{suffix} {owner}" if owner else name_by_suffix(paths[0])
+            *known, last = [".csv", ".tsv", ".jsonl", ".tmx", *added]
             raise HeadwayError(
-                f"{paths[0]}: {name_by_suffix(paths[0]) or 'plain text needs two files'}; one file must be"
-                " .csv, .tsv, .jsonl or .tmx"
+                f"{paths[0]}: {reason or 'plain text needs two files'}; one file must be {', '.join(known)} or {last}"
             )
         case [_, _] if PAIRED.isdisjoint(kinds) and kinds != ["-", "-"]:
             return _two_files(paths[0], paths[1], form.encoding)
@@ -292,6 +302,19 @@ def _tmx(path: str, languages: Languages | None) -> Generator[Pair | Damaged]:
             yield Damaged(path, unit.line, reason, is_elsewhere=True)
         else:
             yield Pair(one_line(source), one_line(target), unit.line)
+
+
+def _by_extension(path: str, extension: str, target: str) -> Generator[Pair | Damaged]:
+    for number, pair in enumerate(load(extension, target)(path), 1):
+        match pair:
+            case (str(source), str(target)) if not SURROGATE.search(source + target):
+                yield Pair(one_line(source), one_line(target), number)
+            case (str(), str()):
+                yield Damaged(path, number, "not Unicode: it holds half of a surrogate pair")
+            case _:
+                raise HeadwayError(
+                    f"{path}: pair {number}: extension '{extension}' must yield tuples of two texts, not {pair!r}"
+                )
 
 
 def one_line(text: str) -> str:
