@@ -132,18 +132,21 @@ def find_installed() -> dict[str, EntryPoint]:
                     project = path.name.partition("-")[0].removesuffix(".egg").lower()
                     if project not in texts:  # an earlier folder hides a later one
                         texts[project] = _read_text(Path(path, "entry_points.txt"))
-    for project, text in texts.items():
+    # Nobody else's extension takes the name of one of Headway's.
+    for project, text in sorted(texts.items(), key=lambda item: item[0] != "headway"):
         section = text.partition(f"[{GROUP}]\n")[2].partition("\n[")[0]
         for line in section.splitlines():
             name, is_entry, target = (part.strip() for part in line.partition("="))
-            if is_entry:
-                found.setdefault(name, EntryPoint(name, target, project.replace("_", "-")))
+            entry = EntryPoint(name, target, project.replace("_", "-"))
+            if is_entry and found.setdefault(name, entry) != entry:
+                other = found[name].project
+                _report(f"extension '{name}' of {entry.project} is left out: {other} has that name")
     return found
 
 
 def _read_text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
 
@@ -178,7 +181,7 @@ def _load_extension(entry: EntryPoint) -> Extension:
     found = load(entry.name, entry.target)
     where = f"extension '{entry.name}': {entry.target}"
     if not isinstance(found, Extension):
-        raise HeadwayError(f"{where}: must be an Extension, not {found!r}")
+        raise HeadwayError(f"{where}: must be an Extension, not {found!r:.80}")
     if found.name != entry.name:
         raise HeadwayError(
             f"{where}: its name must be that of its entry point, and not {found.name!r}"
@@ -198,10 +201,12 @@ def _find_problem(hook: str, declared: object) -> str:
         if not (isinstance(key, str) and re.fullmatch(form.key, key)):
             return f"{key!r}: the key must be {form.example}"
         if not isinstance(value, form.kind):
-            return f"{key}: must be {form.kind.__name__}, not {value!r}"
-        target = value if isinstance(value, str) else value.target
-        if not (isinstance(target, str) and re.fullmatch(r"\w+(\.\w+)*(:\w+)?", target)):
-            return f"{key}: {target!r}: must be like 'package.module:name'"
+            return f"{key}: must be {form.kind.__name__}, not {value!r:.80}"
+        texts = [value] if isinstance(value, str) else value
+        if not all(isinstance(text, str) and text for text in texts):
+            return f"{key}: {value!r}: must have texts that are not empty"
+        if not re.fullmatch(r"\w+(\.\w+)*(:\w+)?", texts[0]):
+            return f"{key}: {texts[0]!r}: must be like 'package.module:name'"
     return ""
 
 
@@ -255,7 +260,7 @@ def find_switched_off(hook: str, key: str) -> str:
         if name not in in_use:
             try:
                 has_it = key in getattr(_load_extension(entry), hook)
-            except HeadwayError:  # it has been reported
+            except HeadwayError:  # a broken one has nothing
                 continue
             if has_it:
                 return f"belongs to extension '{name}', which {CHOICE} leaves out: add {name} to it"

@@ -1,7 +1,9 @@
 """Extensions are found by their entry points, and each mistake in one is a line that names it."""
 
 import importlib.metadata
+import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -90,6 +92,7 @@ def test_the_environment_chooses_among_extensions(
         ("Extension('bad', '1', stage={})", "", "no such hook: stage (did you mean 'stages'?)"),
         ("Extension('bad', '1', stages=['a:b'])", "", "stages: must be a dict, not ['a:b']"),
         ("Extension('bad', '1', stages={'a': 3})", "", "stages: a: must be str, not 3"),
+        ("Extension('bad', '1', verbs={'shout': Verb('a:b', None)})", "", "must have texts that are"),
         ("Extension('bad', '1', readers={'xyz': 'a:b'})", "", "the key must be a suffix in small"),
         ("Extension('bad', '1', readers={'.xyz': 'a b'})", "", "must be like 'package.module:name'"),
         ("Extension('bad', '1', verbs={'shout': 'a:b'})", "", "verbs: shout: must be Verb, not 'a:b'"),
@@ -170,6 +173,37 @@ def test_an_option_calls_its_function_with_what_the_verb_knows(install: Install)
     info.run(parse("info", info, ["tiny", "--size", "3"]))
     [(value, name, config)] = sys.modules["of_one"].KEPT
     assert (value, name, config.d_model) == ("3", "tiny", 128)
+
+
+def test_an_option_of_the_core_stays_its_own(
+    install: Install, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = (
+        "{'info --json': Option('a:b', '50 %', 'N'), 'info --model': Option('a:b', '50 %', 'N')}"
+    )
+    install("one", f"Extension('one', '1', options={options})")
+    info = load_verb("info")
+    info.run(parse("info", info, ["tiny", "--json"]))
+    assert json.loads(capsys.readouterr().out)["preset"] == "tiny"
+    assert caplog.messages == [
+        "extension 'one': options: info --json is left out: Headway itself has it"
+    ]
+    with pytest.raises(SystemExit):
+        parse("info", info, ["--help"])
+    assert "--model N" in capsys.readouterr().out
+
+
+def test_of_two_packages_with_an_extension_of_one_name_one_is_left_out(
+    install: Install, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    install("pictures", "Extension('pictures', '1')")
+    install("one", "1 / 0")
+    shutil.copytree(tmp_path / "Of_one-1.0.dist-info", tmp_path / "other.egg-info")
+    assert find_installed()["pictures"].target == "headway.ext.pictures:extension"
+    assert set(caplog.messages) == {
+        "extension 'pictures' of of-pictures is left out: headway has that name",
+        "extension 'one' of other is left out: of-one has that name",
+    }
 
 
 def test_a_switched_off_extension_is_named_where_it_is_missed(

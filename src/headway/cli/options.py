@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headway.extension import Option, collect, load
+from headway.extension import collect, load
 
 if TYPE_CHECKING:
     from headway.text.readers import FileForm
@@ -172,18 +172,18 @@ def known_language(word: str) -> str:
 
 def add_extension_options(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the options that extensions have for a verb; `use_extension_options` uses them."""
-    for option, (_, added) in _extension_options(verb).items():
-        parser.add_argument(option, metavar=added.metavar, help=added.help)
+    taken = [f"{verb} {name}" for action in parser._actions for name in action.option_strings]
+    targets = {}
+    for key, (extension, option) in collect("options", taken).items():
+        if key.startswith(f"{verb} "):
+            meaning = option.help.replace("%", "%%")
+            parser.add_argument(key.split()[1], dest=key, metavar=option.metavar, help=meaning)
+            targets[key] = extension, option.target
+    parser.set_defaults(of_extensions=targets)
 
 
-def use_extension_options(verb: str, args: argparse.Namespace, *facts: Any) -> None:
+def use_extension_options(args: argparse.Namespace, *facts: Any) -> None:
     """Call the function of each given option of an extension with its value and what the verb knows."""
-    for option, (extension, added) in _extension_options(verb).items():
-        value = getattr(args, option.removeprefix("--").replace("-", "_"))
-        if value is not None:
-            load(extension, added.target)(value, *facts)
-
-
-def _extension_options(verb: str) -> dict[str, tuple[str, Option]]:
-    options = collect("options").items()
-    return {key.split()[1]: found for key, found in options if key.split()[0] == verb}
+    for key, (extension, target) in args.of_extensions.items():
+        if getattr(args, key) is not None:
+            load(extension, target)(getattr(args, key), *facts)

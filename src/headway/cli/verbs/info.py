@@ -37,13 +37,13 @@ def run(args: argparse.Namespace) -> None:
 
     if args.model in PRESETS and not Path(args.model).exists():
         config = PRESETS[args.model]
-        use_extension_options("info", args, args.model, config.model)
+        use_extension_options(args, args.model, config.model)
         show(preset_facts(args.model, config), config, args)
         return
     model = load_any_model(args.model)
     network, config = model.network, model.config
     shape = config.model
-    use_extension_options("info", args, args.model, shape)
+    use_extension_options(args, args.model, shape)
     named = network.named_parameters()
     facts = {
         "model": str(model.path),
