@@ -105,11 +105,11 @@ def test_a_reader_that_yields_no_texts_is_named(
     broken = tmp_path / "broken"
     shutil.copytree(installed, broken)
     module = broken / "headway_phrasebook.py"
-    module.write_text(module.read_text().replace("yield source.strip(), next", "yield next"))
+    module.write_text(module.read_text().replace('next(lines, "").strip()', "len(next(lines))"))
     code = "import sys; from headway.text.readers import read_pairs; list(read_pairs(sys.argv[1:]))"
     done = run("-c", code, str(phrases), packages=broken)
     assert done.stderr.endswith(
-        f"{phrases}: pair 1: extension 'phrasebook' must yield tuples of two texts, not 'Guten Morgen.'\n"
+        f"{phrases}: pair 1: extension 'phrasebook' must yield tuples of two texts, not ('Good morning.', 14)\n"
     )
 
 
