@@ -11,8 +11,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from headway.kernels.attention import attention
-from headway.kernels.torch_private import multiply_int8, onednn_linear
 from headway.kernels.visibility import Visibility
+from headway.torch_private import multiply_int8, onednn_linear
 
 SHAPES = (
     (2509, 128, 128),

@@ -4,8 +4,8 @@ import torch
 from torch import Tensor
 
 from headway.kernels.fusion import can_fuse, fuse
-from headway.kernels.torch_private import is_traced
 from headway.kernels.training_library import TYPES, supporting_library
+from headway.torch_private import is_traced
 
 
 def cross_entropy_(logits_NV: Tensor, labels_N: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:

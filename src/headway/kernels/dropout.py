@@ -13,8 +13,8 @@ from torch.nn import functional as F
 
 from headway.kernels.device_dropout import apply_mask_on_device
 from headway.kernels.dropout_mask import Mask
-from headway.kernels.torch_private import is_traced
 from headway.kernels.training_library import TYPES, supporting_library, training_library
+from headway.torch_private import is_traced
 
 
 def dropout(x: Tensor, p: float) -> Tensor:

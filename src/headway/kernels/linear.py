@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
-from headway.kernels.torch_private import (
+from headway.torch_private import (
     has_onednn_linear,
     is_traced,
     may_have_hooks,

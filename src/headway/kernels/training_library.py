@@ -8,7 +8,7 @@ from torch import Tensor
 
 from headway.kernels.interface import declare
 from headway.kernels.library import load_library
-from headway.kernels.torch_private import is_traced
+from headway.torch_private import is_traced
 
 FUNCTIONS = {  # the letters are those of `headway.kernels.interface.declare`; types are integers
     "dropout": "ppnnuuui",

@@ -11,8 +11,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from headway.kernels.packing import sentences_of
-from headway.kernels.torch_private import is_traced
 from headway.kernels.visibility import Visibility
+from headway.torch_private import is_traced
 
 # Of a head, in torch's kernel, which takes multiples of 8.
 LARGEST_WIDTH = 256

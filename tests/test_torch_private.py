@@ -12,7 +12,7 @@ from torch.nn import functional as F
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import headway
-from headway.kernels import torch_private
+from headway import torch_private
 from headway.kernels.dropout import apply_mask
 from headway.kernels.dropout_mask import Mask
 from headway.kernels.linear import Linear, apply_jointly, linear
