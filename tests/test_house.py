@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "headway"
 PACKAGES = [
-    "errors", "file_format", "files", "locks", "torch_private", "cores", "devices", "tasks", "hub", "config", "kernels", "model", "text",
+    "errors", "file_format", "files", "locks", "torch_private", "cores", "devices", "tasks", "hub", "config", "model", "kernels", "text",
     "documents", "evaluation", "inference", "training", "exchange", "parsing", "pictures", "serving", "checks", "recipes", "demo", "paper",
     "cli",
 ]  # fmt: skip

@@ -13,7 +13,8 @@ from torch import Tensor
 
 from headway.errors import HeadwayError
 from headway.model import DotProduct, Visibility
-from headway.model.attention_functions import attention_mask, score_scale
+from headway.model.attention_functions import score_scale
+from headway.model.plain_attention import attention_mask
 from headway.pictures.labels import NAMES, display_labels
 from headway.pictures.sentences import read_sentence
 
