@@ -21,8 +21,8 @@ from headway.checks.bench import with_vocabulary_size
 from headway.checks.matrix_rate import synchronize
 from headway.checks.synthetic import prepare_synthetic
 from headway.config import PRESETS
-from headway.kernels.packing import move
 from headway.model import Transformer
+from headway.model.packing import move
 from headway.text.batches import Batch
 from headway.training.steps.feed import Feed
 from headway.training.steps.random_numbers import seed_generators

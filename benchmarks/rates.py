@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from headway.kernels.attention import attention
-from headway.kernels.torch_private import multiply_int8, onednn_linear
-from headway.kernels.visibility import Visibility
+from headway.model.ops import operations_of
+from headway.model.visibility import Visibility
+from headway.torch_private import multiply_int8, onednn_linear
 
 SHAPES = (
     (2509, 128, 128),
@@ -62,7 +62,7 @@ def make_attentions(
         return torch.autograd.grad(out, (q, k, v), weights)
 
     return {
-        "Headway": lambda: differentiate(attention(q, k, v, seen, 32**-0.5)),
+        "Headway": lambda: differentiate(operations_of(q).attention(q, k, v, seen, 32**-0.5)),
         "torch": lambda: differentiate(
             F.scaled_dot_product_attention(q, k, v, is_causal=is_causal)
         ),

@@ -5,7 +5,7 @@ import torch
 from headway.inference.engines.native_engine import NativeEngine
 from headway.kernels.attention import attention
 from headway.kernels.library import failure_reason
-from headway.kernels.visibility import Segments, Visibility
+from headway.model.visibility import Segments, Visibility
 from support.engines import PRECISIONS, SHAPES, library, model_of, search, sources, walk
 
 

@@ -18,6 +18,7 @@ from headway.checks import self_check
 from headway.cli.main import dispatch
 from headway.cli.standard_input import read_arriving_lines
 from headway.config import ModelConfig, SearchConfig
+from headway.devices import resolve_device
 from headway.documents.opening import open_document
 from headway.errors import HeadwayError
 from headway.inference import Hypothesis, Translator, save_model
@@ -42,7 +43,6 @@ from headway.inference.text_translation import translate_texts
 from headway.inference.token_stream import stream_tokens
 from headway.inference.translation import Translation
 from headway.kernels import decoding
-from headway.kernels.devices import resolve_device
 from headway.model import Transformer
 from headway.serving.tokenized_texts import Tokenization
 from headway.text.capitals import to_capitals

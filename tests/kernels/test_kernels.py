@@ -8,24 +8,19 @@ from torch import Tensor
 from torch.nn import functional as F
 from torch.utils.flop_counter import FlopCounterMode
 
-from headway.kernels.attention import attention, has_native_attention, longest_span
-from headway.kernels.cross_entropy import (
-    agreement_,
-    cross_entropy_,
-    fusible_cross_entropy_,
-    plain_agreement_,
-    plain_cross_entropy_,
-)
-from headway.kernels.dropout import apply_mask, dropout
-from headway.kernels.dropout_mask import Mask
+from headway.kernels.attention import longest_span
+from headway.kernels.cross_entropy import fusible_cross_entropy_
 from headway.kernels.fusion import fuse
 from headway.kernels.library import failure_reason
-from headway.kernels.linear import FEWEST_ROWS, Linear, apply_jointly, linear
-from headway.kernels.normalization import add_norm, plain_add_norm
+from headway.kernels.native_operations import FEWEST_ROWS, NativeOperations, fits_attention
 from headway.kernels.training_library import TYPES, training_library
-from headway.kernels.visibility import Segments, Visibility
+from headway.model.dropout_mask import Mask
+from headway.model.ops import PLAIN
+from headway.model.primitives import Linear
+from headway.model.visibility import Segments, Visibility
 
 compiled = pytest.mark.skipif(training_library() is None, reason=failure_reason("training"))
+NATIVE = NativeOperations()
 BF16 = torch.bfloat16
 # Tolerances: in bfloat16 (8 bits) an output and the numbers that it is made of are rounded.
 ROUNDED = {torch.float32: 2e-6, BF16: 2e-2}
@@ -54,7 +49,7 @@ def close(found: list[Tensor], expected: list[Tensor], tolerance: float) -> None
 def test_native_dropout_draws_the_mask_of_the_plain_version(dtype: torch.dtype, width: int) -> None:
     x = torch.randn(5, 3, width).to(dtype)
     mask = Mask(123456789, 987654321, round(0.3 * 65536))
-    out, grad = gradients(lambda x: apply_mask(x, mask), x)
+    out, grad = gradients(lambda x: NATIVE.apply_mask(x, mask), x)
     factors = mask.factors(15, width).view(5, 3, width)
     assert torch.equal(out, (x.float() * factors).to(dtype))
     torch.manual_seed(11)
@@ -98,11 +93,11 @@ def test_native_add_norm_equals_the_plain_version(
     x, y = torch.randn(5, 7, 67).to(x_type), torch.randn(5, 7, 67).to(y_type)
     weight, bias = torch.rand(67) + 0.5, torch.randn(67)
     torch.manual_seed(2)
-    found = gradients(lambda *a: add_norm(*a, 1e-5, p), x, y, weight, bias)
+    found = gradients(lambda *a: NATIVE.add_norm(*a, 1e-5, p), x, y, weight, bias)
     torch.manual_seed(2)
     factors = Mask.draw(p).factors(35, 67).view(5, 7, 67).double()
     expected = gradients(
-        lambda x, y, w, b: plain_add_norm(x, y * factors, w, b, 1e-5).to(y_type),
+        lambda x, y, w, b: PLAIN.add_norm(x, y * factors, w, b, 1e-5, 0.0).to(y_type),
         *(t.double() for t in (x, y, weight, bias)),
     )
     assert [t.dtype for t in found] == [y_type, x_type, y_type, torch.float32, torch.float32]
@@ -116,7 +111,9 @@ def test_a_row_too_large_to_normalize_gives_nan(dtype: torch.dtype, size: float)
     """PyTorch returns zeros, which look like valid numbers."""
     x, y, one, zero = torch.randn(3, 67), torch.randn(3, 67), torch.ones(67), torch.zeros(67)
     x[1] = torch.linspace(-size, size, 67)
-    found = gradients(lambda *a: add_norm(*a, 1e-5, 0.0), x.to(dtype), y.to(dtype), one, zero)
+    found = gradients(
+        lambda *a: NATIVE.add_norm(*a, 1e-5, 0.0), x.to(dtype), y.to(dtype), one, zero
+    )
     for t in found[:3]:  # the output, and the gradients of x and y
         assert t.isnan().any(1).tolist() == t.isnan().all(1).tolist() == [False, True, False]
 
@@ -133,7 +130,7 @@ def test_cross_entropy_equals_torchs(dtype: torch.dtype, smoothing: float) -> No
         wide, labels, label_smoothing=smoothing, reduction="sum", ignore_index=-1
     )
     loss.backward()
-    for function in (cross_entropy_, plain_cross_entropy_, fusible_cross_entropy_):
+    for function in (NATIVE.cross_entropy_, PLAIN.cross_entropy_, fusible_cross_entropy_):
         gradient = logits.clone()
         nll, even = function(gradient, labels, smoothing)
         torch.testing.assert_close(
@@ -152,8 +149,8 @@ def test_the_compiled_cross_entropy_equals_the_plain_one(
     logits, labels = (3 * torch.randn(13, 101)).to(dtype), torch.randint(101, (13,))
     labels[[4, 12]] = -1  # padding
     expected, found = logits.clone(), logits.clone()
-    sums = plain_cross_entropy_(expected, labels, 0.1)
-    fused_sums = fuse(fusible_cross_entropy_, plain_cross_entropy_)(found, labels, 0.1)
+    sums = PLAIN.cross_entropy_(expected, labels, 0.1)
+    fused_sums = fuse(fusible_cross_entropy_, PLAIN.cross_entropy_)(found, labels, 0.1)
     close([found, *fused_sums], [expected, *sums], ROUNDED[dtype])
     assert not [r for r in caplog.records if r.name.startswith("headway")]  # it was compiled
 
@@ -177,7 +174,7 @@ def test_agreement_equals_its_definition_in_torch(
         reduction="sum", ignore_index=-1,
     )  # fmt: skip
     (cross / 2 + weight / 2 * apart).backward()
-    for function in (agreement_, plain_agreement_):
+    for function in (NATIVE.agreement_, PLAIN.agreement_):
         gradient = logits.clone()
         nll, even, found = function(gradient, labels, smoothing, weight)
         both = (1 - smoothing) * nll + smoothing * even
@@ -206,12 +203,12 @@ def test_threads_change_only_the_last_bits_of_gradients_of_shared_weights(
     sums: list[list[float]] = []
     for count in (1, 2, 4, 7):
         threads(count)
-        found.append(gradients(lambda *a: add_norm(*a, 1e-5, 0.0), x, y, weight, bias))
+        found.append(gradients(lambda *a: NATIVE.add_norm(*a, 1e-5, 0.0), x, y, weight, bias))
         for _ in range(5):
             first, second = logits.clone(), logits.clone()
-            sums.append([float(s) for s in cross_entropy_(first, labels, 0.1)])
+            sums.append([float(s) for s in NATIVE.cross_entropy_(first, labels, 0.1)])
             sums[-1] += [
-                float(s) for s in agreement_(second.view(301, 2, 97), labels[:301], 0.1, 5)
+                float(s) for s in NATIVE.agreement_(second.view(301, 2, 97), labels[:301], 0.1, 5)
             ]
     for other in found[1:]:
         assert all(map(torch.equal, other[:3], found[0][:3]))  # each row belongs to one thread
@@ -227,8 +224,8 @@ def test_backward_uses_the_same_implementation_as_forward() -> None:
     weight, bias = torch.ones(8, requires_grad=True), torch.zeros(8, requires_grad=True)
     q = torch.randn(1, 2, 5, 8, requires_grad=True)
     for out, leaf in (
-        (add_norm(x, y, weight, bias, 1e-5, 0.1), x), (dropout(x, 0.3), x),
-        (attention(q, q, q, Visibility(), 0.3), q),
+        (NATIVE.add_norm(x, y, weight, bias, 1e-5, 0.1), x), (NATIVE.dropout(x, 0.3), x),
+        (NATIVE.attention(q, q, q, Visibility(), 0.3), q),
     ):  # fmt: skip
         [expected] = torch.autograd.grad(out.sum(), leaf, retain_graph=True)
         with FlopCounterMode(display=False):
@@ -239,7 +236,7 @@ def test_backward_uses_the_same_implementation_as_forward() -> None:
 @compiled
 def test_cross_entropy_of_extreme_logits_is_finite() -> None:
     logits = torch.tensor([[1e30, 0, -1e30], [-1e4, -1e4, -1e4], [88.0, -200, 100]])
-    nll, _ = cross_entropy_(logits, torch.tensor([0, 1, 0]), 0.1)
+    nll, _ = NATIVE.cross_entropy_(logits, torch.tensor([0, 1, 0]), 0.1)
     assert torch.isfinite(logits).all()
     torch.testing.assert_close(nll.item(), 0 + 1.0986123 + 12.000006, rtol=1e-6, atol=0)
 
@@ -286,15 +283,15 @@ def test_native_attention_equals_the_plain_version(
         ),
         "window": (Visibility(window=4), (place <= 1) & (place >= -2)),
     }[kind]
-    assert has_native_attention(q, k, v)
-    found = gradients(lambda *a: attention(*a, seen, 0.3), q, k, v)
+    assert fits_attention(q, k, v)
+    found = gradients(lambda *a: NATIVE.attention(*a, seen, 0.3), q, k, v)
     expected = gradients(
         lambda *a: plain_attention(*a, allowed, 0.3), *(t.double() for t in (q, k, v))
     )
     close(found, expected, ROUNDED[dtype] * (3 if dtype is BF16 else 1))
     if kind.startswith("causal"):  # exactly nothing comes from the future
         leaf = v.detach().clone().requires_grad_()
-        attention(q, k, leaf, seen, 0.3)[:, :, 0].float().sum().backward()
+        NATIVE.attention(q, k, leaf, seen, 0.3)[:, :, 0].float().sum().backward()
         assert leaf.grad is not None
         assert not leaf.grad[:, :, 1:].any()
 
@@ -317,7 +314,7 @@ def test_hidden_keys_that_are_left_out_change_nothing(near: dict) -> None:
     q, k, v = (torch.randn(2, 3, n, 8) for n in (T, S, S))
     ones = Segments(torch.ones(2, S, dtype=torch.long), is_packed=False)
     found, expected = (
-        gradients(lambda *a, s=seen: attention(*a, s, 0.3), q, k, v)
+        gradients(lambda *a, s=seen: NATIVE.attention(*a, s, 0.3), q, k, v)
         for seen in (Visibility(**near), Visibility(None, ones, **near))
     )
     close(found, expected, 2e-6)
@@ -334,7 +331,7 @@ def test_the_distance_counts_in_rows_whose_sentences_stand_apart() -> None:
     seen = Visibility(*segments, is_causal=True, first=20)
     place = torch.arange(S) - torch.arange(T)[:, None]
     allowed = ((keys[:, None] == queries[..., None]) & (place <= 20))[:, None]
-    found = gradients(lambda *a: attention(*a, seen, 0.3), q, k, v)
+    found = gradients(lambda *a: NATIVE.attention(*a, seen, 0.3), q, k, v)
     expected = gradients(
         lambda *a: plain_attention(*a, allowed, 0.3), *(t.double() for t in (q, k, v))
     )
@@ -362,7 +359,7 @@ def test_a_query_that_sees_no_key_gets_the_mean_of_all_values(kind: str) -> None
     for leaf in (q, k, v):
         leaf.requires_grad_()
     sentence = v[:, :, 17:] if kind == "far ahead" else v
-    out = attention(q, k, v, seen, 0.3)
+    out = NATIVE.attention(q, k, v, seen, 0.3)
     mean = sentence.mean(2, keepdim=True).expand_as(out[:, :, blind])
     close([out[:, :, blind]], [mean], 2e-6)
     found = torch.autograd.grad(out[:, :, blind].sum(), (q, k, v))
@@ -389,7 +386,7 @@ def test_the_longest_span_is_that_of_a_sentence_in_a_packed_row() -> None:
         q, k, v = torch.randn(1, 2, 6, 5), *torch.randn(2, 1, 2, asked.size(1), 5)
         allowed = (asking[:, :, None] == asked[:, None])[:, None]
         visibility = Visibility(Segments(asking, is_packed=True), Segments(asked, is_packed=True))
-        found = gradients(lambda *a: attention(*a, visibility, 0.7), q, k, v)  # noqa: B023
+        found = gradients(lambda *a: NATIVE.attention(*a, visibility, 0.7), q, k, v)  # noqa: B023
         wide = [t.double() for t in (q, k, v)]
         expected = gradients(lambda *a: plain_attention(*a, allowed, 0.7), *wide)  # noqa: B023
         close(found, expected, 5e-6)
@@ -402,7 +399,7 @@ def test_linear_maps_equal_torchs(low: bool) -> None:
 
     def ours(*a: Tensor) -> Tensor:
         with torch.autocast("cpu", torch.bfloat16, enabled=low):
-            return linear(*a)
+            return NATIVE.linear(*a)
 
     found = gradients(ours, x, weight, bias)
     expected = gradients(F.linear, *(t.double() for t in (x, weight, bias)))
@@ -424,9 +421,9 @@ def test_few_rows_without_gradient_use_torchs_product(
     )
     x, weight = torch.randn(rows, 5), torch.randn(7, 5, requires_grad=True)
     with torch.no_grad():
-        once = linear(x, weight)
+        once = NATIVE.linear(x, weight)
     assert compiled == [FEWEST_ROWS] * (rows == FEWEST_ROWS)
-    assert torch.allclose(once, linear(x, weight), rtol=0, atol=1e-6)
+    assert torch.allclose(once, NATIVE.linear(x, weight), rtol=0, atol=1e-6)
     assert len(compiled) == 1 + (
         rows == FEWEST_ROWS
     )  # with a gradient it is trained, on the same sizes again
@@ -443,23 +440,34 @@ def test_inputs_that_native_code_cannot_take_use_the_plain_version() -> None:
         (x, torch.ones(8).bfloat16()),
     ):
         expected = F.layer_norm((a + y).to(w.dtype), (8,), w, torch.zeros_like(w))
-        found = add_norm(a.to(w.dtype), y.to(w.dtype), w, torch.zeros_like(w), 1e-5, 0.0)
+        found = NATIVE.add_norm(a.to(w.dtype), y.to(w.dtype), w, torch.zeros_like(w), 1e-5, 0.0)
         torch.testing.assert_close(found, expected, rtol=1e-2, atol=1e-2)
     q, k = torch.randn(3, 2, 5, 4), torch.randn(1, 2, 7, 4)
-    assert not has_native_attention(q, k, k)
-    assert not has_native_attention(q, torch.randn(3, 2, 7, 3), torch.randn(3, 2, 7, 4))
+    assert not fits_attention(q, k, k)
+    assert not fits_attention(q, torch.randn(3, 2, 7, 3), torch.randn(3, 2, 7, 4))
     once, thrice = (
         Visibility(None, Segments(torch.ones(rows, 5), is_packed=False)) for rows in (1, 3)
     )
-    assert torch.equal(attention(q, q, q, once, 0.5), attention(q, q, q, thrice, 0.5))
+    assert torch.equal(NATIVE.attention(q, q, q, once, 0.5), NATIVE.attention(q, q, q, thrice, 0.5))
+
+
+@compiled
+def test_native_attention_stores_the_weights_that_dropout_needs() -> None:
+    q = torch.randn(2, 3, 5, 8)
+    found, expected = (
+        (torch.manual_seed(3), each.attention(q, q, q, Visibility(), 0.5, 0.4))[1]
+        for each in (NATIVE, PLAIN)
+    )
+    assert torch.equal(found, expected)
+    assert not torch.allclose(found, NATIVE.attention(q, q, q, Visibility(), 0.5), atol=0.1)
 
 
 def test_labels_outside_the_vocabulary_are_rejected() -> None:
     for labels in (torch.tensor([0, 7]), torch.tensor([0])):
         with pytest.raises((IndexError, ValueError)):
-            cross_entropy_(torch.randn(2, 7), labels, 0.1)
-    narrow = cross_entropy_(torch.ones(2, 7), torch.tensor([3, 5], dtype=torch.int32), 0.1)
-    strided = cross_entropy_(torch.ones(2, 7), torch.tensor([3, 9, 5, 9])[::2], 0.1)
+            NATIVE.cross_entropy_(torch.randn(2, 7), labels, 0.1)
+    narrow = NATIVE.cross_entropy_(torch.ones(2, 7), torch.tensor([3, 5], dtype=torch.int32), 0.1)
+    strided = NATIVE.cross_entropy_(torch.ones(2, 7), torch.tensor([3, 9, 5, 9])[::2], 0.1)
     assert [t.item() for t in narrow] == [t.item() for t in strided]
 
 
@@ -482,7 +490,7 @@ def test_a_frozen_map_among_joint_ones_leaves_the_others_their_gradients() -> No
     maps = [Linear(5, n) for n in (3, 4, 2)]
     maps[0].weight.requires_grad_(False)
     maps[1].bias.requires_grad_(False)
-    sum(out.sum() for out in apply_jointly(torch.randn(7, 5), maps)).backward()
+    sum(out.sum() for out in NATIVE.joined_linear(torch.randn(7, 5), maps)).backward()
     assert [m.weight.grad is None for m in maps] == [True, False, False]
     assert [m.bias.grad is None for m in maps] == [False, True, False]
 
@@ -491,13 +499,13 @@ def test_a_hook_on_one_of_several_joint_maps_is_called() -> None:
     maps = [Linear(5, 3), Linear(5, 4)]
     seen: list[Tensor] = []
     maps[1].register_forward_hook(lambda *args: seen.append(args[2]))
-    apply_jointly(torch.randn(7, 5), maps)
+    NATIVE.joined_linear(torch.randn(7, 5), maps)
     assert len(seen) == 1
 
 
 @compiled
 def test_second_derivatives_are_rejected() -> None:
     x, weight = torch.randn(3, 5, requires_grad=True), torch.randn(4, 5, requires_grad=True)
-    (grad,) = torch.autograd.grad(linear(x, weight).square().sum(), x, create_graph=True)
+    (grad,) = torch.autograd.grad(NATIVE.linear(x, weight).square().sum(), x, create_graph=True)
     with pytest.raises(RuntimeError, match="once_differentiable"):
         grad.sum().backward()

@@ -21,8 +21,8 @@ from headway.model import (
     Transformer,
     Visibility,
 )
-from headway.model.attention_functions import attend_with_mask, attention_mask
 from headway.model.decoder_cache import Cache, PositionCache
+from headway.model.plain_attention import attend_with_mask, attention_mask
 
 HEADS, D_K, D_V = 3, 5, 7
 CORES = {
@@ -83,7 +83,9 @@ def test_long_self_attention_equals_attention_with_a_stored_mask(
         qkv = heads(length, d_v)
         ours = run(lambda q, k, v: module(q, k, v, visibility), qkv, seen)
         twin = run(
-            lambda q, k, v: attend_with_mask(module, q, k, v, attention_mask(q, k, visibility)),
+            lambda q, k, v: attend_with_mask(
+                module.weights, q, k, v, attention_mask(q, k, visibility)
+            ),
             qkv,
             seen,
         )
@@ -105,7 +107,7 @@ def test_long_cross_attention_equals_attention_with_a_stored_mask(core: str, pac
     seen = queries if packed else None
     ours = run(lambda q, k, v: module(q, k, v, visibility), [q, k, v], seen)
     twin = run(
-        lambda q, k, v: attend_with_mask(module, q, k, v, attention_mask(q, k, visibility)),
+        lambda q, k, v: attend_with_mask(module.weights, q, k, v, attention_mask(q, k, visibility)),
         [q, k, v],
         seen,
     )

@@ -11,22 +11,23 @@ from torch.nn import functional as F
 
 from headway.config import PRESETS, ModelConfig
 from headway.errors import HeadwayError
-from headway.kernels.dropout_mask import Mask
 from headway.model import (
     Classifier,
+    DotProduct,
     FeedForward,
     LanguageModel,
     MultiHeadAttention,
     Segments,
     Transformer,
     Visibility,
-    attention_functions,
     parameter_count,
+    plain_attention,
     shift_right,
     sinusoids,
     watch,
 )
 from headway.model.assembly import zero_outputs
+from headway.model.dropout_mask import Mask
 from headway.model.mixers import Convolution
 
 SHAPE = ModelConfig(
@@ -159,7 +160,7 @@ def test_packed_rows_equal_unpacked_rows(variant: str) -> None:
 def test_attention_equals_the_formula(
     allowed: str | None, scaled: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    core = attention_functions.DotProduct(scaled=scaled)
+    core = DotProduct(scaled=scaled)
     q, k, v = (torch.randn(2, 3, n, w, dtype=torch.float64) for n, w in ((7, 5), (7, 5), (7, 11)))
     segments = torch.tensor([[1] * 7, [1] * 4 + [0] * 3])
     visibility = {
@@ -168,7 +169,7 @@ def test_attention_equals_the_formula(
         "causal": Visibility(is_causal=True),
     }[allowed]
     naive = core(q, k, v, visibility)
-    monkeypatch.setattr(attention_functions, "LONGEST_STORED", 3)
+    monkeypatch.setattr(plain_attention, "LONGEST_STORED", 3)
     assert close(core(q, k, v, visibility), naive)
 
 

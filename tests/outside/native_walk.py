@@ -23,11 +23,9 @@ from torch.autograd import grad
 
 from headway import SearchConfig, Translator
 from headway.inference.engines.native_engine import NativeEngine
-from headway.kernels.attention import attention
-from headway.kernels.cross_entropy import agreement_, cross_entropy_
 from headway.kernels.library import build_id, failure_reason
-from headway.kernels.normalization import add_norm
-from headway.kernels.visibility import Segments, Visibility
+from headway.kernels.native_operations import NativeOperations
+from headway.model.visibility import Segments, Visibility
 from support.engines import SHAPES, library, model_of, search, sources, walk
 
 LINES = ["A man is walking his dog.", "Two children play in the snow.", "Word"]
@@ -54,20 +52,21 @@ def decode() -> Iterable[Tensor]:
 
 def train() -> Iterable[Tensor]:
     """Yield results and gradients of the functions of a training step."""
+    native = NativeOperations()
     for dtype in (torch.float32, torch.bfloat16):
         torch.manual_seed(1)
         x, y = torch.randn(2, 37, 83).to(dtype).requires_grad_()
         weight, bias = torch.randn(2, 83).requires_grad_()
-        normal = add_norm(x, y, weight, bias, 1e-5, 0.3)
+        normal = native.add_norm(x, y, weight, bias, 1e-5, 0.3)
         yield from (normal, *grad(normal.float().square().sum(), [x, y, weight, bias]))
         labels = torch.randint(0, 83, (38,))
-        for function, rows in ((cross_entropy_, [38]), (agreement_, [38, 2])):
+        for function, rows in ((native.cross_entropy_, [38]), (native.agreement_, [38, 2])):
             logits = torch.randn(*rows, 83).to(dtype)
-            more = (5.0,) if function is agreement_ else ()
+            more = (5.0,) if len(rows) == 2 else ()
             yield from (*function(logits, labels, 0.1, *more), logits)
         q, k, v = (part.requires_grad_() for part in torch.randn(3, 2, 3, 41, 16).to(dtype))
         segments = Segments((torch.arange(41) < torch.tensor([[29], [41]])).long(), is_packed=False)
-        mixed = attention(q, k, v, Visibility(None, segments, is_causal=True), 0.25)
+        mixed = native.attention(q, k, v, Visibility(None, segments, is_causal=True), 0.25)
         yield from (mixed, *grad(mixed.float().square().sum(), [q, k, v]))
 
 

@@ -15,13 +15,14 @@ import pytest
 import torch
 from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.nn import functional as F
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from headway.config import ModelConfig, TrainingConfig
-from headway.kernels import dropout
-from headway.kernels.packing import pack_sides
-from headway.model import attention_functions, make_model
+from headway.kernels.gpu_operations import GpuOperations
+from headway.model import make_model, ops, plain_attention
+from headway.model.packing import pack_sides
 from headway.text.batches import Batch, fixed_shape
 from headway.training.steps import objective, trainer
 from headway.training.steps.trainer import Trainer
@@ -65,10 +66,11 @@ def count_step(
         monkeypatch: Replaces what fake tensors cannot do, and the settings of a CPU.
     """
     monkeypatch.setitem(objective.LOGITS_AT_ONCE, "cpu", objective.LOGITS_AT_ONCE["cuda"])
-    monkeypatch.setattr(attention_functions, "LONGEST_STORED", 0)
+    monkeypatch.setitem(ops._installed, "cpu", GpuOperations())
+    monkeypatch.setattr(plain_attention, "LONGEST_STORED", 0)
     monkeypatch.setattr(trainer, "read_numbers", lambda *_: [1.0, 1.0, 1.0])
     # On a GPU, dropout is a launch forward and one backward.
-    monkeypatch.setattr(dropout.F, "dropout", lambda x, p: torch.native_dropout(x, p, True)[0])
+    monkeypatch.setattr(F, "dropout", lambda x, p: torch.native_dropout(x, p, True)[0])
     counts = Counts()
     with _fake_tensors():
         subject = Trainer(make_model(model), TrainingConfig(), "bf16")

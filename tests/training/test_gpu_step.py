@@ -13,8 +13,9 @@ from torch._subclasses.fake_tensor import DataDependentOutputException
 
 from headway.config import ModelConfig, TrainingConfig
 from headway.config.presets import PRESETS
-from headway.kernels import dropout, packing, varlen_attention
-from headway.model import make_model
+from headway.kernels import gpu_operations
+from headway.kernels.gpu_operations import GpuOperations
+from headway.model import make_model, ops, packing
 from headway.text.batches import Batch, fixed_shape
 from headway.text.prepared import PreparedData
 from headway.training.steps import trainer as trainer_module
@@ -83,10 +84,11 @@ def test_a_step_takes_no_tensor_of_the_processor_and_reads_no_number(
     model = make_model(replace(base(), **sizes)).to("meta", torch.bfloat16)
     for positions in (model.source_positions, model.target_positions):
         positions.table = torch.empty(300, 32, device="meta", dtype=torch.bfloat16)
-    drawn = Mock(wraps=dropout.apply_mask_on_device)
-    monkeypatch.setattr(dropout, "apply_mask_on_device", drawn)
-    attended = Mock(wraps=varlen_attention._torch_varlen_attention)
-    monkeypatch.setattr(varlen_attention, "_torch_varlen_attention", attended)
+    monkeypatch.setitem(ops._installed, "meta", GpuOperations())
+    drawn = Mock(wraps=gpu_operations.apply_mask_on_device)
+    monkeypatch.setattr(gpu_operations, "apply_mask_on_device", drawn)
+    attended = Mock(wraps=gpu_operations.varlen_attention)
+    monkeypatch.setattr(gpu_operations, "varlen_attention", attended)
     trainer = Trainer(model, replace(TrainingConfig(), **changes))
     report = trainer.step([make_batch_of([25] * 20, packed=is_packed).to("meta")])
     assert not report.skipped

@@ -8,11 +8,11 @@ from types import SimpleNamespace
 import pytest
 import torch
 
+from headway import cores
 from headway.cli import training as command_module
 from headway.cli.main import dispatch
 from headway.config import TrainingConfig
 from headway.errors import HeadwayError
-from headway.kernels import cores
 from headway.training import machine
 from headway.training.loop import run_to_end
 from headway.training.machine import Machine

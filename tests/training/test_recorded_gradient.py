@@ -13,11 +13,13 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from headway.config import ModelConfig, TrainingConfig
-from headway.kernels import dropout, normalization
 from headway.kernels.device_dropout import apply_mask_on_device
-from headway.kernels.packing import pack_sides
+from headway.kernels.native_operations import NativeOperations
 from headway.kernels.recorded_step import GraphMemory
-from headway.model import make_model
+from headway.model import make_model, ops
+from headway.model.dropout_mask import Mask
+from headway.model.ops import Operations
+from headway.model.packing import pack_sides
 from headway.text.batches import Batch, fixed_shape
 from headway.training.steps import trainer as trainer_module
 from headway.training.steps.recorded_gradient import MOST_SHAPES, RecordedGradient
@@ -43,9 +45,14 @@ def make_row(lengths: list[int], vocab_size: int, entries: int = 6) -> Batch:
 @pytest.fixture
 def trainer(monkeypatch: pytest.MonkeyPatch) -> Trainer:
     """A trainer that draws its dropout masks in the way of a GPU."""
-    for module in (dropout, normalization):
-        monkeypatch.setattr(module, "apply_mask", apply_mask_on_device)
-    monkeypatch.setattr(normalization, "_fits_native", lambda *_: False)
+
+    class Drawing(NativeOperations):
+        add_norm = Operations.add_norm
+
+        def apply_mask(self, x: Tensor, mask: Mask) -> Tensor:
+            return apply_mask_on_device(x, mask)
+
+    monkeypatch.setitem(ops._installed, "cpu", Drawing())
     torch.manual_seed(1)
     shape = ModelConfig(
         source_vocab_size=29, target_vocab_size=29, num_encoder_layers=2, num_decoder_layers=2,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import torch
 from torch.nn import functional as F
 
-from headway.kernels.torch_private import has_onednn_linear, multiply_int8, onednn_linear
+from headway.torch_private import has_onednn_linear, multiply_int8, onednn_linear
 
 REPEATS = 5
 MIN_SECONDS = 0.2  # duration of a repeat

@@ -11,10 +11,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from headway.devices import resolve_device
 from headway.errors import HeadwayError
 from headway.inference.batching import padded_batches
 from headway.inference.directory import load_any_model
-from headway.kernels.devices import resolve_device
 from headway.model import Classifier, Transformer, watch
 from headway.text.class_labels import LabelTokenizer
 from headway.text.examples import split_parts

@@ -10,10 +10,10 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from headway.devices import resolve_device
 from headway.errors import HeadwayError
 from headway.inference.batching import padded_batches
 from headway.inference.directory import load_any_model
-from headway.kernels.devices import resolve_device
 from headway.model import Classifier, watch
 from headway.text.class_labels import LabelTokenizer
 

@@ -12,13 +12,13 @@ import numpy as np
 import torch
 
 from headway.config import SearchConfig
+from headway.devices import resolve_device
 from headway.errors import HeadwayError
 from headway.inference.batching import padded_batches
 from headway.inference.directory import load_any_model
 from headway.inference.engines.step_decoding import StepDecoding
 from headway.inference.finding import find_hypotheses
 from headway.inference.scoring import take_log_probabilities
-from headway.kernels.devices import resolve_device
 from headway.model import DecoderState, LanguageModel
 from headway.text.tokenizer import Tokenizer
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import overload
 
 from headway.config import Config, SearchConfig
+from headway.devices import resolve_device
 from headway.errors import HeadwayError, UsageError
 from headway.inference.alignment import WordPairs
 from headway.inference.choosing import (
@@ -29,7 +30,6 @@ from headway.inference.segments.line_splitting import LineSplitter
 from headway.inference.segments.splitting import ReadingRow, Segment
 from headway.inference.token_search import TokenSearch
 from headway.inference.translation import Translation, join_segments
-from headway.kernels.devices import resolve_device
 from headway.kernels.forking import survive_forks
 from headway.model import Transformer
 from headway.text.glossary import Glossary

@@ -1,6 +1,7 @@
-"""Native functions for the slow parts, from the wheel or compiled at first use, each beside a plain version in torch.
+"""Native functions for the slow parts, from the wheel or compiled at first use, and kernels that torch compiles for a GPU.
 
-A plain version has the same result, which a test checks. It runs where there is no native code. Nothing here knows what a model is.
+`headway.model.ops` has plain versions of the operations of a model. They have the same results, which tests check, and run
+where there is no native code.
 """
 
 from headway.kernels.library import compile_native

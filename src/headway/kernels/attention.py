@@ -14,40 +14,15 @@ from torch.autograd.function import once_differentiable
 from headway.kernels.training_library import (
     TYPES,
     AttentionArguments,
-    supporting_library,
     training_library,
 )
-from headway.kernels.visibility import Segments, Visibility
-
-
-def has_native_attention(q_BHTK: Tensor, k_BHSK: Tensor, v_BHSV: Tensor) -> bool:
-    """Whether `attention` can compute these on this machine."""
-    shapes_agree = (
-        q_BHTK.dtype == k_BHSK.dtype == v_BHSV.dtype
-        and q_BHTK.shape[:2] == k_BHSK.shape[:2] == v_BHSV.shape[:2]
-        and k_BHSK.size(2) == v_BHSV.size(2)
-        and q_BHTK.size(3) == k_BHSK.size(3)
-    )
-    rows_are_dense = all(t.stride(-1) == 1 for t in (q_BHTK, k_BHSK, v_BHSV))
-    library = supporting_library(q_BHTK, k_BHSK, v_BHSV)
-    return shapes_agree and rows_are_dense and library is not None
-
-
-def attention(
-    q_BHTK: Tensor, k_BHSK: Tensor, v_BHSV: Tensor, visibility: Visibility, scale: float
-) -> Tensor:
-    """Return softmax(scale Q K^T) V, [B, H, T, V], where `has_native_attention` is true.
-
-    A query that may attend to no key gets the mean of all values, in packed rows of its sentence's values.
-    """
-    return _Attention.apply(q_BHTK, k_BHSK, v_BHSV, visibility, scale)  # type: ignore[no-untyped-call]
+from headway.model.visibility import Segments, Visibility
 
 
 def longest_span(queries_BT: Tensor, keys_BS: Tensor) -> int:
-    """Return the most keys that `attention` compares one query with, given the segments' ids."""
+    """Return the most keys that `NativeAttention` compares one query with, given the segments' ids."""
     library = training_library()
-    if library is None:
-        return keys_BS.size(1)
+    assert library is not None
     rows = max(len(queries_BT), len(keys_BS))
     queries_BT = queries_BT.long().expand(rows, -1).contiguous()
     keys_BS = keys_BS.long().expand(rows, -1).contiguous()
@@ -59,12 +34,18 @@ def longest_span(queries_BT: Tensor, keys_BS: Tensor) -> int:
     return longest.value
 
 
-class _Attention(torch.autograd.Function):
+class NativeAttention(torch.autograd.Function):
+    """softmax(scale Q K^T) V, [B, H, T, V], of dense rows of one type.
+
+    A query that may attend to no key gets the mean of all values, in packed rows of its sentence's values.
+    """
+
     @staticmethod
     def forward(
         ctx: Any, q: Tensor, k: Tensor, v: Tensor, visibility: Visibility, scale: float
     ) -> Tensor:
-        library = supporting_library(q, k, v)
+        """Compute the result, and keep what the gradient needs."""
+        library = training_library()
         assert library is not None
         query_segments = _native_ids(visibility.queries, q)
         key_segments = _native_ids(visibility.keys, k)
@@ -83,6 +64,7 @@ class _Attention(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
+        """Compute the gradients of the arguments."""
         q, k, v, log_z, query_segments, key_segments = ctx.saved_tensors
         library = training_library()
         assert library is not None

@@ -15,15 +15,13 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from headway.kernels.dropout_mask import Mask, mix_bits
 from headway.kernels.fusion import can_fuse, fuse
-from headway.kernels.packing import move
+from headway.model.dropout_mask import Mask, mix_bits
+from headway.model.packing import move
 
 
 def apply_mask_on_device(x: Tensor, mask: Mask) -> Tensor:
-    """Multiply [..., D] with a mask's factors, on the device of x."""
-    if mask.threshold == 0 or x.numel() == 0:
-        return x
+    """Multiply [..., D], which is not empty, with a mask's factors, on the device of x."""
     numbers = _numbers_on_device.get()(mask, x.device)
     return _DeviceDropout.apply(x, numbers)  # type: ignore[no-untyped-call]
 

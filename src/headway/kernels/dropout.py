@@ -7,61 +7,26 @@ on a CPU. Here 32 mixed bits of (seed, counter) serve two elements. Paper: secti
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.autograd.function import once_differentiable
-from torch.nn import functional as F
 
-from headway.kernels.device_dropout import apply_mask_on_device
-from headway.kernels.dropout_mask import Mask
-from headway.kernels.torch_private import is_traced
-from headway.kernels.training_library import TYPES, supporting_library, training_library
+from headway.kernels.training_library import TYPES, training_library
+from headway.model.dropout_mask import Mask
 
 
-def dropout(x: Tensor, p: float) -> Tensor:
-    """Set each element of [..., D] to zero with probability p, and divide the others by 1 - p."""
-    if p == 0:
-        return x
-    if is_traced(x):
-        return F.dropout(x, p)
-    apply = apply_mask if x.device.type == "cpu" else apply_mask_on_device
-    return apply(x, Mask.draw(p))
+class NativeDropout(torch.autograd.Function):
+    """Multiplies [..., D], which is not empty, with the factors of a mask."""
 
-
-class Dropout(nn.Module):
-    """`dropout` while training.
-
-    Args:
-        p: Probability that an element is set to zero.
-    """
-
-    def __init__(self, p: float) -> None:
-        super().__init__()
-        self.p = p
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Apply it to [..., D]."""
-        return dropout(x, self.p if self.training else 0.0)
-
-
-def apply_mask(x: Tensor, mask: Mask) -> Tensor:
-    """Multiply [..., D] with a mask's factors."""
-    if mask.threshold == 0 or x.numel() == 0:
-        return x
-    if supporting_library(x) is None:
-        factors = mask.factors(x.numel() // x.size(-1), x.size(-1))
-        return x * factors.view_as(x).to(x)
-    return _Dropout.apply(x, mask)  # type: ignore[no-untyped-call]
-
-
-class _Dropout(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, mask: Mask) -> Tensor:
+        """Compute the result, and keep what the gradient needs."""
         ctx.mask = mask
         return _run_native(x, mask)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
+        """Compute the gradients of the arguments."""
         return _run_native(grads[0], ctx.mask), None
 
 

@@ -6,7 +6,7 @@ Shapes: M rows, K inputs, N outputs.
 import torch
 from torch import Tensor
 
-from headway.kernels.torch_private import multiply_int8
+from headway.torch_private import multiply_int8
 
 
 def quantize(x: Tensor) -> tuple[Tensor, Tensor]:

@@ -1,14 +1,12 @@
-"""The native functions of a training step, from ``native/training.cpp``, and when they apply."""
+"""The native functions of a training step, from ``native/training.cpp``."""
 
 import ctypes
 import functools
 
 import torch
-from torch import Tensor
 
 from headway.kernels.interface import declare
 from headway.kernels.library import load_library
-from headway.kernels.torch_private import is_traced
 
 FUNCTIONS = {  # the letters are those of `headway.kernels.interface.declare`; types are integers
     "dropout": "ppnnuuui",
@@ -48,12 +46,3 @@ def training_library() -> ctypes.CDLL | None:
     if library is not None:
         declare(library, FUNCTIONS, [AttentionArguments])
     return library
-
-
-def supporting_library(*tensors: Tensor) -> ctypes.CDLL | None:
-    """Return the library if it can take these tensors: on the CPU, float32 or bfloat16, not traced."""
-    if is_traced(*tensors):
-        return None
-    if any(t.device.type != "cpu" or t.dtype not in TYPES for t in tensors):
-        return None
-    return training_library()

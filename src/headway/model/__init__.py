@@ -1,6 +1,5 @@
 """Sections 3 and 4 of the paper as modules, without text, files, training or search."""
 
-from headway.kernels.visibility import Segments, Visibility
 from headway.model.attention import MultiHeadAttention, SelfAttention
 from headway.model.attention_functions import Additive, DotProduct
 from headway.model.classifier import Classifier
@@ -12,6 +11,7 @@ from headway.model.mixers import Convolution, Mixer, Recurrent
 from headway.model.network import Network, make_model, parameter_count
 from headway.model.positions import Positions, sinusoids
 from headway.model.transformer import Transformer
+from headway.model.visibility import Segments, Visibility
 from headway.model.watch import Record, watch
 
 __all__ = [

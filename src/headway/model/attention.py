@@ -8,10 +8,11 @@ from typing import Literal
 
 from torch import Tensor, nn
 
-from headway.kernels.linear import Linear, apply_jointly
-from headway.kernels.visibility import Segments, Visibility
 from headway.model.attention_functions import EVERYTHING, Additive, DotProduct
 from headway.model.decoder_cache import Cache, PositionCache
+from headway.model.ops import operations_of
+from headway.model.primitives import Linear
+from headway.model.visibility import Segments, Visibility
 
 
 class MultiHeadAttention(nn.Module):
@@ -60,12 +61,13 @@ class MultiHeadAttention(nn.Module):
 
     def project_memory(self, memory_BSD: Tensor) -> tuple[Tensor, Tensor]:
         """Project a memory: keys [B, H, S, K] and values [B, H, S, V]."""
-        keys, values = apply_jointly(memory_BSD, (self.key, self.value))
+        keys, values = operations_of(memory_BSD).joined_linear(memory_BSD, (self.key, self.value))
         return self.split(keys), self.split(values)
 
     def project_self(self, x_BTD: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Project for self-attention: queries and keys [B, H, T, K] and values [B, H, T, V]."""
-        queries, keys, values = apply_jointly(x_BTD, (self.query, self.key, self.value))
+        maps = (self.query, self.key, self.value)
+        queries, keys, values = operations_of(x_BTD).joined_linear(x_BTD, maps)
         return self.split(queries), self.split(keys), self.split(values)
 
     def attend(

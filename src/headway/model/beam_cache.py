@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from headway.kernels.fused_attention import fused_attention
-from headway.model.attention_functions import Additive, DotProduct, attend_with_mask, score_scale
+from headway.model.attention_functions import Additive, DotProduct, score_scale
+from headway.model.plain_attention import attend_with_mask, fused_attention
 
 
 @dataclass
@@ -118,5 +118,5 @@ class BeamCache:
             scale = score_scale(core, q_BHKF.size(-1))
             sums = fused_attention(q_BHKF, keys, values, mask, scale)
         else:
-            sums = attend_with_mask(core, q_BHKF, keys, values, mask)
+            sums = attend_with_mask(core.weights, q_BHKF, keys, values, mask)
         return sums.transpose(1, 2).flatten(0, 1).unsqueeze(2)

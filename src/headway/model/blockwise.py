@@ -17,7 +17,7 @@ from torch import Tensor
 from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
-from headway.kernels.visibility import Segments, Visibility
+from headway.model.visibility import Segments, Visibility
 
 # Queries whose scores are held at a time: smaller blocks cost time, larger ones memory.
 BLOCK = 64

@@ -7,11 +7,11 @@ import torch
 from torch import Tensor, nn
 
 from headway.config import ModelConfig
-from headway.kernels.linear import Linear
-from headway.kernels.visibility import Segments, SegmentsLike
 from headway.model.assembly import MakeMixer, initialize_linear_maps, make_encoder
 from headway.model.embeddings import make_embedding
 from headway.model.positions import make_positions
+from headway.model.primitives import Linear
+from headway.model.visibility import Segments, SegmentsLike
 
 
 class Classifier(nn.Module):

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from headway.kernels.visibility import Segments
 from headway.model.beam_cache import BeamCache
+from headway.model.visibility import Segments
 
 
 class PositionCache:

@@ -10,9 +10,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from headway.config import ModelConfig
-from headway.kernels.linear import Linear
-from headway.kernels.torch_private import has_gradient_hook
-from headway.kernels.visibility import Segments
+from headway.model.primitives import Linear
+from headway.model.visibility import Segments
+from headway.torch_private import has_gradient_hook
 
 
 class Embedding(nn.Module):

@@ -6,12 +6,12 @@ Shapes: B batch, T length, D d_model, V vocabulary, N rows of a step.
 from torch import Tensor, nn
 
 from headway.config import ModelConfig
-from headway.kernels.visibility import Segments, SegmentsLike
 from headway.model.assembly import MakeMixer, initialize_linear_maps, make_decoder
 from headway.model.decoder_cache import DecoderState
 from headway.model.embeddings import make_embedding, shift_right
 from headway.model.output import Output
 from headway.model.positions import make_positions
+from headway.model.visibility import Segments, SegmentsLike
 
 
 class LanguageModel(nn.Module):

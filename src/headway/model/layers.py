@@ -11,13 +11,12 @@ from typing import Literal, cast
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from headway.kernels.dropout import Dropout
-from headway.kernels.linear import Linear
-from headway.kernels.normalization import add_norm
-from headway.kernels.visibility import Segments, Visibility
 from headway.model.attention import MultiHeadAttention
 from headway.model.decoder_cache import Cache, DecoderState
 from headway.model.mixers import Mixer
+from headway.model.ops import operations_of
+from headway.model.primitives import Dropout, Linear
+from headway.model.visibility import Segments, Visibility
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu,
@@ -84,6 +83,7 @@ class Residual(nn.Module):
         if self.pre:
             return x + self.dropout(sublayer(self.norm(x)))
         norm, p = self.norm, self.dropout.p if self.training else 0.0
+        add_norm = operations_of(x).add_norm
         return add_norm(x, sublayer(x), norm.weight, norm.bias, norm.eps, p)
 
 

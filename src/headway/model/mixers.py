@@ -9,9 +9,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from headway.kernels.linear import Linear
-from headway.kernels.visibility import Segments
 from headway.model.decoder_cache import Cache
+from headway.model.primitives import Linear
+from headway.model.visibility import Segments
 
 
 class Mixer(Protocol):

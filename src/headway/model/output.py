@@ -7,7 +7,8 @@ import torch
 from torch import Tensor, nn
 
 from headway.config import ModelConfig
-from headway.kernels.linear import Linear, linear
+from headway.model.ops import operations_of
+from headway.model.primitives import Linear
 
 
 class Output(nn.Module):
@@ -36,4 +37,5 @@ class Output(nn.Module):
         if self.reduce is not None:
             hidden = self.reduce(hidden)
         weight = tied if self.weight is None else self.weight
-        return linear(hidden * self.scale if self.scale != 1 else hidden, weight, self.bias)
+        hidden = hidden * self.scale if self.scale != 1 else hidden
+        return operations_of(hidden).linear(hidden, weight, self.bias)

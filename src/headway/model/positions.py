@@ -11,8 +11,8 @@ from torch.nn import functional as F
 
 from headway.config import ModelConfig
 from headway.errors import HeadwayError
-from headway.kernels.dropout import Dropout
-from headway.kernels.visibility import Segments
+from headway.model.primitives import Dropout
+from headway.model.visibility import Segments
 
 # The first size of a table of sinusoids, at most; longer input extends it.
 FIRST_ROWS, FIRST_NUMBERS = 1024, 1 << 21

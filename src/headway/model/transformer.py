@@ -7,12 +7,12 @@ Paper: sections 3 and 3.1, Figure 1.
 from torch import Tensor, nn
 
 from headway.config import ModelConfig
-from headway.kernels.visibility import Segments, SegmentsLike
 from headway.model.assembly import MakeMixer, initialize_linear_maps, make_decoder, make_encoder
 from headway.model.decoder_cache import DecoderState
 from headway.model.embeddings import Embedding, make_embedding, shift_right
 from headway.model.output import Output
 from headway.model.positions import make_positions
+from headway.model.visibility import Segments, SegmentsLike
 
 
 class Transformer(nn.Module):

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
-from headway.kernels.visibility import Visibility
-from headway.model.attention_functions import Additive, DotProduct, attention_mask
+from headway.model.attention_functions import Additive, DotProduct
 from headway.model.layers import Layer
+from headway.model.plain_attention import attention_mask
+from headway.model.visibility import Visibility
 
 
 @dataclass

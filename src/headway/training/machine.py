@@ -13,8 +13,8 @@ from typing import Literal
 import torch
 
 from headway.config import TrainingConfig
-from headway.kernels.cores import available_cores
-from headway.kernels.devices import has_bf16, resolve_device
+from headway.cores import available_cores
+from headway.devices import has_bf16, resolve_device
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -73,8 +73,8 @@ def run(args: argparse.Namespace) -> None:
     from headway.cli.downloads import fetch_model
     from headway.cli.settings import settings_from
     from headway.cli.text_groups import fetch_text, fetch_validation, parse_text
+    from headway.cores import available_cores
     from headway.inference.directory import load_model
-    from headway.kernels.cores import available_cores
     from headway.text.groups import list_targets
     from headway.text.stages.preparation import Preparation
     from headway.training.starting.fine_tuning import check_shape

@@ -75,8 +75,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the experiments that are not done yet, and write the report of all that are."""
     from headway.cli.arguments import usage_error
+    from headway.devices import resolve_device
     from headway.errors import HeadwayError, suggest
-    from headway.kernels.devices import resolve_device
     from headway.locks import DirectoryLock
     from headway.paper.reproduction import (
         ALL,

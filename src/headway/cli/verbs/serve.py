@@ -97,8 +97,8 @@ def _serve(args: argparse.Namespace, early: Sequence[int]) -> None:
         raise HeadwayError(
             f'headway serve needs {error.name}: pip install "headway[serve]"'
         ) from None
-    from headway.kernels.cores import available_cores
-    from headway.kernels.devices import resolve_device
+    from headway.cores import available_cores
+    from headway.devices import resolve_device
     from headway.serving.keys import Keys
     from headway.serving.models import load_models
 

@@ -15,7 +15,8 @@ from headway.errors import HeadwayError
 from headway.ext.pictures.labels import NAMES, display_labels
 from headway.ext.pictures.sentences import read_sentence
 from headway.model import DotProduct, Visibility
-from headway.model.attention_functions import attention_mask, score_scale
+from headway.model.attention_functions import score_scale
+from headway.model.plain_attention import attention_mask
 
 if TYPE_CHECKING:
     from headway.inference import Translator

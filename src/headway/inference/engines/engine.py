@@ -10,6 +10,7 @@ from typing import Protocol
 
 import torch
 
+from headway.devices import has_bf16
 from headway.errors import HeadwayError
 from headway.inference.alignment import LayerChoice
 from headway.inference.engines import fixed_engine, native_engine
@@ -20,7 +21,6 @@ from headway.inference.scoring import GivenTarget
 from headway.inference.search.beam_search import Candidates, Decoding, Ids
 from headway.inference.search.sampling import Drawing
 from headway.kernels import decoding
-from headway.kernels.devices import has_bf16
 from headway.model import Transformer
 
 

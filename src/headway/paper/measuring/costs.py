@@ -11,8 +11,8 @@ import torch
 from torch import Tensor, nn
 
 from headway.model import DotProduct, SelfAttention, Visibility
-from headway.model.attention_functions import attend_with_mask
 from headway.model.mixers import Recurrent
+from headway.model.plain_attention import attend_with_mask
 from headway.paper.measuring.layer_types import LayerType, projections
 from headway.paper.measuring.operations import OperationCounter
 
@@ -98,7 +98,7 @@ def stored_attention_pass(n: int, d: int) -> Forward:
     heads = max(1, d // 64)
     q, k, v = (torch.randn(1, heads, n, d // heads, requires_grad=True) for _ in range(3))
     core = DotProduct()
-    return lambda: attend_with_mask(core, q, k, v, None)
+    return lambda: attend_with_mask(core.weights, q, k, v, None)
 
 
 def processor_seconds(forward: Forward, *, repeats: int = 5, least: float = 0.02) -> float:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from torch import nn
 
 from headway.config import Mixer, ModelConfig
-from headway.kernels.linear import Linear
 from headway.model.assembly import make_layer
 from headway.model.attention import SelfAttention
+from headway.model.primitives import Linear
 
 Term = Callable[[int, int, int, int], float]
 

@@ -13,9 +13,9 @@ import torch
 from torch import Tensor, nn
 
 from headway.config import ModelConfig
-from headway.kernels.linear import Linear
-from headway.kernels.visibility import Segments, SegmentsLike
 from headway.model.mixers import Convolution
+from headway.model.primitives import Linear
+from headway.model.visibility import Segments, SegmentsLike
 from headway.paper.rivals.rival import Rival, RivalState, real_positions
 
 DILATIONS = (1, 2, 4, 8, 16)  # of the layers in turn: section 3.4

@@ -14,9 +14,9 @@ from torch.nn import functional as F
 from torch.nn.utils.parametrizations import weight_norm
 
 from headway.config import ModelConfig
-from headway.kernels.visibility import Segments, SegmentsLike
 from headway.model.embeddings import Embedding
 from headway.model.mixers import Convolution
+from headway.model.visibility import Segments, SegmentsLike
 from headway.paper.rivals.rival import Rival, RivalState, real_positions
 
 HALF = math.sqrt(0.5)  # halves the variance of a sum of two (section 3.4)

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from headway.config import ModelConfig
-from headway.kernels.visibility import SegmentsLike
+from headway.model.visibility import SegmentsLike
 from headway.paper.rivals.rival import Rival, RivalState, real_positions
 
 KERNEL = 3

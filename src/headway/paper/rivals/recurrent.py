@@ -11,8 +11,8 @@ import torch
 from torch import Tensor, nn
 
 from headway.config import ModelConfig
-from headway.kernels.linear import Linear
-from headway.kernels.visibility import SegmentsLike
+from headway.model.primitives import Linear
+from headway.model.visibility import SegmentsLike
 from headway.paper.rivals.rival import Rival, RivalState, real_positions
 
 

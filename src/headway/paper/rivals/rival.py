@@ -10,9 +10,9 @@ import torch
 from torch import Tensor, nn
 
 from headway.config import ModelConfig
-from headway.kernels.linear import Linear
-from headway.kernels.visibility import Segments, SegmentsLike
 from headway.model.embeddings import Embedding, shift_right
+from headway.model.primitives import Linear
+from headway.model.visibility import Segments, SegmentsLike
 
 
 class RivalState(dict[str, Tensor]):

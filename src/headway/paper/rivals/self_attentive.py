@@ -13,9 +13,9 @@ import torch
 from torch import Tensor, nn
 
 from headway.config import ModelConfig
-from headway.kernels.visibility import Segments, SegmentsLike
 from headway.model.embeddings import Embedding
 from headway.model.mixers import Recurrent
+from headway.model.visibility import Segments, SegmentsLike
 from headway.text.vocabulary import EOS
 
 HOPS = 4  # r

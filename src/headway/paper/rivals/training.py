@@ -11,10 +11,10 @@ from typing import cast
 import torch
 
 from headway import config as settings
+from headway.devices import resolve_device
 from headway.inference.batching import batch_by_length, pad_right
 from headway.inference.engines.step_decoding import StepDecoding
 from headway.inference.search.beam_search import beam_search
-from headway.kernels.devices import resolve_device
 from headway.model import Transformer
 from headway.paper.rivals.outcome import write_outcome
 from headway.paper.rivals.padded_feed import PaddedFeed

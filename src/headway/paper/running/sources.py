@@ -7,6 +7,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from headway.files import hash_file
+from headway.model.ops import PROVIDERS
 
 PACKAGE = Path(__file__).parents[2]
 LIBRARIES = (
@@ -33,11 +34,13 @@ def sources(*modules: str) -> list[Path]:
     """Return the files of this package that modules depend on.
 
     They are the modules, their packages, what these import, and so on, also inside of functions; and what lies beside
-    them, or below them in folders without modules, and is no Python, such as native code and tables of words. A module
-    that is found by its name at run time has to be among the arguments.
+    them, or below them in folders without modules, and is no Python, such as native code and tables of words. The
+    operations that a model finds at run time count; another module that is found by its name has to be among the
+    arguments.
     """
     found: set[Path] = set()
-    waiting, seen = set(modules), set[str]()
+    operations = (provider.partition(":")[0] for provider in PROVIDERS.values())
+    waiting, seen = {*modules, *operations}, set[str]()
     while waiting:
         name = waiting.pop()
         seen.add(name)

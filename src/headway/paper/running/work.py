@@ -9,8 +9,8 @@ from typing import TypeVar
 
 from headway.config import Config, TrainingConfig, to_toml
 from headway.config.departures import NO_LIMIT, list_departures, paper_config
+from headway.cores import available_cores
 from headway.errors import HeadwayError
-from headway.kernels.cores import available_cores
 from headway.paper.results import Finding, Result, Table, collect
 from headway.paper.running.bitext import Bitext
 from headway.paper.running.forecast import Forecast, training_effort

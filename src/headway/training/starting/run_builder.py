@@ -9,9 +9,9 @@ import torch
 
 from headway import __version__
 from headway.config import Config
+from headway.devices import resolve_device
 from headway.errors import HeadwayError
 from headway.inference.directory import WEIGHTS, write_config
-from headway.kernels.devices import resolve_device
 from headway.kernels.library import build_id
 from headway.text.prepared import PreparedData
 from headway.training import parallel

@@ -3,9 +3,9 @@
 import json
 from collections.abc import Mapping
 
+from headway.cores import available_cores
 from headway.files import remove
 from headway.inference.directory import load_model
-from headway.kernels.cores import available_cores
 from headway.text.examples import prepare_examples, prepare_lines
 from headway.text.groups import list_files, list_targets, make_groups
 from headway.text.prepare import prepare

@@ -12,7 +12,7 @@ import torch
 
 from headway.config import TrainingConfig
 from headway.errors import HeadwayError
-from headway.kernels.packing import RowShape
+from headway.model.packing import RowShape
 from headway.text.batches import (
     Batch,
     Rows,

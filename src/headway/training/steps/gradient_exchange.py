@@ -16,7 +16,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from headway.kernels.torch_private import copy_each_
+from headway.torch_private import copy_each_
 from headway.training import parallel
 from headway.training.steps.gradient_tree import Block, Gradient, add_blocks, divide_share, share_of
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from torch import Tensor
 
-from headway.kernels.torch_private import add_each_
+from headway.torch_private import add_each_
 
 Gradient = list[Tensor]  # in the same order everywhere; the sums are made in place
 

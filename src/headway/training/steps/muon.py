@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from headway.kernels.torch_private import add_each_, mix_each, mix_each_
+from headway.torch_private import add_each_, mix_each, mix_each_
 from headway.training import parallel
 
 # A step of the Newton-Schulz iteration maps each singular value s to a·s + b·s³ + c·s⁵. With these

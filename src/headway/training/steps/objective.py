@@ -12,8 +12,8 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-from headway.kernels.cross_entropy import agreement_, cross_entropy_
 from headway.model import Network, Segments
+from headway.model.ops import operations_of
 from headway.text.batches import Batch
 
 # Logits held at once. On a CPU 8 MB in bf16, which stay in its last cache between the passes; on a GPU
@@ -126,18 +126,19 @@ class _Chunked(torch.autograd.Function):
         hidden_grads, parameter_grads = [], [torch.zeros_like(p) for p in parameters]
         nll = torch.zeros((), device=hidden_ND.device)
         even, apart = torch.zeros_like(nll), torch.zeros_like(nll)
+        operations = operations_of(hidden_ND)
         for hidden, labels in zip(hidden_ND.split(chunk), labels_N.split(chunk), strict=True):
             with torch.enable_grad():
                 hidden = hidden.detach().requires_grad_()
                 logits = project(hidden.flatten(0, -2))
             gradient = logits.detach()
             if agreement:
-                chunk_nll, chunk_even, chunk_apart = agreement_(
+                chunk_nll, chunk_even, chunk_apart = operations.agreement_(
                     gradient.unflatten(0, (-1, 2)), labels, smoothing, agreement
                 )
                 apart += chunk_apart
             else:
-                chunk_nll, chunk_even = cross_entropy_(gradient, labels, smoothing)
+                chunk_nll, chunk_even = operations.cross_entropy_(gradient, labels, smoothing)
             nll += chunk_nll
             even += chunk_even
             with torch.enable_grad():

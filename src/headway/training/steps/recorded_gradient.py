@@ -14,9 +14,9 @@ from torch import Tensor
 from headway.errors import is_out_of_memory
 from headway.kernels.device_dropout import MaskTape
 from headway.kernels.recorded_step import GraphMemory, RecordedStep
-from headway.kernels.torch_private import copy_each_
 from headway.model import Network
 from headway.text.batches import Batch
+from headway.torch_private import copy_each_
 from headway.training.steps.gradient_tree import Gradient
 
 # Given a micro-batch and the target tokens of the step as a scalar.

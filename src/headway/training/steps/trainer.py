@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 
 from headway.config import TrainingConfig
-from headway.kernels.packing import move
 from headway.model import Network, make_model
+from headway.model.packing import move
 from headway.text.batches import Batch
 from headway.training import parallel
 from headway.training.machine import peak_memory

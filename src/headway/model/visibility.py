@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from headway.kernels.packing import Packing
+from headway.model.packing import Packing
 
 ALL_KEYS = 1 << 40  # more keys than there are
 

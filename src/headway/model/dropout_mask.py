@@ -42,12 +42,13 @@ class Mask(NamedTuple):
         """What an element is multiplied with that is not dropped: 1 / (1 - p)."""
         return 65536 / (65536 - self.threshold)
 
-    def factors(self, rows: int, width: int) -> Tensor:
+    def factors(self, rows: int, width: int, device: torch.device | str = "cpu") -> Tensor:
         """Draw the mask in plain torch: 0 or 1 / (1 - p) for each element, [rows, width]."""
         if self.threshold == 0:
-            return torch.ones(rows, width)
+            return torch.ones(rows, width, device=device)
         half = -(-width // 2)
-        bits = mix_bits(torch.arange(rows * half).view(rows, half), self.low, self.high)
+        counter = torch.arange(rows * half, device=device).view(rows, half)
+        bits = mix_bits(counter, self.low, self.high)
         lanes = torch.cat((bits & 0xFFFF, bits >> 16), 1)[:, :width]
         return (lanes >= self.threshold) * self.factor
 

@@ -12,14 +12,14 @@ from torch.nn import functional as F
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import headway
-from headway.kernels import torch_private
-from headway.kernels.dropout import apply_mask
-from headway.kernels.dropout_mask import Mask
-from headway.kernels.linear import Linear, apply_jointly, linear
+from headway import torch_private
 from headway.kernels.low_precision_linear import int8_linear, quantize
-from headway.kernels.normalization import add_norm
+from headway.kernels.native_operations import NativeOperations
 from headway.model import Embedding
+from headway.model.dropout_mask import Mask
+from headway.model.primitives import Linear
 
+NATIVE = NativeOperations()
 SOURCE = Path(headway.__file__).parent
 # torch._x, torch.ops other than the public aten, torch.y._x, and the hook dictionaries of modules.
 # torch has no public way to count operations: the paper's experiments use _python_dispatch. Pickles of
@@ -61,7 +61,7 @@ def test_products_without_onednn_are_equal(monkeypatch: pytest.MonkeyPatch) -> N
     x, weight, bias = torch.randn(300, 13, requires_grad=True), torch.randn(7, 13), torch.randn(7)
 
     def product_and_gradient() -> list[torch.Tensor]:
-        y = linear(x, weight, bias)
+        y = NATIVE.linear(x, weight, bias)
         return [y, torch.autograd.grad(y.sin().sum(), x)[0]]
 
     assert torch_private.has_onednn_linear()
@@ -76,7 +76,7 @@ def test_products_without_onednn_are_equal(monkeypatch: pytest.MonkeyPatch) -> N
     for plain, private in zip(product_and_gradient(), by_onednn, strict=True):
         torch.testing.assert_close(plain, private, rtol=1e-5, atol=1e-5)
     maps = [Linear(13, 5), Linear(13, 3)]
-    for y, each in zip(apply_jointly(x, maps), maps, strict=True):
+    for y, each in zip(NATIVE.joined_linear(x, maps), maps, strict=True):
         assert torch.equal(y, F.linear(x, each.weight, each.bias))
 
 
@@ -89,7 +89,7 @@ def test_onednn_reads_a_bias_of_any_stride() -> None:
     x, weight = torch.randn(300, 5), torch.randn(4, 5)
     bias = torch.randn(4, 3)[:, 1]
     expected = F.linear(x, weight, bias)
-    torch.testing.assert_close(linear(x, weight, bias), expected, rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(NATIVE.linear(x, weight, bias), expected, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.slow
@@ -159,7 +159,7 @@ def test_native_functions_are_not_used_where_tracing_is_unknown(
     mask = Mask(1, 2, 20000)
 
     def results() -> list[torch.Tensor]:
-        return [add_norm(x, y, weight, bias, 1e-5, 0.0), apply_mask(x, mask)]
+        return [NATIVE.add_norm(x, y, weight, bias, 1e-5, 0.0), NATIVE.apply_mask(x, mask)]
 
     assert not torch_private.is_traced(x)
     native = results()
@@ -184,14 +184,14 @@ def test_each_map_is_called_where_hooks_are_unknown(name: str) -> None:
     maps = [Linear(13, 5), Linear(13, 3)]
     assert not torch_private.may_have_hooks(maps[0])
     x = torch.randn(300, 13)
-    together = apply_jointly(x, maps)
+    together = NATIVE.joined_linear(x, maps)
     for each in maps:
         delattr(each, name)
     assert torch_private.may_have_hooks(maps[0])
     with pytest.MonkeyPatch.context() as patch:
         called = []
         patch.setattr(Linear, "__call__", lambda self, x: called.append(self) or self.forward(x))
-        for one, other in zip(apply_jointly(x, maps), together, strict=True):
+        for one, other in zip(NATIVE.joined_linear(x, maps), together, strict=True):
             torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-5)
     assert called == maps
 

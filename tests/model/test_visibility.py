@@ -9,8 +9,8 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from headway.config import ModelConfig
-from headway.kernels.visibility import Segments, Visibility
 from headway.model import Transformer
+from headway.model.visibility import Segments, Visibility
 from headway.text.batches import Batch
 from headway.training.steps.objective import Objective
 

@@ -5,7 +5,7 @@ import re
 import torch
 
 from headway.errors import UsageError
-from headway.kernels.torch_private import has_bf16_instructions
+from headway.torch_private import has_bf16_instructions
 
 
 def resolve_device(name: str, setting: str = "device", advice: str = "use cpu") -> torch.device:

@@ -6,7 +6,7 @@ from torch import Tensor
 from torch.backends import cuda
 from torch.nn import functional as F
 
-from headway.kernels.fused_attention import fused_attention
+from headway.model.plain_attention import fused_attention
 
 
 @pytest.mark.slow
@@ -25,6 +25,6 @@ def test_a_gpu_never_takes_the_kernel_that_is_planned_anew_for_every_shape(
     q, k = torch.randn(2, 3, 5, 8, device=device), torch.randn(2, 3, 7, 8, device=device)
     allowed = torch.ones(2, 1, 1, 7, dtype=torch.bool, device=device)
     assert fused_attention(q, k, k, allowed, 0.5).shape == q.shape
-    assert fused_attention(q, q, q, None, is_causal=True).shape == q.shape
+    assert fused_attention(q, q, q, None, 0.5, is_causal=True).shape == q.shape
     assert seen == 2 * [[device == "cpu", True, True]]
     assert cuda.cudnn_sdp_enabled()  # as before

@@ -2,7 +2,7 @@
 
 A new torch may rename any of them. Each function here tests its interface once and otherwise takes
 a slower way with the same result; no other file of the package may name one
-(`tests/kernels/test_torch_private.py`).
+(`tests/test_torch_private.py`).
 
 Shapes: I inputs, O outputs, N rows.
 """

@@ -8,7 +8,6 @@ Shapes: T tokens of a row, N entries of the list of sentences.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 import numpy as np
 import torch
@@ -109,8 +108,3 @@ def _pack(ends: NDArray[np.integer], entries: int, shape: RowShape) -> Packing:
     starts = np.repeat(bounds[:-1], np.diff(bounds))
     positions = torch.from_numpy(np.arange(shape.tokens) - starts)[None]
     return Packing(torch.from_numpy(bounds), positions, shape.longest)
-
-
-def sentences_of(packing: Packing) -> list[slice]:
-    """Return the tokens of each entry; for plain code on the CPU."""
-    return [slice(start, stop) for start, stop in pairwise(packing.bounds.tolist())]
