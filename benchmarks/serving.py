@@ -88,10 +88,7 @@ def translate_in_batches(
     translator.translate("1")
 
     def batch(at: int) -> list[str]:
-        some = lines[at : at + 32]
-        segments = [translator.split(line)[0] for line in some]
-        found = translator.search_batch(segments)
-        return [translator.join([s], [f])[0].text for s, f in zip(segments, found, strict=True)]
+        return [found[0].text for found in translator.stream(lines[at : at + 32])]
 
     started = time.perf_counter()
     with ThreadPoolExecutor(threads) as pool:

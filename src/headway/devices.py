@@ -5,7 +5,6 @@ import re
 import torch
 
 from headway.errors import UsageError
-from headway.torch_private import has_bf16_instructions
 
 
 def resolve_device(name: str, setting: str = "device", advice: str = "use cpu") -> torch.device:
@@ -38,4 +37,6 @@ def has_bf16(device: torch.device) -> bool:
     """
     if device.type == "cuda":
         return torch.cuda.is_available() and torch.cuda.is_bf16_supported(False)
+    from headway.torch_private import has_bf16_instructions
+
     return has_bf16_instructions()

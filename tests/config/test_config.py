@@ -17,10 +17,10 @@ from headway.config import (
     from_dict,
     load,
     merge_tables,
-    to_toml,
 )
 from headway.config.departures import list_departures
 from headway.config.sections import SECTIONS
+from headway.config.toml import to_toml
 from headway.errors import HeadwayError
 
 

@@ -2,7 +2,8 @@
 
 from headway.documents.kept_marks import KeptMarks
 from headway.documents.paragraph import Element, Paragraph
-from headway.inference.text_translation import TextTranslation, expand_kept
+from headway.inference.pipeline.documents import expand_kept
+from headway.inference.pipeline.texts import TextTranslation
 from headway.text.kept_text import find_kept_text, has_words
 from headway.text.word_links import WordLinks
 from headway.text.words import find_words

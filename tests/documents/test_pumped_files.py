@@ -14,7 +14,9 @@ from headway.documents.paragraph import DocumentOptions, Paragraph, Translated
 from headway.documents.text_file import LONGEST_PARAGRAPH
 from headway.documents.xml_tokens import XmlToken, remove_attribute, set_attribute
 from headway.errors import HeadwayError
-from headway.inference.text_translation import expand_kept, translate_texts
+from headway.inference.pipeline.documents import translate_paragraph
+from headway.inference.pipeline.requests import run
+from headway.inference.pipeline.texts import TextPipeline
 from headway.inference.translator import Translator
 from headway.text.kept_text import find_kept_text
 from headway.text.word_links import WordLinks
@@ -108,9 +110,8 @@ def test_a_paragraph_and_a_text_have_bounds() -> None:
 def test_a_long_paragraph_that_stays_costs_no_object_for_each_word(translator: Translator) -> None:
     text = "\u0434 " * 400_000  # no letter of the model
     with bounded(seconds=20, megabytes=64):
-        marks = KeptMarks(Paragraph(text))
-        [found] = translate_texts(translator, [marks.text], is_document=True)
-        whole = expand_kept(found, marks)
+        pipeline = TextPipeline.of([translator], align=True, is_document=True)
+        whole = run(translate_paragraph(pipeline, Paragraph(text)))
     assert (whole.text, whole.links) == (text, None)
     links = WordLinks.identity("a b")
     assert KeptMarks(Paragraph("a b")).expand(Translated("a b", links)).links is links

@@ -27,6 +27,7 @@ from headway.text.tokenizer import Tokenizer
 from support.bounds import bounded
 from support.marian_models import KINDS, to_old, write_marian
 from support.random_models import EXACT, REFUSED_BY_MARIAN, make_model
+from support.segments import align, cut, find
 from support.toy_models import sentences, translate_words
 from support.trap import Trap
 
@@ -143,7 +144,7 @@ def test_an_imported_model_translates_as_transformers_does(
         [answer] = theirs.generate(
             **batch, num_beams=beam, min_new_tokens=1, max_new_tokens=longest, **how
         ).tolist()
-        [[found]] = translator.search_batch(translator.split(text), search)
+        [[found]] = find(translator, cut(translator, text), search)
         assert [columns[i] for i in found.tokens] == answer[1:][: len(found.tokens)]
         assert len(answer) - 1 == len(found.tokens)
         said = tokenizer.decode(answer, skip_special_tokens=True)
@@ -195,7 +196,7 @@ def test_every_segment_of_a_long_line_starts_with_its_language(
     search = SearchConfig(max_tokens=17)
     translator = Translator(model.transformer, model.tokenizer, search, "cpu")
     line = " ".join(sentences(13, 2))
-    segments = translator.split(f">>deu<< {line}")
+    segments = cut(translator, f">>deu<< {line}")
     parts = [segment.text for segment in segments]
     assert len(parts) > 2
     assert {segment.language_name for segment in segments} == {">>deu<< "}
@@ -203,7 +204,7 @@ def test_every_segment_of_a_long_line_starts_with_its_language(
     assert all(len(segment.ids) <= 17 for segment in segments)
     encoded = translator.tokenizer.encode_source([">>deu<<" + part.strip() for part in parts])
     assert [segment.ids for segment in segments] == encoded
-    assert "".join(segment.text for segment in translator.split(line)) == line
+    assert "".join(segment.text for segment in cut(translator, line)) == line
 
 
 def test_words_are_aligned_in_a_line_that_starts_with_its_language(
@@ -214,7 +215,7 @@ def test_words_are_aligned_in_a_line_that_starts_with_its_language(
     for longest, named in ((200, ">>deu<< "), (17, ">>deu<< "), (17, ">>deu<<")):
         search = SearchConfig(max_tokens=longest, max_extra=5)
         translator = Translator(model.transformer, model.tokenizer, search, "cpu")
-        segments = translator.split(named + line)
+        segments = cut(translator, named + line)
         assert len(segments) == (1 if longest == 200 else 5)
         [translation] = next(iter(translator.stream([named + line], align=True)))
         pairs = translation.alignment
@@ -224,8 +225,8 @@ def test_words_are_aligned_in_a_line_that_starts_with_its_language(
         for segment in segments:
             bare = segment.text.split()
             assert bare == [w.removeprefix(">>deu<<") for w in words[first : first + len(bare)]]
-            [found] = translator.search_batch([segment])[0]
-            links = translator.align(segment, found)
+            [found] = find(translator, [segment])[0]
+            links = align(translator, segment, found)
             assert all(0 <= source < len(bare) for source, _ in links)
             expected += [(source + first, target + said) for source, target in links]
             first += len(bare)

@@ -16,6 +16,7 @@ from headway.inference.chrf import pairwise_chrf
 from headway.inference.engines import constrained_decoding
 from headway.kernels import decoding
 from headway.text.tokenizer import Tokenizer
+from support.segments import cut
 from support.toy_models import sentences, translate_words, write_random_model
 
 SEARCH = SearchConfig(max_extra=7, candidates=5)
@@ -146,7 +147,7 @@ def test_segments_and_prefixes_are_chosen_alone(pair: Translator) -> None:
     line = " ".join(f"{text[0].upper()}{text[1:]}." for text in sentences(9, 9))
     search = replace(SEARCH, max_tokens=40)
     [[found]] = pair.stream([line], search)
-    segments = [s.text.strip() for s in pair.split(line, search)]
+    segments = [s.text.strip() for s in cut(pair, line, search)]
     assert found.text.split() == " ".join(pair.translate(segments, search)).split()
     [[found]] = pair.stream(["the cat"], search, prefix="die Katze", align=True)
     assert found.text.startswith("die Katze")

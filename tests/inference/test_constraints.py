@@ -9,7 +9,7 @@ import torch
 from test_search import EOS, PAD, Toy, V, brute_force
 
 from headway.inference import Hypothesis, beam_search
-from headway.inference.batch_search import search_batch
+from headway.inference.constrained_search import search_automata
 from headway.inference.engines.constrained_decoding import ConstrainedDecoding
 from headway.inference.engines.ensemble import EnsembleEngine
 from headway.inference.engines.fixed_engine import FixedEngine
@@ -237,9 +237,9 @@ def test_native_plain_fixed_and_ensemble_engines_agree(shape: str) -> None:
         EnsembleEngine([engine, engine], VOCAB - 1, device),
     ]
     with torch.inference_mode():
-        expected = search_batch(engine, texts, limits, automata=automata(some), **OPTIONS)
+        expected = search_automata(engine, texts, limits, automata(some), **OPTIONS)
         for each in engines:
-            found = search_batch(each, texts, limits, automata=automata(some), **OPTIONS)
+            found = search_automata(each, texts, limits, automata(some), **OPTIONS)
             assert [[h.tokens for h in n] for n in found] == [
                 [h.tokens for h in n] for n in expected
             ]

@@ -11,6 +11,7 @@ from headway.inference import Translator, save_model
 from headway.inference.choosing import load_backward_model
 from headway.inference.direction import Direction, KnownLanguages
 from headway.inference.directory import load_model
+from support.segments import cut, find
 from support.toy_models import PAIRS, sentences, write_several
 
 GREEDY = SearchConfig(beam=1)
@@ -39,7 +40,7 @@ def test_the_symbol_alone_decides_the_direction(several):
 def test_text_that_spells_a_symbol_is_text(several):
     german = Translator.load(several).to("de")
     for text in (">>fr<< the cat sees a dog", ">>de<< the cat"):
-        [segment] = german.split(text)
+        [segment] = cut(german, text)
         assert german.tokenizer.decode_source(segment.ids) == text
         assert segment.text == text
     plain, spelled = german.translate(["the cat", ">>fr<< the cat"], GREEDY)
@@ -78,7 +79,7 @@ def test_pairs_that_were_not_trained_need_consent(several):
 def test_long_lines_keep_the_symbol_in_each_segment(several):
     german = Translator.load(several).to("de")
     search = dataclasses.replace(GREEDY, max_tokens=9)
-    segments = german.split(" ".join(sentences(5, 4)), search)
+    segments = cut(german, " ".join(sentences(5, 4)), search)
     assert len(segments) > 3
     symbol = german.tokenizer.encode_source([""])[0][0]
     assert all(segment.ids[0] == symbol and len(segment.ids) <= 9 for segment in segments)
@@ -203,12 +204,9 @@ def test_a_round_trip_is_a_backward_model_with_the_same_weights(several):
     expected = list(german.stream(lines, search))
     german.backward = None
     assert list(german.stream(lines, round_trip)) == expected != plain
-    segments = [segment for line in lines for segment in german.split(line, round_trip)]
-    in_batch = german.search_batch(segments, round_trip)
-    scores = [n_best[0].score for n_best in in_batch]
+    segments = [segment for line in lines for segment in cut(german, line, round_trip)]
+    scores = [n_best[0].score for n_best in find(german, segments, round_trip)]
     assert scores == pytest.approx([n_best[0].score for n_best in expected])
-    unwanted = german.search_batch(segments, round_trip, lambda number: number != 1)
-    assert unwanted[:1] + unwanted[2:] == in_batch[:1] + in_batch[2:]
 
 
 def test_a_round_trip_needs_both_directions(several, tmp_path):

@@ -17,10 +17,9 @@ from headway.inference import Hypothesis, StepDecoding, Translator, beam_search
 from headway.inference.engines.ensemble import (
     EnsembleEngine,
     EnsembleState,
-    NativeEnsemble,
     read_tokens,
 )
-from headway.inference.engines.native_engine import NativeEngine
+from headway.inference.engines.native_engine import NativeEngine, NativeEnsemble
 from headway.inference.engines.plain_engine import PlainEngine
 from headway.text.tokenizer import Tokenizer
 from support.engines import (
@@ -34,6 +33,7 @@ from support.engines import (
     search,
     sources,
 )
+from support.segments import cut, find
 from support.toy_models import sentences, translate_words, write_random_model
 
 SEARCH = SearchConfig(max_extra=7)
@@ -239,8 +239,8 @@ def test_a_score_equals_what_the_search_reports(
     ensemble: Translator, settings: dict[str, int]
 ) -> None:
     search, lines = replace(SEARCH, alpha=0.0, **settings), sentences(20, 6)
-    segments = [ensemble.split(line)[0] for line in lines]
-    for segment, hypotheses in zip(segments, ensemble.search_batch(segments, search), strict=True):
+    segments = [cut(ensemble, line)[0] for line in lines]
+    for segment, hypotheses in zip(segments, find(ensemble, segments, search), strict=True):
         targets = [h.tokens for h in hypotheses]
         scores = ensemble.score_tokens([segment.ids] * len(targets), targets)
         for hypothesis, score in zip(hypotheses, scores, strict=True):

@@ -19,7 +19,6 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
 from headway.inference import Hypothesis, Translator
-from headway.inference.batch_search import search_batch
 from headway.inference.engines import fixed_engine
 from headway.inference.engines.beam_state import Shape, round_up
 from headway.inference.engines.engine import make_engine, resolve_precision
@@ -27,12 +26,13 @@ from headway.inference.engines.fixed_engine import FixedEngine, is_supported
 from headway.inference.engines.fixed_search import FixedSearch
 from headway.inference.engines.native_engine import NativeEngine
 from headway.inference.engines.plain_engine import PlainEngine
-from headway.inference.given_translations import attend, score_targets
+from headway.inference.token_search import search_engine as search_batch
 from headway.kernels import recorded_step
 from headway.kernels.recorded_step import GraphMemory, RecordedStep
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
 from support.engines import EOS, SHAPES, VOCAB, library, model_of, native, search, sources
+from support.segments import attend, score_targets
 from support.toy_models import sentences, small_config
 
 OTHER_SHAPES: dict[str, dict[str, Any]] = {
@@ -231,7 +231,7 @@ def test_a_gpu_gets_this_engine_and_16_bits(monkeypatch: pytest.MonkeyPatch) -> 
     on_card = SimpleNamespace(
         source_embedding=SimpleNamespace(weight=SimpleNamespace(device=card)), decoder=model.decoder
     )
-    monkeypatch.setattr("headway.inference.engines.engine.FixedEngine", lambda *given: given)
+    monkeypatch.setattr("headway.inference.engines.fixed_engine.FixedEngine", lambda *given: given)
     assert make_engine(on_card) == (on_card, "bf16")  # type: ignore[arg-type, comparison-overlap]
 
 
@@ -256,9 +256,9 @@ def test_a_translator_gives_this_engine_larger_batches(
     translator = Translator(Transformer(small_config(tokenizer).model), tokenizer)
     texts, search = sentences(40, seed=1), SearchConfig(batch_tokens=30, max_extra=17)
     before = translator.translate(texts, search)
-    assert translator.batch_limits(search, 30) == (30, 0)
-    translator.token_search._engines["fp32"] = FixedEngine(translator.model)
-    assert translator.batch_limits(search, 30) == (450, 17)
+    assert translator.token_search.batch_limits(search, 30) == (30, 0)
+    translator.token_search._engines["auto"] = FixedEngine(translator.model)
+    assert translator.token_search.batch_limits(search, 30) == (450, 17)
     sizes = []
     original = FixedEngine.search
 
@@ -271,7 +271,7 @@ def test_a_translator_gives_this_engine_larger_batches(
     assert 300 < max(sizes) <= 450
     # Samples come from the same engine.
     drawn = SearchConfig(sample=True, n_best=2, seed=5)
-    assert translator.batch_limits(drawn, 30) == (30, 0)
+    assert translator.token_search.batch_limits(drawn, 30) == (30, 0)
     assert translator.translate(texts[:3], drawn) == Translator(
         translator.model, tokenizer
     ).translate(texts[:3], drawn)
@@ -286,19 +286,19 @@ def test_a_gpu_scores_all_positions_at_once(
     targets = tokenizer.encode_target(sentences(20, seed=2))
     by_steps = score_targets(own, sources, targets, search)
     assert len(set(by_steps)) == 20
-    engine = own._engines["fp32"] = FixedEngine(translator.model)
+    engine = own._engines["auto"] = FixedEngine(translator.model)
     # A search, and a score by steps, would need this.
     monkeypatch.delattr(PlainEngine, "start")
     passes: list[int] = []
     engine.exact.register_forward_hook(lambda *_: passes.append(1))
     assert score_targets(own, sources, targets, search) == pytest.approx(by_steps, abs=1e-4)
     assert len(passes) == 1  # of all 20: a GPU has room for more tokens than the search asks for
-    monkeypatch.setattr("headway.inference.given_translations.GPU_NUMBERS", 0)
+    monkeypatch.setattr("headway.inference.engines.fixed_engine.GPU_NUMBERS", 0)
     assert score_targets(own, sources, targets, search) == pytest.approx(by_steps, abs=1e-4)
     assert len(passes) > 5
     # Attention needs more memory than logits if texts are long: many heads stand for them.
     vocabulary, longest = tokenizer.target_vocab_size, max(map(len, sources))
-    monkeypatch.setattr("headway.inference.given_translations.GPU_NUMBERS", 300 * vocabulary)
+    monkeypatch.setattr("headway.inference.engines.fixed_engine.GPU_NUMBERS", 300 * vocabulary)
     sizes: list[int] = []
     read = engine.read
     monkeypatch.setattr(

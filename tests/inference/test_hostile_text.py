@@ -7,6 +7,7 @@ from headway.documents.html.parsing import parse_html
 from headway.inference import Translator
 from headway.inference.segments.passages import Passage
 from headway.text.tokenizer import Tokenizer
+from support.segments import cut
 from support.strange_texts import shapes, strange_texts
 from support.text_promises import comes_back, ends, growth, neutral
 from support.toy_models import sentences
@@ -40,7 +41,7 @@ def test_time_grows_linearly_with_the_text(translator: Translator, what: str) ->
     work = {
         "encode": lambda text: tokenizer.encode_source([text]),
         "decode": lambda text: tokenizer.decode_source(tokenizer.encode_source([text])[0]),
-        "cut": lambda text: translator.split(text),
+        "cut": lambda text: cut(translator, text),
         "passage": lambda text: Passage.split(text, "en"),
         "html": parse_html,
     }[what]

@@ -3,15 +3,16 @@
 import pytest
 
 from headway.config import TextConfig
+from headway.inference.pipeline.texts import finish_sentence, join_sentences
 from headway.inference.segments.passages import Passage
 from headway.inference.segments.readable import is_readable
-from headway.inference.text_translation import SplitText, finish_sentence, join_sentences
 from headway.inference.translation import Translation
 from headway.inference.translator import Translator
 from headway.text.learning import learn_model
 from headway.text.tokenizer import Tokenizer
 from headway.text.word_links import WordLinks
 from headway.text.words import find_words
+from support.segments import split_text
 
 TEXTS = [
     "One. Two! Three?  Four", "a\r\n\r\n b \n\nc.", "  ", "", "🎉 hello 🎉\n— \n", "Dr. Smith came. He left.",
@@ -107,7 +108,7 @@ def test_no_escape_is_in_a_path_or_stands_for_itself(text: str) -> None:
 
 
 def test_no_word_goes_on_across_an_escape(translator: Translator) -> None:
-    split = SplitText.split(translator, r"a cat.\nThe dog")
+    split = split_text(translator, r"a cat.\nThe dog")
     found = [
         [Translation(text, 0.0, 0.0, alignment=[(0, 1), (1, 0)])]
         for text in ("chat un.", "Chien le")
@@ -134,10 +135,10 @@ def test_a_text_of_a_document_without_a_letter_of_the_vocabulary_stays(
         ("the cat", True),
     ):
         assert is_readable(text, translator.tokenizer) == is_read
-        split = SplitText.split(translator, text, is_document=True)
+        split = split_text(translator, text, is_document=True)
         is_symbol = text == "— 42"
         assert bool(split.lines) == (is_read and not is_symbol)
-        assert is_symbol or SplitText.split(translator, text).lines
+        assert is_symbol or split_text(translator, text).lines
 
 
 def test_bytes_and_the_symbols_of_languages_have_no_letters() -> None:
@@ -205,7 +206,7 @@ def test_an_abbreviation_keeps_its_full_stop(source, translation, language, expe
 
 
 def test_the_words_of_a_text_that_lost_its_full_stop_stay_linked(translator):
-    split = SplitText.split(translator, "Two dogs\nA cat.")
+    split = split_text(translator, "Two dogs\nA cat.")
     found = [
         [Translation("Zwei Hunde .", 0.0, 0.0, alignment=[(0, 0), (1, 1), (1, 2)])],
         [Translation("Eine Katze.", 0.0, 0.0, alignment=[(0, 0), (1, 1)])],

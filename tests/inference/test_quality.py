@@ -19,29 +19,37 @@ from headway.inference.alignment import single_layer
 from headway.inference.calibration import Calibration
 from headway.inference.document_translation import describe_defects
 from headway.inference.engines.plain_engine import PlainEngine
-from headway.inference.given_translations import log_probabilities
+from headway.inference.pipeline.requests import Job
+from headway.inference.pipeline.texts import SentenceTranslation, TextTranslation
+from headway.inference.quality import rating
 from headway.inference.quality.defects import count_copies, find_defects, has_loop, keeps_words
 from headway.inference.quality.evidence import (
     FEATURES,
     Attended,
-    Found,
     Translated,
-    examine,
     measure_features,
 )
 from headway.inference.quality.quality_model import FILE, QualityModel, rank_correlation
-from headway.inference.quality.rating import Rater
-from headway.inference.quality.repair import find_candidates, require_numbers
+from headway.inference.quality.repair import list_ways, require_numbers
 from headway.inference.search.constraints import Constraint, find_alternatives, spell_words
 from headway.inference.segments.marked_text import MarkedText
 from headway.inference.segments.reading_writer import ReadingWriter
 from headway.inference.segments.readings import StandIn
-from headway.inference.text_translation import SentenceTranslation, TextTranslation
 from headway.inference.translation import Translation
 from headway.model import Transformer, watch
 from headway.text.numbers import compare_numbers
 from headway.text.tokenizer import Tokenizer
 from support.engines import native
+from support.segments import (
+    choose,
+    cut,
+    examine,
+    examine_together,
+    find,
+    join,
+    log_probabilities,
+    rate,
+)
 from support.toy_models import (
     sentences,
     small_config,
@@ -198,9 +206,9 @@ def test_a_quality_is_stored_and_a_damaged_one_is_refused(tmp_path: Path) -> Non
 
 
 def test_features_are_those_of_the_forward_pass(translator: Translator) -> None:
-    [segment] = translator.split("the cat sees a dog")
-    [[best]] = translator.search_batch([segment], SEARCH)
-    [evidence] = examine(translator.token_search, [Found(segment, best)], SEARCH)
+    [segment] = cut(translator, "the cat sees a dog")
+    [[best]] = find(translator, [segment], SEARCH)
+    [evidence] = examine(translator, segment, [best], SEARCH)
     with torch.inference_mode(), watch(translator.model) as seen:
         logits = translator.model(torch.tensor([segment.ids]), torch.tensor([best.tokens]))[0]
     log_p = logits.log_softmax(-1)[range(len(best.tokens)), best.tokens]
@@ -212,7 +220,7 @@ def test_features_are_those_of_the_forward_pass(translator: Translator) -> None:
     assert evidence.features == pytest.approx(features, rel=1e-4)
     # An ensemble of equal models is the model.
     twice = Translator(translator.model, translator.tokenizer, others=translator.models)
-    [of_two] = examine(twice.token_search, [Found(segment, best)], SEARCH)
+    [of_two] = examine(twice, segment, [best], SEARCH)
     assert of_two.features == pytest.approx(evidence.features, rel=1e-5)
 
 
@@ -239,11 +247,11 @@ def test_features_by_hand() -> None:
 
 
 def test_tokens_that_a_translation_had_to_begin_with_do_not_count(translator: Translator) -> None:
-    [segment] = translator.split("the cat sees a dog")
-    [[best]] = translator.search_batch([segment], SEARCH)
+    [segment] = cut(translator, "the cat sees a dog")
+    [[best]] = find(translator, [segment], SEARCH)
     [log_p] = log_probabilities(translator.token_search, [segment.ids], [best.tokens], SEARCH)
     for prefix in (0, 1, len(best.tokens) - 1, len(best.tokens)):
-        [evidence] = examine(translator.token_search, [Found(segment, best, prefix)], SEARCH)
+        [evidence] = examine(translator, segment, [best], SEARCH, [0] * prefix)
         free = log_p[min(prefix, len(log_p) - 1) :]
         assert evidence.features[0] == pytest.approx(np.exp(free).mean())
 
@@ -262,10 +270,9 @@ def test_probabilities_that_are_not_finite_are_reported(tokenizer: Tokenizer) ->
 def test_a_translation_by_a_decoder_without_layers_has_features(tokenizer: Tokenizer) -> None:
     config = replace(small_config(tokenizer).model, num_decoder_layers=0)
     translator = Translator(Transformer(config), tokenizer)
-    [segment] = translator.split("the cat sees a dog")
+    [segment] = cut(translator, "the cat sees a dog")
     [tokens] = tokenizer.encode_target(["die Katze sieht einen Hund"])
-    found = Found(segment, Hypothesis(tokens, 0.0, 0.0))
-    [evidence] = examine(translator.token_search, [found], SEARCH)
+    [evidence] = examine(translator, segment, [Hypothesis(tokens, 0.0, 0.0)], SEARCH)
     focus = evidence.features[list(FEATURES).index("focus")]
     assert focus == pytest.approx(1 / len(segment.ids))
 
@@ -277,12 +284,12 @@ def test_the_features_of_a_translation_depend_on_no_other(
 ) -> None:
     """Bit by bit, among translations of all lengths."""
     search = replace(SEARCH, precision=precision)
-    segments = [translator.split(line)[0] for line in sentences(30, seed=3)]
-    found = translator.search_batch(segments, search)
-    pairs = [Found(segment, best) for segment, [best, *_] in zip(segments, found, strict=True)]
-    together = examine(translator.token_search, pairs, search)
+    segments = [cut(translator, line)[0] for line in sentences(30, seed=3)]
+    found = find(translator, segments, search)
+    pairs = [(segment, [best]) for segment, [best, *_] in zip(segments, found, strict=True)]
+    together = [each for [each] in examine_together(translator, pairs, search)]
     for pair, evidence in zip(pairs, together, strict=True):
-        [alone] = examine(translator.token_search, [pair], search)
+        [alone] = examine(translator, *pair, search)
         assert (alone.source, alone.translation) == (evidence.source, evidence.translation)
         assert alone.features.tolist() == evidence.features.tolist()
     assert len({evidence.features[0] for evidence in together}) > 20
@@ -291,11 +298,11 @@ def test_the_features_of_a_translation_depend_on_no_other(
 def test_tokens_that_a_translation_had_to_contain_do_not_count(translator: Translator) -> None:
     """Where a glossary asks for what the model writes anyway, only the free tokens are fewer."""
     tokenizer = translator.tokenizer
-    [segment] = translator.split("the cat sees a dog")
+    [segment] = cut(translator, "the cat sees a dog")
     [tokens] = tokenizer.encode_target(["die Katze sieht einen Hund"])
     best = Hypothesis(tokens, 0.0, 0.0)
     own = translator.with_glossary(Glossary.of({"dog": "Hund"}))
-    [asked] = own.split("the cat sees a dog")
+    [asked] = cut(own, "the cat sees a dog")
     [constraint] = asked.readings[0].constraints
     texts = (asked.text, tokenizer.decode(best.tokens))
     [span] = find_alternatives(tokenizer, [constraint.alternatives], best.tokens).values()
@@ -304,8 +311,8 @@ def test_tokens_that_a_translation_had_to_contain_do_not_count(translator: Trans
         logits = translator.model(torch.tensor([segment.ids]), torch.tensor([best.tokens]))[0]
     log_p = logits.log_softmax(-1)[range(len(best.tokens)), best.tokens].tolist()
     free = np.array([p for n, p in enumerate(log_p) if n not in range(*span)])
-    [plain] = examine(translator.token_search, [Found(segment, best)], SEARCH)
-    [evidence] = examine(own.token_search, [Found(asked, best)], SEARCH)
+    [plain] = examine(translator, segment, [best], SEARCH)
+    [evidence] = examine(own, asked, [best], SEARCH)
     found = evidence.features
     assert found[0] == pytest.approx(np.exp(free).mean(), rel=1e-5)
     assert found[1] == pytest.approx(max(-10.0, free.min()), rel=1e-5)
@@ -313,22 +320,28 @@ def test_tokens_that_a_translation_had_to_contain_do_not_count(translator: Trans
     # A term that was put into a finished translation changes nothing that the model shows.
     [put] = tokenizer.encode_target([texts[1].replace("Hund", "sieht läuft unter")])
     placed = best._replace(tokens=put, without_terms=best)
-    [of_placed] = examine(own.token_search, [Found(asked, placed)], SEARCH)
+    [of_placed] = examine(own, asked, [placed], SEARCH)
     assert of_placed.features == pytest.approx(found)
     assert of_placed.translation == tokenizer.decode(put)
 
 
 def test_a_repair_of_numbers_keeps_the_words(rated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     translator = Translator.load(rated)
-    [segment] = translator.split("40 dogs see 17 cats")
+    [segment] = cut(translator, "40 dogs see 17 cats")
 
     def write(*texts: str) -> list[Hypothesis]:
         return [Hypothesis(ids, 0.0, 0.0) for ids in translator.tokenizer.encode_target(texts)]
 
     def repair(first: str, *ways: list[Hypothesis]) -> str:
-        found = [(segment, way) for way in ways]
-        monkeypatch.setattr(f"{Rater.__module__}.find_candidates", lambda *_: iter(found))
-        best, *_ = translator.rate(segment, write(first), SEARCH).hypotheses
+        found = iter(ways)
+        monkeypatch.setattr(rating, "list_ways", lambda *_: [(segment, SEARCH)] * len(ways))
+
+        def find(*_: object) -> Job[list[Hypothesis]]:
+            yield []
+            return next(found)
+
+        monkeypatch.setattr(rating, "find_translations", find)
+        best, *_ = rate(translator, segment, write(first), SEARCH).hypotheses
         return translator.tokenizer.decode(best.tokens)
 
     broken = "die 41 Hunde sehen 17 Katzen"
@@ -394,18 +407,17 @@ def test_numbers_of_the_source_are_forced_into_a_new_translation(tmp_path: Path)
     tokenizer = Tokenizer.learn(pairs, TextConfig(vocab_size=361))
     translator = Translator.load(write_random_model(tmp_path, tokenizer))
     for line in ("the 1,957 dogs", "a dog runs 2.753,19 <b>under</b> {x}"):
-        [segment] = translator.split(line)
-        searched, candidates = next(
-            find_candidates(translator.token_search, segment, ["numbers"], SEARCH, [])
-        )
+        [segment] = cut(translator, line)
+        (searched, wide), *_ = list_ways(tokenizer, segment, ["numbers"], SEARCH)
+        candidates = choose(translator.token_search, searched, wide)
         assert candidates
         # The numbers are no choice of the model.
-        [forced] = examine(translator.token_search, [Found(searched, candidates[0])], SEARCH)
-        [free] = examine(translator.token_search, [Found(segment, candidates[0])], SEARCH)
+        [forced] = examine(translator, searched, [candidates[0]], SEARCH)
+        [free] = examine(translator, segment, [candidates[0]], SEARCH)
         assert forced.features[0] != free.features[0]
         assert forced.features[2:].tolist() == free.features[2:].tolist()
         for candidate in candidates:
-            [[written]] = [translator.join([segment], [[candidate]])]
+            [[written]] = [join(translator, [segment], [[candidate]])]
             assert not compare_numbers(line, written.text).different
 
 
@@ -417,7 +429,7 @@ def test_numbers_in_terms_are_those_of_their_renderings(tmp_path: Path) -> None:
     translator = Translator.load(write_random_model(tmp_path, tokenizer))
     terms = {"13 dogs": ["13 Hunde", "dreizehn Hunde"], "a cat": "17 Katzen", "dog": "Hund"}
     own = translator.with_glossary(Glossary.of(terms))
-    [segment] = own.split("13 dogs see a cat and 29 dog")
+    [segment] = cut(own, "13 dogs see a cat and 29 dog")
     for translation, defects in (
         ("dreizehn Hunde sehen 17 Katzen und 29 Hund", ()),
         ("13 Hunde sehen 17 Katzen und 29 Hund", ()),
@@ -427,7 +439,7 @@ def test_numbers_in_terms_are_those_of_their_renderings(tmp_path: Path) -> None:
     ):
         [tokens] = tokenizer.encode_target([translation])
         hypothesis = Hypothesis(tokens, 0.0, 0.0)
-        [evidence] = examine(own.token_search, [Found(segment, hypothesis)], SEARCH)
+        [evidence] = examine(own, segment, [hypothesis], SEARCH)
         assert find_defects(evidence.source, evidence.translation, ("en", "de")) == defects
         # The features have the same numbers.
         assert (evidence.features[list(FEATURES).index("numbers")] == 1) == (not defects)
@@ -461,26 +473,25 @@ def test_terms_are_placed_in_a_new_translation(tmp_path: Path) -> None:
     translator = translator.with_glossary(Glossary.of({"dogs": "sieht läuft unter"}))
     placed = 0
     for text in sentences(20, 5):
-        [segment] = translator.split(f"{text} 1927 dogs")
-        ways = find_candidates(translator.token_search, segment, ["numbers"], SEARCH, [])
-        _, [best, *others] = next(ways)
+        [segment] = cut(translator, f"{text} 1927 dogs")
+        (searched, wide), *_ = list_ways(tokenizer, segment, ["numbers"], SEARCH)
+        best, *_ = choose(translator.token_search, searched, wide)
         if best.without_terms is None:
             continue
-        [[written]] = [translator.join([segment], [[best]])]
+        [[written]] = [join(translator, [segment], [[best]])]
         assert "sieht läuft unter" in written.text
-        assert not others  # their terms stand behind the sentence
         placed += written.tokens != best.without_terms.tokens
     assert placed
 
 
 def test_segments_of_a_line_give_their_mean(rated: Path) -> None:
     translator = Translator.load(rated)
-    segments = [Segment(text, translator.split(text)[0].ids) for text in sentences(3, 5)]
-    found = translator.search_batch(segments, SEARCH)
-    both = [translator.rate(s, each, SEARCH) for s, each in zip(segments, found, strict=True)]
+    segments = [Segment(text, cut(translator, text)[0].ids) for text in sentences(3, 5)]
+    found = find(translator, segments, SEARCH)
+    both = [rate(translator, s, each, SEARCH) for s, each in zip(segments, found, strict=True)]
     hypotheses: list[list[Hypothesis]] = [each.hypotheses for each in both]
     ratings = [each.ratings for each in both]
-    [joined] = translator.join(segments, hypotheses, None, ratings)
+    [joined] = join(translator, segments, hypotheses, ratings)
     each = [rating.quality for [rating] in ratings]
     assert joined.quality is not None
     assert min(each) < joined.quality < max(each)
@@ -489,15 +500,15 @@ def test_segments_of_a_line_give_their_mean(rated: Path) -> None:
 
 def test_a_defect_halves_the_quality(rated: Path) -> None:
     translator = Translator.load(rated)
-    [segment] = translator.split("the cat sees")
-    [[best]] = translator.search_batch([segment], SEARCH)
+    [segment] = cut(translator, "the cat sees")
+    [[best]] = find(translator, [segment], SEARCH)
     [tokens] = translator.tokenizer.encode_target(["die Katze die Katze die Katze"])
     loop = best._replace(tokens=tokens)
-    found = translator.rate(segment, [best, loop], replace(SEARCH, sample=True))  # not replaced
-    assert [rating.defects for rating in found.ratings] == [(), ("loop",)]
-    for hypothesis, rating in zip(*found, strict=True):
-        [evidence] = examine(translator.token_search, [Found(segment, hypothesis)], SEARCH)
-        assert rating.quality == QUALITY.rate(evidence.features) / 2 ** len(rating.defects)
+    found = rate(translator, segment, [best, loop], replace(SEARCH, sample=True))  # not replaced
+    assert [each.defects for each in found.ratings] == [(), ("loop",)]
+    for hypothesis, rated_so in zip(*found, strict=True):
+        [evidence] = examine(translator, segment, [hypothesis], SEARCH)
+        assert rated_so.quality == QUALITY.rate(evidence.features) / 2 ** len(rated_so.defects)
 
 
 def test_a_calibration_compares_what_a_user_reads(rated: Path) -> None:

@@ -11,18 +11,22 @@ import pytest
 from headway.config import SearchConfig, TextConfig
 from headway.errors import UsageError
 from headway.inference import Translator
+from headway.inference.pipeline.requests import run, together
 from headway.inference.segments.kept_places import _find_marks, restore_kept
+from headway.inference.segments.line_splitting import split_protected
 from headway.inference.segments.marked_text import MarkedText
 from headway.inference.segments.passages import Passage
 from headway.inference.segments.reading_writer import ReadingWriter, _spell_phrase
 from headway.inference.segments.readings import NOTHING, KeptTag, Reading, StandIn
 from headway.inference.segments.rendered_words import link_parts
+from headway.inference.segments.splitting import _is_plain
 from headway.inference.token_stream import stream_tokens
 from headway.text.glossary import Glossary, Term
 from headway.text.tokenizer import Tokenizer
 from headway.text.word_links import WordLinks
 from headway.text.words import find_words
 from support.bounds import bounded
+from support.segments import cut, find, join
 from support.toy_models import sentences
 
 SEARCH = SearchConfig(max_extra=7)
@@ -103,7 +107,7 @@ def test_characters_of_line_breaks_are_read_as_common_ones(
 ) -> None:
     line = f"the\u00a0cat se\u00ades\u202fa green\u2011house and {rest}"
     plain = f"the cat sees a green-house and {rest}"
-    [segment], [expected] = translator.split(line), translator.split(plain)
+    [segment], [expected] = cut(translator, line), cut(translator, plain)
     assert segment.text == line
     assert segment.ids == expected.ids
     assert [r.ids for r in segment.readings] == [r.ids for r in expected.readings]
@@ -208,7 +212,7 @@ def test_samples_cannot_follow_a_glossary(translator: Translator) -> None:
 @pytest.mark.slow
 def test_a_streamed_translation_keeps_placeholders(translator: Translator) -> None:
     for line in strings(20, 5):
-        for segment in translator.split(line):
+        for segment in cut(translator, line):
             parts = "".join(stream_tokens(translator, segment))
             assert kept_in(parts) == kept_in(segment.text)
 
@@ -417,7 +421,7 @@ def test_words_behind_kept_text_with_a_mark_have_their_own_places(tokenizer: Tok
 
 def test_a_name_that_a_word_continues_is_always_read(translator: Translator) -> None:
     for text, count in (("{name}'s cat", 3), ("a{n}", 3), ("cat-{n} sees", 3), ("the cat {n}", 4)):
-        [segment] = translator.split(text)
+        [segment] = cut(translator, text)
         assert len(segment.readings) == count, text
 
 
@@ -429,14 +433,14 @@ def test_a_segment_of_which_nothing_is_read_is_copied(translator: Translator) ->
 
 def test_a_sentence_is_also_read_without_its_names(translator: Translator) -> None:
     """The likeliest of its readings is taken, and every one of them keeps the name."""
-    [segment] = translator.split("the cat {name} sees the dog.")
+    [segment] = cut(translator, "the cat {name} sees the dog.")
     texts = [reading.text.split() for reading in segment.readings]
     assert texts[-1] == ["the", "cat", "sees", "the", "dog."]
     assert all(len(words) == 6 for words in texts[:-1])
     for reading in segment.readings:
         alone = segment._replace(readings=(reading,))
-        [n_best] = translator.search_batch([alone], SEARCH)
-        assert translator.join([alone], [n_best])[0].text.count("{name}") == 1
+        [n_best] = find(translator, [alone], SEARCH)
+        assert join(translator, [alone], [n_best])[0].text.count("{name}") == 1
 
 
 def test_a_reading_maps_its_words_to_those_of_the_segment(tokenizer: Tokenizer) -> None:
@@ -548,30 +552,27 @@ def test_a_text_of_a_line_ends_at_tags_of_breaks_and_blocks_and_at_escapes(
         assert found.log_probability == pytest.approx(total)
         with monkeypatch.context() as patch:
             patch.setattr(Tokenizer, "named_language", lambda _, text: name * (name in text))
-            segments = translator.split(name + line, SEARCH)
+            segments = cut(translator, name + line, SEARCH)
         assert all(segment.language_name == name for segment in segments)
         assert line == "".join(s.before + s.text + s.after for s in segments)
 
 
-def test_the_search_links_the_words_of_texts_with_tags(
-    model_directory: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_search_links_the_words_of_texts_with_tags(model_directory: Path) -> None:
     """In its batch and its precision: who writes the translation, such as a server, runs no model."""
     translator = Translator.load(model_directory)
     search = replace(SEARCH, precision="int8")
     texts = ["the <b>cat</b> sees {name}", "the cat", "<i>a</i> dog"]
-    segments = [segment for text in texts for segment in translator.split(text, search)]
-    found = translator.search_batch(segments, search)
-    assert [n_best[0].links is None for n_best in found] == [False, True, False]
+    segments = [segment for text in texts for segment in cut(translator, text, search)]
+    pipeline = translator.pipeline(search)
+    found = run(together(map(pipeline.find, segments)))
+    assert [each.hypotheses[0].links is None for each in found] == [False, True, False]
     assert list(translator.token_search._engines) == ["int8"]
-    assert found == [translator.search_batch([segment], search)[0] for segment in segments]
-    links = translator.align(segments[0], found[0][0])
+    assert found == [run(pipeline.find(segment)) for segment in segments]
     [[aligned]] = translator.stream([texts[0]], search)
     assert aligned.alignment is None
-    monkeypatch.setattr("headway.inference.segment_text.attend", pytest.fail)
-    [written, *_] = translator.join(segments, found)
+    [written] = pipeline.join(segments[:1], found[:1])
+    assert (written.text, written.alignment) == (aligned.text, None)
     assert written.text.count("<b>") == written.text.count("{name}") == 1
-    assert links == translator.align(segments[0], found[0][0])
 
 
 def test_a_text_with_private_use_characters_may_have_many_placeholders(
@@ -584,7 +585,7 @@ def test_a_text_with_private_use_characters_may_have_many_placeholders(
     assert (len(marked.marks), marked.restore(marked.text)) == (363, text)
     parts = marked.parts(marked.text)
     assert "".join(part if mark is None else mark.source for part, mark in parts) == text
-    assert "".join(each.text for each in translator.split(text)) == text
+    assert "".join(each.text for each in cut(translator, text)) == text
     # More placeholders than free characters: the last ones are read as text.
     monkeypatch.setattr("headway.inference.segments.marked_text._FREE", range(0xF0000, 0xF0002))
     marked = MarkedText("{a} b {c} d {e}", translator.tokenizer, keep=True, glossary=None)
@@ -604,6 +605,75 @@ def test_the_renderings_of_a_term_are_tokenized_once_for_a_text(
         return encode(self, texts)
 
     monkeypatch.setattr(Tokenizer, "encode_target", count)
-    segments = translator.with_glossary(glossary).split("a dog sees a dog " * 200)
+    segments = cut(translator.with_glossary(glossary), "a dog sees a dog " * 200)
     assert any(reading.terms for each in segments for reading in each.readings)
     assert 3 * 64 <= counted < 4 * 64  # alone, after a space and after a bracket
+
+
+@pytest.mark.slow
+def test_a_line_of_words_and_common_marks_is_cut_as_every_line(translator: Translator) -> None:
+    """Such a line goes a shorter way, which must change nothing."""
+    chooser = random.Random(3)
+    pieces = [
+        "the",
+        "Cat",
+        "DOG",
+        "NATO",
+        "é",
+        "I",
+        "a)",
+        "(b)",
+        "-",
+        "–",
+        "“dog”",
+        "cat's",
+        "sees,",
+        "dog.",
+    ]
+    pieces += [
+        "it.",
+        "Mr.",
+        "km",
+        "EUR",
+        "e.g.",
+        "https",
+        "www.",
+        "co-op",
+        "5",
+        "{x}",
+        "a:b",
+        "no:",
+        "x" * 90,
+        "  ",
+    ]
+    pieces += [
+        "!",
+        "II.",
+        "IV.",
+        "I.",
+        "...",
+        "…",
+        "«Hund»",
+        "(the",
+        "dog)",
+        "日本",
+        "a/b",
+        "a_b",
+        "#",
+        "ü\u0308",
+        "\u00a0",
+        "'",
+        "et al.",
+    ]
+    taken = 0
+    for _ in range(3_000):
+        line = " ".join(
+            chooser.choices(pieces[: chooser.choice((6, 18, 60))], k=chooser.randrange(1, 7))
+        )
+        for split in (True, False):
+            splitter = translator.pipeline(replace(SEARCH, split_sentences=split)).splitter
+            stripped = line.strip()
+            expected = list(split_protected(splitter, stripped)) if stripped else []
+            assert list(splitter.split(line)) == expected, line
+            taken += _is_plain(stripped)
+    assert 500 < taken < 5_500

@@ -19,6 +19,7 @@ from headway.inference.token_stream import stream_tokens
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
 from support.engines import EOS, PRECISIONS, SHAPES, VOCAB, library, model_of, native, sources
+from support.segments import cut
 from support.toy_models import sentences, small_config
 
 
@@ -144,7 +145,7 @@ def test_a_translator_uses_the_shortlist_of_its_directory(
     names = tokenizer.target_subwords(sorted(allowed))
     assert set(found.tokens) <= set(names)
     translator.default_search = replace(some, beam=1)
-    streamed = "".join(stream_tokens(translator, *translator.split(lines[0])))
+    streamed = "".join(stream_tokens(translator, *cut(translator, lines[0])))
     assert streamed == translator.translate(lines[0])
     assert [t[0].text for t in translator.stream(lines, some)] == [
         translator.translate(line, some) for line in lines

@@ -24,6 +24,7 @@ from headway.inference.segments.stand_in_file import (
 )
 from headway.text.gaps import PAIRS, Gap
 from headway.text.steady_phrases import FOUND, NEIGHBORS, SteadyPhrase
+from support.segments import cut
 
 PHRASES = [
     SteadyPhrase("a cat", "A cat", ("die Katze", "eine Katze"), 23, {"": 19}, {"sees": 11, ".": 3}),
@@ -44,7 +45,7 @@ def learned(translator: Translator, tmp_path: Path) -> Translator:
 
 def read(translator: Translator, line: str) -> list[str]:
     """Return what the model reads for a line."""
-    [segment] = translator.split(line)
+    [segment] = cut(translator, line)
     return [reading.text for reading in segment.readings]
 
 

@@ -1,19 +1,22 @@
 """Terms that have no natural place stand where the words that they translate would stand."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from headway.config import SearchConfig
-from headway.inference import Translator, term_places
+from headway.inference import Translator
 from headway.inference.engines import constrained_decoding
+from headway.inference.pipeline.requests import Job, Read, answer
 from headway.inference.search.beam_search import Hypothesis
 from headway.inference.search.constraints import spell_words
 from headway.inference.segments.marked_text import MarkedText
 from headway.inference.segments.reading_writer import ReadingWriter
 from headway.inference.segments.readings import PlacedTerm, StandIn
 from headway.inference.segments.splitting import Segment
-from headway.inference.term_places import _CORE, _has_rendering, _write_terms
+from headway.inference.term_places import _CORE, _has_rendering, _write_terms, place_terms
 from headway.text.glossary import Glossary
 from support.toy_models import sentences
 
@@ -45,6 +48,26 @@ def write(
     tokens = tokenizer.encode_target([target])[0]
     written = _write_terms(translator.token_search, reading, tokens, weights)
     return None if written is None else tokenizer.decode(written)
+
+
+def drive(
+    job: Job[list[Hypothesis]],
+    weights: list[list[float]],
+    score: Callable[[Sequence[int]], float] = len,
+) -> list[Hypothesis]:
+    """Answer the requests of a job: attention by weights, and the probabilities of translations by a function."""
+    answers: Any = None
+    while True:
+        try:
+            requests = job.send(answers)
+        except StopIteration as end:
+            return list(end.value)
+        answers = [
+            score(each.target) if isinstance(each, Read) and each.is_scored
+            else weights if isinstance(each, Read)
+            else answer([each])[0]
+            for each in requests
+        ]  # fmt: skip
 
 
 def test_a_rendering_takes_the_place_of_the_words_linked_to_its_term(
@@ -91,18 +114,11 @@ def test_a_prefix_stays_before_terms(
     tokens, without, prefix, taken = tokenizer.encode_target(
         ["Hund sieht Kater", "Hund sieht", "Hund", "Kater sieht"]
     )
-    found = [[Hypothesis(tokens, -2.0, -2.0, without_terms=Hypothesis(without, -1.0, -1.0))]]
-    monkeypatch.setattr(
-        term_places,
-        "weigh_found",
-        lambda _, pairs, __: iter([[[0.1, 0.9], [0.9, 0.1]]] * len(pairs)),
-    )
+    found = [Hypothesis(tokens, -2.0, -2.0, without_terms=Hypothesis(without, -1.0, -1.0))]
 
     def place(prefix: list[int]) -> list[int]:
-        [n_best] = term_places.place_terms(
-            translator.token_search, lambda _: [], [segment], found, [prefix], SearchConfig()
-        )
-        return n_best[0].tokens
+        job = place_terms(translator.token_search, segment, found, prefix, SearchConfig())
+        return drive(job, [[0.1, 0.9], [0.9, 0.1]])[0].tokens
 
     assert place([]) == taken
     assert place(prefix[:-1]) == tokens
@@ -124,19 +140,16 @@ def test_where_attention_leads_to_a_name_the_likeliest_place_is_taken(
     tokens, without = tokenizer.encode_target(
         ["Hund sieht die Katze Kater", "Hund sieht die Katze"]
     )
-    found = [[Hypothesis(tokens, -2.0, -2.0, without_terms=Hypothesis(without, -1.0, -1.0))]]
+    found = [Hypothesis(tokens, -2.0, -2.0, without_terms=Hypothesis(without, -1.0, -1.0))]
     weights = [[0.1, 0.1, 0.1, gain] for gain in (0.9, 0.7, 0.6, 0.5)]
-    monkeypatch.setattr(term_places, "weigh_found", lambda *_: iter([weights]))
     tried: list[str] = []
 
-    def score(_: object, __: object, targets: list[list[int]], ___: object) -> list[float]:
-        tried.extend(map(tokenizer.decode, targets))
-        return [float(tokenizer.decode(target).endswith("die Kater")) for target in targets]
+    def score(target: Sequence[int]) -> float:
+        tried.append(tokenizer.decode([*target]))
+        return float(tried[-1].endswith("die Kater"))
 
-    monkeypatch.setattr(term_places, "score_targets", score)
-    [n_best] = term_places.place_terms(
-        translator.token_search, lambda _: [], [segment], found, [[]], SearchConfig()
-    )
+    job = place_terms(translator.token_search, segment, found, [], SearchConfig())
+    n_best = drive(job, weights, score)
     assert tokenizer.decode(n_best[0].tokens) == "Hund sieht die Kater"
     assert tried == ["Hund Kater die Katze", "Hund sieht Kater Katze", "Hund sieht die Kater"]
 

@@ -6,12 +6,11 @@ from dataclasses import replace
 import pytest
 
 from headway.config import SearchConfig
-from headway.inference import Translator, required_words
-from headway.inference.batch_search import search_batch
-from headway.inference.required_words import fill_up
+from headway.inference import Translator, constrained_search
+from headway.inference.constrained_search import fill_up, search_automata
 from headway.inference.search.beam_search import Hypothesis
 from headway.inference.search.constraints import Constraint, Constraints
-from headway.inference.segments.splitting import ReadingRow, choose_readings
+from headway.inference.segments.splitting import choose_reading
 
 LINES = ["the cat sees the house", "a tree", "the dog sees it and the tree"]
 GREEDY = SearchConfig(beam=1, max_extra=9)
@@ -65,8 +64,8 @@ def test_a_missing_word_is_searched_with_several_hypotheses(translator: Translat
     def search_alone(beam: int) -> list[list[Hypothesis]]:
         ids = [tokens_of(translator, line) for line in LINES]
         limits = [search.max_target_length(each, GREEDY, len(word.alternatives[0])) for each in ids]
-        return search_batch(
-            search.engine("fp32"), ids, limits, beam=beam, alpha=GREEDY.alpha, automata=[automaton] * 3,
+        return search_automata(
+            search.engine("fp32"), ids, limits, [automaton] * 3, beam=beam, alpha=GREEDY.alpha,
             eos=translator.tokenizer.eos, pad=translator.tokenizer.target_pad,
         )  # fmt: skip
 
@@ -92,7 +91,7 @@ def test_the_best_does_not_depend_on_how_many_are_asked_for(
     [[*prefix, _]] = translator.tokenizer.encode_target(["dog cat"])
     plain = find(translator, [()] * 3, several, prefix)
     some = find(translator, [[word], [word_of(translator, "tree")], ()], several)
-    monkeypatch.setattr(required_words, "keep_met", lambda automaton, n_best: list(n_best[:1]))
+    monkeypatch.setattr(constrained_search, "keep_met", lambda automaton, n_best: list(n_best[:1]))
     found = find(translator, [[word]] * 3, several, prefix)
     for n_best, before in zip(found, plain, strict=True):
         assert n_best[0] == before[0]
@@ -100,7 +99,7 @@ def test_the_best_does_not_depend_on_how_many_are_asked_for(
         assert scores == sorted(scores, reverse=True)
         assert len({tuple(h.tokens) for h in n_best}) == len(n_best) > 1
     # Where none meets them, those of the second search are all.
-    monkeypatch.setattr(required_words, "keep_met", lambda automaton, n_best: [])
+    monkeypatch.setattr(constrained_search, "keep_met", lambda automaton, n_best: [])
     assert find(translator, [[word], [word_of(translator, "tree")], ()], several) == some
 
 
@@ -151,10 +150,10 @@ def test_where_there_is_no_room_for_a_word_the_plain_translation_stays(
 
 
 def test_a_reading_whose_search_was_given_up_may_have_nothing() -> None:
-    rows = [ReadingRow(0, []), ReadingRow(0, []), ReadingRow(0, []), ReadingRow(1, [])]
-    found = [[], [Hypothesis([5, 1], -2.0, -2.0)], [Hypothesis([6, 1], -3.0, -3.0)], []]
-    [[best], none] = choose_readings(rows, found)
-    assert (best.tokens, best.reading, none) == ([5, 1], 1, [])
+    found = [[], [Hypothesis([5, 1], -2.0, -2.0)], [Hypothesis([6, 1], -3.0, -3.0)]]
+    [best] = choose_reading(found)
+    assert (best.tokens, best.reading) == ([5, 1], 1)
+    assert choose_reading([[]]) == choose_reading([[], []]) == []
 
 
 def test_hypotheses_of_two_searches_are_in_order_behind_the_first_best() -> None:

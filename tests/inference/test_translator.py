@@ -5,12 +5,13 @@ import json
 import os
 import random
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -32,25 +33,26 @@ from headway.inference.alignment import (
 from headway.inference.calibration import Calibration
 from headway.inference.document_translation import translate_document
 from headway.inference.engines.native_engine import NativeEngine
-from headway.inference.given_translations import attend
+from headway.inference.pipeline.lines import Pipeline
+from headway.inference.pipeline.requests import Job, Read
+from headway.inference.scoring import GivenTarget
 from headway.inference.segments.splitting import (
     find_list_label,
     join_translations,
     split_line,
     split_sentences,
 )
-from headway.inference.text_translation import translate_texts
 from headway.inference.token_stream import stream_tokens
 from headway.inference.translation import Translation
 from headway.kernels import decoding
 from headway.model import Transformer
-from headway.serving.tokenized_texts import Tokenization
 from headway.text.capitals import to_capitals
 from headway.text.glossary import Glossary, Term
 from headway.text.tokenizer import Tokenizer
 from headway.text.words import find_words
 from support.bounds import bounded
 from support.command import headway
+from support.segments import attend, cut, find, join, translate_texts
 from support.toy_models import normalizing_tokenizer, sentences, small_config
 
 SEARCH = SearchConfig(max_extra=7)
@@ -124,7 +126,7 @@ def test_scores_do_not_depend_on_the_batch(translator: Translator) -> None:
 def test_long_lines_are_split_and_joined(translator: Translator) -> None:
     line = " ".join(f"{text[0].upper()}{text[1:]}." for text in sentences(40, 9))
     search = replace(SEARCH, max_tokens=40)
-    segments = translator.split(line, search)
+    segments = cut(translator, line, search)
     assert "".join(segment.text for segment in segments) == line
     assert len(segments) > 5
     assert all(len(segment.ids) <= 40 for segment in segments)
@@ -136,13 +138,13 @@ def test_a_segment_has_the_ids_of_its_text(translator: Translator) -> None:
     long = " ".join(f"{text[0].upper()}{text[1:]}." for text in sentences(40, 9))
     for line in ("  the cat ", long, "x" * 400, "a\u3000\u3000b " * 60, "\ud800 cat. " * 30):
         for search in (SEARCH, replace(SEARCH, max_tokens=40, split_sentences=True)):
-            segments = translator.split(line, search)
+            segments = cut(translator, line, search)
             encoded = translator.tokenizer.encode_source([s.text.strip() for s in segments])
             assert [segment.ids for segment in segments] == encoded
 
 
 def test_a_line_is_tokenized_once(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
-    """For `stream`, and for the calls that a server makes."""
+    """Also where its tokens are streamed."""
     tokenized: list[str] = []
     encode = translator.tokenizer.encode_source
 
@@ -155,9 +157,7 @@ def test_a_line_is_tokenized_once(translator: Translator, monkeypatch: pytest.Mo
     list(translator.stream([*lines, "", "  "], SEARCH, align=True))
     assert tokenized == [line.strip() for line in lines]
     tokenized.clear()
-    segments = translator.split(lines[0])
-    [[best]] = translator.search_batch(segments, SEARCH)
-    translator.join(segments, [[best]], [[translator.align(segments[0], best)]])
+    segments = cut(translator, lines[0])
     list(stream_tokens(translator, segments[0]))
     assert tokenized == [lines[0].strip()]
 
@@ -166,8 +166,8 @@ def test_each_sentence_of_a_line_can_be_translated_alone(translator: Translator)
     one, two = "The cat sees a dog.", "The tree runs."
     apart = replace(SEARCH, split_sentences=True)
     line = f"{one}  {two}"
-    assert [segment.text for segment in translator.split(line, apart)] == [f"{one}  ", two]
-    assert [segment.text for segment in translator.split(line, SEARCH)] == [line]
+    assert [segment.text for segment in cut(translator, line, apart)] == [f"{one}  ", two]
+    assert [segment.text for segment in cut(translator, line, SEARCH)] == [line]
     assert translator.translate(f" {one}  {two}", apart).split() == [
         word for text in translator.translate([one, two], SEARCH) for word in text.split()
     ]
@@ -176,12 +176,12 @@ def test_each_sentence_of_a_line_can_be_translated_alone(translator: Translator)
 def test_auto_divides_lines_as_the_models_own_search_does(translator: Translator) -> None:
     line = "The cat sees a dog. The tree runs."
     auto = SearchConfig(beam=2)
-    assert len(translator.split(line, auto)) == 1  # this model was not trained
+    assert len(cut(translator, line, auto)) == 1  # this model was not trained
     own = Translator(
         translator.model, translator.tokenizer, replace(SEARCH, split_sentences=True), "cpu"
     )
-    assert len(own.split(line)) == len(own.split(line, auto)) == 2
-    assert len(own.split(line, replace(auto, split_sentences=False))) == 1
+    assert len(cut(own, line)) == len(cut(own, line, auto)) == 2
+    assert len(cut(own, line, replace(auto, split_sentences=False))) == 1
     [found] = own.stream(
         [line], replace(SEARCH, beam=3, n_best=3, split_sentences=True), align=True
     )
@@ -199,7 +199,7 @@ def test_texts_whose_sentences_were_divided_or_kept_are_not_divided_again(
     )
     [whole] = translate_texts(own, [line], is_split=False)
     assert whole.text == translator.translate(line, SEARCH)
-    kept = Tokenization(own, own.default_search, [line], is_split=False).take(1000)
+    kept = cut(own, line, replace(own.default_search, split_sentences=False))
     assert [segment.text for segment in kept] == [line]
     calibration = Calibration()
     calibration.add(own, [line], [line])
@@ -233,10 +233,10 @@ def test_the_first_segments_of_a_long_sentence_do_not_wait_for_the_others(
         return encode(self, texts)
 
     monkeypatch.setattr(Tokenizer, "encode_source", counted)
-    found = translator.iterate_segments(line, SEARCH)
+    found = translator.pipeline(SEARCH).splitter.split(line)
     some = [next(found), next(found)]
     assert calls < 2000
-    assert [*some, *found] == translator.split(line, SEARCH)
+    assert [*some, *found] == cut(translator, line, SEARCH)
 
 
 def test_a_prefix_stands_behind_what_stays_before_the_sentence(translator: Translator) -> None:
@@ -258,7 +258,7 @@ def test_the_label_of_a_list_stays_and_is_not_read(translator: Translator, label
     assert translator.translate(f"{label}{text}<br>{label}{text}", search) == (
         f"{label}{expected}<br>{label}{expected}"
     )
-    [segment], [plain] = (translator.split(line, search) for line in (label + text, text))
+    [segment], [plain] = (cut(translator, line, search) for line in (label + text, text))
     assert "".join(stream_tokens(translator, segment)) == label + "".join(
         stream_tokens(translator, plain)
     )
@@ -267,7 +267,7 @@ def test_the_label_of_a_list_stays_and_is_not_read(translator: Translator, label
         for start in (label + "die", "die")
     )
     assert prefixed.text == own.text
-    segments = translator.split(label + text, replace(search, keep=False))
+    segments = cut(translator, label + text, replace(search, keep=False))
     assert [segment.before for segment in segments] == [""] * len(segments)
     # The words of the label are linked to themselves.
     words = len(find_words(label))
@@ -297,7 +297,7 @@ def test_a_number_with_a_full_stop_is_no_label_where_lines_are_not_divided(
 ) -> None:
     whole = replace(SEARCH, split_sentences=False)
     for line, before in (("1. the cat sees", ""), ("1) the cat sees", "1) ")):
-        [segment] = translator.split(line, whole)
+        [segment] = cut(translator, line, whole)
         assert (segment.before, segment.before + segment.text) == (before, line)
 
 
@@ -445,14 +445,15 @@ def test_the_alignment_of_a_split_line_counts_all_its_words(
     def echo(sources: list[list[int]], *_: object) -> list[list[Hypothesis]]:
         return [[Hypothesis(ids, 0.0, 0.0)] for ids in sources]
 
-    def diagonal(
-        _: object, sources: list[list[int]], targets: list[list[int]], __: object
-    ) -> list[torch.Tensor]:
-        pairs = zip(sources, targets, strict=True)
-        return [torch.eye(len(target), len(source)) for source, target in pairs]
+    def diagonal(requests: list[Read]) -> list[Any]:
+        weights = [torch.eye(len(each.target), len(each.source)) for each in requests]
+        return [
+            each.measure(GivenTarget(np.empty(0), weight))
+            for each, weight in zip(requests, weights, strict=True)
+        ]
 
     monkeypatch.setattr(translator.token_search, "search", echo)
-    monkeypatch.setattr("headway.inference.segment_text.attend", diagonal)
+    monkeypatch.setattr(Read, "answer", staticmethod(diagonal))
     for line in ("the cat sees a dog. " * 9 + "it runs", "x" * 200 + " y", "the   cat"):
         search = replace(SEARCH, max_tokens=20)
         [found] = next(translator.stream([line], search, align=True))
@@ -582,9 +583,9 @@ def test_the_command_keeps_the_lines_and_their_order(
 def test_segments_searched_and_joined_equal_the_translated_line(translator: Translator) -> None:
     search = replace(SEARCH, max_tokens=40, n_best=2)
     for line in ["  the cat sees ", " ".join(f"{text}." for text in sentences(30, 9))]:
-        segments = translator.split(line, search)
+        segments = cut(translator, line, search)
         assert "".join(segment.text for segment in segments) == line.strip()
-        found = translator.join(segments, translator.search_batch(segments, search))
+        found = join(translator, segments, find(translator, segments, search))
         [whole] = translator.stream([line], search)
         assert [t.text for t in found] == [t.text for t in whole]
 
@@ -592,27 +593,32 @@ def test_segments_searched_and_joined_equal_the_translated_line(translator: Tran
 @pytest.mark.parametrize("beam", [1, 4])
 def test_the_search_for_an_unwanted_segment_stops(translator: Translator, beam: int) -> None:
     search = replace(SEARCH, beam=beam, max_extra=50)
-    lines = [segment for line in sentences(5, 4) for segment in translator.split(line)]
-    alone = translator.search_batch(lines, search)
+    ids = translator.tokenizer.encode_source(sentences(5, 4))
+    model = translator.token_search
+
+    def find(is_wanted: Callable[[int], bool] | None = None) -> list[list[Hypothesis]]:
+        return model.search_batch(ids, [[] for _ in ids], search, is_wanted)
+
+    alone = find()
     asked: list[int] = []
 
     def is_wanted(sentence: int) -> bool:
         asked.append(sentence)
         return sentence != 2
 
-    found = translator.search_batch(lines, search, is_wanted)
+    found = find(is_wanted)
     assert found[:2] + found[3:] == alone[:2] + alone[3:]
     assert asked.count(2) == 1  # the search stops at the first False
     assert len(found[2]) < max(len(alone[2]), 1) or found[2] != alone[2]
     steps: list[int] = []
-    assert translator.search_batch(lines, search, lambda i: bool(steps.append(i))) is not None
-    assert len(steps) <= len(lines)  # no segment is wanted: one step
+    assert find(lambda i: bool(steps.append(i))) is not None
+    assert len(steps) <= len(ids)  # no segment is wanted: one step
 
 
 @pytest.mark.slow
 def test_streamed_tokens_equal_greedy_search(translator: Translator) -> None:
     for line in [*sentences(10, 12), "日本 🎉 ü", "THE CAT SEES {x}", "THE CAT SEES THE DOG."]:
-        bits = list(stream_tokens(translator, *translator.split(line)))
+        bits = list(stream_tokens(translator, *cut(translator, line)))
         greedy = translator.translate(line, replace(translator.default_search, beam=1))
         assert "".join(bits) == greedy
         assert len(bits) > 1 or len(greedy.split()) < 3 or line.isupper() or "{" in line
@@ -621,11 +627,11 @@ def test_streamed_tokens_equal_greedy_search(translator: Translator) -> None:
 def test_streamed_tokens_have_the_tags_of_breaks(translator: Translator) -> None:
     search = replace(translator.default_search, beam=1)
     line = "<p> the cat sees<br> the dog</p><p>{x} sees THE CAT<br>THE CAT SEES</p>"
-    segments = translator.split(line)
+    segments = cut(translator, line)
     streamed = ["".join(stream_tokens(translator, segment)) for segment in segments]
-    found = translator.search_batch(segments, search)
+    found = find(translator, segments, search)
     pairs = zip(segments, found, strict=True)
-    assert streamed == [translator.join([s], [n_best])[0].text for s, n_best in pairs]
+    assert streamed == [join(translator, [s], [n_best])[0].text for s, n_best in pairs]
     assert re.findall("<.*?>", "".join(streamed)) == re.findall("<.*?>", line)
 
 
@@ -644,7 +650,7 @@ def test_a_stream_is_not_empty_where_a_search_is_not(
         )
     greedy = translator.translate("the cat", replace(translator.default_search, beam=1))
     assert len(greedy.split()) == 1
-    assert "".join(stream_tokens(translator, *translator.split("the cat"))) == greedy
+    assert "".join(stream_tokens(translator, *cut(translator, "the cat"))) == greedy
 
 
 def test_a_text_is_split_in_a_time_that_grows_with_its_length() -> None:
@@ -690,24 +696,24 @@ def test_terms_of_a_line_in_capitals_are_read_and_written_as_its_other_words(
     terms = [Term("dogs", ("Baum",)), Term("FENCE", ("Hof",), is_case_sensitive=True)]
     own = translator.with_glossary(Glossary(terms))
     # The only long words are terms; without them, the lines may be abbreviations.
-    assert [each.is_capital for line in ("THE DOGS", "FENCE") for each in own.split(line)] == [
+    assert [each.is_capital for line in ("THE DOGS", "FENCE") for each in cut(own, line)] == [
         True
     ] * 2
     lines = ["THE DOGS", "FENCE", "DOGS SEE THE FENCE."]
     found = own.translate(lines)
     assert all(text.isupper() for text in found)
     assert all(term in text for term, text in zip(("BAUM", "HOF", "BAUM"), found, strict=True))
-    [segment] = own.split(lines[0])
-    [small] = own.split("The dogs")
+    [segment] = cut(own, lines[0])
+    [small] = cut(own, "The dogs")
     assert segment.readings[0].ids == small.readings[0].ids
 
 
 def test_the_translation_of_capitals_is_in_capitals(translator: Translator) -> None:
     [tokens] = translator.tokenizer.encode_target(["the cat"])
-    [small] = translator.split("The cat")
-    [large] = translator.split("THE CATS")
+    [small] = cut(translator, "The cat")
+    [large] = cut(translator, "THE CATS")
     written = [
-        translator.join([segment], [[Hypothesis(tokens, 0.0, 0.0)]])[0].text
+        join(translator, [segment], [[Hypothesis(tokens, 0.0, 0.0)]])[0].text
         for segment in (small, large)
     ]
     assert written == ["the cat", "THE CAT"]
@@ -715,7 +721,7 @@ def test_the_translation_of_capitals_is_in_capitals(translator: Translator) -> N
     for target, expected in (("de", "A FISH IN IT"), ("tr", "A FİSH İN İT")):
         chosen = copy.copy(translator)
         chosen.languages = ("en", target)
-        [joined] = chosen.join([large], [[Hypothesis(tokens, 0.0, 0.0)]])
+        [joined] = join(chosen, [large], [[Hypothesis(tokens, 0.0, 0.0)]])
         assert joined.text == expected
 
 
@@ -724,12 +730,12 @@ def test_the_model_does_not_read_what_a_document_keeps(
 ) -> None:
     read: list[str] = []
 
-    def stream(lines: Iterable[str], *_: object, **__: object) -> Iterator[list[Translation]]:
-        for line in lines:
-            read.append(line)
-            yield [Translation(line.upper(), 0.0, 0.0, alignment=[])]
+    def translate(_: Pipeline, line: str) -> Job[list[Translation]]:
+        read.append(line)
+        yield []
+        return [Translation(line.upper(), 0.0, 0.0, alignment=[])]
 
-    monkeypatch.setattr(translator, "stream", stream)
+    monkeypatch.setattr(Pipeline, "translate", translate)
     document = open_document(b"the `list` sees", "x.md")
     keep = translator.default_search
     found = [*translate_document(translator, document, keep)]

@@ -24,16 +24,18 @@ BATCH = 25
 
 def ask(model: str, lines: str, answers: str) -> None:
     """Translate with Headway."""
+    sys.path.insert(0, str(Path(__file__).parents[1]))
     from headway.config import SearchConfig
     from headway.inference import Translator
     from headway.inference.batching import pad_right
+    from support.segments import cut, find
 
     translator = Translator.load(model, "cpu")
     texts = [line for line in Path(lines).read_text("utf-8").split("\n") if line.strip()][:COUNT]
     search = SearchConfig(beam=1, precision="fp32")
     found = []
     for text in texts:
-        [[best]] = translator.search_batch(translator.split(text), search)
+        [[best]] = find(translator, cut(translator, text), search)
         [source] = translator.tokenizer.encode_source([text.strip()])
         ids, real = pad_right([source], 0)
         target = torch.tensor([best.tokens])

@@ -26,15 +26,12 @@ from typing import NamedTuple
 import sacrebleu
 import torch
 
-from headway.config import SearchConfig
 from headway.inference import Segment, Translator
 from headway.inference.alignment import link_words, weigh_words
-from headway.inference.choosing import search_and_choose
-from headway.inference.given_translations import attend
-from headway.inference.search.beam_search import Hypothesis
-from headway.inference.segments.splitting import ReadingRow
+from headway.inference.pipeline.requests import run, together
 from headway.text.glossary import Glossary
 from headway.text.lines import read_lines
+from support.segments import attend, cut
 
 # Words that a placeholder can replace, in each of the languages.
 LANGUAGES = ("en", "de", "fr")
@@ -224,9 +221,7 @@ def glossary_campaign(translator: Translator, pairs: Sequence[Pair]) -> list[str
                 for source, glossary in zip(
                     sources, glossaries.get(kind, [None] * len(sources)), strict=True
                 )
-                for segment in (
-                    translator if glossary is None else translator.with_glossary(glossary)
-                ).split(source)
+                for segment in cut(translator.with_glossary(glossary), source)
             ]
             texts[kind] = translate_segments(translator, segments)
             taken.append(time.process_time() - started)
@@ -299,7 +294,7 @@ def linked_campaign(translator: Translator, pairs: Sequence[Pair]) -> list[str]:
     segments = [
         segment
         for pair, glossary in chosen
-        for segment in translator.with_glossary(glossary).split(pair.source)
+        for segment in cut(translator.with_glossary(glossary), pair.source)
     ]
     found = translate_segments(translator, segments)
     before, after = bleu(free, references), bleu(found, references)
@@ -309,17 +304,11 @@ def linked_campaign(translator: Translator, pairs: Sequence[Pair]) -> list[str]:
 
 def translate_segments(translator: Translator, segments: Sequence[Segment]) -> list[str]:
     """Translate segments in the batches of `Translator.stream`, each a line of its own."""
-
-    def find(rows: Sequence[ReadingRow], search: SearchConfig) -> list[list[Hypothesis]]:
-        return translator.token_search.search(
-            [row.ids for row in rows], [[] for _ in rows], search, [row.constraints for row in rows]
-        )
-
-    search = translator.default_search
-    found = search_and_choose(find, translator.token_search, None, segments, search)
+    pipeline = translator.pipeline()
+    found = run(together(map(pipeline.find, segments)))
     return [
-        translator.join([segment], [n_best])[0].text
-        for segment, n_best in zip(segments, found, strict=True)
+        pipeline.join([segment], [each])[0].text
+        for segment, each in zip(segments, found, strict=True)
     ]
 
 

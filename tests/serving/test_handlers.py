@@ -19,7 +19,7 @@ from starlette.testclient import TestClient
 
 from headway import __version__
 from headway.config import Config, ServerConfig, load
-from headway.documents.kept_marks import KeptMarks
+from headway.documents.html.page import HtmlPage
 from headway.errors import HeadwayError
 from headway.ext.pictures.maps import AttentionMaps
 from headway.serving.app import make_app
@@ -27,7 +27,6 @@ from headway.serving.clients import Clients
 from headway.serving.environment import read_variables
 from headway.serving.glossaries import Glossaries
 from headway.serving.keys import Keys
-from headway.serving.markup_translation import translate_pages
 from headway.serving.models import Models, load_models
 from headway.serving.page import page_files
 from headway.serving.rejection import Rejection
@@ -479,7 +478,7 @@ def test_a_page_of_many_blocks_is_one_text_of_the_queue(models: Models) -> None:
 
     async def run() -> None:
         route = [models.pairs["en", "de"]]
-        found = asyncio.ensure_future(translate_pages(server.context.translator, route, [page] * 2))
+        found = asyncio.ensure_future(server.context.translator.translate_pages(route, [page] * 2))
         while not server.queue.waiting.groups:
             await asyncio.sleep(0.001)
         assert (server.queue.texts, len(server.queue.waiting.groups[0].waiting)) == (2, 24)
@@ -493,11 +492,11 @@ def test_a_page_of_many_blocks_is_one_text_of_the_queue(models: Models) -> None:
 def test_long_markup_is_read_in_a_thread(models: Models, monkeypatch: pytest.MonkeyPatch) -> None:
     threads = set()
 
-    def recorded(*arguments: Any) -> KeptMarks:
+    def recorded(*arguments: Any, **others: Any) -> HtmlPage:
         threads.add(threading.current_thread().name.partition("_")[0])
-        return KeptMarks(*arguments)
+        return HtmlPage(*arguments, **others)
 
-    monkeypatch.setattr("headway.serving.markup_translation.KeptMarks", recorded)
+    monkeypatch.setattr("headway.serving.translation.HtmlPage", recorded)
     with started(models, replace(LIMITS, batch_limit=11)) as client:
         assert ask(client, q=["<p>1</p>".ljust(190)] * 11, format="html").is_success
     assert threads == {"text"}

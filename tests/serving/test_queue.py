@@ -15,10 +15,12 @@ from starlette.testclient import TestClient
 
 from headway.config import SearchConfig, ServerConfig
 from headway.errors import HeadwayError
-from headway.inference import Segment, Translator
+from headway.inference import Translator
+from headway.inference.pipeline.requests import Find, Read
 from headway.serving.answers import run_while_connected
 from headway.serving.app import make_app
-from headway.serving.jobs import Job, JobGroup, SegmentSearch
+from headway.serving.driver import Driver
+from headway.serving.jobs import JobGroup
 from headway.serving.metrics import Metrics
 from headway.serving.models import load_models
 from headway.serving.queue import TranslationQueue
@@ -28,6 +30,8 @@ from headway.serving.speed import Speed
 from headway.serving.waiting import Waiting
 from headway.text.glossary import Glossary
 from support.bounds import grows_less
+from support.segments import cut
+from support.segments import find as find_segments
 from support.toy_models import sentences
 
 SEARCH = SearchConfig()
@@ -43,15 +47,19 @@ class Model:
         self.open.set()
         self.steps = 0
         self.factor, self.extra = 1, 0  # what a GPU's batch has more than a processor's
-        self.token_search = object()  # what batches are shared by
 
     def batch_limits(self, search: SearchConfig, tokens: int) -> tuple[int, int]:
         return self.factor * tokens, self.extra
 
     def search_batch(
-        self, segments: Sequence[Segment], search: SearchConfig, is_wanted: Callable[[int], bool]
+        self,
+        sources: Sequence[list[int]],
+        prefixes: object,
+        search: SearchConfig,
+        is_wanted: Callable[[int], bool],
+        constraints: object,
     ) -> list[str]:
-        texts = [segment.text for segment in segments]
+        texts = ["".join(map(chr, ids)) for ids in sources]
         self.batches.append(texts)
         time.sleep(self.seconds)
         while not self.open.wait(0.001) and any(map(is_wanted, range(len(texts)))):
@@ -78,8 +86,12 @@ def run(
 
 def find(queue: TranslationQueue, model: Model, *texts: str, search: SearchConfig = SEARCH) -> Any:
     """Queue texts; a character counts as a token."""
-    segments = [Segment(text, [0] * len(text)) for text in texts]
-    return asyncio.ensure_future(queue.translate(model, search, segments))  # type: ignore[arg-type]
+    return asyncio.ensure_future(queue.ask(requests(model, *texts, search=search)))
+
+
+def requests(model: Model, *texts: str, search: SearchConfig = SEARCH) -> list[Find | Read]:
+    """Ask for the translations of texts."""
+    return [Find(model, search, [*map(ord, text)]) for text in texts]  # type: ignore[arg-type]
 
 
 async def until(holds: Callable[[], bool]) -> None:
@@ -196,9 +208,10 @@ def test_requests_with_different_glossaries_share_a_batch(translator: Translator
     terms = [None, {"cat": "Quarkz"}, {"cat": "Hund"}, {"dog": "Quarkz"}]
     own = [translator.with_glossary(each and Glossary.of(each)) for each in terms]
     search = replace(translator.default_search, max_extra=9)
-    segments = [each.split("the cat sees a dog", search) for each in own]
+    pipelines = [each.pipeline(search) for each in own]
+    segments = [cut(each, "the cat sees a dog", search) for each in own]
     alone = [
-        each.search_batch(some, search)[0][0].tokens
+        find_segments(each, some, search)[0][0].tokens
         for each, some in zip(own, segments, strict=True)
     ]
     assert len(set(map(tuple, alone))) == len(terms)
@@ -207,13 +220,18 @@ def test_requests_with_different_glossaries_share_a_batch(translator: Translator
         is_open = threading.Event()
         first = asyncio.ensure_future(queue.run([is_open.wait], [1]))
         await until(lambda: queue.idle_workers == 0)
-        both = zip(own, segments, strict=True)
-        found = [asyncio.ensure_future(queue.translate(t, search, some)) for t, some in both]
+        both = zip(pipelines, segments, strict=True)
+        found = [
+            asyncio.ensure_future(Driver(queue).run(pipeline.find(segment)))
+            for pipeline, [segment] in both
+        ]
         await asyncio.sleep(0.01)
         is_open.set()
-        assert [each[0][0].tokens for each in await asyncio.gather(*found)] == alone
+        assert [each.hypotheses[0].tokens for each in await asyncio.gather(*found)] == alone
         await first
-        assert queue.metrics.value("headway_batch_segments_count") == 2  # one of them was the wait
+        assert (
+            queue.metrics.value("headway_batch_segments_count") == 3
+        )  # of the wait, and of reading attention
 
     run(work)
 
@@ -310,9 +328,10 @@ def test_a_batch_is_chosen_as_quickly_among_many_segments_as_among_few() -> None
     def seconds(count: int) -> float:
         """Return the shortest time of twenty batches."""
         waiting = Waiting(ServerConfig(), Speed(1, 1.0))
-        group = JobGroup(SegmentSearch(Model(), SEARCH), 0.0, 0.0, None)  # type: ignore[arg-type]
-        group.waiting.extend(Job(group, None, size) for size in [3, 20] * count)
-        group.tokens = 23 * count
+        request = Find(Model(), SEARCH, [])  # type: ignore[arg-type]
+        group = JobGroup(request.key, 0.0, 0.0, None)  # type: ignore[arg-type]
+        for size in [3, 20] * count:
+            group.add(request, size)
         waiting.add(group)
         times = [timeit(lambda: waiting.take_batch(1), number=1) for _ in range(20)]
         assert len(group.waiting) == 2 * count - 20 * 64
@@ -494,10 +513,8 @@ def test_nobody_is_rejected_for_the_work_of_a_file() -> None:
         model.open.clear()
         first = find(queue, model, "x" * 10)
         await until(lambda: bool(model.batches))
-        segments = [Segment("x" * 10, [0] * 10)] * 30
-        file = asyncio.ensure_future(
-            queue.translate(model, SEARCH, segments, is_file=True)  # type: ignore[arg-type]
-        )
+        some = requests(model, *["x" * 10] * 30)
+        file = asyncio.ensure_future(queue.ask(some, is_file=True))
         calls = asyncio.ensure_future(queue.run([lambda: 5] * 9, [90] * 9, is_file=True))
         await asyncio.sleep(0.01)
         waiting = sum(len(group.waiting) for group in queue.waiting.groups)
@@ -515,7 +532,7 @@ def test_a_closing_queue_waits_for_a_thread_without_stopping_the_event_loop() ->
     async def work(queue: TranslationQueue) -> None:
         release = threading.Event()
         running = asyncio.ensure_future(
-            queue.run_text_work(0, lambda: release.wait(5), is_file=True)
+            queue.run_text_work([lambda: release.wait(5)], 0, is_file=True)
         )
         await asyncio.sleep(0.01)
         running.cancel()

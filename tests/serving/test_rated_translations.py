@@ -13,11 +13,11 @@ from headway.config import ServerConfig
 from headway.errors import HeadwayError
 from headway.inference.quality.evidence import FEATURES
 from headway.inference.quality.quality_model import QualityModel
-from headway.inference.text_translation import translate_texts
 from headway.serving.app import make_app
 from headway.serving.models import Models, load_models
 from headway.serving.server import Server
 from headway.text.tokenizer import Tokenizer
+from support.segments import translate_texts
 from support.toy_models import sentences, write_random_model
 
 SHORT = {"search.max-extra": "7"}
@@ -45,7 +45,7 @@ def test_the_quality_is_that_of_python(tokenizer: Tokenizer, tmp_path: Path) -> 
     texts = [" ".join(f"{s.capitalize()}." for s in sentences(n, n)) for n in (1, 3, 2)]
     texts += ["", "…"]
     translator = models.pairs["en", "de"]
-    expected = [*translate_texts(translator, texts, quality=True)]
+    expected = translate_texts(translator, texts, quality=True)
 
     with started(models) as client:
 

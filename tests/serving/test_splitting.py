@@ -11,15 +11,16 @@ import pytest
 from starlette.testclient import TestClient
 
 from headway.config import ServerConfig
-from headway.inference import Segment, Translator
+from headway.inference import Segment
+from headway.inference.segments import splitting
 from headway.serving.app import make_app
 from headway.serving.metrics import Metrics
 from headway.serving.models import Models, load_models
 from headway.serving.queue import SHORT_REQUEST, TranslationQueue
 from headway.serving.server import Server
-from headway.serving.tokenized_texts import Tokenization
 from headway.serving.translation import TextTranslator
 from headway.text.tokenizer import Tokenizer
+from support.segments import cut, split_text
 from support.toy_models import sentences as random_sentences
 from support.toy_models import write_random_model
 
@@ -41,7 +42,7 @@ def tokens(server: Server) -> float:
 @pytest.mark.parametrize("form", ["text", "html"])
 def test_a_list_that_never_fits_is_rejected_as_a_whole(models: Models, form: str) -> None:
     text = ". ".join(random_sentences(5, 3))
-    length = len(models.pairs["en", "de"].split(text)[0].ids)
+    length = len(cut(models.pairs["en", "de"], text)[0].ids)
     limits = ServerConfig(queue_tokens=3 * length, batch_tokens=length)
     server = Server(models, limits)
     answer = ask(server, q=[text] * 4, format=form)
@@ -58,13 +59,13 @@ def test_long_requests_are_split_in_a_thread_even_if_each_text_is_short(
     models: Models, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     where: set[str] = set()
-    iterate = Translator.iterate_segments
+    split = splitting.split_line
 
-    def recorded(self: Translator, line: str, search: Any = None) -> Iterator[Segment]:
+    def recorded(*arguments: Any) -> Iterator[Segment]:
         where.add(threading.current_thread().name.partition("_")[0])
-        return iterate(self, line, search)
+        return split(*arguments)
 
-    monkeypatch.setattr(Translator, "iterate_segments", recorded)
+    monkeypatch.setattr(splitting, "split_line", recorded)
     text = ". ".join(random_sentences(10, 4))
     assert len(text) < SHORT_REQUEST < 30 * len(text)
     assert ask(Server(models), q=[text] * 30).status_code == 200
@@ -96,7 +97,7 @@ def test_a_rejected_request_is_not_tokenized(
     server.queue.waiting.tokens = 300  # others wait, and there is no room
     assert ask(server, q="Hi a. " * 400).status_code == 429
     assert measured == 0
-    monkeypatch.setattr("headway.serving.markup_translation.HtmlPage", pytest.fail)
+    monkeypatch.setattr("headway.serving.translation.HtmlPage", pytest.fail)
     assert ask(server, q="<p>Hi a. " * 400, format="html").status_code == 429
 
 
@@ -109,14 +110,12 @@ def test_the_name_of_a_language_begins_every_sentence(
     monkeypatch.setattr(Tokenizer, "named_language", named)
     translator = models.pairs["en", "de"]
     text = " >>deu<< The cat sees. A dog runs.\n\n>>x<< !\nA tree"
-    tokenization = Tokenization(translator, translator.default_search, [text], is_split=True)
-    tokenization.take(1000)
-    [tokenized] = tokenization.texts
-    split = tokenized.split
+    split = split_text(translator, text)
+    segments = [segment for line in split.lines for segment in cut(translator, line)]
     sentences = ["The cat sees.", "A dog runs.", ">>x<< !", "A tree"]
     assert split.passage.sentences == sentences
-    assert [segment.text for segment in tokenized.segments] == sentences
-    assert {segment.language_name for segment in tokenized.segments} == {">>deu<<"}
+    assert [segment.text for segment in segments] == sentences
+    assert {segment.language_name for segment in segments} == {">>deu<<"}
     for sentence, start in zip(sentences, split.passage.starts(), strict=True):
         assert text[start + len(split.language_name) :].startswith(sentence)
     assert split.passage.join(["A", "B", "C", "D"], "de")[0] == "  A B\n\nC\nD"
@@ -144,14 +143,14 @@ def test_texts_of_a_request_are_tokenized_no_further_when_its_client_has_left(
     models: Models, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     portions = 0
-    take = Tokenization.take
+    split = splitting.split_line
 
-    def counted(self: Tokenization, tokens: int) -> list[Segment]:
+    def counted(*arguments: Any) -> Iterator[Segment]:
         nonlocal portions
         portions += 1
-        return take(self, tokens)
+        return split(*arguments)
 
-    monkeypatch.setattr(Tokenization, "take", counted)
+    monkeypatch.setattr(splitting, "split_line", counted)
 
     async def leave() -> None:
         queue = TranslationQueue(1, ServerConfig(), Metrics())
@@ -166,7 +165,7 @@ def test_texts_of_a_request_are_tokenized_no_further_when_its_client_has_left(
         await queue.close()
 
     asyncio.run(leave())
-    assert 0 < portions < 20  # of about a hundred
+    assert 0 < portions < 1_000  # of 6,400
 
 
 @pytest.mark.slow
@@ -176,5 +175,5 @@ def test_no_client_waits_for_what_is_found_once(
     """What an imported model reads in the place of placeholders takes a second or two to find."""
     directory = write_random_model(tmp_path, tokenizer)
     translator = load_models([directory]).pairs["en", "de"]
-    monkeypatch.setattr("headway.inference.token_search.find_copied", pytest.fail)
-    assert translator.split("the {name} sees a dog")[0].readings
+    monkeypatch.setattr("headway.inference.segments.stand_ins.find_copied", pytest.fail)
+    assert cut(translator, "the {name} sees a dog")[0].readings

@@ -21,7 +21,7 @@ from headway.documents.opening import open_document
 from headway.documents.paragraph import DocumentOptions
 from headway.inference.document_translation import translate_document as translate_on_command_line
 from headway.inference.document_translation import write_document
-from headway.inference.text_translation import finish_sentence
+from headway.inference.pipeline.texts import finish_sentence
 from headway.serving.app import make_app
 from headway.serving.file_translation import TranslatedDocument, translate_document
 from headway.serving.files import KEPT_FILES, KEPT_SECONDS, FileStore, Upload
@@ -32,7 +32,6 @@ from headway.serving.models import Models, load_models
 from headway.serving.queue import TranslationQueue
 from headway.serving.rejection import Rejection
 from headway.serving.server import Server
-from headway.serving.translation import TextTranslator
 from headway.text.tokenizer import Tokenizer
 from support.documents import make_file
 from support.toy_models import sentences, write_random_model
@@ -305,7 +304,7 @@ async def translate_text(models: Models, text: str) -> TranslatedDocument:
     document = open_document(text.encode(), "a.txt", DocumentOptions("en", "de"))
     route = [models.pairs["en", "de"]]
     try:
-        return await translate_document(TextTranslator(queue), route, document)
+        return await translate_document(queue, route, document)
     finally:
         await queue.close()
 
@@ -316,7 +315,7 @@ def test_a_translation_does_not_depend_on_the_portions_of_the_file(
 ) -> None:
     found = []
     for portion, chunk in ((1, 1), (50, 100), (1_000_000, 1_000_000)):
-        monkeypatch.setattr("headway.serving.translation.PORTION", portion)
+        monkeypatch.setattr("headway.serving.file_translation.WINDOW", portion)
         monkeypatch.setattr("headway.serving.file_translation.CHUNK", chunk)
         found.append(asyncio.run(translate_text(models, LONG)).data)
     translator = models.pairs["en", "de"]
@@ -416,7 +415,7 @@ def test_the_event_loop_leaves_the_text_of_a_file_to_threads(
         monkeypatch.setattr(place, watched)
 
     for name in ("KeptMarks", "expand_kept"):
-        watch(f"headway.serving.file_translation.{name}")
+        watch(f"headway.inference.pipeline.documents.{name}")
     watch("headway.text.word_links.find_words")
     watch("headway.inference.segments.passages.split_sentences")
     asyncio.run(translate_text(models, LONG))
@@ -427,10 +426,10 @@ def test_the_event_loop_leaves_the_text_of_a_file_to_threads(
 def test_the_work_of_a_glossary_is_bounded_in_each_sentence_of_a_file(
     models: Models, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("headway.serving.tokenized_texts.MAX_TRIES", 100)
+    monkeypatch.setattr("headway.serving.driver.MAX_WORK", 250)
     rows = "\n".join(f"cat {n}\tK" for n in range(11))
     with client_of(models) as client:
-        for text, status in (("cat " * 10, 400), ("cat " * 9 + "\n", 200), ("cat\n" * 50, 200)):
+        for text, status in (("cat " * 20, 400), ("cat " * 15 + "\n", 200), ("cat\n" * 50, 200)):
             answer = post(client, "a.txt", text.encode(), glossary=rows)
             assert answer.status_code == status, answer.text
             assert ("begin alike" in answer.text) == (status == 400)

@@ -15,9 +15,10 @@ from torch import Tensor
 
 from headway.config import ModelConfig
 from headway.inference import Hypothesis
-from headway.inference.alignment import LayerChoice, alignment_layers
-from headway.inference.batch_search import search_batch
+from headway.inference.alignment import alignment_layers
 from headway.inference.engines.engine import Engine
+from headway.inference.scoring import LayerChoice
+from headway.inference.token_search import search_engine as search_batch
 from headway.kernels import decoding
 from headway.kernels.library import failure_reason
 from headway.model import Transformer

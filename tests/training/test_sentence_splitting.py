@@ -9,6 +9,7 @@ from headway.cli.main import dispatch
 from headway.inference import Translator
 from headway.inference.directory import read_config
 from support.runs import command, opened, words, write_corpus
+from support.segments import cut
 
 LINE = "The cat sees a dog. The tree runs."
 
@@ -76,6 +77,6 @@ def test_the_text_of_a_fine_tuning_decides_anew(uninterrupted_run, tmp_path, run
 def test_all_models_of_a_run_divide_lines_and_info_says_so(uninterrupted_run, capsys):
     for path in (uninterrupted_run, uninterrupted_run / "best", uninterrupted_run / "averaged"):
         translator = Translator.load(path, "cpu")
-        assert len(translator.split(LINE)) == 2
+        assert len(cut(translator, LINE)) == 2
     dispatch(["info", str(uninterrupted_run)])
     assert "sentences of a line               translated one by one" in capsys.readouterr().out

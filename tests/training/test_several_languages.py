@@ -167,6 +167,7 @@ def test_each_pair_is_validated_in_its_own_direction(whole, monkeypatch):
         def __init__(self, model, tokenizer, search, device, languages, pairs):
             assert pairs == [group.languages for group in data.groups]
             self.languages, self.default_search = languages, search
+            self.token_search = self
 
         def to(self, target, source):
             chosen = copy.copy(self)

@@ -17,8 +17,8 @@ from headway.checks.matrix_rate import measure_matrix_rate, synchronize
 from headway.checks.synthetic import draw_lengths, draw_sentences
 from headway.config import Config
 from headway.inference import Engine, Hypothesis, make_engine
-from headway.inference.batch_search import search_batch
 from headway.inference.engines.engine import resolve_precision
+from headway.inference.token_search import search_engine
 from headway.model import Transformer, parameter_count
 from headway.text.vocabulary import EOS
 from headway.training.machine import Machine, peak_memory
@@ -162,4 +162,4 @@ def translate_ids(
     Returns:
         The hypotheses of each sentence, best first.
     """
-    return search_batch(engine, sources, limits, beam=beam, alpha=alpha, eos=EOS, pad=pad)
+    return search_engine(engine, sources, limits, beam=beam, alpha=alpha, eos=EOS, pad=pad)

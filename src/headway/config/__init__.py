@@ -15,7 +15,6 @@ from headway.config.sections import Config
 from headway.config.server import UNLIMITED, ServerConfig
 from headway.config.setting import setting_types
 from headway.config.text import TextConfig
-from headway.config.toml import read_toml, to_toml
 from headway.config.training import TrainingConfig
 
 __all__ = [
@@ -35,7 +34,5 @@ __all__ = [
     "load",
     "merge_overrides",
     "merge_tables",
-    "read_toml",
     "setting_types",
-    "to_toml",
 ]

@@ -10,7 +10,6 @@ from headway.config.presets import PRESETS
 from headway.config.sections import RUN_SECTIONS, SECTIONS, Config, Setting
 from headway.config.setting import check_setting, parse_setting, setting_types
 from headway.config.text import TextConfig
-from headway.config.toml import read_toml
 from headway.errors import HeadwayError, suggest
 
 COMMAND_LINE = "command line"
@@ -44,6 +43,8 @@ def load(
     Raises:
         HeadwayError: With one line for each mistake, naming its file or option and what is right.
     """
+    from headway.config.toml import read_toml
+
     if isinstance(preset, str):
         check_preset(preset)
         preset = PRESETS[preset]

@@ -1,13 +1,20 @@
-"""Translate, generate, label and encode text with trained models; nothing here knows how they were trained."""
+"""Translate, generate, label and encode text with trained models; nothing here knows how they were trained.
 
-from headway.inference.directory import Model, load_model, read_config, save_model
-from headway.inference.engines.engine import Engine, make_engine
-from headway.inference.engines.step_decoding import StepDecoding
-from headway.inference.search.beam_search import Hypothesis, beam_search, length_penalty
-from headway.inference.search.sampling import sample
-from headway.inference.segments.splitting import Segment
-from headway.inference.translation import Translation
-from headway.inference.translator import Translator
+The names are imported at their first use, so that one of them does not load the others.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from headway.inference.directory import Model, load_model, read_config, save_model
+    from headway.inference.engines.engine import Engine, make_engine
+    from headway.inference.engines.step_decoding import StepDecoding
+    from headway.inference.search.beam_search import Hypothesis, beam_search, length_penalty
+    from headway.inference.search.sampling import sample
+    from headway.inference.segments.splitting import Segment
+    from headway.inference.translation import Translation
+    from headway.inference.translator import Translator
 
 __all__ = [
     "Engine",
@@ -25,3 +32,22 @@ __all__ = [
     "sample",
     "save_model",
 ]
+
+_MODULES = {
+    "directory": ("Model", "load_model", "read_config", "save_model"),
+    "engines.engine": ("Engine", "make_engine"),
+    "engines.step_decoding": ("StepDecoding",),
+    "search.beam_search": ("Hypothesis", "beam_search", "length_penalty"),
+    "search.sampling": ("sample",),
+    "segments.splitting": ("Segment",),
+    "translation": ("Translation",),
+    "translator": ("Translator",),
+}
+
+
+def __getattr__(name: str) -> Any:
+    for module, names in _MODULES.items():
+        if name in names:
+            globals()[name] = getattr(import_module(f"{__name__}.{module}"), name)
+            return globals()[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

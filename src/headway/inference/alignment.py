@@ -4,7 +4,7 @@ Shapes: S source tokens, T target tokens. Words are those of `headway.text.words
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import accumulate, pairwise
 
 from torch import Tensor
@@ -12,9 +12,6 @@ from torch import Tensor
 from headway.config import ModelConfig
 from headway.text.tokenizer import Tokenizer
 from headway.text.words import find_words, simplify_breaks
-
-WordPairs = list[tuple[int, int]]  # (number of a source word, number of a target word), from 0
-LayerChoice = Callable[[ModelConfig], range]  # the numbers of some layers of a decoder
 
 
 def link_words(

@@ -6,9 +6,10 @@ from dataclasses import replace
 import numpy as np
 
 from headway.evaluation.metrics import chrf_by_line
-from headway.inference.quality.evidence import Features, Found, examine
+from headway.inference.pipeline.lines import Pipeline
+from headway.inference.pipeline.requests import Job, run, together
+from headway.inference.quality.evidence import Features, examine
 from headway.inference.quality.quality_model import QualityModel
-from headway.inference.segments.splitting import Segment
 from headway.inference.translator import Translator
 
 
@@ -35,24 +36,13 @@ class Calibration:
             references: The translations of people, as many.
         """
         search = replace(translator.default_search, sample=False, n_best=1, split_sentences=False)
-        segments: list[Segment] = []
-        expected: list[str] = []
-        for source, reference in zip(sources, references, strict=True):
-            split = translator.split(source, search)
-            if len(split) == 1:
-                segments += split
-                expected.append(reference)
-        if not segments:
-            return
-        found = translator.search_batch(segments, search)
-        best = [n_best[0] for n_best in found]
-        evidence = examine(translator.token_search, [*map(Found, segments, best)], search)
-        self._features += [each.features for each in evidence]
-        texts = [
-            translator.join([segment], [[each]])[0].text
-            for segment, each in zip(segments, best, strict=True)
-        ]
-        self._scores += chrf_by_line(texts, expected)
+        pipeline = translator.pipeline(search)
+        both = zip(sources, references, strict=True)
+        for each in run(together(_examine(pipeline, *pair) for pair in both)):
+            if each is not None:
+                features, score = each
+                self._features.append(features)
+                self._scores.append(score)
 
     def fit(self) -> QualityModel:
         """Fit a model of the quality to the lines so far: it comes as near as it can to their chrF2 / 100.
@@ -61,3 +51,17 @@ class Calibration:
             HeadwayError: If no line counts.
         """
         return QualityModel.fit(np.array(self._features), np.array(self._scores) / 100)
+
+
+def _examine(pipeline: Pipeline, source: str, reference: str) -> Job[tuple[Features, float] | None]:
+    """Return the features of the translation of a line, and its chrF2; None if the line has several segments, or none."""
+    segments = yield from pipeline.cut(source)
+    if len(segments) != 1:
+        return None
+    found = yield from pipeline.find(segments[0])
+    [evidence] = yield from examine(
+        pipeline.forward, segments[0], found.hypotheses[:1], pipeline.search
+    )
+    [translation] = pipeline.join(segments, [found])
+    [score] = chrf_by_line([translation.text], [reference])
+    return evidence.features, score

@@ -6,9 +6,10 @@ which translates from the target language to the source language, adds how well 
 from a candidate (Yee et al., 2019). A model of both directions can be its own backward model.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,11 +20,10 @@ from headway.config import SearchConfig
 from headway.errors import UsageError
 from headway.inference.chrf import pairwise_chrf
 from headway.inference.directory import load_model
-from headway.inference.given_translations import score_targets
+from headway.inference.pipeline.requests import Job, Read, call
+from headway.inference.scoring import add_log_p
 from headway.inference.search.beam_search import Hypothesis, length_penalty
-from headway.inference.segment_text import link_found
-from headway.inference.segments.splitting import ReadingRow, Segment, choose_readings, list_readings
-from headway.inference.term_places import place_terms
+from headway.inference.segments.splitting import Segment
 from headway.inference.token_search import TokenSearch
 from headway.text.language_pairs import Languages, list_pairs, name_pair
 from headway.text.tokenizer import Tokenizer
@@ -98,72 +98,32 @@ def _choose_target(search: TokenSearch, target: str) -> TokenSearch:
     return own
 
 
-# Rows and search settings -> the n best hypotheses of each row.
-FindCandidates = Callable[[Sequence[ReadingRow], SearchConfig], list[list[Hypothesis]]]
-
-
-def search_and_choose(
-    find: FindCandidates,
+def choose(
     forward: TokenSearch,
     backward: TokenSearch | None,
-    segments: Sequence[Segment],
+    segment: Segment,
+    found: list[Hypothesis],
     search: SearchConfig,
-    prefixes: Sequence[Sequence[int]] = (),
-    *,
-    align: bool = False,
-) -> list[list[Hypothesis]]:
-    """Search for the translations of segments, choose among them if the settings say how, and link their words.
+) -> Job[list[Hypothesis]]:
+    """Return the best of a segment's candidates: by a backward model, or by minimum Bayes risk.
 
     Args:
-        find: Searches for the candidates.
-        forward: The model that searches, with its tokenizer.
-        backward: Chooses among them; None: there is no backward model.
-        segments: The texts.
+        forward: The model that has found them, with its tokenizer.
+        backward: None: the risk is minimized.
+        segment: The text.
+        found: Its candidates.
         search: Search settings.
-        prefixes: For each segment the tokens that its translation must start with; empty: none.
-        align: Whether all words are linked, and not only those of texts with tags.
-
-    Returns:
-        For each segment its n best hypotheses, or its n samples if nothing chooses.
-
-    Raises:
-        UsageError: If both ways to choose are asked for.
     """
-    chosen = _choose(find, forward, backward, segments, search, prefixes)
-    return link_found(forward, segments, chosen, search, all_of_them=align)
-
-
-def _choose(
-    find: FindCandidates,
-    forward: TokenSearch,
-    backward: TokenSearch | None,
-    segments: Sequence[Segment],
-    search: SearchConfig,
-    prefixes: Sequence[Sequence[int]],
-) -> list[list[Hypothesis]]:
-    """Return the hypotheses of `search_and_choose` without links."""
-    if search.mbr and backward is not None:
-        raise UsageError("search.mbr and a backward model both choose: use one of them")
-    is_chosen = search.mbr or backward is not None
-    wide = widen_search(search) if is_chosen else search
-    rows = list_readings(segments, wide)
-    found = choose_readings(rows, find(rows, wide))
-    starts = prefixes or [()] * len(segments)
-    found = place_terms(forward, lambda some: find(some, wide), segments, found, starts, wide)
-    tokenizer = forward.tokenizer
-    if not is_chosen:
-        return found
     if backward is None:
-        ranked = [rank_by_risk(each, tokenizer) for each in found]
-        return [_put_placed_first(*each, search.n_best) for each in zip(found, ranked, strict=True)]
-    texts = [
-        segment.readings[n_best[0].reading].text.strip()
-        if segment.readings and n_best
-        else segment.text.strip()
-        for segment, n_best in zip(segments, found, strict=True)
-    ]
-    ranked = rank_by_backward_model(texts, found, tokenizer, backward, search)
-    return [_put_placed_first(*each, search.n_best) for each in zip(found, ranked, strict=True)]
+        size = sum(len(each.tokens) for each in found)
+        ranked = yield from call(partial(rank_by_risk, found, forward.tokenizer), size)
+    else:
+        is_read = segment.readings and found
+        text = segment.readings[found[0].reading].text if is_read else segment.text
+        ranked = yield from rank_by_backward_model(
+            text.strip(), found, forward.tokenizer, backward, search
+        )
+    return _put_placed_first(found, ranked, search.n_best)
 
 
 def _put_placed_first(
@@ -211,44 +171,35 @@ def rank_by_risk(candidates: Sequence[Hypothesis], tokenizer: Tokenizer) -> list
 
 
 def rank_by_backward_model(
-    texts: Sequence[str],
-    found: Sequence[Sequence[Hypothesis]],
+    text: str,
+    candidates: Sequence[Hypothesis],
     tokenizer: Tokenizer,
     backward: TokenSearch,
     search: SearchConfig,
-) -> list[list[Hypothesis]]:
-    """Return the candidates of each segment, the best by a forward and a backward model first.
+) -> Job[list[Hypothesis]]:
+    """Return the candidates of a segment, the best by a forward and a backward model first.
 
     The score of a candidate is log p(candidate | source) + ``backward_weight`` log p(source | candidate),
     each divided by the length penalty.
 
     Args:
-        texts: The source text of each segment.
-        found: The candidates of each segment.
-        tokenizer: Turns the tokens of candidates into text.
+        text: What the model has translated.
+        candidates: Its translations.
+        tokenizer: Turns their tokens into text.
         backward: The backward model.
         search: Search settings.
     """
-    sources = backward.tokenizer.encode_source(
-        [tokenizer.decode(h.tokens).strip() for candidates in found for h in candidates]
-    )
-    targets = [
-        ids
-        for ids, candidates in zip(backward.tokenizer.encode_target(texts), found, strict=True)
-        for _ in candidates
-    ]
-    scores = iter(zip(score_targets(backward, sources, targets, search), targets, strict=True))
-    ranked = []
-    for candidates in found:
-        scored = []
-        for candidate in candidates:
-            log_p, target = next(scores)
-            forward = candidate.log_probability / length_penalty(
-                len(candidate.tokens), search.alpha
-            )
-            total = forward + search.backward_weight * log_p / length_penalty(
-                len(target), search.alpha
-            )
-            scored.append(candidate._replace(score=total))
-        ranked.append(sorted(scored, key=lambda h: -h.score))
-    return ranked
+
+    def encode() -> list[list[int]]:
+        texts = [tokenizer.decode(each.tokens).strip() for each in candidates]
+        return backward.tokenizer.encode_source(texts)
+
+    sources = yield from call(encode, len(text) * len(candidates))
+    [target] = backward.tokenizer.encode_target([text])
+    scores = yield [Read(backward, search, source, target, add_log_p) for source in sources]
+    scored = []
+    for candidate, log_p in zip(candidates, scores, strict=True):
+        own = candidate.log_probability / length_penalty(len(candidate.tokens), search.alpha)
+        back = log_p / length_penalty(len(target), search.alpha)
+        scored.append(candidate._replace(score=own + search.backward_weight * back))
+    return sorted(scored, key=lambda each: -each.score)

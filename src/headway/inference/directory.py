@@ -10,17 +10,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple, TypeGuard
 
-from headway import __version__, config, hub
+from headway import __version__, config
 from headway.config import Config
 from headway.errors import HeadwayError
 from headway.file_format import check_format, check_writer
 from headway.files import remove, replace_text
 from headway.inference.weights import read_network, write_weights
 from headway.model import Network, Transformer
-from headway.text.class_labels import load_tokenizer
-from headway.text.language_pairs import Languages, list_pairs, name_pair
-from headway.text.languages import CODE
-from headway.text.tokenizer import Tokenizer, check_symbols
+from headway.text.language_pairs import CODE, Languages, list_pairs, name_pair
+from headway.text.tokenizer import Tokenizer, check_symbols, load_tokenizer
 
 FORMAT = 1
 CONFIG = "config.json"
@@ -167,6 +165,8 @@ def load_any_model(path: str | Path) -> Model:
                 f"{error}; headway import converts models of other programs"
             ) from None
     else:
+        from headway import hub
+
         path = hub.download_settings(word)
         try:
             stored = read_config(path)

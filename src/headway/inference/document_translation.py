@@ -6,15 +6,16 @@ from itertools import chain
 from pathlib import Path
 
 from headway.config import SearchConfig
-from headway.documents.kept_marks import KeptMarks
 from headway.documents.opening import open_document
 from headway.documents.paragraph import Document, DocumentOptions
 from headway.files import replace_bytes, replace_text
+from headway.inference.pipeline.documents import translate_paragraph
+from headway.inference.pipeline.requests import run_each
+from headway.inference.pipeline.texts import TextPipeline, TextTranslation
 from headway.inference.quality.defects import find_defects
-from headway.inference.text_translation import TextTranslation, expand_kept, translate_texts
 from headway.inference.translator import Translator
 
-WINDOW = 128  # sentences that are translated together
+WINDOW = 128  # paragraphs, and sentences of each, that are translated together
 REPORT_HEAD = "quality\tnotes\tsource\ttranslation\n"
 
 
@@ -25,14 +26,12 @@ def translate_document(
     *,
     quality: bool = False,
 ) -> Iterator[TextTranslation]:
-    """Yield the translations of a document's paragraphs; see `translate_texts`."""
-    is_kept = (search or translator.default_search).keep
-    marked = [KeptMarks(paragraph, is_kept) for paragraph in document.paragraphs]
-    texts = [marks.text for marks in marked]
-    found = translate_texts(
-        translator, texts, search, quality=quality, is_document=True, window=WINDOW
+    """Yield the translations of a document's paragraphs."""
+    pipeline = TextPipeline.of(
+        [translator], search, align=True, quality=quality, is_document=True, window=WINDOW
     )
-    yield from map(expand_kept, found, marked)
+    jobs = (translate_paragraph(pipeline, paragraph) for paragraph in document.paragraphs)
+    yield from run_each(jobs, WINDOW)
 
 
 def write_document(document: Document, found: Iterable[TextTranslation]) -> bytes:

@@ -1,10 +1,9 @@
 """The text of a segment's translation, with what the segment keeps, and its word links."""
 
-from collections.abc import Iterator, Sequence
-
 from headway.config import SearchConfig
-from headway.inference.alignment import WordPairs, link_words, weigh_words
-from headway.inference.given_translations import attend
+from headway.inference.alignment import alignment_layers, link_words, weigh_words
+from headway.inference.pipeline.requests import Job, Read
+from headway.inference.scoring import GivenTarget, WordPairs
 from headway.inference.search.beam_search import Hypothesis
 from headway.inference.segments.kept_places import restore_kept
 from headway.inference.segments.readings import Reading
@@ -12,58 +11,77 @@ from headway.inference.segments.rendered_words import link_parts, link_rendered
 from headway.inference.segments.splitting import Segment
 from headway.inference.token_search import TokenSearch
 from headway.text.capitals import to_capitals
+from headway.text.tokenizer import Tokenizer
 
 
 def link_found(
     forward: TokenSearch,
-    segments: Sequence[Segment],
-    found: Sequence[list[Hypothesis]],
+    segment: Segment,
+    found: list[Hypothesis],
     search: SearchConfig,
     *,
     all_of_them: bool = False,
-) -> list[list[Hypothesis]]:
-    """Link the words of segments to those of their translations, in batches.
+) -> Job[list[Hypothesis]]:
+    """Link the words of a segment to those of its translations.
 
     Args:
         forward: The model that has searched.
-        segments: The texts.
-        found: For each segment its hypotheses.
+        segment: The text.
+        found: Its hypotheses.
         search: Gives the precision and the size of a batch.
         all_of_them: Whether hypotheses get links that nothing but an alignment needs; otherwise only those of texts
             with tags get them.
     """
     wanted = [
-        (row, rank)
-        for row, (segment, n_best) in enumerate(zip(segments, found, strict=True))
-        for rank, hypothesis in enumerate(n_best)
+        rank
+        for rank, hypothesis in enumerate(found)
         if _needs_links(_reading_of(segment, hypothesis), all_of_them)
     ]
-    linked = [list(n_best) for n_best in found]
-    pairs = [(segments[row], found[row][rank]) for row, rank in wanted]
-    each = zip(wanted, pairs, weigh_found(forward, pairs, search), strict=True)
-    for (row, rank), (segment, hypothesis), weights in each:
-        tokenizer, reading = forward.tokenizer, _reading_of(segment, hypothesis)
-        tokens = hypothesis.tokens
-        known = [] if reading is None else link_rendered(tokenizer, reading, tokens, weights)
-        linked[row][rank] = hypothesis._replace(links=link_words(weights, known))
+    if not wanted:
+        return found
+    # The links are made where the model reads, so that a server's event loop has no part in it.
+    links = yield [_read_links(forward, segment, found[rank], search) for rank in wanted]
+    linked = [*found]
+    for rank, pairs in zip(wanted, links, strict=True):
+        linked[rank] = found[rank]._replace(links=pairs)
     return linked
 
 
-def weigh_found(
-    forward: TokenSearch, pairs: Sequence[tuple[Segment, Hypothesis]], search: SearchConfig
-) -> Iterator[list[list[float]]]:
-    """Yield for each translation what `weigh_words` returns for it and for what the model has read.
+def _read_links(
+    forward: TokenSearch, segment: Segment, hypothesis: Hypothesis, search: SearchConfig
+) -> Read:
+    """Return the request for the links between the words of what the model has read and those of a translation."""
+    request = read_attention(forward, segment, hypothesis, search)
+    reading = _reading_of(segment, hypothesis)
+
+    def measure(given: GivenTarget) -> WordPairs:
+        weights = request.measure(given)
+        if reading is None:
+            return link_words(weights)
+        known = link_rendered(forward.tokenizer, reading, hypothesis.tokens, weights)
+        return link_words(weights, known)
+
+    return request._replace(measure=measure)
+
+
+def read_attention(
+    forward: TokenSearch, segment: Segment, hypothesis: Hypothesis, search: SearchConfig
+) -> Read:
+    """Return the request for what `weigh_words` makes of a translation and of what the model has read.
 
     Args:
         forward: The model that has searched.
-        pairs: Segments, each with a translation.
+        segment: The text.
+        hypothesis: Its translation.
         search: Gives the precision and the size of a batch.
     """
-    sources = [_ids_of(*pair) for pair in pairs]
-    targets = [hypothesis.tokens for _, hypothesis in pairs]
-    attention = attend(forward, sources, targets, search) if pairs else []
-    for pair, target, weights_TS in zip(pairs, targets, attention, strict=True):
-        yield weigh_words(forward.tokenizer, _text_of(*pair), target, weights_TS)
+    source, target = _ids_of(segment, hypothesis), hypothesis.tokens
+    text = _text_of(segment, hypothesis)
+
+    def measure(given: GivenTarget) -> list[list[float]]:
+        return weigh_words(forward.tokenizer, text, target, given.weights)
+
+    return Read(forward, search, source, target, measure, alignment_layers, is_scored=False)
 
 
 def _reading_of(segment: Segment, hypothesis: Hypothesis) -> Reading | None:
@@ -98,14 +116,12 @@ class SegmentWriter:
     """Writes the translations of segments.
 
     Args:
-        forward: The model that has searched.
-        search: Search settings.
+        tokenizer: Of the model that has searched.
         language: Code of the translations' language.
     """
 
-    def __init__(self, forward: TokenSearch, search: SearchConfig, language: str) -> None:
-        self.forward, self.search, self.language = forward, search, language
-        self.tokenizer = forward.tokenizer
+    def __init__(self, tokenizer: Tokenizer, language: str) -> None:
+        self.tokenizer, self.language = tokenizer, language
 
     def write(self, segment: Segment, hypothesis: Hypothesis) -> str:
         """Return the text of a hypothesis, with what the segment keeps."""
@@ -124,27 +140,22 @@ class SegmentWriter:
             return self.tokenizer.decode(hypothesis.tokens)
         if not _has_words(reading):
             return "".join(source for _, source in reading.pieces)
-        links = self._link(segment, hypothesis) if reading.tags else []
+        links = (hypothesis.links or []) if reading.tags else []
         return restore_kept(self.tokenizer, reading, hypothesis.tokens, links).text
 
     def align(self, segment: Segment, hypothesis: Hypothesis) -> WordPairs:
-        """Link the words of a segment to the words of its translation; see `Translator.align`."""
+        """Return the links between the words of a segment and those of a translation, which has links from `link_found`.
+
+        If the segment starts with the name of a target language, that name is not a word.
+        """
+        links = hypothesis.links or []
         reading = _reading_of(segment, hypothesis)
         if reading is None:
-            return self._link(segment, hypothesis)
+            return links
         if not _has_words(reading):
             return []
-        links = self._link(segment, hypothesis)
         restored = restore_kept(self.tokenizer, reading, hypothesis.tokens, links)
         sources, targets = reading.words, restored.words
         read = [(sources[source], targets[target]) for source, target in links]
         kept = link_parts(reading.source, restored.text, restored.kept)
         return sorted(dict.fromkeys([*read, *kept]), key=lambda pair: pair[1])
-
-    def _link(self, segment: Segment, hypothesis: Hypothesis) -> WordPairs:
-        """Return the links of a hypothesis, which the search has made where it was asked for them."""
-        if hypothesis.links is None:
-            both = [segment], [[hypothesis]]
-            [[hypothesis]] = link_found(self.forward, *both, self.search, all_of_them=True)
-        assert hypothesis.links is not None
-        return hypothesis.links

@@ -9,16 +9,18 @@ Articles before it stay as they are, which is a mistake where the rendering has 
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 
 from headway.config import SearchConfig
-from headway.inference.given_translations import score_targets
+from headway.inference.pipeline.requests import Find, Job, Read, call
+from headway.inference.scoring import add_log_p
 from headway.inference.search.beam_search import Hypothesis
-from headway.inference.segment_text import weigh_found
+from headway.inference.segment_text import read_attention
 from headway.inference.segments.readings import PlacedTerm, Reading
-from headway.inference.segments.splitting import ReadingRow, Segment
+from headway.inference.segments.splitting import Segment
 from headway.inference.token_search import TokenSearch
 from headway.text.words import MARK, find_words, is_word_character, turn_marks_to_letters
 
@@ -28,50 +30,43 @@ _CORE = re.compile(rf"\w.*[\w{MARK}]|\w", re.DOTALL)  # of a word, without punct
 
 def place_terms(
     forward: TokenSearch,
-    find: Callable[[Sequence[ReadingRow]], list[list[Hypothesis]]],
-    segments: Sequence[Segment],
-    found: Sequence[list[Hypothesis]],
-    prefixes: Sequence[Sequence[int]],
+    segment: Segment,
+    found: list[Hypothesis],
+    prefix: Sequence[int],
     search: SearchConfig,
-) -> list[list[Hypothesis]]:
-    """Replace the best hypotheses in which terms have no natural place; their scores stay.
+) -> Job[list[Hypothesis]]:
+    """Replace the best hypothesis, in which terms have no natural place; its score stays.
 
     Args:
         forward: The model that has searched.
-        find: Searches for the hypotheses of rows.
-        segments: The texts.
-        found: For each segment its hypotheses, the best first.
-        prefixes: For each segment the tokens that its translation must start with.
+        segment: The text.
+        found: Its hypotheses, the best first, which has ``without_terms``.
+        prefix: The tokens that its translation must start with.
         search: Search settings.
     """
-    placed = list(found)
-    unnatural: dict[int, tuple[Segment, Hypothesis]] = {}  # with the translation without terms
-    for number, (segment, n_best) in enumerate(zip(segments, found, strict=True)):
-        if n_best and (without := n_best[0].without_terms) is not None:
-            unnatural[number] = segment, without._replace(reading=n_best[0].reading)
-    again: list[ReadingRow] = []
-    attention = weigh_found(forward, [*unnatural.values()], search)
-    each = zip(unnatural.items(), attention, strict=True)
-    for (number, (segment, without)), weights in each:
-        (best, *others), prefix = found[number], list(prefixes[number])
-        reading, tokens = segment.readings[without.reading], without.tokens
-        written = _write_terms(forward, reading, tokens, weights)
-        written = written or _write_likeliest(forward, reading, tokens, weights, search)
-        if written is not None and _starts_with(forward, written, prefix):
-            placed[number] = [best._replace(tokens=written), *others]
-        elif best.tokens == tokens:  # it lacks the terms, which now may stand anywhere
-            constraints = tuple(replace(each, is_term=False) for each in reading.constraints)
-            again.append(ReadingRow(number, reading.ids, constraints))
-    for row, n_best in zip(again, find(again) if again else [], strict=True):
-        number = found[row.segment][0].reading
-        placed[row.segment] = [each._replace(reading=number) for each in n_best]
-    return placed
+    best, *others = found
+    assert best.without_terms is not None
+    without = best.without_terms._replace(reading=best.reading)
+    [weights] = yield [read_attention(forward, segment, without, search)]
+    reading, tokens = segment.readings[without.reading], without.tokens
+    write = partial(_write_terms, forward, reading, tokens, weights)
+    written = yield from call(write, len(segment.text))
+    if written is None:
+        written = yield from _write_likeliest(forward, reading, tokens, weights, search)
+    if written is not None and _starts_with(forward, written, prefix):
+        return [best._replace(tokens=written), *others]
+    if best.tokens != tokens:
+        return found
+    # It lacks the terms, which now may stand anywhere.
+    constraints = tuple(replace(each, is_term=False) for each in reading.constraints)
+    [again] = yield [Find(forward, search, reading.ids, prefix, constraints)]
+    return [each._replace(reading=best.reading) for each in again]
 
 
-def _starts_with(forward: TokenSearch, written: list[int], prefix: list[int]) -> bool:
+def _starts_with(forward: TokenSearch, written: list[int], prefix: Sequence[int]) -> bool:
     """Return whether a translation starts with the text of a prefix, which may end within a word."""
     decode = forward.tokenizer.decode
-    return decode(written).startswith(decode(prefix))
+    return decode(written).startswith(decode([*prefix]))
 
 
 def _write_terms(
@@ -116,7 +111,7 @@ def _write_likeliest(
     tokens: Sequence[int],
     weights: Sequence[Sequence[float]],
     search: SearchConfig,
-) -> list[int] | None:
+) -> Job[list[int] | None]:
     """Return a translation with each rendering in the place of the word where it is likeliest; None: there is none.
 
     Tried are the words that attend to the term most; those that must stay are left out. See `_write_terms`.
@@ -139,7 +134,7 @@ def _write_likeliest(
         if not allowed:
             return None
         targets = [texts[n] for n in allowed]
-        scores = score_targets(forward, [reading.ids] * len(targets), targets, search)
+        scores = yield [Read(forward, search, reading.ids, target, add_log_p) for target in targets]
         edits.append(tried[allowed[scores.index(max(scores))]])
     return _apply_edits(forward, reading, text, edits)
 

@@ -2,41 +2,36 @@
 
 import sys
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
-from headway.inference.batch_search import search_batch
 from headway.inference.batching import run_in_batches
-from headway.inference.engines.engine import Engine, make_engine, resolve_precision
-from headway.inference.engines.ensemble import join_engines
-from headway.inference.engines.fixed_engine import FixedEngine
-from headway.inference.finding import find_hypotheses
-from headway.inference.required_words import search_required
-from headway.inference.search.automaton import Automaton, SentenceAutomaton
-from headway.inference.search.beam_search import Hypothesis, Ids
-from headway.inference.search.constraints import (
-    Constraints,
-    Words,
-    count_tokens,
-    list_tokens,
+from headway.inference.engines.engine import (
+    Engine,
+    join_engines,
+    make_engine,
+    resolve_precision,
 )
-from headway.inference.segments.readings import StandIn
-from headway.inference.segments.stand_in_file import load_stand_ins
-from headway.inference.segments.stand_ins import find_copied, spell_learned
-from headway.inference.shortlist import Shortlist
+from headway.inference.search.beam_search import Hypothesis, Ids, beam_search
 from headway.model import Transformer
 from headway.text.language_pairs import Languages, name_pair
 from headway.text.tokenizer import Tokenizer
 
+if TYPE_CHECKING:
+    from headway.inference.search.automaton import Automaton, SentenceAutomaton
+    from headway.inference.search.constraints import Constraints, Words
+    from headway.inference.segments.readings import StandIn
+    from headway.inference.shortlist import Shortlist
+
 AUTOMATA = 256  # that are kept
 SHARED = 3  # constraints of those, at most
-GPU_BATCH = 15  # tokens of a GPU's batch, for each token of a processor's
 
 
 class TokenSearch:
@@ -55,7 +50,6 @@ class TokenSearch:
         self.models, self.tokenizer, self.directory = models, tokenizer, directory
         self._engines: dict[str, Engine] = {}
         self._stand_ins: dict[tuple[str, Languages], list[StandIn]] = {}
-        self._shared_automaton = lru_cache(AUTOMATA)(Automaton)
 
     @property
     def max_positions(self) -> int:
@@ -66,20 +60,25 @@ class TokenSearch:
 
     def engine(self, precision: str) -> Engine:
         """Return the engine that runs the models in a precision; the first call makes it."""
-        device = self.models[0].source_embedding.weight.device
-        precision = resolve_precision(precision, device)
         if precision not in self._engines:
-            engines = [make_engine(model, precision) for model in self.models]
-            self._engines[precision] = join_engines(engines, self.tokenizer.target_pad, device)
+            device = self.models[0].source_embedding.weight.device
+            resolved = resolve_precision(precision, device)
+            if resolved not in self._engines:
+                engines = [make_engine(model, resolved) for model in self.models]
+                self._engines[resolved] = join_engines(engines, self.tokenizer.target_pad, device)
+            self._engines[precision] = self._engines[resolved]
         return self._engines[precision]
 
-    def stand_ins(self, precision: str, languages: Languages) -> list[StandIn]:
+    def stand_ins(self, precision: str, languages: Languages) -> "list[StandIn]":
         """Return what the models read in the place of placeholders and the like.
 
         Args:
             precision: Of the engine.
             languages: Codes of source and target.
         """
+        from headway.inference.segments.stand_in_file import load_stand_ins
+        from headway.inference.segments.stand_ins import find_copied, spell_learned
+
         key = precision, languages
         if key not in self._stand_ins:
             learned = load_stand_ins(self.directory).get(name_pair(languages))
@@ -99,9 +98,9 @@ class TokenSearch:
             search: Search settings.
             tokens: Of a batch on a processor.
         """
-        if isinstance(self.engine(search.precision), FixedEngine) and not search.sample:
-            return GPU_BATCH * tokens, search.max_extra
-        return tokens, 0
+        if search.sample:
+            return tokens, 0
+        return self.engine(search.precision).batch_limits(tokens, search.max_extra)
 
     def max_target_length(
         self, source: Sequence[int], search: SearchConfig, prefix_length: int = 0
@@ -114,7 +113,7 @@ class TokenSearch:
         sources: Sequence[list[int]],
         prefixes: Sequence[list[int]],
         search: SearchConfig,
-        constraints: Sequence[Constraints] | None = None,
+        constraints: "Sequence[Constraints] | None" = None,
     ) -> list[list[Hypothesis]]:
         """Search for translations of any number of sources, in batches, on all threads.
 
@@ -149,7 +148,7 @@ class TokenSearch:
         prefixes: Sequence[list[int]],
         search: SearchConfig,
         is_wanted: Callable[[int], bool] | None = None,
-        constraints: Sequence[Constraints] | None = None,
+        constraints: "Sequence[Constraints] | None" = None,
     ) -> list[list[Hypothesis]]:
         """Search for translations of sources in one batch, in the calling thread.
 
@@ -158,42 +157,42 @@ class TokenSearch:
             prefixes: Token ids that each translation starts with.
             search: Search settings.
             is_wanted: See `beam_search`; sampling does not call it.
-            constraints: What each translation must contain; None: nothing. Sampling ignores it. See `search_required`.
+            constraints: What each translation must contain; None: nothing. Sampling ignores it. See
+                `headway.inference.constrained_search`.
         """
-        required = constraints or [()] * len(sources)
-        engine = self.engine(search.precision)
-        eos, pad = self.tokenizer.eos, self.tokenizer.target_pad
-
-        def limit(row: int, some: Constraints) -> int:
-            added = len(prefixes[row]) + count_tokens(some)
-            return self.max_target_length(sources[row], search, added)
-
         if search.sample:
-            limits = [limit(row, ()) for row in range(len(sources))]
-            longest = max(max(limits), 1 + max(map(len, prefixes)))
-            # A sample depends on the seed and the text alone, not on the number of the line.
-            keys = [[_checksum(source)] for source in sources]
-            started = engine.start(sources, search.n_best, longest)
-            return find_hypotheses(
-                started, limits, search, keys=keys, prefixes=prefixes, eos=eos, pad=pad
-            )
-        choices = self.choices(sources, prefixes, required, search)
+            return self._sample(sources, prefixes, search)
+        if constraints is not None and any(constraints):
+            from headway.inference.constrained_search import search_constrained
 
-        def find(
-            rows: Sequence[int], beam: int, some: Sequence[Constraints]
-        ) -> list[list[Hypothesis]]:
-            if not rows:
-                return []
-            return search_batch(
-                engine, [sources[row] for row in rows], list(map(limit, rows, some)), beam=beam,
-                alpha=search.alpha, n_best=search.n_best, eos=eos, pad=pad,
-                prefixes=[prefixes[row] for row in rows],
-                choices=choices and [choices[row] for row in rows],
-                is_wanted=is_wanted and (lambda row: is_wanted(rows[row])),
-                automata=self._automata(some),
-            )  # fmt: skip
+            return search_constrained(self, sources, prefixes, constraints, search, is_wanted)
+        limits = [
+            self.max_target_length(source, search, len(prefix))
+            for source, prefix in zip(sources, prefixes, strict=True)
+        ]
+        return search_engine(
+            self.engine(search.precision), sources, limits, beam=search.beam, alpha=search.alpha,
+            n_best=search.n_best, eos=self.tokenizer.eos, pad=self.tokenizer.target_pad,
+            prefixes=prefixes, choices=self.choices(sources, prefixes, search), is_wanted=is_wanted,
+        )  # fmt: skip
 
-        return search_required(find, required, self.follow, search.beam, is_wanted)
+    def _sample(
+        self, sources: Sequence[list[int]], prefixes: Sequence[list[int]], search: SearchConfig
+    ) -> list[list[Hypothesis]]:
+        """Draw samples, each of which depends on the seed and its source alone, not on the number of the line."""
+        from headway.inference.finding import find_hypotheses
+
+        limits = [
+            self.max_target_length(source, search, len(prefix))
+            for source, prefix in zip(sources, prefixes, strict=True)
+        ]
+        longest = max(max(limits), 1 + max(map(len, prefixes)))
+        keys = [[_checksum(source)] for source in sources]
+        started = self.engine(search.precision).start(sources, search.n_best, longest)
+        eos, pad = self.tokenizer.eos, self.tokenizer.target_pad
+        return find_hypotheses(
+            started, limits, search, keys=keys, prefixes=prefixes, eos=eos, pad=pad
+        )
 
     def prepare(self, search: SearchConfig) -> Engine:
         """Return the engine for a search, before any work begins.
@@ -206,7 +205,9 @@ class TokenSearch:
         return self.engine(search.precision)
 
     @cached_property
-    def _shortlist(self) -> Shortlist:
+    def _shortlist(self) -> "Shortlist":
+        from headway.inference.shortlist import Shortlist
+
         sizes = self.tokenizer.source_vocab_size, self.tokenizer.target_vocab_size
         if self.directory is None:
             raise HeadwayError(
@@ -218,10 +219,17 @@ class TokenSearch:
         self,
         sources: Sequence[list[int]],
         prefixes: Sequence[list[int]],
-        constraints: Sequence[Constraints],
         search: SearchConfig,
+        needed: Sequence[Collection[int]] | None = None,
     ) -> list[Ids] | None:
-        """Return the target ids that each translation may contain; None: all."""
+        """Return the target ids that each translation may contain; None: all.
+
+        Args:
+            sources: Token ids, ``</s>`` last.
+            prefixes: Token ids that each translation starts with.
+            search: Search settings.
+            needed: Further tokens that each translation needs; None: none.
+        """
         if not search.shortlist:
             return None
         # With one vocabulary for both languages a source token may always be copied.
@@ -230,28 +238,77 @@ class TokenSearch:
         return [
             self._shortlist.pick(
                 source, search.shortlist,
-                [*ends, *prefix, *list_tokens(some), *(source if is_joint else ())],
+                [*ends, *prefix, *some, *(source if is_joint else ())],
             )
-            for source, prefix, some in zip(sources, prefixes, constraints, strict=True)
+            for source, prefix, some in zip(
+                sources, prefixes, needed or [()] * len(sources), strict=True
+            )
         ]  # fmt: skip
 
     @cached_property
-    def _words(self) -> Words:
+    def _words(self) -> "Words":
+        from headway.inference.search.constraints import Words
+
         return Words.of(self.tokenizer)
 
-    def follow(self, constraints: Constraints) -> SentenceAutomaton:
+    @cached_property
+    def _shared_automaton(self) -> "Callable[..., Automaton]":
+        from headway.inference.search.automaton import Automaton
+
+        return lru_cache(AUTOMATA)(Automaton)
+
+    def follow(self, constraints: "Constraints") -> "SentenceAutomaton":
         """Return what follows constraints, at least one, through a translation."""
+        from headway.inference.search.automaton import Automaton, SentenceAutomaton
+
         # An automaton remembers its states. The terms of most sentences have few shapes; many terms have many
         # states, and shapes that hardly return.
         make = self._shared_automaton if len(constraints) <= SHARED else Automaton
         return SentenceAutomaton.of(constraints, self._words, make)
 
-    def _automata(
-        self, constraints: Sequence[Constraints]
-    ) -> list[SentenceAutomaton | None] | None:
-        if not any(constraints):
-            return None
-        return [self.follow(some) if some else None for some in constraints]
+
+def search_engine(
+    engine: Engine,
+    sources: Sequence[Sequence[int]],
+    limits: Sequence[int],
+    *,
+    beam: int,
+    alpha: float,
+    n_best: int = 1,
+    eos: int,
+    pad: int,
+    prefixes: Sequence[Sequence[int]] | None = None,
+    choices: Sequence[Ids] | None = None,
+    is_wanted: Callable[[int], bool] | None = None,
+) -> list[list[Hypothesis]]:
+    """Search for the translations of a batch, from source ids to target ids, by an engine's own search if it has one.
+
+    Args:
+        engine: Runs the model.
+        sources: Token ids of the sentences, ``</s>`` last.
+        limits: See `beam_search`, like the arguments that are not explained here.
+        beam: K.
+        alpha: Exponent of the length penalty.
+        n_best: Hypotheses to return for each sentence.
+        eos: Id of ``</s>``.
+        pad: Id of ``<pad>``.
+        prefixes: For each sentence the tokens that its translation must start with.
+        choices: For each sentence the tokens that it may choose; see `Engine.start`.
+        is_wanted: See `beam_search`; on a GPU it is called every few steps.
+
+    Returns:
+        For each sentence up to ``n_best`` hypotheses, the best first.
+    """
+    if engine.search is not None:
+        return engine.search(
+            sources, limits, beam=beam, alpha=alpha, n_best=n_best, eos=eos, prefixes=prefixes,
+            choices=choices, is_wanted=is_wanted,
+        )  # fmt: skip
+    longest = max(max(limits), 1 + max(map(len, prefixes or [[]])))
+    return beam_search(
+        engine.start(sources, beam, longest, choices), limits, beam=beam, alpha=alpha,
+        n_best=n_best, eos=eos, pad=pad, prefixes=prefixes, is_wanted=is_wanted,
+    )  # fmt: skip
 
 
 def _checksum(ids: Sequence[int]) -> int:

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import torch
 
+from headway.inference.pipeline.requests import run
 from headway.inference.search.beam_search import check_finite
 from headway.inference.segments.splitting import Segment
 from headway.inference.translation import LINE_ENDS
@@ -24,18 +25,18 @@ def stream_tokens(translator: Translator, segment: Segment) -> Iterator[str]:
 
     Args:
         translator: Its search settings give the precision and the length limit.
-        segment: From `Translator.split`.
+        segment: From `Pipeline.cut`.
     """
     search, tokenizer = translator.default_search, translator.tokenizer
     if segment.readings or segment.is_capital:  # what is written depends on the whole
-        best = translator.search_batch([segment], replace(search, beam=1, n_best=1, sample=False))
-        yield translator.join([segment], best)[0].text
+        pipeline = translator.pipeline(replace(search, beam=1, n_best=1, sample=False))
+        yield pipeline.join([segment], [run(pipeline.find(segment))])[0].text
         return
     if segment.before:
         yield segment.before
     forward = translator.token_search
     limit = forward.max_target_length(segment.ids, search)
-    choices = forward.choices([segment.ids], [[]], [()], search)
+    choices = forward.choices([segment.ids], [[]], search)
     decoding = forward.prepare(search).start([segment.ids], 1, limit, choices)
     last = np.array([tokenizer.target_pad])
     tokens: list[int] = []

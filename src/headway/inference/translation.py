@@ -3,15 +3,16 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from headway.inference.alignment import WordPairs
-from headway.inference.quality.defects import Defect
-from headway.inference.quality.quality_model import Rating
+from headway.inference.scoring import WordPairs
 from headway.inference.search.beam_search import Hypothesis
 from headway.inference.segments.splitting import Segment, join_translations
 from headway.text.tokenizer import Tokenizer
-from headway.text.word_links import WordLinks
+
+if TYPE_CHECKING:
+    from headway.inference.quality.defects import Defect
+    from headway.inference.quality.quality_model import Rating
 
 LINE_ENDS = re.compile(r"[\n\r]")
 
@@ -40,8 +41,8 @@ class Translation:
     tokens: list[str] = field(default_factory=list)
     alignment: WordPairs | None = None
     quality: float | None = None
-    defects: tuple[Defect, ...] = ()
-    repaired: tuple[Defect, ...] = ()
+    defects: "tuple[Defect, ...]" = ()
+    repaired: "tuple[Defect, ...]" = ()
 
     @property
     def notes(self) -> str:
@@ -55,7 +56,7 @@ def join_segments(
     found: Sequence[Sequence[Hypothesis]],
     written: Sequence[Sequence[str]],
     links: Sequence[Sequence[WordPairs]] | None,
-    ratings: Sequence[Sequence[Rating]] | None,
+    ratings: "Sequence[Sequence[Rating]] | None",
 ) -> list[Translation]:
     """Join the hypotheses of segments to translations of a line; see `Translator.join`.
 
@@ -89,7 +90,7 @@ def join_segments(
     return translations
 
 
-def _join_ratings(hypotheses: Sequence[Hypothesis], ratings: Sequence[Rating]) -> dict[str, Any]:
+def _join_ratings(hypotheses: Sequence[Hypothesis], ratings: "Sequence[Rating]") -> dict[str, Any]:
     """Return the mean quality of segments, by their lengths, and all their defects, by attribute."""
     lengths = [len(hypothesis.tokens) for hypothesis in hypotheses]
     total = sum(r.quality * n for r, n in zip(ratings, lengths, strict=True))
@@ -107,6 +108,8 @@ def _join_alignments(
     links: Sequence[WordPairs],
 ) -> WordPairs:
     """Renumber the words of segments as words of the line."""
+    from headway.text.word_links import WordLinks
+
     language_name = segments[0].language_name
     of_line = WordLinks.between(language_name + "".join(sources), join_translations(sources, texts))
     start, before = len(language_name), ""

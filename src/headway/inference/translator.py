@@ -1,41 +1,32 @@
 """Raw text in, raw text out: a model, its tokenizer and a search, in one object."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cached_property, partial
-from itertools import islice
 from pathlib import Path
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
 from headway.config import Config, SearchConfig
 from headway.devices import resolve_device
 from headway.errors import HeadwayError, UsageError
-from headway.inference.alignment import WordPairs
-from headway.inference.choosing import (
-    BackwardModel,
-    load_backward_model,
-    reverse_search,
-    search_and_choose,
-)
 from headway.inference.direction import Direction, KnownLanguages
-from headway.inference.engines.ensemble import load_ensemble
-from headway.inference.given_translations import score_exactly
-from headway.inference.quality.quality_model import QualityModel, Rating
-from headway.inference.quality.rating import RatedHypotheses, Rater
-from headway.inference.saving import save_translator
-from headway.inference.search.beam_search import Hypothesis
-from headway.inference.segment_text import SegmentWriter
-from headway.inference.segments.line_splitting import LineSplitter
-from headway.inference.segments.splitting import ReadingRow, Segment
+from headway.inference.directory import load_model
+from headway.inference.pipeline.lines import Pipeline
+from headway.inference.pipeline.requests import run_each
+from headway.inference.segments.splitting import LineSplitter
 from headway.inference.token_search import TokenSearch
-from headway.inference.translation import Translation, join_segments
+from headway.inference.translation import Translation
 from headway.kernels.forking import survive_forks
 from headway.model import Transformer
-from headway.text.glossary import Glossary
 from headway.text.language_pairs import Languages, list_pairs
 from headway.text.tokenizer import Tokenizer
 from headway.text.words import simplify_breaks
+
+if TYPE_CHECKING:
+    from headway.inference.choosing import BackwardModel
+    from headway.inference.quality.quality_model import QualityModel
+    from headway.text.glossary import Glossary
 
 # Lines that are translated together, so that lines of similar length share batches.
 WINDOW = 1024
@@ -72,7 +63,7 @@ class Translator:
         languages: tuple[str, str] = ("en", "en"),
         directory: Path | None = None,
         others: Sequence[Transformer] = (),
-        backward: BackwardModel | None = None,
+        backward: "BackwardModel | None" = None,
         pairs: Sequence[Languages] = (),
     ) -> None:
         survive_forks()
@@ -117,7 +108,12 @@ class Translator:
             HeadwayError: If a file is missing or damaged, the models of an ensemble differ in their
                 vocabularies or languages, or the backward model has other languages; the message names it.
         """
-        models = load_ensemble([path] if isinstance(path, str | Path) else path)
+        if isinstance(path, str | Path):
+            models = [load_model(path)]
+        else:
+            from headway.inference.engines.ensemble import load_ensemble
+
+            models = load_ensemble(path)
         first = models[0]
         translator = cls(
             first.transformer, first.tokenizer, first.config.search, device, first.languages,
@@ -125,6 +121,8 @@ class Translator:
         )  # fmt: skip
         translator.config = first.config
         if backward:
+            from headway.inference.choosing import load_backward_model
+
             translator.backward = load_backward_model(backward, translator.device)
             translator.check_backward()
         return translator
@@ -142,6 +140,8 @@ class Translator:
         Raises:
             HeadwayError: If this is an ensemble.
         """
+        from headway.inference.saving import save_translator
+
         if len(self.models) > 1:
             raise HeadwayError(
                 f"{directory}: an ensemble is not one model: save each of its models"
@@ -151,7 +151,7 @@ class Translator:
             self.config, self.directory, licence, self.pairs,
         )  # fmt: skip
 
-    def with_glossary(self, glossary: Glossary | None) -> "Translator":
+    def with_glossary(self, glossary: "Glossary | None") -> "Translator":
         """Return a translator that translates terms as a glossary says, which shares the weights."""
         chosen = copy(self)
         chosen.glossary = glossary
@@ -229,7 +229,7 @@ class Translator:
 
     @overload
     def translate(
-        self, text: str, search: SearchConfig | None = None, *, glossary: Glossary | None = None
+        self, text: str, search: SearchConfig | None = None, *, glossary: "Glossary | None" = None
     ) -> str: ...
     @overload
     def translate(
@@ -237,14 +237,14 @@ class Translator:
         text: list[str],
         search: SearchConfig | None = None,
         *,
-        glossary: Glossary | None = None,
+        glossary: "Glossary | None" = None,
     ) -> list[str]: ...
     def translate(
         self,
         text: str | list[str],
         search: SearchConfig | None = None,
         *,
-        glossary: Glossary | None = None,
+        glossary: "Glossary | None" = None,
     ) -> str | list[str]:
         """Translate a text or a list of texts; a blank text stays as it is.
 
@@ -287,14 +287,10 @@ class Translator:
         Yields:
             For each line its n best translations, or its n samples.
         """
-        search = search or self.default_search
         if window < 1:
             raise HeadwayError(f"window = {window}: must be at least 1")
-        if self.glossary is not None and search.sample:
-            raise UsageError("search.sample: samples cannot follow a glossary; drop one of them")
-        source = iter(lines)
-        while taken := list(islice(source, window)):
-            yield from self._translate_window(taken, search, prefix, align, quality)
+        pipeline = self.pipeline(search, prefix=prefix, align=align, quality=quality)
+        yield from run_each(map(pipeline.translate, lines), window)
 
     @overload
     def score(self, source: str, target: str) -> float: ...
@@ -331,61 +327,9 @@ class Translator:
             sources: Source token ids, ``</s>`` last.
             targets: Target token ids, ``</s>`` last.
         """
+        from headway.inference.given_translations import score_exactly
+
         return score_exactly(self.token_search, sources, targets, self.default_search.batch_tokens)
-
-    def split(self, line: str, search: SearchConfig | None = None) -> list[Segment]:
-        """Split a line into segments that the model can take, with their source token ids.
-
-        The texts of the segments joined, with what stays before and after them, are the line without
-        white space around it. A name of a target language (``>>deu<<``) at the line's beginning is
-        in no text, but in `Segment.language_name` of every segment.
-
-        Args:
-            line: Raw text; a blank line, and one that only has what is kept, has no segments.
-            search: Search settings, which limit the tokens of a segment; None: the default.
-        """
-        return [*self.iterate_segments(line, search)]
-
-    def iterate_segments(self, line: str, search: SearchConfig | None = None) -> Iterator[Segment]:
-        """Yield what `split` returns; a line of megabytes takes a minute, which a caller can divide."""
-        self.check_direction()
-        search = search or self.default_search
-        if search.split_sentences == "auto":
-            search = replace(search, split_sentences=self.default_search.split_sentences)
-        longest = max(1, min(search.max_tokens, self.token_search.max_positions - search.max_extra))
-        stand_ins = partial(self.token_search.stand_ins, search.precision, self.languages)
-        return LineSplitter(
-            self.tokenizer, self.languages[0], search, longest, self.glossary, stand_ins
-        ).split(line)
-
-    def search_batch(
-        self,
-        segments: Sequence[Segment],
-        search: SearchConfig | None = None,
-        is_wanted: Callable[[int], bool] | None = None,
-    ) -> list[list[Hypothesis]]:
-        """Search for the translations of segments in one batch, in the calling thread.
-
-        Args:
-            segments: From `split`, of any lines.
-            search: Search settings; None: the default.
-            is_wanted: Called after each step with the number of a segment; the search for a segment
-                that is no longer wanted stops, and its result means nothing. Sampling does not call it.
-
-        Returns:
-            For each segment its n best hypotheses, or its n samples.
-        """
-        search = search or self.default_search
-
-        def find(rows: Sequence[ReadingRow], wide: SearchConfig) -> list[list[Hypothesis]]:
-            return self.token_search.search_batch(
-                [row.ids for row in rows], [[] for _ in rows], wide,
-                None if is_wanted is None else lambda row: is_wanted(rows[row].segment),
-                [row.constraints for row in rows],
-            )  # fmt: skip
-
-        backward = self.choose_backward(search)
-        return search_and_choose(find, self.token_search, backward, segments, search)
 
     def choose_backward(self, search: SearchConfig) -> TokenSearch | None:
         """Return what chooses by translating back: the backward model, this model itself, or nothing.
@@ -399,6 +343,8 @@ class Translator:
         self.check_direction()
         if self.backward is not None:
             return self.backward.choose(self.languages)
+        from headway.inference.choosing import reverse_search
+
         return reverse_search(self.token_search, self.languages, self.pairs)
 
     def prepare(self, search: SearchConfig) -> bool:
@@ -408,43 +354,43 @@ class Translator:
             engines.append(backward.engine(search.precision))
         return all(engine.is_parallel for engine in engines)
 
-    def batch_limits(self, search: SearchConfig, tokens: int) -> tuple[int, int]:
-        """Return how many tokens a batch may have; see `TokenSearch.batch_limits`."""
-        return self.token_search.batch_limits(search, tokens)
-
-    def align(
-        self, segment: Segment, hypothesis: Hypothesis, search: SearchConfig | None = None
-    ) -> WordPairs:
-        """Link the words of a segment to the words of its translation, by attention.
-
-        If the segment starts with the name of a target language, that name is not a word.
-
-        Args:
-            segment: From `split`.
-            hypothesis: Its translation.
-            search: The settings that found it; None: the default.
-        """
-        return self._writer(search).align(segment, hypothesis)
-
-    def rate(
+    def pipeline(
         self,
-        segment: Segment,
-        hypotheses: Sequence[Hypothesis],
         search: SearchConfig | None = None,
-        prefix: list[int] | None = None,
-    ) -> RatedHypotheses:
-        """Rate the translations of a segment; see `Rater.rate`."""
-        [rated] = self._rater.rate(
-            [segment], [hypotheses], search or self.default_search, [prefix or []]
-        )
-        return rated
+        *,
+        prefix: str = "",
+        align: bool = False,
+        quality: bool = False,
+    ) -> Pipeline:
+        """Return how lines are translated, for a driver of one's own; see `stream`, which has the same arguments.
 
-    @property
-    def _rater(self) -> Rater:
-        return Rater(self.quality_model, self.token_search, self.languages)
+        Raises:
+            HeadwayError: If the target language is not known, or quality is asked for of a model without it.
+            UsageError: If samples are asked for of a translator with a glossary.
+        """
+        self.check_direction()
+        search = search or self.default_search
+        if search.split_sentences == "auto":
+            search = replace(search, split_sentences=self.default_search.split_sentences)
+        if self.glossary is not None and search.sample:
+            raise UsageError("search.sample: samples cannot follow a glossary; drop one of them")
+        rater = None
+        if quality:
+            from headway.inference.quality.rating import Rater
+
+            rater = Rater(self.quality_model, self.token_search, self.languages)
+        longest = max(1, min(search.max_tokens, self.token_search.max_positions - search.max_extra))
+        stand_ins = partial(self.token_search.stand_ins, search.precision, self.languages)
+        splitter = LineSplitter(
+            self.tokenizer, self.languages[0], search, longest, self.glossary, stand_ins
+        )
+        backward = self.choose_backward(search)
+        return Pipeline(
+            self.token_search, self.languages, search, splitter, backward, rater, align, prefix
+        )
 
     @cached_property
-    def quality_model(self) -> QualityModel:
+    def quality_model(self) -> "QualityModel":
         """What turns the features of a translation into its quality.
 
         Raises:
@@ -454,78 +400,6 @@ class Translator:
             raise HeadwayError(
                 "quality: this model was not read from a directory: nothing says how good its translations are"
             )
+        from headway.inference.quality.quality_model import QualityModel
+
         return QualityModel.load(self.directory)
-
-    def join(
-        self,
-        segments: Sequence[Segment],
-        found: Sequence[Sequence[Hypothesis]],
-        links: Sequence[Sequence[WordPairs]] | None = None,
-        ratings: Sequence[Sequence[Rating]] | None = None,
-    ) -> list[Translation]:
-        """Join the translations of a line's segments to translations of the line, best with best.
-
-        Args:
-            segments: From `split`.
-            found: For each segment its n best hypotheses.
-            links: From `align`, for each hypothesis; None: the translations have no alignment.
-            ratings: From `rate`, for each hypothesis; None: the translations have no quality.
-        """
-        texts = [
-            [self._writer().write(segment, hypothesis) for hypothesis in n_best]
-            for segment, n_best in zip(segments, found, strict=True)
-        ]
-        return join_segments(self.tokenizer, segments, found, texts, links, ratings)
-
-    def _writer(self, search: SearchConfig | None = None) -> SegmentWriter:
-        return SegmentWriter(self.token_search, search or self.default_search, self.languages[1])
-
-    def _encode_prefix(self, prefix: str, segment: Segment) -> list[int]:
-        """Return the tokens of a prefix without what stays before a segment, if it begins with that."""
-        own = prefix.removeprefix(segment.before.rstrip()).lstrip() if segment.before else prefix
-        return self.tokenizer.encode_target([own])[0][:-1] if own else []
-
-    def _translate_window(
-        self, lines: list[str], search: SearchConfig, prefix: str, align: bool, quality: bool
-    ) -> Iterator[list[Translation]]:
-        """Translate lines together: split them, search all segments, join the translations."""
-        split = [self.split(line, search) for line in lines]
-        flat = [segment for segments in split for segment in segments]
-        prefixes = [  # only the first segment of a line starts with the prefix
-            [] if number else self._encode_prefix(prefix, segment)
-            for segments in split
-            for number, segment in enumerate(segments)
-        ]
-
-        def find(rows: Sequence[ReadingRow], wide: SearchConfig) -> list[list[Hypothesis]]:
-            return self.token_search.search(
-                [row.ids for row in rows], [prefixes[row.segment] for row in rows], wide,
-                [row.constraints for row in rows],
-            )  # fmt: skip
-
-        backward = self.choose_backward(search)
-        found = search_and_choose(
-            find, self.token_search, backward, flat, search, prefixes, align=align
-        )
-        each_rating: Iterator[list[Rating]] = iter(())
-        if quality:
-            rated = self._rater.rate(flat, found, search, prefixes)
-            found, each_rating = (
-                [each.hypotheses for each in rated],
-                (each.ratings for each in rated),
-            )
-        each_found = iter(found)
-        for line, segments in zip(lines, split, strict=True):
-            if not segments:
-                best = 1.0 if quality else None
-                yield [Translation(line, 0.0, 0.0, [], [] if align else None, best)]
-                continue
-            hypotheses = [*islice(each_found, len(segments))]
-            ratings = [*islice(each_rating, len(segments))] if quality else None
-            links = None
-            if align:
-                links = [
-                    [self.align(segment, hypothesis, search) for hypothesis in n_best]
-                    for segment, n_best in zip(segments, hypotheses, strict=True)
-                ]
-            yield self.join(segments, hypotheses, links, ratings)

@@ -14,7 +14,6 @@ from pathlib import Path
 
 import torch
 
-from headway.kernels.build import provide_library
 from headway.kernels.variants import (
     LIBRARIES,
     SOURCES,
@@ -65,6 +64,8 @@ def _load(name: str) -> tuple[ctypes.CDLL | None, str]:
         for variant in variants:
             if (packaged := PREBUILT / f"{name}-{variant.name}.so").is_file():
                 return ctypes.CDLL(str(packaged)), ""
+        from headway.kernels.build import provide_library
+
         return ctypes.CDLL(str(provide_library(source, variants))), ""
     except LookupError as error:
         return None, str(error.args[0])

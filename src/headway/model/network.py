@@ -1,13 +1,17 @@
 """The three kinds of model that one objective trains, and the choice among them."""
 
+from typing import TYPE_CHECKING, TypeAlias
+
 from torch import nn
 
 from headway.config import ModelConfig
-from headway.model.classifier import Classifier
-from headway.model.language_model import LanguageModel
 from headway.model.transformer import Transformer
 
-Network = Transformer | LanguageModel | Classifier
+if TYPE_CHECKING:
+    from headway.model.classifier import Classifier
+    from headway.model.language_model import LanguageModel
+
+Network: TypeAlias = "Transformer | LanguageModel | Classifier"
 
 
 def make_model(config: ModelConfig) -> Network:
@@ -16,8 +20,12 @@ def make_model(config: ModelConfig) -> Network:
         case "translator":
             return Transformer(config)
         case "language-model":
+            from headway.model.language_model import LanguageModel
+
             return LanguageModel(config)
         case "classifier":
+            from headway.model.classifier import Classifier
+
             return Classifier(config, config.target_vocab_size)
 
 

@@ -15,7 +15,6 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from headway.model import plain_attention
-from headway.model.blockwise import attend_in_blocks, attend_in_window
 from headway.model.dropout_mask import Mask
 from headway.model.visibility import Visibility
 from headway.torch_private import is_traced
@@ -94,6 +93,8 @@ class Operations:
             weights = partial(plain_attention.dot_product_weights, scale=scale)
             return plain_attention.attend_by_weights(weights, q, k, v, visibility, p)
         fused = partial(plain_attention.fused_attention, scale=scale)
+        from headway.model.blockwise import attend_in_blocks, attend_in_window
+
         if visibility.window:
             return attend_in_window(fused, q, k, v, visibility)
         if visibility.is_packed or (visibility.is_causal and visibility.keys is not None):

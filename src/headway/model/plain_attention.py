@@ -13,7 +13,6 @@ from torch import Tensor
 from torch.nn import functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from headway.model.blockwise import attend_in_blocks, attend_in_window
 from headway.model.visibility import Visibility
 
 # Above this many keys the weights of all pairs are not stored.
@@ -34,6 +33,8 @@ def attend_by_weights(
     if k.size(-2) <= LONGEST_STORED:
         mask = attention_mask(q, k, visibility)
         return attend_stored(q, k, v, mask)
+    from headway.model.blockwise import attend_in_blocks, attend_in_window
+
     attend_blocks = attend_in_window if visibility.window else attend_in_blocks
     return attend_blocks(attend_stored, q, k, v, visibility)
 

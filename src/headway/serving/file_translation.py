@@ -3,25 +3,25 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from headway.documents.kept_marks import KeptMarks
 from headway.documents.opening import is_table, open_document
-from headway.documents.paragraph import Document, DocumentOptions, Translated
+from headway.documents.paragraph import Document, DocumentOptions, Paragraph
 from headway.errors import HeadwayError
 from headway.inference import Translator
-from headway.inference.text_translation import TextTranslation, expand_kept
+from headway.inference.pipeline.documents import translate_paragraph
+from headway.inference.pipeline.requests import together
+from headway.inference.pipeline.texts import TextPipeline, TextTranslation
 from headway.serving.directions import find_direction
+from headway.serving.driver import Driver
 from headway.serving.files import FileStore, Upload, name_translation
 from headway.serving.models import Models
 from headway.serving.quality import QualityReport
 from headway.serving.queue import TranslationQueue
 from headway.serving.rejection import Rejection
-from headway.serving.translation import TextTranslator, keeps_text
 
-CHUNK = (
-    2_000  # characters of the paragraphs that are translated together; a longer paragraph is alone
-)
+CHUNK = 2_000  # characters of the paragraphs that are translated together; a longer one is alone
+WINDOW = 32  # sentences of such a paragraph that wait in the queue at a time
 
 
 @dataclass
@@ -104,77 +104,65 @@ async def _open(upload: Upload, options: DocumentOptions, queue: TranslationQueu
         raise Rejection(400, "Invalid request: columns needs a table (.csv or .tsv) as file")
     try:
         read = partial(open_document, upload.data, upload.short_name, options)
-        return await queue.run_file_work(read)
+        [document] = await queue.run_text_work([read], 0, is_file=True)
+        return document
     except HeadwayError as error:
         raise Rejection(400, f"Invalid request: {error}") from None
 
 
 async def translate_document(
-    translator: TextTranslator,
+    queue: TranslationQueue,
     route: Sequence[Translator],
     document: Document,
     progress: Progress | None = None,
     *,
     quality: bool = False,
+    is_split: bool = True,
 ) -> TranslatedDocument:
     """Return the document with its text translated.
 
     Args:
-        translator: Translates texts.
+        queue: The queue of all requests.
         route: The models.
         document: From `open_upload`.
         progress: Is changed while the document is translated.
         quality: Also rate the translations, and translate again what looks broken.
+        is_split: Translate each sentence of a line by itself.
 
     Raises:
         Rejection: 400 if the translation cannot be written.
     """
     progress = progress or Progress()
-    is_kept = keeps_text(route)
-
-    def mark() -> list[KeptMarks]:
-        return [KeptMarks(paragraph, is_kept) for paragraph in document.paragraphs]
-
-    marked = await translator.queue.run_file_work(mark)
-    progress.total = sum(len(marks.text) for marks in marked)
-    found: list[Translated] = []
-    report = QualityReport(is_direct=len(route) == 1) if quality else None
-    for chunk in _chunks(marked):
-        texts = [marks.text for marks in chunk]
-        translations = await translator.translate(
-            route, texts, align=True, quality=quality, is_document=True, is_file=True
-        )
-        expand = partial(_expand, chunk, translations, report)
-        found += await translator.queue.run_file_work(expand)
+    progress.total = sum(len(paragraph.text) for paragraph in document.paragraphs)
+    pipeline = TextPipeline.of(
+        route, align=True, quality=quality, is_split=is_split, is_document=True, window=WINDOW
+    )
+    driver = Driver(queue, texts=0, is_file=True)
+    found: list[TextTranslation] = []
+    for chunk in _chunks(document.paragraphs):
+        texts = [paragraph.text for paragraph in chunk]
+        found += await driver.run(together(translate_paragraph(pipeline, each) for each in chunk))
         progress.done += sum(map(len, texts))
+    report = (
+        QualityReport(document.paragraphs, found, is_direct=len(route) == 1) if quality else None
+    )
+    translated = [each.for_document for each in found]
     try:
-        data = await translator.queue.run_file_work(partial(document.write, found))
+        [data] = await queue.run_text_work([partial(document.write, translated)], 0, is_file=True)
         return TranslatedDocument(data, report)
     except HeadwayError as error:
         raise Rejection(400, f"Invalid request: the file {error}") from None
 
 
-def _expand(
-    chunk: Sequence[KeptMarks],
-    translations: Sequence[TextTranslation],
-    report: QualityReport | None,
-) -> list[Translated]:
-    """Return the translations of paragraphs with their kept texts, and add them to the report."""
-    expanded = [*map(expand_kept, translations, chunk)]
-    if report:
-        report.add([marks.text for marks in chunk], expanded)
-    return [text.for_document for text in expanded]
-
-
-def _chunks(marked: Sequence[KeptMarks]) -> Iterator[list[KeptMarks]]:
+def _chunks(paragraphs: Sequence[Paragraph[Any]]) -> Iterator[list[Paragraph[Any]]]:
     """Yield some paragraphs at a time."""
-    chunk: list[KeptMarks] = []
+    chunk: list[Paragraph[Any]] = []
     size = 0
-    for marks in marked:
-        if chunk and size + len(marks.text) > CHUNK:
+    for paragraph in paragraphs:
+        if chunk and size + len(paragraph.text) > CHUNK:
             yield chunk
             chunk, size = [], 0
-        chunk.append(marks)
-        size += len(marks.text)
+        chunk.append(paragraph)
+        size += len(paragraph.text)
     if chunk:
         yield chunk

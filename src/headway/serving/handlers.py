@@ -13,7 +13,6 @@ from headway.serving.context import Context
 from headway.serving.directions import detect_languages, find_direction
 from headway.serving.file_translation import keep_document, open_upload, translate_document
 from headway.serving.glossaries import add_named_glossary
-from headway.serving.markup_translation import translate_pages
 from headway.serving.messages import (
     Alignment,
     AlignRequest,
@@ -54,7 +53,7 @@ async def translate(request: TranslateRequest, context: Context) -> Translation:
         check_quality(route)
     quality = request.quality
     if request.format == "html":
-        found = await translate_pages(context.translator, route, texts, quality=quality)
+        found = await context.translator.translate_pages(route, texts, quality=quality)
     else:
         found = await context.translator.translate(
             route, texts, request.alternatives, quality=quality
@@ -102,8 +101,9 @@ async def translate_file(request: FileRequest, context: Context) -> FileTranslat
         if request.quality:
             check_quality(route)
         translated = await translate_document(
-            context.translator, route, document, quality=request.quality
-        )
+            context.queue, route, document, quality=request.quality,
+            is_split=context.config.split_sentences,
+        )  # fmt: skip
     kept = keep_document(context.files, upload.name, target, translated)
     answer = FileTranslation(translatedFileUrl=f"download_file/{quote(kept.address)}")
     if kept.quality is not None:
@@ -149,7 +149,8 @@ async def attention(request: AttentionRequest, context: Context) -> Attention:
     [translator], queue, target = route, context.queue, request.translation
     source = " ".join(request.q.split())
     try:
-        tokens = await queue.run_text_work(len(source), partial(source_ids, translator, source))
+        encode = partial(source_ids, translator, source)
+        [tokens] = await queue.run_text_work([encode], len(source))
         if target is None:  # the maps show one line, so it is translated as one line
             as_one_line = TextTranslator(queue, is_split=False)
             [found] = await as_one_line.translate(route, [source])

@@ -1,38 +1,10 @@
-"""What waits in the server's queue: segments to translate, and other calls."""
+"""What waits in the server's queue: rows to search or to read, and other calls."""
 
 import asyncio
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
-
-from headway.config import SearchConfig
-from headway.inference import Translator
-
-
-@dataclass(frozen=True)
-class SegmentSearch:
-    """How segments are translated: by which model, with which settings."""
-
-    translator: Translator
-    settings: SearchConfig
-
-    def can_share_batch(self, other: "SegmentSearch | None") -> bool:
-        """Return whether two searches have the same model and the same settings."""
-        # Glossaries may differ: what a glossary asks for is in the segments.
-        return (
-            other is not None
-            and self.translator.token_search is other.translator.token_search
-            and self.settings == other.settings
-        )
-
-    def batch_limits(self, tokens: int) -> tuple[int, int]:
-        """Return how many tokens a batch may have, and how many each segment counts besides its own.
-
-        Args:
-            tokens: Of a batch on a processor; a GPU takes more.
-        """
-        return self.translator.batch_limits(self.settings, tokens)
 
 
 @dataclass(eq=False)
@@ -40,7 +12,8 @@ class JobGroup:
     """The jobs that a request waits for at one time.
 
     Attributes:
-        search: How its segments are translated; None: its jobs are functions to call.
+        key: What jobs have in common that may share a batch; None: these jobs are functions to call, each alone.
+        is_search: Whether the jobs search for translations.
         turn: That of the queue when the group came, and the tokens of the group that have started since; -inf: the
             group goes first.
         queued_at: Time in seconds.
@@ -52,10 +25,11 @@ class JobGroup:
         is_cancelled: Nobody waits for the results. The event loop sets it, a worker thread reads it.
     """
 
-    search: SegmentSearch | None
+    key: Hashable
     turn: float
     queued_at: float
     done: asyncio.Future[None]
+    is_search: bool = False
     is_file: bool = False
     waiting: deque["Job"] = field(default_factory=deque)
     tokens: int = 0
@@ -74,6 +48,14 @@ class JobGroup:
             turn += job.tokens
             yield turn, job
 
+    def add(self, work: Any, tokens: int) -> "Job":
+        """Add a job before the group waits."""
+        job = Job(self, work, tokens)
+        self.waiting.append(job)
+        self.tokens += tokens
+        self.unfinished += 1
+        return job
+
     def start(self, job: "Job") -> None:
         """Take a job, one of the first, from those that wait."""
         self.waiting.remove(job)
@@ -83,11 +65,11 @@ class JobGroup:
 
 @dataclass(eq=False)
 class Job:
-    """A segment to translate, or a function to call.
+    """A request for a row, or a function to call.
 
     Attributes:
         group: The jobs of the same request.
-        work: A `Segment`, or a function to call.
+        work: A `Find` or a `Read`, or a function to call.
         tokens: Source tokens that the work is about.
         result: What came of it, when the group is done.
     """
@@ -126,19 +108,17 @@ def run_batch(batch: Sequence[Job]) -> list[object]:
 
     Returns:
         For each job its result, or the exception that it raised. If the batch fails, each job runs
-        by itself, so that one bad segment fails alone.
+        by itself, so that one bad row fails alone.
     """
     first = batch[0]
     try:
-        if first.group.search is None:
+        if first.group.key is None:
             return [None if first.group.is_cancelled else first.work()]
-        search = first.group.search
-        found = search.translator.search_batch(
-            [job.work for job in batch],
-            search.settings,
-            lambda number: not batch[number].group.is_cancelled,
+        requests = [job.work for job in batch]
+        answers: list[object] = first.work.answer_batch(
+            requests, lambda number: not batch[number].group.is_cancelled
         )
-        return list(found)
+        return answers
     except Exception as error:
         if len(batch) == 1:
             return [error]

@@ -1,11 +1,13 @@
 """The quality of the translations of an answer."""
 
 from collections.abc import Sequence
+from typing import Any
 
+from headway.documents.paragraph import Paragraph
 from headway.inference import Translator
 from headway.inference.document_translation import REPORT_HEAD, report_row, report_sentences
+from headway.inference.pipeline.texts import TextTranslation, mean_quality
 from headway.inference.quality.quality_model import FILE
-from headway.inference.text_translation import TextTranslation, mean_quality
 from headway.serving.messages import RatedSentence
 from headway.serving.rejection import Rejection
 
@@ -38,28 +40,35 @@ def check_quality(route: Sequence[Translator]) -> None:
 
 
 class QualityReport:
-    """How good the translation of a file is; it grows with the file's paragraphs.
+    """How good the translation of a file is.
 
     Args:
+        paragraphs: Of the file.
+        found: Their translations; those without sentences count for nothing.
         is_direct: Whether one model translates them. Otherwise the sentences are those of the last model, so that
             the table has whole paragraphs.
     """
 
-    def __init__(self, *, is_direct: bool) -> None:
-        self._is_direct = is_direct
+    def __init__(
+        self,
+        paragraphs: Sequence[Paragraph[Any]],
+        found: Sequence[TextTranslation],
+        *,
+        is_direct: bool,
+    ) -> None:
+        both = [pair for pair in zip(paragraphs, found, strict=True) if pair[1].sentences]
         self._rows = [REPORT_HEAD]
-        self._parts: list[
-            tuple[int, float]
-        ] = []  # the length of each paragraph's sentences, and their quality
-
-    def add(self, sources: Sequence[str], texts: Sequence[TextTranslation]) -> None:
-        """Add paragraphs and their translations; those without sentences count for nothing."""
-        for source, text in zip(sources, texts, strict=True):
-            if text.sentences:
-                length = sum(len(sentence.source) for sentence in text.sentences)
-                self._parts.append((length, text.quality))
-                row = report_row(text.quality, "", source, text.text)
-                self._rows.append(report_sentences(text) if self._is_direct else row)
+        self._rows += [
+            report_sentences(text)
+            if is_direct
+            else report_row(text.quality, "", paragraph.text, text.text)
+            for paragraph, text in both
+        ]
+        # The length of each paragraph's sentences, and their quality.
+        self._parts = [
+            (sum(len(sentence.source) for sentence in text.sentences), text.quality)
+            for _, text in both
+        ]
 
     @property
     def mean(self) -> float:

@@ -11,13 +11,13 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from headway.config import SearchConfig, ServerConfig
-from headway.inference import Hypothesis, Segment, Translator
-from headway.serving.jobs import Job, JobGroup, SegmentSearch, run_batch
+from headway.config import ServerConfig
+from headway.inference.pipeline.requests import Find, Read
+from headway.serving.jobs import Job, JobGroup, run_batch
 from headway.serving.metrics import Metrics
 from headway.serving.rejection import overloaded, too_long
 from headway.serving.speed import Speed
@@ -57,35 +57,36 @@ class TranslationQueue:
         self._timer: asyncio.TimerHandle | None = None
         self._running: set[asyncio.Task[None]] = set()
 
-    async def translate(
+    async def ask(
         self,
-        translator: Translator,
-        search: SearchConfig,
-        segments: Sequence[Segment],
+        requests: "Sequence[Find | Read]",
         texts: int = 1,
         is_admitted: bool = False,
         is_file: bool = False,
-    ) -> list[list[Hypothesis]]:
-        """Search for the translations of segments, as `Translator.search_batch` does.
+    ) -> list[Any]:
+        """Return the answer to each request, from batches that it shares with those of other clients.
 
-        If the caller is cancelled, its segments leave the queue, or their batch at its next step.
+        If the caller is cancelled, its requests leave the queue, or their batch at its next step.
 
         Args:
-            translator: The model.
-            search: Search settings.
-            segments: Of all texts of a request.
-            texts: Texts that the segments belong to.
-            is_admitted: The request has passed `check_room` before, and is not rejected halfway.
-            is_file: The segments are some of a file, which is always admitted.
+            requests: Of all texts of a client.
+            texts: Texts that they belong to.
+            is_admitted: The client has passed `check_room` before, and is not rejected halfway.
+            is_file: The requests are some of a file, which is always admitted.
 
         Raises:
-            Rejection: 429 if the queue is full, 400 if the segments would never fit into it.
+            Rejection: 429 if the queue is full, 400 if the requests would never fit into it.
         """
-        sizes = [len(segment.ids) for segment in segments]
-        group = self._make_group(
-            SegmentSearch(translator, search), segments, sizes, is_admitted, is_file
-        )
-        return await self._finish(group, 0 if is_file else texts)
+        if not (is_admitted or is_file):
+            self.check_room(sum(request.tokens for request in requests))
+        groups: dict[Hashable, JobGroup] = {}
+        jobs: list[Job] = []
+        for request in requests:
+            key = request.key
+            if key not in groups:
+                groups[key] = self._make_group(key, isinstance(request, Find), is_file)
+            jobs.append(groups[key].add(request, request.tokens))
+        return await self._finish([*groups.values()], jobs, 0 if is_file else texts)
 
     async def run(
         self,
@@ -109,30 +110,40 @@ class TranslationQueue:
         Raises:
             Rejection: As for `translate`.
         """
-        group = self._make_group(None, calls, sizes, is_admitted, is_file)
-        return await self._finish(group, 0 if is_file else texts)
+        if not (is_admitted or is_file):
+            self.check_room(sum(sizes))
+        group = self._make_group(None, False, is_file)
+        jobs = [group.add(call, size) for call, size in zip(calls, sizes, strict=True)]
+        return await self._finish([group], jobs, 0 if is_file else texts)
 
     async def run_text_work(
-        self, characters: int, work: Callable[[], T], is_file: bool = False
-    ) -> T:
-        """Split or join texts: at once if they are short, and in a thread if they are long or of a file."""
-        if is_file:
-            return await self.run_file_work(work)
-        if characters < SHORT_REQUEST:
-            return work()
-        return await asyncio.get_running_loop().run_in_executor(self.text_pool, work)
+        self, calls: Sequence[Callable[[], T]], characters: int, is_file: bool = False
+    ) -> list[T]:
+        """Call functions that work on text: at once if that is short, and in a thread if it is long or of a file.
 
-    async def run_file_work(self, work: Callable[[], T]) -> T:
-        """Call a function for a file, in a thread.
+        If the caller is cancelled, no further call begins; that of a file waits until the thread has ended: a file has a
+        place as long as a thread works for it, so that clients that leave cannot have more threads than there are places.
 
-        If the caller is cancelled, it waits until the thread has ended: a file has a place as long as a thread works
-        for it, so that clients that leave cannot have more threads than there are places.
+        Args:
+            calls: The functions.
+            characters: How much they work on.
+            is_file: Whether it is of a file.
         """
-        running = asyncio.get_running_loop().run_in_executor(self.file_pool, work)
+        if characters < SHORT_REQUEST and not is_file:
+            return [call() for call in calls]
+        is_over = threading.Event()
+
+        def work() -> list[T]:
+            return [call() for call in calls if not is_over.is_set()]
+
+        pool = self.file_pool if is_file else self.text_pool
+        running = asyncio.get_running_loop().run_in_executor(pool, work)
         try:
             return await asyncio.shield(running)
         finally:
-            await asyncio.wait([running])
+            is_over.set()
+            if is_file:
+                await asyncio.wait([running])
 
     def expected_seconds(self, tokens: int = 0) -> float:
         """Return how long all that waits and so many further tokens take; 0 if the speed is unknown."""
@@ -174,42 +185,35 @@ class TranslationQueue:
             self.metrics.rejected.inc()
             raise overloaded(max(1, min(60, math.ceil(self.expected_seconds(tokens + ahead)))))
 
-    def _make_group(
-        self,
-        search: SegmentSearch | None,
-        work: Sequence[Segment] | Sequence[Callable[[], object]],
-        sizes: Sequence[int],
-        is_admitted: bool,
-        is_file: bool,
-    ) -> JobGroup:
-        if not (is_admitted or is_file):
-            self.check_room(sum(sizes))
+    def _make_group(self, key: Hashable, is_search: bool, is_file: bool) -> JobGroup:
         done = asyncio.get_running_loop().create_future()
-        group = JobGroup(search, self.waiting.turn, time.monotonic(), done, is_file)
-        group.waiting.extend(Job(group, item, size) for item, size in zip(work, sizes, strict=True))
-        group.tokens, group.unfinished = sum(sizes), len(sizes)
-        return group
+        return JobGroup(key, self.waiting.turn, time.monotonic(), done, is_search, is_file)
 
-    async def _finish(self, group: JobGroup, texts: int) -> list[Any]:
-        """Queue jobs, of so many texts besides those of files, and return their results when all are done."""
-        jobs = list(group.waiting)
+    async def _finish(
+        self, groups: Sequence[JobGroup], jobs: Sequence[Job], texts: int
+    ) -> list[Any]:
+        """Queue the jobs of groups, of so many texts besides those of files, and return their results when all are done."""
         if not jobs:
             return []
-        if texts and group.search is not None:
-            self.typical_text = 0.95 * self.typical_text + 0.05 * group.load / texts
-        self.waiting.add(group)
+        load = sum(group.load for group in groups if group.is_search)
+        if texts and load:
+            self.typical_text = 0.95 * self.typical_text + 0.05 * load / texts
+        for group in groups:
+            self.waiting.add(group)
         self.texts += texts
         self._start_batches()
         try:
-            await group.done
+            await asyncio.gather(*(group.done for group in groups))
             return [job.result for job in jobs]
         except asyncio.CancelledError:
             self.metrics.cancelled.inc()
             raise
         finally:
             self.texts -= texts
-            group.is_cancelled = True  # what is unfinished is in vain
-            self.waiting.remove(group)
+            for group in groups:
+                group.is_cancelled = True  # what is unfinished is in vain
+                group.done.cancel()
+                self.waiting.remove(group)
 
     def _start_batches(self) -> None:
         """Give the idle workers batches, unless it is worth waiting for more requests."""
@@ -227,7 +231,7 @@ class TranslationQueue:
             batch = self.waiting.take_batch(self.idle_workers)
             self.idle_workers -= 1
             self.running_tokens += sum(job.load for job in batch)
-            if batch[0].group.search is not None:
+            if batch[0].group.is_search:
                 self.typical_batch = 0.8 * self.typical_batch + 0.2 * len(batch)
             task = asyncio.get_running_loop().create_task(self._run(batch))
             self._running.add(task)
@@ -249,7 +253,7 @@ class TranslationQueue:
         """Update the speed and the metrics after a batch."""
         tokens = sum(job.tokens for job in batch)
         self.running_tokens -= sum(job.load for job in batch)
-        if batch[0].group.search is not None:
+        if batch[0].group.is_search:
             self.speed.add_batch(tokens, seconds)
         else:
             self.speed.add_other_work(seconds)

@@ -38,3 +38,12 @@ def overloaded(seconds: int) -> Rejection:
     """
     headers = {"Retry-After": str(seconds)}
     return Rejection(429, "Too many requests at once, try again later", headers)
+
+
+def too_much_work() -> Rejection:
+    """Return the answer to a text in which too many terms of a glossary would be looked for."""
+    return Rejection(
+        400,
+        "Invalid request: too many terms of the glossary begin alike for so long a text;"
+        " send less text at once",
+    )

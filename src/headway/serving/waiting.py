@@ -12,14 +12,14 @@ from collections.abc import Iterable
 from operator import itemgetter
 
 from headway.config import ServerConfig
-from headway.serving.jobs import Job, JobGroup, SegmentSearch, next_turn
+from headway.serving.jobs import Job, JobGroup, next_turn
 from headway.serving.speed import Speed
 
 LONGEST_WAIT = 0.3  # of the deadline: a request that would wait longer is rejected
 LATE = 0.5  # of the deadline: a request that has waited longer goes first
-# Segments, on a processor: larger batches gain little, and all wait for the slowest.
+# Rows, on a processor: larger batches gain little, and all wait for the slowest.
 LARGEST_BATCH = 64
-CHOICE = 4  # a batch is chosen from so many times the segments that it may have, which is quick
+CHOICE = 4  # a batch is chosen from so many times the rows that it may have, which is quick
 
 
 class Waiting:
@@ -68,7 +68,7 @@ class Waiting:
     def take_batch(self, idle_workers: int) -> list[Job]:
         """Take the jobs of the next batch.
 
-        Groups take turns: the next group gives the first job. If that is a segment, segments of similar length join it.
+        Groups take turns: the next group gives the first job. If that is a row, rows of similar length join it.
 
         Args:
             idle_workers: They share what there is.
@@ -76,20 +76,20 @@ class Waiting:
         self._advance_late()
         first = min(self.groups, key=next_turn)
         self.turn = max(self.turn, next_turn(first))
-        if first.search is None:
+        if first.key is None:
             batch = [first.waiting[0]]
         else:
-            batch = self._choose_segments(first.waiting[0], first.search, idle_workers)
+            batch = self._choose_rows(first.waiting[0], idle_workers)
         self.tokens -= sum(job.load for job in batch)
         for job in batch:
             job.group.start(job)
         self.groups = [group for group in self.groups if group.waiting]
         return batch
 
-    def _choose_segments(self, first: Job, search: SegmentSearch, idle_workers: int) -> list[Job]:
-        """Return a segment, and segments of similar length that may share its batch."""
-        sharing = [group for group in self.groups if search.can_share_batch(group.search)]
-        tokens, extra = search.batch_limits(self.config.batch_tokens)
+    def _choose_rows(self, first: Job, idle_workers: int) -> list[Job]:
+        """Return a row, and rows of similar length that may share its batch."""
+        sharing = [group for group in self.groups if group.key == first.group.key]
+        tokens, extra = first.work.batch_limits(self.config.batch_tokens)
         largest = LARGEST_BATCH * tokens // self.config.batch_tokens
         in_turn = heapq.merge(*(group.turns() for group in sharing), key=itemgetter(0))
         choice = [job for _, job in itertools.islice(in_turn, CHOICE * largest)]

@@ -22,7 +22,7 @@ from headway.files import TEMPORARY, cache_directory, remove, write_atomically
 from headway.locks import lock_file
 from headway.text import fetching
 from headway.text.fetching import IDENTITY, Languages
-from headway.text.languages import CODE
+from headway.text.language_pairs import CODE
 from headway.text.origins import FileFacts, Manifest, Origin
 
 FORMAT = 1

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable
 
 from headway.errors import HeadwayError
-from headway.text.languages import CODE
 
 Languages = tuple[str, str]  # codes of source and target
+CODE = re.compile(r"\w[\w-]{0,30}")  # of a language, such as de, pt-BR or zh_Hant
 
 _PART = re.compile(r"[a-z]{2,3}(?![a-z])")  # how the code of a language begins
 

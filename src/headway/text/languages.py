@@ -2,7 +2,6 @@
 
 import re
 
-CODE = re.compile(r"\w[\w-]{0,30}")  # such as de, pt-BR or zh_Hant
 _USUAL = re.compile(
     r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*"
 )  # a language of ISO 639, with script and country

@@ -9,8 +9,9 @@ from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.files import remove, replace_bytes
 from headway.text.language_pairs import find_code
-from headway.text.learning import learn_model
 from headway.text.vocabulary import EOS, UNK, Draw, Vocabulary, read_model
+
+LABELS = "labels.json"  # of a classifier; see `headway.text.class_labels`
 
 
 class Tokenizer:
@@ -78,6 +79,8 @@ class Tokenizer:
         Raises:
             HeadwayError: If the text is too small for the vocabulary; it names the largest size.
         """
+        from headway.text.learning import learn_model
+
         if config.joint_vocab:
             return Tokenizer(learn_model((side for pair in pairs for side in pair), config))
         lines = list(pairs)
@@ -221,3 +224,16 @@ def check_symbols(languages: Iterable[str], tokenizer: Tokenizer) -> list[str]:
             raise HeadwayError(f"the vocabulary has no symbol of {language}, {listed}")
         found.append(code)
     return found
+
+
+def load_tokenizer(directory: str | Path) -> Tokenizer:
+    """Read the tokenizer of any kind of model; if there are labels, it is a `headway.text.class_labels.LabelTokenizer`.
+
+    Raises:
+        HeadwayError: If a file is missing or damaged; it names the file.
+    """
+    if not (Path(directory) / LABELS).is_file():
+        return Tokenizer.load(directory)
+    from headway.text.class_labels import LabelTokenizer
+
+    return LabelTokenizer.load(directory)

@@ -24,7 +24,6 @@ from random import Random
 from sentencepiece import SentencePieceProcessor
 
 from headway.errors import HeadwayError
-from headway.text.merging import merge
 from headway.text.sentencepiece_bounds import MAX_BYTES, find_excess
 
 UNK, EOS = 0, 1
@@ -173,6 +172,8 @@ class Vocabulary:
         return ids
 
     def _draw(self, text: str, drawn: Draw) -> list[int]:
+        from headway.text.merging import merge
+
         normal = self._processor.normalize(text)
         # The subwords of a text do not depend on the texts around it.
         random = Random(f"{drawn.seed} {text}")

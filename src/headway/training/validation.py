@@ -198,7 +198,7 @@ def _translate(
     # Sentences of similar length share a batch; translations do not depend on the batch.
     order = sorted(range(len(text.sources)), key=lambda row: len(text.sources[row]))
     own_rows, translations = [], []
-    group, _ = translator.batch_limits(translator.default_search, GROUP)
+    group, _ = translator.token_search.batch_limits(translator.default_search, GROUP)
     for done in range(0, len(order), group * parallel.world_size()):
         yield Progress(done=before + done, of=whole)
         start = done + group * parallel.rank()

@@ -8,7 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from headway.config import ServerConfig
-from headway.serving import tokenized_texts
+from headway.serving import translation
 from headway.serving.app import make_app
 from headway.serving.models import Models, load_models
 from headway.serving.server import Server
@@ -69,7 +69,7 @@ def test_the_work_of_a_glossary_is_bounded(
 ) -> None:
     glossary = Glossary.of({**{f"cat {n}": "K" for n in range(11)}, "日": "D", "dog": "H"})
     assert glossary.count_tries("cat caz dogs 日日 x") == 11 + 1 + 2
-    monkeypatch.setattr(tokenized_texts, "MAX_TRIES", 100)
+    monkeypatch.setattr(translation, "MAX_TRIES", 100)
     rows = "\n".join(f"cat {n}\tK" for n in range(11))
     with client_of(models, tmp_path, rows) as client:
         assert translate(client, "the cat " * 9, "pets").status_code == 200

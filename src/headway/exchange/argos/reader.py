@@ -8,7 +8,7 @@ from headway.exchange.argos.package import MAX_BYTES, unpack
 from headway.exchange.ctranslate2 import reader as ctranslate2_reader
 from headway.exchange.json_file import read_json_object
 from headway.inference.directory import Model
-from headway.text.languages import CODE
+from headway.text.language_pairs import CODE
 
 
 def read(path: Path) -> Model:

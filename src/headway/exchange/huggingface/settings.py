@@ -9,7 +9,7 @@ from headway.config.model import LARGEST, MAX_LAYERS, Activation
 from headway.errors import HeadwayError
 from headway.exchange.json_file import read_optional_json_object
 from headway.exchange.named_languages import find_named_languages
-from headway.text.languages import CODE
+from headway.text.language_pairs import CODE
 
 ACTIVATIONS: dict[str, Activation] = {
     "relu": "relu",

@@ -5,21 +5,15 @@ CPU, and the fixed engine on a GPU, where it also does the whole beam search. Th
 every model on every device; the others must give the same results.
 """
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
 import torch
 
 from headway.devices import has_bf16
 from headway.errors import HeadwayError
-from headway.inference.alignment import LayerChoice
-from headway.inference.engines import fixed_engine, native_engine
-from headway.inference.engines.fixed_engine import FixedEngine
-from headway.inference.engines.native_engine import NativeEngine
-from headway.inference.engines.plain_engine import PlainEngine
-from headway.inference.scoring import GivenTarget
-from headway.inference.search.beam_search import Candidates, Decoding, Ids
-from headway.inference.search.sampling import Drawing
+from headway.inference.scoring import GivenTarget, LayerChoice
+from headway.inference.search.beam_search import Candidates, Decoding, Drawing, Hypothesis, Ids
 from headway.kernels import decoding
 from headway.model import Transformer
 
@@ -40,10 +34,58 @@ class Hypotheses(Decoding, Drawing, Protocol):
         """
 
 
+class Search(Protocol):
+    """The beam search of an engine."""
+
+    def __call__(
+        self,
+        sources: Sequence[Sequence[int]],
+        limits: Sequence[int],
+        *,
+        beam: int,
+        alpha: float,
+        n_best: int = 1,
+        eos: int,
+        prefixes: Sequence[Sequence[int]] | None = None,
+        choices: Sequence[Ids] | None = None,
+        is_wanted: Callable[[int], bool] | None = None,
+    ) -> list[list[Hypothesis]]:
+        """Search for the translations of a batch; see `FixedEngine.search`."""
+
+
+Join = Callable[
+    [Sequence[Any]], Hypotheses
+]  # the same hypotheses of several models -> those of an ensemble
+
+
 class Engine(Protocol):
     """A model that is ready to translate."""
 
     is_parallel: bool  # whether several batches may run at once, each on its own thread
+
+    @property
+    def search(self) -> Search | None:
+        """A beam search of the engine's own, which knows no constraints; None: `beam_search` is used."""
+
+    @property
+    def join(self) -> Join | None:
+        """What an ensemble of such engines makes of their hypotheses; None: a `StepDecoding`."""
+
+    def batch_limits(self, tokens: int, extra: int) -> tuple[int, int]:
+        """Return how many tokens a batch of a search may have, and how many each source counts besides its own.
+
+        Args:
+            tokens: Of a batch on a processor.
+            extra: How many tokens a translation may have besides those of its source.
+        """
+
+    def read_limit(self, tokens: int, numbers: int) -> int:
+        """Return how many tokens a batch of given targets may have.
+
+        Args:
+            tokens: Of a batch on a processor.
+            numbers: That the model computes for each token.
+        """
 
     def start(
         self,
@@ -95,14 +137,29 @@ def make_engine(model: Transformer, precision: str = "auto") -> Engine:
     """
     weight = model.source_embedding.weight
     precision = resolve_precision(precision, weight.device)
-    if weight.device.type == "cuda" and fixed_engine.is_supported(model):
-        return FixedEngine(model, precision)
+    if weight.device.type == "cuda":
+        from headway.inference.engines import fixed_engine
+
+        if fixed_engine.is_supported(model):
+            return fixed_engine.FixedEngine(model, precision)
     library = decoding.library() if weight.device.type == "cpu" else None
-    if library is not None and precision == "bf16" and not library.headway_has_bf16():
-        library = None
-    if library is None or weight.dtype != torch.float32 or not native_engine.is_supported(model):
-        return PlainEngine(model, precision)
-    return NativeEngine(model, precision, library)
+    if library is not None and (precision != "bf16" or library.headway_has_bf16()):
+        from headway.inference.engines import native_engine
+
+        if weight.dtype == torch.float32 and native_engine.is_supported(model):
+            return native_engine.NativeEngine(model, precision, library)
+    from headway.inference.engines.plain_engine import PlainEngine
+
+    return PlainEngine(model, precision)
+
+
+def join_engines(engines: "Sequence[Engine]", pad: int, device: torch.device) -> Engine:
+    """Return the engine of one model, or of several together; see `EnsembleEngine`."""
+    if len(engines) == 1:
+        return engines[0]
+    from headway.inference.engines.ensemble import EnsembleEngine
+
+    return EnsembleEngine(engines, pad, device)
 
 
 def resolve_precision(name: str, device: torch.device) -> str:

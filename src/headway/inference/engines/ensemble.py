@@ -9,7 +9,6 @@ Shapes: N hypotheses, V vocabulary.
 
 import math
 from collections.abc import Sequence
-from functools import reduce
 from pathlib import Path
 
 import numpy as np
@@ -17,19 +16,11 @@ import torch
 from torch import Tensor
 
 from headway.errors import UsageError
-from headway.inference.alignment import LayerChoice
 from headway.inference.directory import Model, load_model
 from headway.inference.engines.engine import Engine, Hypotheses
-from headway.inference.engines.native_engine import NativeDecoding
 from headway.inference.engines.step_decoding import StepDecoding
-from headway.inference.scoring import GivenTarget
-from headway.inference.search.beam_search import Candidates, Ids
-from headway.kernels.hypotheses import select_together
-
-
-def join_engines(engines: Sequence[Engine], pad: int, device: torch.device) -> Engine:
-    """Return the engine of one model, or of several together; see `EnsembleEngine`."""
-    return EnsembleEngine(engines, pad, device) if len(engines) > 1 else engines[0]
+from headway.inference.scoring import GivenTarget, LayerChoice, average_logits
+from headway.inference.search.beam_search import Ids
 
 
 class EnsembleEngine:
@@ -41,9 +32,22 @@ class EnsembleEngine:
         device: Of the models.
     """
 
+    search = None
+    join = None
+
     def __init__(self, engines: Sequence[Engine], pad: int, device: torch.device) -> None:
         self.engines, self.pad, self.device = list(engines), pad, device
         self.is_parallel = all(engine.is_parallel for engine in engines)
+        is_joint = all(engine.join is engines[0].join for engine in engines)
+        self._join = engines[0].join if is_joint else None
+
+    def batch_limits(self, tokens: int, extra: int) -> tuple[int, int]:
+        """Return how many tokens a batch of a search may have; see `headway.inference.engines.engine.Engine`."""
+        return tokens, 0
+
+    def read_limit(self, tokens: int, numbers: int) -> int:
+        """Return how many tokens a batch of given targets may have."""
+        return tokens
 
     def start(
         self,
@@ -54,9 +58,8 @@ class EnsembleEngine:
     ) -> Hypotheses:
         """Start the hypotheses in each engine; see `headway.inference.engines.engine.Engine`."""
         members = [engine.start(sources, beams, limit) for engine in self.engines]
-        native = [member for member in members if isinstance(member, NativeDecoding)]
-        if choices is None and len(native) == len(members):
-            return NativeEnsemble(native)
+        if self._join is not None and choices is None:
+            return self._join(members)
         return StepDecoding(read_tokens, EnsembleState(members), self.pad, self.device, choices)
 
     def read(
@@ -92,34 +95,6 @@ class EnsembleState:
             member.keep(sentences.cpu().numpy())
 
 
-class NativeEnsemble:
-    """A `Decoding` of several models that are all in native code, and so is the mean of their probabilities."""
-
-    def __init__(self, members: Sequence[NativeDecoding]) -> None:
-        self.members = members
-
-    def candidates(
-        self, tokens: Ids, wanted: int, forced: Ids | None, asked: Ids | None = None
-    ) -> Candidates:
-        """Read tokens [N] and return the best next tokens; see `Decoding`."""
-        together = [member.hypotheses for member in self.members]
-        return Candidates(*select_together(together, tokens, wanted, forced, asked))
-
-    def logits(self, tokens: Ids) -> Tensor:
-        """Read tokens [N] and return the logits of the next tokens, [N, V]."""
-        return average_logits([member.logits(tokens) for member in self.members])
-
-    def reorder(self, rows: Ids) -> None:
-        """Let hypothesis i continue hypothesis ``rows[i]``."""
-        for member in self.members:
-            member.reorder(rows)
-
-    def keep(self, sentences: Ids) -> None:
-        """Drop the hypotheses of all other sentences."""
-        for member in self.members:
-            member.keep(sentences)
-
-
 def read_tokens(tokens_N: Tensor, state: EnsembleState) -> Tensor:
     """Let each model read a token of each hypothesis; return the logits of the next tokens, [N, V]."""
     ids = tokens_N.cpu().numpy()
@@ -129,19 +104,6 @@ def read_tokens(tokens_N: Tensor, state: EnsembleState) -> Tensor:
 def _average(of_models: Sequence[GivenTarget]) -> GivenTarget:
     log_p = np.logaddexp.reduce([each.log_p for each in of_models]) - math.log(len(of_models))
     return GivenTarget(log_p, torch.stack([each.weights for each in of_models]).mean(0))
-
-
-def average_logits(logits: Sequence[Tensor]) -> Tensor:
-    """Return the logarithm of the mean of the probabilities of models, [..., V].
-
-    Args:
-        logits: Of each model, [..., V]. Those of a single model are returned as they are.
-    """
-    if len(logits) == 1:
-        return logits[0]
-    # Sums of two at a time take a fifth of the time of `torch.logsumexp` over stacked tensors.
-    log_p = (each.float().log_softmax(-1) for each in logits)
-    return reduce(torch.logaddexp, log_p) - math.log(len(logits))
 
 
 def load_ensemble(paths: Sequence[str | Path]) -> list[Model]:

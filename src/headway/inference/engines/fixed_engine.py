@@ -7,11 +7,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import torch
 
-from headway.inference.alignment import LayerChoice
 from headway.inference.engines.beam_state import NOT_FINITE, OPEN, Shape, round_up
 from headway.inference.engines.fixed_search import FixedSearch
 from headway.inference.engines.plain_engine import PlainEngine
-from headway.inference.scoring import GivenTarget
+from headway.inference.scoring import GivenTarget, LayerChoice
 from headway.inference.search.beam_search import (
     Hypothesis,
     Ids,
@@ -22,6 +21,9 @@ from headway.inference.search.beam_search import (
 from headway.kernels.recorded_step import GraphMemory
 from headway.model import SelfAttention, Transformer
 
+GPU_BATCH = 15  # tokens of a GPU's batch, for each token of a processor's
+# Of a batch of given targets: its logits, or the attention weights of a layer; 0.5 GB in fp32.
+GPU_NUMBERS = 1 << 27
 STEPS_UNSEEN = 8  # between two looks at which sentences are done; each look waits for the GPU
 # The shapes that the engine remembers take at most a quarter of a GPU's memory that is free when it is made.
 KEPT_PARTS = 4
@@ -58,6 +60,14 @@ class FixedEngine(PlainEngine):
             free, _ = torch.cuda.mem_get_info(self.device)
             self._kept_bytes = free // KEPT_PARTS
         self._lock = threading.Lock()
+
+    def batch_limits(self, tokens: int, extra: int) -> tuple[int, int]:
+        """Return the limits of a batch, in which each source counts with its longest translation: the caches have room for it."""
+        return GPU_BATCH * tokens, extra
+
+    def read_limit(self, tokens: int, numbers: int) -> int:
+        """Return how many tokens a batch of given targets may have."""
+        return max(tokens, GPU_NUMBERS // numbers)
 
     @torch.inference_mode()
     def search(

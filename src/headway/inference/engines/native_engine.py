@@ -10,11 +10,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from headway.inference.alignment import LayerChoice
-from headway.inference.scoring import GivenTarget
+from headway.inference.scoring import GivenTarget, LayerChoice, average_logits
 from headway.inference.search.beam_search import Candidates, Ids
 from headway.kernels import decoding
-from headway.kernels.hypotheses import NativeHypotheses
+from headway.kernels.hypotheses import NativeHypotheses, select_together
 from headway.model import SelfAttention, Transformer
 from headway.model.layers import Layer, Residual, Stack
 
@@ -41,11 +40,13 @@ class NativeEngine:
     """
 
     is_parallel = True
+    search = None
 
     def __init__(self, model: Transformer, precision: str, library: CDLL) -> None:
         self.library, self.precision = library, precision
         self.config = config = model.config
         self.positions = copy.deepcopy((model.source_positions, model.target_positions))
+        self._tables: list[Tensor | None] = [None, None]  # those of the longest texts so far
         # The structures hold pointers to these, which must stay alive.
         self.linears: list[decoding.PackedLinear] = []
         self.tensors: list[Tensor] = []
@@ -79,6 +80,19 @@ class NativeEngine:
         for row, stack in enumerate((model.encoder, model.decoder)):
             if stack.final_norm is not None:
                 self.weights.final_norms[row][:] = self._norm(stack.final_norm)
+
+    @staticmethod
+    def join(members: "Sequence[NativeDecoding]") -> "NativeEnsemble":
+        """Return the hypotheses of an ensemble of such engines."""
+        return NativeEnsemble(members)
+
+    def batch_limits(self, tokens: int, extra: int) -> tuple[int, int]:
+        """Return how many tokens a batch of a search may have; see `headway.inference.engines.engine.Engine`."""
+        return tokens, 0
+
+    def read_limit(self, tokens: int, numbers: int) -> int:
+        """Return how many tokens a batch of given targets may have."""
+        return tokens
 
     def start(
         self,
@@ -133,12 +147,17 @@ class NativeEngine:
         return [found[number] for number in range(len(found))]
 
     def _encode(self, sources: Sequence[Sequence[int]], beams: int, limit: int) -> NativeHypotheses:
-        lengths = max(map(len, sources)), limit
-        tables = [
-            None if positions.kind == "none" else positions.table_of(length)
-            for positions, length in zip(self.positions, lengths, strict=True)
-        ]
+        tables = [self._position_table(0, max(map(len, sources))), self._position_table(1, limit)]
         return NativeHypotheses(self.library, self.weights, sources, beams, limit, tables)
+
+    def _position_table(self, side: int, length: int) -> Tensor | None:
+        """Return the position encodings of the source (0) or the target (1), of enough rows; None: there are none."""
+        positions, table = self.positions[side], self._tables[side]
+        if positions.kind == "none":
+            return None
+        if table is None or table.size(0) < length:
+            self._tables[side] = table = positions.table_of(length)
+        return table
 
     def _stack(self, stack: Stack) -> Array[decoding.NativeLayer]:
         return (decoding.NativeLayer * len(stack.layers))(*map(self._layer, stack.layers))
@@ -213,3 +232,31 @@ class NativeDecoding:
     ) -> Candidates:
         """Read tokens [N] and return the best next tokens; see `Decoding`."""
         return Candidates(*self.select(tokens, wanted, forced, asked))
+
+
+class NativeEnsemble:
+    """A `Decoding` of several models that are all in native code, and so is the mean of their probabilities."""
+
+    def __init__(self, members: Sequence[NativeDecoding]) -> None:
+        self.members = members
+
+    def candidates(
+        self, tokens: Ids, wanted: int, forced: Ids | None, asked: Ids | None = None
+    ) -> Candidates:
+        """Read tokens [N] and return the best next tokens; see `Decoding`."""
+        together = [member.hypotheses for member in self.members]
+        return Candidates(*select_together(together, tokens, wanted, forced, asked))
+
+    def logits(self, tokens: Ids) -> Tensor:
+        """Read tokens [N] and return the logits of the next tokens, [N, V]."""
+        return average_logits([member.logits(tokens) for member in self.members])
+
+    def reorder(self, rows: Ids) -> None:
+        """Let hypothesis i continue hypothesis ``rows[i]``."""
+        for member in self.members:
+            member.reorder(rows)
+
+    def keep(self, sentences: Ids) -> None:
+        """Drop the hypotheses of all other sentences."""
+        for member in self.members:
+            member.keep(sentences)

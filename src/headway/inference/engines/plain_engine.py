@@ -3,17 +3,20 @@
 import copy
 from collections.abc import Sequence
 from contextlib import ExitStack
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 
-from headway.inference.alignment import LayerChoice
 from headway.inference.batching import pad_right
 from headway.inference.engines.low_precision import reduce_precision
 from headway.inference.engines.step_decoding import StepDecoding
-from headway.inference.scoring import GivenTarget, take_log_probabilities
+from headway.inference.scoring import GivenTarget, LayerChoice, take_log_probabilities
 from headway.inference.search.beam_search import Ids
 from headway.model import DecoderState, Segments, Transformer, watch
+
+if TYPE_CHECKING:
+    from headway.inference.engines.engine import Search
 
 GPU_TYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 
@@ -27,6 +30,8 @@ class PlainEngine:
     """
 
     is_parallel = False
+    search: "Search | None" = None
+    join = None
 
     def __init__(self, model: Transformer, precision: str = "fp32") -> None:
         self.model = model
@@ -36,6 +41,14 @@ class PlainEngine:
             self.model = copy.deepcopy(model).to(GPU_TYPES[precision])
         elif precision != "fp32":
             self.model = reduce_precision(model, precision)
+
+    def batch_limits(self, tokens: int, extra: int) -> tuple[int, int]:
+        """Return how many tokens a batch of a search may have; see `headway.inference.engines.engine.Engine`."""
+        return tokens, 0
+
+    def read_limit(self, tokens: int, numbers: int) -> int:
+        """Return how many tokens a batch of given targets may have."""
+        return tokens
 
     def start(
         self,

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from headway.config import SearchConfig
 from headway.inference.alignment import single_layer
-from headway.inference.given_translations import read_targets
+from headway.inference.pipeline.requests import Job, Read, call
 from headway.inference.quality.defects import share_copied
 from headway.inference.scoring import GivenTarget, LogProbabilities
 from headway.inference.search.beam_search import Hypothesis
@@ -55,39 +55,39 @@ class Evidence(NamedTuple):
     features: Features
 
 
-class Found(NamedTuple):
-    """A translation that a search has found.
-
-    Attributes:
-        segment: With the constraints of the search.
-        hypothesis: The translation.
-        prefix: How many tokens it had to begin with.
-    """
-
-    segment: Segment
-    hypothesis: Hypothesis
-    prefix: int = 0
-
-
 def examine(
-    token_search: TokenSearch, translations: Sequence[Found], search: SearchConfig
-) -> list[Evidence]:
+    token_search: TokenSearch,
+    segment: Segment,
+    found: Sequence[Hypothesis],
+    search: SearchConfig,
+    prefix: Sequence[int] = (),
+) -> Job[list[Evidence]]:
     """Measure the features of translations; see `measure_features`.
 
     The engine of a search reads them. With native code the features of one depend on no other, bit by bit.
 
     Args:
         token_search: Of the model.
-        translations: What was found.
+        segment: The text, with the constraints of the search.
+        found: Its translations.
         search: Gives the precision.
+        prefix: The tokens that each had to begin with.
     """
-    translated = [_as_read(token_search.tokenizer, *each) for each in translations]
-    pairs = [each.source for each in translated], [each.target for each in translated]
-    read = read_targets(token_search, *pairs, search, _measure, layers=single_layer)
-    return [
-        Evidence(*each.texts, measure_features(each, *measured))
-        for each, measured in zip(translated, read, strict=True)
+    translated = [
+        _as_read(token_search.tokenizer, segment, hypothesis, len(prefix)) for hypothesis in found
     ]
+    measured = yield [
+        Read(token_search, search, each.source, each.target, _measure, single_layer)
+        for each in translated
+    ]
+
+    def collect() -> list[Evidence]:
+        return [
+            Evidence(*each.texts, measure_features(each, *values))
+            for each, values in zip(translated, measured, strict=True)
+        ]
+
+    return (yield from call(collect, len(segment.text)))
 
 
 class Attended(NamedTuple):

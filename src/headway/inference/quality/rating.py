@@ -1,14 +1,15 @@
 """How good the translations of segments are, and better ones for those that look broken."""
 
 from collections.abc import Sequence
-from itertools import islice
 from typing import NamedTuple
 
 from headway.config import SearchConfig
+from headway.inference.pipeline.lines import find_translations
+from headway.inference.pipeline.requests import Job, call
 from headway.inference.quality.defects import find_defects, keeps_words
-from headway.inference.quality.evidence import Found, examine
+from headway.inference.quality.evidence import Evidence, examine
 from headway.inference.quality.quality_model import QualityModel, Rating
-from headway.inference.quality.repair import find_candidates
+from headway.inference.quality.repair import list_ways
 from headway.inference.search.beam_search import Hypothesis
 from headway.inference.segments.splitting import Segment
 from headway.inference.token_search import TokenSearch
@@ -39,47 +40,42 @@ class Rater:
 
     def rate(
         self,
-        segments: Sequence[Segment],
-        found: Sequence[Sequence[Hypothesis]],
+        segment: Segment,
+        found: list[Hypothesis],
         search: SearchConfig,
-        prefixes: Sequence[list[int]],
-    ) -> list[RatedHypotheses]:
-        """Rate translations of segments; where the best one looks broken, search for one that does not.
+        prefix: Sequence[int] = (),
+    ) -> Job[RatedHypotheses]:
+        """Rate the translations of a segment; if the best one looks broken, search for one that does not.
 
         Samples are never replaced.
 
         Args:
-            segments: From `Translator.split`.
-            found: For each segment its n best translations, or its samples.
+            segment: The text.
+            found: Its n best translations, or its samples.
             search: The settings that found them.
-            prefixes: For each segment the token ids that its translations start with.
+            prefix: The token ids that its translations start with.
         """
-        translations = [
-            Found(segment, each, len(prefix))
-            for segment, n_best, prefix in zip(segments, found, prefixes, strict=True)
-            for each in n_best
-        ]
-        ratings = iter(self._rate(translations, search))
-        rated = [RatedHypotheses([*n_best], [*islice(ratings, len(n_best))]) for n_best in found]
-        return [
-            self._repair(segment, each, search, prefix)
-            if not search.sample and each.ratings and each.ratings[0].defects
-            else each
-            for segment, each, prefix in zip(segments, rated, prefixes, strict=True)
-        ]
+        ratings = yield from self._rate(segment, found, search, prefix)
+        rated = RatedHypotheses(found, ratings)
+        if not search.sample and ratings and ratings[0].defects:
+            return (yield from self._repair(segment, rated, search, prefix))
+        return rated
 
     def _repair(
-        self, segment: Segment, found: RatedHypotheses, search: SearchConfig, prefix: list[int]
-    ) -> RatedHypotheses:
+        self, segment: Segment, found: RatedHypotheses, search: SearchConfig, prefix: Sequence[int]
+    ) -> Job[RatedHypotheses]:
         """Put the best translation first that has no defect, and loses no words if only numbers were wrong."""
         broken = found.ratings[0].defects
         decode = self.token_search.tokenizer.decode
         first = decode(found.hypotheses[0].tokens)
-        ways = find_candidates(self.token_search, segment, broken, search, prefix)
-        for searched, candidates in ways:
-            ratings = self._rate(
-                [Found(searched, candidate, len(prefix)) for candidate in candidates], search
+        for searched, settings in list_ways(self.token_search.tokenizer, segment, broken, search):
+            candidates = yield from find_translations(
+                self.token_search, None, searched, settings, prefix
             )
+            if candidates and candidates[0].without_terms is not None:
+                # Where the best has terms without natural places, the others have them in worse places.
+                candidates = candidates[:1]
+            ratings = yield from self._rate(searched, candidates, search, prefix)
             sound = [
                 (candidate, rating)
                 for candidate, rating in zip(candidates, ratings, strict=True)
@@ -95,10 +91,18 @@ class Rater:
                 return RatedHypotheses([h for h, _ in pairs], [r for _, r in pairs])
         return found
 
-    def _rate(self, translations: Sequence[Found], search: SearchConfig) -> list[Rating]:
-        ratings = []
-        for source, translation, features in examine(self.token_search, translations, search):
-            defects = find_defects(source, translation, self.languages)
-            quality = self.model.rate(features) * DEFECT ** len(defects)
-            ratings.append(Rating(quality, defects))
-        return ratings
+    def _rate(
+        self,
+        segment: Segment,
+        found: Sequence[Hypothesis],
+        search: SearchConfig,
+        prefix: Sequence[int],
+    ) -> Job[list[Rating]]:
+        evidence = yield from examine(self.token_search, segment, found, search, prefix)
+        return (yield from call(lambda: [*map(self._judge, evidence)], len(segment.text)))
+
+    def _judge(self, evidence: Evidence) -> Rating:
+        """Return the rating of a translation."""
+        source, translation, features = evidence
+        defects = find_defects(source, translation, self.languages)
+        return Rating(self.model.rate(features) * DEFECT ** len(defects), defects)

@@ -4,13 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from headway.config import SearchConfig
-from headway.inference.choosing import search_and_choose
 from headway.inference.quality.defects import Defect
-from headway.inference.search.beam_search import Hypothesis
 from headway.inference.search.constraints import Constraint, spell_words
 from headway.inference.segments.readings import Reading
-from headway.inference.segments.splitting import ReadingRow, Segment
-from headway.inference.token_search import TokenSearch
+from headway.inference.segments.splitting import Segment
 from headway.text.numbers import spell_numbers
 from headway.text.tokenizer import Tokenizer
 
@@ -18,31 +15,26 @@ CANDIDATES = 8  # of each way
 EPSILON = 0.02  # samples have no token that is less likely
 
 
-def find_candidates(
-    token_search: TokenSearch,
-    segment: Segment,
-    defects: Sequence[Defect],
-    search: SearchConfig,
-    prefix: list[int],
-) -> Iterator[tuple[Segment, list[Hypothesis]]]:
-    """Yield the segment that each other way searched and the translations that it found, the most promising way first.
+def list_ways(
+    tokenizer: Tokenizer, segment: Segment, defects: Sequence[Defect], search: SearchConfig
+) -> list[tuple[Segment, SearchConfig]]:
+    """Return the segments and the settings of other searches for a translation, the most promising way first.
 
     The ways are: to force the numbers of the source into the translation, if numbers differ; a wider beam; and
     samples, unless the translation must contain something.
 
     Args:
-        token_search: Of the model.
+        tokenizer: Of the model.
         segment: To translate.
         defects: What looks broken in its translation.
         search: The settings of the first search.
-        prefix: Token ids that the translation starts with.
     """
     wide = replace(
         search, beam=max(CANDIDATES, 2 * search.beam), n_best=CANDIDATES, mbr=False, sample=False
     )
     ways = [(segment, wide)]
     if "numbers" in defects:
-        ways.insert(0, (require_numbers(segment, token_search.tokenizer), wide))
+        ways.insert(0, (require_numbers(segment, tokenizer), wide))
     if not segment.readings:
         samples = replace(
             wide,
@@ -54,18 +46,7 @@ def find_candidates(
             beam=search.beam,
         )
         ways.append((segment, samples))
-
-    def find(rows: Sequence[ReadingRow], settings: SearchConfig) -> list[list[Hypothesis]]:
-        return token_search.search_batch(
-            [row.ids for row in rows], [prefix for _ in rows], settings,
-            constraints=[row.constraints for row in rows],
-        )  # fmt: skip
-
-    for given, settings in ways:
-        [candidates] = search_and_choose(find, token_search, None, [given], settings, [prefix])
-        # Where the best has terms without natural places, the others have them in worse places.
-        is_placed = candidates and candidates[0].without_terms is not None
-        yield given, candidates[:1] if is_placed else candidates
+    return ways
 
 
 def require_numbers(segment: Segment, tokenizer: Tokenizer) -> Segment:

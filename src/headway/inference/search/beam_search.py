@@ -9,12 +9,15 @@ Paper: section 6.1.
 """
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headway.errors import HeadwayError
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 Ids = NDArray[np.int64]
 Numbers = NDArray[np.float32 | np.float64]
@@ -53,6 +56,13 @@ class Decoding(Protocol):
 
     def keep(self, sentences: Ids) -> None:
         """Drop the hypotheses of all other sentences; the next call is `reorder`."""
+
+
+class Drawing(Protocol):
+    """Hypotheses that return all their logits."""
+
+    def logits(self, tokens: Ids) -> "Tensor":
+        """Read tokens [N] and return the logits of the next tokens, [N, V]."""
 
 
 class Hypothesis(NamedTuple):

@@ -4,20 +4,12 @@ Shapes: N = sentences x draws hypotheses, O of them open, V vocabulary, T tokens
 """
 
 from collections.abc import Sequence
-from typing import Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from headway.inference.search.beam_search import Hypothesis, Ids, Rules, check_finite
-
-
-class Drawing(Protocol):
-    """Hypotheses that return all their logits."""
-
-    def logits(self, tokens: Ids) -> Tensor:
-        """Read tokens [N] and return the logits of the next tokens, [N, V]."""
+from headway.inference.search.beam_search import Drawing, Hypothesis, Rules, check_finite
 
 
 def sample(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from headway.documents.word_ranges import translate_range
-from headway.inference.alignment import WordPairs
+from headway.inference.scoring import WordPairs
 from headway.inference.search.constraints import find_alternatives
 from headway.inference.segments.readings import KeptName, KeptTag, Reading
 from headway.text.kept_text import ELEMENT

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 
-from headway.inference.alignment import WordPairs
+from headway.inference.scoring import WordPairs
 from headway.inference.segments.kept_places import find_stand_ins
 from headway.inference.segments.readings import PlacedTerm, Reading
 from headway.text.tokenizer import Tokenizer

@@ -1,16 +1,21 @@
 """Split long lines into segments at sentence ends, and join the translations of the segments."""
 
+import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from headway.config import SearchConfig
 from headway.inference.search.beam_search import Hypothesis
-from headway.inference.search.constraints import Constraint
-from headway.inference.segments.readings import Reading
-from headway.text.kept_text import has_words
+from headway.text.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from headway.inference.search.constraints import Constraint
+    from headway.inference.segments.readings import Reading, StandIn
+    from headway.text.glossary import Glossary
 
 # Before an item of a list: a dash, "2)", "(a)", "[3]"; and what may also be a date or a rank, as in "1. Mai".
 _SPACES = "[ \u00a0\u202f]+"
@@ -18,6 +23,12 @@ _LABEL = re.compile(
     rf"(?:[-*+\u2013\u2014]|\(?(?:\d{{1,3}}|[A-Za-z]|[ivx]{{2,5}}|[IVX]{{2,5}})\)|\[\d{{1,3}}\]){_SPACES}(?=\S)"
 )
 _NUMBER_WITH_DOT = re.compile(rf"(?:\d{{1,3}}(?:\.\d{{1,3}})*|[IVX]{{2,5}})\.{_SPACES}(?=\S)")
+# Words of letters, each with common marks around it, and single spaces between them. Of what
+# `headway.text.kept_text` and `find_list_label` find, nothing is written so; a test compares them.
+_PLAIN = re.compile(
+    r"(?!.{0,7}\)|[IVX]{2,5}\.|[-\u2013\u2014])(?:(?![^ ]{60})[\"'\u2018\u2019\u201c-\u201e\u00ab\u00bb(]*+"
+    r"[^\W\d_]++(?:['\u2019-][^\W\d_]++)*+[\"'\u2018\u2019\u201c-\u201e\u00ab\u00bb),.;:!?]*+(?: (?:[-\u2013\u2014] )?(?=\S)|$))+"
+)
 _WORD_BEFORE_CAPITAL = re.compile(r"(?<!\S)(\S++)\s++(?=[^\W\d_])")
 
 
@@ -39,58 +50,92 @@ class Segment(NamedTuple):
 
     text: str
     ids: list[int]
-    readings: tuple[Reading, ...] = ()
+    readings: "tuple[Reading, ...]" = ()
     is_capital: bool = False
     before: str = ""
     after: str = ""
     language_name: str = ""
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether the translation of the tokens is that of the segment."""
+        return not (self.readings or self.is_capital or self.before or self.after)
 
-class ReadingRow(NamedTuple):
-    """A row of a search: a reading of a segment, or its text.
 
-    Attributes:
-        segment: Number of the segment.
-        ids: Source token ids.
-        constraints: What the translation must contain.
+@dataclass(frozen=True)
+class LineSplitter:
+    """Splits lines into segments; see `headway.inference.pipeline.lines.Pipeline.cut`.
+
+    Args:
+        tokenizer: Of the model.
+        language: Code of the lines' language.
+        search: Search settings: what is kept, and whether each sentence is translated alone.
+        longest: Tokens of a segment, at most.
+        glossary: Prescribes the translations of terms; None: there is none.
+        stand_ins: Returns those of the model; called if there is text to replace.
     """
 
-    segment: int
-    ids: list[int]
-    constraints: tuple[Constraint, ...] = ()
+    tokenizer: Tokenizer
+    language: str
+    search: SearchConfig
+    longest: int
+    glossary: "Glossary | None"
+    stand_ins: "Callable[[], Sequence[StandIn]]"
+
+    @property
+    def is_split(self) -> bool:
+        """Whether each sentence is translated alone; "auto" means no where no training has decided."""
+        return self.search.split_sentences is True
+
+    def count_work(self, line: str) -> int:
+        """Return how much work a line is, in characters; trying a rendering of a term counts as one."""
+        if self.glossary is None:
+            return len(line)
+        return len(line) + self.glossary.count_tries(line) * self.glossary.most_renderings
+
+    def split(self, line: str) -> Iterator[Segment]:
+        """Yield the segments of a line."""
+        stripped = line.strip()
+        is_plain = self.glossary is None and _is_plain(stripped)
+        if not is_plain and stripped:
+            from headway.inference.segments.line_splitting import split_protected
+
+            yield from split_protected(self, stripped)
+        if not is_plain:
+            return
+        sentences = split_sentences(stripped, self.language) if self.is_split else [stripped]
+        for sentence in sentences:
+            yield from split_line(sentence, self.language, self._encode, self.longest)
+
+    def _encode(self, text: str) -> list[int]:
+        return self.tokenizer.encode_source([text])[0]
 
 
-def list_readings(segments: Sequence[Segment], search: SearchConfig) -> list[ReadingRow]:
-    """Return what the search translates for segments: their readings one after the other.
+def _is_plain(line: str) -> bool:
+    """Return whether a line has words and common marks only: nothing to keep, no label of a list, and no capitals."""
+    return _PLAIN.fullmatch(line) is not None and not line.isupper()
+
+
+def list_readings(
+    segment: Segment, search: SearchConfig
+) -> "list[tuple[list[int], tuple[Constraint, ...]]]":
+    """Return what the search translates for a segment: the ids and the constraints of each reading, or its own ids.
 
     Samples are drawn for the first reading only, because nothing compares samples.
     """
-    return [
-        row
-        for number, segment in enumerate(segments)
-        for row in [
-            ReadingRow(number, reading.ids, reading.constraints)
-            for reading in segment.readings[: 1 if search.sample else None]
-        ]
-        or [ReadingRow(number, segment.ids)]
-    ]
+    readings = segment.readings[: 1 if search.sample else None]
+    return [(reading.ids, reading.constraints) for reading in readings] or [(segment.ids, ())]
 
 
-def choose_readings(
-    rows: Sequence[ReadingRow], found: Sequence[list[Hypothesis]]
-) -> list[list[Hypothesis]]:
-    """Return for each segment the hypotheses of its best reading, which is the one with the highest score.
+def choose_reading(found: Sequence[list[Hypothesis]]) -> list[Hypothesis]:
+    """Return the hypotheses of the best reading, which is the one with the highest score.
 
     A search that was stopped, because its request was cancelled, leaves a reading without hypotheses.
     """
-    best: dict[int, list[Hypothesis]] = {}
-    reading = 0
-    for row, n_best in zip(rows, found, strict=True):
-        reading = reading + 1 if row.segment in best else 0
-        before = best.get(row.segment, [])
-        if reading == 0 or (n_best and (not before or n_best[0].score > before[0].score)):
-            best[row.segment] = [h._replace(reading=reading) for h in n_best] if reading else n_best
-    return [best[number] for number in range(len(best))]
+    best = max(
+        range(len(found)), key=lambda number: found[number][0].score if found[number] else -math.inf
+    )
+    return [each._replace(reading=best) for each in found[best]] if best else found[0]
 
 
 Encode = Callable[[str], list[int]]
@@ -148,6 +193,8 @@ def find_list_label(text: str, language: str, is_split: bool) -> str:
         is_split: Whether each sentence is translated alone. If so, a number with a full stop is a label where it would
             be a sentence; else it may be a date or a rank, as in "1. Mai".
     """
+    from headway.text.kept_text import has_words
+
     label = _LABEL.match(text)
     if label is None and is_split:
         label = _NUMBER_WITH_DOT.match(text)

@@ -7,8 +7,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
-from headway.config import Config, TrainingConfig, to_toml
+from headway.config import Config, TrainingConfig
 from headway.config.departures import NO_LIMIT, list_departures, paper_config
+from headway.config.toml import to_toml
 from headway.cores import available_cores
 from headway.errors import HeadwayError
 from headway.paper.results import Finding, Result, Table, collect

@@ -86,8 +86,9 @@ async def _translate(
     document, route = await open_upload(upload, options, context.models, context.queue)
     route = await _prepare_route(route, request, context)
     translated = await translate_document(
-        context.translator, route, document, progress, quality=request.quality
-    )
+        context.queue, route, document, progress, quality=request.quality,
+        is_split=context.config.split_sentences,
+    )  # fmt: skip
     context.characters[context.owner] += progress.total
     return keep_document(context.files, upload.name, target, translated)
 

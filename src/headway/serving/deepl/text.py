@@ -7,12 +7,11 @@ from collections.abc import Callable, Sequence
 from headway.documents.xml_text import XmlTags, XmlText
 from headway.errors import HeadwayError
 from headway.inference import Translator
-from headway.inference.text_translation import TextTranslation
+from headway.inference.pipeline.texts import TextTranslation
 from headway.serving.context import Context
 from headway.serving.deepl.glossaries import add_glossary
 from headway.serving.deepl.languages import find_language, source_code
 from headway.serving.deepl.messages import DeepLTextRequest, DeepLTranslation, DeepLTranslations
-from headway.serving.markup_translation import translate_pages
 from headway.serving.models import Models
 from headway.serving.rejection import Rejection
 from headway.serving.translation import TextTranslator
@@ -100,9 +99,9 @@ async def _translate(
         texts = [_SINGLE_BREAK.sub(" ", text) for text in texts]
     match request.tag_handling:
         case "html":
-            return await translate_pages(translator, route, texts)
+            return await translator.translate_pages(route, texts)
         case "xml":
-            return await translate_pages(translator, route, texts, _xml_reader(request))
+            return await translator.translate_pages(route, texts, _xml_reader(request))
     return await translator.translate(route, texts)
 
 

@@ -8,6 +8,7 @@ from headway import config
 from headway.config import Config, Kind, TextConfig
 from headway.config.loading import check_file_bounds
 from headway.config.model import VERBS
+from headway.config.toml import read_toml
 from headway.errors import HeadwayError, UsageError
 from headway.inference.directory import read_config
 from headway.text.groups import Text, Validation, list_targets, make_groups
@@ -198,7 +199,7 @@ def changed_settings(request: RunRequest, stored: Config, *, keeps_text: bool) -
         return new_settings(request, stored if request.init else None, text=text)
     try:
         if request.config_file:
-            values = config.read_toml(request.config_file)
+            values = read_toml(request.config_file)
             fixed = ("text",) if keeps_text else ()
             stored = config.merge_tables(stored, values, str(request.config_file), fixed=fixed)
         return config.merge_overrides(stored, request.overrides)

@@ -5,7 +5,8 @@ import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from headway.config import Config, to_toml
+from headway.config import Config
+from headway.config.toml import to_toml
 from headway.evaluation.metrics import pick_metrics
 from headway.inference.direction import KnownLanguages
 from headway.inference.front_matter import front_matter

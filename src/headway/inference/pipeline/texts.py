@@ -1,20 +1,22 @@
 """Translation of texts of any length: split into sentences, translated, and joined again."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from html import unescape
-from itertools import chain, islice
+from itertools import chain
 from typing import NamedTuple
 
 from headway.config import SearchConfig
-from headway.documents.kept_marks import KeptMarks
 from headway.documents.paragraph import Translated
+from headway.inference.pipeline.lines import Pipeline
+from headway.inference.pipeline.requests import Job, call, together
 from headway.inference.segments.passages import Passage
 from headway.inference.segments.readable import is_readable
 from headway.inference.segments.splitting import split_sentences
 from headway.inference.translation import Translation
-from headway.inference.translator import WINDOW, Translator
+from headway.inference.translator import Translator
 from headway.text.kept_text import is_symbol
 from headway.text.languages import is_translatable
 from headway.text.word_links import WordLinks
@@ -41,22 +43,23 @@ class SplitText:
 
     @classmethod
     def split(
-        cls, translator: Translator, text: str, is_split: bool = True, is_document: bool = False
+        cls, pipeline: Pipeline, text: str, is_split: bool = True, is_document: bool = False
     ) -> "SplitText":
         """Split a text.
 
         Args:
-            translator: The model that will translate it.
+            pipeline: What will translate it.
             text: Any text.
             is_split: Translate each sentence of a line by itself.
             is_document: Whether the text is of a document, in which symbols alone stay, and texts in another script.
         """
-        if is_document and (is_symbol(text) or not is_readable(text, translator.tokenizer)):
+        tokenizer = pipeline.forward.tokenizer
+        if is_document and (is_symbol(text) or not is_readable(text, tokenizer)):
             return cls(text, Passage([text], []), "")
         stripped = text.lstrip()
-        name = translator.tokenizer.named_language(stripped)
+        name = tokenizer.named_language(stripped)
         rest = text[: len(text) - len(stripped)] + stripped[len(name) :] if name else text
-        return cls(text, Passage.split(rest, translator.languages[0], is_split), name)
+        return cls(text, Passage.split(rest, pipeline.languages[0], is_split), name)
 
     @property
     def lines(self) -> list[str]:
@@ -106,37 +109,95 @@ class TextTranslation:
         return Translated(self.text, self.links, self.kept)
 
 
-def translate_texts(
-    translator: Translator,
-    texts: Sequence[str],
-    search: SearchConfig | None = None,
-    *,
-    align: bool = True,
-    quality: bool = False,
-    is_split: bool = True,
-    is_document: bool = False,
-    window: int = WINDOW,
-) -> Iterator[TextTranslation]:
-    """Translate texts of any length, in their order; what is no sentence stays as it is.
+@dataclass(frozen=True)
+class TextPipeline:
+    """How texts of any length are translated, by one model after the other.
 
-    Args:
-        translator: The model.
-        texts: Texts, which may have several lines.
-        search: Search settings; None: the default.
-        align: Also link the words of each text and its translation.
-        quality: Also rate the translation of each sentence, and translate again what looks broken.
+    Attributes:
+        route: The pipelines of the models, none of which splits a line into sentences; empty: texts stay as they are.
+        align: Whether the words of each text and its translation are linked.
         is_split: Translate each sentence of a line by itself.
         is_document: Whether the texts are of a document; see `SplitText.split` and `finish_sentence`.
-        window: Sentences that are translated together.
+        window: Sentences of a text that are translated together; None: all.
     """
-    # They are split here.
-    search = replace(search or translator.default_search, split_sentences=False)
-    splits = [SplitText.split(translator, text, is_split, is_document) for text in texts]
-    lines = (line for split in splits for line in split.lines)
-    found = translator.stream(lines, search, align=align, quality=quality, window=window)
-    for split in splits:
-        of_sentences = list(islice(found, len(split.lines)))
-        yield join_sentences(split, of_sentences, translator.languages[1], align, is_document)
+
+    route: tuple[Pipeline, ...]
+    align: bool = False
+    is_split: bool = True
+    is_document: bool = False
+    window: int | None = None
+
+    @classmethod
+    def of(
+        cls,
+        route: Sequence[Translator],
+        search: SearchConfig | None = None,
+        *,
+        alternatives: int = 0,
+        align: bool = False,
+        quality: bool = False,
+        is_split: bool = True,
+        is_document: bool = False,
+        window: int | None = None,
+    ) -> "TextPipeline":
+        """Return the pipeline of models.
+
+        Args:
+            route: The models; each translates what the one before it has written.
+            search: Search settings; None: those of each model.
+            alternatives: Further translations of each text, by the last model.
+            align: Also link the words of each text and its translation.
+            quality: Also rate the translation of each sentence, and translate again what looks broken.
+            is_split: See the attributes, like the arguments that follow.
+            is_document: Likewise.
+            window: Likewise.
+
+        Raises:
+            HeadwayError: If a model cannot do so; see `Translator.pipeline`.
+        """
+        pipelines = []
+        for number, translator in enumerate(route, 1):
+            own = replace(search or translator.default_search, split_sentences=False)
+            if alternatives and number == len(route):
+                n_best = 1 + alternatives
+                own = replace(own, n_best=n_best, beam=max(own.beam, n_best))
+            pipelines.append(translator.pipeline(own, align=align, quality=quality))
+        return cls(tuple(pipelines), align, is_split, is_document, window)
+
+    @property
+    def keeps_text(self) -> bool:
+        """Whether all models keep placeholders and the like."""
+        return all(pipeline.search.keep for pipeline in self.route)
+
+    def translate(self, text: str) -> Job[TextTranslation]:
+        """Translate a text; what is no sentence stays as it is.
+
+        Words of the last translation are linked to words of the text, and its quality is the lowest of all models'.
+        """
+        found: TextTranslation | None = None
+        for pipeline in self.route:
+            before, found = found, (yield from self._translate(pipeline, text))
+            text = found.text
+            if before is not None:
+                found.quality = min(before.quality, found.quality)
+                if before.links and found.links:
+                    found.links = before.links.then(found.links)
+        if found is None:
+            return TextTranslation(text, links=WordLinks.identity(text) if self.align else None)
+        return found
+
+    def split(self, pipeline: Pipeline, text: str) -> Job[SplitText]:
+        """Split a text into the sentences that a model translates."""
+        split_text = partial(SplitText.split, pipeline, text, self.is_split, self.is_document)
+        return (yield from call(split_text, len(text)))
+
+    def _translate(self, pipeline: Pipeline, text: str) -> Job[TextTranslation]:
+        """Translate a text by one model."""
+        split = yield from self.split(pipeline, text)
+        found = yield from together(map(pipeline.translate, split.lines), self.window)
+        language, align = pipeline.languages[1], pipeline.align
+        join = partial(join_sentences, split, found, language, align, self.is_document)
+        return (yield from call(join, len(text)))
 
 
 def join_sentences(
@@ -202,28 +263,6 @@ def _find_words(text: str, starts: Sequence[int], sentences: Sequence[str]) -> l
         (start, start + len(sentence)) for start, sentence in zip(starts, sentences, strict=True)
     ]
     return cut_words(find_words(text), [*chain.from_iterable(places)])
-
-
-def expand_kept(found: TextTranslation, marks: KeptMarks) -> TextTranslation:
-    """Return the translation of a paragraph with the kept texts in the places of their marks."""
-    whole = marks.expand(Translated(found.text, found.links))
-    places = marks.places(found.text)
-    sentences = [
-        SentenceTranslation(
-            marks.expand_text(source),
-            places[start],
-            replace(best, text=marks.expand_text(best.text)),
-        )
-        for source, start, best in found.sentences
-    ]
-    return replace(
-        found,
-        text=whole.text,
-        alternatives=[(marks.expand_text(text), score) for text, score in found.alternatives],
-        links=whole.links,
-        sentences=sentences,
-        kept=whole.kept,
-    )
 
 
 def finish_sentence(source: str, translation: str, language: str) -> str:

@@ -1,0 +1,187 @@
+"""The way of a line: masked and cut, found, rated, linked, restored and joined. Each place is a function of its own."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from headway.config import SearchConfig
+from headway.errors import UsageError
+from headway.inference.pipeline.requests import Find, Job, call, together
+from headway.inference.search.beam_search import Hypothesis
+from headway.inference.segments.splitting import (
+    LineSplitter,
+    Segment,
+    choose_reading,
+    list_readings,
+)
+from headway.inference.token_search import TokenSearch
+from headway.inference.translation import Translation, join_segments
+from headway.text.language_pairs import Languages
+
+if TYPE_CHECKING:
+    from headway.inference.quality.quality_model import Rating
+    from headway.inference.quality.rating import Rater
+
+PORTION = 8  # segments that are cut at a time, so that little work on a long line remains if nobody waits for it
+
+
+def find_translations(
+    forward: TokenSearch,
+    backward: TokenSearch | None,
+    segment: Segment,
+    search: SearchConfig,
+    prefix: Sequence[int] = (),
+) -> Job[list[Hypothesis]]:
+    """Search for the translations of a segment, and choose among them if the settings say how.
+
+    Args:
+        forward: The model that searches, with its tokenizer.
+        backward: Chooses among them; None: there is no backward model.
+        segment: The text.
+        search: Search settings.
+        prefix: The tokens that its translation must start with.
+
+    Returns:
+        Its n best hypotheses, or its n samples if nothing chooses.
+
+    Raises:
+        UsageError: If both ways to choose are asked for.
+    """
+    is_chosen = search.mbr or backward is not None
+    if is_chosen:
+        from headway.inference.choosing import choose, widen_search
+
+        if search.mbr and backward is not None:
+            raise UsageError("search.mbr and a backward model both choose: use one of them")
+    wide = widen_search(search) if is_chosen else search
+    rows = list_readings(segment, wide)
+    requests = [Find(forward, wide, ids, prefix, constraints) for ids, constraints in rows]
+    found = choose_reading((yield [*requests]))
+    if found and found[0].without_terms is not None:
+        from headway.inference.term_places import place_terms
+
+        found = yield from place_terms(forward, segment, found, prefix, wide)
+    if is_chosen:
+        found = yield from choose(forward, backward, segment, found, search)
+    return found
+
+
+class Found(NamedTuple):
+    """What was found for a segment.
+
+    Attributes:
+        hypotheses: Its n best translations, or its samples; with links if they were asked for, or are needed.
+        ratings: The rating of each; None if they were not asked for.
+    """
+
+    hypotheses: list[Hypothesis]
+    ratings: "list[Rating] | None" = None
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """How lines are translated in one direction, with given settings.
+
+    Attributes:
+        forward: The model that translates.
+        languages: Codes of source and target.
+        search: Search settings.
+        splitter: Masks and cuts lines.
+        backward: Chooses among several candidates; None: there is no backward model.
+        rater: Rates the translations, and looks for others where one looks broken; None: they are not rated.
+        align: Whether the words of source and translation are linked.
+        prefix: Text with which the model starts the translation of every line that has one.
+    """
+
+    forward: TokenSearch
+    languages: Languages
+    search: SearchConfig
+    splitter: LineSplitter
+    backward: TokenSearch | None = None
+    rater: "Rater | None" = None
+    align: bool = False
+    prefix: str = ""
+
+    def translate(self, line: str) -> Job[list[Translation]]:
+        """Translate a line.
+
+        Args:
+            line: Raw text, without a line end; a blank one stays as it is.
+
+        Returns:
+            Its n best translations, or its n samples.
+        """
+        segments = yield from self.cut(line)
+        if not segments:
+            quality = None if self.rater is None else 1.0
+            return [Translation(line, 0.0, 0.0, [], [] if self.align else None, quality)]
+        found = yield from together(
+            # Only the first segment of a line starts with the prefix.
+            self.find(segment, [] if number else self._encode_prefix(segment))
+            for number, segment in enumerate(segments)
+        )
+        return (yield from call(partial(self.join, segments, found), len(line)))
+
+    def cut(self, line: str) -> Job[list[Segment]]:
+        """Cut a line into segments that the model can take, with their source token ids.
+
+        The texts of the segments joined, with what stays before and after them, are the line without white space
+        around it; a blank line, and one that only has what is kept, has no segments. A name of a target language
+        (``>>deu<<``) at the line's beginning is in no text, but in `Segment.language_name` of every segment.
+        """
+        remaining: Iterator[Segment] = self.splitter.split(line)
+        size = self.splitter.count_work(line)
+        segments: list[Segment] = []
+        while True:
+            portion = yield from call(lambda: list(islice(remaining, PORTION)), size)
+            segments += portion
+            if len(portion) < PORTION:
+                return segments
+
+    def find(self, segment: Segment, prefix: Sequence[int] = ()) -> Job[Found]:
+        """Search for the translations of a segment; rate and link them if the settings say so.
+
+        Args:
+            segment: From `cut`.
+            prefix: The token ids that its translations start with.
+        """
+        ratings: list[Rating] | None = None
+        found = yield from find_translations(
+            self.forward, self.backward, segment, self.search, prefix
+        )
+        if self.rater is not None:
+            found, ratings = yield from self.rater.rate(segment, found, self.search, prefix)
+        if self.align or segment.readings:
+            from headway.inference.segment_text import link_found
+
+            found = yield from link_found(
+                self.forward, segment, found, self.search, all_of_them=self.align
+            )
+        return Found(found, ratings)
+
+    def join(self, segments: Sequence[Segment], each_found: Sequence[Found]) -> list[Translation]:
+        """Join the translations of a line's segments to translations of the line, best with best."""
+        tokenizer = self.forward.tokenizer
+        found = [each.hypotheses for each in each_found]
+        each_rating = [each.ratings for each in each_found if each.ratings is not None]
+        both = list(zip(segments, found, strict=True))
+        links = None
+        if not self.align and all(segment.is_plain for segment in segments):
+            texts = [[tokenizer.decode(each.tokens) for each in n_best] for n_best in found]
+            return join_segments(tokenizer, segments, found, texts, links, each_rating or None)
+        from headway.inference.segment_text import SegmentWriter
+
+        writer = SegmentWriter(tokenizer, self.languages[1])
+        texts = [[writer.write(segment, each) for each in n_best] for segment, n_best in both]
+        if self.align:
+            links = [[writer.align(segment, each) for each in n_best] for segment, n_best in both]
+        return join_segments(tokenizer, segments, found, texts, links, each_rating or None)
+
+    def _encode_prefix(self, segment: Segment) -> list[int]:
+        """Return the tokens of the prefix without what stays before a segment, if it begins with that."""
+        own = self.prefix
+        if segment.before:
+            own = own.removeprefix(segment.before.rstrip()).lstrip()
+        return self.forward.tokenizer.encode_target([own])[0][:-1] if own else []

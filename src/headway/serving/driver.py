@@ -1,0 +1,65 @@
+"""The driver of the server: it runs the job of a request, and puts what the job asks for into the queue of all clients."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from headway.inference.pipeline.requests import Call, Job, Request
+from headway.serving.queue import TranslationQueue
+from headway.serving.rejection import too_much_work
+
+R = TypeVar("R")
+# Of one call, in characters; a paragraph has a million at most, and each try of a term's renderings counts as one.
+MAX_WORK = 2_000_000
+
+
+@dataclass
+class Driver:
+    """Runs the jobs of one request, one after the other.
+
+    Attributes:
+        queue: The queue of all requests.
+        texts: Texts of the request, as the queue counts them.
+        is_file: Whether the jobs are some of a file, which is translated little by little and never rejected for want of
+            room.
+        is_admitted: Whether the request has found room in the queue; it is not rejected halfway.
+    """
+
+    queue: TranslationQueue
+    texts: int = 1
+    is_file: bool = False
+    is_admitted: bool = False
+
+    async def run(self, job: Job[R]) -> R:
+        """Run a job to its end, and return its result; if the caller is cancelled, the job is closed.
+
+        Raises:
+            Rejection: 429 if the queue is full, 400 if the request would never fit into it.
+        """
+        answers: Any = None
+        try:
+            while True:
+                try:
+                    requests = job.send(answers)
+                except StopIteration as end:
+                    result: R = end.value
+                    return result
+                answers = await self._answer(requests)
+        finally:
+            job.close()
+
+    async def _answer(self, requests: Sequence[Request]) -> list[Any]:
+        """Return the answer to each request."""
+        calls = [each for each in requests if isinstance(each, Call)]
+        others = [each for each in requests if not isinstance(each, Call)]
+        called, found = iter(()), iter(())
+        if calls:
+            if max(each.size for each in calls) > MAX_WORK:
+                raise too_much_work()
+            size = sum(each.size for each in calls)
+            functions = [each.function for each in calls]
+            called = iter(await self.queue.run_text_work(functions, size, self.is_file))
+        if others:
+            found = iter(await self.queue.ask(others, self.texts, self.is_admitted, self.is_file))
+            self.is_admitted = True
+        return [next(called if isinstance(each, Call) else found) for each in requests]

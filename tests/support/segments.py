@@ -1,0 +1,148 @@
+"""The places of a line's way one by one, for tests of what happens between them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from headway import SearchConfig, Translation, Translator
+from headway.inference.alignment import alignment_layers
+from headway.inference.given_translations import read_targets
+from headway.inference.pipeline.lines import Found, find_translations
+from headway.inference.pipeline.requests import run, together
+from headway.inference.pipeline.texts import SplitText, TextPipeline, TextTranslation
+from headway.inference.quality import evidence
+from headway.inference.quality.evidence import Evidence
+from headway.inference.quality.rating import RatedHypotheses
+from headway.inference.scoring import LayerChoice, WordPairs
+from headway.inference.search.beam_search import Hypothesis
+from headway.inference.segment_text import SegmentWriter, link_found
+from headway.inference.segments.splitting import Segment
+from headway.inference.token_search import TokenSearch
+
+
+def cut(translator: Translator, line: str, search: SearchConfig | None = None) -> list[Segment]:
+    """Return the segments of a line."""
+    return run(translator.pipeline(search).cut(line))
+
+
+def find(
+    translator: Translator, segments: Sequence[Segment], search: SearchConfig | None = None
+) -> list[list[Hypothesis]]:
+    """Return the n best translations of segments, searched together, with links where tags need them."""
+    pipeline = translator.pipeline(search)
+    return [each.hypotheses for each in run(together(map(pipeline.find, segments)))]
+
+
+def join(
+    translator: Translator,
+    segments: Sequence[Segment],
+    found: Sequence[Sequence[Hypothesis]],
+    ratings: Any = None,
+) -> list[Translation]:
+    """Join translations of a line's segments to those of the line."""
+    each_rating = ratings or [None] * len(segments)
+    both = zip(found, each_rating, strict=True)
+    linked = [
+        Found(_link(translator, segment, [*n_best], all_of_them=False), rated)
+        for segment, (n_best, rated) in zip(segments, both, strict=True)
+    ]
+    return translator.pipeline().join(segments, linked)
+
+
+def align(translator: Translator, segment: Segment, hypothesis: Hypothesis) -> WordPairs:
+    """Link the words of a segment to those of a translation."""
+    [linked] = _link(translator, segment, [hypothesis], all_of_them=True)
+    return SegmentWriter(translator.tokenizer, translator.languages[1]).align(segment, linked)
+
+
+def translate_texts(
+    translator: Translator, texts: Sequence[str], **options: Any
+) -> list[TextTranslation]:
+    """Translate texts of any length."""
+    return run(together(map(TextPipeline.of([translator], **options).translate, texts)))
+
+
+def split_text(translator: Translator, text: str, *, is_document: bool = False) -> SplitText:
+    """Split a text into the sentences that a model translates."""
+    pipeline = TextPipeline.of([translator], is_document=is_document)
+    return run(pipeline.split(pipeline.route[0], text))
+
+
+def rate(
+    translator: Translator,
+    segment: Segment,
+    found: Sequence[Hypothesis],
+    search: SearchConfig | None = None,
+    prefix: Sequence[int] = (),
+) -> RatedHypotheses:
+    """Rate the translations of a segment."""
+    pipeline = translator.pipeline(search, quality=True)
+    assert pipeline.rater is not None
+    return run(pipeline.rater.rate(segment, [*found], pipeline.search, prefix))
+
+
+def examine(
+    translator: Translator,
+    segment: Segment,
+    found: Sequence[Hypothesis],
+    search: SearchConfig,
+    prefix: Sequence[int] = (),
+) -> list[Evidence]:
+    """Measure the features of a segment's translations."""
+    return run(evidence.examine(translator.token_search, segment, found, search, prefix))
+
+
+def examine_together(
+    translator: Translator,
+    pairs: Sequence[tuple[Segment, Sequence[Hypothesis]]],
+    search: SearchConfig,
+) -> list[list[Evidence]]:
+    """Measure the features of the translations of several segments in common batches."""
+    model = translator.token_search
+    return run(together(evidence.examine(model, *pair, search) for pair in pairs))
+
+
+def choose(
+    forward: TokenSearch, segment: Segment, search: SearchConfig, prefix: Sequence[int] = ()
+) -> list[Hypothesis]:
+    """Return the translations of a segment without links."""
+    return run(find_translations(forward, None, segment, search, prefix))
+
+
+def log_probabilities(
+    model: TokenSearch,
+    sources: Sequence[Sequence[int]],
+    targets: Sequence[Sequence[int]],
+    search: SearchConfig,
+) -> list[Any]:
+    """Return the log-probability of each token of targets."""
+    measures = [lambda given: given.log_p] * len(sources)
+    return read_targets(model, sources, targets, search, measures)
+
+
+def score_targets(
+    model: TokenSearch,
+    sources: Sequence[Sequence[int]],
+    targets: Sequence[Sequence[int]],
+    search: SearchConfig,
+) -> list[float]:
+    """Return the log-probability of targets."""
+    return [sum(log_p.tolist()) for log_p in log_probabilities(model, sources, targets, search)]
+
+
+def attend(
+    model: TokenSearch,
+    sources: Sequence[Sequence[int]],
+    targets: Sequence[Sequence[int]],
+    search: SearchConfig,
+    layers: LayerChoice = alignment_layers,
+) -> list[Any]:
+    """Return how much each token of targets attends to each token of their sources."""
+    measures = [lambda given: given.weights] * len(sources)
+    return read_targets(model, sources, targets, search, measures, is_scored=False, layers=layers)
+
+
+def _link(
+    translator: Translator, segment: Segment, found: list[Hypothesis], *, all_of_them: bool
+) -> list[Hypothesis]:
+    search = translator.default_search
+    return run(link_found(translator.token_search, segment, found, search, all_of_them=all_of_them))
