@@ -67,7 +67,9 @@ class Extension(NamedTuple):
         verbs: Verb -> its module: a verb of the command line.
         options: ``"VERB --option"`` -> its function: an option of a verb that the core has.
         names: Name -> ``"module:name"``: what ``headway.NAME`` is in Python.
-        stages: Name -> ``"module:object"``: a stage of each translation.
+        stages: Name -> ``"module:function"``, ``(line: str) -> Generator[str, list[Translation], list[Translation]]``: a
+            stage of the translation of each line. It yields the line that is translated instead, is sent the n best
+            translations of that, and returns those of its own line.
         readers: Suffix, such as ``".xyz"`` -> ``"module:function"``, ``(path: str) -> Iterator[tuple[str, str]]``: it reads
             the pairs of source and target in a file of parallel text.
         operations: Type of a device, such as ``"cpu"`` -> ``"module:function"``, ``() -> operations``: it returns faster
@@ -267,15 +269,22 @@ def find_switched_off(hook: str, key: str) -> str:
     return ""
 
 
-def load_stages() -> list[Any]:
-    """Return the stages of a translation that extensions add, in the order of the extensions' names."""
+def load_stages() -> list[tuple[str, Any]]:
+    """Return the stages of a translation that extensions add, with the names of the extensions, in their order."""
     stages = []
     for name, target in collect("stages").values():
         try:
-            stages.append(load(name, target))
+            stages.append((name, load(name, target)))
         except HeadwayError as error:
             _report(f"{error}; translations do without it")
     return stages
+
+
+def name_stages() -> str:
+    """Return the names and versions of the extensions with stages: translations depend on them. "": there are none."""
+    names = dict.fromkeys(name for name, _ in collect("stages").values())
+    extensions = load_extensions()
+    return ", ".join(f"{name} {extensions[name].version}" for name in names)
 
 
 def load_operations(device: str) -> Any | None:

@@ -23,6 +23,7 @@ from headway.extension import (
     load_extensions,
     load_operations,
     load_stages,
+    name_stages,
 )
 
 HEAD = "from headway.extension import Extension, Option, Verb\n"
@@ -149,7 +150,8 @@ def test_stages_come_in_the_order_of_the_extensions(
         "STAGE = 2",
     )
     install("one", "Extension('one', '1', stages={'a': 'of_one:STAGE'})", "STAGE = 1")
-    assert load_stages() == [1, 2]
+    assert load_stages() == [("one", 1), ("two", 2)]
+    assert name_stages() == "one 1, two 1"
     [line] = caplog.messages
     assert line.startswith("extension 'two': of_two:NONE: AttributeError")
 

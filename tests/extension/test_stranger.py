@@ -1,5 +1,6 @@
 """A package of somebody else is installed from a directory, and adds a verb, a reader, a stage and a name."""
 
+import ast
 import os
 import shutil
 import subprocess
@@ -11,6 +12,7 @@ import pytest
 from support.toy_models import sentences, translate_words
 
 STRANGER = Path(__file__).parent / "stranger"
+MODEL = Path(__file__).parents[1] / "golden" / "0.1" / "model"
 PAGE = Path(__file__).parents[2] / "docs" / "extending.md"
 PHRASES = "Good morning.\nGuten Morgen.\nThe station?\nDer Bahnhof?\n"
 
@@ -90,12 +92,57 @@ def test_python_has_its_reader_its_name_and_its_stage(installed: Path, phrases: 
     code = (
         "import sys, headway; from headway.text.readers import read_pairs; from headway.extension import load_stages\n"
         "print([tuple(pair) for pair in read_pairs(sys.argv[1:])])\n"
-        "print(list(headway.read_phrases(sys.argv[1])), load_stages()[0].__name__, hasattr(headway, 'read_nothing'))"
+        "print(list(headway.read_phrases(sys.argv[1])), load_stages()[0][1].__name__, hasattr(headway, 'read_nothing'))"
     )
     done = run("-c", code, str(phrases), packages=installed)
     pairs = [("Good morning.", "Guten Morgen."), ("The station?", "Der Bahnhof?")]
     numbered = [(*pair, number) for number, pair in enumerate(pairs, 1)]
     assert done.stdout == f"{numbered}\n{pairs} mark False\n", done.stderr
+
+
+@pytest.mark.slow
+def test_its_stage_works_from_the_command_python_and_the_server(
+    installed: Path, tmp_path: Path
+) -> None:
+    lines = ["the cat sees a dog \u2665", "the cat sees a dog", "\u2665"]
+    (tmp_path / "in").write_text("".join(f"{line}\n" for line in lines))
+    code = (
+        "import sys, headway; from starlette.testclient import TestClient\n"
+        "from headway.serving.app import make_app; from headway.serving.models import load_models\n"
+        "from headway.serving.server import Server\n"
+        "model, *lines = sys.argv[1:]; print(headway.Translator.load(model).translate(lines))\n"
+        "with TestClient(make_app(Server(load_models([model])))) as client:\n"
+        "    print([client.post('/translate', json={'q': line, 'source': 'en', 'target': 'de'}).json()['translatedText'] for line in lines])"
+    )
+    found = run("-c", code, str(MODEL), *lines[:2], packages=installed)
+    plain = run("-c", code, str(MODEL), lines[1], packages=installed, HEADWAY_EXTENSIONS="")
+    [text] = ast.literal_eval(plain.stdout.splitlines()[0])
+    expected = [f"{text} \u2665", text]
+    assert [ast.literal_eval(line) for line in found.stdout.splitlines()] == [expected] * 2, (
+        found.stderr
+    )
+    files = ["--input", str(tmp_path / "in"), "--output", str(tmp_path / "out")]
+    run("-m", "headway", "translate", str(MODEL), *files, packages=installed)
+    assert (tmp_path / "out").read_text().splitlines()[:2] == expected
+
+
+@pytest.mark.slow
+def test_a_stage_that_fails_is_named(installed: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "broken"
+    shutil.copytree(installed, broken)
+    module = broken / "headway_phrasebook.py"
+    whole = module.read_text()
+    code = "import sys, headway; headway.Translator.load(sys.argv[1]).translate('the cat')"
+    for old, new, error in (
+        ("found = yield", "found = 1 // 0; yield", "ZeroDivisionError: integer division or modulo by zero"),
+        ("return [replace", "1 // 0; return [replace", "ZeroDivisionError: integer division or modulo by zero"),
+        ("    return [replace", "    [replace", "ValueError: it returned no translations"),
+        ("    return [replace", "    yield ''; [replace", "ValueError: it yielded two lines"),
+    ):  # fmt: skip
+        module.write_text(whole.replace(old, new))
+        done = run("-c", code, str(MODEL), packages=broken)
+        [*_, last] = done.stderr.splitlines()
+        assert last == f"headway.errors.HeadwayError: extension 'phrasebook': stage mark: {error}"
 
 
 @pytest.mark.slow
@@ -139,4 +186,5 @@ def test_the_page_shows_the_extension() -> None:
     for file in STRANGER.iterdir():
         text = file.read_text(encoding="utf-8")
         assert any(block.partition("\n")[2] == text for block in blocks), file.name
-    assert len((STRANGER / "headway_phrasebook.py").read_text().splitlines()) <= 40
+    module = (STRANGER / "headway_phrasebook.py").read_text()
+    assert len(list(filter(str.strip, module.splitlines()))) <= 40

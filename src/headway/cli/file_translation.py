@@ -134,6 +134,7 @@ def _identity(
     translator: "Translator", search: "SearchConfig", plan: FilePlan, args: argparse.Namespace
 ) -> dict[str, str]:
     """Return everything that decides the bytes of the output, by the name that a message uses."""
+    from headway.extension import name_stages
     from headway.files import hash_file
     from headway.inference.quality.quality_model import FILE
     from headway.inference.saving import hash_model
@@ -152,4 +153,5 @@ def _identity(
         "settings": json.dumps(asdict(search) | form),
         "device": translator.device.type,
         "version of Headway": __version__,
+        **({"extensions": extensions} if (extensions := name_stages()) else {}),
     }

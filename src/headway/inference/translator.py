@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, overload
 from headway.config import Config, SearchConfig
 from headway.devices import resolve_device
 from headway.errors import HeadwayError, UsageError
-from headway.inference.direction import Direction, KnownLanguages
+from headway.extension import load_stages
 from headway.inference.directory import load_model
 from headway.inference.pipeline.lines import Pipeline
 from headway.inference.pipeline.requests import run_each
@@ -21,10 +21,10 @@ from headway.kernels.forking import survive_forks
 from headway.model import Transformer
 from headway.text.language_pairs import Languages, list_pairs
 from headway.text.tokenizer import Tokenizer
-from headway.text.words import simplify_breaks
 
 if TYPE_CHECKING:
     from headway.inference.choosing import BackwardModel
+    from headway.inference.direction import Direction, KnownLanguages
     from headway.inference.quality.quality_model import QualityModel
     from headway.text.glossary import Glossary
 
@@ -79,8 +79,11 @@ class Translator:
         self.backward = backward
         self.glossary: Glossary | None = None
         self.config: Config | None = None  # the settings of the training, if they are known
+        self._stages = load_stages()  # of extensions
         self.token_search = TokenSearch(self.models, tokenizer, directory)
         if len(self.pairs) == 1:
+            from headway.inference.direction import Direction
+
             self._choose(Direction(self.pairs[0], self.pairs[0][1]))
 
     @classmethod
@@ -195,11 +198,13 @@ class Translator:
         return list(found.values())
 
     @property
-    def known_languages(self) -> KnownLanguages:
+    def known_languages(self) -> "KnownLanguages":
         """What the model translates, in all directions."""
+        from headway.inference.direction import KnownLanguages
+
         return KnownLanguages(self.languages, self.pairs, self.tokenizer.target_languages)
 
-    def _choose(self, direction: Direction) -> None:
+    def _choose(self, direction: "Direction") -> None:
         self.languages = direction.languages
         if direction.symbol:
             self.tokenizer = self.tokenizer.to(direction.symbol, may_name=not self.pairs)
@@ -306,6 +311,8 @@ class Translator:
         Raises:
             HeadwayError: If the lists differ in length, or only one argument is a list.
         """
+        from headway.text.words import simplify_breaks
+
         if isinstance(source, str) and isinstance(target, str):
             return self.score([source], [target])[0]
         if isinstance(source, str) or isinstance(target, str):
@@ -386,8 +393,9 @@ class Translator:
         )
         backward = self.choose_backward(search)
         return Pipeline(
-            self.token_search, self.languages, search, splitter, backward, rater, align, prefix
-        )
+            self.token_search, self.languages, search, splitter, backward, rater, self._stages,
+            align, prefix,
+        )  # fmt: skip
 
     @cached_property
     def quality_model(self) -> "QualityModel":

@@ -1,7 +1,7 @@
 """Builds layers and stacks from the words of a configuration."""
 
 from collections.abc import Callable
-from typing import get_args, get_type_hints
+from typing import TYPE_CHECKING, get_args, get_type_hints
 
 import torch
 from torch import nn
@@ -10,10 +10,12 @@ from headway.config import ModelConfig
 from headway.errors import HeadwayError, suggest
 from headway.model.attention import MultiHeadAttention, SelfAttention
 from headway.model.layers import FeedForward, Layer, Residual, Stack
-from headway.model.mixers import Convolution, Mixer, Recurrent
+
+if TYPE_CHECKING:
+    from headway.model.mixers import Mixer
 
 # Makes the mixer of the layer with this index, from 0.
-MakeMixer = Callable[[int], Mixer]
+MakeMixer = Callable[[int], "Mixer"]
 
 
 def make_encoder(config: ModelConfig, make_mixer: MakeMixer | None = None) -> Stack:
@@ -96,6 +98,8 @@ def zero_outputs(module: nn.Module) -> None:
     such matrix, and adds something. The paper does not do this; it is usual for residual networks (Zhang et
     al., 2019, "Fixup Initialization").
     """
+    from headway.model.mixers import Convolution
+
     for part in module.modules():
         if isinstance(part, MultiHeadAttention | Convolution):
             part.output.weight.zero_()
@@ -103,14 +107,18 @@ def zero_outputs(module: nn.Module) -> None:
             part.outer.weight.zero_()
 
 
-def _make_named_mixer(config: ModelConfig, index: int, *, causal: bool) -> Mixer:
+def _make_named_mixer(config: ModelConfig, index: int, *, causal: bool) -> "Mixer":
     setting = "decoder_mixer" if causal else "encoder_mixer"
     match config.decoder_mixer if causal else config.encoder_mixer:
         case "attention":
             return SelfAttention(_make_heads(config), causal=causal, window=config.window)
         case "lstm" | "gru" as cell:
+            from headway.model.mixers import Recurrent
+
             return Recurrent(config.d_model, cell, causal=causal)
         case "convolution" | "dilated" | "separable" as kind:
+            from headway.model.mixers import Convolution
+
             return Convolution(
                 config.d_model,
                 config.kernel_size,

@@ -6,17 +6,19 @@ Paper: sections 3.1 and 3.3.
 
 from collections.abc import Callable
 from itertools import zip_longest
-from typing import Literal, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from headway.model.attention import MultiHeadAttention
 from headway.model.decoder_cache import Cache, DecoderState
-from headway.model.mixers import Mixer
 from headway.model.ops import operations_of
 from headway.model.primitives import Dropout, Linear
 from headway.model.visibility import Segments, Visibility
+
+if TYPE_CHECKING:
+    from headway.model.mixers import Mixer
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu,
@@ -101,7 +103,7 @@ class Layer(nn.Module):
 
     def __init__(
         self,
-        mixer: Mixer,
+        mixer: "Mixer",
         cross: MultiHeadAttention | None,
         feed_forward: FeedForward,
         residuals: list[Residual],

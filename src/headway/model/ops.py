@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from headway import extension
 from headway.model import plain_attention
 from headway.model.dropout_mask import Mask
 from headway.model.visibility import Visibility
@@ -204,7 +205,8 @@ def _find(device_type: str) -> Operations:
     """Install what provides the operations of a type of device, or else the plain ones, and return them."""
     if torch.compiler.is_compiling():  # a compiler needs plain torch, and cannot import
         return PLAIN
-    install(device_type, load_operations(device_type) or PLAIN)
+    added: Operations | None = extension.load_operations(device_type)
+    install(device_type, added or load_operations(device_type) or PLAIN)
     return _installed[device_type]
 
 

@@ -1,8 +1,10 @@
 """Phrase books for Headway: files in which a translation follows each phrase."""
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from headway.extension import Extension, Verb
 
@@ -35,6 +37,8 @@ def read_phrases(path: str) -> Iterator[tuple[str, str]]:
             yield source.strip(), next(lines, "").strip()
 
 
-def mark(request: object) -> object:
-    """Stage of a translation that changes nothing."""
-    return request
+def mark(line: str) -> Generator[str, list[Any], list[Any]]:
+    """Stage of a translation: a heart at the end of a line is not translated, and stays."""
+    heart = " \u2665" if line.endswith(" \u2665") else ""
+    found = yield line.removesuffix(heart)
+    return [replace(each, text=each.text + heart) for each in found]

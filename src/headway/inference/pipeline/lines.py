@@ -1,13 +1,13 @@
 """The way of a line: masked and cut, found, rated, linked, restored and joined. Each place is a function of its own."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from headway.config import SearchConfig
-from headway.errors import UsageError
+from headway.errors import HeadwayError, UsageError
 from headway.inference.pipeline.requests import Find, Job, call, together
 from headway.inference.search.beam_search import Hypothesis
 from headway.inference.segments.splitting import (
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from headway.inference.quality.quality_model import Rating
     from headway.inference.quality.rating import Rater
 
+# Of an extension: it yields the line to translate, is sent its translations, and returns those of its own line.
+Stage = Callable[[str], Generator[str, list[Translation], list[Translation]]]
 PORTION = 8  # segments that are cut at a time, so that little work on a long line remains if nobody waits for it
 
 
@@ -80,6 +82,11 @@ class Found(NamedTuple):
     ratings: "list[Rating] | None" = None
 
 
+def _blame(name: str, stage: Stage, error: Exception) -> HeadwayError:
+    called = getattr(stage, "__name__", stage)
+    return HeadwayError(f"extension {name!r}: stage {called}: {type(error).__name__}: {error}")
+
+
 @dataclass(frozen=True)
 class Pipeline:
     """How lines are translated in one direction, with given settings.
@@ -91,6 +98,7 @@ class Pipeline:
         splitter: Masks and cuts lines.
         backward: Chooses among several candidates; None: there is no backward model.
         rater: Rates the translations, and looks for others where one looks broken; None: they are not rated.
+        stages: What extensions do with each line and its translations, with their names; the first is the outermost.
         align: Whether the words of source and translation are linked.
         prefix: Text with which the model starts the translation of every line that has one.
     """
@@ -101,6 +109,7 @@ class Pipeline:
     splitter: LineSplitter
     backward: TokenSearch | None = None
     rater: "Rater | None" = None
+    stages: Sequence[tuple[str, Stage]] = ()
     align: bool = False
     prefix: str = ""
 
@@ -112,7 +121,37 @@ class Pipeline:
 
         Returns:
             Its n best translations, or its n samples.
+
+        Raises:
+            HeadwayError: If a stage of an extension fails; the message names it.
         """
+        return (yield from self._pass_stages(line, self.stages))
+
+    def _pass_stages(
+        self, line: str, stages: Sequence[tuple[str, Stage]]
+    ) -> Job[list[Translation]]:
+        """Translate a line within some stages of extensions."""
+        if not stages:
+            return (yield from self._translate(line))
+        (name, stage), *inner = stages
+        try:
+            flow = stage(line)
+            changed = next(flow)
+        except Exception as error:
+            raise _blame(name, stage, error) from error
+        found = yield from self._pass_stages(changed, inner)
+        try:
+            flow.send(found)
+        except StopIteration as end:
+            if end.value:
+                return list(end.value)
+            raise _blame(name, stage, ValueError("it returned no translations")) from None
+        except Exception as error:
+            raise _blame(name, stage, error) from error
+        raise _blame(name, stage, ValueError("it yielded two lines"))
+
+    def _translate(self, line: str) -> Job[list[Translation]]:
+        """Translate a line as the core does."""
         segments = yield from self.cut(line)
         if not segments:
             quality = None if self.rater is None else 1.0
