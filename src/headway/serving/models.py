@@ -5,9 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from headway.config import merge_overrides
-from headway.errors import HeadwayError
+from headway.errors import HeadwayError, UsageError
 from headway.files import hash_file
 from headway.inference import Translator, load_model
+from headway.inference.choosing import load_backward_model
 from headway.serving.languages import LanguageDetector, normalize_code
 from headway.serving.quality import load_quality
 from headway.serving.rejection import Rejection
@@ -115,6 +116,7 @@ def load_models(
     pivot: str = "",
     device: str = "auto",
     overrides: Mapping[str, str] | None = None,
+    backward: str | Path | None = None,
 ) -> Models:
     """Read model directories and make their engines.
 
@@ -123,9 +125,11 @@ def load_models(
         pivot: As for `Models`.
         device: auto, cpu, cuda or cuda:N.
         overrides: ``{"search.beam": "2"}``: search settings instead of the models' own.
+        backward: A model with which the translations of the models of the other direction are chosen; None: there is none.
 
     Raises:
-        HeadwayError: If a file or package is missing or damaged; the message names it.
+        HeadwayError: If a file or package is missing or damaged, or no model has the other direction of the backward
+            model; the message names it.
     """
     translators: list[Translator] = []
     for path in paths:
@@ -135,8 +139,8 @@ def load_models(
             if file_versions([path]) == before:
                 break  # otherwise the model was replaced while it was read
         search = merge_overrides(model.config, overrides or {}).search
-        # A request starts from one translation, and never samples or chooses among candidates.
-        search = replace(search, n_best=1, sample=False, mbr=False)
+        # A request starts from one translation, and never samples.
+        search = replace(search, n_best=1, sample=False)
         translator = Translator(
             model.transformer, model.tokenizer, search, device, model.languages, model.path,
             pairs=model.pairs,
@@ -148,9 +152,22 @@ def load_models(
         # others are not translated.
         list(directions[0].stream(["a {name}"], replace(search, max_extra=20), align=True))
         translators += directions
+    if backward is not None:
+        _add_backward(translators, backward)
     models = Models(translators, pivot)
     models.detector.rank("a")  # loads the tables of the detector
     return models
+
+
+def _add_backward(translators: Sequence[Translator], path: str | Path) -> None:
+    """Let a backward model choose the translations of the models whose direction it reverses."""
+    backward = load_backward_model(path, translators[0].device)
+    reversed_pairs = {languages[::-1] for languages in backward.pairs or [backward.languages]}
+    fitting = [each for each in translators if each.languages in reversed_pairs]
+    if not fitting:
+        raise UsageError(f"--backward {path}: no model translates the other way round")
+    for translator in fitting:
+        translator.backward = backward
 
 
 def _version(directory: Path | None) -> str:

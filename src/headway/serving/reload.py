@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from headway.errors import HeadwayError
 from headway.serving.glossaries import Glossaries
-from headway.serving.models import file_versions, load_models
+from headway.serving.models import FileVersions, file_versions, load_models
 from headway.serving.server import Server
 
 log = logging.getLogger("headway.serving")
@@ -22,6 +22,7 @@ class Reloader:
         pivot: As for `load_models`.
         device: As for `load_models`.
         overrides: As for `load_models`.
+        backward: As for `load_models`.
     """
 
     def __init__(
@@ -31,10 +32,12 @@ class Reloader:
         pivot: str,
         device: str,
         overrides: Mapping[str, str],
+        backward: str | None = None,
     ) -> None:
         self.server, self.paths = server, list(paths)
         self.pivot, self.device, self.overrides = pivot, device, overrides
-        self.loaded = file_versions(self.paths)
+        self.backward = backward
+        self.loaded = self._file_versions()
         self._lock = asyncio.Lock()
 
     def reload_keys(self) -> None:
@@ -55,10 +58,10 @@ class Reloader:
             Whether the models were replaced.
         """
         async with self._lock:
-            found = file_versions(self.paths)
+            found = self._file_versions()
             try:
                 models = await asyncio.to_thread(
-                    load_models, self.paths, self.pivot, self.device, self.overrides
+                    load_models, self.paths, self.pivot, self.device, self.overrides, self.backward
                 )
             except Exception as error:  # torch has its own exceptions, such as for memory
                 kind = "" if isinstance(error, HeadwayError) else f"{type(error).__name__}: "
@@ -80,6 +83,9 @@ class Reloader:
             await self._reload_glossaries()
             return outcome == "done"
 
+    def _file_versions(self) -> FileVersions:
+        return file_versions([*self.paths, *([self.backward] if self.backward else [])])
+
     async def _reload_glossaries(self) -> None:
         setting = self.server.config.glossaries
         if not setting:
@@ -97,7 +103,7 @@ class Reloader:
         last = self.loaded
         while True:
             await asyncio.sleep(seconds)
-            now = file_versions(self.paths)
+            now = self._file_versions()
             if now != self.loaded and now == last:
                 await self.reload_models()
             last = now

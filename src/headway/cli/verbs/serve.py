@@ -5,7 +5,7 @@ import os
 import signal
 from collections.abc import Sequence
 
-from headway.cli.options import model_or_name
+from headway.cli.options import add_backward, model_or_name
 
 EXAMPLE = (
     "headway serve runs/en-de\n"
@@ -34,6 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="CODE",
         help="translate through this language if no model translates directly",
     )
+    add_backward(parser)
     parser.add_argument("--config", metavar="FILE", help="a TOML file with a section [server]")
     parser.add_argument(
         "--keys",
@@ -104,11 +105,11 @@ def _serve(args: argparse.Namespace, early: Sequence[int]) -> None:
 
     keys = Keys(args.keys) if args.keys else None
     reserved = reserve_address(host, port)  # before the models: a port in use fails at once
-    models = load_models(args.models, args.pivot, args.device, search)
+    models = load_models(args.models, args.pivot, args.device, search, args.backward)
     report_native_code("decoding", resolve_device(args.device))
     workers = (threads or available_cores()) if models.is_parallel else 1
     server = Server(models, settings, keys, workers)
-    reloader = Reloader(server, args.models, args.pivot, args.device, search)
+    reloader = Reloader(server, args.models, args.pivot, args.device, search, args.backward)
     configure_server_process(settings)
     if ignored := unused_variables(os.environ):
         log.warning("not used here: %s; see docs/serving.md", ", ".join(ignored))
