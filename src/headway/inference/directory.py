@@ -178,9 +178,10 @@ def load_any_model(path: str | Path) -> Model:
         hub.download_files(word, path, hub.WEIGHTS)
     weights = path / WEIGHTS
     if not weights.is_file():
-        hint = (
-            ": the run has not reached its first validation" if (path / "run.json").exists() else ""
-        )
+        hint = ""
+        if (path / "run.json").exists():
+            first = min(stored.config.training.validate_every, stored.config.training.max_steps)
+            hint = f": the run has not reached its first validation, which comes at step {first}: headway train {path} goes on"
         raise HeadwayError(f"{path}: no model.safetensors{hint}")
     tokenizer = load_tokenizer(path)
     sizes = tokenizer.source_vocab_size, tokenizer.target_vocab_size

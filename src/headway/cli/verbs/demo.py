@@ -156,8 +156,8 @@ def show(directory: Path, text: Path, source: str, target: str) -> None:
         print(f"  {sources[row]}\n    -> {hypotheses[row]}{mark}")
     command = program_name()
     print(
-        f"\nThe model is in {directory}. It can translate dates, numbers, prices, names of places and"
-        " short sentences. Try next:\n"
+        f"\nThe model is in {directory}. It knows what its built-in text has: dates, numbers, prices, names"
+        " of places and short sentences. Try next:\n"
         f"  echo '{sources[0]}' | {command} translate {directory} --scores\n"
         f"  {command} serve {directory}      # a web page for translation\n"
         f"  {command} train runs/mine --train a.{source} a.{target} --valid v.{source} v.{target}"
