@@ -41,6 +41,13 @@ def parse(path: Path) -> ast.Module:
 def imports(path: Path, *, top_only: bool = False) -> set[str]:
     tree = parse(path)
     nodes = tree.body if top_only else list(ast.walk(tree))
+    types_only = {
+        id(node)
+        for block in ast.walk(tree)
+        if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING"
+        for node in block.body
+    }
+    nodes = [node for node in nodes if id(node) not in types_only]
     found: set[str] = set()
     for node in nodes:
         if isinstance(node, ast.Import):

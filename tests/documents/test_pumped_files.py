@@ -15,8 +15,8 @@ from headway.documents.text_file import LONGEST_PARAGRAPH
 from headway.documents.xml_tokens import XmlToken, remove_attribute, set_attribute
 from headway.errors import HeadwayError
 from headway.inference.pipeline.documents import translate_paragraph
-from headway.inference.pipeline.requests import run
 from headway.inference.pipeline.texts import TextPipeline
+from headway.inference.requests import run
 from headway.inference.translator import Translator
 from headway.text.kept_text import find_kept_text
 from headway.text.word_links import WordLinks

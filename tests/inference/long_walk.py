@@ -3,7 +3,7 @@
 import torch
 
 from headway.inference.engines.native_engine import NativeEngine
-from headway.kernels.attention import attention
+from headway.kernels.attention import NativeAttention
 from headway.kernels.library import failure_reason
 from headway.model.visibility import Segments, Visibility
 from support.engines import PRECISIONS, SHAPES, library, model_of, search, sources, walk
@@ -33,7 +33,7 @@ def attend() -> None:
                 Visibility(), Visibility(None, padded), Visibility(several, several),
                 Visibility(is_causal=True), Visibility(window=4),
             ):  # fmt: skip
-                attention(q, k, v, visibility, 0.3).float().sum().backward()
+                NativeAttention.apply(q, k, v, visibility, 0.3).float().sum().backward()
 
 
 if __name__ == "__main__":

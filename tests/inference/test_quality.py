@@ -19,7 +19,6 @@ from headway.inference.alignment import single_layer
 from headway.inference.calibration import Calibration
 from headway.inference.document_translation import describe_defects
 from headway.inference.engines.plain_engine import PlainEngine
-from headway.inference.pipeline.requests import Job
 from headway.inference.pipeline.texts import SentenceTranslation, TextTranslation
 from headway.inference.quality import rating
 from headway.inference.quality.defects import count_copies, find_defects, has_loop, keeps_words
@@ -31,6 +30,7 @@ from headway.inference.quality.evidence import (
 )
 from headway.inference.quality.quality_model import FILE, QualityModel, rank_correlation
 from headway.inference.quality.repair import list_ways, require_numbers
+from headway.inference.requests import Job
 from headway.inference.search.constraints import Constraint, find_alternatives, spell_words
 from headway.inference.segments.marked_text import MarkedText
 from headway.inference.segments.reading_writer import ReadingWriter

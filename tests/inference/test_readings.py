@@ -11,7 +11,7 @@ import pytest
 from headway.config import SearchConfig, TextConfig
 from headway.errors import UsageError
 from headway.inference import Translator
-from headway.inference.pipeline.requests import run, together
+from headway.inference.requests import run, together
 from headway.inference.segments.kept_places import _find_marks, restore_kept
 from headway.inference.segments.line_splitting import split_protected
 from headway.inference.segments.marked_text import MarkedText
@@ -19,7 +19,7 @@ from headway.inference.segments.passages import Passage
 from headway.inference.segments.reading_writer import ReadingWriter, _spell_phrase
 from headway.inference.segments.readings import NOTHING, KeptTag, Reading, StandIn
 from headway.inference.segments.rendered_words import link_parts
-from headway.inference.segments.splitting import _is_plain
+from headway.inference.segments.splitting import is_plain
 from headway.inference.token_stream import stream_tokens
 from headway.text.glossary import Glossary, Term
 from headway.text.tokenizer import Tokenizer
@@ -675,5 +675,5 @@ def test_a_line_of_words_and_common_marks_is_cut_as_every_line(translator: Trans
             stripped = line.strip()
             expected = list(split_protected(splitter, stripped)) if stripped else []
             assert list(splitter.split(line)) == expected, line
-            taken += _is_plain(stripped)
+            taken += is_plain(stripped)
     assert 500 < taken < 5_500

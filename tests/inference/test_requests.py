@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from headway.config import SearchConfig, ServerConfig
-from headway.inference.pipeline.requests import (
+from headway.inference.requests import (
     Call,
     Find,
     Job,

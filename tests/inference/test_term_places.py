@@ -9,7 +9,7 @@ import pytest
 from headway.config import SearchConfig
 from headway.inference import Translator
 from headway.inference.engines import constrained_decoding
-from headway.inference.pipeline.requests import Job, Read, answer
+from headway.inference.requests import Job, Read, answer
 from headway.inference.search.beam_search import Hypothesis
 from headway.inference.search.constraints import spell_words
 from headway.inference.segments.marked_text import MarkedText

@@ -34,7 +34,7 @@ from headway.inference.calibration import Calibration
 from headway.inference.document_translation import translate_document
 from headway.inference.engines.native_engine import NativeEngine
 from headway.inference.pipeline.lines import Pipeline
-from headway.inference.pipeline.requests import Job, Read
+from headway.inference.requests import Job, Read
 from headway.inference.scoring import GivenTarget
 from headway.inference.segments.splitting import (
     find_list_label,

@@ -28,7 +28,7 @@ import torch
 
 from headway.inference import Segment, Translator
 from headway.inference.alignment import link_words, weigh_words
-from headway.inference.pipeline.requests import run, together
+from headway.inference.requests import run, together
 from headway.text.glossary import Glossary
 from headway.text.lines import read_lines
 from support.segments import attend, cut

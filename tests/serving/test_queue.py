@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 from headway.config import SearchConfig, ServerConfig
 from headway.errors import HeadwayError
 from headway.inference import Translator
-from headway.inference.pipeline.requests import Find, Read
+from headway.inference.requests import Find, Read
 from headway.serving.answers import run_while_connected
 from headway.serving.app import make_app
 from headway.serving.driver import Driver

@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 from headway.config import ServerConfig
 from headway.inference import Segment
-from headway.inference.segments import splitting
+from headway.inference.pipeline import lines
 from headway.serving.app import make_app
 from headway.serving.metrics import Metrics
 from headway.serving.models import Models, load_models
@@ -59,13 +59,13 @@ def test_long_requests_are_split_in_a_thread_even_if_each_text_is_short(
     models: Models, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     where: set[str] = set()
-    split = splitting.split_line
+    split = lines.split_line
 
     def recorded(*arguments: Any) -> Iterator[Segment]:
         where.add(threading.current_thread().name.partition("_")[0])
         return split(*arguments)
 
-    monkeypatch.setattr(splitting, "split_line", recorded)
+    monkeypatch.setattr(lines, "split_line", recorded)
     text = ". ".join(random_sentences(10, 4))
     assert len(text) < SHORT_REQUEST < 30 * len(text)
     assert ask(Server(models), q=[text] * 30).status_code == 200
@@ -143,14 +143,14 @@ def test_texts_of_a_request_are_tokenized_no_further_when_its_client_has_left(
     models: Models, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     portions = 0
-    split = splitting.split_line
+    split = lines.split_line
 
     def counted(*arguments: Any) -> Iterator[Segment]:
         nonlocal portions
         portions += 1
         return split(*arguments)
 
-    monkeypatch.setattr(splitting, "split_line", counted)
+    monkeypatch.setattr(lines, "split_line", counted)
 
     async def leave() -> None:
         queue = TranslationQueue(1, ServerConfig(), Metrics())

@@ -14,8 +14,8 @@ from headway.documents.opening import open_document
 from headway.documents.paragraph import DocumentOptions
 from headway.inference.document_translation import translate_document, write_document
 from headway.inference.pipeline.documents import translate_page
-from headway.inference.pipeline.requests import run
 from headway.inference.pipeline.texts import TextPipeline, TextTranslation
+from headway.inference.requests import run
 from support.toy_models import sentences
 
 KEPT = [

@@ -7,11 +7,11 @@ from headway import SearchConfig, Translation, Translator
 from headway.inference.alignment import alignment_layers
 from headway.inference.given_translations import read_targets
 from headway.inference.pipeline.lines import Found, find_translations
-from headway.inference.pipeline.requests import run, together
 from headway.inference.pipeline.texts import SplitText, TextPipeline, TextTranslation
 from headway.inference.quality import evidence
 from headway.inference.quality.evidence import Evidence
 from headway.inference.quality.rating import RatedHypotheses
+from headway.inference.requests import run, together
 from headway.inference.scoring import LayerChoice, WordPairs
 from headway.inference.search.beam_search import Hypothesis
 from headway.inference.segment_text import SegmentWriter, link_found

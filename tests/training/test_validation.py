@@ -30,7 +30,7 @@ def finished(generator):
 def test_validation_scores_raw_text_and_unsmoothed_likelihood(data, uninterrupted_run, monkeypatch):
     class Perfect:
         def __init__(self, model, tokenizer, search, device, languages, pairs):
-            self.default_search = search
+            self.default_search, self.token_search = search, self
             self.answers = dict(zip(data.valid_source, data.valid_target, strict=True))
 
         def to(self, target, source):

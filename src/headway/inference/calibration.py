@@ -7,9 +7,9 @@ import numpy as np
 
 from headway.evaluation.metrics import chrf_by_line
 from headway.inference.pipeline.lines import Pipeline
-from headway.inference.pipeline.requests import Job, run, together
 from headway.inference.quality.evidence import Features, examine
 from headway.inference.quality.quality_model import QualityModel
+from headway.inference.requests import Job, run, together
 from headway.inference.translator import Translator
 
 

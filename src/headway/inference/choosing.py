@@ -20,7 +20,7 @@ from headway.config import SearchConfig
 from headway.errors import UsageError
 from headway.inference.chrf import pairwise_chrf
 from headway.inference.directory import load_model
-from headway.inference.pipeline.requests import Job, Read, call
+from headway.inference.requests import Job, Read, call
 from headway.inference.scoring import add_log_p
 from headway.inference.search.beam_search import Hypothesis, length_penalty
 from headway.inference.segments.splitting import Segment

@@ -1,6 +1,8 @@
 """Search for translations that contain what they must: first without constraints, then with them."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from headway.config import SearchConfig
 from headway.inference.engines.constrained_decoding import ConstrainedDecoding
@@ -8,13 +10,15 @@ from headway.inference.engines.engine import Engine
 from headway.inference.search.automaton import SentenceAutomaton
 from headway.inference.search.beam_search import Hypothesis, Ids, beam_search
 from headway.inference.search.constraints import Constraints, count_tokens, list_tokens
-from headway.inference.token_search import TokenSearch, search_engine
+
+if TYPE_CHECKING:
+    from headway.inference.token_search import TokenSearch
 
 AHEAD = 4  # hypotheses, at least, that a search for constraints follows: one alone begins them too early
 
 
 def search_constrained(
-    model: TokenSearch,
+    model: "TokenSearch",
     sources: Sequence[list[int]],
     prefixes: Sequence[list[int]],
     required: Sequence[Constraints],
@@ -46,28 +50,37 @@ def search_constrained(
     def find(rows: Sequence[int], beam: int, some: Sequence[Constraints]) -> list[list[Hypothesis]]:
         if not rows:
             return []
+        own, limits = [sources[row] for row in rows], list(map(limit, rows, some))
+        starts, allowed = (
+            [prefixes[row] for row in rows],
+            choices and [choices[row] for row in rows],
+        )
+        is_open = is_wanted and (lambda row: is_wanted(rows[row]))
+        if not any(some):
+            free = replace(search, beam=beam)
+            return model.search_freely(own, starts, limits, allowed, free, is_open)
         return search_automata(
-            model.engine(search.precision), [sources[row] for row in rows],
-            list(map(limit, rows, some)), [model.follow(each) if each else None for each in some],
-            beam=beam, alpha=search.alpha, n_best=search.n_best, eos=model.tokenizer.eos,
-            pad=model.tokenizer.target_pad, prefixes=[prefixes[row] for row in rows],
-            choices=choices and [choices[row] for row in rows],
-            is_wanted=is_wanted and (lambda row: is_wanted(rows[row])),
+            model.engine(search.precision), own, limits,
+            [model.follow(each) if each else None for each in some], beam=beam,
+            alpha=search.alpha, n_best=search.n_best, eos=model.tokenizer.eos,
+            pad=model.tokenizer.target_pad, prefixes=starts, choices=allowed, is_wanted=is_open,
         )  # fmt: skip
 
-    def is_open(row: int) -> bool:
+    def is_still_wanted(row: int) -> bool:
         return is_wanted is None or is_wanted(row)
 
     first = [some if any(each.is_term for each in some) else () for some in required]
     found = find(range(len(required)), search.beam, first)
     # Terms that contradict each other leave nothing: then the model translates freely.
-    empty = [row for row, some in enumerate(first) if some and not found[row] and is_open(row)]
+    empty = [
+        row for row, some in enumerate(first) if some and not found[row] and is_still_wanted(row)
+    ]
     for row, n_best in zip(empty, find(empty, search.beam, [() for _ in empty]), strict=True):
         found[row] = n_best
     alone = {
         row: keep_met(model.follow(some), found[row])
         for row, some in enumerate(required)
-        if some and not first[row] and is_open(row)
+        if some and not first[row] and is_still_wanted(row)
     }
     lacking = [row for row, met in alone.items() if len(met) < len(found[row])]
     again = find(lacking, max(AHEAD, search.beam), [required[row] for row in lacking])
@@ -106,7 +119,7 @@ def search_automata(
     choices: Sequence[Ids] | None = None,
     is_wanted: Callable[[int], bool] | None = None,
 ) -> list[list[Hypothesis]]:
-    """Search for the translations of a batch that meet constraints; see `search_engine`, which has the same arguments.
+    """Search for the translations of a batch that meet constraints; see `headway.inference.token_search.search_engine`.
 
     Args:
         engine: Runs the model.
@@ -126,11 +139,6 @@ def search_automata(
         For each sentence up to ``n_best`` hypotheses, the best first. If the terms of a glossary have no
         natural place, the best has ``without_terms``.
     """
-    if not any(automata):
-        return search_engine(
-            engine, sources, limits, beam=beam, alpha=alpha, n_best=n_best, eos=eos, pad=pad,
-            prefixes=prefixes, choices=choices, is_wanted=is_wanted,
-        )  # fmt: skip
     longest = max(max(limits), 1 + max(map(len, prefixes or [[]])))
     constrained = ConstrainedDecoding(
         engine.start(sources, beam, longest, choices), automata, limits, beams=beam, eos=eos,

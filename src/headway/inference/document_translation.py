@@ -10,9 +10,9 @@ from headway.documents.opening import open_document
 from headway.documents.paragraph import Document, DocumentOptions
 from headway.files import replace_bytes, replace_text
 from headway.inference.pipeline.documents import translate_paragraph
-from headway.inference.pipeline.requests import run_each
 from headway.inference.pipeline.texts import TextPipeline, TextTranslation
 from headway.inference.quality.defects import find_defects
+from headway.inference.requests import run_each
 from headway.inference.translator import Translator
 
 WINDOW = 128  # paragraphs, and sentences of each, that are translated together

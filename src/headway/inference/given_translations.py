@@ -4,7 +4,7 @@ Native code reads them step by step, as it would write them, so that no result d
 """
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import torch
 
@@ -14,14 +14,16 @@ from headway.inference.engines.engine import join_engines
 from headway.inference.engines.plain_engine import PlainEngine
 from headway.inference.scoring import GivenTarget, LayerChoice, add_log_p
 from headway.inference.search.beam_search import check_finite
-from headway.inference.token_search import TokenSearch
+
+if TYPE_CHECKING:
+    from headway.inference.token_search import TokenSearch
 
 ResultT = TypeVar("ResultT")
 TokenRows = Sequence[Sequence[int]]  # token ids of several texts, ``</s>`` last
 
 
 def score_exactly(
-    token_search: TokenSearch, sources: TokenRows, targets: TokenRows, batch_tokens: int
+    token_search: "TokenSearch", sources: TokenRows, targets: TokenRows, batch_tokens: int
 ) -> list[float]:
     """Return the natural log-probability of each target given its source, in fp32, by forward passes.
 
@@ -44,7 +46,7 @@ def score_exactly(
 
 
 def read_targets(
-    token_search: TokenSearch,
+    token_search: "TokenSearch",
     sources: TokenRows,
     targets: TokenRows,
     search: SearchConfig,

@@ -2,7 +2,7 @@
 
 from headway.config import SearchConfig
 from headway.inference.alignment import alignment_layers, link_words, weigh_words
-from headway.inference.pipeline.requests import Job, Read
+from headway.inference.requests import Job, Read
 from headway.inference.scoring import GivenTarget, WordPairs
 from headway.inference.search.beam_search import Hypothesis
 from headway.inference.segments.kept_places import restore_kept

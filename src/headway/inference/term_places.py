@@ -15,7 +15,7 @@ from functools import partial
 from itertools import pairwise
 
 from headway.config import SearchConfig
-from headway.inference.pipeline.requests import Find, Job, Read, call
+from headway.inference.requests import Find, Job, Read, call
 from headway.inference.scoring import add_log_p
 from headway.inference.search.beam_search import Hypothesis
 from headway.inference.segment_text import read_attention

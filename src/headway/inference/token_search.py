@@ -170,10 +170,32 @@ class TokenSearch:
             self.max_target_length(source, search, len(prefix))
             for source, prefix in zip(sources, prefixes, strict=True)
         ]
+        choices = self.choices(sources, prefixes, search)
+        return self.search_freely(sources, prefixes, limits, choices, search, is_wanted)
+
+    def search_freely(
+        self,
+        sources: Sequence[list[int]],
+        prefixes: Sequence[list[int]],
+        limits: Sequence[int],
+        choices: Sequence[Ids] | None,
+        search: SearchConfig,
+        is_wanted: Callable[[int], bool] | None,
+    ) -> list[list[Hypothesis]]:
+        """Search for translations without constraints in one batch, in the calling thread.
+
+        Args:
+            sources: Token ids, ``</s>`` last.
+            prefixes: Token ids that each translation starts with.
+            limits: The most tokens of each translation.
+            choices: From `choices`.
+            search: Search settings, which do not sample.
+            is_wanted: See `beam_search`.
+        """
         return search_engine(
             self.engine(search.precision), sources, limits, beam=search.beam, alpha=search.alpha,
             n_best=search.n_best, eos=self.tokenizer.eos, pad=self.tokenizer.target_pad,
-            prefixes=prefixes, choices=self.choices(sources, prefixes, search), is_wanted=is_wanted,
+            prefixes=prefixes, choices=choices, is_wanted=is_wanted,
         )  # fmt: skip
 
     def _sample(

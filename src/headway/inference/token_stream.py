@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from headway.inference.pipeline.requests import run
+from headway.inference.requests import run
 from headway.inference.search.beam_search import check_finite
 from headway.inference.segments.splitting import Segment
 from headway.inference.translation import LINE_ENDS

@@ -12,9 +12,8 @@ from headway.devices import resolve_device
 from headway.errors import HeadwayError, UsageError
 from headway.extension import load_stages
 from headway.inference.directory import load_model
-from headway.inference.pipeline.lines import Pipeline
-from headway.inference.pipeline.requests import run_each
-from headway.inference.segments.splitting import LineSplitter
+from headway.inference.pipeline.lines import LineSplitter, Pipeline
+from headway.inference.requests import run_each
 from headway.inference.token_search import TokenSearch
 from headway.inference.translation import Translation
 from headway.kernels.forking import survive_forks

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from headway.inference.pipeline.requests import Call, Job, Request
+from headway.inference.requests import Call, Job, Request
 from headway.serving.queue import TranslationQueue
 from headway.serving.rejection import too_much_work
 

@@ -10,8 +10,8 @@ from headway.documents.paragraph import Document, DocumentOptions, Paragraph
 from headway.errors import HeadwayError
 from headway.inference import Translator
 from headway.inference.pipeline.documents import translate_paragraph
-from headway.inference.pipeline.requests import together
 from headway.inference.pipeline.texts import TextPipeline, TextTranslation
+from headway.inference.requests import together
 from headway.serving.directions import find_direction
 from headway.serving.driver import Driver
 from headway.serving.files import FileStore, Upload, name_translation

@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from headway.config import ServerConfig
-from headway.inference.pipeline.requests import Find, Read
+from headway.inference.requests import Find, Read
 from headway.serving.jobs import Job, JobGroup, run_batch
 from headway.serving.metrics import Metrics
 from headway.serving.rejection import overloaded, too_long

@@ -11,8 +11,8 @@ from headway.documents.html.page import HtmlPage
 from headway.inference import Segment, Translator
 from headway.inference.pipeline.documents import Page, translate_page
 from headway.inference.pipeline.lines import Pipeline
-from headway.inference.pipeline.requests import Job, together
 from headway.inference.pipeline.texts import SplitText, TextPipeline, TextTranslation
+from headway.inference.requests import Job, together
 from headway.inference.token_stream import stream_tokens
 from headway.serving.driver import Driver
 from headway.serving.queue import SHORT_REQUEST, TranslationQueue

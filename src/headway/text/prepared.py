@@ -17,12 +17,13 @@ from headway import __version__
 from headway.config import Kind, TextConfig, from_dict
 from headway.errors import HeadwayError
 from headway.file_format import OtherVersionError, check_format, check_writer
+from headway.text.class_labels import load_tokenizer
 from headway.text.corpus_writer import Block, IdPair, choose_dtype, in_blocks, write_corpus
 from headway.text.groups import Group
 from headway.text.language_pairs import Languages
 from headway.text.origins import Manifest
 from headway.text.shards import Corpus
-from headway.text.tokenizer import Tokenizer, load_tokenizer
+from headway.text.tokenizer import Tokenizer
 
 FORMAT = 1
 

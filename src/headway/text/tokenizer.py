@@ -11,8 +11,6 @@ from headway.files import remove, replace_bytes
 from headway.text.language_pairs import find_code
 from headway.text.vocabulary import EOS, UNK, Draw, Vocabulary, read_model
 
-LABELS = "labels.json"  # of a classifier; see `headway.text.class_labels`
-
 
 class Tokenizer:
     """A subword vocabulary for both languages, or one for each.
@@ -224,16 +222,3 @@ def check_symbols(languages: Iterable[str], tokenizer: Tokenizer) -> list[str]:
             raise HeadwayError(f"the vocabulary has no symbol of {language}, {listed}")
         found.append(code)
     return found
-
-
-def load_tokenizer(directory: str | Path) -> Tokenizer:
-    """Read the tokenizer of any kind of model; if there are labels, it is a `headway.text.class_labels.LabelTokenizer`.
-
-    Raises:
-        HeadwayError: If a file is missing or damaged; it names the file.
-    """
-    if not (Path(directory) / LABELS).is_file():
-        return Tokenizer.load(directory)
-    from headway.text.class_labels import LabelTokenizer
-
-    return LabelTokenizer.load(directory)

@@ -10,6 +10,7 @@ Shapes: N hypotheses, V vocabulary.
 import math
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -17,10 +18,12 @@ from torch import Tensor
 
 from headway.errors import UsageError
 from headway.inference.directory import Model, load_model
-from headway.inference.engines.engine import Engine, Hypotheses
 from headway.inference.engines.step_decoding import StepDecoding
 from headway.inference.scoring import GivenTarget, LayerChoice, average_logits
 from headway.inference.search.beam_search import Ids
+
+if TYPE_CHECKING:
+    from headway.inference.engines.engine import Engine, Hypotheses
 
 
 class EnsembleEngine:
@@ -35,7 +38,7 @@ class EnsembleEngine:
     search = None
     join = None
 
-    def __init__(self, engines: Sequence[Engine], pad: int, device: torch.device) -> None:
+    def __init__(self, engines: "Sequence[Engine]", pad: int, device: torch.device) -> None:
         self.engines, self.pad, self.device = list(engines), pad, device
         self.is_parallel = all(engine.is_parallel for engine in engines)
         is_joint = all(engine.join is engines[0].join for engine in engines)
@@ -55,7 +58,7 @@ class EnsembleEngine:
         beams: int,
         limit: int,
         choices: Sequence[Ids] | None = None,
-    ) -> Hypotheses:
+    ) -> "Hypotheses":
         """Start the hypotheses in each engine; see `headway.inference.engines.engine.Engine`."""
         members = [engine.start(sources, beams, limit) for engine in self.engines]
         if self._join is not None and choices is None:
@@ -81,7 +84,7 @@ class EnsembleEngine:
 class EnsembleState:
     """The same hypotheses in each model."""
 
-    def __init__(self, members: Sequence[Hypotheses]) -> None:
+    def __init__(self, members: "Sequence[Hypotheses]") -> None:
         self.members = members
 
     def reorder(self, rows: Tensor) -> None:

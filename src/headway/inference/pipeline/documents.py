@@ -7,13 +7,13 @@ from typing import Any, Protocol
 
 from headway.documents.kept_marks import KeptMarks
 from headway.documents.paragraph import Paragraph, Translated
-from headway.inference.pipeline.requests import Job, call, together
 from headway.inference.pipeline.texts import (
     SentenceTranslation,
     TextPipeline,
     TextTranslation,
     mean_quality,
 )
+from headway.inference.requests import Job, call, together
 
 
 class Page(Protocol):

@@ -8,21 +8,26 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from headway.config import SearchConfig
 from headway.errors import HeadwayError, UsageError
-from headway.inference.pipeline.requests import Find, Job, call, together
+from headway.inference.requests import Find, Job, call, together
 from headway.inference.search.beam_search import Hypothesis
 from headway.inference.segments.splitting import (
-    LineSplitter,
     Segment,
     choose_reading,
+    is_plain,
     list_readings,
+    split_line,
+    split_sentences,
 )
 from headway.inference.token_search import TokenSearch
 from headway.inference.translation import Translation, join_segments
 from headway.text.language_pairs import Languages
+from headway.text.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from headway.inference.quality.quality_model import Rating
     from headway.inference.quality.rating import Rater
+    from headway.inference.segments.readings import StandIn
+    from headway.text.glossary import Glossary
 
 # Of an extension: it yields the line to translate, is sent its translations, and returns those of its own line.
 Stage = Callable[[str], Generator[str, list[Translation], list[Translation]]]
@@ -68,6 +73,55 @@ def find_translations(
     if is_chosen:
         found = yield from choose(forward, backward, segment, found, search)
     return found
+
+
+@dataclass(frozen=True)
+class LineSplitter:
+    """Splits lines into segments; see `Pipeline.cut`.
+
+    Args:
+        tokenizer: Of the model.
+        language: Code of the lines' language.
+        search: Search settings: what is kept, and whether each sentence is translated alone.
+        longest: Tokens of a segment, at most.
+        glossary: Prescribes the translations of terms; None: there is none.
+        stand_ins: Returns those of the model; called if there is text to replace.
+    """
+
+    tokenizer: Tokenizer
+    language: str
+    search: SearchConfig
+    longest: int
+    glossary: "Glossary | None"
+    stand_ins: "Callable[[], Sequence[StandIn]]"
+
+    @property
+    def is_split(self) -> bool:
+        """Whether each sentence is translated alone; "auto" means no where no training has decided."""
+        return self.search.split_sentences is True
+
+    def count_work(self, line: str) -> int:
+        """Return how much work a line is, in characters; trying a rendering of a term counts as one."""
+        if self.glossary is None:
+            return len(line)
+        return len(line) + self.glossary.count_tries(line) * self.glossary.most_renderings
+
+    def split(self, line: str) -> Iterator[Segment]:
+        """Yield the segments of a line."""
+        stripped = line.strip()
+        goes_straight = self.glossary is None and is_plain(stripped)
+        if not goes_straight and stripped:
+            from headway.inference.segments.line_splitting import split_protected
+
+            yield from split_protected(self, stripped)
+        if not goes_straight:
+            return
+        sentences = split_sentences(stripped, self.language) if self.is_split else [stripped]
+        for sentence in sentences:
+            yield from split_line(sentence, self.language, self._encode, self.longest)
+
+    def _encode(self, text: str) -> list[int]:
+        return self.tokenizer.encode_source([text])[0]
 
 
 class Found(NamedTuple):

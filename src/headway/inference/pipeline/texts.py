@@ -6,21 +6,23 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from html import unescape
 from itertools import chain
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from headway.config import SearchConfig
 from headway.documents.paragraph import Translated
 from headway.inference.pipeline.lines import Pipeline
-from headway.inference.pipeline.requests import Job, call, together
+from headway.inference.requests import Job, call, together
 from headway.inference.segments.passages import Passage
 from headway.inference.segments.readable import is_readable
 from headway.inference.segments.splitting import split_sentences
 from headway.inference.translation import Translation
-from headway.inference.translator import Translator
 from headway.text.kept_text import is_symbol
 from headway.text.languages import is_translatable
 from headway.text.word_links import WordLinks
 from headway.text.words import Span, cut_words, find_words
+
+if TYPE_CHECKING:
+    from headway.inference.translator import Translator
 
 _MARKS = ".…!?:;,。！？：；，、"  # at the end of a text
 _UNLIKE_STOPS = (":", ";", ",", "...", "…", "：", "；", "，", "、")
@@ -130,7 +132,7 @@ class TextPipeline:
     @classmethod
     def of(
         cls,
-        route: Sequence[Translator],
+        route: "Sequence[Translator]",
         search: SearchConfig | None = None,
         *,
         alternatives: int = 0,

@@ -14,8 +14,8 @@ from torch import Tensor
 
 from headway.config import SearchConfig
 from headway.inference.alignment import single_layer
-from headway.inference.pipeline.requests import Job, Read, call
 from headway.inference.quality.defects import share_copied
+from headway.inference.requests import Job, Read, call
 from headway.inference.scoring import GivenTarget, LogProbabilities
 from headway.inference.search.beam_search import Hypothesis
 from headway.inference.search.constraints import find_alternatives

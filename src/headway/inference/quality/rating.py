@@ -5,11 +5,11 @@ from typing import NamedTuple
 
 from headway.config import SearchConfig
 from headway.inference.pipeline.lines import find_translations
-from headway.inference.pipeline.requests import Job, call
 from headway.inference.quality.defects import find_defects, keeps_words
 from headway.inference.quality.evidence import Evidence, examine
 from headway.inference.quality.quality_model import QualityModel, Rating
 from headway.inference.quality.repair import list_ways
+from headway.inference.requests import Job, call
 from headway.inference.search.beam_search import Hypothesis
 from headway.inference.segments.splitting import Segment
 from headway.inference.token_search import TokenSearch

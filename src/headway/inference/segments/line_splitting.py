@@ -1,11 +1,11 @@
 """Split a line with placeholders, terms of a glossary or capitals into the segments that a model translates."""
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from headway.inference.segments.marked_text import MarkedText
 from headway.inference.segments.reading_writer import ReadingWriter
 from headway.inference.segments.splitting import (
-    LineSplitter,
     Segment,
     find_list_label,
     split_line,
@@ -15,6 +15,9 @@ from headway.text.capitals import is_in_capitals
 from headway.text.kept_text import divide_at_breaks, find_kept_text, has_words
 from headway.text.languages import is_translatable
 from headway.text.words import simplify_breaks
+
+if TYPE_CHECKING:
+    from headway.inference.pipeline.lines import LineSplitter
 
 
 def _is_kept(line: str) -> bool:
@@ -31,7 +34,7 @@ def _put_between(before: str, segments: Iterator[Segment], after: str) -> Iterat
     yield last._replace(after=after)
 
 
-def split_protected(splitter: LineSplitter, line: str) -> Iterator[Segment]:
+def split_protected(splitter: "LineSplitter", line: str) -> Iterator[Segment]:
     """Yield the segments of a line that may have something to keep, terms, or capitals.
 
     Args:
@@ -52,14 +55,14 @@ def split_protected(splitter: LineSplitter, line: str) -> Iterator[Segment]:
         gap = ""
 
 
-def _find_label(splitter: LineSplitter, text: str) -> str:
+def _find_label(splitter: "LineSplitter", text: str) -> str:
     """Return the label of a list at the beginning of a text, or "" if there is none, or a term begins in it."""
     label = find_list_label(text, splitter.language, splitter.is_split)
     terms = splitter.glossary.find(text) if label and splitter.glossary else []
     return "" if any(term.start < len(label) for term in terms) else label
 
 
-def _split_text(splitter: LineSplitter, text: str, language_name: str) -> Iterator[Segment]:
+def _split_text(splitter: "LineSplitter", text: str, language_name: str) -> Iterator[Segment]:
     """Yield the segments of a text without breaks; the model reads the name of a language before each."""
     tokenizer, language, keep = splitter.tokenizer, splitter.language, splitter.search.keep
     marked = MarkedText(text, tokenizer, keep=keep, glossary=splitter.glossary)

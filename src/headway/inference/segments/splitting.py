@@ -4,18 +4,15 @@ import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from headway.config import SearchConfig
 from headway.inference.search.beam_search import Hypothesis
-from headway.text.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from headway.inference.search.constraints import Constraint
-    from headway.inference.segments.readings import Reading, StandIn
-    from headway.text.glossary import Glossary
+    from headway.inference.segments.readings import Reading
 
 # Before an item of a list: a dash, "2)", "(a)", "[3]"; and what may also be a date or a rank, as in "1. Mai".
 _SPACES = "[ \u00a0\u202f]+"
@@ -62,56 +59,7 @@ class Segment(NamedTuple):
         return not (self.readings or self.is_capital or self.before or self.after)
 
 
-@dataclass(frozen=True)
-class LineSplitter:
-    """Splits lines into segments; see `headway.inference.pipeline.lines.Pipeline.cut`.
-
-    Args:
-        tokenizer: Of the model.
-        language: Code of the lines' language.
-        search: Search settings: what is kept, and whether each sentence is translated alone.
-        longest: Tokens of a segment, at most.
-        glossary: Prescribes the translations of terms; None: there is none.
-        stand_ins: Returns those of the model; called if there is text to replace.
-    """
-
-    tokenizer: Tokenizer
-    language: str
-    search: SearchConfig
-    longest: int
-    glossary: "Glossary | None"
-    stand_ins: "Callable[[], Sequence[StandIn]]"
-
-    @property
-    def is_split(self) -> bool:
-        """Whether each sentence is translated alone; "auto" means no where no training has decided."""
-        return self.search.split_sentences is True
-
-    def count_work(self, line: str) -> int:
-        """Return how much work a line is, in characters; trying a rendering of a term counts as one."""
-        if self.glossary is None:
-            return len(line)
-        return len(line) + self.glossary.count_tries(line) * self.glossary.most_renderings
-
-    def split(self, line: str) -> Iterator[Segment]:
-        """Yield the segments of a line."""
-        stripped = line.strip()
-        is_plain = self.glossary is None and _is_plain(stripped)
-        if not is_plain and stripped:
-            from headway.inference.segments.line_splitting import split_protected
-
-            yield from split_protected(self, stripped)
-        if not is_plain:
-            return
-        sentences = split_sentences(stripped, self.language) if self.is_split else [stripped]
-        for sentence in sentences:
-            yield from split_line(sentence, self.language, self._encode, self.longest)
-
-    def _encode(self, text: str) -> list[int]:
-        return self.tokenizer.encode_source([text])[0]
-
-
-def _is_plain(line: str) -> bool:
+def is_plain(line: str) -> bool:
     """Return whether a line has words and common marks only: nothing to keep, no label of a list, and no capitals."""
     return _PLAIN.fullmatch(line) is not None and not line.isupper()
 
