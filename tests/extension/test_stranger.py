@@ -136,8 +136,10 @@ def test_a_stage_that_fails_is_named(installed: Path, tmp_path: Path) -> None:
     for old, new, error in (
         ("found = yield", "found = 1 // 0; yield", "ZeroDivisionError: integer division or modulo by zero"),
         ("return [replace", "1 // 0; return [replace", "ZeroDivisionError: integer division or modulo by zero"),
-        ("    return [replace", "    [replace", "ValueError: it returned no translations"),
-        ("    return [replace", "    yield ''; [replace", "ValueError: it yielded two lines"),
+        ("    return [replace", "    [replace", "it returned None instead of translations"),
+        ("    return [replace", "    return [] and [replace", "it returned no translations"),
+        ("found = yield line", "found = yield 5 or line", "it yielded 5 instead of a line"),
+        ("    return [replace", "    yield ''; [replace", "it yielded two lines"),
     ):  # fmt: skip
         module.write_text(whole.replace(old, new))
         done = run("-c", code, str(MODEL), packages=broken)

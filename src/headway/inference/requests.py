@@ -1,11 +1,13 @@
 """Jobs, which are generators; the requests that they yield; and the driver of the command and the library.
 
-A job yields a list of requests, is sent a list with the answer to each, and returns its result. It knows no engine, no
-thread and no queue: what answers decides how requests share batches, so that the same job runs from the command and on a
-server. Jobs compose by ``yield from`` and by `together`. httpx writes its authentication schemes in the same way.
+A job yields a list of requests, is sent a list with the answer to each, and returns its result. It calls no engine and has
+no thread and no queue: a driver decides how requests share batches, so that the same job runs from the command and on a
+server. An error in an answer is not thrown into the job: it ends the driver, which closes the job. Jobs compose by ``yield
+from`` and by `together`. What runs between two requests must be short, because a server does it in its event loop.
 """
 
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -125,7 +127,7 @@ class Read(NamedTuple):
 
     @staticmethod
     def answer_batch(requests: "Sequence[Read]", is_wanted: IsWanted) -> list[Any]:
-        """Answer requests of one key, in the calling thread; see `Find.answer_batch`."""
+        """Answer requests of one key, a few at a time; what is no longer wanted is left out, and its answer is None."""
         answers: list[Any] = [None] * len(requests)
         for start in range(0, len(requests), READ_AT_ONCE):
             some = range(start, min(start + READ_AT_ONCE, len(requests)))
@@ -186,7 +188,9 @@ def _run_all(jobs: list[Job[R]]) -> Job[list[R]]:
     results: dict[int, R] = {}
     answers: list[list[Any] | None] = [None] * len(jobs)
     running = list(range(len(jobs)))
-    try:
+    with ExitStack() as stack:
+        for job in jobs:  # those that have not ended are closed when one fails, or nobody waits
+            stack.callback(job.close)
         while running:
             asked: list[Request] = []
             counts: list[tuple[int, int]] = []
@@ -203,9 +207,6 @@ def _run_all(jobs: list[Job[R]]) -> Job[list[R]]:
                 found = iter((yield asked))
                 for number, count in counts:
                     answers[number] = list(islice(found, count))
-    finally:
-        for job in jobs:
-            job.close()
     return [results[number] for number in range(len(jobs))]
 
 
@@ -225,13 +226,14 @@ def answer(requests: Sequence[Request]) -> list[Any]:
 def run(job: Job[R]) -> R:
     """Run a job to its end, and return its result: the driver of the command and the library."""
     answers: Any = None
-    while True:
-        try:
-            requests = job.send(answers)
-        except StopIteration as end:
-            result: R = end.value
-            return result
-        answers = answer(requests)
+    with closing(job):
+        while True:
+            try:
+                requests = job.send(answers)
+            except StopIteration as end:
+                result: R = end.value
+                return result
+            answers = answer(requests)
 
 
 def run_each(jobs: Iterable[Job[R]], window: int) -> Iterator[R]:

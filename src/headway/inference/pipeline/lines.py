@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from headway.text.glossary import Glossary
 
 # Of an extension: it yields the line to translate, is sent its translations, and returns those of its own line.
-Stage = Callable[[str], Generator[str, list[Translation], list[Translation]]]
+Flow = Generator[str, list[Translation], list[Translation]]
+Stage = Callable[[str], Flow]
 PORTION = 8  # segments that are cut at a time, so that little work on a long line remains if nobody waits for it
 
 
@@ -136,9 +137,37 @@ class Found(NamedTuple):
     ratings: "list[Rating] | None" = None
 
 
-def _blame(name: str, stage: Stage, error: Exception) -> HeadwayError:
-    called = getattr(stage, "__name__", stage)
-    return HeadwayError(f"extension {name!r}: stage {called}: {type(error).__name__}: {error}")
+def _begin_stage(name: str, stage: Stage, line: str) -> tuple[Flow, str]:
+    """Return what goes on in a stage of an extension, and the line that it wants to be translated."""
+    try:
+        flow = stage(line)
+        changed = next(flow, None)
+    except Exception as error:
+        raise _blame(name, stage, f"{type(error).__name__}: {error}") from error
+    if not isinstance(changed, str):
+        raise _blame(name, stage, f"it yielded {changed!r:.40} instead of a line")
+    return flow, changed
+
+
+def _end_stage(name: str, stage: Stage, flow: Flow, found: list[Translation]) -> list[Translation]:
+    """Return what a stage of an extension makes of translations."""
+    try:
+        flow.send(found)
+    except StopIteration as end:
+        returned = end.value
+    except Exception as error:
+        raise _blame(name, stage, f"{type(error).__name__}: {error}") from error
+    else:
+        raise _blame(name, stage, "it yielded two lines")
+    if not isinstance(returned, list) or not all(isinstance(t, Translation) for t in returned):
+        raise _blame(name, stage, f"it returned {returned!r:.40} instead of translations")
+    if not returned:
+        raise _blame(name, stage, "it returned no translations")
+    return returned
+
+
+def _blame(name: str, stage: Stage, why: str) -> HeadwayError:
+    return HeadwayError(f"extension {name!r}: stage {getattr(stage, '__name__', stage)}: {why}")
 
 
 @dataclass(frozen=True)
@@ -188,21 +217,10 @@ class Pipeline:
         if not stages:
             return (yield from self._translate(line))
         (name, stage), *inner = stages
-        try:
-            flow = stage(line)
-            changed = next(flow)
-        except Exception as error:
-            raise _blame(name, stage, error) from error
+        size = len(line)
+        flow, changed = yield from call(partial(_begin_stage, name, stage, line), size)
         found = yield from self._pass_stages(changed, inner)
-        try:
-            flow.send(found)
-        except StopIteration as end:
-            if end.value:
-                return list(end.value)
-            raise _blame(name, stage, ValueError("it returned no translations")) from None
-        except Exception as error:
-            raise _blame(name, stage, error) from error
-        raise _blame(name, stage, ValueError("it yielded two lines"))
+        return (yield from call(partial(_end_stage, name, stage, flow, found), size))
 
     def _translate(self, line: str) -> Job[list[Translation]]:
         """Translate a line as the core does."""
@@ -225,7 +243,9 @@ class Pipeline:
         (``>>deu<<``) at the line's beginning is in no text, but in `Segment.language_name` of every segment.
         """
         remaining: Iterator[Segment] = self.splitter.split(line)
-        size = self.splitter.count_work(line)
+        size = len(line)
+        if self.splitter.glossary is not None:
+            size = yield from call(partial(self.splitter.count_work, line), size)
         segments: list[Segment] = []
         while True:
             portion = yield from call(lambda: list(islice(remaining, PORTION)), size)
