@@ -294,7 +294,10 @@ def load_operations(device: str) -> Any | None:
         return load(name, target)() if target else None
     except HeadwayError as error:
         _report(f"{error}; the plain operations are used")
-        return None
+    except Exception as error:  # of the extension's own code
+        why = f"{type(error).__name__}: {error}"
+        _report(f"extension {name!r}: {target}: {why}; the plain operations are used")
+    return None
 
 
 @cache  # a line is logged once

@@ -177,3 +177,14 @@ def test_no_client_waits_for_what_is_found_once(
     translator = load_models([directory]).pairs["en", "de"]
     monkeypatch.setattr("headway.inference.segments.stand_ins.find_copied", pytest.fail)
     assert cut(translator, "the {name} sees a dog")[0].readings
+
+
+def test_long_lines_are_admitted_with_the_short_ones(models: Models) -> None:
+    """A long line is cut little by little, so that its searches come later than those of short lines."""
+    length = len(cut(models.pairs["en", "de"], "the cat")[0].ids)
+    server = Server(models, ServerConfig(queue_tokens=60 * length, batch_tokens=length))
+    long = "the cat sees a dog and " * 40 * length
+    answer = ask(server, q=["the cat", long])
+    assert answer.status_code == 400
+    assert "exceeds text limit" in answer.json()["error"]
+    assert server.queue.waiting.groups == []

@@ -115,7 +115,7 @@ def choose(
         search: Search settings.
     """
     if backward is None:
-        size = sum(len(each.tokens) for each in found)
+        size = len(segment.text) * len(found) ** 2 // 4  # each is compared with each
         ranked = yield from call(partial(rank_by_risk, found, forward.tokenizer), size)
     else:
         is_read = segment.readings and found

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from headway.inference.token_search import TokenSearch
 
 R = TypeVar("R")
+LONG = (
+    2_000  # characters of a `Call` that a server does not do in its event loop: about a millisecond
+)
 READ_AT_ONCE = 4  # translations on a server, so that the work stops soon if their client leaves
 IsWanted = Callable[[int], bool]  # whether the answer to the request of this number is still wanted
 
@@ -143,7 +146,7 @@ class Call(NamedTuple):
 
     Attributes:
         function: Is called without arguments.
-        size: About how many characters it works on: a server does long work in a thread of its own.
+        size: About how many characters it works on: a server does `LONG` work in a thread of its own.
     """
 
     function: Callable[[], Any]

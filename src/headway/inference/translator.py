@@ -372,7 +372,7 @@ class Translator:
 
         Raises:
             HeadwayError: If the target language is not known, or quality is asked for of a model without it.
-            UsageError: If samples are asked for of a translator with a glossary.
+            UsageError: If samples are asked for of a translator with a glossary, or both ways to choose.
         """
         self.check_direction()
         search = search or self.default_search
@@ -391,6 +391,8 @@ class Translator:
             self.tokenizer, self.languages[0], search, longest, self.glossary, stand_ins
         )
         backward = self.choose_backward(search)
+        if search.mbr and backward is not None:
+            raise UsageError("search.mbr and a backward model both choose: use one of them")
         return Pipeline(
             self.token_search, self.languages, search, splitter, backward, rater, self._stages,
             align, prefix,

@@ -6,11 +6,11 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from headway.documents.opening import is_table, open_document
-from headway.documents.paragraph import Document, DocumentOptions, Paragraph
+from headway.documents.paragraph import Document, DocumentOptions, Paragraph, Translated
 from headway.errors import HeadwayError
 from headway.inference import Translator
 from headway.inference.pipeline.documents import translate_paragraph
-from headway.inference.pipeline.texts import TextPipeline, TextTranslation
+from headway.inference.pipeline.texts import TextPipeline
 from headway.inference.requests import together
 from headway.serving.directions import find_direction
 from headway.serving.driver import Driver
@@ -138,17 +138,16 @@ async def translate_document(
         route, align=True, quality=quality, is_split=is_split, is_document=True, window=WINDOW
     )
     driver = Driver(queue, texts=0, is_file=True)
-    found: list[TextTranslation] = []
+    found: list[Translated] = []
+    report = QualityReport(is_direct=len(route) == 1) if quality else None
     for chunk in _chunks(document.paragraphs):
-        texts = [paragraph.text for paragraph in chunk]
-        found += await driver.run(together(translate_paragraph(pipeline, each) for each in chunk))
-        progress.done += sum(map(len, texts))
-    report = (
-        QualityReport(document.paragraphs, found, is_direct=len(route) == 1) if quality else None
-    )
-    translated = [each.for_document for each in found]
+        texts = await driver.run(together(translate_paragraph(pipeline, each) for each in chunk))
+        if report is not None:
+            await queue.run_text_work([partial(report.add, chunk, texts)], 0, is_file=True)
+        found += [each.for_document for each in texts]
+        progress.done += sum(len(paragraph.text) for paragraph in chunk)
     try:
-        [data] = await queue.run_text_work([partial(document.write, translated)], 0, is_file=True)
+        [data] = await queue.run_text_work([partial(document.write, found)], 0, is_file=True)
         return TranslatedDocument(data, report)
     except HeadwayError as error:
         raise Rejection(400, f"Invalid request: the file {error}") from None

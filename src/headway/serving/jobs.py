@@ -19,6 +19,7 @@ class JobGroup:
         queued_at: Time in seconds.
         done: Set by the event loop when all jobs are done, or the first has failed.
         is_file: Whether the work is for a file, for which nobody is rejected.
+        is_counted: Whether others are rejected if there is too much of it: not for files, nor for reading what was found.
         waiting: The jobs that have not started.
         tokens: Of the waiting jobs.
         unfinished: Jobs that wait or run.
@@ -31,6 +32,7 @@ class JobGroup:
     done: asyncio.Future[None]
     is_search: bool = False
     is_file: bool = False
+    is_counted: bool = True
     waiting: deque["Job"] = field(default_factory=deque)
     tokens: int = 0
     unfinished: int = 0
@@ -39,7 +41,7 @@ class JobGroup:
     @property
     def load(self) -> int:
         """Tokens for which others are rejected if there are too many."""
-        return 0 if self.is_file else self.tokens
+        return self.tokens if self.is_counted else 0
 
     def turns(self) -> "Iterator[tuple[float, Job]]":
         """Yield each waiting job with the turn of the group when it has got this job."""
@@ -82,7 +84,7 @@ class Job:
     @property
     def load(self) -> int:
         """Tokens for which others are rejected if there are too many."""
-        return 0 if self.group.is_file else self.tokens
+        return self.tokens if self.group.is_counted else 0
 
     def finish(self, result: object) -> None:
         """Keep the result, or the exception that the work raised."""

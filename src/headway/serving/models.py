@@ -105,10 +105,7 @@ class Models:
     @property
     def is_parallel(self) -> bool:
         """Whether all engines can run several batches at once."""
-        return all(
-            t.token_search.engine(t.default_search.precision).is_parallel
-            for t in self.pairs.values()
-        )
+        return all(each.prepare(each.default_search) for each in self.pairs.values())
 
 
 def load_models(
@@ -168,6 +165,7 @@ def _add_backward(translators: Sequence[Translator], path: str | Path) -> None:
         raise UsageError(f"--backward {path}: no model translates the other way round")
     for translator in fitting:
         translator.backward = backward
+        list(translator.stream(["a"], replace(translator.default_search, max_extra=20)))
 
 
 def _version(directory: Path | None) -> str:

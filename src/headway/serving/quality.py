@@ -40,35 +40,27 @@ def check_quality(route: Sequence[Translator]) -> None:
 
 
 class QualityReport:
-    """How good the translation of a file is.
+    """How good the translation of a file is; it grows with the file's paragraphs.
 
     Args:
-        paragraphs: Of the file.
-        found: Their translations; those without sentences count for nothing.
         is_direct: Whether one model translates them. Otherwise the sentences are those of the last model, so that
             the table has whole paragraphs.
     """
 
-    def __init__(
-        self,
-        paragraphs: Sequence[Paragraph[Any]],
-        found: Sequence[TextTranslation],
-        *,
-        is_direct: bool,
-    ) -> None:
-        both = [pair for pair in zip(paragraphs, found, strict=True) if pair[1].sentences]
+    def __init__(self, *, is_direct: bool) -> None:
+        self._is_direct = is_direct
         self._rows = [REPORT_HEAD]
-        self._rows += [
-            report_sentences(text)
-            if is_direct
-            else report_row(text.quality, "", paragraph.text, text.text)
-            for paragraph, text in both
-        ]
         # The length of each paragraph's sentences, and their quality.
-        self._parts = [
-            (sum(len(sentence.source) for sentence in text.sentences), text.quality)
-            for _, text in both
-        ]
+        self._parts: list[tuple[int, float]] = []
+
+    def add(self, paragraphs: Sequence[Paragraph[Any]], texts: Sequence[TextTranslation]) -> None:
+        """Add paragraphs and their translations; those without sentences count for nothing."""
+        for paragraph, text in zip(paragraphs, texts, strict=True):
+            if text.sentences:
+                length = sum(len(sentence.source) for sentence in text.sentences)
+                self._parts.append((length, text.quality))
+                row = report_row(text.quality, "", paragraph.text, text.text)
+                self._rows.append(report_sentences(text) if self._is_direct else row)
 
     @property
     def mean(self) -> float:

@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from headway.config import ServerConfig
-from headway.inference.requests import Find, Read
+from headway.inference.requests import LONG, Find, Read
 from headway.serving.jobs import Job, JobGroup, run_batch
 from headway.serving.metrics import Metrics
 from headway.serving.rejection import overloaded, too_long
@@ -26,7 +26,7 @@ from headway.serving.waiting import LARGEST_BATCH, LONGEST_WAIT, Waiting, count_
 T = TypeVar("T")
 OVERTAKEN = 4  # a request counts as at least so many usual texts, because shorter ones that come later overtake it
 WORKER_NICENESS = 5  # above the event loop's, which then gets most of a shared core
-SHORT_REQUEST = 2_000  # characters that the event loop splits itself: about a millisecond
+SHORT_REQUEST = LONG  # characters that the event loop splits itself
 RESULTS_AT_ONCE = 4  # results that are delivered before other requests get the event loop
 
 
@@ -84,8 +84,12 @@ class TranslationQueue:
         for request in requests:
             key = request.key
             if key not in groups:
-                groups[key] = self._make_group(key, isinstance(request, Find), is_file)
+                is_search = isinstance(request, Find)
+                groups[key] = self._make_group(key, is_search, is_file, is_counted=is_search)
             jobs.append(groups[key].add(request, request.tokens))
+        if texts and not (is_admitted or is_file):
+            load = sum(group.load for group in groups.values())
+            self.typical_text = 0.95 * self.typical_text + 0.05 * load / texts
         return await self._finish([*groups.values()], jobs, 0 if is_file else texts)
 
     async def run(
@@ -103,12 +107,12 @@ class TranslationQueue:
         Args:
             calls: Each should take no longer than the translation of a sentence.
             sizes: Source tokens that each call is about.
-            is_admitted: As for `translate`.
-            is_file: As for `translate`.
+            is_admitted: As for `ask`.
+            is_file: As for `ask`.
             texts: Texts that the calls are about.
 
         Raises:
-            Rejection: As for `translate`.
+            Rejection: As for `ask`.
         """
         if not (is_admitted or is_file):
             self.check_room(sum(sizes))
@@ -117,7 +121,12 @@ class TranslationQueue:
         return await self._finish([group], jobs, 0 if is_file else texts)
 
     async def run_text_work(
-        self, calls: Sequence[Callable[[], T]], characters: int, is_file: bool = False
+        self,
+        calls: Sequence[Callable[[], T]],
+        characters: int,
+        is_file: bool = False,
+        *,
+        waits: bool = False,
     ) -> list[T]:
         """Call functions that work on text: at once if that is short, and in a thread if it is long or of a file.
 
@@ -128,6 +137,7 @@ class TranslationQueue:
             calls: The functions.
             characters: How much they work on.
             is_file: Whether it is of a file.
+            waits: Whether a cancelled caller always waits until the thread has ended.
         """
         if characters < SHORT_REQUEST and not is_file:
             return [call() for call in calls]
@@ -142,7 +152,7 @@ class TranslationQueue:
             return await asyncio.shield(running)
         finally:
             is_over.set()
-            if is_file:
+            if is_file or waits:
                 await asyncio.wait([running])
 
     def expected_seconds(self, tokens: int = 0) -> float:
@@ -185,9 +195,14 @@ class TranslationQueue:
             self.metrics.rejected.inc()
             raise overloaded(max(1, min(60, math.ceil(self.expected_seconds(tokens + ahead)))))
 
-    def _make_group(self, key: Hashable, is_search: bool, is_file: bool) -> JobGroup:
+    def _make_group(
+        self, key: Hashable, is_search: bool, is_file: bool, *, is_counted: bool = True
+    ) -> JobGroup:
         done = asyncio.get_running_loop().create_future()
-        return JobGroup(key, self.waiting.turn, time.monotonic(), done, is_search, is_file)
+        is_counted = is_counted and not is_file
+        return JobGroup(
+            key, self.waiting.turn, time.monotonic(), done, is_search, is_file, is_counted
+        )
 
     async def _finish(
         self, groups: Sequence[JobGroup], jobs: Sequence[Job], texts: int
@@ -195,9 +210,6 @@ class TranslationQueue:
         """Queue the jobs of groups, of so many texts besides those of files, and return their results when all are done."""
         if not jobs:
             return []
-        load = sum(group.load for group in groups if group.is_search)
-        if texts and load:
-            self.typical_text = 0.95 * self.typical_text + 0.05 * load / texts
         for group in groups:
             self.waiting.add(group)
         self.texts += texts

@@ -41,9 +41,9 @@ def overloaded(seconds: int) -> Rejection:
 
 
 def too_much_work() -> Rejection:
-    """Return the answer to a text in which too many terms of a glossary would be looked for."""
+    """Return the rejection of a text that would take too long to look through, such as for the terms of a glossary."""
     return Rejection(
         400,
-        "Invalid request: too many terms of the glossary begin alike for so long a text;"
+        "Invalid request: the text is too long, or too many terms of the glossary begin alike for it;"
         " send less text at once",
     )

@@ -7,8 +7,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from headway.config import SearchConfig
-from headway.errors import HeadwayError, UsageError
-from headway.inference.requests import Find, Job, call, together
+from headway.errors import HeadwayError
+from headway.inference.requests import LONG, Find, Job, call, together
 from headway.inference.search.beam_search import Hypothesis
 from headway.inference.segments.splitting import (
     Segment,
@@ -53,16 +53,11 @@ def find_translations(
 
     Returns:
         Its n best hypotheses, or its n samples if nothing chooses.
-
-    Raises:
-        UsageError: If both ways to choose are asked for.
     """
     is_chosen = search.mbr or backward is not None
     if is_chosen:
         from headway.inference.choosing import choose, widen_search
 
-        if search.mbr and backward is not None:
-            raise UsageError("search.mbr and a backward model both choose: use one of them")
     wide = widen_search(search) if is_chosen else search
     rows = list_readings(segment, wide)
     requests = [Find(forward, wide, ids, prefix, constraints) for ids, constraints in rows]
@@ -217,7 +212,7 @@ class Pipeline:
         if not stages:
             return (yield from self._translate(line))
         (name, stage), *inner = stages
-        size = len(line)
+        size = max(LONG, len(line))  # nobody knows how long the code of others takes
         flow, changed = yield from call(partial(_begin_stage, name, stage, line), size)
         found = yield from self._pass_stages(changed, inner)
         return (yield from call(partial(_end_stage, name, stage, flow, found), size))

@@ -9,7 +9,7 @@ from headway.inference.quality.defects import find_defects, keeps_words
 from headway.inference.quality.evidence import Evidence, examine
 from headway.inference.quality.quality_model import QualityModel, Rating
 from headway.inference.quality.repair import list_ways
-from headway.inference.requests import Job, call
+from headway.inference.requests import LONG, Job, call
 from headway.inference.search.beam_search import Hypothesis
 from headway.inference.segments.splitting import Segment
 from headway.inference.token_search import TokenSearch
@@ -99,7 +99,8 @@ class Rater:
         prefix: Sequence[int],
     ) -> Job[list[Rating]]:
         evidence = yield from examine(self.token_search, segment, found, search, prefix)
-        return (yield from call(lambda: [*map(self._judge, evidence)], len(segment.text)))
+        # To look for defects takes about a millisecond.
+        return (yield from call(lambda: [*map(self._judge, evidence)], LONG * len(found)))
 
     def _judge(self, evidence: Evidence) -> Rating:
         """Return the rating of a translation."""
