@@ -742,7 +742,7 @@ def test_the_time_to_find_kept_text_is_linear() -> None:
         beginning = "<a" if part == " " else "1"
         started = time.process_time()
         find_kept_text(beginning + part * (40_000 // len(part)))
-        assert time.process_time() - started < 1.0, part
+        assert time.process_time() - started < 3.0, part
 
 
 @pytest.mark.parametrize(
