@@ -77,7 +77,7 @@ class Driver:
         return [next(called if isinstance(each, Call) else found) for each in requests]
 
     def _count(self, requests: Sequence[Find | Read]) -> None:
-        """Count the searches of the request, whose long lines come later than the short ones, which were admitted.
+        """Add to the tokens that the request has searched for: a long line is cut in several rounds, after the first check.
 
         Raises:
             Rejection: 400 if they would never fit into the queue together.

@@ -157,7 +157,7 @@ def load_models(
 
 
 def _add_backward(translators: Sequence[Translator], path: str | Path) -> None:
-    """Let a backward model choose the translations of the models whose direction it reverses."""
+    """Give a backward model to each model that translates in the other direction, so that it helps to choose."""
     backward = load_backward_model(path, translators[0].device)
     reversed_pairs = {languages[::-1] for languages in backward.pairs or [backward.languages]}
     fitting = [each for each in translators if each.languages in reversed_pairs]

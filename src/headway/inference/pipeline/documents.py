@@ -1,4 +1,4 @@
-"""Documents, pages of HTML and other markup: paragraphs whose inline elements go around the words that are linked to theirs."""
+"""Translation of paragraphs with inline elements, such as links and bold words, which are placed by the links between words."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The way of a line: masked and cut, found, rated, linked, restored and joined. Each place is a function of its own."""
+"""How a line is translated: it is cut into segments, each is searched for, rated and linked, and they are joined again."""
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from headway.inference.segments.readings import StandIn
     from headway.text.glossary import Glossary
 
-# Of an extension: it yields the line to translate, is sent its translations, and returns those of its own line.
+# A stage of an extension is called with a line. It yields the line to translate instead, receives the translations of
+# that, and returns the translations of the line that it was called with.
 Flow = Generator[str, list[Translation], list[Translation]]
 Stage = Callable[[str], Flow]
 PORTION = 8  # segments that are cut at a time, so that little work on a long line remains if nobody waits for it
