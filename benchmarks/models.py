@@ -12,9 +12,9 @@ from shapes import make_config, make_task
 
 from headway.checks.bench_translation import make_endless
 from headway.config import SearchConfig
-from headway.inference import save_model
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
+from headway.translation import save_model
 
 # Settings that train a usable model in about ten minutes on one core; good quality takes longer.
 QUICK = (

@@ -81,7 +81,7 @@ def translate_in_batches(
     """Translate lines in batches of 32; return the seconds, the seconds of a single line, and the texts."""
     import torch
 
-    from headway.inference import Translator
+    from headway.translation import Translator
 
     torch.set_num_threads(threads)
     translator = Translator.load(model)

@@ -4,7 +4,7 @@ import torch
 from worker import Cell, Facts, Ids, TranslationTask, Work, serve, translation_work
 
 from headway.checks.bench_translation import translate_ids
-from headway.inference import Hypothesis, Translator, make_engine
+from headway.translation import Hypothesis, Translator, make_engine
 
 
 def start(task: TranslationTask) -> tuple[Work, Facts]:

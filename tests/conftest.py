@@ -16,9 +16,9 @@ import torch
 
 from headway.cli.main import dispatch
 from headway.config import TextConfig
-from headway.inference import Translator
 from headway.kernels.variants import list_variants, read_instruction_sets
 from headway.text.tokenizer import Tokenizer
+from headway.translation import Translator
 from support.runs import command, write_corpus
 from support.toy_models import sentences, translate_words, write_random_model
 

@@ -13,18 +13,18 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "headway"
 PACKAGES = [
     "errors", "extension", "file_format", "files", "locks", "torch_private", "cores", "devices", "tasks", "hub", "config", "model",
-    "kernels", "text", "documents", "evaluation", "inference", "training", "exchange", "parsing", "ext.pictures", "serving", "checks",
+    "kernels", "text", "documents", "evaluation", "translation", "training", "exchange", "parsing", "ext.pictures", "serving", "checks",
     "recipes", "demo", "paper", "cli",
 ]  # fmt: skip
 CORE = {
     "", "errors", "extension", "file_format", "files", "locks", "torch_private", "cores", "devices", "tasks", "hub", "config",
-    "kernels", "model", "text", "evaluation", "inference", "training", "cli",
+    "kernels", "model", "text", "evaluation", "translation", "training", "cli",
 }  # fmt: skip
 # What packages import from inside of others, instead of from their fronts. It may only shrink.
 INSIDE = {
     "ext.pictures": {
         "headway.cli.arguments", "headway.cli.options", "headway.cli.parallel_files", "headway.cli.process",
-        "headway.cli.settings", "headway.inference.alignment", "headway.model.attention_functions", "headway.model.plain_attention", "headway.text.batches",
+        "headway.cli.settings", "headway.translation.alignment", "headway.model.attention_functions", "headway.model.plain_attention", "headway.text.batches",
         "headway.text.vocabulary",
     },
     "paper": {"headway.ext.pictures.head_view"},
@@ -192,14 +192,14 @@ def test_no_library_code_changes_the_process() -> None:
 
 
 def test_search_knows_no_model() -> None:
-    for path in (SOURCE / "inference" / "search").glob("*.py"):
+    for path in (SOURCE / "translation" / "search").glob("*.py"):
         for name in imports(path):
             assert not name.startswith(("headway.model", "headway.kernels")), f"{path}: {name}"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "package", ["documents", "exchange", "inference", "paper", "text", "training"]
+    "package", ["documents", "exchange", "paper", "text", "training", "translation"]
 )
 def test_no_folders_of_a_package_import_each_other_in_a_circle(package: str) -> None:
     """A file beside the folders counts as itself, because it may gather what stands in them."""

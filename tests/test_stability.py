@@ -16,13 +16,13 @@ from headway import __version__
 from headway.cli.main import main
 from headway.errors import HeadwayError
 from headway.file_format import OtherVersionError
-from headway.inference.directory import load_model, read_config, write_config
-from headway.inference.quality.quality_model import QualityModel
-from headway.inference.segments.stand_in_file import load_stand_ins, save_stand_ins
 from headway.text.corpus_writer import in_blocks
 from headway.text.prepared import PreparedData, write_prepared
 from headway.training.storage.checkpoint import write_checkpoint
 from headway.training.storage.run_directory import RunDirectory
+from headway.translation.directory import load_model, read_config, write_config
+from headway.translation.quality.quality_model import QualityModel
+from headway.translation.segments.stand_in_file import load_stand_ins, save_stand_ins
 from support.interface import RECORDED, check_version, list_interfaces
 
 SOURCES = Path(headway.__file__).parent
@@ -47,15 +47,15 @@ class Stored(NamedTuple):
 
 # The module that has the format -> the file.
 STORED = {
-    "inference/directory.py": Stored(
+    "translation/directory.py": Stored(
         "model/config.json",
         lambda golden: load_model(golden / "model"),
         {"settings": {"model": {"depth_scale": 2.0}}},
     ),
-    "inference/quality/quality_model.py": Stored(
+    "translation/quality/quality_model.py": Stored(
         "model/quality.json", lambda golden: QualityModel.load(golden / "model"), {"weights": {}}
     ),
-    "inference/segments/stand_in_file.py": Stored(
+    "translation/segments/stand_in_file.py": Stored(
         "model/stand_ins.json",
         lambda golden: load_stand_ins(golden / "model"),
         {"pairs": {"en-de": {"phrase": "a cat"}}},

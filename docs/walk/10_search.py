@@ -16,7 +16,7 @@ from itertools import product
 
 import numpy as np
 import torch
-from headway.inference import StepDecoding, beam_search, length_penalty
+from headway.translation import StepDecoding, beam_search, length_penalty
 
 END, A, B, PAD = 0, 1, 2, 3
 NEXT = torch.tensor([

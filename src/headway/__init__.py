@@ -10,12 +10,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from headway.config import Config, ModelConfig, SearchConfig, TextConfig, TrainingConfig
     from headway.errors import HeadwayError
-    from headway.inference.document_translation import translate_file
-    from headway.inference.sentence_encoder import SentenceEncoder
-    from headway.inference.text_classifier import TextClassifier
-    from headway.inference.text_generator import TextGenerator
-    from headway.inference.translation import Translation
-    from headway.inference.translator import Translator
     from headway.kernels import compile_native
     from headway.model import Classifier, LanguageModel, Transformer, watch
     from headway.text.glossary import Glossary
@@ -23,6 +17,12 @@ if TYPE_CHECKING:
     from headway.text.tokenizer import Tokenizer
     from headway.training.steps.trainer import Trainer
     from headway.training.train import train
+    from headway.translation.document_translation import translate_file
+    from headway.translation.sentence_encoder import SentenceEncoder
+    from headway.translation.text_classifier import TextClassifier
+    from headway.translation.text_generator import TextGenerator
+    from headway.translation.translation import Translation
+    from headway.translation.translator import Translator
 
 __version__ = "0.2.0"
 __all__ = [
@@ -53,12 +53,12 @@ __all__ = [
 _MODULES = {
     "headway.config": ("Config", "ModelConfig", "SearchConfig", "TextConfig", "TrainingConfig"),
     "headway.errors": ("HeadwayError",),
-    "headway.inference.document_translation": ("translate_file",),
-    "headway.inference.sentence_encoder": ("SentenceEncoder",),
-    "headway.inference.text_classifier": ("TextClassifier",),
-    "headway.inference.text_generator": ("TextGenerator",),
-    "headway.inference.translation": ("Translation",),
-    "headway.inference.translator": ("Translator",),
+    "headway.translation.document_translation": ("translate_file",),
+    "headway.translation.sentence_encoder": ("SentenceEncoder",),
+    "headway.translation.text_classifier": ("TextClassifier",),
+    "headway.translation.text_generator": ("TextGenerator",),
+    "headway.translation.translation": ("Translation",),
+    "headway.translation.translator": ("Translator",),
     "headway.kernels": ("compile_native",),
     "headway.model": ("Classifier", "LanguageModel", "Transformer", "watch"),
     "headway.text.glossary": ("Glossary",),

@@ -15,10 +15,10 @@ from headway.checks.synthetic import TEXTS, draw_lengths, draw_sentences, prepar
 from headway.cli.main import dispatch
 from headway.config import PRESETS, ModelConfig, TrainingConfig
 from headway.errors import HeadwayError
-from headway.inference import make_engine
 from headway.model import Transformer
 from headway.training.machine import Machine
 from headway.training.steps.feed import Feed
+from headway.translation import make_engine
 from support.command import headway
 
 B, S, T, K, V = 3, 13, 7, 2, 101

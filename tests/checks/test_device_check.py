@@ -4,10 +4,10 @@ import pytest
 import torch
 
 from headway.checks.device_check import compare_with_processor, gradient_distance
-from headway.inference import Translator
-from headway.inference.engines.fixed_engine import FixedEngine
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
+from headway.translation import Translator
+from headway.translation.engines.fixed_engine import FixedEngine
 from support.toy_models import sentences, small_config
 
 

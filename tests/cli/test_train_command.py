@@ -17,11 +17,11 @@ from headway.cli.main import dispatch, main
 from headway.cli.signals import Signals
 from headway.cli.verbs import train as verb
 from headway.errors import HeadwayError
-from headway.inference import Translator, load_model
 from headway.training import machine
 from headway.training.steps.trainer import StepReport
 from headway.training.storage.checkpoint import read_tensors
 from headway.training.storage.run_directory import RunDirectory
+from headway.translation import Translator, load_model
 from support.runs import assert_equal_runs, command
 
 pytestmark = pytest.mark.slow

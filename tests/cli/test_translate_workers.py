@@ -16,11 +16,11 @@ from headway.cli import file_translation
 from headway.cli.file_plan import plan_file
 from headway.cli.main import dispatch, main
 from headway.errors import HeadwayError, UsageError
-from headway.inference import translator
-from headway.inference.line_files import output_parts, resumable_output
-from headway.inference.line_files.forked_workers import IS_SUPPORTED
-from headway.inference.line_files.output_parts import OutputPart
 from headway.kernels import decoding
+from headway.translation import translator
+from headway.translation.line_files import output_parts, resumable_output
+from headway.translation.line_files.forked_workers import IS_SUPPORTED
+from headway.translation.line_files.output_parts import OutputPart
 from support.processes import fork
 from support.toy_models import sentences
 

@@ -14,12 +14,12 @@ from headway.documents.paragraph import DocumentOptions, Paragraph, Translated
 from headway.documents.text_file import LONGEST_PARAGRAPH
 from headway.documents.xml_tokens import XmlToken, remove_attribute, set_attribute
 from headway.errors import HeadwayError
-from headway.inference.pipeline.documents import translate_paragraph
-from headway.inference.pipeline.texts import TextPipeline
-from headway.inference.requests import run
-from headway.inference.translator import Translator
 from headway.text.kept_text import find_kept_text
 from headway.text.word_links import WordLinks
+from headway.translation.pipeline.documents import translate_paragraph
+from headway.translation.pipeline.texts import TextPipeline
+from headway.translation.requests import run
+from headway.translation.translator import Translator
 from support.bounds import bounded, grows_less
 from support.office_packages import change_member
 from support.sheet_files import make_xlsx

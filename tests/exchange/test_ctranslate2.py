@@ -16,9 +16,9 @@ from headway.exchange.ctranslate2.entries import read_entries
 from headway.exchange.ctranslate2.reader import read
 from headway.exchange.ctranslate2.runner import Runner
 from headway.exchange.ctranslate2.writer import find_refusals, write
-from headway.inference.directory import Model
 from headway.model.positions import sinusoids
 from headway.text.tokenizer import Tokenizer
+from headway.translation.directory import Model
 from support.bounds import bounded
 from support.ctranslate2_models import write_variables
 from support.exchange_models import SHAPES, SMALL, random_model

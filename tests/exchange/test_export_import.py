@@ -24,10 +24,10 @@ from headway.exchange.exporting import export_model
 from headway.exchange.importing import MAX_CARD_BYTES, import_model
 from headway.exchange.optional_package import import_package
 from headway.exchange.order import check_pieces
-from headway.inference import Translator
-from headway.inference.directory import Model, load_model
 from headway.text.sentencepiece_file import SentencePieceFile
 from headway.text.tokenizer import Tokenizer
+from headway.translation import Translator
+from headway.translation.directory import Model, load_model
 from support.bounds import bounded
 from support.exchange_models import SMALL, random_model
 

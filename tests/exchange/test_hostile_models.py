@@ -23,9 +23,9 @@ from headway.exchange.importing import import_model
 from headway.exchange.json_file import read_json
 from headway.exchange.pickled_tensors import read_tensors
 from headway.exchange.weights_file import read_weights
-from headway.inference import Translator, load_model
-from headway.inference.weights import check_header
 from headway.model.positions import Positions
+from headway.translation import Translator, load_model
+from headway.translation.weights import check_header
 from support.bounds import bounded
 from support.ctranslate2_models import write_variables
 from support.hostile_models import list_cases, try_case, write_models

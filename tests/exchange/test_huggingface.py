@@ -20,10 +20,10 @@ from headway.exchange.huggingface.reader import read
 from headway.exchange.huggingface.runner import Runner
 from headway.exchange.huggingface.writer import find_refusals, write
 from headway.exchange.importing import import_model
-from headway.inference import Translator, load_model, save_model
-from headway.inference.batching import pad_right
-from headway.inference.directory import Model
 from headway.text.tokenizer import Tokenizer
+from headway.translation import Translator, load_model, save_model
+from headway.translation.batching import pad_right
+from headway.translation.directory import Model
 from support.bounds import bounded
 from support.marian_models import KINDS, to_old, write_marian
 from support.random_models import EXACT, REFUSED_BY_MARIAN, make_model
@@ -319,7 +319,7 @@ def test_an_unsupported_setting_is_rejected(name: str) -> None:
 
 def test_the_penalty_matches_at_a_typical_length() -> None:
     from headway.exchange.huggingface.text_files import matched_penalty
-    from headway.inference.search.beam_search import length_penalty
+    from headway.translation.search.beam_search import length_penalty
 
     exponent = matched_penalty(0.6)
     ours = length_penalty(21, 0.6) / length_penalty(19, 0.6)

@@ -14,9 +14,9 @@ from headway.exchange import downloading
 from headway.exchange.exporting import export_model
 from headway.exchange.named_languages import find_named_languages
 from headway.exchange.recognizing import is_foreign
-from headway.inference import Translator
-from headway.inference.directory import Model
 from headway.text.tokenizer import Tokenizer
+from headway.translation import Translator
+from headway.translation.directory import Model
 from support.exchange_models import SMALL, random_model
 
 pytest.importorskip("ctranslate2")

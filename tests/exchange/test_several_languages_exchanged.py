@@ -10,8 +10,8 @@ from headway.config import SearchConfig
 from headway.errors import HeadwayError
 from headway.exchange.exporting import export_model
 from headway.exchange.importing import import_model
-from headway.inference import Translator
-from headway.inference.directory import Model, load_model
+from headway.translation import Translator
+from headway.translation.directory import Model, load_model
 from support.toy_models import PAIRS, sentences, write_several
 
 pytest.importorskip("ctranslate2")

@@ -16,10 +16,6 @@ import torch
 from headway.cli.main import dispatch
 from headway.config import Config, ModelConfig, SearchConfig, TextConfig, TrainingConfig
 from headway.errors import HeadwayError, UsageError
-from headway.inference import load_model
-from headway.inference.sentence_encoder import SentenceEncoder
-from headway.inference.text_classifier import TextClassifier
-from headway.inference.text_generator import TextGenerator, perplexity
 from headway.model import Classifier, LanguageModel, Transformer, make_model
 from headway.text.batches import fixed_shape, make_batch
 from headway.text.class_labels import LabelTokenizer, load_tokenizer
@@ -37,6 +33,10 @@ from headway.training.steps.objective import Objective, plain_loss
 from headway.training.storage.checkpoint import read_tensors
 from headway.training.storage.run_directory import RunDirectory
 from headway.training.validation import ValidationReport
+from headway.translation import load_model
+from headway.translation.sentence_encoder import SentenceEncoder
+from headway.translation.text_classifier import TextClassifier
+from headway.translation.text_generator import TextGenerator, perplexity
 
 SHAPE = {
     "num_encoder_layers": 2, "num_decoder_layers": 2, "d_model": 22, "d_ff": 37, "num_heads": 2,

@@ -10,13 +10,13 @@ import torch
 
 from headway.config import ModelConfig, SearchConfig, TrainingConfig
 from headway.errors import HeadwayError
-from headway.inference import Translator
-from headway.inference.engines.engine import make_engine
-from headway.inference.engines.plain_engine import PlainEngine
 from headway.model import LanguageModel, Recurrent, SelfAttention, Transformer
 from headway.text.batches import Batch
 from headway.text.tokenizer import Tokenizer
 from headway.training.steps.trainer import Trainer
+from headway.translation import Translator
+from headway.translation.engines.engine import make_engine
+from headway.translation.engines.plain_engine import PlainEngine
 
 PAGE = Path(__file__).parents[2] / "docs" / "own-layer.md"
 BLOCKS = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)

@@ -30,10 +30,10 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from headway.cli.main import main
 from headway.errors import HeadwayError
-from headway.inference import load_model
 from headway.training.loop import run_to_end
 from headway.training.steps.trainer import StepReport
 from headway.training.storage.checkpoint import Tensors, read_checkpoint
+from headway.translation import load_model
 from support.runs import digest, opened, write_corpus
 
 STEPS, EVERY = 90, 7

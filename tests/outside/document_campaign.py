@@ -61,7 +61,7 @@ def main() -> int:
         print("".join(f"  {line}\n" for line in broken), end="")
         failed += len(broken)
     if args.model:
-        from headway.inference import Translator
+        from headway.translation import Translator
 
         translator = Translator.load(args.model)
         broken = [

@@ -54,7 +54,7 @@ def main() -> int:
     args = parser.parse_args()
 
     from headway.exchange.exporting import export_model
-    from headway.inference import Translator, load_model
+    from headway.translation import Translator, load_model
 
     model = load_model(args.model)
     lines = args.lines.read_text(encoding="utf-8").split("\n")[: args.count]

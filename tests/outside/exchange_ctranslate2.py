@@ -14,7 +14,7 @@ import torch
 
 from headway.exchange.ctranslate2.writer import PRECISIONS
 from headway.exchange.exporting import export_model
-from headway.inference import load_model
+from headway.translation import load_model
 
 
 def main() -> int:

@@ -26,8 +26,8 @@ def ask(model: str, lines: str, answers: str) -> None:
     """Translate with Headway."""
     sys.path.insert(0, str(Path(__file__).parents[1]))
     from headway.config import SearchConfig
-    from headway.inference import Translator
-    from headway.inference.batching import pad_right
+    from headway.translation import Translator
+    from headway.translation.batching import pad_right
     from support.segments import cut, find
 
     translator = Translator.load(model, "cpu")

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from headway import Translator
 from headway.evaluation.metrics import chrf_by_line
-from headway.inference.quality.quality_model import rank_correlation
-from headway.inference.translation import Translation
 from headway.text.numbers import compare_numbers
+from headway.translation.quality.quality_model import rank_correlation
+from headway.translation.translation import Translation
 
 WORDS = (
     ["two", "three", "four", "five", "six", "seven", "eight", "nine"],

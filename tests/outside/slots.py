@@ -19,7 +19,7 @@ from headway.demo.frames import SLOT, built_in_frames
 from headway.ext.pictures import sentence_maps
 from headway.ext.pictures.labels import CONTROL
 from headway.ext.pictures.roles import head_roles
-from headway.inference import Translator
+from headway.translation import Translator
 
 OPEN, CLOSE = "\ue000", "\ue001"  # around the filling of a slot, until words are counted
 Slots = dict[str, set[int]]  # slot name to the positions of its words

@@ -26,11 +26,11 @@ from typing import NamedTuple
 import sacrebleu
 import torch
 
-from headway.inference import Segment, Translator
-from headway.inference.alignment import link_words, weigh_words
-from headway.inference.requests import run, together
 from headway.text.glossary import Glossary
 from headway.text.lines import read_lines
+from headway.translation import Segment, Translator
+from headway.translation.alignment import link_words, weigh_words
+from headway.translation.requests import run, together
 from support.segments import attend, cut
 
 # Words that a placeholder can replace, in each of the languages.

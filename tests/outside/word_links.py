@@ -11,8 +11,8 @@ import argparse
 import re
 from pathlib import Path
 
-from headway.inference import Translator
 from headway.text.lines import read_lines
+from headway.translation import Translator
 
 # German words, and expressions for the English words that translate them.
 LEXICON = {

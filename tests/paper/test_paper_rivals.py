@@ -12,7 +12,6 @@ import torch
 from torch import Tensor
 
 from headway.config import Config, ModelConfig, TextConfig
-from headway.inference.token_search import TokenSearch
 from headway.model import Transformer
 from headway.paper.experiments import rivals
 from headway.paper.experiments.rivals import RIVALS
@@ -32,6 +31,7 @@ from headway.paper.running.work import Work
 from headway.text.prepared import PreparedData
 from headway.training.steps.feed import Feed
 from headway.training.steps.trainer import Trainer
+from headway.translation.token_search import TokenSearch
 
 VOCABULARY = 29
 WIDTH = 20

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from headway.errors import HeadwayError
-from headway.inference.directory import WEIGHTS
 from headway.locks import DirectoryLock
 from headway.paper.rivals.classifying import train_classifier
 from headway.paper.rivals.training import train_rival
@@ -20,6 +19,7 @@ from headway.paper.running.sources import code_version
 from headway.paper.running.trial import Trial, read_trial, write_trial
 from headway.paper.running.trial_run import run_trial
 from headway.paper.running.work import Work
+from headway.translation.directory import WEIGHTS
 
 
 def plan(directory: Path, trainer: str | None = None, version: str = "") -> Path:

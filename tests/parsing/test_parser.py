@@ -10,7 +10,6 @@ import torch
 from headway.cli.main import dispatch
 from headway.config import Config, ModelConfig, SearchConfig, TextConfig
 from headway.errors import HeadwayError
-from headway.inference.directory import save_model
 from headway.model import Transformer
 from headway.paper.experiments.table4_treebank import make_treebank
 from headway.paper.running.treebank import bracket_scores
@@ -21,6 +20,7 @@ from headway.parsing.treebank import prepare_treebank
 from headway.parsing.trees import parse_brackets
 from headway.text.prepared import PreparedData
 from headway.text.tokenizer import Tokenizer
+from headway.translation.directory import save_model
 
 FEW = ["--search.beam", "2", "--search.max-extra", "2", "--threads", "1"]
 

@@ -8,10 +8,10 @@ import pytest
 import torch
 
 from headway.errors import HeadwayError
-from headway.inference.search.beam_search import Candidates, beam_search
 from headway.parsing.linearization import NUMBERS, delinearize, linearize, number_words
 from headway.parsing.trees import Tree, parse_brackets
 from headway.parsing.wellformed import TreeVocabulary, WellFormedDecoding
+from headway.translation.search.beam_search import Candidates, beam_search
 
 SUBWORDS = ["<unk>", "</s>", "▁(S", "▁(NP", "▁)NP", "▁)S", "▁NN", "▁VB", "<pad>"]
 NUMBERED = [*SUBWORDS, *(f"▁{number}" for number in NUMBERS)]

@@ -15,12 +15,12 @@ from headway.cli import recipe
 from headway.cli.main import dispatch, main
 from headway.cli.verbs import best
 from headway.errors import HeadwayError, UsageError
-from headway.inference import Translator
 from headway.recipes import report
 from headway.recipes.directory import open_directory
 from headway.recipes.installing import InstallModel
 from headway.recipes.plan import Plan
 from headway.recipes.stage import Command, Result, Stage
+from headway.translation import Translator
 from support.processes import fork
 from support.recipes import MODELS, NUMBERS, OPTIONS, SCALE, run_forked
 
@@ -226,7 +226,7 @@ def test_changed_text_is_not_imported(corpus, tmp_path, capsys):
 
 def test_an_interrupted_installation_leaves_no_model(finished, tmp_path, monkeypatch):
     out = Path(shutil.copytree(finished, tmp_path / "out"))
-    monkeypatch.setattr("headway.inference.directory.write_weights", lambda *_: 1 / 0)
+    monkeypatch.setattr("headway.translation.directory.write_weights", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         InstallModel(out / "runs" / "forward-1", out, {}).run()
     with pytest.raises(HeadwayError):

@@ -10,12 +10,12 @@ import torch
 from starlette.testclient import TestClient
 
 from headway.config import ServerConfig
-from headway.inference import Translator, segment_text
 from headway.model import watch
 from headway.serving.app import make_app
 from headway.serving.models import Models, load_models
 from headway.serving.server import Server
 from headway.text.tokenizer import Tokenizer
+from headway.translation import Translator, segment_text
 
 
 def test_a_thread_sees_its_own_forwards_only(translator: Translator) -> None:

@@ -18,8 +18,8 @@ import pytest
 
 from headway.cli.main import dispatch, main
 from headway.errors import HeadwayError
-from headway.inference import Translator
 from headway.serving.process import reserve_address
+from headway.translation import Translator
 from support.server import SHORT, Running
 from support.toy_models import sentences
 

@@ -15,8 +15,6 @@ from starlette.testclient import TestClient
 
 from headway.config import SearchConfig, ServerConfig
 from headway.errors import HeadwayError
-from headway.inference import Translator
-from headway.inference.requests import Find, Read
 from headway.serving.answers import run_while_connected
 from headway.serving.app import make_app
 from headway.serving.driver import Driver
@@ -29,6 +27,8 @@ from headway.serving.server import Server
 from headway.serving.speed import Speed
 from headway.serving.waiting import Waiting
 from headway.text.glossary import Glossary
+from headway.translation import Translator
+from headway.translation.requests import Find, Read
 from support.bounds import grows_less
 from support.segments import cut
 from support.segments import find as find_segments

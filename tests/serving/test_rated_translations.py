@@ -11,12 +11,12 @@ from starlette.testclient import TestClient
 from headway import translate_file
 from headway.config import ServerConfig
 from headway.errors import HeadwayError
-from headway.inference.quality.evidence import FEATURES
-from headway.inference.quality.quality_model import QualityModel
 from headway.serving.app import make_app
 from headway.serving.models import Models, load_models
 from headway.serving.server import Server
 from headway.text.tokenizer import Tokenizer
+from headway.translation.quality.evidence import FEATURES
+from headway.translation.quality.quality_model import QualityModel
 from support.segments import translate_texts
 from support.toy_models import sentences, write_random_model
 

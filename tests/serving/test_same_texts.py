@@ -7,11 +7,11 @@ import pytest
 from starlette.testclient import TestClient
 
 from headway.errors import UsageError
-from headway.inference import Translator
 from headway.serving.app import make_app
 from headway.serving.models import load_models
 from headway.serving.server import Server
 from headway.text.tokenizer import Tokenizer
+from headway.translation import Translator
 from support.same_texts import ask, make_cases, plain_search, translate
 from support.toy_models import sentences, write_random_model
 

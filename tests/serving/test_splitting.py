@@ -11,8 +11,6 @@ import pytest
 from starlette.testclient import TestClient
 
 from headway.config import ServerConfig
-from headway.inference import Segment
-from headway.inference.pipeline import lines
 from headway.serving.app import make_app
 from headway.serving.metrics import Metrics
 from headway.serving.models import Models, load_models
@@ -20,6 +18,8 @@ from headway.serving.queue import SHORT_REQUEST, TranslationQueue
 from headway.serving.server import Server
 from headway.serving.translation import TextTranslator
 from headway.text.tokenizer import Tokenizer
+from headway.translation import Segment
+from headway.translation.pipeline import lines
 from support.segments import cut, split_text
 from support.toy_models import sentences as random_sentences
 from support.toy_models import write_random_model
@@ -175,7 +175,7 @@ def test_no_client_waits_for_what_is_found_once(
     """What an imported model reads in the place of placeholders takes a second or two to find."""
     directory = write_random_model(tmp_path, tokenizer)
     translator = load_models([directory]).pairs["en", "de"]
-    monkeypatch.setattr("headway.inference.segments.stand_ins.find_copied", pytest.fail)
+    monkeypatch.setattr("headway.translation.segments.stand_ins.find_copied", pytest.fail)
     assert cut(translator, "the {name} sees a dog")[0].readings
 
 

@@ -19,9 +19,6 @@ from starlette.testclient import TestClient
 from headway.config import ServerConfig
 from headway.documents.opening import open_document
 from headway.documents.paragraph import DocumentOptions
-from headway.inference.document_translation import translate_document as translate_on_command_line
-from headway.inference.document_translation import write_document
-from headway.inference.pipeline.texts import finish_sentence
 from headway.serving.app import make_app
 from headway.serving.file_translation import TranslatedDocument, translate_document
 from headway.serving.files import KEPT_FILES, KEPT_SECONDS, FileStore, Upload
@@ -33,6 +30,9 @@ from headway.serving.queue import TranslationQueue
 from headway.serving.rejection import Rejection
 from headway.serving.server import Server
 from headway.text.tokenizer import Tokenizer
+from headway.translation.document_translation import translate_document as translate_on_command_line
+from headway.translation.document_translation import write_document
+from headway.translation.pipeline.texts import finish_sentence
 from support.documents import make_file
 from support.toy_models import sentences, write_random_model
 
@@ -415,9 +415,9 @@ def test_the_event_loop_leaves_the_text_of_a_file_to_threads(
         monkeypatch.setattr(place, watched)
 
     for name in ("KeptMarks", "expand_kept"):
-        watch(f"headway.inference.pipeline.documents.{name}")
+        watch(f"headway.translation.pipeline.documents.{name}")
     watch("headway.text.word_links.find_words")
-    watch("headway.inference.segments.passages.split_sentences")
+    watch("headway.translation.segments.passages.split_sentences")
     asyncio.run(translate_text(models, LONG))
     asyncio.run(translate_text(models, "The cat. The dog.\n"))
     assert on_loop == []

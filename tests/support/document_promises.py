@@ -15,7 +15,7 @@ from support.office_damage import compare_packages, damage_package
 from support.office_files import OFFICE_MAKERS
 
 if TYPE_CHECKING:  # the campaigns measure memory without torch
-    from headway.inference import Translator
+    from headway.translation import Translator
 
 OPTIONS = DocumentOptions("en", "", ("title", "body"))
 ADDED = (".po", ".xlf")  # a translation is added to the text
@@ -144,7 +144,7 @@ def compare_markup(suffix: str, data: bytes, written: bytes, *, may_divide: bool
 
 def translated(translator: "Translator", suffix: str, seed: int) -> str:
     """Through a model every text is translated, and the markup is the same."""
-    from headway.inference.document_translation import translate_document, write_document
+    from headway.translation.document_translation import translate_document, write_document
 
     data = make_file(suffix, seed)
     document = open_document(data, f"x{suffix}", OPTIONS)

@@ -14,14 +14,14 @@ import torch
 from torch import Tensor
 
 from headway.config import ModelConfig
-from headway.inference import Hypothesis
-from headway.inference.alignment import alignment_layers
-from headway.inference.engines.engine import Engine
-from headway.inference.scoring import LayerChoice
-from headway.inference.token_search import search_engine as search_batch
 from headway.kernels import decoding
 from headway.kernels.library import failure_reason
 from headway.model import Transformer
+from headway.translation import Hypothesis
+from headway.translation.alignment import alignment_layers
+from headway.translation.engines.engine import Engine
+from headway.translation.scoring import LayerChoice
+from headway.translation.token_search import search_engine as search_batch
 
 EOS, VOCAB = 1, 211
 SMALL = {

@@ -6,9 +6,9 @@ from pathlib import Path
 import torch
 
 from headway.config import Config, ModelConfig, TextConfig
-from headway.inference.directory import Model, load_model, save_model
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
+from headway.translation.directory import Model, load_model, save_model
 
 SMALL = ModelConfig(
     num_encoder_layers=2,

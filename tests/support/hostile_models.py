@@ -23,8 +23,8 @@ from headway.exchange.argos.package import unpack
 from headway.exchange.ctranslate2.binary import read_variables
 from headway.exchange.exporting import export_model
 from headway.exchange.importing import import_model
-from headway.inference import Translator, load_model
-from headway.inference.directory import load_any_model
+from headway.translation import Translator, load_model
+from headway.translation.directory import load_any_model
 from support.ctranslate2_models import write_variables
 from support.mutations import RESET, Outcome, memory
 

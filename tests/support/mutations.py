@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
-from headway.inference import Translator, load_model
+from headway.translation import Translator, load_model
 from support.trap import Trap
 
 FILES = ("config.json", "model.safetensors", "tokenizer.model")

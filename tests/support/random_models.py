@@ -6,9 +6,9 @@ from typing import Any
 import torch
 
 from headway.config import Config, ModelConfig, SearchConfig
-from headway.inference.directory import Model
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
+from headway.translation.directory import Model
 
 # Settings that Marian expresses exactly, as changes of a small model.
 EXACT: dict[str, dict[str, Any]] = {

@@ -12,10 +12,10 @@ from headway import Glossary, SearchConfig, Translator
 from headway.documents.html.page import HtmlPage
 from headway.documents.opening import open_document
 from headway.documents.paragraph import DocumentOptions
-from headway.inference.document_translation import translate_document, write_document
-from headway.inference.pipeline.documents import translate_page
-from headway.inference.pipeline.texts import TextPipeline, TextTranslation
-from headway.inference.requests import run
+from headway.translation.document_translation import translate_document, write_document
+from headway.translation.pipeline.documents import translate_page
+from headway.translation.pipeline.texts import TextPipeline, TextTranslation
+from headway.translation.requests import run
 from support.toy_models import sentences
 
 KEPT = [

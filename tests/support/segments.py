@@ -4,19 +4,19 @@ from collections.abc import Sequence
 from typing import Any
 
 from headway import SearchConfig, Translation, Translator
-from headway.inference.alignment import alignment_layers
-from headway.inference.given_translations import read_targets
-from headway.inference.pipeline.lines import Found, find_translations
-from headway.inference.pipeline.texts import SplitText, TextPipeline, TextTranslation
-from headway.inference.quality import evidence
-from headway.inference.quality.evidence import Evidence
-from headway.inference.quality.rating import RatedHypotheses
-from headway.inference.requests import run, together
-from headway.inference.scoring import LayerChoice, WordPairs
-from headway.inference.search.beam_search import Hypothesis
-from headway.inference.segment_text import SegmentWriter, link_found
-from headway.inference.segments.splitting import Segment
-from headway.inference.token_search import TokenSearch
+from headway.translation.alignment import alignment_layers
+from headway.translation.given_translations import read_targets
+from headway.translation.pipeline.lines import Found, find_translations
+from headway.translation.pipeline.texts import SplitText, TextPipeline, TextTranslation
+from headway.translation.quality import evidence
+from headway.translation.quality.evidence import Evidence
+from headway.translation.quality.rating import RatedHypotheses
+from headway.translation.requests import run, together
+from headway.translation.scoring import LayerChoice, WordPairs
+from headway.translation.search.beam_search import Hypothesis
+from headway.translation.segment_text import SegmentWriter, link_found
+from headway.translation.segments.splitting import Segment
+from headway.translation.token_search import TokenSearch
 
 
 def cut(translator: Translator, line: str, search: SearchConfig | None = None) -> list[Segment]:

@@ -13,10 +13,10 @@ from random import Random
 import torch
 
 from headway.config import Config, ModelConfig, SearchConfig
-from headway.inference import Translation, Translator
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import EOS
+from headway.translation import Translation, Translator
 from support.strange_texts import shapes
 
 Broken = list[str]

@@ -7,10 +7,10 @@ from pathlib import Path
 import torch
 
 from headway.config import Config, ModelConfig, TextConfig
-from headway.inference import load_model, save_model
 from headway.model import Transformer
 from headway.text.learning import learn_model
 from headway.text.tokenizer import Tokenizer
+from headway.translation import load_model, save_model
 
 SOURCE_WORDS = [
     "the", "a", "cat", "dog", "sees", "hears", "green", "blue", "house", "tree", "runs", "under",

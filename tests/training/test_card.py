@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from headway.config import Config
-from headway.inference.front_matter import complete_card, front_matter, license_fields, split_card
 from headway.training.machine import Machine
 from headway.training.storage.card import model_card
 from headway.training.storage.record import DataRecord, RunRecord
 from headway.training.validation import ValidationReport
+from headway.translation.front_matter import complete_card, front_matter, license_fields, split_card
 
 huggingface_hub = pytest.importorskip("huggingface_hub")
 

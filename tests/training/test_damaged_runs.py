@@ -8,10 +8,10 @@ import pytest
 
 from headway.cli.main import dispatch
 from headway.errors import HeadwayError
-from headway.inference.directory import load_model
 from headway.training.loop import run_to_end
 from headway.training.steps.trainer import StepReport
 from headway.training.storage.run_directory import RunDirectory
+from headway.translation.directory import load_model
 from support.runs import assert_equal_runs, command, metrics, opened
 
 pytestmark = pytest.mark.slow

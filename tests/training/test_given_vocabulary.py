@@ -11,8 +11,8 @@ from headway.cli.main import dispatch
 from headway.errors import HeadwayError
 from headway.exchange.exporting import export_model
 from headway.exchange.importing import import_model
-from headway.inference import Translator, load_model
 from headway.text.prepared import PreparedData
+from headway.translation import Translator, load_model
 from support.groups import options, write_languages
 from support.runs import command, write_corpus
 

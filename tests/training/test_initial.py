@@ -13,7 +13,6 @@ import torch
 from headway.cli.main import dispatch
 from headway.config import PRESETS, Config, ModelConfig
 from headway.errors import HeadwayError
-from headway.inference import Translator, load_model
 from headway.model import Transformer
 from headway.text.prepared import PreparedData
 from headway.training.starting.fine_tuning import (
@@ -25,6 +24,7 @@ from headway.training.starting.fine_tuning import (
 )
 from headway.training.steps.schedule import learning_rate, warn_if_too_short
 from headway.training.storage.run_directory import RunDirectory
+from headway.translation import Translator, load_model
 from support.runs import SETTINGS, command, opened, opening, words, write_corpus
 
 

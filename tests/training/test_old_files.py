@@ -13,7 +13,7 @@ import pytest
 from headway.cli.main import dispatch
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
-from headway.inference import Translator
+from headway.translation import Translator
 from support.runs import metrics
 
 GOLDEN = Path(__file__).parents[1] / "golden"

@@ -10,13 +10,13 @@ import torch
 
 from headway.cli.main import dispatch
 from headway.errors import HeadwayError, UsageError
-from headway.inference import load_model
 from headway.training import machine
 from headway.training import run as run_module
 from headway.training.loop import run_to_end
 from headway.training.steps.trainer import StepReport
 from headway.training.storage.run_directory import RunDirectory
 from headway.training.validation import Progress, ValidationReport
+from headway.translation import load_model
 from support.runs import assert_equal_runs, command, metrics, opened, opening, write_corpus
 
 

@@ -14,7 +14,6 @@ from safetensors import SafetensorError
 from headway import __version__, files
 from headway.errors import HeadwayError
 from headway.files import temporary_path
-from headway.inference import weights
 from headway.training.storage.averaging import average_weights
 from headway.training.storage.checkpoint import (
     check_digest,
@@ -27,6 +26,7 @@ from headway.training.storage.checkpoint import (
 )
 from headway.training.storage.log import Log
 from headway.training.storage.run_directory import RunDirectory
+from headway.translation import weights
 from support.processes import fork
 
 TENSORS = {

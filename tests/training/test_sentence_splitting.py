@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from headway.cli.main import dispatch
-from headway.inference import Translator
-from headway.inference.directory import read_config
+from headway.translation import Translator
+from headway.translation.directory import read_config
 from support.runs import command, opened, words, write_corpus
 from support.segments import cut
 

@@ -12,9 +12,9 @@ import pytest
 
 from headway.cli.main import dispatch, main
 from headway.errors import HeadwayError, UsageError
-from headway.inference.directory import read_config
 from headway.text.prepared import PreparedData, read_text_settings
 from headway.training.storage.run_directory import RunDirectory
+from headway.translation.directory import read_config
 from support.processes import fork
 from support.runs import SETTINGS, assert_equal_runs, metrics, words, write_corpus
 

@@ -6,10 +6,10 @@ import pytest
 import torch
 
 from headway.config import SearchConfig
-from headway.inference import load_model
 from headway.text.prepared import PreparedData
 from headway.training import validation
 from headway.training.validation import ValidationReport
+from headway.translation import load_model
 
 
 @pytest.fixture

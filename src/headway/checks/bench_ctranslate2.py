@@ -14,9 +14,9 @@ from headway.checks.matrix_rate import synchronize
 from headway.config import Config
 from headway.exchange.ctranslate2.spec import build_spec
 from headway.exchange.optional_package import import_package
-from headway.inference import make_engine
 from headway.model import Transformer
 from headway.training.machine import Machine
+from headway.translation import make_engine
 
 
 @dataclass(frozen=True, kw_only=True)

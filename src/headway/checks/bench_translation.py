@@ -16,12 +16,12 @@ from headway.checks.flop import search_flop
 from headway.checks.matrix_rate import measure_matrix_rate, synchronize
 from headway.checks.synthetic import draw_lengths, draw_sentences
 from headway.config import Config
-from headway.inference import Engine, Hypothesis, make_engine
-from headway.inference.engines.engine import resolve_precision
-from headway.inference.token_search import search_engine
 from headway.model import Transformer, parameter_count
 from headway.text.vocabulary import EOS
 from headway.training.machine import Machine, peak_memory
+from headway.translation import Engine, Hypothesis, make_engine
+from headway.translation.engines.engine import resolve_precision
+from headway.translation.token_search import search_engine
 
 # Sentences are drawn from this many, so that the batches are short, medium and long ones.
 DRAWN_SENTENCES = 1000

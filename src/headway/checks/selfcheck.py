@@ -14,10 +14,10 @@ from torch import Tensor
 from headway.checks.device_check import compare_with_processor
 from headway.checks.finding import Finding
 from headway.config import SearchConfig
-from headway.inference import Translator
-from headway.inference.engines.engine import Engine, resolve_precision
-from headway.inference.engines.plain_engine import PlainEngine
 from headway.model import Transformer
+from headway.translation import Translator
+from headway.translation.engines.engine import Engine, resolve_precision
+from headway.translation.engines.plain_engine import PlainEngine
 
 # In fp32, sums in another order differ by about 1e-6 of the largest logit.
 TOLERANCE = 1e-4
@@ -97,7 +97,7 @@ def cache_equals_no_cache(model: Transformer, sources: list[list[int]]) -> float
 @torch.inference_mode()
 def beam_of_one_is_greedy(model: Transformer, sources: list[list[int]]) -> float:
     """Return how far the tokens of a search with beam 1 are below the best logit of their step."""
-    from headway.inference import StepDecoding, beam_search
+    from headway.translation import StepDecoding, beam_search
 
     device = next(model.parameters()).device
     source = torch.tensor([sources[0]], device=device)

@@ -53,12 +53,12 @@ def translate_document(args: argparse.Namespace) -> None:
     from headway.documents.opening import count_missing, open_document
     from headway.documents.paragraph import DocumentOptions
     from headway.files import replace_bytes
-    from headway.inference.document_translation import (
+    from headway.translation.document_translation import (
         describe_defects,
         write_document,
         write_report,
     )
-    from headway.inference.document_translation import translate_document as translate_paragraphs
+    from headway.translation.document_translation import translate_document as translate_paragraphs
 
     with _say_if_stopped(args.output):
         data = Path(args.input).read_bytes()

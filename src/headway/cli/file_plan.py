@@ -12,8 +12,8 @@ from headway.errors import UsageError
 if TYPE_CHECKING:
     import torch
 
-    from headway.inference.line_files.output_parts import OutputPart
     from headway.text.input_text import InputText
+    from headway.translation.line_files.output_parts import OutputPart
 
 
 @dataclass(frozen=True)
@@ -98,10 +98,10 @@ def plan_file(args: argparse.Namespace, threads: int, device: "torch.device") ->
         UsageError: If there can be only one process.
         HeadwayError: If a line of the input cannot be read.
     """
-    from headway.inference.line_files.forked_workers import IS_SUPPORTED
-    from headway.inference.line_files.output_parts import OutputPart
-    from headway.inference.translator import WINDOW
     from headway.text.input_text import InputText
+    from headway.translation.line_files.forked_workers import IS_SUPPORTED
+    from headway.translation.line_files.output_parts import OutputPart
+    from headway.translation.translator import WINDOW
 
     can_fork = IS_SUPPORTED and device.type == "cpu"
     if (args.workers or 1) > 1 and not can_fork:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     import torch
 
     from headway.config import SearchConfig
-    from headway.inference import Translator
-    from headway.inference.line_files.resumable_output import ResumableOutput
+    from headway.translation import Translator
+    from headway.translation.line_files.resumable_output import ResumableOutput
 
 
 def translate_file(args: argparse.Namespace, threads: int) -> None:
@@ -36,8 +36,8 @@ def translate_file(args: argparse.Namespace, threads: int) -> None:
         args: The options of the command.
         threads: Threads of all processes together.
     """
-    from headway.inference.line_files.output_parts import is_joined, join_parts, remove_parts
-    from headway.inference.line_files.resumable_output import ResumableOutput
+    from headway.translation.line_files.output_parts import is_joined, join_parts, remove_parts
+    from headway.translation.line_files.resumable_output import ResumableOutput
 
     set_threads(1)  # a forked worker cannot use the threads of OpenMP if this process has used them
     translator, search = load_translator(args)
@@ -79,10 +79,10 @@ def _translate_rest(
     args: argparse.Namespace,
 ) -> None:
     """Translate those lines of the plan that the output lacks, window by window."""
-    from headway.inference.line_files.forked_workers import ForkedWorkers
-    from headway.inference.line_files.windows_ahead import map_ahead
-    from headway.inference.translator import WINDOW
     from headway.text.lines import read_lines
+    from headway.translation.line_files.forked_workers import ForkedWorkers
+    from headway.translation.line_files.windows_ahead import map_ahead
+    from headway.translation.translator import WINDOW
 
     def translate(window: list[str]) -> str:
         set_threads(plan.threads)
@@ -136,8 +136,8 @@ def _identity(
     """Return everything that decides the bytes of the output, by the name that a message uses."""
     from headway.extension import name_stages
     from headway.files import hash_file
-    from headway.inference.quality.quality_model import FILE
-    from headway.inference.saving import hash_model
+    from headway.translation.quality.quality_model import FILE
+    from headway.translation.saving import hash_model
 
     directory = translator.directory
     form = {

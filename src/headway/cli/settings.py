@@ -10,7 +10,7 @@ from headway.errors import HeadwayError
 
 if TYPE_CHECKING:
     from headway.config import Config, SearchConfig
-    from headway.inference import Translator
+    from headway.translation import Translator
 
 
 def settings_from(
@@ -91,7 +91,7 @@ def choose_direction(translator: "Translator", args: argparse.Namespace) -> "Tra
 
 def open_translator(args: argparse.Namespace) -> "Translator":
     """Load the MODELs and the model of ``--backward``, for the direction of ``--to``."""
-    from headway.inference import Translator
+    from headway.translation import Translator
 
     is_for_cpu = args.device == "auto" and args.overrides.get("search.precision") == "int8"
     device = "cpu" if is_for_cpu else args.device

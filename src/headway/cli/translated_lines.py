@@ -5,7 +5,7 @@ import json
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from headway.inference import Translation
+    from headway.translation import Translation
 
 
 def format_lines(

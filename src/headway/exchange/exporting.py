@@ -10,9 +10,9 @@ from headway.errors import HeadwayError, UsageError
 from headway.exchange.certificate import Certificate, certify
 from headway.exchange.formats import Writer, load_runner, load_writer
 from headway.exchange.output import check_absent, create_atomically
-from headway.inference.directory import Model
-from headway.inference.front_matter import complete_card
 from headway.text.language_pairs import list_codes
+from headway.translation.directory import Model
+from headway.translation.front_matter import complete_card
 
 CERTIFICATE, CARD = "certificate.json", "README.md"
 LICENSE = re.compile(r"[\w.+-]+( (AND|OR|WITH) [\w.+-]+)*")  # roughly an SPDX expression
@@ -62,7 +62,7 @@ def export_model(
     """Write a model in an outside format, with a certificate and a model card.
 
     Args:
-        model: The result of `headway.inference.load_model`.
+        model: The result of `headway.translation.load_model`.
         to: Name of the format.
         out: A path that does not exist yet; the export appears complete or not at all.
         precision: Of the stored weights.

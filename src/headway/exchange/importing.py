@@ -14,9 +14,9 @@ from headway.exchange.formats import read_foreign_model
 from headway.exchange.named_languages import find_named_languages
 from headway.exchange.output import create_atomically
 from headway.exchange.placeholders import UNKNOWN_LANGUAGE
-from headway.inference.directory import Model, save_model
-from headway.inference.front_matter import complete_card, license_fields, split_card
 from headway.text.language_pairs import Languages, list_pairs, name_pair, normalize_code
+from headway.translation.directory import Model, save_model
+from headway.translation.front_matter import complete_card, license_fields, split_card
 
 MAX_LISTED_FILES = 50
 MAX_CARD_BYTES = 1 << 20

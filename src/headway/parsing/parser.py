@@ -8,15 +8,15 @@ import torch
 
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
-from headway.inference.batching import batch_by_length
-from headway.inference.directory import load_model
-from headway.inference.engines.engine import make_engine
-from headway.inference.search.beam_search import beam_search
 from headway.model import Transformer
 from headway.parsing.linearization import delinearize, number_words
 from headway.parsing.trees import Tree
 from headway.parsing.wellformed import TreeVocabulary, WellFormedDecoding
 from headway.text.tokenizer import Tokenizer
+from headway.translation.batching import batch_by_length
+from headway.translation.directory import load_model
+from headway.translation.engines.engine import make_engine
+from headway.translation.search.beam_search import beam_search
 
 # Paper: section 6.3; its output limit is "input length + 300".
 PAPER = SearchConfig(beam=21, alpha=0.3, max_extra=300)

@@ -17,10 +17,10 @@ import torch
 from torch import Tensor
 
 from headway.errors import HeadwayError
-from headway.inference.search.beam_search import Candidates, Ids
 from headway.parsing.linearization import CLOSE, NUMBERS, OPEN
 from headway.parsing.trees import MAX_DEPTH
 from headway.text.vocabulary import SPACE
+from headway.translation.search.beam_search import Candidates, Ids
 
 # Constituents within each other. A root and a part of speech have brackets, too.
 DEEPEST = MAX_DEPTH - 2

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headway.config import merge_overrides
-from headway.inference.directory import load_model
-from headway.inference.saving import save_translator
 from headway.recipes.settings import Settings, list_options
 from headway.recipes.stage import Work, name_path
+from headway.translation.directory import load_model
+from headway.translation.saving import save_translator
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from headway.ext.pictures import Curves, plot
 from headway.files import replace_text
-from headway.inference.directory import CARD
 from headway.recipes.plan import Plan, format_hours
 from headway.recipes.stage import Result, Stage
+from headway.translation.directory import CARD
 
 FILE = "report.html"
 HEADING = "## The stages that led to this model"

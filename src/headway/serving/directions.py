@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from headway.inference import Translator
 from headway.serving.messages import DetectedLanguage
 from headway.serving.models import Models
 from headway.text.languages import is_translatable
+from headway.translation import Translator
 
 
 class Direction(NamedTuple):

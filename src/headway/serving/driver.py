@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
-from headway.inference.requests import LONG, Call, Find, Job, Read, Request
 from headway.serving.queue import TranslationQueue
 from headway.serving.rejection import too_long, too_much_work
+from headway.translation.requests import LONG, Call, Find, Job, Read, Request
 
 R = TypeVar("R")
 # Of one call, in characters; a paragraph has a million at most, and each try of a term's renderings counts as one.

@@ -8,10 +8,6 @@ from typing import Any, NamedTuple
 from headway.documents.opening import is_table, open_document
 from headway.documents.paragraph import Document, DocumentOptions, Paragraph, Translated
 from headway.errors import HeadwayError
-from headway.inference import Translator
-from headway.inference.pipeline.documents import translate_paragraph
-from headway.inference.pipeline.texts import TextPipeline
-from headway.inference.requests import together
 from headway.serving.directions import find_direction
 from headway.serving.driver import Driver
 from headway.serving.files import FileStore, Upload, name_translation
@@ -19,6 +15,10 @@ from headway.serving.models import Models
 from headway.serving.quality import QualityReport
 from headway.serving.queue import TranslationQueue
 from headway.serving.rejection import Rejection
+from headway.translation import Translator
+from headway.translation.pipeline.documents import translate_paragraph
+from headway.translation.pipeline.texts import TextPipeline
+from headway.translation.requests import together
 
 CHUNK = 2_000  # characters of the paragraphs that are translated together; a longer one is alone
 WINDOW = 32  # sentences of such a paragraph that wait in the queue at a time

@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
 from headway.errors import HeadwayError, UsageError
-from headway.inference import Translator
 from headway.serving.rejection import Rejection
 from headway.text.glossary import Glossary
 from headway.text.glossary_file import LanguageError, parse_glossary, read_glossary
+from headway.translation import Translator
 
 log = logging.getLogger("headway.serving")
 Pair = tuple[str, str]

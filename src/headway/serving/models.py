@@ -7,12 +7,12 @@ from pathlib import Path
 from headway.config import merge_overrides
 from headway.errors import HeadwayError, UsageError
 from headway.files import hash_file
-from headway.inference import Translator, load_model
-from headway.inference.choosing import load_backward_model
 from headway.serving.languages import LanguageDetector, normalize_code
 from headway.serving.quality import load_quality
 from headway.serving.rejection import Rejection
 from headway.text.languages import name_of
+from headway.translation import Translator, load_model
+from headway.translation.choosing import load_backward_model
 
 # The files of a model that a translation depends on.
 FILES = (

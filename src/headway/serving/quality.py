@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from headway.documents.paragraph import Paragraph
-from headway.inference import Translator
-from headway.inference.document_translation import REPORT_HEAD, report_row, report_sentences
-from headway.inference.pipeline.texts import TextTranslation, mean_quality
-from headway.inference.quality.quality_model import FILE
 from headway.serving.messages import RatedSentence
 from headway.serving.rejection import Rejection
+from headway.translation import Translator
+from headway.translation.document_translation import REPORT_HEAD, report_row, report_sentences
+from headway.translation.pipeline.texts import TextTranslation, mean_quality
+from headway.translation.quality.quality_model import FILE
 
 
 def has_quality(translator: Translator) -> bool:

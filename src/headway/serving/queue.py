@@ -16,12 +16,12 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from headway.config import ServerConfig
-from headway.inference.requests import LONG, Find, Read
 from headway.serving.jobs import Job, JobGroup, run_batch
 from headway.serving.metrics import Metrics
 from headway.serving.rejection import overloaded, too_long
 from headway.serving.speed import Speed
 from headway.serving.waiting import LARGEST_BATCH, LONGEST_WAIT, Waiting, count_jobs
+from headway.translation.requests import LONG, Find, Read
 
 T = TypeVar("T")
 OVERTAKEN = 4  # a request counts as at least so many usual texts, because shorter ones that come later overtake it

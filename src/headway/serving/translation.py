@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from functools import partial
 
 from headway.documents.html.page import HtmlPage
-from headway.inference import Segment, Translator
-from headway.inference.pipeline.documents import Page, translate_page
-from headway.inference.pipeline.lines import Pipeline
-from headway.inference.pipeline.texts import SplitText, TextPipeline, TextTranslation
-from headway.inference.requests import Job, together
-from headway.inference.token_stream import stream_tokens
 from headway.serving.driver import Driver
 from headway.serving.queue import SHORT_REQUEST, TranslationQueue
 from headway.serving.rejection import too_much_work
 from headway.text.glossary import Glossary
+from headway.translation import Segment, Translator
+from headway.translation.pipeline.documents import Page, translate_page
+from headway.translation.pipeline.lines import Pipeline
+from headway.translation.pipeline.texts import SplitText, TextPipeline, TextTranslation
+from headway.translation.requests import Job, together
+from headway.translation.token_stream import stream_tokens
 
 CHARACTERS_PER_TOKEN = 16  # at most, in almost all texts
 MAX_TRIES = 1_000_000  # of a glossary's terms at places of texts: about two seconds

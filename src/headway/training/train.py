@@ -6,13 +6,13 @@ from contextlib import closing
 from pathlib import Path
 from types import MappingProxyType
 
-from headway.inference import Translator
 from headway.text.groups import Text, Validation
 from headway.text.readers import FileForm
 from headway.training import loop
 from headway.training.starting.run_request import RunRequest, check_request
 from headway.training.starting.start_or_resume import open_run
 from headway.training.storage.run_directory import RunDirectory
+from headway.translation import Translator
 
 NO_SETTINGS: Mapping[str, str] = MappingProxyType({})
 

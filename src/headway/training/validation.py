@@ -16,7 +16,6 @@ from headway.config import SearchConfig
 from headway.errors import HeadwayError
 from headway.evaluation.bootstrap import LineStatistics
 from headway.evaluation.metrics import pick_metrics
-from headway.inference import Translator
 from headway.model import Classifier, Network, Transformer
 from headway.text.batches import make_batch, plan_batches
 from headway.text.corpus_writer import SIDES
@@ -24,6 +23,7 @@ from headway.text.language_pairs import Languages, name_pair
 from headway.text.prepared import PreparedData
 from headway.training import parallel
 from headway.training.steps.objective import Objective
+from headway.translation import Translator
 
 GROUP = 64  # sentences that a rank translates between two reports of progress; more on a GPU
 

@@ -17,8 +17,8 @@ from headway.ext.pictures.labels import NAMES, word_groups
 from headway.ext.pictures.occlusion import occlusion_links
 from headway.ext.pictures.roles import Head, Tally, head_roles
 from headway.ext.pictures.sentences import read_sentence
-from headway.inference import Translator
 from headway.model import MultiHeadAttention
+from headway.translation import Translator
 from support.toy_models import sentences, translate_words, write_several
 
 SOURCES = sentences(5, 31)

@@ -23,8 +23,8 @@ from headway.ext.pictures.explain import explain, find_core
 from headway.ext.pictures.labels import find_token
 from headway.ext.pictures.sentences import read_sentence
 from headway.ext.pictures.style import head_color
-from headway.inference import Translator
 from headway.model import Transformer
+from headway.translation import Translator
 
 SOURCE, TARGET = "the cat sees a dog", "die Katze sieht"
 

@@ -14,7 +14,7 @@ from headway.ext.pictures.explain import Explanation, explain
 from headway.ext.pictures.growth import growth_svg
 from headway.ext.pictures.lanes import NEGATIVE, POSITIVE, lanes
 from headway.ext.pictures.layout import Box
-from headway.inference import Translator
+from headway.translation import Translator
 
 SOURCE, TARGET = "the cat sees a dog", "die Katze sieht"
 

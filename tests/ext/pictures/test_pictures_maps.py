@@ -11,11 +11,11 @@ from headway.errors import HeadwayError
 from headway.ext.pictures import AttentionMap, AttentionMaps, attention_maps, sentence_maps
 from headway.ext.pictures.labels import START, spell, word_groups
 from headway.ext.pictures.sentences import LONGEST_SOURCE
-from headway.inference import Translator
-from headway.inference.batching import pad_right
 from headway.model import MultiHeadAttention, Transformer
 from headway.text.batches import Batch
 from headway.text.tokenizer import Tokenizer
+from headway.translation import Translator
+from headway.translation.batching import pad_right
 from support.toy_models import sentences, small_config, translate_words
 
 

@@ -7,11 +7,11 @@ import pytest
 from starlette.testclient import TestClient
 
 from headway.config import ServerConfig
-from headway.inference.quality.evidence import FEATURES
-from headway.inference.quality.quality_model import QualityModel
 from headway.serving.app import make_app
 from headway.serving.models import load_models
 from headway.serving.server import Server
+from headway.translation.quality.evidence import FEATURES
+from headway.translation.quality.quality_model import QualityModel
 from support.interface_requests import Answer, Conversation
 
 

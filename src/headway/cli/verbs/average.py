@@ -35,14 +35,14 @@ def run(args: argparse.Namespace) -> None:
     """Write OUT, which is RUN with averaged weights."""
     from pathlib import Path
 
-    from headway.inference.directory import read_config, save_model
-    from headway.inference.saving import copy_learned
     from headway.model import make_model
     from headway.text.class_labels import load_tokenizer
     from headway.text.prepared import check_new
     from headway.training.storage.averaging import average_weights
     from headway.training.storage.card import model_card
     from headway.training.storage.run_directory import RunDirectory
+    from headway.translation.directory import read_config, save_model
+    from headway.translation.saving import copy_learned
 
     directory, out = RunDirectory(args.run), Path(args.out)
     record = directory.record()

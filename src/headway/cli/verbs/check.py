@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
         )
 
     from headway.checks import self_check
-    from headway.inference import Translator
+    from headway.translation import Translator
 
     translator = Translator.load(args.model, args.device)
     if translator.pairs:  # any of them

@@ -9,7 +9,7 @@ from headway.cli.options import add_preset, add_ranks
 from headway.errors import HeadwayError
 
 if TYPE_CHECKING:
-    from headway.inference.text_classifier import Prediction
+    from headway.translation.text_classifier import Prediction
 
 EXAMPLE = """\
 headway classify runs/kinds --train train.tsv --valid valid.tsv
@@ -74,8 +74,8 @@ def run(args: argparse.Namespace) -> int:
 def label(args: argparse.Namespace) -> None:
     """Label the lines of standard input, each TEXT or TEXT TAB SECOND."""
     from headway.cli.standard_input import read_input
-    from headway.inference.text_classifier import TextClassifier
     from headway.text.examples import split_parts
+    from headway.translation.text_classifier import TextClassifier
 
     classifier = TextClassifier.load(args.run, args.device)
     for lines in read_input("label"):
@@ -87,8 +87,8 @@ def label(args: argparse.Namespace) -> None:
 
 def score(args: argparse.Namespace) -> None:
     """Print the accuracy on labeled texts."""
-    from headway.inference.text_classifier import TextClassifier
     from headway.text.examples import read_examples
+    from headway.translation.text_classifier import TextClassifier
 
     classifier = TextClassifier.load(args.run, args.device)
     examples = list(read_examples([args.score]))

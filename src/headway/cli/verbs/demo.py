@@ -127,8 +127,8 @@ def show(directory: Path, text: Path, source: str, target: str) -> None:
 
     from headway.evaluation import exact_match, exact_match_by_kind, score_sheet
     from headway.evaluation.metrics import pick_metrics
-    from headway.inference import Translator
     from headway.text.readers import read_lines
+    from headway.translation import Translator
 
     sources, references, kinds = (
         list(islice(read_lines(text / f"test.{suffix}"), TEST_PAIRS))

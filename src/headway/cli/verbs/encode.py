@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> None:
     import numpy as np
 
     from headway.files import add_path_to_errors, write_atomically
-    from headway.inference.sentence_encoder import SentenceEncoder
+    from headway.translation.sentence_encoder import SentenceEncoder
 
     set_threads(args.threads)
     encoder = SentenceEncoder.load(args.model, args.device)

@@ -16,7 +16,7 @@ from headway.errors import UsageError
 
 if TYPE_CHECKING:
     from headway.config import SearchConfig
-    from headway.inference import Translator
+    from headway.translation import Translator
 
 EXAMPLE = (
     "headway evaluate runs/mine --source test.en --reference test.de\n"
@@ -131,10 +131,10 @@ def check_options(args: argparse.Namespace) -> None:
 def calibrate_model(translator: "Translator", sources: list[str], references: list[str]) -> None:
     """Write what a model learns from this text: ``quality.json`` and ``stand_ins.json``; print a line on each."""
     from headway.errors import HeadwayError
-    from headway.inference.calibration import Calibration
-    from headway.inference.quality.quality_model import FILE
-    from headway.inference.segments import stand_in_file
     from headway.text.language_pairs import name_pair
+    from headway.translation.calibration import Calibration
+    from headway.translation.quality.quality_model import FILE
+    from headway.translation.segments import stand_in_file
 
     directory = translator.directory
     assert directory is not None, "the translator was read from a directory"
@@ -184,7 +184,7 @@ def count_learned(directory: Path) -> int:
     """
     from headway.errors import HeadwayError
     from headway.file_format import OtherVersionError
-    from headway.inference.quality.quality_model import QualityModel
+    from headway.translation.quality.quality_model import QualityModel
 
     try:
         return QualityModel.load(directory).sentences

@@ -77,8 +77,8 @@ def run(args: argparse.Namespace) -> int:
     set_threads(args.threads)
 
     from headway.exchange.exporting import CERTIFICATE, export_model
-    from headway.inference import load_model
     from headway.text.groups import require_pair
+    from headway.translation import load_model
 
     model = load_model(args.model)
     if args.pair:

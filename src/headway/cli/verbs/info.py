@@ -32,8 +32,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Print facts about a model or a preset."""
     from headway.config import PRESETS
-    from headway.inference.directory import load_any_model
     from headway.model import parameter_count
+    from headway.translation.directory import load_any_model
 
     if args.model in PRESETS and not Path(args.model).exists():
         config = PRESETS[args.model]
@@ -142,7 +142,7 @@ def translator_facts(directory: Path, config: "Config") -> dict[str, object]:
 
 def quality_facts(directory: Path) -> dict[str, object]:
     """Return how well the quality of translations agreed with chrF when a model was calibrated; nothing if it was not."""
-    from headway.inference.quality.quality_model import FILE, QualityModel
+    from headway.translation.quality.quality_model import FILE, QualityModel
 
     if not (directory / FILE).is_file():
         return {}

@@ -65,8 +65,8 @@ def use(args: argparse.Namespace) -> None:
     from headway.cli.arguments import NO_UTF8, usage_error
     from headway.cli.settings import check_used
     from headway.config import Config, SearchConfig, merge_overrides
-    from headway.inference.text_generator import TextGenerator, perplexity
     from headway.text.lines import read_lines
+    from headway.translation.text_generator import TextGenerator, perplexity
 
     for option in ("train", "valid", "preset", "config", "ranks"):
         if getattr(args, option):

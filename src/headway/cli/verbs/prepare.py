@@ -74,11 +74,11 @@ def run(args: argparse.Namespace) -> None:
     from headway.cli.settings import settings_from
     from headway.cli.text_groups import fetch_text, fetch_validation, parse_text
     from headway.cores import available_cores
-    from headway.inference.directory import load_model
     from headway.text.groups import list_targets
     from headway.text.stages.preparation import Preparation
     from headway.training.starting.fine_tuning import check_shape
     from headway.training.starting.given_vocabulary import GivenVocabulary
+    from headway.translation.directory import load_model
 
     if args.workers < 0:
         usage_error(f"--workers {args.workers}: must be 1 or more, or 0 for one for each core")

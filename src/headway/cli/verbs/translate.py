@@ -120,7 +120,7 @@ def run(args: argparse.Namespace) -> None:
         usage_error("--columns needs --input, a table (.csv or .tsv)")
     import torch
 
-    import headway.inference  # noqa: F401  before the next line
+    import headway.translation  # noqa: F401  before the next line
 
     gc.freeze()  # the garbage collector need not search the objects of torch's modules: 0.1 s
     set_threads(args.threads)

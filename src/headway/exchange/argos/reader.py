@@ -7,8 +7,8 @@ from headway.errors import HeadwayError
 from headway.exchange.argos.package import MAX_BYTES, unpack
 from headway.exchange.ctranslate2 import reader as ctranslate2_reader
 from headway.exchange.json_file import read_json_object
-from headway.inference.directory import Model
 from headway.text.language_pairs import CODE
+from headway.translation.directory import Model
 
 
 def read(path: Path) -> Model:

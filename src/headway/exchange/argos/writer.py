@@ -9,9 +9,9 @@ from headway.errors import HeadwayError
 from headway.exchange.argos.package import add_files, pack
 from headway.exchange.ctranslate2 import writer as ctranslate2
 from headway.exchange.ctranslate2.writer import PRECISIONS, find_refusals
-from headway.inference.directory import Model
 from headway.text.language_pairs import list_pairs
 from headway.text.languages import name_of
+from headway.translation.directory import Model
 
 __all__ = ["PRECISIONS", "USAGE", "add_files", "find_refusals", "write"]
 

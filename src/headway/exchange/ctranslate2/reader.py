@@ -22,11 +22,11 @@ from headway.exchange.json_file import read_json_object
 from headway.exchange.order import ADDED, Order, check_pieces
 from headway.exchange.own_settings import read_own_settings, restore_settings
 from headway.exchange.placeholders import UNKNOWN_LANGUAGE
-from headway.inference.directory import MAX_CONFIG_BYTES, Model
 from headway.text.language_pairs import Languages
 from headway.text.sentencepiece_file import SentencePieceFile
 from headway.text.tokenizer import Tokenizer, check_symbols
 from headway.text.vocabulary import PAD, is_language
+from headway.translation.directory import MAX_CONFIG_BYTES, Model
 
 JOINT = ("tokenizer.model", "sentencepiece.model", "spm.model")
 PAIRS = (("source.spm", "target.spm"), ("source.model", "target.model"))

@@ -13,9 +13,9 @@ from headway.exchange.notes import list_sentence_note
 from headway.exchange.output import add_files
 from headway.exchange.own_settings import write_own_settings
 from headway.exchange.refusals import find_other_attention
-from headway.inference.directory import Model
 from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import language_symbol
+from headway.translation.directory import Model
 
 __all__ = ["PRECISIONS", "USAGE", "add_files", "find_refusals", "note_model", "write"]
 

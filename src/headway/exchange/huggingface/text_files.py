@@ -8,9 +8,9 @@ from headway.exchange.huggingface.names import NORM_EPSILON
 from headway.exchange.huggingface.to_marian import is_shared, is_tied
 from headway.exchange.notes import list_sentence_note
 from headway.exchange.placeholders import IMPOSSIBLE_LOGIT
-from headway.inference.directory import Model
 from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import language_symbol
+from headway.translation.directory import Model
 
 MIN_POSITIONS = 1024
 TYPICAL_LENGTH = 20  # tokens, at which the length penalties are matched

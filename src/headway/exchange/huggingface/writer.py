@@ -13,8 +13,8 @@ from headway.exchange.huggingface.text_files import notes, vocabularies, write_t
 from headway.exchange.huggingface.to_marian import find_refusals, to_marian
 from headway.exchange.output import add_files
 from headway.exchange.own_settings import write_own_settings
-from headway.inference.directory import Model
-from headway.inference.weights import save_tensors
+from headway.translation.directory import Model
+from headway.translation.weights import save_tensors
 
 __all__ = ["PRECISIONS", "USAGE", "add_files", "find_refusals", "write"]
 

@@ -19,7 +19,7 @@ from headway.model.attention_functions import score_scale
 from headway.model.plain_attention import attention_mask
 
 if TYPE_CHECKING:
-    from headway.inference import Translator
+    from headway.translation import Translator
 
 Numbers = NDArray[np.float64]
 FIRST = 4  # components of a vector that are printed

@@ -15,8 +15,8 @@ import torch
 
 from headway.evaluation import bleu
 from headway.ext.pictures.roles import Head
-from headway.inference import Translator
 from headway.model import MultiHeadAttention
+from headway.translation import Translator
 
 if TYPE_CHECKING:
     from headway.config import SearchConfig

@@ -16,7 +16,7 @@ from headway.ext.pictures.labels import CONTROL, word_groups
 from headway.ext.pictures.sentences import Sentence
 
 if TYPE_CHECKING:
-    from headway.inference import Translator
+    from headway.translation import Translator
 
 # A target word is aligned if its probability falls by half or more without the source word.
 LEAST_FALL = math.log(2)  # nats

@@ -8,7 +8,7 @@ from headway.ext.pictures.heat import grid_layout, heat_layout
 from headway.ext.pictures.labels import display_labels
 from headway.ext.pictures.layout import Layout
 from headway.ext.pictures.maps import AttentionMap, AttentionMaps, MapJson, MapsJson
-from headway.inference.alignment import usual_layer
+from headway.translation.alignment import usual_layer
 
 
 class ViewsJson(TypedDict):

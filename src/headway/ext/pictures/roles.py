@@ -17,7 +17,7 @@ from headway.ext.pictures.occlusion import occlusion_links
 from headway.ext.pictures.sentences import compute_maps, read_sentence
 
 if TYPE_CHECKING:
-    from headway.inference import Translator
+    from headway.translation import Translator
 
 Counts = NDArray[np.float64]
 Links = Sequence[tuple[int, int]]

@@ -18,7 +18,7 @@ from headway.model import Transformer, watch
 from headway.text.batches import Batch
 
 if TYPE_CHECKING:
-    from headway.inference import Translator
+    from headway.translation import Translator
 
 # The stack of each kind, and the sub-layer in its layers, named as by `watch`.
 _NAMES = {

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from headway.ext.pictures import AttentionMaps, sentence_maps
 from headway.ext.pictures.head_view import head_view
-from headway.inference import Translator
 from headway.paper.charts import has_matplotlib
 from headway.paper.experiments.figures3to5_heads import (
     TOPICS,
@@ -33,6 +32,7 @@ from headway.paper.running.scoring import Pairs
 from headway.paper.running.work import ONLY_SETTINGS, Work
 from headway.paper.trends import Learned, trend_claim
 from headway.paper.verdicts import interval_text
+from headway.translation import Translator
 
 TITLE = "What attention heads look at"
 SECTION = "Figures 3 to 5"

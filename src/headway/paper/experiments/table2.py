@@ -7,7 +7,6 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from headway.config import ModelConfig
-from headway.inference import Translator
 from headway.model.without_memory import make_model_without_memory
 from headway.paper.measuring.costs import processor_seconds
 from headway.paper.measuring.parameters import paper_shape, parameters_by_formula
@@ -33,6 +32,7 @@ from headway.paper.trends import Learned, trend_claim
 from headway.paper.verdicts import percent_text, shown
 from headway.training.machine import Machine
 from headway.training.steps.objective import plain_loss
+from headway.translation import Translator
 
 TITLE = "Table 2: training cost and BLEU"
 SECTION = "6.1"

@@ -13,7 +13,6 @@ from torch.nn import functional as F
 
 from headway import config as settings
 from headway.config import Config
-from headway.inference.batching import padded_batches
 from headway.paper.rivals.outcome import write_outcome
 from headway.paper.rivals.self_attentive import PENALTY, SelfAttentiveClassifier
 from headway.text.class_labels import LabelTokenizer
@@ -25,6 +24,7 @@ from headway.training.steps.feed import Feed
 from headway.training.steps.optimizers import make_optimizers
 from headway.training.steps.random_numbers import seed_generators
 from headway.training.steps.schedule import learning_rate
+from headway.translation.batching import padded_batches
 
 CPU = torch.device("cpu")
 BATCH_TOKENS = 4000  # of a prediction, with padding

@@ -12,9 +12,6 @@ import torch
 
 from headway import config as settings
 from headway.devices import resolve_device
-from headway.inference.batching import batch_by_length, pad_right
-from headway.inference.engines.step_decoding import StepDecoding
-from headway.inference.search.beam_search import beam_search
 from headway.model import Transformer
 from headway.paper.rivals.outcome import write_outcome
 from headway.paper.rivals.padded_feed import PaddedFeed
@@ -34,6 +31,9 @@ from headway.training.machine import thread_count
 from headway.training.starting.run_builder import with_vocabulary
 from headway.training.steps.random_numbers import seed_generators
 from headway.training.steps.trainer import Trainer
+from headway.translation.batching import batch_by_length, pad_right
+from headway.translation.engines.step_decoding import StepDecoding
+from headway.translation.search.beam_search import beam_search
 
 # Whole lines as they are, in the precision of the rivals' search.
 PLAIN = replace(SEARCH, keep=False, split_sentences=False, precision="fp32")

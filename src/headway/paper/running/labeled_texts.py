@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TypeVar
 
 from headway.config import Config, TextConfig
-from headway.inference.text_classifier import TextClassifier
 from headway.model import Classifier, Network
 from headway.paper.running.task import data_key
 from headway.text.class_labels import LabelTokenizer
 from headway.text.examples import Example, prepare_examples, read_examples
 from headway.text.prepared import PreparedData
 from headway.training.storage.checkpoint import replace_file
+from headway.translation.text_classifier import TextClassifier
 
 T = TypeVar("T")
 

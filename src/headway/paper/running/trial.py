@@ -11,9 +11,9 @@ from pathlib import Path
 
 from headway import config as settings
 from headway.config import Config
-from headway.inference import Translator
-from headway.inference.directory import WEIGHTS
 from headway.training.storage.checkpoint import replace_file
+from headway.translation import Translator
+from headway.translation.directory import WEIGHTS
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,6 @@ import torch
 from headway import config as settings
 from headway.errors import HeadwayError
 from headway.files import remove
-from headway.inference import save_model
 from headway.locks import DirectoryLock
 from headway.model import parameter_count
 from headway.paper.running.sources import code_version
@@ -26,6 +25,7 @@ from headway.training.run import Run
 from headway.training.starting.run_builder import resume, start
 from headway.training.storage.checkpoint import replace_file
 from headway.training.storage.run_directory import RunDirectory
+from headway.translation import save_model
 
 CURVE_POINTS = 60
 

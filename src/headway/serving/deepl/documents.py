@@ -4,7 +4,6 @@ from pathlib import PurePath
 
 from headway.documents.opening import SUFFIXES, describe_unknown
 from headway.documents.paragraph import DocumentOptions
-from headway.inference import Translator
 from headway.serving.context import Context
 from headway.serving.deepl.glossaries import add_glossary
 from headway.serving.deepl.languages import find_language
@@ -26,6 +25,7 @@ from headway.serving.files import GONE, TranslatedFile, Upload
 from headway.serving.glossaries import add_named_glossary
 from headway.serving.quality import check_quality
 from headway.serving.rejection import Rejection
+from headway.translation import Translator
 
 
 async def upload_document(request: DeepLDocumentRequest, context: Context) -> DeepLDocument:

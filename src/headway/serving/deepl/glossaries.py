@@ -1,6 +1,5 @@
 """What DeepL's addresses of glossaries do: clients use those of the server's settings, and make none."""
 
-from headway.inference import Translator
 from headway.serving.context import Context
 from headway.serving.deepl.languages import source_code
 from headway.serving.deepl.messages import (
@@ -10,6 +9,7 @@ from headway.serving.deepl.messages import (
 )
 from headway.serving.glossaries import Glossaries, Pair
 from headway.serving.rejection import Rejection
+from headway.translation import Translator
 
 
 async def glossary_language_pairs(context: Context) -> DeepLPairs:

@@ -6,8 +6,6 @@ from collections.abc import Callable, Sequence
 
 from headway.documents.xml_text import XmlTags, XmlText
 from headway.errors import HeadwayError
-from headway.inference import Translator
-from headway.inference.pipeline.texts import TextTranslation
 from headway.serving.context import Context
 from headway.serving.deepl.glossaries import add_glossary
 from headway.serving.deepl.languages import find_language, source_code
@@ -16,6 +14,8 @@ from headway.serving.models import Models
 from headway.serving.rejection import Rejection
 from headway.serving.translation import TextTranslator
 from headway.text.languages import is_translatable
+from headway.translation import Translator
+from headway.translation.pipeline.texts import TextTranslation
 
 MAX_TEXTS = 50
 # A line break between lines with text; an empty line separates paragraphs.

@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator
 
-from headway.inference import Translator
-from headway.inference.calibration import Calibration
-from headway.inference.directory import read_config
-from headway.inference.quality.quality_model import FILE
 from headway.text.prepared import PreparedData
 from headway.training import parallel
 from headway.training.storage.run_directory import RunDirectory
 from headway.training.storage.state import Event, Notice
 from headway.training.validation import Progress, list_texts
+from headway.translation import Translator
+from headway.translation.calibration import Calibration
+from headway.translation.directory import read_config
+from headway.translation.quality.quality_model import FILE
 
 MAX_SENTENCES = 1000  # of the validation text
 BATCH = 64

@@ -5,12 +5,12 @@ from collections.abc import Generator
 import numpy as np
 
 from headway.config import Config
-from headway.inference.directory import load_model
-from headway.inference.shortlist import ShortlistLearner
 from headway.text.prepared import PreparedData
 from headway.training import parallel
 from headway.training.storage.run_directory import RunDirectory
 from headway.training.validation import Progress
+from headway.translation.directory import load_model
+from headway.translation.shortlist import ShortlistLearner
 
 MAX_PAIRS = 100_000  # that a shortlist is learned from
 MAX_TOKENS = 1_000_000  # target tokens, likewise

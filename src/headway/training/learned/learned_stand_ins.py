@@ -1,10 +1,10 @@
 """The phrases that a run learns at its end, which its model reads in the place of placeholders."""
 
-from headway.inference.segments.stand_in_file import learn_stand_ins, save_stand_ins
 from headway.text.language_pairs import name_pair
 from headway.text.prepared import PreparedData
 from headway.training import parallel
 from headway.training.storage.run_directory import RunDirectory
+from headway.translation.segments.stand_in_file import learn_stand_ins, save_stand_ins
 
 MAX_PAIRS = 20_000  # of the training text; a thousand take a third of a second
 

@@ -12,13 +12,13 @@ from torch import Tensor
 
 from headway.config import Config, ModelConfig, TrainingConfig
 from headway.errors import HeadwayError
-from headway.inference.directory import Model, load_model
 from headway.text.language_pairs import Languages, list_pairs, name_pair
 from headway.text.prepared import PreparedData
 from headway.training.starting.given_vocabulary import LEARNED
 from headway.training.starting.resume_check import list_changes
 from headway.training.steps.schedule import learning_rate
 from headway.training.storage.record import InitialModel
+from headway.translation.directory import Model, load_model
 
 # Settings of the model section that are no part of a shape.
 FREE = {"model.dropout", "model.attention_dropout", "model.feed_forward_dropout"}

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from headway.errors import HeadwayError
 from headway.file_format import OtherVersionError, check_writer
 from headway.files import write_atomically
-from headway.inference.directory import CARD, WEIGHTS
 from headway.training import parallel
 from headway.training.run import Run
 from headway.training.steps.feed import Feed, Position
@@ -21,6 +20,7 @@ from headway.training.storage.model_writer import list_damaged_models
 from headway.training.storage.record import RunRecord
 from headway.training.storage.run_directory import RunDirectory
 from headway.training.storage.state import State
+from headway.translation.directory import CARD, WEIGHTS
 
 
 def restore_newest(run: Run) -> tuple[LogLengths, list[str]]:

@@ -9,7 +9,6 @@ from headway.config import Config
 from headway.config.setting import spell
 from headway.errors import HeadwayError
 from headway.file_format import OtherVersionError, check_writer
-from headway.inference.directory import CONFIG, read_config
 from headway.text.groups import Text, Validation, list_files, require_pair
 from headway.text.language_pairs import Languages, list_pairs
 from headway.text.prepared import PreparedData
@@ -21,6 +20,7 @@ from headway.training.storage.record import (
     hash_files,
     hash_lines,
 )
+from headway.translation.directory import CONFIG, read_config
 
 # These settings take no part in what a step computes, so a resumed run may change them. Two do, and a notice says so:
 # max_steps if the learning rate cools (`headway.training.steps.schedule.warn_if_rate_rises`), and shard, which may add

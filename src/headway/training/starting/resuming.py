@@ -8,8 +8,6 @@ import torch
 from headway.config import Config
 from headway.config.setting import spell
 from headway.errors import HeadwayError
-from headway.inference import shortlist
-from headway.inference.directory import CONFIG, WEIGHTS
 from headway.kernels.library import build_id
 from headway.text.groups import list_files
 from headway.text.prepared import PreparedData
@@ -39,6 +37,8 @@ from headway.training.starting.run_request import RunRequest, changed_settings, 
 from headway.training.steps.schedule import warn_if_rate_rises
 from headway.training.storage.record import RunRecord
 from headway.training.storage.run_directory import RunDirectory
+from headway.translation import shortlist
+from headway.translation.directory import CONFIG, WEIGHTS
 
 
 def resume_run(directory: RunDirectory, request: RunRequest) -> OpenedRun:

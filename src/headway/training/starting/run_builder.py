@@ -11,7 +11,6 @@ from headway import __version__
 from headway.config import Config
 from headway.devices import resolve_device
 from headway.errors import HeadwayError
-from headway.inference.directory import WEIGHTS, write_config
 from headway.kernels.library import build_id
 from headway.text.prepared import PreparedData
 from headway.training import parallel
@@ -22,6 +21,7 @@ from headway.training.starting.restoring import restore_models, restore_newest
 from headway.training.starting.resume_check import check_data, identify_run
 from headway.training.storage.record import DataRecord, InitialModel, RunRecord
 from headway.training.storage.run_directory import RunDirectory
+from headway.translation.directory import WEIGHTS, write_config
 
 NO_FILES: Mapping[str, str] = MappingProxyType({})
 

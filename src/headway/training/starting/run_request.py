@@ -10,7 +10,6 @@ from headway.config.loading import check_file_bounds
 from headway.config.model import VERBS
 from headway.config.toml import read_toml
 from headway.errors import HeadwayError, UsageError
-from headway.inference.directory import read_config
 from headway.text.groups import Text, Validation, list_targets, make_groups
 from headway.text.prepared import PreparedData, read_text_settings
 from headway.text.readers import UTF8, FileForm
@@ -18,6 +17,7 @@ from headway.training.starting.fine_tuning import fine_tuning_regime, fine_tunin
 from headway.training.starting.given_vocabulary import GivenVocabulary
 from headway.training.starting.resume_check import read_settings
 from headway.training.storage.run_directory import RunDirectory
+from headway.translation.directory import read_config
 
 
 class SettingsError(UsageError):

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 
 from headway.cores import available_cores
 from headway.files import remove
-from headway.inference.directory import load_model
 from headway.text.examples import prepare_examples, prepare_lines
 from headway.text.groups import list_files, list_targets, make_groups
 from headway.text.prepare import prepare
@@ -31,6 +30,7 @@ from headway.training.starting.run_request import RunRequest, new_settings
 from headway.training.starting.sentence_splitting import resolve_splitting
 from headway.training.storage.record import hash_files
 from headway.training.storage.run_directory import RunDirectory
+from headway.translation.directory import load_model
 
 PREPARE_KIND = {"language-model": prepare_lines, "classifier": prepare_examples}
 

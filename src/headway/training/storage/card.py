@@ -8,12 +8,12 @@ from pathlib import Path
 from headway.config import Config
 from headway.config.toml import to_toml
 from headway.evaluation.metrics import pick_metrics
-from headway.inference.direction import KnownLanguages
-from headway.inference.front_matter import front_matter
 from headway.text.language_pairs import Languages, describe_pairs, list_codes
 from headway.text.origins import Manifest
 from headway.training.storage.record import RunRecord
 from headway.training.validation import ValidationReport
+from headway.translation.direction import KnownLanguages
+from headway.translation.front_matter import front_matter
 
 
 def model_card(

@@ -29,7 +29,7 @@ from headway.files import (
     temporary_path,
     write_atomically,
 )
-from headway.inference.weights import save_tensors
+from headway.translation.weights import save_tensors
 
 Tensors = Mapping[str, Tensor]
 FORMAT = 2

@@ -4,9 +4,6 @@ from pathlib import Path
 
 from headway.config import Config
 from headway.files import hash_file, remove, sync, temporary_path
-from headway.inference import shortlist
-from headway.inference.directory import WEIGHTS, save_model
-from headway.inference.quality import quality_model
 from headway.model import Network
 from headway.text.prepared import PreparedData
 from headway.training import parallel
@@ -15,6 +12,9 @@ from headway.training.storage.checkpoint import explain_write_errors
 from headway.training.storage.record import RunRecord
 from headway.training.storage.run_directory import RunDirectory
 from headway.training.validation import ValidationReport
+from headway.translation import shortlist
+from headway.translation.directory import WEIGHTS, save_model
+from headway.translation.quality import quality_model
 
 # They are learned from weights, and mean nothing beside others.
 LEARNED = (quality_model.FILE, shortlist.FILE)

@@ -11,7 +11,6 @@ from torch import Tensor
 from headway.errors import HeadwayError
 from headway.file_format import check_format, check_writer
 from headway.files import hash_file, remove_leftovers
-from headway.inference.directory import WEIGHTS
 from headway.locks import DirectoryLock
 from headway.training.storage.checkpoint import (
     OPTIMIZER,
@@ -29,6 +28,7 @@ from headway.training.storage.checkpoint import (
 )
 from headway.training.storage.log import Log, LogLengths
 from headway.training.storage.record import RunRecord
+from headway.translation.directory import WEIGHTS
 
 FORMAT = 1
 WAY_ON = (

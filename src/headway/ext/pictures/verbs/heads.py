@@ -14,7 +14,7 @@ from headway.errors import HeadwayError
 if TYPE_CHECKING:
     from headway.ext.pictures.head_ablation import BleuLoss
     from headway.ext.pictures.roles import Head
-    from headway.inference import Translator
+    from headway.translation import Translator
 
 EXAMPLE = (
     "headway heads runs/mine --source test.en --reference test.de --out heads.svg\n"
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> None:
     from headway.ext.pictures.drawing import check_output
     from headway.ext.pictures.head_table import draw_head_table
     from headway.ext.pictures.roles import head_roles
-    from headway.inference import Translator
+    from headway.translation import Translator
 
     if args.out:
         check_output(args.out)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from headway.ext.pictures.explain import Explanation
     from headway.ext.pictures.maps import AttentionMaps
     from headway.ext.pictures.picture import Picture
-    from headway.inference import Translator
+    from headway.translation import Translator
 
 EXAMPLE = (
     'headway picture runs/demo "Rosa ordered two lamps on Tuesday." --out page.html\n'
@@ -100,7 +100,7 @@ def run(args: argparse.Namespace) -> None:
     from headway.cli.settings import choose_direction
     from headway.ext.pictures.lanes import lanes
     from headway.ext.pictures.sentences import sentence_maps
-    from headway.inference import Translator
+    from headway.translation import Translator
 
     translator = choose_direction(Translator.load(args.model), args)
     maps = sentence_maps(translator, args.sentence, args.target)
@@ -186,7 +186,7 @@ def explanation(
     from headway.cli.arguments import usage_error
     from headway.ext.pictures.explain import explain
     from headway.ext.pictures.labels import find_token
-    from headway.inference.alignment import usual_layer
+    from headway.translation.alignment import usual_layer
 
     found = maps.pick(args.kind)
     layers, count = found.weights.shape[:2]

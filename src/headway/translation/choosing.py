@@ -1,0 +1,205 @@
+"""Choose among the candidates of a segment by more than their probability.
+
+The candidates are an n-best list or samples. There are two ways to choose. Minimum Bayes risk takes the
+candidate that resembles the others most (Kumar and Byrne, 2004; Eikema and Aziz, 2022). A backward model,
+which translates from the target language to the source language, adds how well it can tell the source
+from a candidate (Yee et al., 2019). A model of both directions can be its own backward model.
+"""
+
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from headway.config import SearchConfig
+from headway.errors import UsageError
+from headway.text.language_pairs import Languages, list_pairs, name_pair
+from headway.text.tokenizer import Tokenizer
+from headway.translation.chrf import pairwise_chrf
+from headway.translation.directory import load_model
+from headway.translation.requests import Job, Read, call
+from headway.translation.scoring import add_log_p
+from headway.translation.search.beam_search import Hypothesis, length_penalty
+from headway.translation.segments.splitting import Segment
+from headway.translation.token_search import TokenSearch
+
+
+class BackwardModel(NamedTuple):
+    """A model that translates back, in one direction or several.
+
+    Attributes:
+        path: For messages.
+        search: Its search.
+        languages: Codes of source and target.
+        pairs: All pairs of languages that it was trained on; none: of one pair.
+    """
+
+    path: str | Path
+    search: TokenSearch
+    languages: Languages
+    pairs: tuple[Languages, ...]
+
+    def choose(self, languages: Languages) -> TokenSearch:
+        """Return the search that translates back.
+
+        Args:
+            languages: Source and target of the forward model.
+
+        Raises:
+            UsageError: If the model translates in another direction.
+        """
+        if languages[::-1] not in (self.pairs or [self.languages]):
+            raise UsageError(
+                f"{self.path}: translates {list_pairs(self.pairs or [self.languages])}: a backward model"
+                f" must translate from {languages[1]} to {languages[0]}"
+            )
+        return _choose_target(self.search, languages[0]) if self.pairs else self.search
+
+
+def load_backward_model(path: str | Path, device: torch.device) -> BackwardModel:
+    """Read a model that translates back; see `load_model`."""
+    model = load_model(path)
+    network = model.transformer.to(device).eval()
+    search = TokenSearch([network], model.tokenizer, model.path)
+    return BackwardModel(path, search, model.languages, model.pairs)
+
+
+def reverse_search(
+    forward: TokenSearch, languages: Languages, pairs: Sequence[Languages]
+) -> TokenSearch:
+    """Return the search of a model of both directions for the other direction; it shares the engines.
+
+    Args:
+        forward: Translates from the first of ``languages`` to the second.
+        languages: Codes.
+        pairs: What the model was trained on.
+
+    Raises:
+        UsageError: If the model was not trained on the other direction.
+    """
+    source, target = languages
+    if (target, source) not in pairs:
+        raise UsageError(
+            f"search.round_trip: this model does not translate {name_pair((target, source))}: train it on both"
+            " directions, or give a backward model"
+        )
+    return _choose_target(forward, source)
+
+
+def _choose_target(search: TokenSearch, target: str) -> TokenSearch:
+    """Return the search of a model of several languages into one of them; it shares the engines."""
+    own = copy(search)
+    own.tokenizer = search.tokenizer.to(target)
+    return own
+
+
+def choose(
+    forward: TokenSearch,
+    backward: TokenSearch | None,
+    segment: Segment,
+    found: list[Hypothesis],
+    search: SearchConfig,
+) -> Job[list[Hypothesis]]:
+    """Return the best of a segment's candidates: by a backward model, or by minimum Bayes risk.
+
+    Args:
+        forward: The model that has found them, with its tokenizer.
+        backward: None: the risk is minimized.
+        segment: The text.
+        found: Its candidates.
+        search: Search settings.
+    """
+    if backward is None:
+        size = len(segment.text) * len(found) ** 2 // 4  # each is compared with each
+        ranked = yield from call(partial(rank_by_risk, found, forward.tokenizer), size)
+    else:
+        is_read = segment.readings and found
+        text = segment.readings[found[0].reading].text if is_read else segment.text
+        ranked = yield from rank_by_backward_model(
+            text.strip(), found, forward.tokenizer, backward, search
+        )
+    return _put_placed_first(found, ranked, search.n_best)
+
+
+def _put_placed_first(
+    candidates: Sequence[Hypothesis], ranked: list[Hypothesis], n_best: int
+) -> list[Hypothesis]:
+    """Return the best ``n_best`` of a ranking of candidates.
+
+    Where terms of the best candidate were given their places, the others have them in worse places: it stays first.
+    """
+    if candidates and candidates[0].without_terms:
+        ranked = sorted(ranked, key=lambda each: each.tokens != candidates[0].tokens)
+    return ranked[:n_best]
+
+
+def widen_search(search: SearchConfig) -> SearchConfig:
+    """Return the settings of the search for candidates; a batch has as many hypotheses as before."""
+    count = max(search.candidates, search.n_best)
+    beam = search.beam if search.sample else max(search.beam, count)
+    tokens = max(1, search.batch_tokens * search.beam // max(count, beam))
+    return replace(search, n_best=count, beam=beam, batch_tokens=tokens)
+
+
+def rank_by_risk(candidates: Sequence[Hypothesis], tokenizer: Tokenizer) -> list[Hypothesis]:
+    """Return candidates, the one of the highest expected chrF1 first; all candidates count equally.
+
+    Args:
+        candidates: Of one segment.
+        tokenizer: Turns their tokens into text.
+
+    Returns:
+        First candidates of different texts, then those that repeat a text; their score is the expected chrF1, from 0
+        to 1.
+    """
+    of_text: dict[str, list[Hypothesis]] = {}
+    for candidate in candidates:
+        of_text.setdefault(tokenizer.decode(candidate.tokens), []).append(candidate)
+    counts = np.array([len(same) for same in of_text.values()])
+    expected = pairwise_chrf([*of_text]) @ counts / max(1, len(candidates))
+    scored = [
+        [candidate._replace(score=score) for candidate in same]
+        for same, score in zip(of_text.values(), expected.tolist(), strict=True)
+    ]
+    scored.sort(key=lambda same: -same[0].score)
+    return [same[0] for same in scored] + [each for same in scored for each in same[1:]]
+
+
+def rank_by_backward_model(
+    text: str,
+    candidates: Sequence[Hypothesis],
+    tokenizer: Tokenizer,
+    backward: TokenSearch,
+    search: SearchConfig,
+) -> Job[list[Hypothesis]]:
+    """Return the candidates of a segment, the best by a forward and a backward model first.
+
+    The score of a candidate is log p(candidate | source) + ``backward_weight`` log p(source | candidate),
+    each divided by the length penalty.
+
+    Args:
+        text: What the model has translated.
+        candidates: Its translations.
+        tokenizer: Turns their tokens into text.
+        backward: The backward model.
+        search: Search settings.
+    """
+
+    def encode() -> list[list[int]]:
+        texts = [tokenizer.decode(each.tokens).strip() for each in candidates]
+        return backward.tokenizer.encode_source(texts)
+
+    sources = yield from call(encode, len(text) * len(candidates))
+    [target] = backward.tokenizer.encode_target([text])
+    scores = yield [Read(backward, search, source, target, add_log_p) for source in sources]
+    scored = []
+    for candidate, log_p in zip(candidates, scores, strict=True):
+        own = candidate.log_probability / length_penalty(len(candidate.tokens), search.alpha)
+        back = log_p / length_penalty(len(target), search.alpha)
+        scored.append(candidate._replace(score=own + search.backward_weight * back))
+    return sorted(scored, key=lambda each: -each.score)

@@ -1,0 +1,151 @@
+"""Search for translations that contain what they must: first without constraints, then with them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from headway.config import SearchConfig
+from headway.translation.engines.constrained_decoding import ConstrainedDecoding
+from headway.translation.engines.engine import Engine
+from headway.translation.search.automaton import SentenceAutomaton
+from headway.translation.search.beam_search import Hypothesis, Ids, beam_search
+from headway.translation.search.constraints import Constraints, count_tokens, list_tokens
+
+if TYPE_CHECKING:
+    from headway.translation.token_search import TokenSearch
+
+AHEAD = 4  # hypotheses, at least, that a search for constraints follows: one alone begins them too early
+
+
+def search_constrained(
+    model: "TokenSearch",
+    sources: Sequence[list[int]],
+    prefixes: Sequence[list[int]],
+    required: Sequence[Constraints],
+    search: SearchConfig,
+    is_wanted: Callable[[int], bool] | None = None,
+) -> list[list[Hypothesis]]:
+    """Return hypotheses of each source that meet its constraints, if the search finds any, and free ones otherwise.
+
+    Without terms of a glossary, most translations contain by themselves what they must, and a search without
+    constraints is faster and better. A row that does not is searched again with its constraints, and with at least
+    `AHEAD` hypotheses. The best of the first search stays the best if it meets them.
+
+    Args:
+        model: What searches.
+        sources: Token ids, ``</s>`` last.
+        prefixes: Token ids that each translation starts with.
+        required: What the translation of each source must contain.
+        search: Search settings, which give the beam of a search without constraints, or for terms.
+        is_wanted: Whether a row is still wanted; no other is searched again.
+    """
+
+    def limit(row: int, some: Constraints) -> int:
+        added = len(prefixes[row]) + count_tokens(some)
+        return model.max_target_length(sources[row], search, added)
+
+    needed = [list_tokens(some) for some in required]
+    choices = model.choices(sources, prefixes, search, needed)
+
+    def find(rows: Sequence[int], beam: int, some: Sequence[Constraints]) -> list[list[Hypothesis]]:
+        if not rows:
+            return []
+        own, limits = [sources[row] for row in rows], list(map(limit, rows, some))
+        starts, allowed = (
+            [prefixes[row] for row in rows],
+            choices and [choices[row] for row in rows],
+        )
+        is_open = is_wanted and (lambda row: is_wanted(rows[row]))
+        if not any(some):
+            free = replace(search, beam=beam)
+            return model.search_freely(own, starts, limits, allowed, free, is_open)
+        return search_automata(
+            model.engine(search.precision), own, limits,
+            [model.follow(each) if each else None for each in some], beam=beam,
+            alpha=search.alpha, n_best=search.n_best, eos=model.tokenizer.eos,
+            pad=model.tokenizer.target_pad, prefixes=starts, choices=allowed, is_wanted=is_open,
+        )  # fmt: skip
+
+    def is_still_wanted(row: int) -> bool:
+        return is_wanted is None or is_wanted(row)
+
+    first = [some if any(each.is_term for each in some) else () for some in required]
+    found = find(range(len(required)), search.beam, first)
+    # Terms that contradict each other leave nothing: then the model translates freely.
+    empty = [
+        row for row, some in enumerate(first) if some and not found[row] and is_still_wanted(row)
+    ]
+    for row, n_best in zip(empty, find(empty, search.beam, [() for _ in empty]), strict=True):
+        found[row] = n_best
+    alone = {
+        row: keep_met(model.follow(some), found[row])
+        for row, some in enumerate(required)
+        if some and not first[row] and is_still_wanted(row)
+    }
+    lacking = [row for row, met in alone.items() if len(met) < len(found[row])]
+    again = find(lacking, max(AHEAD, search.beam), [required[row] for row in lacking])
+    for row, n_best in zip(lacking, again, strict=True):
+        found[row] = fill_up(alone[row], n_best) or found[row]
+    return found
+
+
+def keep_met(automaton: SentenceAutomaton, n_best: Sequence[Hypothesis]) -> list[Hypothesis]:
+    """Return the hypotheses that meet all constraints of an automaton."""
+    return [each for each in n_best if automaton.accepts(each.tokens)]
+
+
+def fill_up(met: list[Hypothesis], others: list[Hypothesis]) -> list[Hypothesis]:
+    """Return as many hypotheses as ``others`` are: the first of ``met``, then the best of both that do not exceed it."""
+    if not met:
+        return others
+    best, written = met[0], {tuple(each.tokens) for each in met}
+    new = [e for e in others if tuple(e.tokens) not in written and e.score <= best.score]
+    rest = sorted([*met[1:], *new], key=lambda each: -each.score)
+    return [best, *rest][: max(len(met), len(others))]
+
+
+def search_automata(
+    engine: Engine,
+    sources: Sequence[Sequence[int]],
+    limits: Sequence[int],
+    automata: Sequence[SentenceAutomaton | None],
+    *,
+    beam: int,
+    alpha: float,
+    n_best: int = 1,
+    eos: int,
+    pad: int,
+    prefixes: Sequence[Sequence[int]] | None = None,
+    choices: Sequence[Ids] | None = None,
+    is_wanted: Callable[[int], bool] | None = None,
+) -> list[list[Hypothesis]]:
+    """Search for the translations of a batch that meet constraints; see `headway.translation.token_search.search_engine`.
+
+    Args:
+        engine: Runs the model.
+        sources: Token ids of the sentences, ``</s>`` last.
+        limits: See `beam_search`.
+        automata: For each sentence the automaton of its constraints, or None.
+        beam: K.
+        alpha: Exponent of the length penalty.
+        n_best: Hypotheses to return for each sentence.
+        eos: Id of ``</s>``.
+        pad: Id of ``<pad>``.
+        prefixes: For each sentence the tokens that its translation must start with.
+        choices: For each sentence the tokens that it may choose.
+        is_wanted: See `beam_search`.
+
+    Returns:
+        For each sentence up to ``n_best`` hypotheses, the best first. If the terms of a glossary have no
+        natural place, the best has ``without_terms``.
+    """
+    longest = max(max(limits), 1 + max(map(len, prefixes or [[]])))
+    constrained = ConstrainedDecoding(
+        engine.start(sources, beam, longest, choices), automata, limits, beams=beam, eos=eos,
+        pad=pad, alpha=alpha, n_best=n_best,
+    )  # fmt: skip
+    found = beam_search(
+        constrained, limits, beam=beam, alpha=alpha, n_best=n_best, eos=eos, pad=pad,
+        prefixes=prefixes, is_wanted=is_wanted,
+    )  # fmt: skip
+    return constrained.compare(found)

@@ -1,0 +1,86 @@
+"""Translation of paragraphs with inline elements, such as links and bold words, which are placed by the links between words."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, Protocol
+
+from headway.documents.kept_marks import KeptMarks
+from headway.documents.paragraph import Paragraph, Translated
+from headway.translation.pipeline.texts import (
+    SentenceTranslation,
+    TextPipeline,
+    TextTranslation,
+    mean_quality,
+)
+from headway.translation.requests import Job, call, together
+
+
+class Page(Protocol):
+    """A text with markup, such as `headway.documents.html.page.HtmlPage`."""
+
+    @property
+    def paragraphs(self) -> Sequence[Paragraph[Any]]:
+        """What is translated."""
+
+    def write(self, translations: Sequence[Translated]) -> str:
+        """Return the text with its paragraphs translated."""
+
+
+def translate_paragraph(pipeline: TextPipeline, paragraph: Paragraph[Any]) -> Job[TextTranslation]:
+    """Translate a paragraph of a document, and say where its kept texts stand.
+
+    Args:
+        pipeline: Aligns words; its texts are of a document.
+        paragraph: With its inline elements.
+    """
+    size = len(paragraph.text)
+    marks = yield from call(partial(KeptMarks, paragraph, pipeline.keeps_text), size)
+    found = yield from pipeline.translate(marks.text)
+    return (yield from call(partial(expand_kept, found, marks), size))
+
+
+def translate_page(
+    pipeline: TextPipeline, source: str, read: Callable[[str], Page]
+) -> Job[TextTranslation]:
+    """Translate a text with markup.
+
+    Args:
+        pipeline: See `translate_paragraph`; an empty route changes nothing.
+        source: The text.
+        read: Reads its markup.
+
+    Returns:
+        Its translation, with the sum of its paragraphs' scores and their mean quality.
+    """
+    if not pipeline.route:
+        return TextTranslation(source)
+    size = len(source)
+    page = yield from call(partial(read, source), size)
+    found = yield from together(translate_paragraph(pipeline, each) for each in page.paragraphs)
+    text = yield from call(lambda: page.write([each.for_document for each in found]), size)
+    lengths = [len(paragraph.text) for paragraph in page.paragraphs]
+    mean = mean_quality([(n, each.quality) for n, each in zip(lengths, found, strict=True)])
+    return TextTranslation(text, sum(each.score for each in found), quality=mean)
+
+
+def expand_kept(found: TextTranslation, marks: KeptMarks) -> TextTranslation:
+    """Return the translation of a paragraph with the kept texts in the places of their marks."""
+    whole = marks.expand(Translated(found.text, found.links))
+    places = marks.places(found.text)
+    sentences = [
+        SentenceTranslation(
+            marks.expand_text(source),
+            places[start],
+            replace(best, text=marks.expand_text(best.text)),
+        )
+        for source, start, best in found.sentences
+    ]
+    return replace(
+        found,
+        text=whole.text,
+        alternatives=[(marks.expand_text(text), score) for text, score in found.alternatives],
+        links=whole.links,
+        sentences=sentences,
+        kept=whole.kept,
+    )

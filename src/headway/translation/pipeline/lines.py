@@ -1,0 +1,296 @@
+"""How a line is translated: it is cut into segments, each is searched for, rated and linked, and they are joined again."""
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from headway.config import SearchConfig
+from headway.errors import HeadwayError
+from headway.text.language_pairs import Languages
+from headway.text.tokenizer import Tokenizer
+from headway.translation.requests import LONG, Find, Job, call, together
+from headway.translation.search.beam_search import Hypothesis
+from headway.translation.segments.splitting import (
+    Segment,
+    choose_reading,
+    is_plain,
+    list_readings,
+    split_line,
+    split_sentences,
+)
+from headway.translation.token_search import TokenSearch
+from headway.translation.translation import Translation, join_segments
+
+if TYPE_CHECKING:
+    from headway.text.glossary import Glossary
+    from headway.translation.quality.quality_model import Rating
+    from headway.translation.quality.rating import Rater
+    from headway.translation.segments.readings import StandIn
+
+# A stage of an extension is called with a line. It yields the line to translate instead, receives the translations of
+# that, and returns the translations of the line that it was called with.
+Flow = Generator[str, list[Translation], list[Translation]]
+Stage = Callable[[str], Flow]
+PORTION = 8  # segments that are cut at a time, so that little work on a long line remains if nobody waits for it
+
+
+def find_translations(
+    forward: TokenSearch,
+    backward: TokenSearch | None,
+    segment: Segment,
+    search: SearchConfig,
+    prefix: Sequence[int] = (),
+) -> Job[list[Hypothesis]]:
+    """Search for the translations of a segment, and choose among them if the settings say how.
+
+    Args:
+        forward: The model that searches, with its tokenizer.
+        backward: Chooses among them; None: there is no backward model.
+        segment: The text.
+        search: Search settings.
+        prefix: The tokens that its translation must start with.
+
+    Returns:
+        Its n best hypotheses, or its n samples if nothing chooses.
+    """
+    is_chosen = search.mbr or backward is not None
+    if is_chosen:
+        from headway.translation.choosing import choose, widen_search
+
+    wide = widen_search(search) if is_chosen else search
+    rows = list_readings(segment, wide)
+    requests = [Find(forward, wide, ids, prefix, constraints) for ids, constraints in rows]
+    found = choose_reading((yield [*requests]))
+    if found and found[0].without_terms is not None:
+        from headway.translation.term_places import place_terms
+
+        found = yield from place_terms(forward, segment, found, prefix, wide)
+    if is_chosen:
+        found = yield from choose(forward, backward, segment, found, search)
+    return found
+
+
+@dataclass(frozen=True)
+class LineSplitter:
+    """Splits lines into segments; see `Pipeline.cut`.
+
+    Args:
+        tokenizer: Of the model.
+        language: Code of the lines' language.
+        search: Search settings: what is kept, and whether each sentence is translated alone.
+        longest: Tokens of a segment, at most.
+        glossary: Prescribes the translations of terms; None: there is none.
+        stand_ins: Returns those of the model; called if there is text to replace.
+    """
+
+    tokenizer: Tokenizer
+    language: str
+    search: SearchConfig
+    longest: int
+    glossary: "Glossary | None"
+    stand_ins: "Callable[[], Sequence[StandIn]]"
+
+    @property
+    def is_split(self) -> bool:
+        """Whether each sentence is translated alone; "auto" means no where no training has decided."""
+        return self.search.split_sentences is True
+
+    def count_work(self, line: str) -> int:
+        """Return how much work a line is, in characters; trying a rendering of a term counts as one."""
+        if self.glossary is None:
+            return len(line)
+        return len(line) + self.glossary.count_tries(line) * self.glossary.most_renderings
+
+    def split(self, line: str) -> Iterator[Segment]:
+        """Yield the segments of a line."""
+        stripped = line.strip()
+        goes_straight = self.glossary is None and is_plain(stripped)
+        if not goes_straight and stripped:
+            from headway.translation.segments.line_splitting import split_protected
+
+            yield from split_protected(self, stripped)
+        if not goes_straight:
+            return
+        sentences = split_sentences(stripped, self.language) if self.is_split else [stripped]
+        for sentence in sentences:
+            yield from split_line(sentence, self.language, self._encode, self.longest)
+
+    def _encode(self, text: str) -> list[int]:
+        return self.tokenizer.encode_source([text])[0]
+
+
+class Found(NamedTuple):
+    """What was found for a segment.
+
+    Attributes:
+        hypotheses: Its n best translations, or its samples; with links if they were asked for, or are needed.
+        ratings: The rating of each; None if they were not asked for.
+    """
+
+    hypotheses: list[Hypothesis]
+    ratings: "list[Rating] | None" = None
+
+
+def _begin_stage(name: str, stage: Stage, line: str) -> tuple[Flow, str]:
+    """Return what goes on in a stage of an extension, and the line that it wants to be translated."""
+    try:
+        flow = stage(line)
+        changed = next(flow, None)
+    except Exception as error:
+        raise _blame(name, stage, f"{type(error).__name__}: {error}") from error
+    if not isinstance(changed, str):
+        raise _blame(name, stage, f"it yielded {changed!r:.40} instead of a line")
+    return flow, changed
+
+
+def _end_stage(name: str, stage: Stage, flow: Flow, found: list[Translation]) -> list[Translation]:
+    """Return what a stage of an extension makes of translations."""
+    try:
+        flow.send(found)
+    except StopIteration as end:
+        returned = end.value
+    except Exception as error:
+        raise _blame(name, stage, f"{type(error).__name__}: {error}") from error
+    else:
+        raise _blame(name, stage, "it yielded two lines")
+    if not isinstance(returned, list) or not all(isinstance(t, Translation) for t in returned):
+        raise _blame(name, stage, f"it returned {returned!r:.40} instead of translations")
+    if not returned:
+        raise _blame(name, stage, "it returned no translations")
+    return returned
+
+
+def _blame(name: str, stage: Stage, why: str) -> HeadwayError:
+    return HeadwayError(f"extension {name!r}: stage {getattr(stage, '__name__', stage)}: {why}")
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """How lines are translated in one direction, with given settings.
+
+    Attributes:
+        forward: The model that translates.
+        languages: Codes of source and target.
+        search: Search settings.
+        splitter: Masks and cuts lines.
+        backward: Chooses among several candidates; None: there is no backward model.
+        rater: Rates the translations, and looks for others where one looks broken; None: they are not rated.
+        stages: What extensions do with each line and its translations, with their names; the first is the outermost.
+        align: Whether the words of source and translation are linked.
+        prefix: Text with which the model starts the translation of every line that has one.
+    """
+
+    forward: TokenSearch
+    languages: Languages
+    search: SearchConfig
+    splitter: LineSplitter
+    backward: TokenSearch | None = None
+    rater: "Rater | None" = None
+    stages: Sequence[tuple[str, Stage]] = ()
+    align: bool = False
+    prefix: str = ""
+
+    def translate(self, line: str) -> Job[list[Translation]]:
+        """Translate a line.
+
+        Args:
+            line: Raw text, without a line end; a blank one stays as it is.
+
+        Returns:
+            Its n best translations, or its n samples.
+
+        Raises:
+            HeadwayError: If a stage of an extension fails; the message names it.
+        """
+        return (yield from self._pass_stages(line, self.stages))
+
+    def _pass_stages(
+        self, line: str, stages: Sequence[tuple[str, Stage]]
+    ) -> Job[list[Translation]]:
+        """Translate a line within some stages of extensions."""
+        if not stages:
+            return (yield from self._translate(line))
+        (name, stage), *inner = stages
+        size = max(LONG, len(line))  # nobody knows how long the code of others takes
+        flow, changed = yield from call(partial(_begin_stage, name, stage, line), size)
+        found = yield from self._pass_stages(changed, inner)
+        return (yield from call(partial(_end_stage, name, stage, flow, found), size))
+
+    def _translate(self, line: str) -> Job[list[Translation]]:
+        """Translate a line as the core does."""
+        segments = yield from self.cut(line)
+        if not segments:
+            quality = None if self.rater is None else 1.0
+            return [Translation(line, 0.0, 0.0, [], [] if self.align else None, quality)]
+        found = yield from together(
+            # Only the first segment of a line starts with the prefix.
+            self.find(segment, [] if number else self._encode_prefix(segment))
+            for number, segment in enumerate(segments)
+        )
+        return (yield from call(partial(self.join, segments, found), len(line)))
+
+    def cut(self, line: str) -> Job[list[Segment]]:
+        """Cut a line into segments that the model can take, with their source token ids.
+
+        The texts of the segments joined, with what stays before and after them, are the line without white space
+        around it; a blank line, and one that only has what is kept, has no segments. A name of a target language
+        (``>>deu<<``) at the line's beginning is in no text, but in `Segment.language_name` of every segment.
+        """
+        remaining: Iterator[Segment] = self.splitter.split(line)
+        size = len(line)
+        if self.splitter.glossary is not None:
+            size = yield from call(partial(self.splitter.count_work, line), size)
+        segments: list[Segment] = []
+        while True:
+            portion = yield from call(lambda: list(islice(remaining, PORTION)), size)
+            segments += portion
+            if len(portion) < PORTION:
+                return segments
+
+    def find(self, segment: Segment, prefix: Sequence[int] = ()) -> Job[Found]:
+        """Search for the translations of a segment; rate and link them if the settings say so.
+
+        Args:
+            segment: From `cut`.
+            prefix: The token ids that its translations start with.
+        """
+        ratings: list[Rating] | None = None
+        found = yield from find_translations(
+            self.forward, self.backward, segment, self.search, prefix
+        )
+        if self.rater is not None:
+            found, ratings = yield from self.rater.rate(segment, found, self.search, prefix)
+        if self.align or segment.readings:
+            from headway.translation.segment_text import link_found
+
+            found = yield from link_found(
+                self.forward, segment, found, self.search, all_of_them=self.align
+            )
+        return Found(found, ratings)
+
+    def join(self, segments: Sequence[Segment], each_found: Sequence[Found]) -> list[Translation]:
+        """Join the translations of a line's segments to translations of the line, best with best."""
+        tokenizer = self.forward.tokenizer
+        found = [each.hypotheses for each in each_found]
+        each_rating = [each.ratings for each in each_found if each.ratings is not None]
+        both = list(zip(segments, found, strict=True))
+        links = None
+        if not self.align and all(segment.is_plain for segment in segments):
+            texts = [[tokenizer.decode(each.tokens) for each in n_best] for n_best in found]
+            return join_segments(tokenizer, segments, found, texts, links, each_rating or None)
+        from headway.translation.segment_text import SegmentWriter
+
+        writer = SegmentWriter(tokenizer, self.languages[1])
+        texts = [[writer.write(segment, each) for each in n_best] for segment, n_best in both]
+        if self.align:
+            links = [[writer.align(segment, each) for each in n_best] for segment, n_best in both]
+        return join_segments(tokenizer, segments, found, texts, links, each_rating or None)
+
+    def _encode_prefix(self, segment: Segment) -> list[int]:
+        """Return the tokens of the prefix without what stays before a segment, if it begins with that."""
+        own = self.prefix
+        if segment.before:
+            own = own.removeprefix(segment.before.rstrip()).lstrip()
+        return self.forward.tokenizer.encode_target([own])[0][:-1] if own else []

@@ -1,0 +1,309 @@
+"""Translation of texts of any length: split into sentences, translated, and joined again."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from html import unescape
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
+
+from headway.config import SearchConfig
+from headway.documents.paragraph import Translated
+from headway.text.kept_text import is_symbol
+from headway.text.languages import is_translatable
+from headway.text.word_links import WordLinks
+from headway.text.words import Span, cut_words, find_words
+from headway.translation.pipeline.lines import Pipeline
+from headway.translation.requests import Job, call, together
+from headway.translation.segments.passages import Passage
+from headway.translation.segments.readable import is_readable
+from headway.translation.segments.splitting import split_sentences
+from headway.translation.translation import Translation
+
+if TYPE_CHECKING:
+    from headway.translation.translator import Translator
+
+_MARKS = ".…!?:;,。！？：；，、"  # at the end of a text
+_UNLIKE_STOPS = (":", ";", ",", "...", "…", "：", "；", "，", "、")
+_MEASURED = re.compile(r"[\d.]\s?[^\W\d_]+\.$")  # such as "5 Mio." and "v. Chr."
+
+
+@dataclass(frozen=True)
+class SplitText:
+    """A text and its sentences.
+
+    Attributes:
+        text: The whole text.
+        passage: The sentences, without the name of a target language.
+        language_name: The name of a target language at the text's beginning (``>>deu<<``), or "".
+    """
+
+    text: str
+    passage: Passage
+    language_name: str
+
+    @classmethod
+    def split(
+        cls, pipeline: Pipeline, text: str, is_split: bool = True, is_document: bool = False
+    ) -> "SplitText":
+        """Split a text.
+
+        Args:
+            pipeline: What will translate it.
+            text: Any text.
+            is_split: Translate each sentence of a line by itself.
+            is_document: Whether the text is of a document, in which symbols alone stay, and texts in another script.
+        """
+        tokenizer = pipeline.forward.tokenizer
+        if is_document and (is_symbol(text) or not is_readable(text, tokenizer)):
+            return cls(text, Passage([text], []), "")
+        stripped = text.lstrip()
+        name = tokenizer.named_language(stripped)
+        rest = text[: len(text) - len(stripped)] + stripped[len(name) :] if name else text
+        return cls(text, Passage.split(rest, pipeline.languages[0], is_split), name)
+
+    @property
+    def lines(self) -> list[str]:
+        """The sentences; each starts with the name of the target language."""
+        return [self.language_name + sentence for sentence in self.passage.sentences]
+
+
+class SentenceTranslation(NamedTuple):
+    """The translation of a sentence of a text.
+
+    Attributes:
+        source: The sentence.
+        start: Where its translation starts in the translation of the text, in characters.
+        translation: The best translation.
+    """
+
+    source: str
+    start: int
+    translation: Translation
+
+
+@dataclass
+class TextTranslation:
+    """The translation of a text.
+
+    Attributes:
+        text: The best translation.
+        score: The length-normalized log-probability, summed over the sentences.
+        alternatives: (text, score) of the next best translations.
+        links: Words that belong together; None unless they were requested.
+        sentences: In the order of the text; what is no sentence stays as it is.
+        quality: The mean quality of the sentences, by their lengths; 1 if there are none, or none is rated.
+        kept: Where the kept texts of a paragraph stand in the translation, by where they start in the paragraph.
+    """
+
+    text: str
+    score: float = 0.0
+    alternatives: list[tuple[str, float]] = field(default_factory=list)
+    links: WordLinks | None = None
+    sentences: list[SentenceTranslation] = field(default_factory=list)
+    quality: float = 1.0
+    kept: Mapping[int, Span] = field(default_factory=dict)
+
+    @property
+    def for_document(self) -> Translated:
+        """What a document needs of the translation of its paragraph."""
+        return Translated(self.text, self.links, self.kept)
+
+
+@dataclass(frozen=True)
+class TextPipeline:
+    """How texts of any length are translated, by one model after the other.
+
+    Attributes:
+        route: The pipelines of the models, none of which splits a line into sentences; empty: texts stay as they are.
+        align: Whether the words of each text and its translation are linked.
+        is_split: Translate each sentence of a line by itself.
+        is_document: Whether the texts are of a document; see `SplitText.split` and `finish_sentence`.
+        window: Sentences of a text that are translated together; None: all.
+    """
+
+    route: tuple[Pipeline, ...]
+    align: bool = False
+    is_split: bool = True
+    is_document: bool = False
+    window: int | None = None
+
+    @classmethod
+    def of(
+        cls,
+        route: "Sequence[Translator]",
+        search: SearchConfig | None = None,
+        *,
+        alternatives: int = 0,
+        align: bool = False,
+        quality: bool = False,
+        is_split: bool = True,
+        is_document: bool = False,
+        window: int | None = None,
+    ) -> "TextPipeline":
+        """Return the pipeline of models.
+
+        Args:
+            route: The models; each translates what the one before it has written.
+            search: Search settings; None: those of each model.
+            alternatives: Further translations of each text, by the last model.
+            align: Also link the words of each text and its translation.
+            quality: Also rate the translation of each sentence, and translate again what looks broken.
+            is_split: See the attributes, like the arguments that follow.
+            is_document: Likewise.
+            window: Likewise.
+
+        Raises:
+            HeadwayError: If a model cannot do so; see `Translator.pipeline`.
+        """
+        pipelines = []
+        for number, translator in enumerate(route, 1):
+            own = replace(search or translator.default_search, split_sentences=False)
+            if alternatives and number == len(route):
+                n_best = 1 + alternatives
+                own = replace(own, n_best=n_best, beam=max(own.beam, n_best))
+            pipelines.append(translator.pipeline(own, align=align, quality=quality))
+        return cls(tuple(pipelines), align, is_split, is_document, window)
+
+    @property
+    def keeps_text(self) -> bool:
+        """Whether all models keep placeholders and the like."""
+        return all(pipeline.search.keep for pipeline in self.route)
+
+    def translate(self, text: str) -> Job[TextTranslation]:
+        """Translate a text; what is no sentence stays as it is.
+
+        Words of the last translation are linked to words of the text, and its quality is the lowest of all models'.
+        """
+        found: TextTranslation | None = None
+        for pipeline in self.route:
+            before, found = found, (yield from self._translate(pipeline, text))
+            text = found.text
+            if before is not None:
+                found.quality = min(before.quality, found.quality)
+                if before.links and found.links:
+                    found.links = before.links.then(found.links)
+        if found is None:
+            return TextTranslation(text, links=WordLinks.identity(text) if self.align else None)
+        return found
+
+    def split(self, pipeline: Pipeline, text: str) -> Job[SplitText]:
+        """Split a text into the sentences that a model translates."""
+        split_text = partial(SplitText.split, pipeline, text, self.is_split, self.is_document)
+        return (yield from call(split_text, len(text)))
+
+    def _translate(self, pipeline: Pipeline, text: str) -> Job[TextTranslation]:
+        """Translate a text by one model."""
+        split = yield from self.split(pipeline, text)
+        found = yield from together(map(pipeline.translate, split.lines), self.window)
+        language, align = pipeline.languages[1], pipeline.align
+        join = partial(join_sentences, split, found, language, align, self.is_document)
+        return (yield from call(join, len(text)))
+
+
+def join_sentences(
+    split: SplitText,
+    found: Sequence[Sequence[Translation]],
+    language: str,
+    align: bool,
+    is_document: bool = False,
+) -> TextTranslation:
+    """Join the translations of a text's sentences, best with best.
+
+    Args:
+        split: The text.
+        found: For each sentence its n best translations; they have alignments if ``align``.
+        language: Language code of the translations.
+        align: Also link the words of the text and its best translation.
+        is_document: Whether the texts are of a document; see `finish_sentence`.
+    """
+    if not found:  # a paragraph of a document that stays needs no links
+        is_linked = align and not is_document
+        links = WordLinks.identity(split.text) if is_linked else None
+        return TextTranslation(split.text, links=links)
+    if is_document:
+        found = [
+            [replace(each, text=finish_sentence(sentence, each.text, language)) for each in n_best]
+            for sentence, n_best in zip(split.passage.sentences, found, strict=True)
+        ]
+    versions = []
+    for rank in range(max(map(len, found))):
+        # A sentence with fewer versions repeats its last one.
+        chosen = [n_best[min(rank, len(n_best) - 1)] for n_best in found]
+        joined, starts = split.passage.join([t.text for t in chosen], language)
+        versions.append((joined, sum(t.score for t in chosen), starts))
+    best, score, target_starts = versions[0]
+    alternatives: dict[str, float] = {}
+    for version, value, _ in versions[1:]:
+        if version.strip() and version != best:
+            alternatives.setdefault(version, value)
+    result = TextTranslation(best, score, list(alternatives.items()))
+    result.sentences = [
+        SentenceTranslation(sentence, start, first)
+        for sentence, start, (first, *_) in zip(
+            split.passage.sentences, target_starts, found, strict=True
+        )
+    ]
+    rated = [(len(s.source), s.translation.quality) for s in result.sentences]
+    result.quality = mean_quality([(n, q) for n, q in rated if q is not None])
+    if align:
+        starts = [start + len(split.language_name) for start in split.passage.starts()]
+        result.links = WordLinks(
+            _find_words(split.text, starts, split.passage.sentences),
+            _find_words(best, target_starts, [first.text for first, *_ in found]),
+        )
+        for start, (sentence, target_start, first) in zip(starts, result.sentences, strict=True):
+            pairs = first.alignment or []
+            result.links.add_sentence(sentence, start, first.text, target_start, pairs)
+    return result
+
+
+def _find_words(text: str, starts: Sequence[int], sentences: Sequence[str]) -> list[Span]:
+    """Return the words of a text, none of which goes on into another sentence, such as behind an escape."""
+    places = [
+        (start, start + len(sentence)) for start, sentence in zip(starts, sentences, strict=True)
+    ]
+    return cut_words(find_words(text), [*chain.from_iterable(places)])
+
+
+def finish_sentence(source: str, translation: str, language: str) -> str:
+    """Return a translation as a document needs it.
+
+    It has no full stop at its end if the source has none, or another mark, there: a model that has read sentences only
+    writes one behind titles and labels, too. That of an abbreviation stays. If the translation has no words, the source
+    stays.
+
+    Args:
+        source: A sentence or a label.
+        translation: Its translation.
+        language: Code of the translation's language.
+    """
+    if not is_translatable(translation):
+        return source
+    own, end = (text[len(text.rstrip(_MARKS)) :] for text in (unescape(source), translation))
+    if end not in (".", "。") or (own and own not in _UNLIKE_STOPS):
+        return translation
+    if not own and _ends_in_abbreviation(translation, language):
+        return translation
+    # The mark may be written as a reference: the shortest end of the source that means it.
+    ends = (source[len(source) - n :] for n in range(len(source) + 1))
+    return translation[:-1].rstrip() + next(end for end in ends if unescape(end) == own)
+
+
+def _ends_in_abbreviation(text: str, language: str) -> bool:
+    """Return whether a text ends in an abbreviation that the splitter of sentences knows.
+
+    Many are also words ("No.", "Art."), so that one counts only behind a number or another abbreviation.
+    """
+    following = "Xx"
+    return (
+        _MEASURED.search(text) is not None
+        and split_sentences(f"{text} {following}", language)[-1] != following
+    )
+
+
+def mean_quality(parts: Sequence[tuple[int, float]]) -> float:
+    """Return the mean of qualities, each with the length of its part; 1 if there are none."""
+    total = sum(length for length, _ in parts)
+    return sum(length * quality for length, quality in parts) / total if total else 1.0

@@ -1,0 +1,95 @@
+"""Sentences as vectors: one vector for each sentence and layer of an encoder.
+
+Shapes: B sentences, S tokens, D d_model, L layers.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from headway.devices import resolve_device
+from headway.errors import HeadwayError
+from headway.model import Classifier, Transformer, watch
+from headway.text.class_labels import LabelTokenizer
+from headway.text.examples import split_parts
+from headway.text.tokenizer import Tokenizer
+from headway.translation.batching import padded_batches
+from headway.translation.directory import load_any_model
+
+Pooling = Literal["mean", "first"]
+
+
+class SentenceEncoder:
+    """Raw sentences in, vectors out, by the encoder of a translation model or a classifier.
+
+    Args:
+        model: In evaluation mode, on its device.
+        tokenizer: The tokenizer that it was trained with.
+
+    Examples:
+        >>> SentenceEncoder.load("runs/mine").encode(["A sentence."]).shape  # (1, 1, d_model)
+    """
+
+    def __init__(self, model: Transformer | Classifier, tokenizer: Tokenizer) -> None:
+        self.model, self.tokenizer = model, tokenizer
+        self.device = next(model.parameters()).device
+
+    @classmethod
+    def load(cls, path: str | Path, device: str = "auto") -> "SentenceEncoder":
+        """Read a run or model directory, onto a device: auto, cpu, cuda or cuda:N.
+
+        Raises:
+            HeadwayError: If the model has no encoder, or there is no such device.
+        """
+        model = load_any_model(path)
+        network, tokenizer = model.network, model.tokenizer
+        if not isinstance(network, Transformer | Classifier):
+            raise HeadwayError(f"{path}: a language model has no encoder")
+        return cls(network.to(resolve_device(device)), tokenizer)
+
+    @torch.inference_mode()
+    def encode(
+        self,
+        sentences: Sequence[str],
+        *,
+        every_layer: bool = False,
+        pooling: Pooling = "mean",
+        batch_tokens: int = 4000,
+    ) -> NDArray[np.float32]:
+        """Return the vectors of sentences; other sentences of a batch change only the last bits.
+
+        Args:
+            sentences: Raw text; for a classifier, TAB separates the texts of a pair.
+            every_layer: One vector for each layer, the first layer first; else for the last one only. The
+                last one is the decoder's input, which is normalized in a pre-norm model.
+            pooling: The mean over all tokens, ``</s>`` included, or the vector of the first token.
+            batch_tokens: Tokens of a batch, padding included.
+
+        Returns:
+            [sentences, L, D].
+        """
+        ids = self._encode(sentences)
+        layers = self.model.config.num_encoder_layers if every_layer else 1
+        found = np.zeros((len(ids), layers, self.model.config.d_model), np.float32)
+        pad = self.tokenizer.source_pad
+        for rows, text, segments in padded_batches(ids, batch_tokens, pad, self.device):
+            with watch(self.model) as seen:
+                last_BSD = self.model.encode(text, segments)
+            outputs = [seen.outputs[f"encoder.layers.{n}"] for n in range(layers - 1)]
+            x_BLSD = torch.stack([*outputs, last_BSD], 1).float()
+            if pooling == "first":
+                x_BLD = x_BLSD[:, :, 0]
+            else:
+                inside = (segments != 0)[:, None, :, None].float()
+                x_BLD = (x_BLSD * inside).sum(2) / inside.sum(2)
+            found[rows] = x_BLD.cpu().numpy()
+        return found
+
+    def _encode(self, sentences: Sequence[str]) -> list[list[int]]:
+        if isinstance(self.tokenizer, LabelTokenizer):
+            return [self.tokenizer.encode_parts(split_parts(text)) for text in sentences]
+        return self.tokenizer.encode_source(list(sentences))

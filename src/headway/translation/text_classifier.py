@@ -1,0 +1,109 @@
+"""Classify raw texts: labels, their probabilities, and the attention to each token.
+
+Shapes: B texts, S tokens, H heads.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from headway.devices import resolve_device
+from headway.errors import HeadwayError
+from headway.model import Classifier, watch
+from headway.text.class_labels import LabelTokenizer
+from headway.translation.batching import padded_batches
+from headway.translation.directory import load_any_model
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """The prediction of a classifier for a text, or for a pair of texts.
+
+    Attributes:
+        label: The likeliest label.
+        probabilities: The probability of each label.
+        tokens: The tokens of the text, ``</s>`` after each part; empty unless attention is asked for.
+        attention: How much the positions of the last layer attend to each token, mean over heads and
+            positions. The numbers sum to 1; there are none if the encoder has no attention.
+    """
+
+    label: str
+    probabilities: dict[str, float]
+    tokens: tuple[str, ...] = ()
+    attention: tuple[float, ...] = ()
+
+
+class TextClassifier:
+    """Raw texts in, labels out, by a classifier.
+
+    Args:
+        model: In evaluation mode, on its device.
+        tokenizer: The tokenizer that it was trained with, which knows the labels.
+
+    Examples:
+        >>> classifier = TextClassifier.load("runs/languages")
+        >>> classifier.predict([("Guten Morgen",)])[0].label
+    """
+
+    def __init__(self, model: Classifier, tokenizer: LabelTokenizer) -> None:
+        self.model, self.tokenizer = model, tokenizer
+        self.device = model.embedding.weight.device
+
+    @classmethod
+    def load(cls, path: str | Path, device: str = "auto") -> "TextClassifier":
+        """Read a run or model directory, onto a device: auto, cpu, cuda or cuda:N.
+
+        Raises:
+            HeadwayError: If the model is of another kind, or there is no such device.
+        """
+        model = load_any_model(path)
+        network, tokenizer = model.network, model.tokenizer
+        if not isinstance(network, Classifier) or not isinstance(tokenizer, LabelTokenizer):
+            raise HeadwayError(f"{path}: is a {network.config.kind_name}, not a classifier")
+        return cls(network.to(resolve_device(device)), tokenizer)
+
+    @torch.inference_mode()
+    def predict(
+        self,
+        texts: Sequence[Sequence[str]],
+        *,
+        attention: bool = False,
+        batch_tokens: int = 4000,
+    ) -> list[Prediction]:
+        """Predict the labels of texts; other texts of a batch change only the last bits.
+
+        Args:
+            texts: For each text one part, or two for a pair.
+            attention: Also return tokens and attention.
+            batch_tokens: Tokens of a batch, padding included.
+        """
+        ids = [self.tokenizer.encode_parts(parts) for parts in texts]
+        found: dict[int, Prediction] = {}
+        pad = self.tokenizer.source_pad
+        for rows, text, segments in padded_batches(ids, batch_tokens, pad, self.device):
+            with watch(self.model) as seen:
+                p_BC = self.model(text, segments).float().softmax(1)
+            attended = (
+                _mean_attention(list(seen.attention.values())[-1:], segments) if attention else None
+            )
+            for place, (row, values) in enumerate(zip(rows, p_BC.tolist(), strict=True)):
+                shares = attended[place, : len(ids[row])].tolist() if attended is not None else ()
+                found[row] = Prediction(
+                    label=self.tokenizer.labels[values.index(max(values))],
+                    probabilities=dict(zip(self.tokenizer.labels, values, strict=True)),
+                    tokens=tuple(self.tokenizer.source_subwords(ids[row])) if attention else (),
+                    attention=tuple(shares),
+                )
+        return [found[row] for row in range(len(ids))]
+
+
+def _mean_attention(maps: list[Tensor], segments_BS: Tensor) -> Tensor | None:
+    """Return the mean attention of all positions but padding to each position, [B, S]."""
+    if not maps:
+        return None
+    inside_BS = (segments_BS != 0).float()
+    sum_BS = (maps[0].float().mean(1) * inside_BS[..., None]).sum(1)
+    return sum_BS / inside_BS.sum(1, keepdim=True)

@@ -1,0 +1,134 @@
+"""Score and continue text with a language model.
+
+The searches are those of translation; the prompt is the prefix of every hypothesis.
+Shapes: N hypotheses, V vocabulary.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from headway.config import SearchConfig
+from headway.devices import resolve_device
+from headway.errors import HeadwayError
+from headway.model import DecoderState, LanguageModel
+from headway.text.tokenizer import Tokenizer
+from headway.translation.batching import padded_batches
+from headway.translation.directory import load_any_model
+from headway.translation.engines.step_decoding import StepDecoding
+from headway.translation.finding import find_hypotheses
+from headway.translation.scoring import take_log_probabilities
+
+
+class Likelihood(NamedTuple):
+    """The likelihood of a line.
+
+    Attributes:
+        nll: Negative log-likelihood in nats, summed over the tokens.
+        tokens: Number of tokens, ``</s>`` included.
+    """
+
+    nll: float
+    tokens: int
+
+
+class TextGenerator:
+    """Raw text in, raw text out, by a language model.
+
+    Args:
+        model: In evaluation mode, on its device.
+        tokenizer: The tokenizer that it was trained with.
+
+    Examples:
+        >>> generator = TextGenerator.load("runs/lm")
+        >>> generator.generate(["The dog"], SearchConfig(sample=True, n_best=2))
+    """
+
+    def __init__(self, model: LanguageModel, tokenizer: Tokenizer) -> None:
+        self.model, self.tokenizer = model, tokenizer
+        self.device = model.embedding.weight.device
+
+    @classmethod
+    def load(cls, path: str | Path, device: str = "auto") -> "TextGenerator":
+        """Read a run or model directory, onto a device: auto, cpu, cuda or cuda:N.
+
+        Raises:
+            HeadwayError: If the model is of another kind, or there is no such device.
+        """
+        model = load_any_model(path)
+        network, tokenizer = model.network, model.tokenizer
+        if not isinstance(network, LanguageModel):
+            raise HeadwayError(f"{path}: is a {network.config.kind_name}, not a language model")
+        return cls(network.to(resolve_device(device)), tokenizer)
+
+    @torch.inference_mode()
+    def score(self, texts: Sequence[str], batch_tokens: int = 4000) -> list[Likelihood]:
+        """Return the likelihood of each line, ``</s>`` included."""
+        ids = self.tokenizer.encode_target(list(texts))
+        found = [Likelihood(0.0, 0)] * len(ids)
+        pad = self.tokenizer.target_pad
+        for rows, text, segments in padded_batches(ids, batch_tokens, pad, self.device):
+            log_p_BT = take_log_probabilities(self.model(text, segments), text)
+            for row, total in zip(rows, (log_p_BT * segments).sum(1).tolist(), strict=True):
+                found[row] = Likelihood(-total, len(ids[row]))
+        return found
+
+    @torch.inference_mode()
+    def generate(
+        self, prompts: Sequence[str], search: SearchConfig
+    ) -> list[list[tuple[str, float]]]:
+        """Continue each prompt, by ``n_best`` samples or by the ``n_best`` of a beam search.
+
+        Args:
+            prompts: Texts to continue; an empty text starts a new one.
+            search: ``sample`` chooses between the two; at most ``max_extra`` tokens are added.
+
+        Returns:
+            For each prompt its texts, which start with the prompt, and their log-probabilities in nats.
+        """
+        starts = [ids[:-1] for ids in self.tokenizer.encode_target(list(prompts))]
+        limits = [self._limit(len(start), search.max_extra) for start in starts]
+        pad, eos = self.tokenizer.target_pad, self.tokenizer.eos
+        found = []
+        for number, (start, limit) in enumerate(zip(starts, limits, strict=True)):
+            decoding: StepDecoding[DecoderState] = StepDecoding(
+                self.model.step, self.model.start(), pad, self.device
+            )
+            # A sample depends on the seed, the tokens of the prompt, and the number of the sample.
+            [hypotheses] = find_hypotheses(
+                decoding, [limit], search, keys=[start], prefixes=[start], eos=eos, pad=pad
+            )
+            found.append(
+                [
+                    (self._append(prompts[number], h.tokens, start), h.log_probability)
+                    for h in hypotheses
+                ]
+            )
+        return found
+
+    def _append(self, prompt: str, tokens: Sequence[int], start: Sequence[int]) -> str:
+        """Return the prompt and the text after it, with one space between words."""
+        whole, begun = self.tokenizer.decode(tokens), self.tokenizer.decode(start)
+        added = whole[len(begun) :] if whole.startswith(begun) else whole
+        # Subwords begin with the space before them, and the prompt may end with it.
+        return prompt + (added.removeprefix(" ") if prompt[-1:].isspace() else added)
+
+    def _limit(self, start: int, extra: int) -> int:
+        shape = self.model.config
+        limit = start + extra + 1
+        if shape.positions == "learned":
+            if start >= shape.max_positions:
+                raise HeadwayError(
+                    f"the prompt has {start} tokens, but the model has {shape.max_positions} positions"
+                )
+            limit = min(limit, shape.max_positions)
+        return limit
+
+
+def perplexity(likelihoods: Sequence[Likelihood]) -> float:
+    """Return e to the mean negative log-likelihood of a token."""
+    nll = sum(line.nll for line in likelihoods)
+    return float(np.exp(min(nll / max(1, sum(line.tokens for line in likelihoods)), 700.0)))

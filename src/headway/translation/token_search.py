@@ -1,0 +1,337 @@
+"""Search on token ids: makes batches of similar length and runs the search that is asked for."""
+
+import sys
+import zlib
+from collections.abc import Callable, Collection, Sequence
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+
+from headway.config import SearchConfig
+from headway.errors import HeadwayError
+from headway.model import Transformer
+from headway.text.language_pairs import Languages, name_pair
+from headway.text.tokenizer import Tokenizer
+from headway.translation.batching import run_in_batches
+from headway.translation.engines.engine import (
+    Engine,
+    join_engines,
+    make_engine,
+    resolve_precision,
+)
+from headway.translation.search.beam_search import Hypothesis, Ids, beam_search
+
+if TYPE_CHECKING:
+    from headway.translation.search.automaton import Automaton, SentenceAutomaton
+    from headway.translation.search.constraints import Constraints, Words
+    from headway.translation.segments.readings import StandIn
+    from headway.translation.shortlist import Shortlist
+
+AUTOMATA = 256  # that are kept
+SHARED = 3  # constraints of those, at most
+
+
+class TokenSearch:
+    """Searches for translations of token ids; the result for a source never depends on its batch.
+
+    Args:
+        models: In fp32 and evaluation mode; several are an ensemble. Later changes of their weights may have no
+            effect, because most engines copy them at the first call of `engine`.
+        tokenizer: Gives the control symbols and the vocabulary sizes.
+        directory: Model directory, which may hold a shortlist; None: there is no shortlist.
+    """
+
+    def __init__(
+        self, models: Sequence[Transformer], tokenizer: Tokenizer, directory: Path | None
+    ) -> None:
+        self.models, self.tokenizer, self.directory = models, tokenizer, directory
+        self._engines: dict[str, Engine] = {}
+        self._stand_ins: dict[tuple[str, Languages], list[StandIn]] = {}
+
+    @property
+    def max_positions(self) -> int:
+        """The most tokens of a source or target; only learned position tables have a limit."""
+        configs = [model.config for model in self.models]
+        limits = [config.max_positions for config in configs if config.positions == "learned"]
+        return min(limits, default=sys.maxsize)
+
+    def engine(self, precision: str) -> Engine:
+        """Return the engine that runs the models in a precision; the first call makes it."""
+        if precision not in self._engines:
+            device = self.models[0].source_embedding.weight.device
+            resolved = resolve_precision(precision, device)
+            if resolved not in self._engines:
+                engines = [make_engine(model, resolved) for model in self.models]
+                self._engines[resolved] = join_engines(engines, self.tokenizer.target_pad, device)
+            self._engines[precision] = self._engines[resolved]
+        return self._engines[precision]
+
+    def stand_ins(self, precision: str, languages: Languages) -> "list[StandIn]":
+        """Return what the models read in the place of placeholders and the like.
+
+        Args:
+            precision: Of the engine.
+            languages: Codes of source and target.
+        """
+        from headway.translation.segments.stand_in_file import load_stand_ins
+        from headway.translation.segments.stand_ins import find_copied, spell_learned
+
+        key = precision, languages
+        if key not in self._stand_ins:
+            learned = load_stand_ins(self.directory).get(name_pair(languages))
+            self._stand_ins[key] = (
+                spell_learned(learned, self.tokenizer)
+                if learned and learned.phrases
+                else find_copied(self.engine(precision), self.tokenizer)
+            )
+        return self._stand_ins[key]
+
+    def batch_limits(self, search: SearchConfig, tokens: int) -> tuple[int, int]:
+        """Return how many tokens a batch may have, and how many each source counts besides its own.
+
+        On a GPU each source counts with its longest translation, because the caches have room for it.
+
+        Args:
+            search: Search settings.
+            tokens: Of a batch on a processor.
+        """
+        if search.sample:
+            return tokens, 0
+        return self.engine(search.precision).batch_limits(tokens, search.max_extra)
+
+    def max_target_length(
+        self, source: Sequence[int], search: SearchConfig, prefix_length: int = 0
+    ) -> int:
+        """Return the most tokens that the translation of source ids may have."""
+        return min(len(source) + search.max_extra + prefix_length, self.max_positions)
+
+    def search(
+        self,
+        sources: Sequence[list[int]],
+        prefixes: Sequence[list[int]],
+        search: SearchConfig,
+        constraints: "Sequence[Constraints] | None" = None,
+    ) -> list[list[Hypothesis]]:
+        """Search for translations of any number of sources, in batches, on all threads.
+
+        Args:
+            sources: Token ids, ``</s>`` last.
+            prefixes: Token ids that each translation starts with.
+            search: Search settings.
+            constraints: What each translation must contain; None: nothing.
+
+        Returns:
+            For each source its n best hypotheses, or its n samples.
+        """
+        engine = self.prepare(search)
+        required = constraints or [()] * len(sources)
+
+        def search_rows(rows: list[int]) -> list[list[Hypothesis]]:
+            return self.search_batch(
+                [sources[i] for i in rows],
+                [prefixes[i] for i in rows],
+                search,
+                constraints=[required[i] for i in rows],
+            )
+
+        tokens, extra = self.batch_limits(search, search.batch_tokens)
+        lengths = [len(source) + extra for source in sources]
+        return run_in_batches(search_rows, lengths, tokens, parallel=engine.is_parallel)
+
+    @torch.inference_mode()
+    def search_batch(
+        self,
+        sources: Sequence[list[int]],
+        prefixes: Sequence[list[int]],
+        search: SearchConfig,
+        is_wanted: Callable[[int], bool] | None = None,
+        constraints: "Sequence[Constraints] | None" = None,
+    ) -> list[list[Hypothesis]]:
+        """Search for translations of sources in one batch, in the calling thread.
+
+        Args:
+            sources: Token ids, ``</s>`` last.
+            prefixes: Token ids that each translation starts with.
+            search: Search settings.
+            is_wanted: See `beam_search`; sampling does not call it.
+            constraints: What each translation must contain; None: nothing. Sampling ignores it. See
+                `headway.translation.constrained_search`.
+        """
+        if search.sample:
+            return self._sample(sources, prefixes, search)
+        if constraints is not None and any(constraints):
+            from headway.translation.constrained_search import search_constrained
+
+            return search_constrained(self, sources, prefixes, constraints, search, is_wanted)
+        limits = [
+            self.max_target_length(source, search, len(prefix))
+            for source, prefix in zip(sources, prefixes, strict=True)
+        ]
+        choices = self.choices(sources, prefixes, search)
+        return self.search_freely(sources, prefixes, limits, choices, search, is_wanted)
+
+    def search_freely(
+        self,
+        sources: Sequence[list[int]],
+        prefixes: Sequence[list[int]],
+        limits: Sequence[int],
+        choices: Sequence[Ids] | None,
+        search: SearchConfig,
+        is_wanted: Callable[[int], bool] | None,
+    ) -> list[list[Hypothesis]]:
+        """Search for translations without constraints in one batch, in the calling thread.
+
+        Args:
+            sources: Token ids, ``</s>`` last.
+            prefixes: Token ids that each translation starts with.
+            limits: The most tokens of each translation.
+            choices: From `choices`.
+            search: Search settings, which do not sample.
+            is_wanted: See `beam_search`.
+        """
+        return search_engine(
+            self.engine(search.precision), sources, limits, beam=search.beam, alpha=search.alpha,
+            n_best=search.n_best, eos=self.tokenizer.eos, pad=self.tokenizer.target_pad,
+            prefixes=prefixes, choices=choices, is_wanted=is_wanted,
+        )  # fmt: skip
+
+    def _sample(
+        self, sources: Sequence[list[int]], prefixes: Sequence[list[int]], search: SearchConfig
+    ) -> list[list[Hypothesis]]:
+        """Draw samples, each of which depends on the seed and its source alone, not on the number of the line."""
+        from headway.translation.finding import find_hypotheses
+
+        limits = [
+            self.max_target_length(source, search, len(prefix))
+            for source, prefix in zip(sources, prefixes, strict=True)
+        ]
+        longest = max(max(limits), 1 + max(map(len, prefixes)))
+        keys = [[_checksum(source)] for source in sources]
+        started = self.engine(search.precision).start(sources, search.n_best, longest)
+        eos, pad = self.tokenizer.eos, self.tokenizer.target_pad
+        return find_hypotheses(
+            started, limits, search, keys=keys, prefixes=prefixes, eos=eos, pad=pad
+        )
+
+    def prepare(self, search: SearchConfig) -> Engine:
+        """Return the engine for a search, before any work begins.
+
+        Raises:
+            HeadwayError: If the device has no such precision, or the shortlist asked for is missing.
+        """
+        if search.shortlist:
+            _ = self._shortlist
+        return self.engine(search.precision)
+
+    @cached_property
+    def _shortlist(self) -> "Shortlist":
+        from headway.translation.shortlist import Shortlist
+
+        sizes = self.tokenizer.source_vocab_size, self.tokenizer.target_vocab_size
+        if self.directory is None:
+            raise HeadwayError(
+                "search.shortlist: this model was not read from a directory and has no shortlist"
+            )
+        return Shortlist.load(self.directory, sizes)
+
+    def choices(
+        self,
+        sources: Sequence[list[int]],
+        prefixes: Sequence[list[int]],
+        search: SearchConfig,
+        needed: Sequence[Collection[int]] | None = None,
+    ) -> list[Ids] | None:
+        """Return the target ids that each translation may contain; None: all.
+
+        Args:
+            sources: Token ids, ``</s>`` last.
+            prefixes: Token ids that each translation starts with.
+            search: Search settings.
+            needed: Further tokens that each translation needs; None: none.
+        """
+        if not search.shortlist:
+            return None
+        # With one vocabulary for both languages a source token may always be copied.
+        is_joint = self.models[0].config.tying == "three-way"
+        ends = self.tokenizer.eos, self.tokenizer.target_pad
+        return [
+            self._shortlist.pick(
+                source, search.shortlist,
+                [*ends, *prefix, *some, *(source if is_joint else ())],
+            )
+            for source, prefix, some in zip(
+                sources, prefixes, needed or [()] * len(sources), strict=True
+            )
+        ]  # fmt: skip
+
+    @cached_property
+    def _words(self) -> "Words":
+        from headway.translation.search.constraints import Words
+
+        return Words.of(self.tokenizer)
+
+    @cached_property
+    def _shared_automaton(self) -> "Callable[..., Automaton]":
+        from headway.translation.search.automaton import Automaton
+
+        return lru_cache(AUTOMATA)(Automaton)
+
+    def follow(self, constraints: "Constraints") -> "SentenceAutomaton":
+        """Return what follows constraints, at least one, through a translation."""
+        from headway.translation.search.automaton import Automaton, SentenceAutomaton
+
+        # An automaton remembers its states. The terms of most sentences have few shapes; many terms have many
+        # states, and shapes that hardly return.
+        make = self._shared_automaton if len(constraints) <= SHARED else Automaton
+        return SentenceAutomaton.of(constraints, self._words, make)
+
+
+def search_engine(
+    engine: Engine,
+    sources: Sequence[Sequence[int]],
+    limits: Sequence[int],
+    *,
+    beam: int,
+    alpha: float,
+    n_best: int = 1,
+    eos: int,
+    pad: int,
+    prefixes: Sequence[Sequence[int]] | None = None,
+    choices: Sequence[Ids] | None = None,
+    is_wanted: Callable[[int], bool] | None = None,
+) -> list[list[Hypothesis]]:
+    """Search for the translations of a batch, from source ids to target ids, by an engine's own search if it has one.
+
+    Args:
+        engine: Runs the model.
+        sources: Token ids of the sentences, ``</s>`` last.
+        limits: See `beam_search`, like the arguments that are not explained here.
+        beam: K.
+        alpha: Exponent of the length penalty.
+        n_best: Hypotheses to return for each sentence.
+        eos: Id of ``</s>``.
+        pad: Id of ``<pad>``.
+        prefixes: For each sentence the tokens that its translation must start with.
+        choices: For each sentence the tokens that it may choose; see `Engine.start`.
+        is_wanted: See `beam_search`; on a GPU it is called every few steps.
+
+    Returns:
+        For each sentence up to ``n_best`` hypotheses, the best first.
+    """
+    if engine.search is not None:
+        return engine.search(
+            sources, limits, beam=beam, alpha=alpha, n_best=n_best, eos=eos, prefixes=prefixes,
+            choices=choices, is_wanted=is_wanted,
+        )  # fmt: skip
+    longest = max(max(limits), 1 + max(map(len, prefixes or [[]])))
+    return beam_search(
+        engine.start(sources, beam, longest, choices), limits, beam=beam, alpha=alpha,
+        n_best=n_best, eos=eos, pad=pad, prefixes=prefixes, is_wanted=is_wanted,
+    )  # fmt: skip
+
+
+def _checksum(ids: Sequence[int]) -> int:
+    return zlib.crc32(np.asarray(ids, dtype=np.int64).tobytes())

@@ -1,0 +1,218 @@
+"""Texts split into passages, and the links of words through several languages."""
+
+import pytest
+
+from headway.config import TextConfig
+from headway.text.learning import learn_model
+from headway.text.tokenizer import Tokenizer
+from headway.text.word_links import WordLinks
+from headway.text.words import find_words
+from headway.translation.pipeline.texts import finish_sentence, join_sentences
+from headway.translation.segments.passages import Passage
+from headway.translation.segments.readable import is_readable
+from headway.translation.translation import Translation
+from headway.translation.translator import Translator
+from support.segments import split_text
+
+TEXTS = [
+    "One. Two! Three?  Four", "a\r\n\r\n b \n\nc.", "  ", "", "🎉 hello 🎉\n— \n", "Dr. Smith came. He left.",
+    "日本語。もう一つ。", "<ul><li>a</li><li>b. C</li></ul>", "a <br/>\n<BR class='x'> b", "a.b.c. d",
+    "\u2028x\u2029y\x0bz", "...\nA", "e.g. this", "1. a\n2. b", r"\nOne.\r\n two\t\n",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("split", [True, False])
+def test_a_passage_is_its_text(text: str, split: bool) -> None:
+    passage = Passage.split(text, "en", split)
+    assert len(passage.gaps) == len(passage.sentences) + 1
+    both = zip(passage.sentences, passage.gaps[1:], strict=True)
+    assert passage.gaps[0] + "".join(core + glue for core, glue in both) == text
+    assert all(core == core.strip() and core for core in passage.sentences)
+    for core, start in zip(passage.sentences, passage.starts(), strict=True):
+        assert text[start : start + len(core)] == core
+    joined, starts = passage.join([sentence.upper() for sentence in passage.sentences], "ja")
+    assert joined == "".join(
+        [passage.gaps[0], *(c.upper() + g for c, g in zip(passage.sentences, passage.gaps[1:], strict=True))]
+    )  # fmt: skip
+    assert all(
+        joined[s : s + len(c)] == c.upper() for s, c in zip(starts, passage.sentences, strict=True)
+    )
+
+
+def test_sentences_without_a_space_get_one_where_the_language_has_them() -> None:
+    passage = Passage.split("一つ。二つ。\n三つ。", "ja")
+    assert passage.sentences == ["一つ。", "二つ。", "三つ。"]
+    assert passage.join(["One.", "Two.", "Three."], "en")[0] == "One. Two.\nThree."
+    for code in ("zh", "zh-CN", "zh_Hant"):
+        assert passage.join(["一.", "二.", "三."], code)[0] == "一.二.\n三."
+
+
+@pytest.mark.parametrize("split", [True, False])
+def test_a_sentence_ends_at_tags_of_breaks_and_blocks(split: bool) -> None:
+    for text, sentences in (
+        ("<ul><li>One, <b>two</b></li><LI>Three</LI ></ul>", ["One, <b>two</b>", "Three"]),
+        ("One<br>{a}<br/>Two <p class='x'> - </p> 3", ["One", "Two"]),
+        ("One <link>two</link> <0>three</0>", ["One <link>two</link> <0>three</0>"]),
+        ("Write `<br>` here", ["Write `<br>` here"]),
+        (
+            "{n, plural, one {a<br>b} other {c}} and",
+            ["{n, plural, one {a<br>b} other {c}} and"],
+        ),
+    ):
+        passage = Passage.split(text, "en", split)
+        assert passage.sentences == sentences
+        both = zip(passage.gaps, [*passage.sentences, ""], strict=True)
+        assert "".join(gap + sentence for gap, sentence in both) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("A man runs… A dog runs.", 2),
+        ("A man runs… and a dog runs.", 1),
+        ("“A man runs…” A dog runs at 5 km/h. A cat sleeps.", 3),
+        ("He runs 5 m/s. a day", 1),
+        ("See https://a.b/c. A dog runs (www.a.b). A cat sleeps.", 3),
+        ("See https://a.b/c. or else", 1),
+    ],
+)
+def test_a_sentence_ends_behind_an_ellipsis_an_address_and_a_unit(text: str, count: int) -> None:
+    assert len(Passage.split(text, "en").sentences) == count
+
+
+@pytest.mark.parametrize("escape", [r"\n", r"\t", r"\r", r"\r\n", r"\n\n", r" \n "])
+def test_an_escape_divides_a_text_as_a_line_break_does(escape: str) -> None:
+    passage = Passage.split(f"{escape}At 8 AM{escape}{{name}}: go.{escape}", "en")
+    assert passage.sentences == ["At 8 AM", "{name}: go."]
+    assert passage.gaps == [escape] * 3
+    assert Passage.split(f"One.{escape}two", "en").sentences == ["One.", "two"]
+
+
+def test_an_escape_behind_an_address_or_a_path_is_no_part_of_it() -> None:
+    text = r"See https://a.b/c\nSee www.a.b\nSee C:\new.\nStop"
+    expected = ["See https://a.b/c", "See www.a.b", r"See C:\new.", "Stop"]
+    assert Passage.split(text, "en").sentences == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"Open C:\new\Table", r"Open C:\New\t1", r"Open docs\new", r"Open a.b\table", r"Open \\server\new",
+        "Write `a\\n` here", r'Write "\r\n" here', r"The ends (\r\n) of lines", r"The pattern [^\r\n]+",
+        r"Twice a backslash: \\n", r"Open %HOME%\new",
+    ],
+)  # fmt: skip
+def test_no_escape_is_in_a_path_or_stands_for_itself(text: str) -> None:
+    assert Passage.split(text, "en").sentences == [text]
+
+
+def test_no_word_goes_on_across_an_escape(translator: Translator) -> None:
+    split = split_text(translator, r"a cat.\nThe dog")
+    found = [
+        [Translation(text, 0.0, 0.0, alignment=[(0, 1), (1, 0)])]
+        for text in ("chat un.", "Chien le")
+    ]
+    links = join_sentences(split, found, "fr", align=True).links
+    assert links is not None
+    words = [
+        (
+            split.text[slice(*links.source[source])],
+            r"chat un.\nChien le"[slice(*links.target[target])],
+        )
+        for source, target in links.pairs
+    ]
+    assert words == [("a", "un."), ("cat.", "chat"), ("The", "le"), ("dog", "Chien")]
+
+
+def test_a_text_of_a_document_without_a_letter_of_the_vocabulary_stays(
+    translator: Translator,
+) -> None:
+    for text, is_read in (
+        ("رجل يمشي.", False),
+        ("the رجل", True),
+        ("— 42", True),
+        ("the cat", True),
+    ):
+        assert is_readable(text, translator.tokenizer) == is_read
+        split = split_text(translator, text, is_document=True)
+        is_symbol = text == "— 42"
+        assert bool(split.lines) == (is_read and not is_symbol)
+        assert is_symbol or split_text(translator, text).lines
+
+
+def test_bytes_and_the_symbols_of_languages_have_no_letters() -> None:
+    model = learn_model(["кот видит дом"] * 9, TextConfig(vocab_size=280), ["de"])
+    tokenizer = Tokenizer(model)
+    assert tokenizer.source_letters == set("котвидитдом")
+    assert is_readable("дом", tokenizer)
+    assert not is_readable("Haus", tokenizer)
+
+
+def linked(source: str, target: str, pairs: list[tuple[int, int]]) -> WordLinks:
+    return WordLinks(find_words(source), find_words(target), list(pairs))
+
+
+def test_links_go_through_a_third_language() -> None:
+    first = linked("a b", "x y z", [(0, 0), (1, 1), (1, 2)])
+    second = linked("x y z", "p q", [(0, 1), (2, 0), (1, 0)])
+    assert first.then(second).pairs == [(0, 1), (1, 0)]
+    # A dash is not a word to translate: it is a target word of the first text only.
+    first = linked("a b", "x — z", [(0, 0), (1, 2)])
+    second = WordLinks([(0, 1), (4, 5)], find_words("p q"), [(0, 1), (1, 0)])
+    assert first.then(second).pairs == [(0, 1), (1, 0)]
+
+
+@pytest.mark.parametrize(
+    ("source", "translation", "expected"),
+    [
+        ("A man", "Ein Mann.", "Ein Mann"),
+        ("A man.", "Ein Mann.", "Ein Mann."),
+        ("A man", "Ein Mann", "Ein Mann"),
+        ("A man...", "Ein Mann.", "Ein Mann..."),
+        ("A man&hellip;", "Ein Mann.", "Ein Mann&hellip;"),
+        ("A &quot;man&quot;", "Ein &quot;Mann&quot;", "Ein &quot;Mann&quot;"),
+        ("A man:", "Ein Mann.", "Ein Mann:"),
+        ("A man?", "Ein Mann.", "Ein Mann."),
+        ("A man", "Ein Mann!", "Ein Mann!"),
+        ("A man", "Ein Mann...", "Ein Mann..."),
+        ("(a man)", "(ein Mann).", "(ein Mann)"),
+        ("a dog", "犬。", "犬"),
+        ("km?", "?", "km?"),
+        ("km", "", "km"),
+    ],
+)
+def test_a_text_without_a_full_stop_gets_none(source, translation, expected):
+    assert finish_sentence(source, translation, "de") == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "translation", "language", "expected"),
+    [
+        ("1217 BC", "1217 v. Chr.", "de", "1217 v. Chr."),
+        ("3.04 billion", "3,04 Mrd.", "de", "3,04 Mrd."),
+        ("10 in the morning", "10 a.m.", "en", "10 a.m."),
+        ("3 million BC...", "3 Mio. v. Chr.", "de", "3 Mio. v. Chr..."),
+        ("5 cats", "5 Katzen.", "de", "5 Katzen"),
+        ("Dr Jekyll", "Dr. Jekyll.", "en", "Dr. Jekyll"),
+        ("Chapter 5", "Kapitel 5.", "de", "Kapitel 5"),
+        # These are words here.
+        ("Nein", "No.", "en", "No"),
+        ("Über mich", "About me.", "en", "About me"),
+    ],
+)
+def test_an_abbreviation_keeps_its_full_stop(source, translation, language, expected):
+    assert finish_sentence(source, translation, language) == expected
+
+
+def test_the_words_of_a_text_that_lost_its_full_stop_stay_linked(translator):
+    split = split_text(translator, "Two dogs\nA cat.")
+    found = [
+        [Translation("Zwei Hunde .", 0.0, 0.0, alignment=[(0, 0), (1, 1), (1, 2)])],
+        [Translation("Eine Katze.", 0.0, 0.0, alignment=[(0, 0), (1, 1)])],
+    ]
+    joined = join_sentences(split, found, "de", align=True, is_document=True)
+    assert joined.text == "Zwei Hunde\nEine Katze."
+    assert joined.links is not None
+    assert joined.links.pairs == [(0, 0), (1, 1), (2, 2), (3, 3)]
+    assert [each.translation.text for each in joined.sentences] == ["Zwei Hunde", "Eine Katze."]

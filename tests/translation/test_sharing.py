@@ -1,0 +1,69 @@
+"""One Translator gives the same texts alone, from eight threads at once, and after a fork."""
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from headway.translation import Translator
+from support.toy_models import sentences
+
+LINES = sentences(24, 9)
+
+
+@pytest.mark.slow
+def test_eight_threads_of_one_translator_get_the_texts_of_one(translator: Translator) -> None:
+    alone = translator.translate(LINES)
+    orders = [LINES[shift:] + LINES[:shift] for shift in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(translator.translate, orders))
+    for shift, texts in enumerate(found):
+        assert texts == alone[shift:] + alone[:shift]
+
+
+FORK = """
+import multiprocessing, sys, warnings
+
+import torch
+
+from headway.translation import Translator
+
+warnings.simplefilter("ignore", DeprecationWarning)  # of forking beside threads
+lines = sys.stdin.read().splitlines()
+alone = Translator.load(sys.argv[1]).translate(lines)
+
+
+def fork(shared):
+    receiver, sender = multiprocessing.Pipe(duplex=False)
+    work = lambda: sender.send((torch.get_num_threads(), shared.translate(lines)))
+    process = multiprocessing.get_context("fork").Process(target=work)
+    process.start()
+    try:
+        assert receiver.poll(60), "the forked process hangs"
+        threads, found = receiver.recv()
+        assert found == alone
+        assert threads == 1 or torch.get_num_threads() == 1, threads
+    finally:
+        process.kill()
+
+
+shared = Translator.load(sys.argv[1])
+fork(shared)
+shared.translate(lines)
+fork(shared)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("threads", ["1", "4"])
+def test_a_forked_process_gets_the_same_texts(model_directory: Path, threads: str) -> None:
+    """Of a translator that was only loaded, and of a used one; a fork does not copy the threads of a process."""
+    done = subprocess.run(
+        [sys.executable, "-c", FORK, str(model_directory)], input="\n".join(LINES),
+        env={**os.environ, "OMP_NUM_THREADS": threads}, capture_output=True, text=True, timeout=300,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr

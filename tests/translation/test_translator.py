@@ -1,0 +1,753 @@
+"""`Translator`: lines keep their number and order, do not depend on each other, and scores are exact."""
+
+import copy
+import json
+import os
+import random
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from headway.checks import self_check
+from headway.cli.main import dispatch
+from headway.cli.standard_input import read_arriving_lines
+from headway.config import ModelConfig, SearchConfig
+from headway.devices import resolve_device
+from headway.documents.opening import open_document
+from headway.errors import HeadwayError
+from headway.kernels import decoding
+from headway.model import Transformer
+from headway.text.capitals import to_capitals
+from headway.text.glossary import Glossary, Term
+from headway.text.tokenizer import Tokenizer
+from headway.text.words import find_words
+from headway.translation import Hypothesis, Translator, save_model
+from headway.translation.alignment import (
+    alignment_layers,
+    link_words,
+    sum_by_words,
+    weigh_words,
+    words_of_tokens,
+)
+from headway.translation.calibration import Calibration
+from headway.translation.document_translation import translate_document
+from headway.translation.engines.native_engine import NativeEngine
+from headway.translation.pipeline.lines import Pipeline
+from headway.translation.requests import Job, Read
+from headway.translation.scoring import GivenTarget
+from headway.translation.segments.splitting import (
+    find_list_label,
+    join_translations,
+    split_line,
+    split_sentences,
+)
+from headway.translation.token_stream import stream_tokens
+from headway.translation.translation import Translation
+from support.bounds import bounded
+from support.command import headway
+from support.segments import attend, cut, find, join, translate_texts
+from support.toy_models import normalizing_tokenizer, sentences, small_config
+
+SEARCH = SearchConfig(max_extra=7)
+
+
+def test_a_string_gives_a_string_and_a_list_gives_a_list(translator: Translator) -> None:
+    assert isinstance(translator.translate("the cat", SEARCH), str)
+    assert translator.translate(["the cat"], SEARCH) == [translator.translate("the cat", SEARCH)]
+    assert translator.translate([], SEARCH) == []
+
+
+@pytest.mark.slow
+def test_a_translation_does_not_depend_on_other_lines(
+    translator: Translator, tokenizer: Tokenizer
+) -> None:
+    # In float64, so that only an influence of other lines could make a difference of 1e-5: random
+    # weights enlarge the last bits of float32, and trained weights do not.
+    exact = Translator(copy.deepcopy(translator.model).double(), tokenizer)
+    lines = sentences(29, 5)
+    search = replace(SEARCH, n_best=3)
+    alone = [next(exact.stream([line], search)) for line in lines]
+    order = list(range(29))
+    random.Random(1).shuffle(order)
+    for batch_tokens in (1, 30, 100_000):
+        batched = replace(search, batch_tokens=batch_tokens)
+        shuffled = list(exact.stream([lines[i] for i in order], batched, window=11))
+        for i, found in zip(order, shuffled, strict=True):
+            assert [t.text for t in found] == [t.text for t in alone[i]]
+            for a, b in zip(found, alone[i], strict=True):
+                assert a.score == pytest.approx(b.score, abs=1e-5)
+
+
+def test_blank_lines_and_order_are_kept(translator: Translator) -> None:
+    lines = ["", "the cat", "   ", "\t", "the dog sees", ""]
+    found = translator.translate(lines, SEARCH)
+    assert [i for i, text in enumerate(found) if not text.strip()] == [0, 2, 3, 5]
+    assert found[1] == translator.translate("the cat", SEARCH)
+    assert found[4] == translator.translate("  the dog sees ", SEARCH)
+
+
+@pytest.mark.parametrize("beam", [1, 4])
+def test_a_score_equals_what_the_search_reports(
+    translator: Translator, tokenizer: Tokenizer, beam: int
+) -> None:
+    search = replace(SEARCH, beam=beam, alpha=0.0)
+    lines = sentences(20, 6)
+    found = [translations[0] for translations in translator.stream(lines, search)]
+    hypotheses = [[*(tokenizer_ids(tokenizer, t.tokens)), tokenizer.eos] for t in found]
+    scores = translator.score_tokens(tokenizer.encode_source(lines), hypotheses)
+    for translation, score in zip(found, scores, strict=True):
+        # Two orders of summation in fp32, on random weights sharp enough to double every last bit
+        # a few times: the search is within 1e-5 of float64, the other up to 3e-4 beside it.
+        assert translation.log_probability == pytest.approx(score, abs=1e-3)
+        assert translation.score == translation.log_probability
+
+
+def tokenizer_ids(tokenizer: Tokenizer, pieces: list[str]) -> list[int]:
+    names = tokenizer.target_subwords(range(tokenizer.target_vocab_size))
+    return [names.index(piece) for piece in pieces]
+
+
+def test_scores_do_not_depend_on_the_batch(translator: Translator) -> None:
+    sources, targets = sentences(30, 7), sentences(30, 8)
+    together = translator.score(sources, targets)
+    for source, target, score in zip(sources, targets, together, strict=True):
+        assert translator.score(source, target) == pytest.approx(score, abs=1e-4)
+    with pytest.raises(HeadwayError, match="30 sources, but 1 target"):
+        translator.score(sources, ["x"])
+
+
+def test_long_lines_are_split_and_joined(translator: Translator) -> None:
+    line = " ".join(f"{text[0].upper()}{text[1:]}." for text in sentences(40, 9))
+    search = replace(SEARCH, max_tokens=40)
+    segments = cut(translator, line, search)
+    assert "".join(segment.text for segment in segments) == line
+    assert len(segments) > 5
+    assert all(len(segment.ids) <= 40 for segment in segments)
+    alone = translator.translate([segment.text.strip() for segment in segments], search)
+    assert translator.translate(line, search).split() == " ".join(alone).split()
+
+
+def test_a_segment_has_the_ids_of_its_text(translator: Translator) -> None:
+    long = " ".join(f"{text[0].upper()}{text[1:]}." for text in sentences(40, 9))
+    for line in ("  the cat ", long, "x" * 400, "a\u3000\u3000b " * 60, "\ud800 cat. " * 30):
+        for search in (SEARCH, replace(SEARCH, max_tokens=40, split_sentences=True)):
+            segments = cut(translator, line, search)
+            encoded = translator.tokenizer.encode_source([s.text.strip() for s in segments])
+            assert [segment.ids for segment in segments] == encoded
+
+
+def test_a_line_is_tokenized_once(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where its tokens are streamed."""
+    tokenized: list[str] = []
+    encode = translator.tokenizer.encode_source
+
+    def count(texts: Sequence[str], *rest: Any) -> list[list[int]]:
+        tokenized.extend(texts)
+        return encode(texts, *rest)
+
+    monkeypatch.setattr(translator.tokenizer, "encode_source", count)
+    lines = [f" {text} " for text in sentences(7, 3)]
+    list(translator.stream([*lines, "", "  "], SEARCH, align=True))
+    assert tokenized == [line.strip() for line in lines]
+    tokenized.clear()
+    segments = cut(translator, lines[0])
+    list(stream_tokens(translator, segments[0]))
+    assert tokenized == [lines[0].strip()]
+
+
+def test_each_sentence_of_a_line_can_be_translated_alone(translator: Translator) -> None:
+    one, two = "The cat sees a dog.", "The tree runs."
+    apart = replace(SEARCH, split_sentences=True)
+    line = f"{one}  {two}"
+    assert [segment.text for segment in cut(translator, line, apart)] == [f"{one}  ", two]
+    assert [segment.text for segment in cut(translator, line, SEARCH)] == [line]
+    assert translator.translate(f" {one}  {two}", apart).split() == [
+        word for text in translator.translate([one, two], SEARCH) for word in text.split()
+    ]
+
+
+def test_auto_divides_lines_as_the_models_own_search_does(translator: Translator) -> None:
+    line = "The cat sees a dog. The tree runs."
+    auto = SearchConfig(beam=2)
+    assert len(cut(translator, line, auto)) == 1  # this model was not trained
+    own = Translator(
+        translator.model, translator.tokenizer, replace(SEARCH, split_sentences=True), "cpu"
+    )
+    assert len(cut(own, line)) == len(cut(own, line, auto)) == 2
+    assert len(cut(own, line, replace(auto, split_sentences=False))) == 1
+    [found] = own.stream(
+        [line], replace(SEARCH, beam=3, n_best=3, split_sentences=True), align=True
+    )
+    assert len(found) == 3
+    assert all(t.alignment for t in found)
+
+
+def test_texts_whose_sentences_were_divided_or_kept_are_not_divided_again(
+    translator: Translator,
+) -> None:
+    """A calibration, too, counts lines of several sentences, as they are."""
+    line = "The cat sees a dog. The tree runs."
+    own = Translator(
+        translator.model, translator.tokenizer, replace(SEARCH, split_sentences=True), "cpu"
+    )
+    [whole] = translate_texts(own, [line], is_split=False)
+    assert whole.text == translator.translate(line, SEARCH)
+    kept = cut(own, line, replace(own.default_search, split_sentences=False))
+    assert [segment.text for segment in kept] == [line]
+    calibration = Calibration()
+    calibration.add(own, [line], [line])
+    assert calibration.lines == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["x" * 3000, "a, b; c: " * 300, "Ende. Neu! " * 200, "日本語。" * 500, " ", "a\u0300" * 900],
+)
+def test_splitting_loses_nothing(line: str) -> None:
+    segments = [*split_line(line, "en", lambda text: [*map(ord, text)], 50)]
+    assert "".join(segment.text for segment in segments) == line
+    assert all(len(segment.ids) <= 50 for segment in segments)
+    assert all(segment.ids == [*map(ord, segment.text.strip())] for segment in segments)
+    assert join_translations(["a. ", "b"], ["x", "y"]) == "x y"
+    assert join_translations(["a。", "b"], ["x", "y"]) == "xy"
+
+
+@pytest.mark.slow
+def test_the_first_segments_of_a_long_sentence_do_not_wait_for_the_others(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = "the cat sees a dog and " * 2000
+    calls = 0
+    encode = Tokenizer.encode_source
+
+    def counted(self: Tokenizer, texts: list[str]) -> list[list[int]]:
+        nonlocal calls
+        calls += 1
+        return encode(self, texts)
+
+    monkeypatch.setattr(Tokenizer, "encode_source", counted)
+    found = translator.pipeline(SEARCH).splitter.split(line)
+    some = [next(found), next(found)]
+    assert calls < 2000
+    assert [*some, *found] == cut(translator, line, SEARCH)
+
+
+def test_a_prefix_stands_behind_what_stays_before_the_sentence(translator: Translator) -> None:
+    lines = ["<br>the cat sees", "{a}: the cat sees", "THE CAT SEES", "{a}", ""]
+    found = [n_best[0].text for n_best in translator.stream(lines, SEARCH, prefix="die Katze")]
+    expected = ["<br>die Katze", "{a}: die Katze", "DIE KATZE", "{a}", ""]
+    assert [text[: len(start)] for text, start in zip(found, expected, strict=True)] == expected
+    assert found[3:] == lines[3:]
+
+
+@pytest.mark.parametrize(
+    "label",
+    ["1. ", "12)  ", "(3) ", "a) ", "(b) ", "[4] ", "iv) ", "II. ", "2.1. ", "- ", "\u2013 ", "* "],
+)
+def test_the_label_of_a_list_stays_and_is_not_read(translator: Translator, label: str) -> None:
+    text, search = "The cat sees a dog", replace(SEARCH, split_sentences=True)
+    expected = translator.translate(text, search)
+    assert translator.translate(label + text, search) == label + expected
+    assert translator.translate(f"{label}{text}<br>{label}{text}", search) == (
+        f"{label}{expected}<br>{label}{expected}"
+    )
+    [segment], [plain] = (cut(translator, line, search) for line in (label + text, text))
+    assert "".join(stream_tokens(translator, segment)) == label + "".join(
+        stream_tokens(translator, plain)
+    )
+    [prefixed], [own] = (
+        next(translator.stream([label + text], search, prefix=start))
+        for start in (label + "die", "die")
+    )
+    assert prefixed.text == own.text
+    segments = cut(translator, label + text, replace(search, keep=False))
+    assert [segment.before for segment in segments] == [""] * len(segments)
+    # The words of the label are linked to themselves.
+    words = len(find_words(label))
+    [found], [alone] = (
+        next(translator.stream([line], search, align=True)) for line in (label + text, text)
+    )
+    assert alone.alignment
+    assert found.alignment == [
+        *((word, word) for word in range(words)),
+        *((s + words, t + words) for s, t in alone.alignment),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("1. Mai ist Feiertag", "de"), ("A. Smith sees", "en"), ("1)\tcat", "en"), ("-\u2028cat", "en"), ("1.5 million cats", "en"), ("-5 cats see", "en"),
+        ("(3) 4", "en"), ("2)", "en"), ("(cat) dog", "en"), ("1234. The cat", "en"), ("12:30 The cat", "en"),
+    ],
+)  # fmt: skip
+def test_what_only_looks_like_the_label_of_a_list_is_read(text: str, language: str) -> None:
+    assert not find_list_label(text, language, is_split=True)
+
+
+def test_a_number_with_a_full_stop_is_no_label_where_lines_are_not_divided(
+    translator: Translator,
+) -> None:
+    whole = replace(SEARCH, split_sentences=False)
+    for line, before in (("1. the cat sees", ""), ("1) the cat sees", "1) ")):
+        [segment] = cut(translator, line, whole)
+        assert (segment.before, segment.before + segment.text) == (before, line)
+
+
+def test_a_term_may_begin_in_what_looks_like_a_label(translator: Translator) -> None:
+    glossary = Glossary.of({"c) cat": "Katze", "dog": "Hund"})
+    found = translator.with_glossary(glossary).translate(["c) cat sees", "c) dog sees"], SEARCH)
+    assert "Katze" in found[0]
+    assert not found[0].startswith("c)")
+    assert found[1].startswith("c) ")
+    assert "Hund" in found[1]
+
+
+def test_a_prefix_starts_the_translation(translator: Translator) -> None:
+    [found] = next(translator.stream(["the cat sees"], SEARCH, prefix="Hund sieht"))
+    assert found.text.startswith("Hund sieht")
+
+
+def test_samples_depend_on_the_text_and_not_on_its_line_number(translator: Translator) -> None:
+    search = replace(SEARCH, sample=True, n_best=3)
+    lines = sentences(10, 3)
+    first = [[t.text for t in found] for found in translator.stream(lines, search)]
+    again = [[t.text for t in found] for found in translator.stream(lines[::-1], search)]
+    other = [[t.text for t in f] for f in translator.stream(lines, replace(search, seed=2))]
+    assert first == again[::-1]
+    assert first != other
+    assert len({text for found in first for text in found}) > 10
+
+
+def test_words_are_linked_by_the_largest_weights() -> None:
+    # Three source words of 1, 2 and 1 tokens; two target words of 2 and 1; then </s> on both sides.
+    weights = torch.tensor(
+        [
+            [0.1, 0.4, 0.4, 0.0, 0.1],  # the second word's tokens together have the largest weight
+            [0.1, 0.3, 0.1, 0.4, 0.1],
+            [0.6, 0.1, 0.1, 0.1, 0.1],
+            [0.0, 0.0, 0.0, 1.0, 0.0],  # </s> belongs to no word
+        ]
+    )
+    source = [range(0, 1), range(1, 2), range(1, 2), range(2, 3)]
+    target = [range(0, 1), range(0, 1), range(1, 2)]
+    assert link_words(sum_by_words(weights, source, target)) == [(1, 0), (0, 1)]
+    assert link_words(sum_by_words(weights, [], target)) == []
+    assert link_words(sum_by_words(weights, source, [])) == []
+
+
+def test_all_characters_of_a_token_are_linked_where_no_spaces_separate_words() -> None:
+    pieces = ["犬", "を見", "た", "。"]
+    words = words_of_tokens(pieces)
+    assert words == [range(0, 1), range(1, 3), range(3, 4), range(0)]
+    weights = torch.tensor([[0.5, 0.2, 0.1, 0.2], [0.1, 0.6, 0.2, 0.1]])
+    english = [range(0, 1), range(1, 2)]
+    assert link_words(sum_by_words(weights, words, english)) == [(0, 0), (1, 1), (2, 1)]
+    assert link_words(sum_by_words(weights.T, english, words)) == [(0, 0), (1, 1), (1, 2), (1, 3)]
+
+
+def test_a_preposition_that_looks_at_a_noun_is_not_linked_to_it() -> None:
+    """Weights as they were for "plays guitar on the street" and "spielt auf der Straße Gitarre"."""
+    weights = [
+        [0.50, 0.19, 0.04, 0.01, 0.05],
+        [0.07, 0.42, 0.11, 0.03, 0.10],
+        [0.04, 0.07, 0.08, 0.16, 0.31],
+        [0.03, 0.05, 0.04, 0.10, 0.46],
+        [0.06, 0.48, 0.04, 0.02, 0.09],
+    ]
+    assert link_words(weights) == [(0, 0), (2, 1), (4, 2), (4, 3), (1, 4)]
+    # Without another source word, every target word still has a link.
+    assert link_words([row[1:2] for row in weights]) == [(0, target) for target in range(5)]
+
+
+def test_words_with_known_links_have_no_others() -> None:
+    weights = [[0.2, 0.7, 0.1], [0.1, 0.2, 0.7], [0.1, 0.8, 0.1]]
+    assert link_words(weights) == [(0, 0), (2, 1), (1, 2)]
+    assert link_words(weights, [(1, 1), (2, 1)]) == [(0, 0), (1, 1), (2, 1), (0, 2)]
+
+
+def test_punctuation_has_no_part_in_the_links_of_the_word_that_it_touches():
+    pieces = ["(", "A", " dog", ".", ")", " -", " we", "'", "ll", "!"]
+    words = words_of_tokens(pieces)
+    assert [list(of) for of in words] == [[], [0], [1], [], [], [2], [3], [], [3], []]
+    # Most attention rests on the final mark.
+    weights = torch.tensor([[0.3, 0.2, 0.5], [0.2, 0.3, 0.5], [0.1, 0.2, 0.7]])
+    pieces = [" Hunde", " bellen", "."]
+    words = words_of_tokens(pieces)
+    assert link_words(sum_by_words(weights, words, words)) == [(0, 0), (1, 1)]
+
+
+@pytest.mark.parametrize(("count", "expected"), [(1, [0]), (3, [0, 1, 2]), (6, [4]), (12, [10])])
+def test_few_layers_align_together(count, expected):
+    assert [*alignment_layers(ModelConfig(num_decoder_layers=count))] == expected
+
+
+def test_words_are_separated_by_white_space(tokenizer: Tokenizer) -> None:
+    for text in ("the cat sees", "a\u00a0b c", "x" * 40, "  the  cat", "grün\u3000blau"):
+        words = [of for of in words_of_tokens(tokenizer.divide_source(text)) if of]
+        assert words[-1] == range(len(text.split()) - 1, len(text.split()))
+        assert all(len(of) == 1 for of in words)
+        assert all(0 <= b.start - a.start <= 1 for a, b in pairwise(words))
+
+
+def test_links_count_the_words_of_the_text_and_not_of_what_it_is_normalized_to() -> None:
+    tokenizer = normalizing_tokenizer()
+    text = "the\u200bcat l´cat x² 漢漢 a\u200bb tree"
+    [source], [target] = tokenizer.encode_source([text]), tokenizer.encode_target(["tree"])
+    place = tokenizer.source_subwords(source).index("▁tree")
+    weights_TS = torch.zeros(len(target), len(source))
+    weights_TS[:, place] = 1.0
+    last = len(find_words(text)) - 1
+    assert link_words(weigh_words(tokenizer, text, target, weights_TS)) == [(last, 0)]
+    [row] = weigh_words(
+        tokenizer, "\u200b", target, torch.ones(len(target), 1)
+    )  # only </s> is left
+    assert len(row) == 1
+
+
+NORMALIZED = [
+    "The user {name} l´homme l´or l´art",
+    "a\u200bb {x} the\u200bcat cat\u200bcat",
+    "l´or ½ l´art",
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", NORMALIZED)
+def test_normalization_that_adds_or_removes_words_leaves_links_in_range(line: str) -> None:
+    tokenizer = normalizing_tokenizer()
+    for seed in range(8):
+        torch.manual_seed(seed)
+        model = Transformer(small_config(tokenizer).model)
+        translator = Translator(model, tokenizer, replace(SEARCH, beam=1))
+        glossary = Glossary.of({"l´or": "tree", "cat": "dog"})
+        for each in (translator, translator.with_glossary(glossary)):
+            [[found]] = each.stream([line], align=True)
+            assert found.alignment is not None
+            for source, target in found.alignment:
+                assert source < len(find_words(line))
+                assert target < len(find_words(found.text))
+
+
+def test_the_alignment_of_a_split_line_counts_all_its_words(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With attention along the diagonal, a copied line aligns each word with itself."""
+    assert translator.tokenizer.joint  # so the ids of a source are also those of its copy
+
+    def echo(sources: list[list[int]], *_: object) -> list[list[Hypothesis]]:
+        return [[Hypothesis(ids, 0.0, 0.0)] for ids in sources]
+
+    def diagonal(requests: list[Read]) -> list[Any]:
+        weights = [torch.eye(len(each.target), len(each.source)) for each in requests]
+        return [
+            each.measure(GivenTarget(np.empty(0), weight))
+            for each, weight in zip(requests, weights, strict=True)
+        ]
+
+    monkeypatch.setattr(translator.token_search, "search", echo)
+    monkeypatch.setattr(Read, "answer", staticmethod(diagonal))
+    for line in ("the cat sees a dog. " * 9 + "it runs", "x" * 200 + " y", "the   cat"):
+        search = replace(SEARCH, max_tokens=20)
+        [found] = next(translator.stream([line], search, align=True))
+        words = len(line.split())
+        assert set(found.alignment) == {(i, i) for i in range(words)}
+
+
+def test_every_translation_ends(translator: Translator, tokenizer: Tokenizer) -> None:
+    for found in translator.stream(sentences(20, 11), SEARCH):
+        assert len(found[0].tokens) < 40 + SEARCH.max_extra
+
+
+@pytest.mark.slow
+def test_the_self_check_detects_a_broken_mask(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert all(finding.passed for finding in self_check(translator))
+    monkeypatch.setattr(translator.model.decoder.layers[1].mixer, "causal", False)
+    failed = [finding.name for finding in self_check(translator) if not finding.passed]
+    assert "no prediction depends on a later target token" in failed
+    assert "step-by-step decoding equals a full forward pass" in failed
+
+
+@pytest.mark.slow
+def test_the_self_check_detects_attention_to_padding(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encode = translator.model.encode
+    monkeypatch.setattr(translator.model, "encode", lambda source, segments=None: encode(source))
+    failed = [finding.name for finding in self_check(translator) if not finding.passed]
+    assert "padding changes no prediction" in failed
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(decoding.library() is None, reason="no native code")
+@pytest.mark.parametrize("precision", ["auto", "int8"])
+def test_the_self_check_detects_a_broken_engine(
+    translator: Translator, tokenizer: Tokenizer, precision: str
+) -> None:
+    own = Translator(translator.model, tokenizer, SearchConfig(precision=precision))
+    assert all(finding.passed for finding in self_check(own))
+    engine = own.token_search.engine(precision)
+    assert isinstance(engine, NativeEngine)
+    engine.weights.attention_scale = 0
+    failed = [finding.name for finding in self_check(own) if not finding.passed]
+    known = "fp32" if precision == "auto" else precision
+    assert failed == [f"the engine computes the logits of the model, {known}"]
+
+
+def test_lines_are_read_as_they_arrive() -> None:
+    reading, writing = os.pipe()
+    lines = read_arriving_lines(reading)
+    os.write(writing, b"\xef\xbb\xbfone\r\ntwo\nth")
+    assert next(lines) == ["one", "two"]
+    os.write(writing, b"ree\n\n" + "vier\u2028".encode())
+    assert next(lines) == ["three", ""]
+    os.close(writing)
+    assert next(lines) == ["vier\u2028"]
+    assert list(lines) == []
+    os.close(reading)
+
+
+def test_lines_before_one_that_is_not_utf8_are_read() -> None:
+    reading, writing = os.pipe()
+    os.write(writing, b"one\ntwo\n\xff\nfour\n")
+    os.close(writing)
+    lines = read_arriving_lines(reading)
+    assert next(lines) == ["one", "two"]
+    with pytest.raises(HeadwayError, match="line 3: not UTF-8"):
+        next(lines)
+    os.close(reading)
+
+
+def test_a_diverged_model_raises_an_error(model_directory: Path, tokenizer: Tokenizer) -> None:
+    translator = Translator.load(model_directory)
+    with torch.no_grad():
+        translator.model.encoder.layers[0].feed_forward.inner.weight.mul_(1e30)
+    with pytest.raises(HeadwayError, match="not finite"):
+        translator.translate("the cat", SEARCH)
+
+
+def test_learned_positions_limit_lines_and_translations(tokenizer: Tokenizer) -> None:
+    config = replace(small_config(tokenizer).model, positions="learned", max_positions=29)
+    translator = Translator(Transformer(config), tokenizer)
+    line = " ".join(sentences(20, 3))
+    for found in translator.stream([line, "the cat"], replace(SEARCH, beam=2)):
+        assert found[0].text is not None
+    with pytest.raises(HeadwayError, match="29 were learned"):
+        translator.score(line, line)
+
+
+@pytest.mark.parametrize("name", ["cuda:99", "gpu", "cpu:x", "cuda:x"])
+def test_a_missing_device_gives_an_error_of_one_line(name: str) -> None:
+    with pytest.raises(HeadwayError, match="device"):
+        resolve_device(name)
+
+
+@pytest.mark.slow
+def test_the_command_keeps_the_lines_and_their_order(
+    model_directory: Path,
+    translator: Translator,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    lines = ["the cat", "", "a dog\u2028sees", "the green house  "]
+    result = headway(
+        "translate", str(model_directory), "--search.max-extra", "7", text="\n".join(lines)
+    )
+    assert result.stdout.split("\n") == [*translator.translate(lines, SEARCH), ""]
+    text = tmp_path / "text"
+    text.write_text("the cat\n\nthe dog\n")
+    options = ["--json", "--search.n-best", "2", "--alignment", "--search.max-extra", "7"]
+    with text.open() as file:
+        monkeypatch.setattr("sys.stdin", file)
+        assert dispatch(["translate", str(model_directory), *options]) == 0
+    rows = [json.loads(row) for row in capsys.readouterr().out.split("\n")[:-1]]
+    assert [row["source"] for row in rows] == ["the cat", "", "the dog"]
+    assert [len(row["translations"]) for row in rows] == [2, 1, 2]
+    expected = next(translator.stream(["the cat"], replace(SEARCH, n_best=2)))
+    for printed, found in zip(rows[0]["translations"], expected, strict=True):
+        assert (printed["text"], printed["tokens"]) == (found.text, found.tokens)
+        assert printed["score"] == pytest.approx(found.score)
+        assert printed["log_probability"] == pytest.approx(found.log_probability)
+
+
+def test_segments_searched_and_joined_equal_the_translated_line(translator: Translator) -> None:
+    search = replace(SEARCH, max_tokens=40, n_best=2)
+    for line in ["  the cat sees ", " ".join(f"{text}." for text in sentences(30, 9))]:
+        segments = cut(translator, line, search)
+        assert "".join(segment.text for segment in segments) == line.strip()
+        found = join(translator, segments, find(translator, segments, search))
+        [whole] = translator.stream([line], search)
+        assert [t.text for t in found] == [t.text for t in whole]
+
+
+@pytest.mark.parametrize("beam", [1, 4])
+def test_the_search_for_an_unwanted_segment_stops(translator: Translator, beam: int) -> None:
+    search = replace(SEARCH, beam=beam, max_extra=50)
+    ids = translator.tokenizer.encode_source(sentences(5, 4))
+    model = translator.token_search
+
+    def find(is_wanted: Callable[[int], bool] | None = None) -> list[list[Hypothesis]]:
+        return model.search_batch(ids, [[] for _ in ids], search, is_wanted)
+
+    alone = find()
+    asked: list[int] = []
+
+    def is_wanted(sentence: int) -> bool:
+        asked.append(sentence)
+        return sentence != 2
+
+    found = find(is_wanted)
+    assert found[:2] + found[3:] == alone[:2] + alone[3:]
+    assert asked.count(2) == 1  # the search stops at the first False
+    assert len(found[2]) < max(len(alone[2]), 1) or found[2] != alone[2]
+    steps: list[int] = []
+    assert find(lambda i: bool(steps.append(i))) is not None
+    assert len(steps) <= len(ids)  # no segment is wanted: one step
+
+
+@pytest.mark.slow
+def test_streamed_tokens_equal_greedy_search(translator: Translator) -> None:
+    for line in [*sentences(10, 12), "日本 🎉 ü", "THE CAT SEES {x}", "THE CAT SEES THE DOG."]:
+        bits = list(stream_tokens(translator, *cut(translator, line)))
+        greedy = translator.translate(line, replace(translator.default_search, beam=1))
+        assert "".join(bits) == greedy
+        assert len(bits) > 1 or len(greedy.split()) < 3 or line.isupper() or "{" in line
+
+
+def test_streamed_tokens_have_the_tags_of_breaks(translator: Translator) -> None:
+    search = replace(translator.default_search, beam=1)
+    line = "<p> the cat sees<br> the dog</p><p>{x} sees THE CAT<br>THE CAT SEES</p>"
+    segments = cut(translator, line)
+    streamed = ["".join(stream_tokens(translator, segment)) for segment in segments]
+    found = find(translator, segments, search)
+    pairs = zip(segments, found, strict=True)
+    assert streamed == [join(translator, [s], [n_best])[0].text for s, n_best in pairs]
+    assert re.findall("<.*?>", "".join(streamed)) == re.findall("<.*?>", line)
+
+
+def test_a_stream_is_not_empty_where_a_search_is_not(
+    model_directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The model's first choice is the end of the sentence; so is every other one."""
+    translator = Translator.load(model_directory)
+    weight = translator.model.output.weight
+    weight = translator.model.target_table.weight if weight is None else weight
+    assert translator.model.output.bias is None
+    with torch.no_grad():
+        translator.model.decoder.layers[-1].residuals[-1].norm.weight.zero_()
+        translator.model.decoder.layers[-1].residuals[-1].norm.bias.copy_(
+            weight[translator.tokenizer.eos] * 9
+        )
+    greedy = translator.translate("the cat", replace(translator.default_search, beam=1))
+    assert len(greedy.split()) == 1
+    assert "".join(stream_tokens(translator, *cut(translator, "the cat"))) == greedy
+
+
+def test_a_text_is_split_in_a_time_that_grows_with_its_length() -> None:
+    with bounded(2):
+        for run in ("\u2026" * 50_000, "a/b" * 20_000, "www." * 20_000):
+            line = f"One {run} 2."  # no word follows, so that the run ends no sentence
+            assert "".join(split_sentences(line, "en")) == line
+
+
+def test_precisions_by_two_names_have_one_engine(translator: Translator) -> None:
+    assert translator.token_search.engine("auto") is translator.token_search.engine("fp32")
+
+
+def test_a_decoder_without_layers_attends_to_all_alike(
+    tokenizer: Tokenizer, tmp_path: Path
+) -> None:
+    config = small_config(tokenizer)
+    config = replace(config, model=replace(config.model, num_decoder_layers=0))
+    save_model(tmp_path, Transformer(config.model), tokenizer, config, ("en", "de"), "#\n")
+    translator = Translator.load(tmp_path)
+    [weights_TS] = attend(translator.token_search, [[5, 6, 1]], [[7, 1]], SEARCH)
+    torch.testing.assert_close(weights_TS, torch.full((2, 3), 1 / 3))
+    assert "<b>" in translator.translate("the <b>cat</b> sees", SEARCH)
+
+
+def test_a_line_in_capitals_is_read_as_a_sentence(translator: Translator) -> None:
+    small = ["The cats see the dog.", "The cats see {name}.", "The house. The dogs see {x}."]
+    large = ["THE CATS SEE THE DOG.", "THE CATS SEE {name}.", "THE HOUSE. THE DOGS SEE {x}."]
+    expected = [
+        [to_capitals(each.text, "de") for each in n_best] for n_best in translator.stream(small)
+    ]
+    assert [[each.text for each in n_best] for n_best in translator.stream(large)] == expected
+    assert "{name}" in expected[1][0]
+    # As it is, the model reads something else.
+    search = replace(translator.default_search, keep=False)
+    [[raw]], [[read]] = translator.stream(large[:1], search), translator.stream(small[:1], search)
+    assert raw.tokens != read.tokens
+
+
+def test_terms_of_a_line_in_capitals_are_read_and_written_as_its_other_words(
+    translator: Translator,
+) -> None:
+    terms = [Term("dogs", ("Baum",)), Term("FENCE", ("Hof",), is_case_sensitive=True)]
+    own = translator.with_glossary(Glossary(terms))
+    # The only long words are terms; without them, the lines may be abbreviations.
+    assert [each.is_capital for line in ("THE DOGS", "FENCE") for each in cut(own, line)] == [
+        True
+    ] * 2
+    lines = ["THE DOGS", "FENCE", "DOGS SEE THE FENCE."]
+    found = own.translate(lines)
+    assert all(text.isupper() for text in found)
+    assert all(term in text for term, text in zip(("BAUM", "HOF", "BAUM"), found, strict=True))
+    [segment] = cut(own, lines[0])
+    [small] = cut(own, "The dogs")
+    assert segment.readings[0].ids == small.readings[0].ids
+
+
+def test_the_translation_of_capitals_is_in_capitals(translator: Translator) -> None:
+    [tokens] = translator.tokenizer.encode_target(["the cat"])
+    [small] = cut(translator, "The cat")
+    [large] = cut(translator, "THE CATS")
+    written = [
+        join(translator, [segment], [[Hypothesis(tokens, 0.0, 0.0)]])[0].text
+        for segment in (small, large)
+    ]
+    assert written == ["the cat", "THE CAT"]
+    [tokens] = translator.tokenizer.encode_target(["a fish in it"])
+    for target, expected in (("de", "A FISH IN IT"), ("tr", "A FİSH İN İT")):
+        chosen = copy.copy(translator)
+        chosen.languages = ("en", target)
+        [joined] = join(chosen, [large], [[Hypothesis(tokens, 0.0, 0.0)]])
+        assert joined.text == expected
+
+
+def test_the_model_does_not_read_what_a_document_keeps(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+
+    def translate(_: Pipeline, line: str) -> Job[list[Translation]]:
+        read.append(line)
+        yield []
+        return [Translation(line.upper(), 0.0, 0.0, alignment=[])]
+
+    monkeypatch.setattr(Pipeline, "translate", translate)
+    document = open_document(b"the `list` sees", "x.md")
+    keep = translator.default_search
+    found = [*translate_document(translator, document, keep)]
+    assert "list" not in read[0]
+    assert [each.text for each in found] == ["THE list SEES"]
+    found = [*translate_document(translator, document, replace(keep, keep=False))]
+    assert "list" in read[1]
+    assert found[0].text == "THE LIST SEES"
+
+
+def test_symbols_alone_stay_in_documents(translator: Translator) -> None:
+    page = b"<table><tr><td>x</td><td>II</td><td>m<sup>2</sup></td><td>5 x 3</td></tr></table>"
+    document = open_document(page, "x.html")
+    found = [*translate_document(translator, document, translator.default_search)]
+    assert document.write([each.for_document for each in found]) == page
