@@ -17,10 +17,10 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from headway.checks.bench import with_vocabulary_size
-from headway.checks.matrix_rate import synchronize
-from headway.checks.synthetic import prepare_synthetic
 from headway.config import PRESETS
+from headway.ext.bench.bench import with_vocabulary_size
+from headway.ext.bench.matrix_rate import synchronize
+from headway.ext.bench.synthetic import prepare_synthetic
 from headway.model import Transformer
 from headway.model.packing import move
 from headway.text.batches import Batch

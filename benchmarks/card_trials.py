@@ -20,12 +20,12 @@ from pathlib import Path
 from queue import PriorityQueue
 
 from headway.errors import HeadwayError
-from headway.paper.reproduction import ALL, reproduce, write_report
-from headway.paper.running.bitext import Bitext
-from headway.paper.running.plan import PlannedTrial
-from headway.paper.running.trial import Trial, read_trial
-from headway.paper.running.trial_run import run_trial
-from headway.paper.running.work import Work
+from headway.ext.paper.reproduction import ALL, reproduce, write_report
+from headway.ext.paper.running.bitext import Bitext
+from headway.ext.paper.running.plan import PlannedTrial
+from headway.ext.paper.running.trial import Trial, read_trial
+from headway.ext.paper.running.trial_run import run_trial
+from headway.ext.paper.running.work import Work
 from headway.training.machine import configure_process
 
 # They train on processors, or their padded micro-batches are slow on a card, or they take longest of all.

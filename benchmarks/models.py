@@ -10,8 +10,8 @@ import torch
 from inputs import LANGUAGES, find_files
 from shapes import make_config, make_task
 
-from headway.checks.bench_translation import make_endless
 from headway.config import SearchConfig
+from headway.ext.bench.bench_translation import make_endless
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
 from headway.translation import save_model

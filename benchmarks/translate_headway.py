@@ -3,7 +3,7 @@
 import torch
 from worker import Cell, Facts, Ids, TranslationTask, Work, serve, translation_work
 
-from headway.checks.bench_translation import translate_ids
+from headway.ext.bench.bench_translation import translate_ids
 from headway.translation import Hypothesis, Translator, make_engine
 
 

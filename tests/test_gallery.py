@@ -9,8 +9,8 @@ import pytest
 
 from headway.cli.arguments import parse
 from headway.cli.verbs import list_verbs, load_verb
-from headway.cli.verbs.demo import RECIPE
 from headway.config import PRESETS
+from headway.ext.demo.verbs.demo import RECIPE
 
 DOCS = Path(__file__).parents[1] / "docs"
 GALLERY = (DOCS / "gallery.md").read_text(encoding="utf-8")

@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from headway.serving import routes
-from headway.serving.app import make_app
-from headway.serving.context import Context
-from headway.serving.messages import DetectRequest
-from headway.serving.models import load_models
-from headway.serving.server import Server
+from headway.ext.server import routes
+from headway.ext.server.app import make_app
+from headway.ext.server.context import Context
+from headway.ext.server.messages import DetectRequest
+from headway.ext.server.models import load_models
+from headway.ext.server.server import Server
 from support.runs import SETTINGS, words, write_corpus
 from support.server import SHORT, Running
 

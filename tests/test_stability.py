@@ -80,7 +80,7 @@ STORED = {
     ),
 }
 # Formats of files that docs/stability.md promises nothing of: the cache, and results of experiments.
-UNPROMISED = {"text/corpora.py", "paper/results.py"}
+UNPROMISED = {"text/corpora.py", "ext/paper/results.py"}
 
 
 @pytest.fixture
@@ -211,5 +211,5 @@ def test_another_http_interface_needs_a_higher_version(gone: str, added: str, ne
         if float(version) >= float(needed):
             assert message == ""
         else:
-            assert message.endswith(f'set API_VERSION in serving/openapi.py to "{needed}"')
+            assert message.endswith(f'set API_VERSION in ext/server/openapi.py to "{needed}"')
     assert check_version(recorded, ["version 1.3", *recorded[1:]])

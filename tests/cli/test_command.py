@@ -379,9 +379,9 @@ def test_verbs_report_why_native_code_is_missing(
 ) -> None:
     monkeypatch.setattr("headway.kernels.decoding.load_library", lambda name: None)
     monkeypatch.setattr(library, "failure_reason", lambda name: f"no {name} today")
-    monkeypatch.setattr("headway.serving.process.configure_server_process", lambda config: None)
+    monkeypatch.setattr("headway.ext.server.process.configure_server_process", lambda config: None)
     monkeypatch.setattr(
-        "headway.serving.process.run_server", lambda *args, **options: args[1].close()
+        "headway.ext.server.process.run_server", lambda *args, **options: args[1].close()
     )
     text = tmp_path / "text"
     text.write_text("the cat\n")

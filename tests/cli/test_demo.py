@@ -9,7 +9,8 @@ import pytest
 
 from headway.cli import child, screen
 from headway.cli.main import dispatch
-from headway.cli.verbs import demo, train
+from headway.cli.verbs import train
+from headway.ext.demo.verbs import demo
 
 Set = Callable[..., None]
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from headway.cli import other_programs
-from headway.cli.other_programs import OtherPrograms
+from headway.ext.exchange import other_programs
+from headway.ext.exchange.other_programs import OtherPrograms
 
 TICKS = os.sysconf("SC_CLK_TCK")
 

@@ -246,4 +246,6 @@ def test_nothing_is_imported_before_it_is_used() -> None:
         "print(*[name for name in sys.modules if name.startswith('headway.ext.')], 'torch' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["headway.ext.pictures", "False"]
+    *modules, has_torch = done.stdout.split()
+    assert "headway.ext.pictures" in modules and has_torch == "False"
+    assert not [name for name in modules if name.count(".") > 2]

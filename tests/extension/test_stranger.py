@@ -108,8 +108,8 @@ def test_its_stage_works_from_the_command_python_and_the_server(
     (tmp_path / "in").write_text("".join(f"{line}\n" for line in lines))
     code = (
         "import sys, headway; from starlette.testclient import TestClient\n"
-        "from headway.serving.app import make_app; from headway.serving.models import load_models\n"
-        "from headway.serving.server import Server\n"
+        "from headway.ext.server.app import make_app; from headway.ext.server.models import load_models\n"
+        "from headway.ext.server.server import Server\n"
         "model, *lines = sys.argv[1:]; print(headway.Translator.load(model).translate(lines))\n"
         "with TestClient(make_app(Server(load_models([model])))) as client:\n"
         "    print([client.post('/translate', json={'q': line, 'source': 'en', 'target': 'de'}).json()['translatedText'] for line in lines])"

@@ -16,7 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from headway.documents.opening import is_document
+from headway.ext.documents.opening import is_document
 from support.document_promises import (
     SHAPES,
     changed,

@@ -53,7 +53,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=500)
     args = parser.parse_args()
 
-    from headway.exchange.exporting import export_model
+    from headway.ext.exchange.exporting import export_model
     from headway.translation import Translator, load_model
 
     model = load_model(args.model)

@@ -16,8 +16,8 @@ import torch
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from headway.config import TextConfig
-from headway.exchange import formats
-from headway.exchange.certificate import certify
+from headway.ext.exchange import formats
+from headway.ext.exchange.certificate import certify
 from headway.text.tokenizer import Tokenizer
 from support.random_models import EXACT, REFUSED_BY_MARIAN, make_model
 from support.toy_models import sentences, translate_words

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import torch
 
-from headway.exchange.ctranslate2.writer import PRECISIONS
-from headway.exchange.exporting import export_model
+from headway.ext.exchange.ctranslate2.writer import PRECISIONS
+from headway.ext.exchange.exporting import export_model
 from headway.translation import load_model
 
 

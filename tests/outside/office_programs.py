@@ -20,8 +20,8 @@ from xml.etree import ElementTree
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from headway.documents.opening import open_document
-from headway.documents.paragraph import DocumentOptions
+from headway.ext.documents.opening import open_document
+from headway.ext.documents.paragraph import DocumentOptions
 from support.documents import make_file, translate
 from support.office_files import OFFICE_MAKERS
 

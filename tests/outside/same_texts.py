@@ -14,9 +14,9 @@ from starlette.testclient import TestClient
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from headway.serving.app import make_app
-from headway.serving.models import load_models
-from headway.serving.server import Server
+from headway.ext.server.app import make_app
+from headway.ext.server.models import load_models
+from headway.ext.server.server import Server
 from support.same_texts import ask, make_cases, plain_search, translate
 
 

@@ -12,10 +12,10 @@ import sys
 from collections.abc import Iterator
 from random import Random
 
-from headway.demo.catalog import Catalog
-from headway.demo.fillers import FILLERS
-from headway.demo.formatter import Formatter, clean
-from headway.demo.frames import SLOT, built_in_frames
+from headway.ext.demo.catalog import Catalog
+from headway.ext.demo.fillers import FILLERS
+from headway.ext.demo.formatter import Formatter, clean
+from headway.ext.demo.frames import SLOT, built_in_frames
 from headway.ext.pictures import sentence_maps
 from headway.ext.pictures.labels import CONTROL
 from headway.ext.pictures.roles import head_roles

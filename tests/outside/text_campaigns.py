@@ -18,7 +18,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from headway.config import SearchConfig
-from headway.documents.html.parsing import parse_html
+from headway.ext.documents.html.parsing import parse_html
 from headway.text.tokenizer import Tokenizer
 from headway.translation import Translator
 from headway.translation.segments.passages import Passage

@@ -8,13 +8,13 @@ from typing import BinaryIO
 import torch
 from torch import Tensor
 
-from headway.exchange.ctranslate2.binary import REVISION, SPEC, TYPES, VERSION
+from headway.ext.exchange.ctranslate2.binary import REVISION, SPEC, TYPES, VERSION
 
 
 def write_variables(
     path: Path, variables: Mapping[str, Tensor], aliases: Mapping[str, str] | None = None
 ) -> None:
-    """Write tensors as they are, and other names for some of them; see `headway.exchange.ctranslate2.binary` for the layout."""
+    """Write tensors as they are, and other names for some of them; see `headway.ext.exchange.ctranslate2.binary` for the layout."""
     with path.open("wb") as file:
         file.write(struct.pack("<I", VERSION))
         _write_string(file, SPEC)

@@ -6,9 +6,9 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from headway.documents.opening import open_document
-from headway.documents.paragraph import DocumentOptions, Translated
 from headway.errors import HeadwayError
+from headway.ext.documents.opening import open_document
+from headway.ext.documents.paragraph import DocumentOptions, Translated
 from headway.text.word_links import WordLinks
 from support.documents import expected_text, make_file, same, translate
 from support.office_damage import compare_packages, damage_package

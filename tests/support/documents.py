@@ -7,8 +7,8 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from headway.documents.kept_marks import KeptMarks
-from headway.documents.paragraph import Element, Paragraph, Translated
+from headway.ext.documents.kept_marks import KeptMarks
+from headway.ext.documents.paragraph import Element, Paragraph, Translated
 from headway.text.word_links import WordLinks
 from support.office_files import OFFICE_MAKERS
 

@@ -1,6 +1,6 @@
 """Models of every format with one hostile value or file in them, and what each costs to load or import.
 
-For ``tests/exchange/test_hostile_models.py`` and ``tests/outside/hostile_models.py``.
+For ``tests/ext/exchange/test_hostile_models.py`` and ``tests/outside/hostile_models.py``.
 """
 
 import ctypes
@@ -19,10 +19,10 @@ import torch
 
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
-from headway.exchange.argos.package import unpack
-from headway.exchange.ctranslate2.binary import read_variables
-from headway.exchange.exporting import export_model
-from headway.exchange.importing import import_model
+from headway.ext.exchange.argos.package import unpack
+from headway.ext.exchange.ctranslate2.binary import read_variables
+from headway.ext.exchange.exporting import export_model
+from headway.ext.exchange.importing import import_model
 from headway.translation import Translator, load_model
 from headway.translation.directory import load_any_model
 from support.ctranslate2_models import write_variables

@@ -14,9 +14,9 @@ from headway.cli.arguments import make_parser
 from headway.cli.verbs import list_verbs, load_verb
 from headway.config import ServerConfig, setting_types
 from headway.config.sections import SECTIONS
-from headway.serving.models import load_models
-from headway.serving.routes import describe
-from headway.serving.server import Server
+from headway.ext.server.models import load_models
+from headway.ext.server.routes import describe
+from headway.ext.server.server import Server
 
 ROOT = Path(__file__).parents[2]
 RECORDED = ROOT / "tests" / "golden" / "interface"
@@ -127,7 +127,7 @@ def check_version(recorded: list[str], lines: list[str]) -> str:
     major, minor = needed
     return (
         f"the HTTP interface {reason} since version {old[0]}.{old[1]}:"
-        f' set API_VERSION in serving/openapi.py to "{major}.{minor}"'
+        f' set API_VERSION in ext/server/openapi.py to "{major}.{minor}"'
     )
 
 

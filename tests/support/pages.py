@@ -12,7 +12,7 @@ import pytest
 
 SOURCE = Path(__file__).parents[2] / "src" / "headway"
 PICTURE_SCRIPTS = SOURCE / "ext" / "pictures" / "page"
-SERVER_SCRIPTS = SOURCE / "serving" / "page"
+SERVER_SCRIPTS = SOURCE / "ext" / "server" / "page"
 
 
 class Page(HTMLParser):

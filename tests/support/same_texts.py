@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 from starlette.testclient import TestClient
 
 from headway import Glossary, SearchConfig, Translator
-from headway.documents.html.page import HtmlPage
-from headway.documents.opening import open_document
-from headway.documents.paragraph import DocumentOptions
+from headway.ext.documents.html.page import HtmlPage
+from headway.ext.documents.opening import open_document
+from headway.ext.documents.paragraph import DocumentOptions
 from headway.translation.document_translation import translate_document, write_document
 from headway.translation.pipeline.documents import translate_page
 from headway.translation.pipeline.texts import TextPipeline, TextTranslation

@@ -167,7 +167,7 @@ def test_forms_are_those_that_a_translation_may_have() -> None:
 def test_right_translations_agree_and_changed_ones_do_not() -> None:
     pytest.importorskip("babel")
     pytest.importorskip("num2words")
-    from headway.demo import generate
+    from headway.ext.demo import generate
 
     chooser = random.Random(2)
     pairs = [(e.source, e.target) for e in generate("en", "de", 2003, seed=3)]

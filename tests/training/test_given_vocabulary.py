@@ -9,8 +9,8 @@ from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 
 from headway.cli.main import dispatch
 from headway.errors import HeadwayError
-from headway.exchange.exporting import export_model
-from headway.exchange.importing import import_model
+from headway.ext.exchange.exporting import export_model
+from headway.ext.exchange.importing import import_model
 from headway.text.prepared import PreparedData
 from headway.translation import Translator, load_model
 from support.groups import options, write_languages

@@ -3,7 +3,7 @@
 import pytest
 
 from headway.config import SearchConfig, TextConfig
-from headway.documents.html.parsing import parse_html
+from headway.ext.documents.html.parsing import parse_html
 from headway.text.tokenizer import Tokenizer
 from headway.translation import Translator
 from headway.translation.segments.passages import Passage

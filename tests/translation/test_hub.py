@@ -16,12 +16,12 @@ from headway.cli.main import dispatch
 from headway.cli.verbs import list_verbs, load_verb
 from headway.config import TextConfig
 from headway.errors import HeadwayError
-from headway.exchange import downloading
-from headway.exchange.ctranslate2 import writer as ctranslate2
-from headway.exchange.huggingface import writer as huggingface
+from headway.ext.exchange import downloading
+from headway.ext.exchange.ctranslate2 import writer as ctranslate2
+from headway.ext.exchange.huggingface import writer as huggingface
+from headway.ext.server.reload import Reloader
+from headway.ext.server.server import Server
 from headway.model import Transformer
-from headway.serving.reload import Reloader
-from headway.serving.server import Server
 from headway.text.tokenizer import Tokenizer
 from headway.translation import Translator, load_model, read_config
 from headway.translation.directory import Model
@@ -123,8 +123,8 @@ def test_a_server_that_reads_its_models_again_does_not_ask_the_hub(
         found.append(hub.asked == asked != [])
         assert reloader.loaded  # the files that are watched for changes
 
-    monkeypatch.setattr("headway.serving.process.configure_server_process", lambda config: None)
-    monkeypatch.setattr("headway.serving.process.run_server", reload)
+    monkeypatch.setattr("headway.ext.server.process.configure_server_process", lambda config: None)
+    monkeypatch.setattr("headway.ext.server.process.run_server", reload)
     assert dispatch(["serve", "org/small", "--port=0", "--device=cpu"]) == 0
     assert found == [True]
 

@@ -12,7 +12,7 @@ import torch
 
 from headway.config import ModelConfig, SearchConfig
 from headway.errors import HeadwayError
-from headway.exchange.exporting import export_model
+from headway.ext.exchange.exporting import export_model
 from headway.translation import Translator
 from headway.translation.directory import load_model
 from headway.translation.weights import read_network
@@ -72,7 +72,7 @@ def test_translating_importing_and_counting_weights_do_not_import_the_compiler_o
     program = (
         "import sys, torch; before = set(sys.modules); from headway.translation import Translator;"
         f" Translator.load({str(model_directory)!r}).translate('the cat');"
-        " from headway.exchange.importing import import_model;"
+        " from headway.ext.exchange.importing import import_model;"
         f" import_model({str(tmp_path / 'exported')!r}, {str(tmp_path / 'imported')!r});"
         " from headway.cli.verbs.info import preset_facts; from headway.config import PRESETS;"
         " preset_facts('base', PRESETS['base']);"

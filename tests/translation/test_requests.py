@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from headway.config import SearchConfig, ServerConfig
-from headway.serving.driver import Driver
-from headway.serving.metrics import Metrics
-from headway.serving.queue import TranslationQueue
+from headway.ext.server.driver import Driver
+from headway.ext.server.metrics import Metrics
+from headway.ext.server.queue import TranslationQueue
 from headway.translation.requests import (
     Call,
     Find,

@@ -15,13 +15,13 @@ import numpy as np
 import pytest
 import torch
 
-from headway.checks import self_check
 from headway.cli.main import dispatch
 from headway.cli.standard_input import read_arriving_lines
 from headway.config import ModelConfig, SearchConfig
 from headway.devices import resolve_device
-from headway.documents.opening import open_document
 from headway.errors import HeadwayError
+from headway.ext.bench import self_check
+from headway.ext.documents.opening import open_document
 from headway.kernels import decoding
 from headway.model import Transformer
 from headway.text.capitals import to_capitals

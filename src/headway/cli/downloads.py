@@ -26,9 +26,9 @@ def fetch_model(word: str, *, takes_preset: bool = False) -> str:
         word: A directory, a model of another program, or a name on the hub.
         takes_preset: Whether the word may also be the name of a preset, which is returned as it is.
     """
-    from headway import hub
     from headway.config import PRESETS
-    from headway.exchange.recognizing import is_foreign
+    from headway.ext.exchange import hub
+    from headway.ext.exchange.recognizing import is_foreign
 
     path = Path(word)
     is_other = path.exists() and is_foreign(path)
@@ -41,7 +41,7 @@ def fetch_model(word: str, *, takes_preset: bool = False) -> str:
         if takes_preset and (meant := suggest(word, PRESETS)):
             raise HeadwayError(f"{error}, or a preset{meant}") from None
         raise
-    from headway.exchange.downloading import download_and_import
+    from headway.ext.exchange.downloading import download_and_import
 
     return str(download_and_import(word, print_notice))
 

@@ -24,7 +24,7 @@ from headway.cli.standard_output import (
     discard_output,
     name_standard_output,
 )
-from headway.cli.verbs import TRAINING, load_verb, overview
+from headway.cli.verbs import load_verb, overview
 from headway.errors import HeadwayError, LostRankError, UsageError, is_out_of_memory
 
 INTERRUPTED = 128 + signal.SIGINT
@@ -88,7 +88,7 @@ def dispatch(arguments: Sequence[str]) -> int:
     module = load_verb(verb)
     os.environ |= rank_variables(os.environ)
     args = parse(verb, module, rest)
-    if verb in TRAINING:
+    if getattr(module, "TRAINS", False):
         set_training_environment()  # before a download or the verb imports torch
     if hasattr(module, "check"):
         module.check(args)  # before a download

@@ -59,7 +59,7 @@ def add_direction(parser: argparse.ArgumentParser) -> None:
 
 def model_or_name(word: str) -> str:
     """Return the word; a document or a table in the place of a MODEL is a mistake."""
-    from headway.documents.opening import is_document
+    from headway.ext.documents.opening import is_document
     from headway.text.file_kinds import name_conversion
 
     if not Path(word).is_file():
@@ -76,7 +76,7 @@ def model_or_name(word: str) -> str:
 
 def _one_of_models(word: str) -> str:
     """Return the word; after a MODEL, a file of text is a mistake: its < was left out."""
-    from headway.exchange.recognizing import is_foreign
+    from headway.ext.exchange.recognizing import is_foreign
 
     path = Path(model_or_name(word))
     if path.is_file() and not is_foreign(path):

@@ -3,8 +3,9 @@
 The names are imported at their first use.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from headway.lazy import import_at_first_use
 
 if TYPE_CHECKING:
     from headway.model.attention import MultiHeadAttention, SelfAttention
@@ -51,56 +52,50 @@ __all__ = [
 ]
 
 _MODULES = {
-    "headway.model.attention": (
+    "attention": (
         "MultiHeadAttention",
         "SelfAttention",
     ),
-    "headway.model.attention_functions": (
+    "attention_functions": (
         "Additive",
         "DotProduct",
     ),
-    "headway.model.classifier": ("Classifier",),
-    "headway.model.decoder_cache": ("DecoderState",),
-    "headway.model.embeddings": (
+    "classifier": ("Classifier",),
+    "decoder_cache": ("DecoderState",),
+    "embeddings": (
         "Embedding",
         "shift_right",
     ),
-    "headway.model.language_model": ("LanguageModel",),
-    "headway.model.layers": (
+    "language_model": ("LanguageModel",),
+    "layers": (
         "FeedForward",
         "Layer",
         "Residual",
         "Stack",
     ),
-    "headway.model.mixers": (
+    "mixers": (
         "Convolution",
         "Mixer",
         "Recurrent",
     ),
-    "headway.model.network": (
+    "network": (
         "Network",
         "make_model",
         "parameter_count",
     ),
-    "headway.model.positions": (
+    "positions": (
         "Positions",
         "sinusoids",
     ),
-    "headway.model.transformer": ("Transformer",),
-    "headway.model.visibility": (
+    "transformer": ("Transformer",),
+    "visibility": (
         "Segments",
         "Visibility",
     ),
-    "headway.model.watch": (
+    "watch": (
         "Record",
         "watch",
     ),
 }
 
-
-def __getattr__(name: str) -> Any:
-    for module, names in _MODULES.items():
-        if name in names:
-            globals()[name] = getattr(import_module(module), name)
-            return globals()[name]
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = import_at_first_use(__name__, _MODULES)

@@ -3,8 +3,9 @@
 The names are imported at their first use, so that one of them does not load the others.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from headway.lazy import import_at_first_use
 
 if TYPE_CHECKING:
     from headway.translation.directory import Model, load_model, read_config, save_model
@@ -44,10 +45,4 @@ _MODULES = {
     "translator": ("Translator",),
 }
 
-
-def __getattr__(name: str) -> Any:
-    for module, names in _MODULES.items():
-        if name in names:
-            globals()[name] = getattr(import_module(f"{__name__}.{module}"), name)
-            return globals()[name]
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = import_at_first_use(__name__, _MODULES)

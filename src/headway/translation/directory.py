@@ -165,7 +165,7 @@ def load_any_model(path: str | Path) -> Model:
                 f"{error}; headway import converts models of other programs"
             ) from None
     else:
-        from headway import hub
+        from headway.ext.exchange import hub
 
         path = hub.download_settings(word)
         try:
@@ -173,7 +173,7 @@ def load_any_model(path: str | Path) -> Model:
         except ForeignModelError:
             raise HeadwayError(
                 f"{word}: a model of another program: convert it with headway import {word} OUT, or"
-                " with headway.exchange.downloading.download_and_import in Python"
+                " with headway.ext.exchange.downloading.download_and_import in Python"
             ) from None
         hub.download_files(word, path, hub.WEIGHTS)
     weights = path / WEIGHTS

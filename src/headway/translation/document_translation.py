@@ -6,8 +6,8 @@ from itertools import chain
 from pathlib import Path
 
 from headway.config import SearchConfig
-from headway.documents.opening import open_document
-from headway.documents.paragraph import Document, DocumentOptions
+from headway.ext.documents.opening import open_document
+from headway.ext.documents.paragraph import Document, DocumentOptions
 from headway.files import replace_bytes, replace_text
 from headway.translation.pipeline.documents import translate_paragraph
 from headway.translation.pipeline.texts import TextPipeline, TextTranslation

@@ -97,7 +97,7 @@ class Translator:
 
         A local directory is preferred to a model of the same name on the hub. A download is logged.
         A model of another program must be converted first:
-        ``Translator.load(headway.exchange.downloading.download_and_import(name))``.
+        ``Translator.load(headway.ext.exchange.downloading.download_and_import(name))``.
 
         Args:
             path: A directory, or ``[hf:]ORGANIZATION/NAME[@REVISION]``. Several are an ensemble, which

@@ -6,15 +6,10 @@ from typing import Any
 from headway.errors import HeadwayError, UsageError, suggest
 from headway.extension import collect, find_installed, find_switched_off, load
 
-TRAINING = ("train", "lm", "classify", "demo", "bench")  # the verbs whose process may train
-
 GROUPS = {
     "every day": {
-        "demo": "train and score a translator on the built-in corpus, in minutes",
         "train": "train a translator on parallel text, or resume a run",
-        "best": "the best translator that a text allows: several trainings in a row",
         "translate": "translate standard input, lines of a file, or a document",
-        "serve": "answer translation requests over HTTP, as LibreTranslate does",
         "evaluate": "translate a test set and score the translations",
         "info": "show what a run or model directory holds",
     },
@@ -24,38 +19,25 @@ GROUPS = {
         "score": "score a file of translations against a file of references",
         "compare": "compare the translations of two systems, with significance tests",
         "config": "print every setting with its meaning, as TOML",
-        "bench": "measure how fast this machine trains and translates",
         "completion": "print a script that completes verbs and options in your shell",
     },
-    "look inside": {
-        "check": "check masks, cache and search of a model, in seconds",
-    },
-    "other programs": {
-        "export": "write a model for another program, and compare their results",
-        "import": "turn another program's model into a model directory",
-    },
+    "look inside": {},
+    "other programs": {},
     "other kinds of model": {
         "lm": "train a language model, print its perplexity, or generate text",
         "classify": "train a text classifier, or label texts with it",
         "encode": "turn sentences into vectors with a model's encoder",
-        "treebank": "turn bracketed trees into training data for a parser",
-        "parse": "print the constituents of English sentences as bracketed trees",
-    },
-    "the paper": {
-        "reproduce": "measure the paper's tables, figures and claims on this machine",
     },
 }
 CORE = [verb for verbs in GROUPS.values() for verb in verbs]
 
 
 def list_groups() -> dict[str, dict[str, str]]:
-    """Return the groups of the help: heading -> verb -> what it does. In a group, verbs of extensions come first."""
-    groups: dict[str, dict[str, str]] = {name: {} for name in GROUPS}
+    """Return the groups of the help: heading -> verb -> what it does. In a group, verbs of the core come first."""
+    groups = {name: dict(verbs) for name, verbs in GROUPS.items()}
     for verb, (_, added) in collect("verbs", CORE).items():
         groups.setdefault(added.group, {})[verb] = added.help
-    for name, verbs in GROUPS.items():
-        groups[name] |= verbs
-    return groups
+    return {name: verbs for name, verbs in groups.items() if verbs}
 
 
 def list_verbs() -> dict[str, str]:

@@ -16,6 +16,7 @@ headway classify runs/kinds --train train.tsv --valid valid.tsv
 headway classify runs/kinds < texts > labels
 headway classify runs/kinds --json --attention < texts"""
 SETTINGS = ("text", "model", "training")
+TRAINS = True  # the process may train
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

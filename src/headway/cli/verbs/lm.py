@@ -15,6 +15,7 @@ SETTINGS = ("text", "model", "training", "search")
 GENERATING = ("search.sample", "search.max_extra")
 SAMPLING = ("search.temperature", "search.top_k", "search.top_p", "search.epsilon", "search.seed")
 SEARCHING = ("search.beam", "search.alpha")
+TRAINS = True  # the process may train
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

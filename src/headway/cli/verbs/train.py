@@ -18,6 +18,7 @@ headway train runs/mine --train a.en a.de --valid v.en v.de --preset quick
 headway train runs/mine    # resumes the run where it stopped
 headway train runs/two --train en-de a.en a.de --train en-fr b.en b.fr"""
 SETTINGS = ("text", "model", "training", "search")
+TRAINS = True  # the process may train
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -86,11 +86,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Translate standard input to standard output, or one file to another."""
     from headway.cli.arguments import usage_error
-    from headway.cli.document_translation import (
-        check_document_options,
-        check_line_output,
-        translate_document,
-    )
     from headway.cli.file_plan import check_options
     from headway.cli.file_translation import translate_file
     from headway.cli.glossary_notice import GlossaryNotice
@@ -98,7 +93,12 @@ def run(args: argparse.Namespace) -> None:
     from headway.cli.settings import load_translator
     from headway.cli.standard_input import read_input
     from headway.cli.translated_lines import format_lines
-    from headway.documents.opening import check_is_lines, is_document, is_table
+    from headway.ext.documents.document_translation import (
+        check_document_options,
+        check_line_output,
+        translate_document,
+    )
+    from headway.ext.documents.opening import check_is_lines, is_document, is_table
 
     if bool(args.input) != bool(args.output):
         given, other = ("input", "output") if args.input else ("output", "input")

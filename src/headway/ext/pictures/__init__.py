@@ -3,11 +3,11 @@
 The names are imported at their first use, so that the list of verbs appears at once.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headway import __version__
 from headway.extension import Extension, Option, Verb
+from headway.lazy import import_at_first_use
 
 if TYPE_CHECKING:
     from headway.ext.pictures.curves import Curves as Curves
@@ -71,10 +71,4 @@ extension = Extension(
     },
 )
 
-
-def __getattr__(name: str) -> Any:
-    for module, names in _MODULES.items():
-        if name in names:
-            globals()[name] = getattr(import_module(f"{__name__}.{module}"), name)
-            return globals()[name]
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = import_at_first_use(__name__, _MODULES)

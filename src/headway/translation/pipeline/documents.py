@@ -5,8 +5,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol
 
-from headway.documents.kept_marks import KeptMarks
-from headway.documents.paragraph import Paragraph, Translated
+from headway.ext.documents.kept_marks import KeptMarks
+from headway.ext.documents.paragraph import Paragraph, Translated
 from headway.translation.pipeline.texts import (
     SentenceTranslation,
     TextPipeline,
@@ -17,7 +17,7 @@ from headway.translation.requests import Job, call, together
 
 
 class Page(Protocol):
-    """A text with markup, such as `headway.documents.html.page.HtmlPage`."""
+    """A text with markup, such as `headway.ext.documents.html.page.HtmlPage`."""
 
     @property
     def paragraphs(self) -> Sequence[Paragraph[Any]]:

@@ -9,7 +9,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from headway.config import SearchConfig
-from headway.documents.paragraph import Translated
+from headway.ext.documents.paragraph import Translated
 from headway.text.kept_text import is_symbol
 from headway.text.languages import is_translatable
 from headway.text.word_links import WordLinks

@@ -5,7 +5,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from headway.documents.word_ranges import translate_range
+from headway.ext.documents.word_ranges import translate_range
 from headway.text.kept_text import ELEMENT
 from headway.text.tokenizer import Tokenizer
 from headway.text.words import MARK, Span, find_words, is_word_character, word_at

@@ -1,0 +1,121 @@
+"""Measure the training speed of a model with random weights on random sentences."""
+
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from headway.config import Config
+from headway.ext.bench.bench import (
+    BenchResult,
+    Spread,
+    TrainingRow,
+    processor_name,
+    with_vocabulary_size,
+)
+from headway.ext.bench.flop import training_flop
+from headway.ext.bench.matrix_rate import measure_matrix_rate, synchronize
+from headway.ext.bench.synthetic import prepare_synthetic
+from headway.model import Transformer, parameter_count
+from headway.training import parallel
+from headway.training.machine import Machine
+from headway.training.steps.feed import Feed
+from headway.training.steps.trainer import Trainer
+
+MAX_STEPS = 20  # of one repeat
+REPEAT_SECONDS = 2.0  # about as long as a repeat takes
+
+
+def bench_training(
+    config: Config,
+    machine: Machine,
+    text: str,
+    *,
+    repeats: int = 5,
+) -> BenchResult:
+    """Measure optimizer steps, as `headway train` takes them, on batches prepared beforehand.
+
+    Args:
+        config: Settings of the model, the training and the vocabulary size.
+        machine: Device, precision and threads; the caller has configured the process for them.
+        text: Key of `headway.ext.bench.synthetic.TEXTS`.
+        repeats: How often the same steps are repeated.
+    """
+    device = machine.torch_device
+    shape = with_vocabulary_size(config)
+    with tempfile.TemporaryDirectory() as directory:
+        longest = min(config.text.max_tokens, config.training.micro_batch_tokens)
+        data = prepare_synthetic(
+            Path(directory),
+            text,
+            MAX_STEPS * max(1000, config.training.batch_tokens // 10),
+            shape.target_vocab_size,
+            longest,
+            config.training.seed,
+        )
+        model = Transformer(shape).to(device)
+        trainer = Trainer(model, config.training, machine.precision)
+        feed = Feed(data, config.training, device)
+        planned = feed.plan(feed.position)
+        work = [feed.next() for _ in range(MAX_STEPS)]
+
+        def take(steps: int) -> float:
+            synchronize(device)
+            start = time.perf_counter()
+            for step in work[:steps]:
+                trainer.step(step)
+            synchronize(device)
+            return time.perf_counter() - start
+
+        take(1)
+        steps = max(1, min(MAX_STEPS, round(REPEAT_SECONDS / take(1))))
+        (steps,) = parallel.maximum([steps])  # all ranks take equally many
+        # Warm up with every batch shape. On a GPU twice: code is compiled, then recorded.
+        for _ in range(2 if device.type == "cuda" else steps > 1):
+            take(steps)
+        times = [take(steps) for _ in range(repeats)]
+        # Before the matrix rate is measured, which also needs memory.
+        (memory,) = parallel.sum_counts([trainer.peak_memory])
+        # Rank 0 needs the micro-batches of all ranks for what follows.
+        plan = planned[: steps * feed.micro_batches]
+        batches = [feed.batch(rows) for rows in plan]
+        pairs = np.concatenate(plan)
+        tokens = sum(step.target_tokens for step in work[:steps])
+        row = TrainingRow(
+            steps=steps,
+            tokens=tokens,
+            seconds=Spread.of(times),
+            tokens_per_second=Spread.of([tokens / t for t in times]),
+            source_padding=_padding([batch.source_segments for batch in batches]),
+            target_padding=_padding([batch.target_segments for batch in batches]),
+            flop=training_flop(
+                shape,
+                data.train.source_lengths[pairs].tolist(),
+                data.train.target_lengths[pairs].tolist(),
+            ),
+        )
+        rate = measure_matrix_rate(device, machine.precision)
+    return BenchResult(
+        work="train",
+        settings=config,
+        processor=processor_name(device),
+        device=str(device),
+        precision=machine.precision,
+        threads=parallel.world_size() * torch.get_num_threads(),
+        text=text,
+        repeats=repeats,
+        parameters=parameter_count(model),
+        matrix_rate=float(parallel.sum_disjoint(torch.tensor(rate))),
+        peak_memory=memory,
+        rows=[row],
+    )
+
+
+def _padding(segments: Sequence[Tensor]) -> float:
+    """Return the share of positions without a token."""
+    positions = sum(s.numel() for s in segments)
+    return 1 - sum(int((s > 0).sum()) for s in segments) / positions

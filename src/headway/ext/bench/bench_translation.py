@@ -1,0 +1,165 @@
+"""Measure the translation speed of a model with random weights and forced lengths."""
+
+import time
+from collections.abc import Sequence
+
+import torch
+
+from headway.config import Config
+from headway.ext.bench.bench import (
+    BenchResult,
+    Spread,
+    TranslationRow,
+    processor_name,
+    with_vocabulary_size,
+)
+from headway.ext.bench.flop import search_flop
+from headway.ext.bench.matrix_rate import measure_matrix_rate, synchronize
+from headway.ext.bench.synthetic import draw_lengths, draw_sentences
+from headway.model import Transformer, parameter_count
+from headway.text.vocabulary import EOS
+from headway.training.machine import Machine, peak_memory
+from headway.translation import Engine, Hypothesis, make_engine
+from headway.translation.engines.engine import resolve_precision
+from headway.translation.token_search import search_engine
+
+# Sentences are drawn from this many, so that the batches are short, medium and long ones.
+DRAWN_SENTENCES = 1000
+MAX_LENGTH = 200  # tokens of a side
+
+
+def bench_translation(
+    config: Config,
+    machine: Machine,
+    text: str,
+    cells: Sequence[tuple[int, int]],
+    *,
+    repeats: int = 5,
+) -> BenchResult:
+    """Measure translations from source ids to target ids, with forced lengths.
+
+    The model never predicts ``</s>`` (see `make_endless`), so every hypothesis runs to its limit.
+
+    Args:
+        config: Settings of the model, the vocabulary size and the search.
+        machine: Device and threads; the caller has configured the process for them.
+        text: Key of `headway.ext.bench.synthetic.TEXTS`.
+        cells: Pairs of batch size and beam.
+        repeats: How often the same translations are repeated; the cells take turns.
+    """
+    device = machine.torch_device
+    shape = with_vocabulary_size(config)
+    model = make_endless(Transformer(shape)).to(device).eval()
+    precision = resolve_precision(config.search.precision, device)
+    engine = make_engine(model, precision)
+    works = [draw_batches(text, batch, shape.target_vocab_size) for batch, _ in cells]
+
+    def translate(cell: int) -> float:
+        synchronize(device)
+        start = time.perf_counter()
+        for sources, limits in works[cell]:
+            found = translate_ids(
+                engine,
+                sources,
+                limits,
+                beam=cells[cell][1],
+                alpha=config.search.alpha,
+                pad=shape.target_vocab_size - 1,
+            )
+            assert [len(best.tokens) for [best] in found] == limits, "a forced length was not kept"
+        synchronize(device)
+        return time.perf_counter() - start
+
+    times: list[list[float]] = [[] for _ in cells]
+    warm_ups = 2 if device.type == "cuda" else 1  # a GPU's steps are recorded in the second turn
+    for turn in range(repeats + warm_ups):
+        for cell in range(len(cells)):
+            seconds = translate(cell)
+            if turn >= warm_ups:
+                times[cell].append(seconds)
+    memory = peak_memory(str(device))
+    rows = []
+    for (batch, beam), work, took in zip(cells, works, times, strict=True):
+        lengths = [len(source) for sources, _ in work for source in sources]
+        limits = [limit for _, batch_limits in work for limit in batch_limits]
+        rows.append(
+            TranslationRow(
+                batch=batch,
+                beam=beam,
+                sentences=len(lengths),
+                tokens=sum(limits),
+                seconds=Spread.of(took),
+                sentences_per_second=Spread.of([len(lengths) / t for t in took]),
+                tokens_per_second=Spread.of([sum(limits) / t for t in took]),
+                flop=search_flop(shape, lengths, limits, beam),
+            )
+        )
+    return BenchResult(
+        work="translate",
+        settings=config,
+        processor=processor_name(device),
+        device=str(device),
+        precision=precision,
+        threads=torch.get_num_threads(),
+        text=text,
+        repeats=repeats,
+        parameters=parameter_count(model),
+        matrix_rate=measure_matrix_rate(device, precision),
+        peak_memory=memory,
+        rows=rows,
+    )
+
+
+@torch.no_grad()
+def make_endless(model: Transformer) -> Transformer:
+    """Change a model with random weights so that it never predicts ``</s>``, and return it.
+
+    The embedding of ``</s>`` becomes zero, and so does its logit. Among thousands of random logits it
+    is never one of the largest.
+    """
+    weights = (model.source_embedding.weight, model.target_table.weight, model.output.weight)
+    for weight in weights:
+        if weight is not None:
+            weight[EOS] = 0
+    return model
+
+
+def draw_batches(text: str, size: int, vocab_size: int) -> list[tuple[list[list[int]], list[int]]]:
+    """Draw batches of short, medium and long sentences, each with the lengths of its translations."""
+    lengths, limits = draw_lengths(text, DRAWN_SENTENCES, MAX_LENGTH, seed=1)
+    order = lengths.argsort(kind="stable")
+    count = max(3, 12 // size)
+    batches = []
+    for index in range(count):
+        middle = (2 * index + 1) * DRAWN_SENTENCES // (2 * count)
+        start = max(0, min(middle - size // 2, DRAWN_SENTENCES - size))
+        rows = order[start : start + size]
+        sources = list(draw_sentences(lengths[rows], vocab_size, seed=index))
+        batches.append((sources, limits[rows].tolist()))
+    return batches
+
+
+@torch.inference_mode()
+def translate_ids(
+    engine: Engine,
+    sources: Sequence[Sequence[int]],
+    limits: Sequence[int],
+    *,
+    beam: int,
+    alpha: float,
+    pad: int,
+) -> list[list[Hypothesis]]:
+    """Translate one batch from source ids to target ids, as `Translator` does.
+
+    Args:
+        engine: Engine that runs the model.
+        sources: Ids of each sentence, with ``</s>``.
+        limits: Maximum number of target tokens of each sentence, ``</s>`` included.
+        beam: Hypotheses of each sentence; 1 is greedy search.
+        alpha: Exponent of the length penalty.
+        pad: Id of ``<pad>`` on the target side.
+
+    Returns:
+        The hypotheses of each sentence, best first.
+    """
+    return search_engine(engine, sources, limits, beam=beam, alpha=alpha, eos=EOS, pad=pad)

@@ -1,0 +1,40 @@
+"""Make the model of a run the product of a recipe, with the search settings that were chosen for it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from headway.config import merge_overrides
+from headway.ext.best.settings import Settings, list_options
+from headway.ext.best.stage import Work, name_path
+from headway.translation.directory import load_model
+from headway.translation.saving import save_translator
+
+
+@dataclass(frozen=True)
+class InstallModel(Work):
+    """Write a model directory.
+
+    Attributes:
+        model: The run directory that has the model.
+        out: The directory to write to; other files in it stay.
+        search: The search settings that the model gets.
+    """
+
+    model: Path
+    out: Path
+    search: Settings
+
+    def run(self) -> None:
+        """Write the files, each of them atomically."""
+        found = load_model(self.model)
+        settings = merge_overrides(found.config, self.search)
+        save_translator(
+            self.out, found.transformer, found.tokenizer, settings.search, found.languages,
+            settings, self.model, licence="",
+        )  # fmt: skip
+
+    def describe(self, out: Path | None = None) -> str:
+        """Return in words what is done, with a directory written as OUT."""
+        search = " ".join(list_options(self.search))
+        model, product = name_path(self.model, out), name_path(self.out, out)
+        return f"copy the model of {model} to {product}/" + (f", with {search}" if search else "")

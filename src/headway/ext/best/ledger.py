@@ -1,0 +1,160 @@
+"""The ledger of a recipe: a small file for each finished stage, from which a resume replays the recipe."""
+
+import json
+import time
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+
+from headway.errors import HeadwayError
+from headway.ext.best.stage import Result, Scores, Stage
+from headway.files import replace_text
+from headway.training.storage.run_directory import RunDirectory
+
+Recipe = Generator[Stage, Result, None]  # yields stages, and receives their results
+
+
+class Ledger:
+    """The results of finished stages.
+
+    Args:
+        out: The directory of the recipe. Its path may differ from call to call, so the ledger does not
+            contain it.
+    """
+
+    def __init__(self, out: Path) -> None:
+        self._out = out
+        self._folder = out / "stages"
+
+    def find(self, stage: Stage) -> Result | None:
+        """Return the result of a stage; None: it is not finished.
+
+        Raises:
+            HeadwayError: If the file is damaged, or a stage of this name did something else.
+        """
+        values = self._read(stage)
+        if not values.get("is_finished"):
+            return None
+        if values.get("commands") != stage.describe(self._out):
+            raise HeadwayError(
+                f"{self._path(stage)}: stage {stage.name} was finished by other commands than this"
+                " version of Headway would give: go on with that version, or give another OUT"
+            )
+        scores = values["scores"]
+        return Result(seconds=values["seconds"], scores=Scores(**scores) if scores else None)
+
+    def is_finished(self, stage: Stage) -> bool:
+        """Return whether a stage of this name is finished; see `find`."""
+        return bool(self._read(stage).get("is_finished"))
+
+    @contextmanager
+    def timed(self, stage: Stage, interval: float = 60.0) -> Iterator[None]:
+        """Add the time that is spent in this context to the seconds of a stage, which is done in it.
+
+        Args:
+            stage: The stage, of which there may be the seconds of earlier calls.
+            interval: Seconds from one record to the next; if this process is killed, it loses at most these.
+        """
+        counted, is_done = time.monotonic(), Event()
+
+        def count() -> None:
+            nonlocal counted
+            now = time.monotonic()
+            self._write(stage, now - counted, is_finished=False, scores=None)
+            counted = now
+
+        def count_on() -> None:
+            while not is_done.wait(interval):
+                with suppress(
+                    OSError, HeadwayError
+                ):  # the last record, in the main thread, fails too
+                    count()
+
+        thread = Thread(target=count_on, daemon=True)
+        thread.start()
+        try:
+            yield
+        except BaseException:
+            is_done.set()
+            thread.join()
+            with suppress(OSError, HeadwayError):  # the first error says more
+                count()
+            raise
+        is_done.set()
+        thread.join()
+        count()
+
+    def finish(self, stage: Stage) -> None:
+        """Record that a stage is finished, and its scores."""
+        scores = read_scores(stage)
+        self._write(stage, 0.0, is_finished=True, scores=asdict(scores) if scores else None)
+
+    def _write(
+        self, stage: Stage, seconds: float, *, is_finished: bool, scores: dict[str, float] | None
+    ) -> None:
+        values = {
+            "is_finished": is_finished,
+            "seconds": round(self._read(stage).get("seconds", 0.0) + seconds, 3),
+            "scores": scores,
+            "commands": stage.describe(self._out),
+        }
+        self._folder.mkdir(exist_ok=True)
+        replace_text(self._path(stage), json.dumps(values, indent=2, ensure_ascii=False) + "\n")
+
+    def _read(self, stage: Stage) -> dict[str, Any]:
+        path = self._path(stage)
+        try:
+            values = json.loads(path.read_text(encoding="utf-8"))
+            if not isinstance(values, dict) or not isinstance(values.get("seconds"), float | int):
+                raise ValueError("not the record of a stage")
+            if values.get("scores"):
+                Scores(**values["scores"])
+        except FileNotFoundError:
+            return {}
+        except (ValueError, TypeError) as error:
+            raise HeadwayError(
+                f"{path}: damaged ({error}): delete it, and the stage is done again"
+            ) from None
+        return values
+
+    def _path(self, stage: Stage) -> Path:
+        return self._folder / f"{stage.name}.json"
+
+
+def unfinished_stages(
+    recipe: Recipe, ledger: Ledger, finished: list[tuple[Stage, Result]]
+) -> Iterator[Stage]:
+    """Yield the stages of a recipe that are not finished yet, in order.
+
+    Args:
+        recipe: A new generator; it is replayed with the results of the ledger.
+        ledger: The caller does a stage and finishes it here before it asks for the next one.
+        finished: Receives every finished stage with its result.
+    """
+    try:
+        stage = next(recipe)
+        while True:
+            if ledger.find(stage) is None:
+                yield stage
+            result = ledger.find(stage)
+            assert result is not None, f"{stage.name} was not finished"
+            finished.append((stage, result))
+            stage = recipe.send(result)
+    except StopIteration:
+        return
+
+
+def read_scores(stage: Stage) -> Scores | None:
+    """Return the scores that the commands of a stage have written; None: it has no model."""
+    if stage.scores is None:
+        return None
+    sheet = json.loads(stage.scores.read_text(encoding="utf-8"))["scores"]
+    installed = RunDirectory(stage.run).record().installed if stage.run else None
+    return Scores(
+        bleu=sheet["bleu"]["score"],
+        chrf=sheet["chrf"]["score"],
+        perplexity=installed.perplexity if installed else None,
+    )

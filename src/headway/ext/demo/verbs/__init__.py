@@ -1,0 +1,1 @@
+"""The verbs that this extension adds to ``headway``."""

@@ -1,0 +1,190 @@
+"""Paragraphs of formats whose markup stands in the text: HTML, Markdown, subtitles, XLIFF."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from headway.ext.documents.paragraph import Element, Paragraph
+from headway.ext.documents.placing import Placed
+
+_LONGEST_MARK = 12  # characters of the mark of a note: "[12, 13]"
+_MOST_MARKUP = 16  # tags between a mark and the text behind it
+MAX_DEPTH = 64  # nested inline elements; deeper tags stay where they are
+# Says only how text looks. Word processors write every run of letters as one.
+_LOOK = re.compile(
+    r"""<span(?:\s+(?:class|style)\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'>]+))*\s*>""", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True)
+class Mark:
+    """The markup of an inline element.
+
+    Attributes:
+        before: The opening tag, or the whole element if it has no text, or its text stays.
+        after: The closing tag.
+    """
+
+    before: str
+    after: str = ""
+
+
+@dataclass
+class Block(Paragraph[Mark]):
+    """A paragraph of text with inline markup.
+
+    Attributes:
+        source: The text and the markup as they stand in the file.
+    """
+
+    source: str = ""
+
+
+Kind = Literal["text", "code", "open", "close", "point", "dropped", "break"]
+_TEXTS = ("text", "code")
+
+
+class Part(NamedTuple):
+    """A part of a block's source.
+
+    Attributes:
+        kind: An opening or closing tag, text, an element whose text stays as it is ("code", but also names in other
+            languages, formulas and addresses), markup between two blocks, what a translation lacks, or any other
+            markup.
+        source: The part as it stands in the file.
+        text: What it means, if it is text. Of markup: how it is written with a translation, if not as it is.
+        name: Of a tag: an opening tag belongs to the next closing tag of the same name.
+    """
+
+    kind: Kind
+    source: str
+    text: str = ""
+    name: str = ""
+
+
+def make_kept(source: str, text: str) -> Part:
+    """Return an element that stays as it is: it stands for a word if it has text, and for none otherwise."""
+    return Part("code", source, text) if text.strip() else Part("point", source)
+
+
+def make_block(parts: Sequence[Part]) -> Block:
+    """Return the paragraph of text and markup; a tag without a partner stays where it is."""
+    parts = _join_note_marks(parts)
+    partner = find_partners(parts)
+    text = ""
+    block = Block("", source="".join(part.source for part in parts))
+    path: list[Element[Mark]] = []
+    for number, part in enumerate(parts):
+        inner = path[-1].inner if path else block.elements
+        if part.kind == "text":
+            text += part.text
+        elif part.kind == "code":
+            end = len(text) + len(part.text)
+            inner.append(Element(len(text), end, Mark(part.source), is_kept=True))
+            text += part.text
+        elif number in partner and part.kind == "open":
+            closing = parts[partner[number]]
+            mark = Mark(part.text or part.source, closing.text or closing.source)
+            is_look = _LOOK.fullmatch(part.source) is not None
+            path.append(Element(len(text), 0, mark, kind=part.name, is_divisible=is_look))
+            inner.append(path[-1])
+        elif number in partner:
+            path.pop().end = len(text)
+        elif part.kind != "dropped":
+            inner.append(Element(len(text), len(text), Mark(part.text or part.source)))
+    block.text = text
+    return block
+
+
+def make_nodes(parts: Iterable[Part]) -> list[str | Block]:
+    """Return the blocks of text between breaks, and what stays as it is."""
+    nodes: list[str | Block] = []
+    run: list[Part] = []
+    for part in parts:
+        if part.kind == "break":
+            nodes += [make_node(run), part.source]
+            run = []
+        else:
+            run.append(part)
+    return [*nodes, make_node(run)]
+
+
+def make_node(parts: Sequence[Part]) -> str | Block:
+    """Return a block if there is text for translation in its parts, or else their source, which stays as it is."""
+    if any(part.kind == "text" and part.text.strip() for part in parts):
+        return make_block(parts)
+    return "".join(part.source for part in parts)
+
+
+def _join_note_marks(parts: Sequence[Part]) -> list[Part]:
+    """Return the parts with each mark of a note, such as ``<sup>1</sup>`` behind a word, as one point.
+
+    As text it would be a part of the word, and the word's translation would take its place.
+    """
+    partner = find_partners(parts)
+    out: list[Part] = []
+    before, at = " ", 0
+    while at < len(parts):
+        part = parts[at]
+        end = partner.get(at, at) + 1
+        if part.kind == "open" and at in partner and is_note_mark(part.name, part.source):
+            inside = "".join(each.text for each in parts[at + 1 : end - 1] if each.kind in _TEXTS)
+            following = parts[end : end + _MOST_MARKUP]
+            after = next((each.text[:1] for each in following if each.kind in _TEXTS), " ")
+            if is_behind_a_word(before, inside, after):
+                out.append(Part("point", "".join(each.source for each in parts[at:end])))
+                at = end
+                continue
+        out.append(part)
+        if part.kind in _TEXTS:
+            before = part.text[-1:] or before
+        at += 1
+    return out
+
+
+def is_note_mark(name: str, source: str) -> bool:
+    """Return whether an element may be the mark of a note, by its name and its opening tag."""
+    return name.strip("<>") == "sup" or "noteref" in source
+
+
+def is_behind_a_word(before: str, inside: str, after: str) -> bool:
+    """Return whether a text without letters is set apart from the word that it touches.
+
+    Args:
+        before: The character before it.
+        inside: The text.
+        after: The character behind it.
+    """
+    is_short = 0 < len(inside) <= _LONGEST_MARK and not any(map(str.isalpha, inside))
+    return is_short and not before.isspace() and not after.isalnum()
+
+
+def find_partners(parts: Sequence[Part]) -> dict[int, int]:
+    """Return the number of the closing tag for each opening tag, and the other way round."""
+    partner: dict[int, int] = {}
+    stack: list[tuple[str, int]] = []
+    for number, part in enumerate(parts):
+        if part.kind == "open" and len(stack) < MAX_DEPTH:
+            stack.append((part.name, number))
+        elif part.kind == "close" and any(known == part.name for known, _ in stack):
+            while stack:
+                known, opened = stack.pop()
+                if known == part.name:
+                    partner[opened] = number
+                    partner[number] = opened
+                    break
+    return partner
+
+
+def flatten(parts: Sequence[str | Placed[Mark]]) -> Iterator[tuple[str, bool]]:
+    """Yield the parts of a translation in their order: the characters, and whether they are markup."""
+    for part in parts:
+        if isinstance(part, str):
+            yield part, False
+            continue
+        mark = part.element.content
+        yield mark.before, True
+        if not part.element.is_kept:  # its text is in its mark
+            yield from flatten(part.inner)
+        yield mark.after, True

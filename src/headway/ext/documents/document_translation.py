@@ -1,0 +1,101 @@
+"""``headway translate --input report.md --output report.de.md``: a document, with progress."""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from headway.cli.file_plan import check_output
+from headway.cli.glossary_notice import GlossaryNotice
+from headway.cli.progress import LineProgress
+from headway.cli.settings import load_translator
+from headway.errors import UsageError
+
+LINE_OPTIONS = ("workers", "part", "scores", "alignment", "json", "prefix")
+
+
+def check_document_options(args: argparse.Namespace) -> None:
+    """Check that no option for lines is given with a document, that the output is of the same kind, and its report.
+
+    Raises:
+        UsageError: If not.
+    """
+    for name in LINE_OPTIONS:
+        if getattr(args, name):
+            raise UsageError(f"--{name} is for lines of text: {args.input} is a document")
+    suffixes = [Path(name).suffix.lower() for name in (args.input, args.output)]
+    if suffixes[0] != suffixes[1]:
+        raise UsageError(f"--output {args.output}: must end in {suffixes[0]}, as --input does")
+    if args.quality:
+        check_output("--output", _report_path(args), {"--input": args.input})
+
+
+def check_line_output(args: argparse.Namespace) -> None:
+    """Check that translated lines do not get the name of a document, which no program could open.
+
+    Rows of scores are a table, and objects are JSON.
+
+    Raises:
+        UsageError: If they would.
+    """
+    from headway.ext.documents.opening import is_document
+
+    has_rows = args.scores or args.quality or args.alignment or args.json
+    if is_document(args.output) and not has_rows:
+        raise UsageError(
+            f"--output {args.output}: {args.input} has lines of text, which are no {Path(args.output).suffix}"
+        )
+
+
+def translate_document(args: argparse.Namespace) -> None:
+    """Translate ``--input`` to ``--output``, which appears when it is finished."""
+    from headway.ext.documents.opening import count_missing, open_document
+    from headway.ext.documents.paragraph import DocumentOptions
+    from headway.files import replace_bytes
+    from headway.translation.document_translation import (
+        describe_defects,
+        write_document,
+        write_report,
+    )
+    from headway.translation.document_translation import translate_document as translate_paragraphs
+
+    with _say_if_stopped(args.output):
+        data = Path(args.input).read_bytes()
+        translator, search = load_translator(args)
+        source, target = translator.languages
+        options = DocumentOptions(source, target, tuple(args.columns or ()))
+        document = open_document(data, args.input, options)
+        notice = GlossaryNotice(args.glossary, translator.glossary)
+        notice.read(paragraph.text for paragraph in document.paragraphs)
+        found = []
+        with LineProgress(len(document.paragraphs), 0, "paragraphs") as progress:
+            translations = translate_paragraphs(translator, document, search, quality=args.quality)
+            for paragraph, translated in zip(document.paragraphs, translations, strict=True):
+                found.append(translated)
+                progress.update(len(found), len(paragraph.text.split()))
+        written = write_document(document, found)
+    replace_bytes(Path(args.output), written)
+    if args.quality:
+        write_report(_report_path(args), found)
+    notice.print()
+    if not found:
+        print(f"{args.input}: has nothing to translate", file=sys.stderr)
+    if count := count_missing(document):
+        print(f"{args.output}: messages of ICU that stay as they are: {count}", file=sys.stderr)
+    if said := describe_defects(found, translator.languages, is_rated=args.quality):
+        print(f"{args.output}: {said}", file=sys.stderr)
+
+
+def _report_path(args: argparse.Namespace) -> Path:
+    return Path(f"{args.output}.quality.tsv")
+
+
+@contextmanager
+def _say_if_stopped(output: str) -> Iterator[None]:
+    """Say on standard error that there is no output if Ctrl-C ends the work."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        print(f"{output}: stopped: nothing was written", file=sys.stderr)
+        raise

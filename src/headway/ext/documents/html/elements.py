@@ -1,0 +1,136 @@
+"""Elements of HTML: at which a text ends, which are not translated, and where an element ends."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from headway.ext.documents.html.attributes import LANGUAGES
+from headway.ext.documents.html.tokens import RAW_TEXT, Token
+from headway.ext.documents.languages import is_foreign
+from headway.text.break_tags import BREAKS
+
+BLOCKS = BREAKS | {
+    "address", "body", "caption", "details", "dialog", "figure", "form", "head", "html", "legend",
+    "link", "main", "menu", "meta", "summary", "title", "xmp",
+}  # fmt: skip
+# What stands in a line, but apart from the text beside it: controls of forms, embedded objects, and what browsers
+# without scripts show.
+CONTROLS = frozenset({
+    "audio", "button", "canvas", "embed", "iframe", "input", "label", "meter", "noscript", "object",
+    "optgroup", "option", "progress", "select", "textarea", "video",
+})  # fmt: skip
+BORDERS = BLOCKS | CONTROLS  # a text ends at their tags
+READINGS = frozenset({"rp", "rt", "rtc"})  # how the word before them is pronounced
+_CODE = frozenset({"code", "kbd", "samp", "var"})  # unless they have translate="yes"
+KEPT = (RAW_TEXT - {"title"}) | READINGS | _CODE | {"pre", "svg", "math", "template", "object"}
+# Their text is not seen, or not as a part of the text around them.
+HIDDEN = RAW_TEXT | {"svg", "template", "object"}
+EMBEDDED = ("iframe", "object", "svg", "textarea")  # kept, but not their attributes
+VOID = frozenset({
+    "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source",
+    "track", "wbr",
+})  # fmt: skip
+
+WHOLE = ("html", "body")
+
+# Elements whose closing tag may be left out -> the opening tags that end them (13.1.2.4, 13.2.6).
+_LIST, _CELL, _ROWS = frozenset({"dd", "dt"}), frozenset({"td", "th"}), {"tbody", "tfoot", "thead"}
+_INSIDE_PARAGRAPH = {"body", "br", "head", "html", "legend", "link", "meta", "title"}
+_PARAGRAPHS = BLOCKS - _INSIDE_PARAGRAPH
+ENDED_BY = {
+    "p": _PARAGRAPHS,
+    **dict.fromkeys(READINGS, _PARAGRAPHS | {"rb", "rp", "rt"}),
+    "rtc": _PARAGRAPHS | {"rb", "rtc"},
+    "li": frozenset({"li"}),
+    **dict.fromkeys(_LIST, _LIST),
+    **dict.fromkeys(_CELL, _CELL | _ROWS | {"tr"}),
+    "tr": frozenset(_ROWS | {"tr"}),
+    **dict.fromkeys(_ROWS, frozenset(_ROWS)),
+    "option": frozenset({"hr", "optgroup", "option"}),
+    "optgroup": frozenset({"hr", "optgroup"}),
+}
+CLOSING = BORDERS | {"ruby"}  # their closing tags end what is open in them
+SCOPES = ("dl", "menu", "ol", "select", "table", "ul")  # an opening tag inside ends nothing outside
+
+
+def is_void(token: Token) -> bool:
+    """Return whether an opening tag has no closing tag."""
+    return token.is_closed or token.name in VOID
+
+
+def is_untranslated(token: Token, language: str) -> bool:
+    """Return whether a tag has ``translate="no"``, the class ``notranslate``, or another language than the document.
+
+    Args:
+        token: The tag.
+        language: Language code of the document; "" if it is not known.
+    """
+    attributes = token.attributes
+    if attributes.get("translate", "").lower() == "no":
+        return True
+    if "notranslate" in attributes.get("class", "").split():
+        return True
+    # Of a whole page the user knows the language.
+    return token.name not in WHOLE and is_foreign(find_code(token), language)
+
+
+def find_code(token: Token) -> str:
+    """Return the language code that a tag names; "" if it names none."""
+    return next(filter(None, (token.attributes.get(name) for name in LANGUAGES)), "")
+
+
+def is_kept(token: Token, language: str) -> bool:
+    """Return whether an opening tag begins an element that stays as it is; see `is_untranslated`."""
+    if token.kind != "open" or is_void(token):
+        return False
+    is_text = token.name in _CODE and token.attributes.get("translate", "no").lower() in ("", "yes")
+    return (token.name in KEPT and not is_text) or is_untranslated(token, language)
+
+
+class OpenElements:
+    """The elements that are open at a place of a document."""
+
+    def __init__(self) -> None:
+        self._names: list[str] = []
+        self._counts: Counter[str] = Counter()
+
+    def __contains__(self, name: str) -> bool:
+        return self._counts[name] > 0
+
+    def follow(self, token: Token) -> None:
+        """Open or close the element of a tag; closing it closes what is open inside it."""
+        if token.kind == "open" and not is_void(token):
+            self._names.append(token.name)
+            self._counts[token.name] += 1
+        while token.kind == "close" and token.name in self:
+            closed = self._names.pop()
+            self._counts[closed] -= 1
+            if closed == token.name:
+                break
+
+
+def find_element_end(tokens: Sequence[Token], start: int, around: OpenElements) -> int:
+    """Return the number of the first token after an element.
+
+    An element ends with its closing tag. Without one it ends before an opening tag that implies its
+    end, before the closing tag of an element around it, or at the end of the document.
+
+    Args:
+        tokens: The tokens of the document.
+        start: The number of the element's opening tag.
+        around: The elements that are open there.
+    """
+    name, inside = tokens[start].name, OpenElements()
+    ended_by = ENDED_BY.get(name, frozenset())
+    for number in range(start + 1, len(tokens)):
+        token = tokens[number]
+        if token.kind == "open" and token.name in ended_by:
+            if not any(scope in inside for scope in SCOPES):
+                return number
+        elif token.kind == "close" and token.name not in inside:
+            if token.name == name:
+                return number + 1
+            if token.name in CLOSING and token.name in around:
+                return number
+        if token.name in CLOSING or token.name == name:
+            inside.follow(token)
+    return len(tokens)

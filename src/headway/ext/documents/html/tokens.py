@@ -1,0 +1,178 @@
+"""The tokens of HTML: tags, comments and text, by the rules of the HTML standard (13.2.5, Tokenization).
+
+Every character of the source belongs to one token, so that the tokens together are the source again.
+Where a browser drops markup that never ends, it stays one token here. A page that names the namespace of XHTML is XML:
+a CDATA section is text, and no comment. A tag of a template engine is a token before anything in it means something to HTML.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from headway.ext.documents.html.templates import TEMPLATE, TEMPLATE_SOURCE, template_in_quotes
+
+MARKUP = re.compile(r"<|\{[{%#]")  # may begin here
+_NAME = re.compile(r"[a-zA-Z](?:[^\t\n\f\r />{]|\{(?![{%#]))*+")
+_BETWEEN = re.compile(rf"(?:[\t\n\f\r\ /]|{TEMPLATE_SOURCE})*+", re.VERBOSE)  # attributes
+_ATTRIBUTE = re.compile(r"=?[^\t\n\f\r />=]*+")
+_EQUALS = re.compile(r"[\t\n\f\r ]*+=[\t\n\f\r ]*+")
+_BARE_VALUE = re.compile(rf"(?:{TEMPLATE_SOURCE}|[^\t\n\f\r\ >])++", re.VERBOSE)
+_QUOTED_VALUES = {
+    quote: re.compile(rf"(?:[^{quote}{{<]++|{template_in_quotes(quote)}|[{{<])*+")
+    for quote in "\"'"
+}
+_COMMENT_END = re.compile(r"--!?>")
+_SCRIPT_MARK = re.compile(r"<!--(?!-?>)|-->|<(/?)script(?=[\t\n\f\r />])", re.IGNORECASE)
+_XHTML = re.compile(r"""<html\b[^<>]*\sxmlns\s*=\s*["']http://www\.w3\.org/1999/xhtml["']""")
+_HEAD = 4096  # characters in which a page names its namespace
+_DATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
+RAW_TEXT = frozenset({
+    "iframe", "noembed", "noframes", "script", "style", "textarea", "title", "xmp",
+})  # fmt: skip
+_RAW_TEXT_OF_XML = frozenset({"script", "style"})  # in XML, too, because pages may be read as HTML
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token of HTML.
+
+    Attributes:
+        kind: ``other`` is a comment, a declaration, or markup that never ends.
+        text: As it stands in the source.
+        name: Of a tag, in lower case.
+        attributes: Of an opening tag, by their names in lower case; the first of two counts.
+        spans: Where the value of each attribute stands in ``text``, without quotes.
+        is_closed: Whether an opening tag ends in ``/>``.
+        is_data: Whether text is a CDATA section, in which nothing is a character reference.
+    """
+
+    kind: Literal["text", "open", "close", "template", "other"]
+    text: str
+    name: str = ""
+    attributes: dict[str, str] = field(default_factory=dict)
+    spans: dict[str, tuple[int, int]] = field(default_factory=dict)
+    is_closed: bool = False
+    is_data: bool = False
+
+    @property
+    def content(self) -> str:
+        """The source of text, without the marks of a CDATA section."""
+        return _DATA.sub(r"\1", self.text) if self.is_data else self.text
+
+
+def tokenize(source: str) -> Iterator[Token]:
+    """Yield the tokens of a document or a fragment, in linear time."""
+    is_xml = _XHTML.search(source, 0, _HEAD) is not None
+    raw_text = _RAW_TEXT_OF_XML if is_xml else RAW_TEXT
+    at = text_start = raw_end = 0  # before the last one, tags are text
+    while found := MARKUP.search(source, at):
+        at = found.start()
+        token = _read_template(source, at, raw_end if at < raw_end else len(source))
+        if token is None and at >= raw_end:
+            token = (_read_section(source, at) if is_xml else None) or _read_markup(source, at)
+        if token is None:
+            at += 1
+            continue
+        if text_start < at:
+            yield Token("text", source[text_start:at])
+        yield token
+        at = text_start = at + len(token.text)
+        if (
+            token.kind == "open" and token.name in raw_text and not token.is_closed
+        ):  # closed in XHTML
+            raw_end = _find_raw_text_end(source, at, token.name)
+    if text_start < len(source):
+        yield Token("text", source[text_start:])
+
+
+def _read_template(source: str, start: int, end: int) -> Token | None:
+    """Return the tag of a template engine that begins at start, and ends before ``end``; None if there is none."""
+    found = TEMPLATE.match(source, start, end)
+    return Token("template", found[0]) if found else None
+
+
+def _read_section(source: str, start: int) -> Token | None:
+    """Return the CDATA section or the processing instruction of XML that begins at start; None if there is none."""
+    if data := _DATA.match(source, start):
+        return Token("text", data[0], is_data=True)
+    if source.startswith("<![CDATA[", start):
+        return Token("other", source[start:])
+    if source.startswith("<?", start):
+        end = source.find("?>", start)
+        return Token("other", source[start : end + 2 if end >= 0 else len(source)])
+    return None
+
+
+def _read_markup(source: str, start: int) -> Token | None:
+    """Return the token that begins with the ``<`` at start; None if it is text."""
+    if tag := _NAME.match(source, start + 1):
+        return _read_tag(source, start, "open", tag.end())
+    if tag := _NAME.match(source, start + 2) if source.startswith("</", start) else None:
+        return _read_tag(source, start, "close", tag.end())
+    if source.startswith("<!--", start):
+        if source.startswith((">", "->"), start + 4):  # an empty comment
+            end = source.index(">", start + 4) + 1
+        else:
+            found = _COMMENT_END.search(source, start + 4)
+            end = found.end() if found else len(source)
+        return Token("other", source[start:end])
+    if source.startswith(("<!", "<?", "</"), start) and start + 2 < len(source):
+        end = source.find(">", start + 2)
+        return Token("other", source[start : end + 1 if end >= 0 else len(source)])
+    return None
+
+
+def _read_tag(source: str, start: int, kind: Literal["open", "close"], at: int) -> Token:
+    """Read the rest of a tag, from the end of its name at position ``at``."""
+    name = source[start + (1 if kind == "open" else 2) : at].lower()
+    attributes: dict[str, str] = {}
+    spans: dict[str, tuple[int, int]] = {}
+    while True:
+        between = _BETWEEN.match(source, at)
+        assert between is not None  # it also matches nothing
+        is_closed, at = between[0].endswith("/"), between.end()
+        if source.startswith(">", at):
+            return Token(kind, source[start : at + 1], name, attributes, spans, is_closed)
+        attribute = _ATTRIBUTE.match(source, at)
+        assert attribute is not None
+        at, value = attribute.end(), ""
+        span = at, at
+        if equals := _EQUALS.match(source, at):
+            at = equals.end()
+            if quoted := _QUOTED_VALUES.get(source[at : at + 1]):
+                found = quoted.match(source, at + 1)
+                assert found is not None  # it also matches nothing
+                value, at, span = found[0], found.end() + 1, found.span()
+            elif bare := _BARE_VALUE.match(source, at):
+                value, at, span = bare[0], bare.end(), bare.span()
+        if at >= len(source):
+            return Token("other", source[start:])
+        if (key := attribute[0].lower()) not in attributes:
+            attributes[key] = value
+            spans[key] = span[0] - start, span[1] - start
+
+
+def _find_raw_text_end(source: str, at: int, name: str) -> int:
+    """Return where the closing tag of an element begins that holds text only; tags in it are text."""
+    if name == "script":
+        return _find_script_end(source, at)
+    found = re.compile(rf"</{name}(?=[\t\n\f\r />])", re.IGNORECASE).search(source, at)
+    return found.start() if found else len(source)
+
+
+def _find_script_end(source: str, at: int) -> int:
+    """Return where a script ends: ``<!-- <script>`` hides the next ``</script>``."""
+    is_comment = is_hidden = False
+    for mark in _SCRIPT_MARK.finditer(source, at):
+        if mark[0] == "<!--":
+            is_comment = True
+        elif mark[0] == "-->":
+            is_comment = is_hidden = False
+        elif not mark[1]:
+            is_hidden = is_comment
+        elif not is_hidden:
+            return mark.start()
+        else:
+            is_hidden = False
+    return len(source)

@@ -1,0 +1,200 @@
+"""Texts of HTML that are no part of a paragraph, such as attributes and texts of drawings; and language codes."""
+
+import html
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
+from typing import Literal, NamedTuple
+
+from headway.ext.documents.blocks import Block, Part, flatten, make_nodes
+from headway.ext.documents.edits import Edit, apply_edits
+from headway.ext.documents.html.attributes import find_language_attributes, find_names, is_locale
+from headway.ext.documents.html.drawings import find_seen
+from headway.ext.documents.html.elements import EMBEDDED, WHOLE, find_code, is_untranslated
+from headway.ext.documents.html.parsing import decode_text, scan
+from headway.ext.documents.html.templates import TEMPLATE, has_go_blocks, is_control, make_template
+from headway.ext.documents.html.tokens import Token, tokenize
+from headway.ext.documents.languages import Language
+from headway.ext.documents.paragraph import Translated
+from headway.ext.documents.placing import place
+from headway.text.languages import is_translatable
+
+_UNDIRECTED = ("bdo", "svg")  # a direction of its own, and none
+
+
+class Value(NamedTuple):
+    """A text that is no part of a paragraph.
+
+    Attributes:
+        start: Where it starts in the document.
+        end: Where it ends.
+        nodes: The texts in it, and tags of template engines at which texts end.
+        kind: Whether it stands in an attribute or between tags.
+    """
+
+    start: int
+    end: int
+    nodes: list[str | Block]
+    kind: Literal["attribute", "text"]
+
+    @property
+    def blocks(self) -> list[Block]:
+        """The texts in it."""
+        return [node for node in self.nodes if isinstance(node, Block)]
+
+
+def find_values(source: str, language: str) -> list[Value]:
+    """Return the values of a document, but not those of untranslated elements.
+
+    Args:
+        source: The document.
+        language: Its language code; "" if it is not known.
+    """
+    with_go = has_go_blocks(source)
+    tokens = _find_tokens(source, language)
+    found = (value for token, at in tokens for value in _read(token, at, with_go))
+    return sorted(value for value in found if value.blocks)
+
+
+def _find_tokens(source: str, language: str) -> Iterator[tuple[Token, int]]:
+    """Yield the tokens that can have values, each with its place in the document."""
+    at = 0
+    for kind, tokens in scan(source, language):
+        starts = [*accumulate((len(token.text) for token in tokens), initial=at)]
+        for number in _find_seen(kind, tokens, language):
+            yield tokens[number], starts[number]
+        at = starts[-1]
+
+
+def _find_seen(kind: str, tokens: Sequence[Token], language: str) -> Iterator[int]:
+    """Yield the numbers of the tokens of a part of HTML that have values."""
+    name = tokens[0].name
+    if is_untranslated(tokens[0], language):
+        return
+    if kind == "kept" and name == "svg":
+        yield from find_seen(tokens, language)
+    elif kind in ("open", "void", "block") or (kind == "kept" and name in EMBEDDED):
+        yield 0
+
+
+def _read(token: Token, at: int, with_go: bool) -> Iterator[Value]:
+    """Yield the values of a token.
+
+    Args:
+        token: A text or a tag.
+        at: Where it starts in the document.
+        with_go: See `is_control`.
+    """
+    if token.kind == "text":
+        part = Part("text", token.text, decode_text(token))
+        yield Value(at, at + len(token.text), _divide([part]), "text")
+    for name in find_names(token):
+        start, end = token.spans[name]
+        parts = _read_attribute(token.attributes[name], with_go)
+        yield Value(at + start, at + end, _divide(parts), "attribute")
+
+
+def _read_attribute(source: str, with_go: bool) -> Iterator[Part]:
+    """Yield the text and the tags of template engines in an attribute."""
+    for number, raw in enumerate(TEMPLATE.split(source)):
+        if number % 2:
+            yield Part("break", raw) if is_control(raw, with_go) else make_template(raw)
+        elif raw:
+            yield Part("text", raw, html.unescape(raw))
+
+
+def _divide(parts: Iterable[Part]) -> list[str | Block]:
+    """Return the texts between breaks; what has no words stays as it is."""
+    return [
+        node if isinstance(node, str) or is_translatable(node.text) else node.source
+        for node in make_nodes(parts)
+    ]
+
+
+def find_language(source: str) -> str:
+    """Return the language code of a whole document; "" if it names none."""
+    for token in tokenize(source):
+        if token.kind == "open" and token.name == "html":
+            return find_code(token)
+    return ""
+
+
+def replace_values(source: str, values: Sequence[Value], translations: Iterator[Translated]) -> str:
+    """Return a document with translated values.
+
+    Args:
+        source: The document.
+        values: From `find_values`.
+        translations: One for each of their blocks, which are taken.
+    """
+    edits = []
+    for value in values:
+        before = source[value.start - 1] if value.kind == "attribute" else ""
+        written = "".join(
+            node if isinstance(node, str) else _write(node, next(translations), before)
+            for node in value.nodes
+        )
+        if written != source[value.start : value.end]:
+            edits.append(Edit(value.start, value.end, _enclose(written, before)))
+    return apply_edits(source, edits)
+
+
+def _write(block: Block, translated: Translated, before: str) -> str:
+    """Return the source of a translated text; see `_escape`."""
+    if translated.text == block.text:
+        return block.source
+    return "".join(
+        part if is_markup else _escape(part, before)
+        for part, is_markup in flatten(place(block, translated))
+    )
+
+
+def replace_languages(source: str, language: Language) -> str:
+    """Return a document with the language codes of its translation, and the direction of its text.
+
+    Args:
+        source: The document.
+        language: The languages of the translation.
+    """
+    edits: list[Edit] = []
+    for token, at in _find_tokens(source, language.source):
+        edits += _edit_direction(token, at, language)
+        for name in find_language_attributes(token):
+            if language.replaces(html.unescape(token.attributes[name])):
+                start, end = token.spans[name]
+                code = language.target.replace("-", "_") if is_locale(token) else language.target
+                written = _enclose(code, token.text[start - 1])
+                edits.append(Edit(at + start, at + end, written))
+    return apply_edits(source, edits)
+
+
+def _edit_direction(token: Token, at: int, language: Language) -> Iterator[Edit]:
+    """Yield the edit that gives a tag the direction of the translation.
+
+    The whole page gets it, and elements of the text's language. Others get it if they name the direction from right to
+    left: the other one may belong to numbers and code.
+    """
+    if token.kind != "open" or token.name in _UNDIRECTED or not language.directions:
+        return
+    before, after = language.directions
+    names_language = language.replaces(find_code(token))
+    is_own = names_language or token.name in WHOLE or before == "rtl"
+    span = token.spans.get("dir")
+    if span and is_own and token.attributes["dir"].strip().lower() == before:
+        start, end = span
+        yield Edit(at + start, at + end, _enclose(after, token.text[start - 1]))
+    elif span is None and (names_language or (token.name == "html" and not find_code(token))):
+        place = at + 1 + len(token.name)
+        yield Edit(place, place, f' dir="{after}"')
+
+
+def _escape(text: str, before: str) -> str:
+    """Return the source of a text; ``before`` is the character before its attribute's value, "": it is in none."""
+    escaped = html.escape(text, quote=False)
+    if before == "'":
+        return escaped.replace("'", "&#39;")
+    return escaped.replace('"', "&quot;") if before else escaped
+
+
+def _enclose(value: str, before: str) -> str:
+    """Return the source of an attribute's value, in quotes if the old one has none; see `_escape`."""
+    return f'"{value}"' if before and before not in "\"'" else value

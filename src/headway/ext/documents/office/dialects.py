@@ -1,0 +1,104 @@
+"""How word processing, slides and cells of Office Open XML write paragraphs."""
+
+import re
+from dataclasses import dataclass
+
+from headway.ext.documents.office.inline import InlineParagraph, Render, write_paragraph
+from headway.ext.documents.office.run_dialect import RunDialect
+from headway.ext.documents.office.run_reader import RunReader
+from headway.ext.documents.office.run_writer import RunWriter
+from headway.ext.documents.paragraph import Translated
+from headway.ext.documents.xml_tokens import XmlToken
+
+_EMPTY = re.compile(r"^<[\w:]+\s*(/>|>\s*</[\w:]+>)$")
+# What two runs may differ in and still look the same: language, marks of the spelling check, revisions.
+_WORD_NOISE = re.compile(
+    r"<(?:\w+:)?(?:lang|noProof|webHidden)\b[^<>]*/>|\s(?:\w+:)?rsid\w*=\"[^\"]*\""
+)
+_SLIDE_NOISE = re.compile(r"\s(?:lang|altLang|dirty|err|noProof|smtClean|smtId|bmk)=(?:\"[^\"]*\"|'[^']*')")  # fmt: skip
+_ESCAPE = re.compile(r"_x000([9ADad])_")
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Paragraphs of a format.
+
+    Attributes:
+        dialect: How the format writes them.
+    """
+
+    dialect: RunDialect
+
+    def read_paragraph(self, opening: XmlToken, source: str) -> RunReader:
+        """Return a reader of the paragraph that begins with a tag."""
+        return RunReader(self.dialect, opening, source)
+
+    def write_paragraph(
+        self, paragraph: InlineParagraph, translated: Translated, prefix: str, render: Render
+    ) -> str:
+        """Return the content of a paragraph in its translation."""
+        writer = RunWriter(self.dialect, prefix, render)
+        write_paragraph(paragraph, translated, writer)
+        return writer.finish()
+
+
+def _normalize_word(properties: str) -> str:
+    return _shorten(_WORD_NOISE.sub("", properties))
+
+
+def _normalize_slide(properties: str) -> str:
+    return _shorten(_SLIDE_NOISE.sub("", properties))
+
+
+def _shorten(properties: str) -> str:
+    """Return "" for properties that say nothing."""
+    return "" if _EMPTY.match(properties) else properties
+
+
+def read_cell(text: str) -> str:
+    """Return the text of a cell, in which ``_x000D_`` is a carriage return."""
+    return _ESCAPE.sub(lambda found: chr(int(found[1], 16)), text)
+
+
+def _write_cell(text: str) -> str:
+    return text.replace("\r", "_x000D_")
+
+
+WORD = Runs(RunDialect(
+    normalize=_normalize_word,
+    breaks=frozenset({"br", "cr", "ptab", "tab"}),
+    new_break="<{0}br/>",
+    dropped=frozenset({"lastRenderedPageBreak", "proofErr", "rt", "rubyPr", "softHyphen"}),
+    transparent=frozenset({"ruby", "rubyBase"}),
+    heads=frozenset({"pPr"}),
+    wrappers=frozenset({
+        "bdo", "customXml", "dir", "fldSimple", "hyperlink", "ins", "moveTo", "sdt", "smartTag",
+    }),
+    holders=frozenset({"sdtContent"}),
+    attached=frozenset({"customXmlPr", "sdtEndPr", "sdtPr", "smartTagPr"}),
+    described=frozenset({"customXml", "sdt", "smartTag"}),
+    numbered=frozenset({"ins", "moveTo"}),
+    ranges=frozenset({"bookmark", "commentRange", "moveFromRange", "moveToRange", "perm"}),
+    kept=frozenset({"fldSimple"}),
+    formulas=frozenset({"oMath", "oMathPara"}),
+    characters=(("noBreakHyphen", "-"),),
+))  # fmt: skip
+SLIDE = Runs(
+    RunDialect(
+        normalize=_normalize_slide,
+        breaks=frozenset({"br"}),
+        new_break="<{0}br/>",
+        has_breaks_in_runs=False,
+        heads=frozenset({"pPr"}),
+        tails=frozenset({"endParaRPr"}),
+        is_trimmed=False,
+    )
+)
+CELL = Runs(
+    RunDialect(
+        normalize=_shorten,
+        dropped=frozenset({"phoneticPr", "rPh"}),
+        read=read_cell,
+        write=_write_cell,
+    )
+)

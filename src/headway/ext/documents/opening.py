@@ -1,0 +1,146 @@
+"""Documents by the suffixes of their names."""
+
+from collections.abc import Sequence
+from pathlib import PurePath
+
+from headway.errors import HeadwayError
+from headway.ext.documents.messages import MessageDocument
+from headway.ext.documents.mnemonics import MnemonicDocument
+from headway.ext.documents.paragraph import Document, DocumentOptions
+from headway.ext.documents.text_file import LARGEST, LONGEST_PARAGRAPH
+from headway.text.file_kinds import name_conversion, plain_suffix
+
+OFFICE = {  # suffixes of office files: documents first, then those with macros, templates and shows
+    ".docx": (".docx", ".docm", ".dotx", ".dotm"),
+    ".pptx": (".pptx", ".pptm", ".potx", ".potm", ".ppsx", ".ppsm"),
+    ".xlsx": (".xlsx", ".xlsm", ".xltx", ".xltm"),
+    ".odt": (".odt", ".ott"),
+    ".odp": (".odp", ".otp"),
+    ".ods": (".ods", ".ots"),
+}
+_KINDS = {suffix: kind for kind, suffixes in OFFICE.items() for suffix in suffixes}
+TABLES = (".csv", ".tsv")
+SUFFIXES = (  # of the files that `open_document` reads
+    *TABLES, ".arb", ".epub", ".htm", ".html", ".json", ".markdown", ".md", ".po", ".pot", ".srt", ".txt",
+    ".vtt", ".xhtml", ".xlf", ".xliff", *_KINDS,
+)  # fmt: skip
+
+
+def is_document(name: str) -> bool:
+    """Return whether a file of this name is more than lines of text."""
+    suffix = PurePath(name).suffix.lower()
+    return suffix in SUFFIXES and suffix != ".txt"
+
+
+def is_table(name: str) -> bool:
+    """Return whether a file of this name has columns."""
+    return PurePath(name).suffix.lower() in TABLES
+
+
+def check_is_lines(name: str) -> None:
+    """Check that a file that is no document may be lines of text.
+
+    Raises:
+        HeadwayError: If its name says that it is not; the message says what to do.
+    """
+    if is_document(f"x{plain_suffix(name)}"):
+        raise HeadwayError(f"{name}: is a compressed document: decompress it first")
+    if conversion := name_conversion(name):
+        raise HeadwayError(f"{name}: {conversion}")
+
+
+def describe_unknown(suffix: str) -> str:
+    """Return a message for a file of an unknown kind: what to do with it, or which suffixes are known."""
+    return (
+        name_conversion(f"x{suffix}")
+        or f"is no document that can be translated: use one of {', '.join(SUFFIXES)}"
+    )
+
+
+def open_document(data: bytes, name: str, options: DocumentOptions | None = None) -> Document:
+    """Read a document.
+
+    Args:
+        data: The content of the file.
+        name: The name of the file; its suffix says which kind it is.
+        options: What is known about the translation.
+
+    Raises:
+        HeadwayError: If the kind is unknown, the file is damaged, or has too much text; the message names the file.
+    """
+    try:
+        document = _read(data, PurePath(name).suffix.lower(), options or DocumentOptions())
+        _check_lengths([len(paragraph.text) for paragraph in document.paragraphs])
+        return document
+    except HeadwayError as error:
+        raise HeadwayError(f"{name}: {error}") from None
+
+
+def _check_lengths(lengths: Sequence[int]) -> None:
+    """Check that the paragraphs of a document are short enough to be held in memory with their translations.
+
+    Raises:
+        HeadwayError: If a paragraph, or all of them, have too many characters.
+    """
+    longest, total = max(lengths, default=0), sum(lengths)
+    if longest > LONGEST_PARAGRAPH:
+        raise HeadwayError(
+            f"has a paragraph of {longest:,} characters: divide it into paragraphs of at most {LONGEST_PARAGRAPH:,}"
+        )
+    if total > LARGEST:
+        raise HeadwayError(
+            f"has {total:,} characters of text: split it into files of at most {LARGEST:,}"
+        )
+
+
+def count_missing(document: Document) -> int:
+    """Return how many messages of ICU stay as they are, because they are too complicated."""
+    if isinstance(document, MnemonicDocument):
+        document = document.document
+    return document.count_missing() if isinstance(document, MessageDocument) else 0
+
+
+def _read(data: bytes, suffix: str, options: DocumentOptions) -> Document:
+    """Read a document by its format; only the code of this format is imported."""
+    match suffix:
+        case ".htm" | ".html" | ".xhtml":
+            from headway.ext.documents.html.document import HtmlDocument
+
+            return HtmlDocument(data, options)
+        case ".md" | ".markdown":
+            from headway.ext.documents.markdown.document import MarkdownDocument
+
+            return MarkdownDocument(data, options)
+        case ".srt" | ".vtt":
+            from headway.ext.documents.subtitles import SubtitleDocument
+
+            return SubtitleDocument(data, options, is_vtt=suffix == ".vtt")
+        case ".po" | ".pot":
+            from headway.ext.documents.po import PoDocument
+
+            return MnemonicDocument(MessageDocument(PoDocument(data, options)))
+        case ".xlf" | ".xliff":
+            from headway.ext.documents.xliff import XliffDocument
+
+            return MnemonicDocument(MessageDocument(XliffDocument(data, options)))
+        case ".arb" | ".json":
+            from headway.ext.documents.json_text import JsonDocument
+
+            return MessageDocument(JsonDocument(data, options, is_arb=suffix == ".arb"))
+        case _ if suffix in TABLES:
+            from headway.ext.documents.table import TableDocument
+
+            return MessageDocument(TableDocument(data, options, "\t" if suffix == ".tsv" else ""))
+        case _ if suffix in _KINDS:
+            from headway.ext.documents.office.document import read_office_file
+
+            return read_office_file(data, options, _KINDS[suffix])
+        case ".epub":
+            from headway.ext.documents.office.epub import read_book
+
+            return read_book(data, options)
+        case ".txt":
+            from headway.ext.documents.plain import PlainDocument
+
+            return PlainDocument(data, options)
+    raise HeadwayError(describe_unknown(suffix))

@@ -1,0 +1,156 @@
+"""Tables in text files (.csv, .tsv): the cells of some columns are translated; quoting stays."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from headway.errors import HeadwayError, suggest
+from headway.ext.documents.edits import Edit, apply_edits
+from headway.ext.documents.paragraph import DocumentOptions, Paragraph, Translated
+from headway.ext.documents.text_file import check_count, read_text_file
+from headway.text.languages import is_translatable
+
+_HINT = re.compile(r"sep=([^\r\n])(?:\r\n|\n|\r)")  # a line by which Excel knows the delimiter
+_SAMPLE = 65_536  # characters in which the first row ends
+_SHOWN = 12  # names of columns in a message
+
+
+class _Cell(NamedTuple):
+    """A cell: its row and column from 0, its place in the file, and its text without quotes."""
+
+    row: int
+    column: int
+    start: int
+    end: int
+    text: str
+    is_quoted: bool
+
+
+class TableDocument:
+    """A table.
+
+    Args:
+        data: The content of the file.
+        options: The columns to translate.
+        delimiter: The character between cells; "": it is recognized.
+
+    Raises:
+        HeadwayError: If the columns are not named or missing, a quote is not closed, or a text has a bare delimiter.
+    """
+
+    def __init__(self, data: bytes, options: DocumentOptions, delimiter: str = "") -> None:
+        self._file = read_text_file(data, options.source)
+        text = self._file.text
+        hint = _HINT.match(text)
+        start = hint.end() if hint else 0
+        self._delimiter = hint[1] if hint else delimiter or _recognize_delimiter(text)
+        check_count(len(re.findall(rf"[\n\r{re.escape(self._delimiter)}]", text)), "cells")
+        cells = list(_read_cells(text, self._delimiter, start))
+        if not cells:
+            raise HeadwayError("is empty")
+        header = [cell.text.strip() for cell in cells if cell.row == 0]
+        columns, first_row = _find_columns(options.columns, header)
+        for cell in cells:
+            if cell.column >= len(header) and cell.text.strip():
+                line = len(text[: cell.start + 1].splitlines())
+                raise HeadwayError(
+                    f"line {line}: has more cells than the first row ({len(header)}): a text with"
+                    f" {self._delimiter!r} needs quotes, and no title or note may stand outside of the columns"
+                )
+        self._cells = [
+            cell
+            for cell in cells
+            if cell.column in columns and cell.row >= first_row and is_translatable(cell.text)
+        ]
+
+    @property
+    def paragraphs(self) -> Sequence[Paragraph[None]]:
+        """The cells of the columns, row by row."""
+        return [Paragraph(cell.text) for cell in self._cells]
+
+    def write(self, translations: Sequence[Translated]) -> bytes:
+        """Return the table with the cells replaced."""
+        edits = [
+            Edit(cell.start, cell.end, self._quote(translated.text, cell))
+            for cell, translated in zip(self._cells, translations, strict=True)
+            if translated.text != cell.text
+        ]
+        return self._file.encode(apply_edits(self._file.text, edits))
+
+    def _quote(self, text: str, cell: _Cell) -> str:
+        special = {self._delimiter, "\n", "\r"}
+        if '"' not in cell.text or text.startswith(
+            '"'
+        ):  # inside of a bare cell some programs leave quotes bare
+            special.add('"')
+        if cell.is_quoted or special & set(text):
+            return '"' + text.replace('"', '""') + '"'
+        return text
+
+
+def _recognize_delimiter(text: str) -> str:
+    """Return the character that occurs most often in the first row, outside of quotes."""
+    first_row = re.match(r'(?:[^"\r\n]|"[^"]*+(?:"|\Z))*+', text[:_SAMPLE])
+    bare = re.sub(r'"[^"]*+"?', "", first_row[0] if first_row else "")
+    return max(",;\t|", key=bare.count)
+
+
+def _find_columns(given: Sequence[str], header: Sequence[str]) -> tuple[set[int], int]:
+    """Return the places of the columns, and the first row to translate.
+
+    Names mean that the first row has the names of the columns; numbers mean that it is text like the others.
+    """
+    columns = [column for word in given for column in _split_columns(word, header)]
+    shown = ", ".join(" ".join(name.split())[:30] for name in header[:_SHOWN]) + (
+        ", ..." if len(header) > _SHOWN else ""
+    )
+    if not columns:
+        raise HeadwayError(
+            "give columns to translate, separated by commas: names if the first row has names, numbers from 1"
+            f" if it is text like the others; the first row is: {shown}"
+        )
+    if all(column.isdecimal() and column not in header for column in columns):
+        places = {int(column) - 1 for column in columns if len(column) < 9}
+        if len(places) < len(columns) or not all(0 <= place < len(header) for place in places):
+            raise HeadwayError(f"columns {','.join(columns)[:60]}: must be from 1 to {len(header)}")
+        return places, 0
+    for column in columns:
+        if column not in header:
+            hint = suggest(column, [name for name in header if name.isprintable()])
+            raise HeadwayError(f"has no column {column[:30]!r}{hint}; the first row is: {shown}")
+    return {place for place, name in enumerate(header) if name in columns}, 1
+
+
+def _split_columns(word: str, header: Sequence[str]) -> list[str]:
+    """Return the columns of a word, which commas separate; a name with commas is one column."""
+    names = [word] if word.strip() in header else word.split(",")
+    return [name.strip() for name in names if name.strip()]
+
+
+def _read_cells(text: str, delimiter: str, start: int) -> Iterator[_Cell]:
+    """Yield the cells of a table, which begins at a place of the file."""
+    mark = re.escape(delimiter)
+    quoted = re.compile(rf'"((?:[^"]|"")*+)"(?={mark}|\r|\n|\Z)')
+    bare = re.compile(rf"[^\r\n{mark}]*+")
+    at, row, column = start, 0, 0
+    while at < len(text):
+        if found := quoted.match(text, at):
+            yield _Cell(row, column, at, found.end(), found[1].replace('""', '"'), True)
+        else:
+            found = bare.match(text, at)
+            assert found is not None  # it also matches nothing
+            quotes = text.count('"', found.start(), found.end())
+            # Some programs quote no cell of a table with tabs: "Yes" and "no" is a whole cell there.
+            if found[0].startswith('"') and (quotes % 2 or delimiter != "\t"):
+                raise HeadwayError(
+                    f'row {row + 1}: a quote is not closed, or followed by text; a quote in quotes is written ""'
+                )
+            yield _Cell(row, column, at, found.end(), found[0], False)
+        at = found.end()
+        if text.startswith(delimiter, at):
+            at, column = at + 1, column + 1
+            if at == len(text):
+                yield _Cell(row, column, at, at, "", False)
+        else:
+            at += 2 if text.startswith("\r\n", at) else 1
+            row, column = row + 1, 0

@@ -1,0 +1,161 @@
+"""The inline elements of XLIFF: code of the original format, and marked text."""
+
+import html
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from headway.ext.documents.blocks import Part, make_kept
+from headway.ext.documents.xml_tokens import XmlToken, find_ends, read_text
+from headway.text.break_tags import BREAK_TAG, BREAKS
+from headway.text.kept_text import KeptText, find_kept_text
+
+# Elements that stand for an opening tag of the original format -> for the closing tag of the same.
+_OPENING, _CLOSING = {"bx", "bpt", "sc", "sm"}, {"ex", "ept", "ec", "em"}
+_LINE_BREAK = re.compile(r"(?<!\s)\s*[\n\r]\s*")
+_CODE = {"bpt", "ept", "ph", "it", "ut"}  # their content is code of the original format
+_ALONE = {"ph", "x"}  # elements that stand for code which may be a placeholder
+_BREAK = re.compile(rf"(?:(?:{BREAK_TAG}|\\[nrt])\s*)+")
+_PLACEHOLDERS = ("ICU", "INTERPOLATION")  # how Angular's names of placeholders begin
+_WORD = "{}"  # stands for a placeholder in the text
+
+
+def make_parts(
+    tokens: Sequence[XmlToken], keeps_lines: bool, codes: Mapping[str, str]
+) -> list[Part]:
+    """Return the parts of a text; code, and text that is not for translation, is markup.
+
+    A line break, and a tag of a paragraph, is a break.
+
+    Args:
+        tokens: Of the text.
+        keeps_lines: Whether line breaks are text; otherwise they are spaces.
+        codes: Code of the original format that elements refer to, by its names.
+    """
+    return list(_make_parts(tokens, keeps_lines, codes))
+
+
+def _make_parts(
+    tokens: Sequence[XmlToken], keeps_lines: bool, codes: Mapping[str, str]
+) -> Iterator[Part]:
+    at, ends = 0, find_ends(tokens)
+    protected = _find_protected(tokens, ends)
+    elements: list[bool] = []  # those that are open: whether their tags are breaks
+    pairs: set[str] = set()  # opening codes that are breaks
+    while at < len(tokens):
+        token, end = tokens[at], at + 1
+        is_protected = at in protected
+        is_kept = token.name in _CODE or is_protected
+        if is_kept:
+            end = protected.get(at, ends[at])
+        source = "".join(each.source for each in tokens[at:end])
+        start, at = at, end
+        content = read_text(tokens[start:at]) if is_kept else ""
+        is_tag = token.kind in ("open", "empty")
+        is_break = is_tag and _is_break(token, content or _find_code(token, codes))
+        if is_tag and token.name in _OPENING and is_break:
+            pairs.add(_pair_name(token))
+        elif is_tag and token.name in _CLOSING:
+            is_break = is_break or _pair_name(token) in pairs
+        if token.kind == "open" and not is_kept:
+            elements.append(is_break)
+        elif token.kind == "close":
+            is_break = elements.pop()
+        if is_break:
+            yield Part("break", source)
+        elif token.kind == "text" and not keeps_lines:
+            yield Part("text", source, html.unescape(_LINE_BREAK.sub(" ", source)))
+        elif token.kind in ("text", "data"):
+            yield Part("text", source, token.text)
+        elif is_protected:
+            yield make_kept(source, content)
+        elif token.name in _OPENING:
+            yield Part("open", source, name=_pair_name(token))
+        elif token.name in _CLOSING:
+            yield Part("close", source, name=_pair_name(token))
+        elif token.kind == "open" and not is_kept:
+            yield Part("open", source, name=token.name)
+        elif token.kind == "close":
+            yield Part("close", source, name=token.name)
+        else:
+            yield make_kept(source, _read_kept(token, content, codes))
+
+
+def _read_kept(token: XmlToken, content: str, codes: Mapping[str, str]) -> str:
+    """Return the text of an element that stays; "" if it stands for no word, such as a tag or a line break.
+
+    Args:
+        token: Its first tag.
+        content: The text in it.
+        codes: See `make_parts`.
+    """
+    if token.name in _ALONE:
+        return _WORD if _is_placeholder(token, content or _find_code(token, codes)) else ""
+    return "" if token.name in _CODE else content
+
+
+def _is_break(token: XmlToken, code: str) -> bool:
+    """Return whether an element stands for a line break or for a tag of a paragraph, as its type or its code say."""
+    attributes = token.attributes
+    kinds = attributes.get("ctype", ""), attributes.get("subType", "")
+    names = {re.split("[:-]", kind)[-1].casefold() for kind in kinds}
+    return bool(_BREAK.fullmatch(code.strip())) or not names.isdisjoint({"lb", "pb", *BREAKS})
+
+
+def _find_code(token: XmlToken, codes: Mapping[str, str]) -> str:
+    """Return the code of the original format that an element without content stands for; "" if nothing says it."""
+    attributes = token.attributes
+    reference = attributes.get("dataRef") or attributes.get("dataRefStart", "")
+    shown = (attributes.get(name) for name in ("equiv-text", "disp", "dispStart"))
+    return codes.get(reference) or next(filter(None, shown), "")
+
+
+def _is_placeholder(token: XmlToken, code: str) -> bool:
+    """Return whether an element stands for a placeholder, as its name, its type or its code say."""
+    attributes = token.attributes
+    names = attributes.get("id", ""), attributes.get("equiv", "")
+    if any(name.startswith(_PLACEHOLDERS) for name in names):
+        return True
+    code = code.strip()
+    is_variable = attributes.get("subType") == "xlf:var"
+    return is_variable or find_kept_text(code) == [KeptText(0, len(code), "name")]
+
+
+def _find_protected(tokens: Sequence[XmlToken], ends: Sequence[int]) -> dict[int, int]:
+    """Return where text that is not for translation ends, by the number of the tag before it.
+
+    It stands in a ``mrk``, or between ``sm`` and ``em`` if both are in the same element.
+    """
+    found: dict[int, int] = {}
+    around = [-1]  # the elements that are open
+    started: dict[str, tuple[int, int]] = {}  # the marks, and the elements around them
+    for number, token in enumerate(tokens):
+        if token.kind == "close":
+            around.pop()
+            continue
+        if token.name in ("mrk", "sm") and _is_protected(token):
+            if token.name == "sm":
+                started[_pair_name(token)] = number, around[-1]
+            elif token.kind == "open":
+                found[number] = ends[number]
+        elif token.name == "em":
+            start, parent = started.pop(_pair_name(token), (0, None))
+            if parent == around[-1]:
+                found[start] = ends[number]
+        if token.kind == "open":
+            around.append(number)
+    return found
+
+
+def _is_protected(token: XmlToken) -> bool:
+    attributes = token.attributes
+    return attributes.get("translate") == "no" or attributes.get("mtype") == "protected"
+
+
+def _pair_name(token: XmlToken) -> str:
+    """Return what an opening and its closing element have in common."""
+    attributes = token.attributes
+    if token.name in ("ec", "em"):
+        return f"sc {attributes.get('startRef', '')}"
+    if token.name in ("sc", "sm"):
+        return f"sc {attributes.get('id', '')}"
+    return f"bx {attributes.get('rid') or attributes.get('id', '')}"

@@ -1,0 +1,25 @@
+"""Models to and from other programs: a folder a format.
+
+Each folder has ``writer.py`` and ``runner.py``, and ``reader.py`` if Headway imports the format;
+`headway.ext.exchange.formats` says what they must offer.
+"""
+
+from headway import __version__
+from headway.extension import Extension, Verb
+
+extension = Extension(
+    name="exchange",
+    version=__version__,
+    verbs={
+        "export": Verb(
+            f"{__name__}.verbs.export",
+            "write a model for another program, and compare their results",
+            "other programs",
+        ),
+        "import": Verb(
+            f"{__name__}.verbs.import",
+            "turn another program's model into a model directory",
+            "other programs",
+        ),
+    },
+)

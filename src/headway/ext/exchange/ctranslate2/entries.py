@@ -1,0 +1,181 @@
+"""The entries of a CTranslate2 vocabulary, put into Headway's order.
+
+The order is ``<unk>``, ``</s>``, the other entries, and at the end ``<pad>``: the entry from which the
+decoder starts. If the decoder starts from an ordinary entry, or from none, an entry is added that no
+text is split into and that is never generated.
+
+Shapes: V vocabulary, D d_model.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from headway.config import ModelConfig
+from headway.errors import HeadwayError
+from headway.ext.exchange.json_file import read_json
+from headway.ext.exchange.order import ADDED, Order
+from headway.ext.exchange.placeholders import IMPOSSIBLE_LOGIT
+from headway.text.vocabulary import PAD
+
+MAX_BYTES = 1 << 24
+MAX_ENTRIES = 300_000
+
+
+@dataclass(frozen=True)
+class Start:
+    """How the original's decoder starts.
+
+    Attributes:
+        name: The entry from which it starts.
+        is_zero: Whether it starts from the zero vector instead of that entry's embedding.
+    """
+
+    name: str
+    is_zero: bool
+
+
+def read_entries(directory: Path, side: str) -> list[str]:
+    """Read a vocabulary, as JSON or as lines, for both sides or for one.
+
+    Args:
+        directory: The model directory.
+        side: ``source`` or ``target``.
+
+    Raises:
+        HeadwayError: Naming the file that is missing or damaged.
+    """
+    for name in ("shared", side):
+        file = directory / f"{name}_vocabulary.json"
+        if file.is_file():
+            entries = read_json(file, MAX_BYTES)
+            break
+        file = directory / f"{name}_vocabulary.txt"
+        if file.is_file():
+            if file.stat().st_size > MAX_BYTES:
+                raise HeadwayError(f"{file}: larger than {MAX_BYTES} bytes")
+            text = file.read_text("utf-8", "replace").removesuffix("\n")
+            entries = text.split("\n", MAX_ENTRIES)
+            break
+    else:
+        raise HeadwayError(f"{directory}: no shared_vocabulary.json, and no {side}_vocabulary.json")
+    if not isinstance(entries, list) or not all(isinstance(entry, str) for entry in entries):
+        raise HeadwayError(f"{file}: must be a list of strings")
+    if len(entries) > MAX_ENTRIES:
+        raise HeadwayError(f"{file}: has more than {MAX_ENTRIES:,} entries")
+    if len(set(entries)) != len(entries):
+        raise HeadwayError(f"{file}: holds an entry twice")
+    return entries
+
+
+def read_start(settings: Mapping[str, Any], is_zero: bool, file: Path) -> Start:
+    """Read how the decoder starts.
+
+    Args:
+        settings: The content of ``config.json``.
+        is_zero: The variable ``start_from_zero_embedding``.
+        file: The file of the settings, for messages.
+
+    Raises:
+        HeadwayError: If the caller of the model chooses the start.
+    """
+    name = settings.get("decoder_start_token", settings.get("bos_token", "<s>"))
+    if not isinstance(name, str):
+        raise HeadwayError(
+            f"{file}: decoder_start_token = {name!r}: the caller of a multilingual model chooses the"
+            " start, which Headway does not support"
+        )
+    return Start(name, is_zero)
+
+
+def find_pad(target: list[str], weights: Mapping[str, Tensor], start: Start) -> str:
+    """Return the entry that becomes ``<pad>``; an empty string if one has to be added."""
+    if not start.is_zero:
+        return start.name if start.name != "</s>" else ""
+    table = weights.get("target_embedding.weight", weights["source_embedding.weight"])
+    is_pad = target[-1] in (start.name, PAD) and not table[-1].any()
+    return target[-1] if is_pad else ""
+
+
+def find_order(entries: list[str], settings: Mapping[str, Any], pad: str, directory: Path) -> Order:
+    """Return a vocabulary in Headway's order.
+
+    Args:
+        entries: The original's, in the order of its ids.
+        settings: The content of ``config.json``.
+        pad: The result of `find_pad`.
+        directory: The model directory, for messages.
+
+    Raises:
+        HeadwayError: If there is no entry for unknown text or for the end.
+    """
+    row_of = {name: row for row, name in enumerate(entries)}
+    first = [settings.get("unk_token", "<unk>"), settings.get("eos_token", "</s>")]
+    for name in first:
+        if not isinstance(name, str) or name not in row_of:
+            raise HeadwayError(f"{directory}: the vocabulary has no {name!r:.40}")
+    # The source may not have the entry from which the decoder starts.
+    pad_row = row_of.get(pad, ADDED) if pad else ADDED
+    special = [row_of[first[0]], row_of[first[1]], pad_row]
+    others = [row for row in range(len(entries)) if row not in special]
+    rows = [*special[:2], *others, pad_row]
+    names = ["<unk>", "</s>", *(entries[row] for row in others), PAD]
+    taken = {"<unk>", "</s>", PAD}
+    for i in range(2, len(names) - 1):
+        original = names[i]
+        while names[i] in taken:  # an ordinary entry of that name
+            names[i] = f"<{names[i]}>"
+        if names[i] != original:
+            taken.add(names[i])
+    return Order(names, rows)
+
+
+def reorder_weights(
+    config: ModelConfig,
+    weights: Mapping[str, Tensor],
+    orders: tuple[Order, Order],
+    start_row: int,
+) -> tuple[ModelConfig, dict[str, Tensor]]:
+    """Put the rows of embeddings and output matrix in Headway's order.
+
+    Args:
+        config: The settings, with the original sizes of the vocabularies.
+        weights: The weights, with the original rows.
+        orders: Of source and target.
+        start_row: The original row from which the decoder starts; `ADDED` for the zero vector.
+
+    Returns:
+        The settings and weights in Headway's order; an added entry is never generated.
+    """
+    reordered = dict(weights)
+    for name, order in {
+        "source_embedding.weight": orders[0],
+        "target_embedding.weight": orders[1],
+        "output.weight": orders[1],
+    }.items():
+        if name not in weights:
+            continue
+        rows = weights[name][torch.tensor(order.rows)]
+        if order.rows[-1] == ADDED:
+            is_read = name == "target_embedding.weight" or config.tying == "three-way"
+            rows[-1] = weights[name][start_row] if is_read and start_row != ADDED else 0
+        reordered[name] = rows
+    bias = weights.get("output.bias")
+    is_added = orders[1].rows[-1] == ADDED
+    if bias is not None or is_added:
+        bias = torch.zeros(config.target_vocab_size) if bias is None else bias
+        bias = bias[torch.tensor(orders[1].rows)]
+        if is_added:
+            bias[-1] = IMPOSSIBLE_LOGIT
+        reordered["output.bias"] = bias
+    config = replace(
+        config,
+        source_vocab_size=len(orders[0].names),
+        target_vocab_size=len(orders[1].names),
+        output_bias="output.bias" in reordered,
+    )
+    return config, reordered

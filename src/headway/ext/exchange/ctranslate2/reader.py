@@ -1,0 +1,153 @@
+"""Reading CTranslate2 Transformer directories; CTranslate2 itself is not needed."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from headway.config import Config, ModelConfig, TextConfig
+from headway.errors import HeadwayError
+from headway.ext.exchange.ctranslate2.binary import read_variables
+from headway.ext.exchange.ctranslate2.entries import (
+    find_order,
+    find_pad,
+    read_entries,
+    read_start,
+    reorder_weights,
+)
+from headway.ext.exchange.ctranslate2.layers import convert_variables
+from headway.ext.exchange.imported_transformer import build_transformer
+from headway.ext.exchange.json_file import read_json_object
+from headway.ext.exchange.order import ADDED, Order, check_pieces
+from headway.ext.exchange.own_settings import read_own_settings, restore_settings
+from headway.ext.exchange.placeholders import UNKNOWN_LANGUAGE
+from headway.text.language_pairs import Languages
+from headway.text.sentencepiece_file import SentencePieceFile
+from headway.text.tokenizer import Tokenizer, check_symbols
+from headway.text.vocabulary import PAD, is_language
+from headway.translation.directory import MAX_CONFIG_BYTES, Model
+
+JOINT = ("tokenizer.model", "sentencepiece.model", "spm.model")
+PAIRS = (("source.spm", "target.spm"), ("source.model", "target.model"))
+
+
+def read(
+    directory: Path, path: Path | None = None, languages: tuple[str, str] | None = None
+) -> Model:
+    """Read a directory: ``model.bin``, ``config.json``, vocabularies, and sentencepiece models.
+
+    Args:
+        directory: The directory; the sentencepiece models may be in its parent.
+        path: The path that the model reports; the directory by default.
+        languages: Codes of source and target, if they are known.
+
+    Raises:
+        HeadwayError: Naming the file that is missing or damaged, or the part of the model that
+            Headway does not have.
+    """
+    file, settings_file = directory / "model.bin", directory / "config.json"
+    settings = _read_settings(settings_file)
+    source, target = (read_entries(directory, side) for side in ("source", "target"))
+    variables = read_variables(file)
+    entries = {"source": len(source), "target": len(target)}
+    shape, weights = convert_variables(variables, settings, entries, file)
+    if source != target and shape.tying == "three-way":
+        shape = replace(shape, tying="target")
+        weights["target_embedding.weight"] = weights["source_embedding.weight"]
+    flag = variables.get("decoder/start_from_zero_embedding", torch.tensor(0))
+    start = read_start(settings, bool(flag.any()), settings_file)
+    if not start.is_zero and start.name not in target:
+        raise HeadwayError(
+            f"{settings_file}: decoder_start_token = {start.name[:40]!r} is not in the vocabulary"
+        )
+    pad = find_pad(target, weights, start)
+    orders = (
+        find_order(source, settings, pad, directory),
+        find_order(target, settings, pad, directory),
+    )
+    start_row = ADDED if start.is_zero else target.index(start.name)
+    shape, weights = reorder_weights(shape, weights, orders, start_row)
+    tokenizer, text = _make_tokenizer(directory, orders, shape)
+    config = Config(text=text, model=shape)
+    stored = read_own_settings(directory, tokenizer)
+    if stored:
+        languages = languages or stored.languages
+        config = restore_settings(config, stored.config)
+    transformer = build_transformer(config.model, weights, file)
+    languages = languages or (UNKNOWN_LANGUAGE, UNKNOWN_LANGUAGE)
+    pairs = stored.pairs if stored else _find_pairs(settings, tokenizer, languages)
+    origin = stored.origin if stored else "another program"
+    return Model(transformer, tokenizer, config, languages, path or directory, pairs, origin)
+
+
+def _read_settings(file: Path) -> dict[str, Any]:
+    values = read_json_object(file, MAX_CONFIG_BYTES)
+    adds_other_bos = values.get("add_source_bos") and not _find_symbol(values)
+    if adds_other_bos or not values.get("add_source_eos"):
+        raise HeadwayError(
+            f"{file}: Headway's sources end in </s> and start with nothing but a language; here add_source_eos ="
+            f" {bool(values.get('add_source_eos'))}, add_source_bos ="
+            f" {bool(values.get('add_source_bos'))}"
+        )
+    return values
+
+
+def _find_symbol(settings: dict[str, Any]) -> str:
+    """Return the symbol of the target language that CTranslate2 puts before each source, or ''."""
+    symbol = settings.get("bos_token") if settings.get("add_source_bos") else ""
+    return symbol if isinstance(symbol, str) and is_language(symbol) else ""
+
+
+def _find_pairs(
+    settings: dict[str, Any], tokenizer: Tokenizer, languages: Languages
+) -> tuple[Languages, ...]:
+    """Return the pair of languages of a model whose sources need a symbol."""
+    if not (symbol := _find_symbol(settings)):
+        return ()
+    [target] = check_symbols([symbol.removeprefix(">>").removesuffix("<<")], tokenizer)
+    return ((languages[0], target),)
+
+
+def _make_tokenizer(
+    directory: Path, orders: tuple[Order, Order], shape: ModelConfig
+) -> tuple[Tokenizer, TextConfig]:
+    files = [SentencePieceFile(path) for path in _find_sentencepiece(directory)]
+    entries = [order.names for order in orders]
+    if len(files) == 1:
+        entries = [[*entries[0], *entries[1]]]
+    for file, names in zip(files, entries, strict=True):
+        check_pieces(file, names)
+    models = [_reorder(file, order) for file, order in zip(files, orders, strict=False)]
+    if len(files) == 1 and orders[0].names != orders[1].names:
+        models.append(files[0].reordered(orders[1].names))
+    try:
+        tokenizer = Tokenizer(*models)
+    except RuntimeError:
+        raise HeadwayError(f"{files[0].path}: not a sentencepiece model, or damaged") from None
+    text = TextConfig(
+        vocab_size=tokenizer.target_vocab_size,
+        joint_vocab=tokenizer.joint,
+        subwords=files[-1].algorithm,
+        max_tokens=min(256, shape.max_positions),
+    )
+    return tokenizer, text
+
+
+def _reorder(file: SentencePieceFile, order: Order) -> bytes:
+    """Return the sentencepiece model in an order; a model of ours keeps its bytes."""
+    return file.content if [*file.pieces, PAD] == order.names else file.reordered(order.names)
+
+
+def _find_sentencepiece(directory: Path) -> list[Path]:
+    """Find the sentencepiece model of both sides, or one a side."""
+    for folder in (directory, directory.parent):
+        for name in JOINT:
+            if (folder / name).is_file():
+                return [folder / name]
+        for pair in PAIRS:
+            if all((folder / name).is_file() for name in pair):
+                return [folder / name for name in pair]
+    raise HeadwayError(
+        f"{directory}: no sentencepiece model: put tokenizer.model, or source.spm and target.spm there"
+    )

@@ -1,0 +1,118 @@
+"""Writing a CTranslate2 model directory.
+
+CTranslate2 can express the paper's model exactly. Two things need care: the position table is
+stored, because CTranslate2's own sinusoids are others, and the decoder starts from the row of ``<pad>``,
+which is zero in the paper's model.
+"""
+
+from pathlib import Path
+
+from headway.config import ModelConfig
+from headway.ext.exchange.ctranslate2.spec import MIN_POSITIONS, build_spec
+from headway.ext.exchange.notes import list_sentence_note
+from headway.ext.exchange.output import add_files
+from headway.ext.exchange.own_settings import write_own_settings
+from headway.ext.exchange.refusals import find_other_attention
+from headway.text.tokenizer import Tokenizer
+from headway.text.vocabulary import language_symbol
+from headway.translation.directory import Model
+
+__all__ = ["PRECISIONS", "USAGE", "add_files", "find_refusals", "note_model", "write"]
+
+PRECISIONS = ("float32", "int8", "float16", "bfloat16")
+USAGE = """```python
+import ctranslate2, sentencepiece
+source = sentencepiece.SentencePieceProcessor(model_file="DIR/tokenizer.model")  # or source.model
+target = source                                                      # or DIR/target.model
+translator = ctranslate2.Translator("DIR")
+tokens = source.encode("...", out_type=str)  # CTranslate2 adds </s>
+results = translator.translate_batch([tokens], beam_size=4, suppress_sequences=[["<pad>"]])
+print(target.decode(results[0].hypotheses[0]))
+```"""
+
+
+def find_refusals(config: ModelConfig) -> list[str]:
+    """Return the reasons why CTranslate2 cannot express a model exactly; none: it can."""
+    reasons = find_other_attention(config)
+    for name in ("num_encoder_layers", "num_decoder_layers"):
+        if getattr(config, name) == 0:
+            reasons.append(f"{name} = 0: it needs one layer at least")
+    return reasons
+
+
+def write(model: Model, out: Path, precision: str = "float32") -> list[str]:
+    """Write a model directory of CTranslate2; see `headway.ext.exchange.formats.Writer`.
+
+    Raises:
+        HeadwayError: If CTranslate2 is not installed.
+    """
+    spec = build_spec(model.transformer)
+    source, target = vocabularies(model.tokenizer)
+    spec.register_source_vocabulary(source)
+    spec.register_target_vocabulary(target)
+    spec.config.unk_token, spec.config.eos_token = "<unk>", "</s>"
+    spec.config.bos_token = spec.config.decoder_start_token = target[-1]
+    if len(model.targets) == 1:  # CTranslate2 puts the symbol before each source
+        spec.config.bos_token = language_symbol(model.targets[0])
+        spec.config.add_source_bos = True
+    spec.config.add_source_eos = True
+    spec.config.layer_norm_epsilon = model.config.model.norm_epsilon
+    spec.validate()
+    spec.optimize(quantization=precision)
+    out.mkdir()
+    spec.save(str(out))
+    model.tokenizer.save(out)
+    write_own_settings(model, out)
+    return [*_note_search(model), *note_model(model, precision)]
+
+
+def vocabularies(tokenizer: Tokenizer) -> tuple[list[str], list[str]]:
+    """Return the entries of source and target in the order of their ids, ``<pad>`` last."""
+    source = tokenizer.source_subwords(range(tokenizer.source_vocab_size))
+    target = tokenizer.target_subwords(range(tokenizer.target_vocab_size))
+    for entries in (source, target):
+        while entries[-1] in entries[:-1]:  # the corpus may have a subword of that name
+            entries[-1] = f"<{entries[-1]}>"
+    return source, target
+
+
+def _note_search(model: Model) -> list[str]:
+    """Return what to set in a program that calls CTranslate2."""
+    alpha = model.config.search.alpha
+    return [
+        "length penalty: CTranslate2 divides by |Y|^length_penalty, the paper by"
+        f" ((5 + |Y|) / 6)^{alpha:g}. For the paper's ranking set num_hypotheses = beam_size,"
+        " length_penalty = 0 and return_scores, and rank by score / ((5 + |Y|) / 6)^alpha, where |Y|"
+        " counts </s>",
+        "set suppress_sequences = [['<pad>']]: Headway never generates <pad>",
+        *list_sentence_note(model.config.search),
+    ]
+
+
+def note_model(model: Model, precision: str) -> list[str]:
+    """Return what differs in CTranslate2, whatever calls it."""
+    notes = [
+        f"longest output: Headway allows source tokens + {model.config.search.max_extra}, CTranslate2"
+        " max_decoding_length = 256",
+    ]
+    if len(model.targets) > 1:
+        symbols = " ".join(map(language_symbol, model.targets))
+        notes.append(
+            f"target language: its symbol is the first token of a source, and no text ({symbols}):"
+            f" tokens = ['{language_symbol(model.targets[0])}', *source.encode(...)]"
+        )
+    elif model.targets:
+        notes.append(
+            f"target language: CTranslate2 adds the symbol of {model.targets[0]} to sources"
+        )
+    positions = model.config.model.max_positions
+    if model.config.model.positions != "learned":
+        positions = max(MIN_POSITIONS, positions)
+    notes.append(f"positions are stored up to {positions}; CTranslate2 rejects longer text")
+    if precision == "int8":
+        notes.append("weights are rounded to 8 bits a row; CTranslate2 rounds inputs likewise")
+    elif precision != "float32":
+        notes.append(
+            f"weights are stored as {precision}; CTranslate2 computes in {precision} where it can"
+        )
+    return notes

@@ -1,0 +1,121 @@
+"""Other programs' models, on disk or on the Hugging Face hub: imported once, into Headway's cache."""
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+
+from headway.errors import HeadwayError
+from headway.ext.exchange import hub
+from headway.ext.exchange.importing import import_model
+from headway.ext.exchange.json_file import read_optional_json_object
+from headway.ext.exchange.recognizing import is_foreign, recognize_format
+from headway.files import cache_directory, hash_file
+
+CACHE_VERSION = 2  # part of the name of a cached import; increase it if imports change
+
+
+def download_and_import(word: str | Path, notify: hub.Notify = hub.log_notice) -> Path:
+    """Return a directory of a Headway model for a path or a name, whoever made the model.
+
+    Marian, CTranslate2 and Argos models are imported once, under ``models/`` in the cache. A model of the
+    hub is imported again when its commit changes; a model on disk, when its path or a file changes.
+
+    Args:
+        word: A path, or ``[hf:]ORGANIZATION/NAME[@REVISION]``.
+        notify: Called with a line that names the model of the hub, or the directory of an import.
+
+    Raises:
+        HeadwayError: If there is no such path or model, or the model cannot be imported.
+    """
+    path = Path(word)
+    if path.exists() and is_foreign(path):
+        recognize_format(path)  # reports what cannot be imported before the files are hashed
+        name = path.resolve().name
+        out = _import_once(path, _import_directory(name, _hash_files(path)), name)
+        notify(f"{word}: a model of another program, imported to {out}")
+        return out
+    if path.is_dir():
+        return path
+    settings = hub.download_settings(word, notify)
+    values = read_optional_json_object(settings / "config.json")
+    if {"format", "settings"} <= values.keys():
+        return hub.download_files(word, settings, hub.WEIGHTS)
+    name = model_name(word)
+    out = _import_directory(name, settings.name)
+    if out.is_dir():
+        return out
+    return _import_once(_download_weights(word, settings, values), out, name)
+
+
+def _import_directory(name: str, version: str) -> Path:
+    """Return the directory in the cache for a version of a model."""
+    folder = f"{name.replace('/', '--')}-{version[:16]}-{CACHE_VERSION}"
+    return cache_directory() / "models" / folder
+
+
+def _import_once(path: Path, out: Path, name: str) -> Path:
+    """Import a model to ``out``, unless it is there."""
+    if not out.is_dir():
+        try:
+            import_model(path, out, name=name)
+        except (HeadwayError, OSError):
+            if not out.is_dir():  # another process may have made the same directory
+                raise
+    return out
+
+
+def _hash_files(path: Path) -> str:
+    """Return a hash of a model's path and files."""
+    digest = hashlib.sha256(bytes(path.resolve()))
+    files = [path]
+    if path.is_dir():
+        # An Argos package has its weights in model/; a CTranslate2 directory may have its subwords beside it.
+        patterns = ("*", "model/*", "../*.model", "../*.spm")
+        files = sorted({file for pattern in patterns for file in path.glob(pattern)})
+    for file in files:
+        if file.is_file():
+            digest.update(bytes(file) + bytes.fromhex(hash_file(file)))
+    return digest.hexdigest()
+
+
+def download(word: str, notify: hub.Notify) -> Path:
+    """Return the hub's snapshot of another program's model, with its weights.
+
+    Args:
+        word: The model's name.
+        notify: Called with a line that names the model of the hub.
+
+    Raises:
+        HeadwayError: If the model cannot be imported, or has its weights as a pickle only.
+    """
+    settings = hub.download_settings(word, notify)
+    values = read_optional_json_object(settings / "config.json")
+    return _download_weights(word, settings, values)
+
+
+def _download_weights(word: str | Path, settings: Path, values: Mapping[str, object]) -> Path:
+    """Download the weights of a model whose ``config.json`` holds ``values``."""
+    model_type = values.get("model_type")
+    if model_type is None and any(settings.glob("*_vocabulary.*")):
+        weights = "model.bin"  # CTranslate2's own format
+    elif model_type == "marian":
+        weights = "model.safetensors"
+    else:
+        raise HeadwayError(
+            f"{word}: no model that can be imported"
+            + (f" (model_type {str(model_type)[:40]!r})" if model_type else "")
+            + "; Marian's, CTranslate2's and Headway's own can"
+        )
+    directory = hub.download_files(word, settings, (weights,))
+    if not (directory / weights).is_file():
+        raise HeadwayError(
+            f"{word}: no {weights} there; pickled weights (pytorch_model.bin) are not downloaded:"
+            " save it with transformers, which writes safetensors, and headway import that"
+        )
+    return directory
+
+
+def model_name(word: str | Path) -> str:
+    """Return a name without its prefix and revision."""
+    match = hub.NAME.fullmatch(str(word))
+    return match[2] if match else str(word)

@@ -1,0 +1,168 @@
+"""The tokenizer files and configurations of a Marian directory."""
+
+import json
+from pathlib import Path
+
+from headway.config import ModelConfig
+from headway.ext.exchange.huggingface.names import NORM_EPSILON
+from headway.ext.exchange.huggingface.to_marian import is_shared, is_tied
+from headway.ext.exchange.notes import list_sentence_note
+from headway.ext.exchange.placeholders import IMPOSSIBLE_LOGIT
+from headway.text.tokenizer import Tokenizer
+from headway.text.vocabulary import language_symbol
+from headway.translation.directory import Model
+
+MIN_POSITIONS = 1024
+TYPICAL_LENGTH = 20  # tokens, at which the length penalties are matched
+
+
+def write_text_files(model: Model, out: Path, precision: str) -> None:
+    """Write all files of a Marian directory except the weights and the card.
+
+    Args:
+        model: The model.
+        out: The directory, which exists.
+        precision: Of the weights, by torch's name.
+    """
+    entries = vocabularies(model.tokenizer)
+    files: dict[str, object] = {
+        "config.json": _config(model, len(entries[0]), precision),
+        "generation_config.json": _generation(model, len(entries[0])),
+        "tokenizer_config.json": _tokenizer(model, entries),
+        "vocab.json": _numbered(entries[0]),
+    }
+    if entries[0] != entries[1]:
+        files["target_vocab.json"] = _numbered(entries[1])
+    for name, value in files.items():
+        (out / name).write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")
+    for side, pieces in zip(("source", "target"), model.tokenizer.models, strict=True):
+        (out / f"{side}.spm").write_bytes(pieces)
+
+
+def vocabularies(tokenizer: Tokenizer) -> tuple[list[str], list[str]]:
+    """Return the entries of source and target in the order of their ids, ``<pad>`` last.
+
+    transformers has one id of ``<pad>`` for both sides, so both lists have the same length.
+    """
+    source = tokenizer.source_subwords(range(tokenizer.source_pad))
+    target = tokenizer.target_subwords(range(tokenizer.target_pad))
+    pad = "<pad>"
+    while pad in source or pad in target:  # the corpus may have a subword of that name
+        pad = f"<{pad}>"
+    size = max(len(source), len(target))
+    source += [f"<empty{i}>" for i in range(len(source), size)]
+    target += [f"<empty{i}>" for i in range(len(target), size)]
+    return [*source, pad], [*target, pad]
+
+
+def matched_penalty(alpha: float) -> float:
+    """Return the exponent of |Y| with the slope of ((5 + |Y|) / 6)^alpha at a typical length."""
+    return round(alpha * TYPICAL_LENGTH / (5 + TYPICAL_LENGTH), 2)
+
+
+def notes(model: Model) -> list[str]:
+    """Return what differs in transformers, and what to set there."""
+    search, shape, tokenizer = model.config.search, model.config.model, model.tokenizer
+    found = [
+        "length penalty: transformers divides by |Y|^length_penalty, the paper by ((5 + |Y|) / 6)^alpha;"
+        f" alpha = {search.alpha:g} is nearest to length_penalty = {matched_penalty(search.alpha):g},"
+        " as in generation_config.json",
+        f"longest output: Headway allows source tokens + {search.max_extra}; set max_new_tokens",
+        "text: transformers reads </s>, <pad> and >>xx<< in a text as control symbols, and U+2581 as"
+        " a space",
+        *list_sentence_note(search),
+    ]
+    if model.targets:
+        symbols = " ".join(map(language_symbol, model.targets))
+        found.append(
+            f"target language: a text begins with its symbol ({symbols}), without a space:"
+            f" tokenizer(['{language_symbol(model.targets[0])}...'])"
+        )
+    if tokenizer.source_vocab_size != tokenizer.target_vocab_size:
+        fewer = "source" if tokenizer.source_vocab_size < tokenizer.target_vocab_size else "target"
+        found.append(
+            f"vocabularies: the {fewer} has empty entries at its end, because transformers needs two"
+            f" of one size; on the target side their logits are {IMPOSSIBLE_LOGIT:g}"
+        )
+    if shape.d_embedding not in (0, shape.d_model):
+        found.append(
+            f"d_embedding = {shape.d_embedding}: multiplied out to {shape.d_model}, in three matrices"
+        )
+    return found
+
+
+def position_rows(shape: ModelConfig) -> int:
+    """Return the number of positions that an export supports."""
+    if shape.positions == "sinusoidal":
+        return max(MIN_POSITIONS, shape.max_positions)
+    return shape.max_positions
+
+
+def _numbered(entries: list[str]) -> dict[str, int]:
+    return {entry: number for number, entry in enumerate(entries)}
+
+
+def _config(model: Model, size: int, precision: str) -> dict[str, object]:
+    shape = model.config.model
+    return {
+        "architectures": ["MarianMTModel"],
+        "model_type": "marian",
+        "vocab_size": size,
+        "decoder_vocab_size": size,
+        "d_model": shape.d_model,
+        "encoder_layers": shape.num_encoder_layers,
+        "decoder_layers": shape.num_decoder_layers,
+        "encoder_attention_heads": shape.num_heads,
+        "decoder_attention_heads": shape.num_heads,
+        "encoder_ffn_dim": shape.d_ff,
+        "decoder_ffn_dim": shape.d_ff,
+        "activation_function": shape.activation,
+        "layer_norm_epsilon": NORM_EPSILON,
+        "scale_embedding": shape.scale_embeddings,
+        "static_position_embeddings": shape.positions == "sinusoidal",
+        "max_position_embeddings": position_rows(shape),
+        "pad_token_id": size - 1,
+        "eos_token_id": Tokenizer.eos,
+        "decoder_start_token_id": size - 1,
+        "share_encoder_decoder_embeddings": is_shared(shape),
+        "tie_word_embeddings": is_tied(shape),
+        "is_encoder_decoder": True,
+        "dropout": shape.dropout,
+        "attention_dropout": shape.attention_dropout,
+        "activation_dropout": shape.feed_forward_dropout,
+        "use_cache": True,
+        "dtype": precision,
+    }
+
+
+def _generation(model: Model, size: int) -> dict[str, object]:
+    search = model.config.search
+    values: dict[str, object] = {
+        "pad_token_id": size - 1,
+        "eos_token_id": Tokenizer.eos,
+        "decoder_start_token_id": size - 1,
+        "forced_eos_token_id": Tokenizer.eos,
+        "bad_words_ids": [[size - 1]],
+        "num_beams": search.beam,
+        "min_new_tokens": 1,
+        "max_new_tokens": position_rows(model.config.model) // 2,
+    }
+    if search.beam > 1:  # transformers warns about a penalty for greedy search
+        values["length_penalty"] = matched_penalty(search.alpha)
+    return values
+
+
+def _tokenizer(model: Model, entries: tuple[list[str], list[str]]) -> dict[str, object]:
+    shape = model.config.model
+    source, target = model.languages
+    return {
+        "tokenizer_class": "MarianTokenizer",
+        "source_lang": source,
+        "target_lang": target,
+        "separate_vocabs": entries[0] != entries[1],
+        "unk_token": "<unk>",
+        "eos_token": "</s>",
+        "pad_token": entries[0][-1],
+        "model_max_length": shape.max_positions,
+        "clean_up_tokenization_spaces": False,
+    }

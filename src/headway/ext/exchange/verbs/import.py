@@ -1,0 +1,58 @@
+"""``headway import``: make a Headway model directory of another program's model."""
+
+import argparse
+import sys
+
+from headway.cli.options import language_code, model_or_name
+
+EXAMPLE = (
+    "headway import opus-mt-en-de runs/opus-en-de\n"
+    "headway import translate-en_es.argosmodel runs/en-es\n"
+    "headway import a-ctranslate2-directory runs/mine --languages en de"
+)
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments."""
+    parser.add_argument(
+        "path",
+        metavar="PATH",
+        type=model_or_name,
+        help="a Marian, CTranslate2 or Argos Translate model, or hf:NAME",
+    )
+    parser.add_argument("out", metavar="OUT", help="model directory to create")
+    parser.add_argument(
+        "--languages",
+        nargs=2,
+        metavar="CODE",
+        type=language_code,
+        help="language codes of source and target, if the model has none",
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    """Import a model, and describe it on standard error."""
+    from pathlib import Path
+
+    from headway.cli.downloads import print_notice
+    from headway.ext.exchange.downloading import download, model_name
+    from headway.ext.exchange.hub import NAME
+    from headway.ext.exchange.importing import import_model
+    from headway.ext.exchange.output import check_absent
+    from headway.model import parameter_count
+
+    check_absent(Path(args.out))  # before a download
+    languages = tuple(args.languages) if args.languages else None
+    by_name = not Path(args.path).exists() and NAME.fullmatch(args.path)
+    path = download(args.path, print_notice) if by_name else args.path
+    name = model_name(args.path) if by_name else ""
+    format_name, model = import_model(path, args.out, languages, name)
+    targets = model.tokenizer.target_languages
+    if len(targets) > 1:
+        listed = ", ".join(targets[:12]) + ", ..." * (len(targets) > 12)
+        print(f"{args.out}: target languages, for --to: {listed}", file=sys.stderr)
+    print(
+        f"{args.out}: from {format_name}, {parameter_count(model.transformer):,} parameters,"
+        f" {' to '.join(model.languages)}; headway info {args.out} says more",
+        file=sys.stderr,
+    )

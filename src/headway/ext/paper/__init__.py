@@ -1,0 +1,37 @@
+"""The paper's tables, figures and claims as experiments: each measures the package itself.
+
+``reproduction.py`` runs the modules of ``experiments/`` by name, keeps each `Result` as JSON and writes the
+report. An experiment is a module with ``TITLE``, ``SECTION`` and ``run(work) -> Result``. What experiments use:
+
+- ``running/``: `Work` trains several models at once, keeps the finished trials, and groups them by seed.
+- ``rivals/``: the systems that the paper names, as small translators.
+- ``measuring/``: operations, time, memory, paths and parameters of a layer, without training.
+- ``results.py`` and ``verdicts.py``: tables, figures and claims, and how sure one may be of them.
+- ``charts.py`` and ``report.py``: figures as SVG, and one web page of all results.
+- ``published.py`` and ``settings/``: the numbers and the settings that the paper prints.
+"""
+
+from headway import __version__
+from headway.extension import Extension, Verb
+
+extension = Extension(
+    name="paper",
+    version=__version__,
+    verbs={
+        "treebank": Verb(
+            f"{__name__}.verbs.treebank",
+            "turn bracketed trees into training data for a parser",
+            "other kinds of model",
+        ),
+        "parse": Verb(
+            f"{__name__}.verbs.parse",
+            "print the constituents of English sentences as bracketed trees",
+            "other kinds of model",
+        ),
+        "reproduce": Verb(
+            f"{__name__}.verbs.reproduce",
+            "measure the paper's tables, figures and claims on this machine",
+            "the paper",
+        ),
+    },
+)

@@ -1,0 +1,257 @@
+"""Section 3.5: what sinusoids let a model do, and whether it does it.
+
+Shapes: T positions, D d_model, P = D / 2 pairs of sine and cosine.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import torch
+from torch import Tensor
+
+from headway.ext.paper.charts import curves
+from headway.ext.paper.results import Cell, Claim, Figure, Finding, Result, Table, collect
+from headway.ext.paper.running.plan import PlannedTrial
+from headway.ext.paper.running.scoring import SEARCH, Pairs, score_predictions, score_text
+from headway.ext.paper.running.trial import Trial
+from headway.ext.paper.running.work import Work
+from headway.ext.paper.table3_rows import find_row
+from headway.ext.paper.trends import Learned, trend_claim
+from headway.ext.paper.verdicts import MARGIN, percent_text, perplexity_text, shown
+from headway.model import sinusoids
+
+TITLE = "Sinusoidal and learned positions, near and far"
+SECTION = "3.5"
+KINDS = ("sinusoidal", "learned", "none")
+
+
+def run(work: Work) -> Result:
+    """Check the sinusoids' identities, and train with each kind of positions."""
+    d, length = work.pick(toy=(16, 64), minutes=(512, 2048))
+    findings: list[Finding] = [*compare_shifts(d, length), *compare_wavelengths(d)]
+    if work.is_settings_only:
+        findings.append(work.write_settings(plan_trials(work, KINDS)))
+    else:
+        work.keep(*findings)
+        work.show(
+            "positions: learned against sinusoidal, and longer sentences than any in training"
+        )
+        findings += [*compare_kinds(work), *compare_lengths(work)]
+    return collect(
+        *findings,
+        differs="The last wavelength is 10000^(1 - 2/d_model) · 2π, a little less than 10000 · 2π: the"
+        " exponent of the formula does not reach 1.",
+        settings={"d_model": d, "positions": length},
+    )
+
+
+def shift_matrix(d_model: int, k: int) -> Tensor:
+    """Return M with PE(pos + k) = M PE(pos) for every pos: a rotation of each pair, [D, D]."""
+    rates = 10000 ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
+    cosines, sines = torch.cos(k * rates), torch.sin(k * rates)
+    blocks_P22 = torch.stack((cosines, sines, -sines, cosines), -1).unflatten(-1, (2, 2))
+    return torch.block_diag(*blocks_P22)
+
+
+def compare_shifts(d: int, length: int) -> tuple[Table, Claim]:
+    """Compare shifted positions of the model's table with rotated ones."""
+    table_TD = sinusoids(length, d)
+    errors = {}
+    for k in (1, 7, length // 2):
+        moved = table_TD[:-k].double() @ shift_matrix(d, k).T
+        errors[k] = float((moved - table_TD[k:]).abs().max())
+    worst = max(errors.values())
+    # The table holds float32 numbers up to 1: each is off by up to 2^-25, before and after rotation.
+    allowed = (1 + math.sqrt(2)) * 2**-25
+    claim = Claim(
+        "For any fixed k, PE(pos + k) is a linear function of PE(pos).",
+        "exact",
+        f"largest error {worst:.1e}; rounding of the table allows {allowed:.1e}",
+        shown(worst <= allowed),
+        "one rotation of each sine and cosine serves all positions",
+    )
+    table = Table(
+        "Largest error of PE(pos + k) = M_k PE(pos)",
+        ("k", "error"),
+        tuple(errors.items()),
+        f"The table of the model, {length} positions, d_model {d}, float32.",
+    )
+    return table, claim
+
+
+def measure_wavelengths(d_model: int) -> list[float]:
+    """Measure the wavelength of each sine and cosine in the model's own table, in positions."""
+    length = 30_000  # a long table gives the mean angle between neighbors exactly
+    table_PT2 = sinusoids(length, d_model).double().unflatten(1, (-1, 2)).transpose(0, 1)
+    found = []
+    for pair in table_PT2:
+        angle = torch.atan2(pair[:, 0], pair[:, 1])
+        turns = torch.diff(angle)
+        steps = torch.where(turns < -math.pi, turns + 2 * math.pi, turns)
+        found.append(2 * math.pi / float(steps.mean()))
+    return found
+
+
+def compare_wavelengths(d: int) -> tuple[Table, Claim, Figure]:
+    """Compare the wavelengths of the table with the paper's geometric progression."""
+    found = measure_wavelengths(d)
+    ratios = [b / a for a, b in pairwise(found)]
+    gaps = [b - a for a, b in pairwise(found)]
+    ratio = 10000 ** (2 / d)
+    error = max(abs(r / ratio - 1) for r in ratios)
+    gap_ratio = max(gaps) / min(gaps)
+    rows: list[tuple[Cell, ...]] = [
+        ("first", found[0], 2 * math.pi),
+        ("last", found[-1], 10000 ** (1 - 2 / d) * 2 * math.pi),
+        ("10000 · 2π", None, 20000 * math.pi),
+        ("smallest ratio of neighbors", min(ratios), ratio),
+        ("largest ratio of neighbors", max(ratios), ratio),
+        ("largest over smallest gap between neighbors", gap_ratio, None),
+    ]
+    claim = Claim(
+        "The wavelengths form a geometric progression from 2π to 10000 · 2π.",
+        "2π to 10000 · 2π",
+        f"{found[0]:.4f} to {found[-1]:,.0f}, ratio {ratio:.5f} within {error:.0e}",
+        shown(error < 1e-3),
+        f"measured in the table; they are not evenly spaced: gaps differ {gap_ratio:,.0f} times",
+    )
+    figure = curves(
+        f"Wavelengths of d_model = {d}: a straight line of logarithms",
+        {"wavelength": [(float(i), w) for i, w in enumerate(found)]},
+        "i, of PE(pos, 2i)",
+        "positions",
+        log_y=True,
+    )
+    table = Table("Wavelengths, in positions", ("what", "in the table", "formula"), tuple(rows))
+    return table, claim, figure
+
+
+def plan_trials(work: Work, kinds: Sequence[str]) -> list[PlannedTrial]:
+    """Return a training for each kind of positions."""
+    return [
+        PlannedTrial(kind, replace(work.base, model=replace(work.base.model, positions=kind)))  # type: ignore[arg-type]
+        for kind in kinds
+    ]
+
+
+def compare_kinds(work: Work) -> tuple[Table, Claim]:
+    """Compare translators with sinusoidal, learned and no positions."""
+    groups = work.run_groups(plan_trials(work, KINDS))
+    base, learned = (find_row(name) for name in ("base", "learned positions"))
+    claim = trend_claim(
+        "Learned positions give nearly identical results to sinusoids.",
+        f"{learned.bleu} and {base.bleu} BLEU, {learned.perplexity} and {base.perplexity} perplexity",
+        "learned less sinusoidal: {} BLEU",
+        groups["learned"].less(groups["sinusoidal"]),
+        expected="equal",
+        margin=MARGIN,
+        learned=Learned(work.least_bleu, (groups["sinusoidal"].bleu, groups["learned"].bleu)),
+        why=f"paired by seed; nearly identical: the interval within {MARGIN} BLEU",
+        section="3.5, Table 3 row E",
+    )
+    rows = tuple((kind, *group.score_cells) for kind, group in groups.items())
+    table = Table("Positions", ("kind", "BLEU", "perplexity"), rows, work.seeds_note)
+    return table, claim
+
+
+def split_by_length(pairs: Pairs, edges: Sequence[int]) -> list[Pairs]:
+    """Split pairs by the characters of their source: up to the first edge, to the next, and more."""
+    return [
+        tuple(pair for pair in pairs if low < len(pair[0]) <= high)
+        for low, high in pairwise((0, *edges, math.inf))
+    ]
+
+
+def score_buckets(
+    trial: Trial, buckets: Sequence[Pairs], language: str
+) -> list[tuple[float, float]]:
+    """Return BLEU and perplexity of each bucket of pairs; of an empty one, no numbers."""
+    translator = trial.translator()
+    found = []
+    for pairs in buckets:
+        if not pairs:
+            found.append((math.nan, math.nan))
+            continue
+        translations = translator.translate([source for source, _ in pairs], SEARCH)
+        predictions = score_predictions(translator.model, translator.tokenizer, pairs)
+        found.append((score_text(translations, pairs, language), predictions["perplexity"]))
+    return found
+
+
+def compare_lengths(work: Work) -> tuple[Table, Claim]:
+    """Train on short sentences alone, and translate short, longer and much longer ones."""
+    most = work.pick(toy=30, minutes=30, hours=60)
+    short = work.corpus.only(f"at most {most} characters", lambda a, b: max(len(a), len(b)) <= most)
+    groups = work.run_groups([replace(plan, task=short) for plan in plan_trials(work, KINDS[:2])])
+    buckets = split_by_length(work.corpus.test, (most, most + most // 2))
+    language = work.corpus.languages[1]
+    scores = {
+        kind: [score_buckets(trial, buckets, language) for trial in group.trials]
+        for kind, group in groups.items()
+    }
+    rows = tuple(
+        (
+            kind,
+            describe_lengths(bucket),
+            len(bucket),
+            percent_text([found[i][0] for found in by_seed]),
+            perplexity_text([found[i][1] for found in by_seed]),
+        )
+        for kind, by_seed in scores.items()
+        for i, bucket in enumerate(buckets)
+        if bucket
+    )
+    table = Table(
+        f"Trained on pairs of at most {most} characters a side",
+        ("positions", "characters of the source", "pairs", "BLEU", "perplexity"),
+        rows,
+        work.seeds_note,
+    )
+    return table, judge_lengths(work, most, buckets, scores)
+
+
+def describe_lengths(pairs: Pairs) -> str:
+    """Return the smallest and the largest number of characters of the sources."""
+    lengths = [len(source) for source, _ in pairs]
+    return f"{min(lengths)} to {max(lengths)}"
+
+
+def judge_lengths(
+    work: Work,
+    most: int,
+    buckets: Sequence[Pairs],
+    scores: Mapping[str, Sequence[Sequence[tuple[float, float]]]],
+) -> Claim:
+    """Return the claim on sentences of the next lengths after those of training: neither kind translates much longer ones.
+
+    Args:
+        work: Has the least BLEU.
+        most: Characters of a side in training.
+        buckets: Pairs of the lengths of training, of the next lengths, and longer ones.
+        scores: Kind of positions -> what `score_buckets` returned for each seed.
+    """
+    text = "Sinusoids may allow a model to extrapolate to sequences longer than those of training."
+    why = (
+        f"trained on pairs of at most {most} characters a side; paired by seed; decided if both have at least"
+        f" {work.least_bleu:.0f} BLEU on these sentences"
+    )
+    near, beyond = buckets[:2]
+    if not near or not beyond:
+        missing = "no longer sentences" if near else "no sentences as long as those of training"
+        return Claim(text, "a hypothesis", missing, "not decided", why)
+    gaps = [
+        math.log(learned[1][1] / sinusoidal[1][1])
+        for sinusoidal, learned in zip(scores["sinusoidal"], scores["learned"], strict=True)
+    ]
+    # A model that translates short sentences alone shows nothing on longer ones.
+    bleu = tuple([found[1][0] for found in by_seed] for by_seed in scores.values())
+    return trend_claim(
+        text,
+        "a hypothesis",
+        f"on sources of {describe_lengths(beyond)} characters, learned less sinusoidal: {{}} nats",
+        gaps,
+        learned=Learned(work.least_bleu, bleu),
+        why=why,
+    )

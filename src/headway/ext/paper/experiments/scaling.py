@@ -1,0 +1,274 @@
+"""Section 3.2.1: why dot products are divided by sqrt(d_k), and what additive attention costs.
+
+Shapes: B batch, H heads, T queries, S keys, K d_k.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from headway.ext.paper.charts import curves
+from headway.ext.paper.measuring.costs import processor_seconds, saved_bytes
+from headway.ext.paper.results import Claim, Finding, Result, Table, collect
+from headway.ext.paper.running.plan import PlannedTrial
+from headway.ext.paper.running.work import Work
+from headway.ext.paper.trends import Expected, Learned, trend_claim
+from headway.ext.paper.verdicts import MARGIN_NATS, holds
+from headway.model import Additive, DotProduct
+from headway.model.attention_functions import score_scale
+
+TITLE = "Scaled, unscaled and additive attention as d_k grows"
+SECTION = "3.2.1"
+KEYS = 32
+LEAST_BATCH = 200  # tokens: room for each sentence
+Attend = Callable[[Tensor, Tensor, Tensor], Tensor]
+# Settings of a model that say how a query is compared with a key.
+COMPATIBILITIES: dict[str, dict[str, object]] = {
+    "dot, scaled": {"compatibility": "dot", "scale_attention": True},
+    "dot, not scaled": {"compatibility": "dot", "scale_attention": False},
+    "additive": {"compatibility": "additive", "scale_attention": False},
+}
+
+
+@dataclass(frozen=True)
+class Spread:
+    """What random queries and keys lead to, if each component has mean 0 and variance 1.
+
+    Attributes:
+        mean: Of the compatibilities of all queries and keys.
+        variance: The same.
+        largest: Mean largest weight of a query.
+        gradient: Mean trace of the softmax's Jacobian, 1 - sum of squared weights: 0 if one weight is
+            1, 1 - 1/keys if all are equal.
+    """
+
+    mean: float
+    variance: float
+    largest: float
+    gradient: float
+
+
+@torch.no_grad()
+def measure_spread(d_k: int, *, scaled: bool, queries: int = 2000) -> Spread:
+    """Measure `Spread` on the package's own attention."""
+    random = torch.Generator().manual_seed(d_k)
+    q_BHTK = torch.randn(queries, 1, 1, d_k, generator=random)
+    k_BHSK = torch.randn(queries, 1, KEYS, d_k, generator=random)
+    attention = DotProduct(scaled=scaled)
+    scores = q_BHTK * score_scale(attention, d_k) @ k_BHSK.mT
+    weights = attention.weights(q_BHTK, k_BHSK)
+    return Spread(
+        float(scores.mean()),
+        float(scores.var()),
+        float(weights.amax(-1).mean()),
+        float(1 - weights.square().sum(-1).mean()),
+    )
+
+
+def run(work: Work) -> Result:
+    """Measure random queries and keys, time both kinds of attention, and train translators."""
+    widths = work.pick(toy=(1, 16, 64), minutes=(1, 4, 16, 64, 256, 1024))
+    findings = compare_spreads(widths, work.pick(toy=500, minutes=2000))
+    work.show("scaling: time and memory of dot products and additive attention")
+    findings += compare_costs(
+        work.pick(toy=(4, 16), minutes=(16, 64, 256)), work.pick(toy=16, minutes=128)
+    )
+    if work.is_settings_only:
+        findings.append(work.write_settings(plan_trials(work, (64, 512))))
+    else:
+        work.keep(*findings)
+        work.show("scaling: translators")
+        findings += compare_translators(work, work.pick(toy=(4,), minutes=(8, 64)))
+    return collect(
+        *findings,
+        differs="The paper cites others for additive attention; here all are trained alike. Batches"
+        " hold sentences of like lengths, because additive attention compares all pairs of a packed"
+        f" row; batches in a step: {batches_in_step(work)}.",
+        settings={"d_k": list(widths)},
+    )
+
+
+def compare_spreads(widths: Sequence[int], queries: int) -> list[Finding]:
+    """Measure random dot products, scaled and not, for several widths."""
+    rows, lines, errors = [], {}, []
+    for name, scaled in (("not scaled", False), ("scaled", True)):
+        found = {d_k: measure_spread(d_k, scaled=scaled, queries=queries) for d_k in widths}
+        lines[name] = [(d_k, s.gradient) for d_k, s in found.items()]
+        rows += [(name, d_k, s.mean, s.variance, s.largest, s.gradient) for d_k, s in found.items()]
+        for d_k, s in found.items():
+            expected = 1 if scaled else d_k
+            errors += [abs(s.mean) / expected**0.5, abs(s.variance / expected - 1)]
+    table = Table(
+        f"Random queries against {KEYS} keys, components of mean 0 and variance 1",
+        (
+            "dot product",
+            "d_k",
+            "mean of q·k",
+            "variance of q·k",
+            "largest weight",
+            "softmax gradient",
+        ),
+        tuple(rows),
+        "Softmax gradient: trace of its Jacobian, the mean over queries.",
+    )
+    figure = curves(
+        "The softmax's gradient, scaled and not",
+        lines,
+        "d_k",
+        "trace of the Jacobian",
+        log_x=True,
+        marks=True,
+    )
+    unscaled_gradient, scaled_gradient = (points[-1][1] for points in lines.values())
+    return [
+        table,
+        figure,
+        Claim(
+            "q·k of independent components has mean 0 and variance d_k; scaled, variance 1.",
+            "d_k",
+            f"within {max(errors):.0%} of a standard deviation and of the variance for d_k = {widths[0]} to {widths[-1]}",
+            holds(max(errors) < 0.15),
+            "an estimate from random draws",
+        ),
+        Claim(
+            "Large dot products push the softmax where its gradients are small (the paper: extremely small).",
+            "no number",
+            f"at d_k = {widths[-1]} {unscaled_gradient:.3f}, scaled {scaled_gradient:.3f}",
+            holds(unscaled_gradient < scaled_gradient / 2),
+            "holds if the gradient is less than half of the scaled one",
+        ),
+    ]
+
+
+def compare_costs(widths: Sequence[int], n: int) -> tuple[Table, Claim]:
+    """Measure time and memory of dot products and of additive attention."""
+    rows, ratios = [], []
+    for d_k in widths:
+        found = []
+        dot, additive = DotProduct(), Additive(1, d_k)
+        hidden_BHTSK = torch.empty(1, 1, n, n, d_k)
+        timed: dict[str, Attend] = {
+            "dot product, Headway's kernel": dot.forward,
+            "dot product, operations of torch": partial(_attend, dot),
+            "additive, operations of torch": partial(attend_into, additive, hidden_BHTSK),
+        }
+        for name, attend in timed.items():
+            core = additive if name.startswith("additive") else dot
+            q, k, v = (torch.randn(1, 1, n, d_k, requires_grad=True) for _ in range(3))
+            seconds = processor_seconds(partial(attend, q, k, v), repeats=9)
+            with_gradients = partial(_attend, core) if core is additive else attend
+            found.append((seconds, saved_bytes(partial(with_gradients, q, k, v), core)))
+            rows.append((name, d_k, 1e3 * seconds, found[-1][1] // 1000))
+        _, (dot_time, dot_memory), (additive_time, additive_memory) = found
+        ratios.append((additive_time / dot_time, additive_memory / dot_memory))
+    table = Table(
+        f"One head, {n} queries and keys",
+        ("compatibility", "d_k", "ms", "kB saved for the backward pass"),
+        tuple(rows),
+        "Forward, one thread. Additive attention holds n² · d_k hidden values. Its time is without that of the"
+        " system to hand out their memory, which may double it.",
+    )
+    time_ratio, memory_ratio = ratios[-1]
+    claim = Claim(
+        "Dot-product attention is much faster and more space-efficient than additive attention.",
+        "much",
+        f"at d_k = {widths[-1]}: additive takes {time_ratio:.0f} times the time,"
+        f" {memory_ratio:.0f} times the memory",
+        holds(min(time_ratio, memory_ratio) > 2),
+        "both by operations of torch; holds if both are more than twice as much",
+    )
+    return table, claim
+
+
+def _attend(core: Additive | DotProduct, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """Weight the values by operations of torch alone."""
+    return core.weights(q, k) @ v
+
+
+def attend_into(
+    core: Additive, hidden_BHTSK: Tensor, q_BHTK: Tensor, k_BHSK: Tensor, v_BHSV: Tensor
+) -> Tensor:
+    """Compute additive attention without gradients, in memory that the caller provides."""
+    torch.add(q_BHTK.unsqueeze(-2), k_BHSK.unsqueeze(-3), out=hidden_BHTSK).tanh_()
+    scores_BHTS = (hidden_BHTSK @ core.energy[:, None, :, None]).squeeze(-1)
+    return torch.softmax(scores_BHTS * q_BHTK.size(-1) ** -0.5, -1) @ v_BHSV
+
+
+def plan_trials(work: Work, widths: Sequence[int]) -> list[PlannedTrial]:
+    """Return a training for each way of comparing and each width, two heads each."""
+    base = work.base
+    # Additive attention compares all pairs of a row, so rows hold one sentence each.
+    tokens = max(LEAST_BATCH, base.training.batch_tokens // batches_in_step(work))
+    training = replace(base.training, packed=False, micro_batch_tokens=tokens)
+    return [
+        PlannedTrial(
+            f"{name}, d_k = {d_k}",
+            replace(
+                base,
+                model=replace(base.model, num_heads=2, d_k=d_k, d_v=8, **settings),  # type: ignore[arg-type]
+                training=training,
+            ),
+        )
+        for d_k in widths
+        for name, settings in COMPATIBILITIES.items()
+    ]
+
+
+def batches_in_step(work: Work) -> int:
+    """Return how many batches, each of like lengths, a step takes.
+
+    In the built-in corpus length depends on the kind of phrase: a step of a single batch, all of one length, would
+    learn several times more slowly.
+    """
+    return work.pick(toy=8, minutes=8, hours=1)
+
+
+def compare_translators(work: Work, widths: Sequence[int]) -> list[Finding]:
+    """Compare translators that differ in how a query is compared with a key."""
+    groups = work.run_groups(plan_trials(work, widths))
+    table = Table(
+        "Translators that differ in how a query is compared with a key",
+        ("compatibility", "BLEU", "perplexity", "tokens/s"),
+        tuple(
+            (name, *group.score_cells, round(group.tokens_per_second))
+            for name, group in groups.items()
+        ),
+        f"Two heads, d_v = 8, {work.seeds_note}",
+    )
+    small, large = widths[0], widths[-1]
+
+    def compare(
+        text: str,
+        kind: str,
+        d_k: int,
+        expected: Expected = "more",
+        margin: float = 0.0,
+        why: str = "",
+    ) -> Claim:
+        """Judge by how much unscaled dot products are behind another kind, whose perplexity is smaller then."""
+        unscaled, other = (f"{each}, d_k = {d_k}" for each in ("dot, not scaled", kind))
+        return trend_claim(
+            text, "no number", f"{unscaled} less {other}: {{}} nats a token",
+            groups[unscaled].nats_less(groups[other]), expected=expected, margin=margin,
+            learned=Learned(work.least_bleu, (groups[unscaled].bleu, groups[other].bleu)),
+            why=f"paired by seed{why}",
+        )  # fmt: skip
+
+    return [
+        table,
+        compare(
+            "For small d_k, additive and dot-product attention perform similarly.",
+            "additive", small, "equal", MARGIN_NATS, f"; similar: the interval within {MARGIN_NATS}",
+        ),
+        compare(
+            "For larger d_k, additive attention outperforms unscaled dot products.",
+            "additive", large,
+        ),
+        compare(
+            "For larger d_k, scaled dot products outperform unscaled ones.",
+            "dot, scaled", large,
+        ),
+    ]  # fmt: skip

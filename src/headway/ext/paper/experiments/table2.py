@@ -1,0 +1,252 @@
+"""Table 2: the cost of training, by the paper's method and counted, and BLEU with the paper's scoring."""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from headway.config import ModelConfig
+from headway.ext.paper.measuring.costs import processor_seconds
+from headway.ext.paper.measuring.parameters import paper_shape, parameters_by_formula
+from headway.ext.paper.published import (
+    GPUS,
+    HOURS,
+    SECONDS_A_STEP,
+    STEPS,
+    SUSTAINED,
+    TABLE2,
+    TABLE2_NOTE,
+    TOKENS_A_STEP,
+    TRANSFORMERS,
+)
+from headway.ext.paper.results import Cell, Claim, Finding, Result, Table, collect
+from headway.ext.paper.running.group import Group
+from headway.ext.paper.running.plan import PlannedTrial
+from headway.ext.paper.running.scoring import SEARCH, score_text
+from headway.ext.paper.running.work import Work
+from headway.ext.paper.settings import paper_settings
+from headway.ext.paper.table3_rows import TABLE3, configure
+from headway.ext.paper.trends import Learned, trend_claim
+from headway.ext.paper.verdicts import percent_text, shown
+from headway.model.without_memory import make_model_without_memory
+from headway.training.machine import Machine
+from headway.training.steps.objective import plain_loss
+from headway.translation import Translator
+
+TITLE = "Table 2: training cost and BLEU"
+SECTION = "6.1"
+LENGTH = 27  # subwords of a sentence, about WMT's mean
+PUBLISHED = "base, trained as in the paper"
+SETTINGS = tuple(f"wmt14-{name}" for name in ("en-de-base", "en-de-big", "en-fr-base", "en-fr-big"))
+
+
+def run(work: Work) -> Result:
+    """Count the paper's models, then train and score base and big at the work's scale."""
+    findings: list[Finding] = [published_table(), cost_table(), *cost_claims()]
+    if work.is_settings_only:
+        planned = [PlannedTrial(name, paper_settings(name)) for name in SETTINGS]
+        return work.settings_only(planned, *findings)
+    work.keep(*findings)
+    rows = TABLE3[0], TABLE3[-1]
+    groups = work.run_groups(
+        [
+            *(PlannedTrial(row.name, configure(work.base, row)) for row in rows),
+            PlannedTrial(PUBLISHED, work.published_base),
+        ]
+    )
+    last = {name: score(work, group) for name, group in groups.items()}
+    averaged = score(work, groups[PUBLISHED], averaged=True)
+    precision = Machine.resolve(work.base.training).precision
+    flops = sustained_flops(precision) if work.device == "cpu" else None
+    return collect(
+        *findings,
+        trained_table(work, groups, last, averaged, flops),
+        *score_claims(work, last, averaged),
+        differs=f"Trained on {work.corpus.name}, {len(work.corpus.train):,} pairs, and scored on"
+        f" {len(work.corpus.test):,} unseen pairs, not on newstest2014: these scores cannot be compared"
+        " with the paper's. Scoring is the paper's: beam 4, alpha 0.6, cased, Unicode punctuation replaced,"
+        " Moses tokens, hyphens split, unsmoothed. Base and big are scored by their last checkpoint, because"
+        " the rate of later methods falls to zero. The last"
+        f" {work.published_base.training.average} checkpoints are averaged of a base that is trained as in"
+        " the paper; they are about as far apart as the paper's, in shares of the training. Sentencepiece"
+        " replaces word-pieces (English-French). The paper's method multiplies the seconds of training"
+        " by the sustained speed of the hardware; here that speed is measured on one matrix product in the precision"
+        " of the trainings, and seconds are of one core. On a GPU that several trainings share, this method says nothing, and"
+        " the translations that are scored here, made on the processor, differ a little from those of Table 3.",
+        settings={
+            "seeds": list(work.seeds),
+            **({"sustained FLOP/s of a core": f"{flops:.3g} in {precision}"} if flops else {}),
+        },
+    )
+
+
+def published_table() -> Table:
+    """Return the paper's own table."""
+    rows = tuple((s.name, s.en_de, s.en_fr, s.flops_en_de, s.flops_en_fr) for s in TABLE2)
+    columns = ("system", "BLEU en-de", "BLEU en-fr", "FLOPs en-de", "FLOPs en-fr")
+    return Table("The paper's Table 2 (newstest2014)", columns, rows, TABLE2_NOTE)
+
+
+def estimate_flops(name: str) -> float:
+    """Return floating-point operations by the paper's method: hours, GPUs, sustained speed."""
+    return HOURS[name] * 3600 * GPUS * SUSTAINED["P100"]
+
+
+@cache
+def count_step(shape: ModelConfig, tokens: int, length: int = LENGTH) -> int:
+    """Count the operations of a training step's matrix products on the running model.
+
+    The step goes forward and backward on sentences of one length, on torch's meta device, which
+    computes nothing. A multiplication and an addition are two operations.
+
+    Args:
+        shape: With its vocabulary sizes.
+        tokens: Of each side.
+        length: Of each sentence, in subwords.
+    """
+    rows = max(1, round(tokens / length))
+    model = make_model_without_memory(shape)
+    source = torch.zeros(rows, length, dtype=torch.long, device="meta")
+    with FlopCounterMode(display=False) as counter:
+        logits = model(source, source)
+        plain_loss(logits.flatten(0, 1), source.flatten(), 0.1).smoothed.backward()
+    return round(counter.get_total_flops() * tokens / (rows * length))
+
+
+def step_by_rule(shape: ModelConfig, tokens: int) -> int:
+    """Return six operations for each token and parameter: the usual rule, without attention."""
+    tables = 0 if shape.tying == "three-way" else shape.source_vocab_size * shape.d_model
+    return 6 * tokens * (parameters_by_formula(shape) - tables)
+
+
+def cost_table() -> Table:
+    """Return the paper's estimate beside the counted operations of its models."""
+    speed = GPUS * SUSTAINED["P100"]
+    cells: list[tuple[Cell, ...]] = []
+    for name in ("base", "big"):
+        step = count_step(paper_shape(name), TOKENS_A_STEP)
+        total = step * STEPS[name]
+        cells.append(
+            (
+                name, estimate_flops(name), speed * SECONDS_A_STEP[name] * STEPS[name],
+                TRANSFORMERS[name].flops_en_de,
+                float(step), step_by_rule(paper_shape(name), TOKENS_A_STEP) / step, float(total),
+                round(100 * total / estimate_flops(name), 1),
+            )
+        )  # fmt: skip
+    columns = (
+        "model", "hours × GPUs × sustained speed", "steps × seconds × the same", "printed",
+        "counted, a step", "six a token and parameter, of that", "counted, all steps",
+        "counted / estimated, %",
+    )  # fmt: skip
+    return Table(
+        "Floating-point operations of training the paper's models, English-German",
+        columns, tuple(cells),
+        f"Counted on the running model, forward and backward, {TOKENS_A_STEP:,} tokens a side in sentences"
+        f" of {LENGTH} subwords without padding. The paper's method counts what the hardware could have"
+        " done in the time, not what the model needed: the last column is the share that was needed.",
+    )  # fmt: skip
+
+
+def cost_claims() -> list[Claim]:
+    """Return the claims on the paper's arithmetic of costs, and on its conclusion."""
+    claims = []
+    printed = {name: system.flops_en_de or 0.0 for name, system in TRANSFORMERS.items()}
+    for name in ("base", "big"):
+        ours = estimate_flops(name)
+        claims.append(
+            Claim(
+                f"{name}: hours of training times GPUs times their sustained speed",
+                f"{printed[name]:.1e}", f"{ours:.2e}", shown(abs(ours / printed[name] - 1) < 0.02),
+                f"{HOURS[name]:g} h · {GPUS} · {SUSTAINED['P100']:.2g} FLOP/s",
+            )
+        )  # fmt: skip
+    cheapest = min(s.flops_en_de for s in TABLE2[:-2] if s.flops_en_de)
+    counted = count_step(paper_shape("base"), TOKENS_A_STEP) * STEPS["base"]
+    claims.append(
+        Claim(
+            "Base costs a fraction of the cheapest competitor",
+            f"{printed['base']:.1e} of {cheapest:.1e}", f"{counted:.2e} counted",
+            shown(counted < printed["base"] < cheapest),
+            "the competitors' costs are the paper's estimates",
+        )
+    )  # fmt: skip
+    return claims
+
+
+def score_claims(
+    work: Work, last: Mapping[str, Sequence[float]], averaged: Sequence[float]
+) -> list[Claim]:
+    """Return the claims on big against base, and on averaged checkpoints against the last."""
+    ahead = [big - base for big, base in zip(last["big"], last["base"], strict=True)]
+    gains = [a - b for a, b in zip(averaged, last[PUBLISHED], strict=True)]
+    return [
+        trend_claim(
+            "Big is better than base", f"{TRANSFORMERS['big'].en_de} and {TRANSFORMERS['base'].en_de} on newstest2014, English-German",
+            "big less base: {} BLEU", ahead, digits=1,
+            learned=Learned(work.least_bleu, (last["base"], last["big"])),
+            why="paired by seed, last checkpoints; only the direction can be compared with the paper's",
+        ),
+        trend_claim(
+            "Averaged checkpoints are better than the last", "", "averaged less last: {} BLEU", gains, digits=1,
+            learned=Learned(work.least_bleu, (last[PUBLISHED], averaged)),
+            why=f"{PUBLISHED}, each seed; the paper averages without a comparison",
+        ),
+    ]  # fmt: skip
+
+
+def sustained_flops(precision: str) -> float:
+    """Measure the FLOP/s of one core on a product of square matrices, in "fp32" or "bf16"."""
+    size = 768
+    a = torch.ones(size, size, dtype=torch.bfloat16 if precision == "bf16" else torch.float32)
+    return 2 * size**3 / processor_seconds(lambda: a @ a)
+
+
+@cache
+def _translations(path: str, sources: tuple[str, ...]) -> list[str]:
+    return Translator.load(path, "cpu").translate(list(sources), SEARCH)
+
+
+def score(
+    work: Work, group: Group, *, averaged: bool = False, as_paper: bool = True
+) -> list[float]:
+    """Return the BLEU of each trial's last or averaged weights, as the paper scores or as sacreBLEU."""
+    pairs, (_, language) = work.corpus.test, work.corpus.languages
+    sources = tuple(source for source, _ in pairs)
+    metric = "bleu_paper" if as_paper else "bleu"
+    directories = [t.averaged if averaged else t.directory for t in group.trials]
+    return [
+        score_text(_translations(str(d), sources), pairs, language, metric) for d in directories
+    ]
+
+
+def trained_table(
+    work: Work,
+    groups: Mapping[str, Group],
+    last: Mapping[str, list[float]],
+    averaged: Sequence[float],
+    flops: float | None,
+) -> Table:
+    """Return the models trained here: scores, and cost by both methods; on a GPU only what was counted."""
+    cells: list[tuple[Cell, ...]] = []
+    for name, group in groups.items():
+        config = group.trials[0].config
+        batch = config.training.batch_tokens
+        tokens = sum(t.seconds * t.tokens_per_second for t in group.trials) / len(group.trials)
+        counted = count_step(config.model, batch) * tokens / batch
+        by_method = flops and group.seconds * flops
+        cells.append(
+            (
+                name, percent_text(last[name], 1),
+                percent_text(averaged, 1) if name == PUBLISHED else None,
+                percent_text(score(work, group, as_paper=False), 1),
+                group.parameters, round(group.seconds, 1), by_method, counted,
+                by_method and round(100 * counted / by_method, 1),
+            )
+        )  # fmt: skip
+    columns = (
+        "model", "BLEU, the paper's scoring", "averaged", "sacreBLEU", "parameters", "seconds",
+        "FLOPs by the paper's method", "FLOPs counted", "%",
+    )  # fmt: skip
+    return Table("Trained here: mean and 95 % interval over the seeds", columns, tuple(cells))

@@ -1,0 +1,218 @@
+"""Table 3: every row as settings, its parameters, and the same ablations trained at another scale."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from headway.config import Config
+from headway.ext.paper.charts import intervals
+from headway.ext.paper.experiments.table3_heads import separate_heads
+from headway.ext.paper.experiments.table3_parameters import compare_parameters
+from headway.ext.paper.results import Claim, Result, Table, collect
+from headway.ext.paper.running.group import Group
+from headway.ext.paper.running.plan import PlannedTrial
+from headway.ext.paper.running.work import Work
+from headway.ext.paper.table3_rows import CONTROLS, GROUPS, TABLE3, Row, configure, rows_of
+from headway.ext.paper.trends import Expected, Learned, judge, trend_claim
+from headway.ext.paper.verdicts import Verdict, interval_text, percent_text, perplexity_text
+
+TITLE = "Table 3: what each part of the model is worth"
+SECTION = "6.2"
+NO_TREND = 0.15  # BLEU: a smaller difference in the paper is no trend to be tested
+NO_TREND_NATS = 0.015
+
+
+def run(work: Work) -> Result:
+    """Count all rows, and train the wanted ones unless the scale is the paper's."""
+    parameters = compare_parameters()
+    if work.is_settings_only:
+        names = list(work.rows or GROUPS)
+        written = work.settings_only(plan_trials(Config(), rows_of(names)), *parameters)
+        return replace(written, settings={"rows": names})
+    names = trained_groups(work)
+    rows = rows_of(names)
+    work.keep(*parameters)
+    groups = work.run_groups(plan_trials(work.base, add_controls(names)))
+    apart = separate_heads(groups, work.least_bleu) if "A" in names else []
+    return collect(
+        *parameters,
+        score_table(groups),
+        difference_table(groups, work.least_bleu),
+        intervals(
+            "BLEU of each row less that of the base with the same seed; hollow squares: the paper's",
+            [(row.label, bleu_less(groups, row)) for row in rows[1:]],
+            "BLEU less the base's",
+            paper={row.label: row.bleu - TABLE3[0].bleu for row in rows[1:]},
+        ),
+        intervals(
+            "Logarithm of each row's perplexity less the base's; hollow squares: the paper's",
+            [(row.label, nats_less(groups, row)) for row in rows[1:]],
+            "nats a subword less the base's; negative is better",
+            paper={row.label: math.log(row.perplexity / TABLE3[0].perplexity) for row in rows[1:]},
+        ),
+        *statement_claims(groups, work.least_bleu),
+        *apart,
+        differs=differs(work, names),
+        settings={
+            "seeds": list(work.seeds), "training pairs": len(work.corpus.train), "rows": names,
+        },
+    )  # fmt: skip
+
+
+def differs(work: Work, names: Sequence[str]) -> str:
+    """Return how these trainings depart from the paper's."""
+    model, training = work.base.model, work.base.training
+    text = (
+        f"The base row here has d_model {model.d_model}, d_ff {model.d_ff}, {model.num_heads} heads and"
+        f" N = {model.num_encoder_layers}; every row changes it by the paper's factors (the dropout of"
+        f" big is the paper's own). It is trained on {work.corpus.name} for {training.max_steps:,} steps"
+        f" of {training.batch_tokens:,} tokens, with steps that mix lengths, and scored by sacreBLEU on"
+        " unseen pairs, not on newstest2013. Nothing is averaged, as in the paper; beam 4, alpha 0.6."
+        " The paper had one run for each row and no intervals. Training ends early: a row that learns"
+        " more slowly, because it is deeper or drops more, is behind here, but need not be in the end."
+    )
+    if len(work.seeds) == 1:
+        text += " This table has one run for each row too: a single seed decides nothing."
+    missing = [name for name in GROUPS if name not in names]
+    if missing:
+        text += f" Not trained here: rows {', '.join(missing)}."
+    return text
+
+
+def plan_trials(base: Config, rows: Sequence[Row]) -> list[PlannedTrial]:
+    """Return the trainings of rows."""
+    return [PlannedTrial(row.label, configure(base, row)) for row in rows]
+
+
+def trained_groups(work: Work) -> list[str]:
+    """Return the groups of rows that are wanted, and those that were trained before."""
+    return [
+        name
+        for name in GROUPS
+        if not work.rows
+        or name in work.rows
+        or work.are_done(plan_trials(work.base, add_controls([name])))
+    ]
+
+
+def add_controls(names: Sequence[str]) -> list[Row]:
+    """Return the base, the rows of some groups, and the controls that belong to them."""
+    return rows_of(names) + [row for row in CONTROLS if row.group in names]
+
+
+def trained_rows(groups: Mapping[str, Group]) -> list[Row]:
+    """Return the rows that were trained, the base first."""
+    return [row for row in TABLE3 if row.label in groups]
+
+
+def score_table(groups: Mapping[str, Group]) -> Table:
+    """Return the scores of every row beside the paper's."""
+    cells = []
+    for row in trained_rows(groups):
+        group = groups[row.label]
+        cells.append(
+            (
+                row.label, perplexity_text(group.perplexity), row.perplexity,
+                percent_text(group.bleu, 1), row.bleu, group.parameters,
+                round(group.tokens_per_second), round(group.seconds, 1),
+            )
+        )  # fmt: skip
+    columns = (
+        "row", "perplexity", "paper", "BLEU", "paper", "parameters", "tokens / s", "seconds",
+    )  # fmt: skip
+    return Table(
+        "The rows trained here: mean and 95 % interval over the seeds",
+        columns, tuple(cells),
+        "Perplexity of a subword without smoothing; the paper's has another vocabulary and another text."
+        f" Seconds and target tokens a second are of {groups['base'].time_name}.",
+    )  # fmt: skip
+
+
+def bleu_less(groups: Mapping[str, Group], row: Row) -> list[float]:
+    """Return by how much a row's BLEU exceeds the base's, seed by seed."""
+    return groups[row.label].less(groups["base"])
+
+
+def nats_less(groups: Mapping[str, Group], row: Row) -> list[float]:
+    """Return by how much a row's log perplexity exceeds the base's, seed by seed, in nats."""
+    return groups[row.label].nats_less(groups["base"])
+
+
+def difference_table(groups: Mapping[str, Group], least_bleu: float) -> Table:
+    """Return every row's difference to the base, and whether it has the paper's direction."""
+    base, cells = TABLE3[0], []
+    for row in trained_rows(groups)[1:]:
+        bleu, nats = bleu_less(groups, row), nats_less(groups, row)
+        paper_bleu, paper_nats = row.bleu - base.bleu, math.log(row.perplexity / base.perplexity)
+        learned = Learned(least_bleu, (groups["base"].bleu, groups[row.label].bleu))
+        cells.append(
+            (
+                row.label,
+                interval_text(bleu, 1, sign=True), round(paper_bleu, 1),
+                judge_direction(bleu, paper_bleu, NO_TREND, learned),
+                interval_text(nats, 3, sign=True), round(paper_nats, 3),
+                judge_direction(nats, paper_nats, NO_TREND_NATS, learned),
+            )
+        )  # fmt: skip
+    tested = sum(cell[i] is not None for cell in cells for i in (3, 6))
+    return Table(
+        "Differences to the base with the same seed",
+        ("row", "BLEU", "paper", "direction", "nats a subword", "paper", "direction"),
+        tuple(cells),
+        "The direction “holds” if the 95 % interval excludes zero on the paper's side. If the paper's"
+        f" difference is less than {NO_TREND} BLEU or {NO_TREND_NATS} nats, there is no direction to be tested."
+        f" Nothing is decided of a row that has hardly learned: less than {least_bleu:.0f} BLEU. Of the"
+        f" {tested} directions, about {0.05 * tested:.0f} would be decided by chance if no row had any effect.",
+    )
+
+
+def judge_direction(
+    differences: Sequence[float], paper: float, least: float, learned: Learned
+) -> Verdict | None:
+    """Judge whether differences have the sign of the paper's; None: the paper's is too small to be a trend."""
+    if abs(paper) < least:
+        return None
+    return learned.check(judge(differences, "more" if paper > 0 else "less"))
+
+
+# What section 6.2 says in words: of which row, and whether its BLEU, or its perplexity, is more or less than the base's.
+# What it says of label smoothing, learned positions and big is judged where the paper's other sections say it.
+STATEMENTS: tuple[tuple[str, str, str, Expected], ...] = (
+    ("A single head is worse than the base's", "(A) h = 1", "BLEU", "less"),
+    ("Quality also drops with too many heads", "(A) h = 32", "BLEU", "less"),
+    ("Smaller attention keys hurt: a quarter", "(B) d_k = 16", "BLEU", "less"),
+    ("Smaller attention keys hurt: half", "(B) d_k = 32", "BLEU", "less"),
+    ("Bigger models are better: a third of the layers is worse", "(C) N = 2", "BLEU", "less"),
+    ("Bigger models are better: two thirds of the layers are worse", "(C) N = 4", "BLEU", "less"),
+    ("Bigger models are better: four thirds of the layers, by perplexity", "(C) N = 8", "perplexity", "less"),
+    ("Bigger models are better: half the width is worse", "(C) d_model = 256", "BLEU", "less"),
+    ("Bigger models are better: twice the width is better", "(C) d_model = 1024", "BLEU", "more"),
+    ("Bigger models are better: half the d_ff is worse", "(C) d_ff = 1024", "BLEU", "less"),
+    ("Bigger models are better: twice the d_ff is better", "(C) d_ff = 4096", "BLEU", "more"),
+    ("Dropout is very helpful: without it is worse", "(D) P_drop = 0.0", "BLEU", "less"),
+)  # fmt: skip
+
+
+def statement_claims(groups: Mapping[str, Group], least_bleu: float) -> list[Claim]:
+    """Return the claims that section 6.2 makes in words on the rows that were trained."""
+    rows, base = {row.label: row for row in trained_rows(groups)}, TABLE3[0]
+    claims = []
+    for text, label, score, expected in STATEMENTS:
+        if label not in rows:
+            continue
+        row = rows[label]
+        if score == "BLEU":
+            paper, unit, digits = f"{row.bleu - base.bleu:+.1f} BLEU", "BLEU", 1
+            differences = bleu_less(groups, row)
+        else:
+            paper = f"perplexity {row.perplexity:.2f} instead of {base.perplexity:.2f}"
+            unit, digits, differences = "nats a subword", 3, nats_less(groups, row)
+        claims.append(
+            trend_claim(
+                text, paper, f"{label} less base: {{}} {unit}", differences, expected=expected, digits=digits,
+                learned=Learned(least_bleu, (groups["base"].bleu, groups[label].bleu)),
+                why="each seed beside the base of the same seed" if len(differences) > 1 else "a single seed",
+                section="6.2, Table 3",
+            )
+        )  # fmt: skip
+    return claims

@@ -1,0 +1,67 @@
+"""Table 3's rows (A) taken apart: they change the number of heads and their width together."""
+
+from collections.abc import Mapping
+
+from headway.ext.paper.results import Claim, Finding, Table
+from headway.ext.paper.running.group import Group
+from headway.ext.paper.table3_rows import CONTROLS
+from headway.ext.paper.trends import Learned, trend_claim
+from headway.ext.paper.verdicts import interval_text
+
+ONE, MANY = (row.label for row in CONTROLS)
+# Name of a training, and what it changes beside the base.
+CHANGES = {
+    "(A) h = 1": "an eighth of the heads, each 8 times as wide",
+    ONE: "an eighth of the heads; they keep their width",
+    "(A) h = 32": "4 times the heads, each a quarter as wide",
+    MANY: "4 times the heads; they keep their width",
+    "(B) d_k = 16": "as many heads; queries and keys a quarter as wide, values as before",
+}
+
+
+def separate_heads(groups: Mapping[str, Group], least_bleu: float) -> list[Finding]:
+    """Compare models with more heads, with wider heads, and with more heads of one width.
+
+    Args:
+        groups: The trainings by the label of their row: the base, rows (A) and the controls; (B) if trained.
+        least_bleu: Below it, a model has hardly learned.
+    """
+    base = groups["base"]
+    found = {name: groups[name] for name in CHANGES if name in groups}
+    table = Table(
+        "Heads and their width, changed together and apart",
+        ("training", "changes", "BLEU less the base's", "parameters"),
+        tuple(
+            (name, CHANGES[name], interval_text(group.less(base), 1, sign=True), group.parameters)
+            for name, group in found.items()
+        ),
+        f"{ONE} and {MANY} are not in the paper; there h · d_k, and so the number of parameters, changes.",
+    )
+
+    def claim(text: str, name: str, other: str, why: str) -> Claim:
+        return trend_claim(
+            text,
+            "not separated",
+            f"{name} less {other}: {{}} BLEU",
+            groups[name].less(groups[other]),
+            digits=1,
+            learned=Learned(least_bleu, (groups[name].bleu, groups[other].bleu)),
+            why=f"paired by seed; {why}",
+            section="6.2, Table 3",
+        )
+
+    return [
+        table,
+        claim(
+            "With many heads, wider heads are better: h = 32 with d_k = 64 instead of 16",
+            MANY, "(A) h = 32", "it has 4 times the parameters in attention",
+        ),
+        claim(
+            "With heads of one width, more of them are better: h = 8 instead of 1, d_k = 64",
+            "base", ONE, "it has 8 times the parameters in attention",
+        ),
+        claim(
+            "With heads of one width, more of them are better: h = 32 instead of 8, d_k = 64",
+            MANY, "base", "it has 4 times the parameters in attention",
+        ),
+    ]  # fmt: skip

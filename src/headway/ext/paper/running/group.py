@@ -1,0 +1,67 @@
+"""The trials of a comparison that differ in their seed alone, and their scores."""
+
+import math
+from dataclasses import dataclass
+
+from headway.ext.paper.running.trial import Trial
+from headway.ext.paper.verdicts import percent_text, perplexity_text
+
+
+@dataclass(frozen=True)
+class Group:
+    """The trials that differ in their seed alone, in the order of the seeds."""
+
+    trials: tuple[Trial, ...]
+
+    def values(self, score: str) -> list[float]:
+        """Return one score of each trial."""
+        return [trial.scores[score] for trial in self.trials]
+
+    @property
+    def bleu(self) -> list[float]:
+        """The BLEU of each trial."""
+        return self.values("bleu")
+
+    @property
+    def perplexity(self) -> list[float]:
+        """The perplexity of each trial."""
+        return self.values("perplexity")
+
+    @property
+    def score_cells(self) -> tuple[str, str]:
+        """BLEU and perplexity with their intervals, as cells of a table."""
+        return percent_text(self.bleu), perplexity_text(self.perplexity)
+
+    @property
+    def final_loss(self) -> list[float]:
+        """The training loss of each trial at its end, in nats a token."""
+        return [trial.loss[-1][1] for trial in self.trials]
+
+    @property
+    def parameters(self) -> int:
+        """The count of trained numbers, the same for all."""
+        return self.trials[0].parameters
+
+    @property
+    def seconds(self) -> float:
+        """The mean time of training."""
+        return sum(trial.seconds for trial in self.trials) / len(self.trials)
+
+    @property
+    def time_name(self) -> str:
+        """What the seconds are, the same for all."""
+        return self.trials[0].time_name
+
+    @property
+    def tokens_per_second(self) -> float:
+        """The mean speed of training."""
+        return sum(trial.tokens_per_second for trial in self.trials) / len(self.trials)
+
+    def less(self, base: "Group", score: str = "bleu") -> list[float]:
+        """Return for each seed this group's score less the base's."""
+        return [a - b for a, b in zip(self.values(score), base.values(score), strict=True)]
+
+    def nats_less(self, base: "Group") -> list[float]:
+        """Return for each seed the logarithm of this group's perplexity less that of the base's, in nats."""
+        pairs = zip(self.perplexity, base.perplexity, strict=True)
+        return [math.log(ours / theirs) for ours, theirs in pairs]

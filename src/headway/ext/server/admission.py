@@ -1,0 +1,145 @@
+"""Which requests the server accepts: every 429 and 403 starts here.
+
+Before anything of a request is read, `Admission.check_load` asks the queue whether there is room. Then
+`Admission.admit` looks for a place in which to read the body, and after that checks the key (`clients.py`), which may
+be in the body, and the client's rate (`rate_limit.py`).
+When the number of tokens is known, the queue is asked once more (`TranslationQueue.check_room`).
+"""
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any
+
+from starlette.requests import Request
+
+from headway.config import ServerConfig
+from headway.errors import HeadwayError
+from headway.ext.server.clients import Clients
+from headway.ext.server.keys import Keys
+from headway.ext.server.metrics import Metrics
+from headway.ext.server.queue import TranslationQueue
+from headway.ext.server.rate_limit import RateLimit
+from headway.ext.server.rejection import Rejection, overloaded
+from headway.ext.server.requests import read_fields
+
+log = logging.getLogger("headway.ext.server")
+UPLOADS = 20  # files that are received at the same time: each may be large, and take long
+# The share of the places to read requests in that those without a valid key in the header may take.
+STRANGERS = 0.5
+TEXT_FIELDS = ("q", "text", "file")
+
+
+class Admission:
+    """Admits requests, or rejects them before they cost much.
+
+    Args:
+        config: Limits and deadline.
+        keys: The valid API keys; None: everybody may send requests.
+        queue: The queue of all requests.
+        metrics: Counts rejections.
+    """
+
+    def __init__(
+        self, config: ServerConfig, keys: Keys | None, queue: TranslationQueue, metrics: Metrics
+    ) -> None:
+        self.config, self.queue, self.metrics = config, queue, metrics
+        self.clients = Clients(keys)
+        self.rates = RateLimit(config.req_limit)
+        self.pending = 0  # requests that were admitted and have no answer yet
+        self.is_stopping = False
+        self._reading = Counter[tuple[bool, bool]]()  # requests by `_take_place`
+        self._timeouts: set[asyncio.Timeout] = set()  # of the pending requests
+
+    @asynccontextmanager
+    async def admit(
+        self, request: Request, has_file: bool = False, repeated: str = ""
+    ) -> AsyncIterator[tuple[str, dict[str, Any]]]:
+        """Admit a request for the time until its answer, and yield the name of its client, from `Clients`, and its fields.
+
+        Args:
+            request: The request.
+            has_file: Whether it may have a file, and then more bytes and more time.
+            repeated: The name of the field with its texts, if a form may repeat it.
+
+        Raises:
+            Rejection: 400, 403, 408, 413, 415 or 429 for the request itself; 503 when the deadline
+                passes; 500 if a model fails.
+        """
+        self.pending += 1
+        has_more = has_file and not self.is_stopping
+        deadline = self.config.file_deadline if has_more else self.config.deadline
+        timeout = asyncio.timeout(deadline)
+        self._timeouts.add(timeout)
+        try:
+            async with timeout:
+                with self._take_place(request, has_file):
+                    fields = await read_fields(request, self.config, has_file, repeated)
+                client = self.clients.identify(request, fields)
+                self.rates.take(client, _count_texts(fields))
+                yield client, fields
+        except TimeoutError:
+            message = f"This took more than {deadline:g} seconds"
+            if self.is_stopping:
+                message = "The server is stopping, try again later"
+            raise Rejection(503, message, {"Retry-After": "10"}) from None
+        except HeadwayError as error:
+            log.error("cannot translate: %s", error)
+            raise Rejection(500, str(error).splitlines()[0]) from None
+        finally:
+            self._timeouts.remove(timeout)
+            self.pending -= 1
+
+    def stop(self) -> None:
+        """Give no pending request more time than one without a file has, because the server ends."""
+        self.is_stopping = True
+        latest = asyncio.get_running_loop().time() + self.config.deadline
+        for timeout in self._timeouts:
+            if (timeout.when() or latest) > latest:
+                timeout.reschedule(latest)
+
+    @contextmanager
+    def _take_place(self, request: Request, has_file: bool) -> Iterator[None]:
+        """Take one of the places in which requests are read.
+
+        On a server with keys, requests without a valid key in the header get a part of the places, so that they
+        cannot keep out those that have one, by sending slowly or much.
+
+        Raises:
+            Rejection: 429 if all are taken.
+        """
+        is_known = self.clients.is_known(request)
+        kind, places = (is_known, has_file), UPLOADS if has_file else self.config.queue_texts
+        if self._reading[kind] >= (places if is_known else max(1, round(STRANGERS * places))):
+            self.metrics.rejected.inc()
+            if not is_known:
+                self.clients.count_guess(request)
+            raise overloaded(1)
+        self._reading[kind] += 1
+        try:
+            yield
+        finally:
+            self._reading[kind] -= 1
+
+    def check_load(self) -> None:
+        """Reject a request, of which nothing has been read, if the server is overloaded.
+
+        Requests that are still being read count as one text of the usual length each. Otherwise many
+        requests would be read for one free place, and most of them rejected after that work.
+
+        Raises:
+            Rejection: 429.
+        """
+        reading = max(0, self.pending - self.queue.texts)
+        self.queue.reject_if_full(ahead=round(reading * self.queue.typical_text))
+        if self.pending >= self.config.queue_texts:
+            self.metrics.rejected.inc()
+            raise overloaded(max(1, min(60, round(self.queue.expected_seconds()))))
+
+
+def _count_texts(fields: Mapping[str, object]) -> int:
+    """Return how many texts a request brings; a file is one, however long it is."""
+    given = [fields[name] for name in TEXT_FIELDS if fields.get(name)]
+    return sum(len(each) if isinstance(each, list) else 1 for each in given)

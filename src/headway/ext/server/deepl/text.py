@@ -1,0 +1,130 @@
+"""Translation of the texts of a request to ``/v2/translate``."""
+
+import asyncio
+import re
+from collections.abc import Callable, Sequence
+
+from headway.errors import HeadwayError
+from headway.ext.documents.xml_text import XmlTags, XmlText
+from headway.ext.server.context import Context
+from headway.ext.server.deepl.glossaries import add_glossary
+from headway.ext.server.deepl.languages import find_language, source_code
+from headway.ext.server.deepl.messages import DeepLTextRequest, DeepLTranslation, DeepLTranslations
+from headway.ext.server.models import Models
+from headway.ext.server.rejection import Rejection
+from headway.ext.server.translation import TextTranslator
+from headway.text.languages import is_translatable
+from headway.translation import Translator
+from headway.translation.pipeline.texts import TextTranslation
+
+MAX_TEXTS = 50
+# A line break between lines with text; an empty line separates paragraphs.
+_SINGLE_BREAK = re.compile(r"(?<=[^\s])[ \t]*(?:\r\n|\n|\r)[ \t]*(?=[^\s])")
+
+
+async def translate(request: DeepLTextRequest, context: Context) -> DeepLTranslations:
+    """Translate up to 50 texts."""
+    texts = request.text if isinstance(request.text, list) else [request.text]
+    if len(texts) > MAX_TEXTS:
+        raise Rejection(400, f"Value for 'text' not supported: more than {MAX_TEXTS} texts.")
+    check_formality(request.formality)
+    require_source(request.glossary_id, request.source_lang)
+    target = find_language(request.target_lang, "target_lang", context.models)
+    sources = await _find_sources(request, texts, context.models)
+    found: dict[int, TextTranslation] = {}
+    for source in dict.fromkeys(sources):  # mostly one
+        numbers = [number for number, each in enumerate(sources) if each == source]
+        chosen = [texts[number] for number in numbers]
+        route = []
+        if any(map(is_translatable, chosen)):
+            found_route = context.models.require_route(source, target)
+            route = add_glossary(found_route, request.glossary_id, context.glossaries)
+        found |= zip(numbers, await _translate(request, route, chosen, context), strict=True)
+    context.characters[context.owner] += sum(map(len, texts))
+    return {
+        "translations": [
+            _describe(texts[number], source_code(source), found[number].text, request)
+            for number, source in enumerate(sources)
+        ]
+    }
+
+
+def check_formality(formality: str) -> None:
+    """Reject a formality that no model can follow.
+
+    Raises:
+        Rejection: 400.
+    """
+    if formality in ("more", "less"):
+        raise Rejection(400, "'formality' is not supported for given 'target_lang'.")
+
+
+def require_source(glossary_id: str | None, source_lang: str | None) -> None:
+    """Reject a request with a glossary and without a source language, as DeepL does.
+
+    Raises:
+        Rejection: 400.
+    """
+    if glossary_id and not source_lang:
+        message = "Use of a glossary requires the source_lang parameter to be specified"
+        raise Rejection(400, message)
+
+
+def _describe(
+    text: str, source: str, translation: str, request: DeepLTextRequest
+) -> DeepLTranslation:
+    answer = DeepLTranslation(detected_source_language=source, text=translation)
+    if request.show_billed_characters:
+        answer["billed_characters"] = len(text)
+    return answer
+
+
+async def _find_sources(
+    request: DeepLTextRequest, texts: Sequence[str], models: Models
+) -> list[str]:
+    """Return the language of each text: the given one, or the likeliest of the served ones."""
+    if request.source_lang:
+        return [find_language(request.source_lang, "source_lang", models)] * len(texts)
+    rank = models.detector.rank
+    return await asyncio.to_thread(lambda: [rank(text)[0][0] for text in texts])
+
+
+async def _translate(
+    request: DeepLTextRequest, route: Sequence[Translator], texts: Sequence[str], context: Context
+) -> list[TextTranslation]:
+    """Translate texts of one language."""
+    is_split = context.config.split_sentences and request.split_sentences != "0"
+    translator = TextTranslator(context.queue, is_split)
+    if request.split_sentences == "nonewlines" and request.tag_handling != "html":
+        texts = [_SINGLE_BREAK.sub(" ", text) for text in texts]
+    match request.tag_handling:
+        case "html":
+            return await translator.translate_pages(route, texts)
+        case "xml":
+            return await translator.translate_pages(route, texts, _xml_reader(request))
+    return await translator.translate(route, texts)
+
+
+def _xml_reader(request: DeepLTextRequest) -> Callable[[str], XmlText]:
+    tags = XmlTags(
+        splitting=_names(request.splitting_tags),
+        inline=_names(request.non_splitting_tags),
+        ignored=_names(request.ignore_tags),
+        is_outlined=request.outline_detection,
+    )
+
+    def read(text: str) -> XmlText:
+        try:
+            return XmlText(text, tags)
+        except HeadwayError as error:
+            message = f"Tag handling parsing failed, please check input: the text {error}"
+            raise Rejection(400, message) from None
+
+    return read
+
+
+def _names(given: str | list[str] | None) -> frozenset[str]:
+    """Return the names of a list, whose items may be lists with commas; prefixes do not count."""
+    texts = [given] if isinstance(given, str) else given or []
+    names = (name.strip().rpartition(":")[2] for text in texts for name in text.split(","))
+    return frozenset(filter(None, names))

@@ -1,0 +1,167 @@
+"""Translation of the file of a request, a few paragraphs at a time, between other requests."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple
+
+from headway.errors import HeadwayError
+from headway.ext.documents.opening import is_table, open_document
+from headway.ext.documents.paragraph import Document, DocumentOptions, Paragraph, Translated
+from headway.ext.server.directions import find_direction
+from headway.ext.server.driver import Driver
+from headway.ext.server.files import FileStore, Upload, name_translation
+from headway.ext.server.models import Models
+from headway.ext.server.quality import QualityReport
+from headway.ext.server.queue import TranslationQueue
+from headway.ext.server.rejection import Rejection
+from headway.translation import Translator
+from headway.translation.pipeline.documents import translate_paragraph
+from headway.translation.pipeline.texts import TextPipeline
+from headway.translation.requests import together
+
+CHUNK = 2_000  # characters of the paragraphs that are translated together; a longer one is alone
+WINDOW = 32  # sentences of such a paragraph that wait in the queue at a time
+
+
+@dataclass
+class Progress:
+    """How much of a file is translated, in characters."""
+
+    done: int = 0
+    total: int = 0
+
+
+class TranslatedDocument(NamedTuple):
+    """A translated document, and the report on its quality; None if the request did not ask for one."""
+
+    data: bytes
+    report: QualityReport | None
+
+
+class KeptDocument(NamedTuple):
+    """A translated document that waits to be fetched.
+
+    Attributes:
+        address: Of its file, from `FileStore.add`.
+        quality: The mean of its sentences, from 0 to 1; None if the request did not ask for it.
+        table: The address of a table of the sentences, or "".
+    """
+
+    address: str
+    quality: float | None = None
+    table: str = ""
+
+
+def keep_document(
+    files: FileStore, name: str, language: str, translated: TranslatedDocument
+) -> KeptDocument:
+    """Keep a translated document and the report on it until the client fetches them.
+
+    Args:
+        files: Keeps them.
+        name: Of the file, as the client gives it.
+        language: Code of the translation.
+        translated: From `translate_document`.
+
+    Raises:
+        Rejection: 413 if there is no room for them.
+    """
+    data, report = translated
+    name = name_translation(name, language)
+    if report is None:
+        [address] = files.add(data, name)
+        return KeptDocument(address)
+    address, table = files.add(data, name, report.table.encode())
+    return KeptDocument(address, round(report.mean, 4), table)
+
+
+async def open_upload(
+    upload: Upload, options: DocumentOptions, models: Models, queue: TranslationQueue
+) -> tuple[Document, list[Translator]]:
+    """Return the document that a client has sent, and the models that translate it.
+
+    Args:
+        upload: The file.
+        options: If the source is not known, it is detected from the texts.
+        models: Those of the server.
+        queue: Has the threads for files.
+
+    Raises:
+        Rejection: 400 if the kind of the file is unknown, it is damaged, it is no table and columns are given, or no
+            models lead to the target.
+    """
+    document = await _open(upload, options, queue)
+    texts = [paragraph.text for paragraph in document.paragraphs]
+    route, detected = await find_direction(options.source or "auto", options.target, texts, models)
+    if detected is not None and route:  # what the file says of its language depends on it
+        document = await _open(upload, replace(options, source=detected["language"]), queue)
+    return document, route
+
+
+async def _open(upload: Upload, options: DocumentOptions, queue: TranslationQueue) -> Document:
+    if any(options.columns) and not is_table(upload.name):
+        raise Rejection(400, "Invalid request: columns needs a table (.csv or .tsv) as file")
+    try:
+        read = partial(open_document, upload.data, upload.short_name, options)
+        [document] = await queue.run_text_work([read], 0, is_file=True)
+        return document
+    except HeadwayError as error:
+        raise Rejection(400, f"Invalid request: {error}") from None
+
+
+async def translate_document(
+    queue: TranslationQueue,
+    route: Sequence[Translator],
+    document: Document,
+    progress: Progress | None = None,
+    *,
+    quality: bool = False,
+    is_split: bool = True,
+) -> TranslatedDocument:
+    """Return the document with its text translated.
+
+    Args:
+        queue: The queue of all requests.
+        route: The models.
+        document: From `open_upload`.
+        progress: Is changed while the document is translated.
+        quality: Also rate the translations, and translate again what looks broken.
+        is_split: Translate each sentence of a line by itself.
+
+    Raises:
+        Rejection: 400 if the translation cannot be written.
+    """
+    progress = progress or Progress()
+    progress.total = sum(len(paragraph.text) for paragraph in document.paragraphs)
+    pipeline = TextPipeline.of(
+        route, align=True, quality=quality, is_split=is_split, is_document=True, window=WINDOW
+    )
+    driver = Driver(queue, texts=0, is_file=True)
+    found: list[Translated] = []
+    report = QualityReport(is_direct=len(route) == 1) if quality else None
+    for chunk in _chunks(document.paragraphs):
+        texts = await driver.run(together(translate_paragraph(pipeline, each) for each in chunk))
+        if report is not None:
+            await queue.run_text_work([partial(report.add, chunk, texts)], 0, is_file=True)
+        found += [each.for_document for each in texts]
+        progress.done += sum(len(paragraph.text) for paragraph in chunk)
+    try:
+        [data] = await queue.run_text_work([partial(document.write, found)], 0, is_file=True)
+        return TranslatedDocument(data, report)
+    except HeadwayError as error:
+        raise Rejection(400, f"Invalid request: the file {error}") from None
+
+
+def _chunks(paragraphs: Sequence[Paragraph[Any]]) -> Iterator[list[Paragraph[Any]]]:
+    """Yield some paragraphs at a time."""
+    chunk: list[Paragraph[Any]] = []
+    size = 0
+    for paragraph in paragraphs:
+        if chunk and size + len(paragraph.text) > CHUNK:
+            yield chunk
+            chunk, size = [], 0
+        chunk.append(paragraph)
+        size += len(paragraph.text)
+    if chunk:
+        yield chunk

@@ -1,0 +1,262 @@
+"""The requests and answers of every address: what the handlers take and return.
+
+`openapi.py` renders these classes, and `validation.py` makes the requests of what a client sends. A string in the annotation of a request's field names the setting
+that limits the field; a second one describes it.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
+
+from headway.ext.server.files import Upload
+
+Text = Annotated[str, "char_limit"]
+Glossary = Annotated[
+    str | None,
+    "glossary_limit",
+    "The name of a glossary of the server, or rows of a source, a tab and a target.",
+]
+Texts = Annotated[str | list[str], "char_limit"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TranslateRequest:
+    """Fields of ``POST /translate``."""
+
+    q: Texts
+    source: str
+    target: str
+    format: Literal["text", "html"] = "text"
+    alternatives: Annotated[int, "alternatives_limit"] = 0
+    scores: Annotated[bool, "", "Also return length-normalized log-probabilities."] = False
+    quality: Annotated[
+        bool, "", "Also rate the translations, and translate again what looks broken."
+    ] = False
+    glossary: Glossary = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DetectRequest:
+    """Fields of ``POST /detect``; of a long text only the beginning is examined."""
+
+    q: str | list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlignRequest:
+    """Fields of ``POST /align``."""
+
+    q: Text
+    source: str
+    target: str
+    glossary: Glossary = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttentionRequest:
+    """Fields of ``POST /attention``."""
+
+    q: Text
+    source: str
+    target: str
+    translation: Annotated[
+        str | None, "char_limit", "A translation to examine instead of the model's own."
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class StreamRequest:
+    """Fields of ``POST /stream``."""
+
+    q: Text
+    source: str
+    target: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileRequest:
+    """Fields of ``POST /translate_file``, as multipart/form-data."""
+
+    file: Upload
+    source: str
+    target: str
+    columns: Annotated[
+        str | None, "char_limit", "The columns of a table to translate, separated by commas."
+    ] = None
+    glossary: Glossary = None
+    quality: Annotated[
+        bool, "", "Also rate the translations, and translate again what looks broken."
+    ] = False
+
+
+class FileTranslation(TypedDict):
+    """The address of a translated file, where it is for half an hour.
+
+    ``quality`` is the mean of its sentences, from 0 to 1, and ``qualityUrl`` the address of a table of them.
+    """
+
+    translatedFileUrl: str
+    quality: NotRequired[float]
+    qualityUrl: NotRequired[str]
+
+
+class Error(TypedDict):
+    """Why a request was rejected."""
+
+    error: str
+
+
+class Event(TypedDict):
+    """A server-sent event of ``/stream``; ``data`` is JSON."""
+
+    event: Literal["token", "done", "error"]
+    data: str
+
+
+class DetectedLanguage(TypedDict):
+    """A language and a confidence from 0 to 100."""
+
+    confidence: float
+    language: str
+
+
+class RatedSentence(TypedDict):
+    """How good the translation of a sentence probably is, from 0 to 1.
+
+    ``start`` and ``end`` are its place in the translation, in Unicode characters; ``defects`` is what looks
+    broken in it (loop, numbers, untranslated), and ``repaired`` what did in the translation that it replaces.
+    """
+
+    start: int
+    end: int
+    quality: float
+    defects: list[str]
+    repaired: list[str]
+
+
+class Translation(TypedDict):
+    """A translation: a text for a text, a list for a list.
+
+    ``sentences`` has the sentences of a text in their order; HTML has none.
+    """
+
+    translatedText: str | list[str]
+    detectedLanguage: NotRequired[DetectedLanguage | list[DetectedLanguage]]
+    alternatives: NotRequired[list[str] | list[list[str]]]
+    score: NotRequired[float | list[float]]
+    alternativeScores: NotRequired[list[float] | list[list[float]]]
+    quality: NotRequired[float | list[float]]
+    sentences: NotRequired[list[RatedSentence] | list[list[RatedSentence]]]
+
+
+class Word(TypedDict):
+    """A word, and where it starts and ends in its text, in Unicode characters."""
+
+    text: str
+    start: int
+    end: int
+
+
+class Alignment(TypedDict):
+    """A translation; ``alignment`` has pairs of a source word's and a target word's number."""
+
+    translatedText: str
+    sourceWords: list[Word]
+    targetWords: list[Word]
+    alignment: list[list[int]]
+    detectedLanguage: NotRequired[DetectedLanguage]
+
+
+class AttentionMap(TypedDict):
+    """Base64 of bytes [layers, heads, queries, keys]; a weight is its byte / 255."""
+
+    queries: list[str]
+    keys: list[str]
+    layers: int
+    heads: int
+    weights: str
+
+
+class AttentionViews(TypedDict):
+    """The labels of a map, the layer to show first, and the layout of each view by the view's name."""
+
+    queries: list[str]
+    keys: list[str]
+    layer: int
+    layouts: dict[str, Any]
+
+
+class Attention(TypedDict):
+    """The attention maps of a sentence by kind: encoder, decoder and cross.
+
+    ``words`` has the maps with subwords merged to words; ``views`` has what the page draws for
+    ``maps`` and for ``words``.
+    """
+
+    source: str
+    target: str
+    maps: dict[str, AttentionMap]
+    words: dict[str, AttentionMap]
+    views: dict[str, dict[str, AttentionViews]]
+
+
+class Language(TypedDict):
+    """A served language and the languages that it can be translated into."""
+
+    code: str
+    name: str
+    targets: list[str]
+
+
+class NamedCode(TypedDict):
+    """A language."""
+
+    code: str
+    name: str
+
+
+class LanguageChoice(TypedDict):
+    """The languages that a page offers first."""
+
+    source: NamedCode
+    target: NamedCode
+
+
+class FrontendSettings(TypedDict):
+    """What a page needs to know about the server."""
+
+    apiKeys: bool
+    charLimit: int
+    filesTranslation: bool
+    frontendTimeout: int
+    keyRequired: bool
+    language: LanguageChoice
+    quality: bool
+    suggestions: bool
+    supportedFilesFormat: list[str]
+
+
+class ServedModel(TypedDict):
+    """A model: its languages, and the first digits of its weights' SHA-256."""
+
+    source: str
+    target: str
+    version: str
+
+
+class QueueState(TypedDict):
+    """Texts that wait or are being translated, tokens that wait, and the limits of both."""
+
+    texts: int
+    textsLimit: int
+    tokens: int
+    tokensLimit: int
+
+
+class Health(TypedDict):
+    """The server answers; ``version`` is Headway's, and ``api`` that of the addresses and their fields."""
+
+    status: Literal["ok"]
+    version: str
+    api: str
+    models: list[ServedModel]
+    queue: QueueState

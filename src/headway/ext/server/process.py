@@ -1,0 +1,207 @@
+"""The server as a process: its address, its signals and its end.
+
+Granian speaks HTTP: its parser, timeouts and limits run in native threads, beside the interpreter.
+It is embedded, so that the models, the queue and the event loop are in this process.
+"""
+
+import asyncio
+import errno
+import gc
+import logging
+import signal
+import socket
+import sys
+from collections.abc import Sequence
+
+from granian.constants import HTTPModes, Interfaces
+from granian.http import HTTP1Settings
+from granian.server.embed import Server as HTTPServer
+from granian.utils.proxies import wrap_asgi_with_proxy_headers
+from starlette.types import ASGIApp
+
+from headway.config import ServerConfig
+from headway.errors import HeadwayError
+from headway.ext.server.app import make_app
+from headway.ext.server.browser import make_address, open_page
+from headway.ext.server.reload import Reloader, freeze_garbage
+from headway.ext.server.server import Server
+
+log = logging.getLogger("headway.ext.server")
+HEADER_BYTES = 16_384
+BACKLOG = 1024  # connections that the system holds until they are accepted
+SPARE_FILES = 256  # open files other than connections
+SECONDS_BETWEEN_COLLECTIONS = 10
+SWITCH_INTERVAL = 0.0001  # seconds after which a translating thread lets the event loop run
+
+
+def configure_server_process(config: ServerConfig) -> None:
+    """Set what belongs to the whole process; only the command calls this.
+
+    Garbage is collected at set times: Python would do it every few hundred requests, and with
+    hundreds of requests waiting it takes 50 ms, in which nobody gets an answer.
+    """
+    sys.setswitchinterval(SWITCH_INTERVAL)
+    gc.set_threshold(1_000, 10, 1_000_000)
+    _raise_open_files(config.connections + SPARE_FILES)
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    log.setLevel(logging.INFO)
+    log.handlers = [handler]
+    log.propagate = False
+
+
+def _raise_open_files(wanted: int) -> None:
+    """Raise the process's limit of open files, as far as the system allows."""
+    try:
+        import resource
+    except ImportError:  # not a Unix
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, hard), hard))
+
+
+def reserve_address(host: str, port: int) -> socket.socket:
+    """Return a socket that is bound to an address, so that no other server takes it.
+
+    The socket does not listen. Granian binds the same address again, which SO_REUSEPORT allows.
+
+    Args:
+        host: Name or address.
+        port: 0: any free port.
+
+    Raises:
+        HeadwayError: If the address is in use, or not one of this machine.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    reserved = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        reserved.bind((host, port))
+        # Set after binding: before, a port in use by another Headway would count as free.
+        reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    except OSError as error:
+        reserved.close()
+        advice = f": give another, such as --port {port + 1}" * (error.errno == errno.EADDRINUSE)
+        raise HeadwayError(
+            f"--host {host} --port {port}: {error.strerror or error}{advice}"
+        ) from None
+    return reserved
+
+
+def run_server(
+    server: Server,
+    reserved: socket.socket,
+    reloader: Reloader,
+    early: Sequence[int] = (),
+    *,
+    opens_page: bool = False,
+) -> None:
+    """Answer requests until SIGTERM or SIGINT; requests that were accepted by then are answered.
+
+    Args:
+        server: The parts of the server.
+        reserved: From `reserve_address`.
+        reloader: Reads models and keys again on SIGHUP.
+        early: Each SIGHUP that has come before this function handles it.
+        opens_page: Whether to open the page in a browser of this machine.
+    """
+    caught = asyncio.run(_run(server, reserved, reloader, early, opens_page=opens_page))
+    if caught != signal.SIGTERM:  # SIGTERM is how a service is stopped: the command has succeeded
+        signal.raise_signal(caught)
+
+
+async def _run(
+    server: Server,
+    reserved: socket.socket,
+    reloader: Reloader,
+    early: Sequence[int],
+    *,
+    opens_page: bool,
+) -> signal.Signals:
+    loop, config = asyncio.get_running_loop(), server.config
+    stopping: asyncio.Future[signal.Signals] = loop.create_future()
+    tasks: set[asyncio.Task[object]] = set()
+
+    def start_task(task: asyncio.Task[object]) -> None:
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+
+    def stop(caught: signal.Signals) -> None:
+        if not stopping.done():
+            stopping.set_result(caught)
+
+    def reload() -> None:
+        reloader.reload_keys()
+        start_task(loop.create_task(reloader.reload_models()))
+
+    for caught in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(caught, stop, caught)
+    if hasattr(signal, "SIGHUP"):
+        loop.add_signal_handler(signal.SIGHUP, reload)
+    if early:
+        reload()
+    host, port = reserved.getsockname()[:2]
+    http = _make_http_server(make_app(server), host, port, config)
+    serving = loop.create_task(http.serve())
+    try:
+        await _wait_until_listening(host, port, serving)
+        reserved.close()
+        freeze_garbage()
+        start_task(loop.create_task(_collect_garbage()))
+        if config.watch_seconds:
+            start_task(loop.create_task(reloader.watch(config.watch_seconds)))
+        log.info("listening at %s", make_address(host, port))
+        if opens_page:
+            open_page(host, port)
+        await asyncio.wait((serving, stopping), return_when=asyncio.FIRST_COMPLETED)
+        if serving.done():
+            serving.result()
+            raise HeadwayError("the HTTP server has ended by itself")
+        server.admission.stop()
+        http.stop()  # type: ignore[no-untyped-call]
+        # A client that does not take its answer must not keep the process from ending.
+        await asyncio.wait((serving,), timeout=config.deadline + 2 * config.idle_seconds)
+        return stopping.result()
+    finally:
+        for task in (*tasks, serving):
+            task.cancel()
+        await asyncio.gather(*tasks, serving, return_exceptions=True)
+
+
+def _make_http_server(app: ASGIApp, host: str, port: int, config: ServerConfig) -> HTTPServer:
+    if config.trusted_proxies:
+        trusted = [address.strip() for address in config.trusted_proxies.split(",")]
+        app = wrap_asgi_with_proxy_headers(app, trusted_hosts=trusted)
+    return HTTPServer(
+        app,
+        address=host,
+        port=port,
+        interface=Interfaces.ASGI,
+        http=HTTPModes.http1,
+        websockets=False,
+        backlog=BACKLOG,
+        backpressure=config.connections,
+        http1_settings=HTTP1Settings(
+            header_read_timeout=int(1000 * config.idle_seconds), max_buffer_size=HEADER_BYTES
+        ),
+        log_enabled=False,
+    )
+
+
+async def _wait_until_listening(host: str, port: int, serving: asyncio.Task[None]) -> None:
+    while not serving.done():
+        try:
+            _, writer = await asyncio.open_connection(host, port)
+        except OSError:
+            await asyncio.sleep(0.01)
+        else:
+            writer.close()
+            return
+    serving.result()
+
+
+async def _collect_garbage() -> None:
+    while True:
+        await asyncio.sleep(SECONDS_BETWEEN_COLLECTIONS)
+        gc.collect()

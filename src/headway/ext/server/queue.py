@@ -1,0 +1,290 @@
+"""The queue in which the requests of all clients share batches.
+
+The queue is bounded by tokens and by texts, and feeds a few worker threads. If recent batches had
+several segments, a batch waits a few milliseconds for more requests; `waiting.py` says whose turn it
+is. The queue lives in the event loop's thread, so that it needs no locks.
+"""
+
+import asyncio
+import math
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Hashable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+from headway.config import ServerConfig
+from headway.ext.server.jobs import Job, JobGroup, run_batch
+from headway.ext.server.metrics import Metrics
+from headway.ext.server.rejection import overloaded, too_long
+from headway.ext.server.speed import Speed
+from headway.ext.server.waiting import LARGEST_BATCH, LONGEST_WAIT, Waiting, count_jobs
+from headway.translation.requests import LONG, Find, Read
+
+T = TypeVar("T")
+OVERTAKEN = 4  # a request counts as at least so many usual texts, because shorter ones that come later overtake it
+WORKER_NICENESS = 5  # above the event loop's, which then gets most of a shared core
+SHORT_REQUEST = LONG  # characters that the event loop splits itself
+RESULTS_AT_ONCE = 4  # results that are delivered before other requests get the event loop
+
+
+class TranslationQueue:
+    """Forms batches and has worker threads translate them.
+
+    Args:
+        workers: Threads; each translates one batch at a time.
+        config: Limits of the queue and of a batch.
+        metrics: Counts batches and rejections.
+    """
+
+    def __init__(self, workers: int, config: ServerConfig, metrics: Metrics) -> None:
+        self.config, self.metrics = config, metrics
+        self.workers = self.idle_workers = workers
+        self.pool = ThreadPoolExecutor(workers, "translate", initializer=lower_priority)
+        # Long requests are split and joined in one thread, so that the event loop competes with one.
+        self.text_pool = ThreadPoolExecutor(1, "text", initializer=lower_priority)
+        # A file may hold one text of megabytes, for which the requests of others must not wait.
+        self.file_pool = ThreadPoolExecutor(config.file_jobs, "file", initializer=lower_priority)
+        self.speed = Speed(workers, LONGEST_WAIT * config.deadline)
+        self.waiting = Waiting(config, self.speed)
+        # Without those of files: little of a file waits at once, and nobody is rejected for it.
+        self.running_tokens = 0  # being translated
+        self.texts = 0  # waiting or being translated
+        self.typical_batch = 1.0  # segments in recent batches, on average
+        self.typical_text = 0.0  # tokens of recent texts, on average
+        self._timer: asyncio.TimerHandle | None = None
+        self._running: set[asyncio.Task[None]] = set()
+
+    async def ask(
+        self,
+        requests: "Sequence[Find | Read]",
+        texts: int = 1,
+        is_admitted: bool = False,
+        is_file: bool = False,
+    ) -> list[Any]:
+        """Return the answer to each request, from batches that it shares with those of other clients.
+
+        If the caller is cancelled, its requests leave the queue, or their batch at its next step.
+
+        Args:
+            requests: Of all texts of a client.
+            texts: Texts that they belong to.
+            is_admitted: The client has passed `check_room` before, and is not rejected halfway.
+            is_file: The requests are some of a file, which is always admitted.
+
+        Raises:
+            Rejection: 429 if the queue is full, 400 if the requests would never fit into it.
+        """
+        if not (is_admitted or is_file):
+            self.check_room(sum(request.tokens for request in requests))
+        groups: dict[Hashable, JobGroup] = {}
+        jobs: list[Job] = []
+        for request in requests:
+            key = request.key
+            if key not in groups:
+                is_search = isinstance(request, Find)
+                groups[key] = self._make_group(key, is_search, is_file, is_counted=is_search)
+            jobs.append(groups[key].add(request, request.tokens))
+        if texts and not (is_admitted or is_file):
+            load = sum(group.load for group in groups.values())
+            self.typical_text = 0.95 * self.typical_text + 0.05 * load / texts
+        return await self._finish([*groups.values()], jobs, 0 if is_file else texts)
+
+    async def run(
+        self,
+        calls: Sequence[Callable[[], T]],
+        sizes: Sequence[int],
+        is_admitted: bool = False,
+        is_file: bool = False,
+        texts: int = 1,
+    ) -> list[T]:
+        """Have worker threads call functions, each when its turn comes.
+
+        If the caller is cancelled, no further call begins.
+
+        Args:
+            calls: Each should take no longer than the translation of a sentence.
+            sizes: Source tokens that each call is about.
+            is_admitted: As for `ask`.
+            is_file: As for `ask`.
+            texts: Texts that the calls are about.
+
+        Raises:
+            Rejection: As for `ask`.
+        """
+        if not (is_admitted or is_file):
+            self.check_room(sum(sizes))
+        group = self._make_group(None, False, is_file)
+        jobs = [group.add(call, size) for call, size in zip(calls, sizes, strict=True)]
+        return await self._finish([group], jobs, 0 if is_file else texts)
+
+    async def run_text_work(
+        self,
+        calls: Sequence[Callable[[], T]],
+        characters: int,
+        is_file: bool = False,
+        *,
+        waits: bool = False,
+    ) -> list[T]:
+        """Call functions that work on text: at once if that is short, and in a thread if it is long or of a file.
+
+        If the caller is cancelled, no further call begins; that of a file waits until the thread has ended: a file has a
+        place as long as a thread works for it, so that clients that leave cannot have more threads than there are places.
+
+        Args:
+            calls: The functions.
+            characters: How much they work on.
+            is_file: Whether it is of a file.
+            waits: Whether a cancelled caller always waits until the thread has ended.
+        """
+        if characters < SHORT_REQUEST and not is_file:
+            return [call() for call in calls]
+        is_over = threading.Event()
+
+        def work() -> list[T]:
+            return [call() for call in calls if not is_over.is_set()]
+
+        pool = self.file_pool if is_file else self.text_pool
+        running = asyncio.get_running_loop().run_in_executor(pool, work)
+        try:
+            return await asyncio.shield(running)
+        finally:
+            is_over.set()
+            if is_file or waits:
+                await asyncio.wait([running])
+
+    def expected_seconds(self, tokens: int = 0) -> float:
+        """Return how long all that waits and so many further tokens take; 0 if the speed is unknown."""
+        return self.speed.seconds_for(self.waiting.tokens + self.running_tokens + tokens)
+
+    def is_overloaded(self, tokens: int = 0, ahead: int = 0) -> bool:
+        """Return whether a request finds no room, or would wait too long; see `reject_if_full`."""
+        if self.texts >= self.config.queue_texts:
+            return True
+        if all(group.is_file for group in self.waiting.groups):
+            return False
+        if self.waiting.tokens + ahead + tokens > self.config.queue_tokens:
+            return True
+        size = max(tokens, OVERTAKEN * self.typical_text)
+        before = self.running_tokens + ahead + self.waiting.tokens_before(size)
+        return self.speed.seconds_for(before + tokens) > LONGEST_WAIT * self.config.deadline
+
+    def check_room(self, tokens: int = 0) -> None:
+        """Reject a request of so many tokens if there is no room for it, or no time.
+
+        Raises:
+            Rejection: 429; 400 if there never is room.
+        """
+        if tokens > self.config.queue_tokens:
+            raise too_long(tokens, self.config.queue_tokens)
+        self.reject_if_full(tokens)
+
+    def reject_if_full(self, tokens: int = 0, ahead: int = 0) -> None:
+        """Reject a request if it finds no room in the queue now, or no time.
+
+        Args:
+            tokens: Of the request, as far as they are known.
+            ahead: Of other requests, which are still being read.
+
+        Raises:
+            Rejection: 429.
+        """
+        if self.is_overloaded(tokens, ahead):
+            self.metrics.rejected.inc()
+            raise overloaded(max(1, min(60, math.ceil(self.expected_seconds(tokens + ahead)))))
+
+    def _make_group(
+        self, key: Hashable, is_search: bool, is_file: bool, *, is_counted: bool = True
+    ) -> JobGroup:
+        done = asyncio.get_running_loop().create_future()
+        is_counted = is_counted and not is_file
+        return JobGroup(
+            key, self.waiting.turn, time.monotonic(), done, is_search, is_file, is_counted
+        )
+
+    async def _finish(
+        self, groups: Sequence[JobGroup], jobs: Sequence[Job], texts: int
+    ) -> list[Any]:
+        """Queue the jobs of groups, of so many texts besides those of files, and return their results when all are done."""
+        if not jobs:
+            return []
+        for group in groups:
+            self.waiting.add(group)
+        self.texts += texts
+        self._start_batches()
+        try:
+            await asyncio.gather(*(group.done for group in groups))
+            return [job.result for job in jobs]
+        except asyncio.CancelledError:
+            self.metrics.cancelled.inc()
+            raise
+        finally:
+            self.texts -= texts
+            for group in groups:
+                group.is_cancelled = True  # what is unfinished is in vain
+                group.done.cancel()
+                self.waiting.remove(group)
+
+    def _start_batches(self) -> None:
+        """Give the idle workers batches, unless it is worth waiting for more requests."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        while self.idle_workers and self.waiting.groups:
+            if self.typical_batch > 1.5 and count_jobs(self.waiting.groups) < LARGEST_BATCH:
+                waited = time.monotonic() - self.waiting.groups[0].queued_at
+                left = self.config.wait_ms / 1000 - waited
+                if left > 0:
+                    loop = asyncio.get_running_loop()
+                    self._timer = loop.call_later(left, self._start_batches)
+                    return
+            batch = self.waiting.take_batch(self.idle_workers)
+            self.idle_workers -= 1
+            self.running_tokens += sum(job.load for job in batch)
+            if batch[0].group.is_search:
+                self.typical_batch = 0.8 * self.typical_batch + 0.2 * len(batch)
+            task = asyncio.get_running_loop().create_task(self._run(batch))
+            self._running.add(task)
+            task.add_done_callback(self._running.discard)
+
+    async def _run(self, batch: list[Job]) -> None:
+        started = time.monotonic()
+        results = await asyncio.get_running_loop().run_in_executor(self.pool, run_batch, batch)
+        seconds = time.monotonic() - started
+        self._measure(batch, seconds)
+        self.idle_workers += 1
+        self._start_batches()
+        for number, (job, result) in enumerate(zip(batch, results, strict=True), 1):
+            job.finish(result)
+            if number % RESULTS_AT_ONCE == 0:
+                await asyncio.sleep(0)
+
+    def _measure(self, batch: list[Job], seconds: float) -> None:
+        """Update the speed and the metrics after a batch."""
+        tokens = sum(job.tokens for job in batch)
+        self.running_tokens -= sum(job.load for job in batch)
+        if batch[0].group.is_search:
+            self.speed.add_batch(tokens, seconds)
+        else:
+            self.speed.add_other_work(seconds)
+        if not self.waiting.groups:
+            self.speed.pause()
+        self.metrics.tokens.inc(tokens)
+        self.metrics.segments.inc(len(batch))
+        self.metrics.batch_segments.observe(len(batch))
+        self.metrics.batch_seconds.observe(seconds)
+
+    async def close(self) -> None:
+        """Wait for the work that has started."""
+        while self._running:
+            await asyncio.wait(self._running)
+        for pool in (self.pool, self.text_pool, self.file_pool):
+            await asyncio.to_thread(pool.shutdown, cancel_futures=True)
+
+
+def lower_priority() -> None:
+    """Give the event loop priority over the calling thread where they share a core."""
+    if sys.platform == "linux":  # elsewhere threads have no priority of their own
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), WORKER_NICENESS)

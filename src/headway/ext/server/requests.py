@@ -1,0 +1,211 @@
+"""The fields of a request, from any of four encodings, with bounds on memory and time.
+
+JSON, ``application/x-www-form-urlencoded``, ``multipart/form-data`` and the query string are all in
+use by clients of LibreTranslate.
+"""
+
+import asyncio
+import codecs
+import json
+import re
+from collections.abc import AsyncGenerator
+from typing import Any, NoReturn
+from urllib.parse import parse_qsl
+
+from python_multipart.multipart import parse_options_header
+from starlette.datastructures import Headers
+from starlette.formparsers import MultiPartException, MultiPartParser
+from starlette.requests import ClientDisconnect, Request
+
+from headway.config import ServerConfig
+from headway.ext.server.files import Upload
+from headway.ext.server.rejection import CLIENT_LEFT, Rejection
+from headway.text.lines import SURROGATE
+
+MAX_FIELDS = 32
+MAX_DEPTH = 8
+NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+# A string without an end matches up to the end of the body: the time is linear in its quotes.
+_STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
+# The charsets that a form may have, by Python's names. Others may take time that is quadratic in the length of the text, as punycode does.
+CHARSETS = ("utf-8", "ascii", "iso8859-1", "iso8859-15", "cp1252")
+UNREADABLE = "The browser (or proxy) sent a request that this server could not understand."
+
+
+async def read_fields(
+    request: Request, config: ServerConfig, has_file: bool = False, repeated: str = ""
+) -> dict[str, Any]:
+    """Return a request's fields; only JSON has values other than text and an `Upload`.
+
+    Args:
+        request: The request.
+        config: Limits.
+        has_file: Whether the field ``file`` is an `Upload`. A file in any other field is the text of the field.
+        repeated: The name of a field that a form may repeat; its value is a list.
+
+    Raises:
+        Rejection: If the body or the file is too large, the body is too slow, or it does not have the format that its
+            type says.
+    """
+    limit = config.body_limit + (config.file_limit if has_file else 0)
+    body = await read_body(request, limit, config.deadline if has_file else config.idle_seconds)
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if not body and request.method != "POST":
+        kind = ""  # some clients name the type of a body that they do not send
+    if kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json")):
+        return _parse_json(body, config)
+    most = MAX_FIELDS + (config.batch_limit if repeated else 0)
+    pairs = _parse_form(request.scope["query_string"], most)
+    files: dict[str, Upload] = {}
+    if kind == "application/x-www-form-urlencoded":
+        pairs += _parse_form(body, most)
+    elif kind == "multipart/form-data":
+        strings, files = await _parse_multipart(request.headers, body, has_file, most)
+        pairs += strings
+        if any(len(upload.data) > config.file_limit > 0 for upload in files.values()):
+            raise Rejection(413, f"The file is larger than {config.file_limit} bytes")
+    # Line ends become one character, so that limits do not depend on the encoding.
+    fields: dict[str, Any] = {}
+    for name, value in pairs:
+        normalized = value.replace("\r\n", "\n").replace("\r", "\n")
+        if name == repeated:
+            fields.setdefault(name, []).append(normalized)
+        else:
+            fields.setdefault(name, normalized)
+    return fields | files
+
+
+async def read_body(request: Request, limit: int, seconds: float) -> bytes:
+    """Receive a body and count its bytes as they come.
+
+    Args:
+        request: The request.
+        limit: Bytes that the body may have.
+        seconds: Time in which it must arrive.
+
+    Raises:
+        Rejection: 413 as soon as the body is too large, 408 if it does not arrive in time, 415 if it
+            is compressed.
+    """
+    if request.headers.get("content-encoding", "identity").strip().lower() != "identity":
+        raise Rejection(415, "Compressed requests are not supported")
+    too_large = Rejection(413, f"The request is larger than {limit} bytes")
+    announced = request.headers.get("content-length", "0").strip(" \t")
+    if not announced.isdecimal() or len(announced) > 18 or int(announced) > limit:
+        raise too_large
+    body = bytearray()
+    try:
+        async with asyncio.timeout(seconds):
+            async for chunk in request.stream():
+                if len(body) + len(chunk) > limit:
+                    raise too_large
+                body += chunk
+    except ClientDisconnect:
+        raise Rejection(CLIENT_LEFT, "The client left") from None
+    except TimeoutError:
+        headers = {"Connection": "close"}
+        raise Rejection(408, "The request did not arrive in time", headers) from None
+    return bytes(body)
+
+
+def _parse_json(body: bytes, config: ServerConfig) -> dict[str, Any]:
+    # The marks outside of strings show the size of the structure before any of it is built.
+    bare = _STRINGS.sub(b"", body)
+    most = 16 * config.batch_limit + 8 * MAX_FIELDS
+    if sum(bare.count(mark) for mark in (b",", b"[", b"{", b":")) > most:
+        raise Rejection(400, "Invalid JSON format")
+    brackets = bare.translate(None, NO_BRACKETS)
+    if len(brackets) > 2 * most:
+        raise Rejection(400, "Invalid JSON format")
+    depth = 0
+    for byte in brackets:
+        depth += 1 if byte in b"[{" else -1
+        if depth > MAX_DEPTH:
+            raise Rejection(400, "Invalid JSON format")
+    try:
+        # Some programs put a byte order mark before UTF-8.
+        values = json.loads(body.decode("utf-8-sig"), parse_constant=_reject_constant)
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise Rejection(400, f"Invalid JSON format: {place}: {error.msg}") from None
+    except UnicodeDecodeError as error:
+        raise Rejection(400, f"Invalid JSON format: no UTF-8 at byte {error.start + 1}") from None
+    except (ValueError, RecursionError):
+        raise Rejection(
+            400, "Invalid JSON format: it has NaN, Infinity or too long a number"
+        ) from None
+    if not isinstance(values, dict):
+        raise Rejection(400, "Invalid JSON format: send an object with the fields")
+    return {name: _replace_surrogates(value) for name, value in values.items()}
+
+
+def _reject_constant(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+def _replace_surrogates(value: Any) -> Any:
+    """Replace halves of characters, which JSON can spell but no text can hold."""
+    if isinstance(value, str):
+        return SURROGATE.sub("\N{REPLACEMENT CHARACTER}", value)
+    return [_replace_surrogates(item) for item in value] if isinstance(value, list) else value
+
+
+def _parse_form(data: bytes, max_fields: int) -> list[tuple[str, str]]:
+    try:
+        text = data.decode("utf-8", "replace")
+        return parse_qsl(text, keep_blank_values=True, max_num_fields=max_fields)
+    except ValueError:
+        raise Rejection(400, UNREADABLE) from None
+
+
+async def _parse_multipart(
+    headers: Headers, body: bytes, has_file: bool, max_fields: int
+) -> tuple[list[tuple[str, str]], dict[str, Upload]]:
+    """Return the texts and the file of a form."""
+    _, options = parse_options_header(headers["content-type"])  # as the parser reads it
+    try:
+        is_read = (
+            codecs.lookup(options.get(b"charset", b"utf-8").decode("latin-1")).name in CHARSETS
+        )
+    except (LookupError, ValueError):  # unknown, or no name at all
+        is_read = False
+    if not is_read:
+        raise Rejection(400, "Invalid request: the charset of a form must be utf-8")
+
+    async def stream() -> AsyncGenerator[bytes, None]:
+        yield body
+
+    parser = MultiPartParser(
+        headers, stream(), max_files=max_fields, max_fields=max_fields, max_part_size=len(body) + 1
+    )
+    parser.spool_max_size = len(body) + 1  # files stay in memory: texts are never written to a disk
+    try:
+        form = await parser.parse()
+    except (MultiPartException, ValueError, LookupError):
+        raise Rejection(400, UNREADABLE) from None
+    strings: list[tuple[str, str]] = []
+    files: dict[str, Upload] = {}
+    try:
+        for name, value in form.multi_items():
+            if isinstance(value, str):
+                strings.append((name, _replace_surrogates(value)))
+            elif not (has_file and name == "file"):
+                strings.append((name, _decode(name, await value.read())))
+            elif files:
+                raise Rejection(400, "Invalid request: send one file at a time")
+            else:
+                files[name] = Upload(value.filename or "", await value.read())
+    finally:
+        await form.close()
+    return strings, files
+
+
+def _decode(name: str, data: bytes) -> str:
+    """Return the text of a field that a client sends as a file."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise Rejection(
+            400,
+            f"Invalid request: {name} parameter is not UTF-8: send text, such as a .tsv file, and no workbook",
+        ) from None

@@ -1,0 +1,116 @@
+"""``headway serve``: models behind HTTP, with LibreTranslate's interface."""
+
+import argparse
+import os
+import signal
+from collections.abc import Sequence
+
+from headway.cli.options import add_backward, model_or_name
+
+EXAMPLE = (
+    "headway serve runs/en-de\n"
+    "headway serve runs/en-de runs/de-en runs/en-fr --pivot en --port 8080\n"
+    "headway serve runs/en-de --server.char-limit 2000 --search.beam 2"
+)
+SETTINGS = ("server", "search")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments."""
+    parser.add_argument(
+        "models",
+        nargs="+",
+        metavar="MODEL",
+        type=model_or_name,
+        help="run or model directory, or hub name, for each direction",
+    )
+    parser.add_argument(
+        "--host", help="address to listen on (default: 127.0.0.1, for this machine only)"
+    )
+    parser.add_argument("--port", help="port to listen on (default: 5000; 0: any free port)")
+    parser.add_argument(
+        "--pivot",
+        default="",
+        metavar="CODE",
+        help="translate through this language if no model translates directly",
+    )
+    add_backward(parser)
+    parser.add_argument("--config", metavar="FILE", help="a TOML file with a section [server]")
+    parser.add_argument(
+        "--keys",
+        metavar="FILE",
+        help="file of API keys, one on each line; requests that translate, and all of /v2/, must then send one",
+    )
+    parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
+    parser.add_argument("--threads", help="processor threads (default: all)")
+    parser.add_argument("--open", action="store_true", help="open the page in a browser")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Serve until a signal ends the process."""
+    from headway.cli.signals import remember_signal
+
+    with remember_signal(signal.SIGHUP) as early:  # it reads models and keys again
+        _serve(args, early)
+
+
+def _serve(args: argparse.Namespace, early: Sequence[int]) -> None:
+    from headway import config
+    from headway.cli.arguments import usage_error
+    from headway.cli.process import report_native_code, set_threads
+    from headway.errors import HeadwayError
+    from headway.ext.server.environment import parse_whole_number, read_variables, unused_variables
+
+    def option(name: str, default: str) -> tuple[str, str]:
+        """Return the name and the text of an option, or of LibreTranslate's variable for it."""
+        given, variable = getattr(args, name), f"LT_{name.upper()}"
+        if given is not None:
+            return f"--{name}", given
+        return variable, os.environ.get(variable) or default
+
+    overrides = {n: v for n, v in args.overrides.items() if n.startswith("server.")}
+    search = {n: v for n, v in args.overrides.items() if n.startswith("search.")}
+    try:
+        _, host = option("host", "127.0.0.1")
+        port = parse_whole_number(*option("port", "5000"), largest=65535)
+        threads = parse_whole_number(*option("threads", "0"), largest=4096)
+        settings = config.load(
+            files=[args.config] if args.config else [],
+            overrides=overrides,
+            sections=("server",),
+            variables=read_variables(os.environ),
+        ).server
+        # A wrong search setting fails before a model is read; the models' own settings come later.
+        config.merge_overrides(config.Config(), search)
+    except HeadwayError as error:
+        usage_error(str(error))
+    set_threads(threads)
+    try:
+        from headway.ext.server.process import (
+            configure_server_process,
+            log,
+            reserve_address,
+            run_server,
+        )
+        from headway.ext.server.reload import Reloader
+        from headway.ext.server.server import Server
+    except ImportError as error:
+        raise HeadwayError(
+            f'headway serve needs {error.name}: pip install "headway[serve]"'
+        ) from None
+    from headway.cores import available_cores
+    from headway.devices import resolve_device
+    from headway.ext.server.keys import Keys
+    from headway.ext.server.models import load_models
+
+    keys = Keys(args.keys) if args.keys else None
+    reserved = reserve_address(host, port)  # before the models: a port in use fails at once
+    models = load_models(args.models, args.pivot, args.device, search, args.backward)
+    report_native_code("decoding", resolve_device(args.device))
+    workers = (threads or available_cores()) if models.is_parallel else 1
+    server = Server(models, settings, keys, workers)
+    reloader = Reloader(server, args.models, args.pivot, args.device, search, args.backward)
+    configure_server_process(settings)
+    if ignored := unused_variables(os.environ):
+        log.warning("not used here: %s; see docs/serving.md", ", ".join(ignored))
+    run_server(server, reserved, reloader, early, opens_page=args.open)

@@ -1,1 +1,0 @@
-"""HTTP over `Translator`: the LibreTranslate API, attention maps, alignments and a page."""

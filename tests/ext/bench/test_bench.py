@@ -1,0 +1,266 @@
+"""The benchmark counts FLOP as torch does, and its figures are consistent."""
+
+import json
+from dataclasses import replace
+
+import pytest
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from headway.cli.main import dispatch
+from headway.config import PRESETS, ModelConfig, TrainingConfig
+from headway.errors import HeadwayError
+from headway.ext.bench import bench_machine, bench_training, matrix_rate
+from headway.ext.bench.bench_translation import bench_translation, make_endless, translate_ids
+from headway.ext.bench.flop import forward_flop, search_flop, training_flop
+from headway.ext.bench.peak_rates import published_rate
+from headway.ext.bench.synthetic import TEXTS, draw_lengths, draw_sentences, prepare_synthetic
+from headway.model import Transformer
+from headway.training.machine import Machine
+from headway.training.steps.feed import Feed
+from headway.translation import make_engine
+from support.command import headway
+
+B, S, T, K, V = 3, 13, 7, 2, 101
+SHAPES = {
+    "plain": {},
+    "heads of their own widths": {"d_k": 5, "d_v": 11},
+    "narrow embeddings": {"d_embedding": 17},
+    "own output": {"tying": "none"},
+    "pre-norm": {"norm": "pre", "feed_forward": "convolution"},
+}
+
+
+def shape(**settings):
+    sizes = {"num_encoder_layers": 2, "num_decoder_layers": 3, "d_model": 38, "d_ff": 29}
+    sizes |= {"source_vocab_size": V, "target_vocab_size": V, "num_heads": 2, "dropout": 0.0}
+    return ModelConfig(**(sizes | settings))
+
+
+def plain_model(config):
+    """Return a model in float64, which only the plain implementations compute."""
+    torch.manual_seed(1)
+    return Transformer(config).double()
+
+
+def counted(work):
+    counter = FlopCounterMode(display=False)
+    with counter:
+        work()
+    return counter.get_total_flops()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("settings", SHAPES.values(), ids=SHAPES)
+def test_the_flop_of_a_step_equal_those_that_torch_counts(settings):
+    config = shape(**settings)
+    model = plain_model(config)
+    source, target = torch.randint(V, (B, S)), torch.randint(V, (B, T))
+    sources, targets = [S] * B, [T] * B
+    forward = counted(lambda: model(source, target))
+    if "feed_forward" not in settings:  # torch counts a convolution's gradients by another rule
+        both = counted(lambda: model(source, target).sum().backward())
+        assert both == training_flop(config, sources, targets)
+    assert forward == forward_flop(config, sources, targets)
+    assert training_flop(config, sources, targets) == 3 * forward
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("settings", SHAPES.values(), ids=SHAPES)
+def test_the_flop_of_a_search_equal_those_that_torch_counts(settings):
+    config = shape(**settings)
+    model = plain_model(config).eval()
+    source = torch.randint(V, (B, S))
+
+    def translate():
+        state = model.start(model.encode(source))
+        for _ in range(T):
+            model.step(torch.full((B * K,), V - 1), state)
+
+    with torch.no_grad():
+        assert counted(translate) == search_flop(config, [S] * B, [T] * B, K)
+
+
+def test_the_flop_of_sentences_add_up():
+    config = shape()
+    for count in (forward_flop, training_flop, lambda *a: search_flop(*a, beam=3)):
+        together = count(config, [5, 11], [7, 3])
+        assert together == count(config, [5], [7]) + count(config, [11], [3])
+
+
+def test_a_window_counts_only_its_own_positions():
+    config = shape(window=3, num_decoder_layers=0)  # attention to the memory has no window
+    assert forward_flop(config, [202], [202]) == 2 * forward_flop(config, [101], [101])
+
+
+@pytest.mark.parametrize("setting", [{"encoder_mixer": "lstm"}, {"compatibility": "additive"}])
+def test_layers_that_cannot_be_counted_are_rejected(setting):
+    with pytest.raises(HeadwayError, match="not counted"):
+        forward_flop(shape(**setting), [5], [7])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", TEXTS)
+def test_random_sentences_have_realistic_lengths(text):
+    source, target = draw_lengths(text, 5000, 200, seed=3)
+    assert sorted(source)[2500] == pytest.approx(TEXTS[text].median, rel=0.06)
+    assert 1.0 < target.mean() / source.mean() < 1.1
+    again, _ = draw_lengths(text, 5000, 200, seed=3)
+    assert (source == again).all()
+    drawn = list(draw_sentences(source[:50], V, seed=5))
+    assert [len(s) for s in drawn] == source[:50].tolist()
+    assert all(s[-1] == 1 and 1 not in s[:-1] and V - 1 not in s for s in drawn)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("precision", ["fp32", "int8"])
+def test_a_model_that_never_ends_runs_to_its_length_limits(precision):
+    torch.manual_seed(1)
+    model = make_endless(Transformer(shape()).eval())
+    limits = [5, 11, 2]
+    sources = [[*range(2, 2 + n), 1] for n in (7, 3, 13)]
+    engine = make_engine(model, precision)
+    found = translate_ids(engine, sources, limits, beam=K, alpha=0.6, pad=V - 1)
+    assert [len(best.tokens) for [best] in found] == limits
+
+
+SMALL = [
+    "--preset=tiny", "--device=cpu", "--threads=1", "--repeats=3", "--text.vocab-size=307",
+    "--model.d-model=24", "--model.d-ff=37", "--model.num-heads=2", "--model.num-encoder-layers=1",
+    "--training.batch-tokens=311", "--training.micro-batch-tokens=211",
+]  # fmt: skip
+
+
+@pytest.fixture
+def _short_measurements(monkeypatch):
+    monkeypatch.setattr(bench_training, "REPEAT_SECONDS", 0.1)
+    monkeypatch.setattr(matrix_rate, "MIN_SECONDS", 0.02)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("_short_measurements")
+def test_bench_train_prints_consistent_figures(tmp_path, capsys):
+    file = tmp_path / "bench.json"
+    assert dispatch(["bench", "train", *SMALL, "--precision", "fp32", "--json", str(file)]) == 0
+    assert "target tokens/s" in capsys.readouterr().out
+    found = json.loads(file.read_text())
+    [row] = found["rows"]
+    assert (found["device"], found["precision"], found["threads"]) == ("cpu", "fp32", 1)
+    assert row["tokens"] == pytest.approx(
+        row["tokens_per_second"]["median"] * row["seconds"]["median"]
+    )
+    for spread in (row["seconds"], row["tokens_per_second"]):
+        assert 0 < spread["low"] <= spread["median"] <= spread["high"]
+    for side in ("source", "target"):
+        assert 0 <= row[f"{side}_padding"] < 0.5
+    assert 0 < row["share_of_matrix_rate"] < 1
+    assert found["peak_memory"] > 1e7
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("_short_measurements")
+def test_bench_translate_prints_consistent_figures(capsys):
+    assert dispatch(["bench", "translate", *SMALL, "--cells", "5x3", "1x1", "--json", "-"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [(row["batch"], row["beam"]) for row in found["rows"]] == [(5, 3), (1, 1)]
+    for row in found["rows"]:
+        ratio = row["tokens_per_second"]["median"] / row["sentences_per_second"]["median"]
+        assert ratio == pytest.approx(row["tokens"] / row["sentences"])
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("_short_measurements")
+def test_bench_measures_the_whole_machine(tmp_path, capsys):
+    file = tmp_path / "bench.json"
+    assert dispatch(["bench", *SMALL, "--cells", "5x2", "--repeats=2", "--json", str(file)]) == 0
+    table = capsys.readouterr().out
+    found = json.loads(file.read_text())
+    assert (found["work"], found["device"], found["published_rate"]) == ("all", "cpu", None)
+    [row] = found["training"]["tiny"]["rows"]
+    assert 0 < row["share_of_matrix_rate"] < 1
+    [row] = found["decoding"]["tiny"]["rows"]
+    assert (row["batch"], row["beam"]) == (5, 2)
+    if found["problems"]:
+        assert all("CTranslate2" in line for line in found["problems"])
+        assert found["problems"][0] in table
+    else:
+        [row] = found["ctranslate2"]
+        assert row["ratio"] == row["headway"]["median"] / row["ctranslate2"]["median"]
+        assert f"{row['ratio']:.2f}" in table
+    for word in ("tiny 5x2 fp32", "published rate", "peak memory"):
+        assert word in table
+
+
+@pytest.mark.slow
+def test_a_part_that_cannot_be_measured_is_listed(monkeypatch, capsys):
+    def full(*args, **settings):
+        raise RuntimeError("CUDA out of memory. Tried to allocate 3 GiB")
+
+    def broken(*args, **settings):
+        raise RuntimeError("Library libcublas.so.12 is not found\nor cannot be loaded")
+
+    machine = Machine(device="cpu", precision="fp32", threads=1)
+    monkeypatch.setattr(bench_machine, "measure_matrix_rate", lambda *args: 1e9)
+    for part in ("bench_training", "bench_translation", "compare_with_ctranslate2"):
+        monkeypatch.setattr(bench_machine, part, full)
+    configs = {"tiny": PRESETS["tiny"]}
+    found = bench_machine.bench_machine(configs, machine, "captions", [(1, 1)], repeats=1)
+    assert found.training == found.decoding == {}
+    assert found.problems[0] == "training tiny: not measured, out of memory"
+    assert len(found.problems) == 3
+    monkeypatch.setattr(bench_machine, "MAX_SECONDS", -1)
+    found = bench_machine.bench_machine(configs, machine, "captions", [(1, 1)], repeats=1)
+    assert found.problems[2] == "decoding tiny beside CTranslate2: not measured, the time is over"
+    monkeypatch.setattr(bench_machine, "MAX_SECONDS", 500)
+    assert not capsys.readouterr().err
+    monkeypatch.setattr(bench_machine, "bench_training", broken)
+    found = bench_machine.bench_machine(configs, machine, "captions", [(1, 1)], repeats=1)
+    assert found.problems[0] == "training tiny: not measured, Library libcublas.so.12 is not found"
+    assert len(found.problems) == 3
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_a_gpu_also_trains_with_one_packed_micro_batch_a_step():
+    base = PRESETS["base"]
+    assert bench_machine.list_variants("base", base, torch.device("cpu")) == {"base": base}
+    found = bench_machine.list_variants("base", base, torch.device("cuda"))
+    assert found["base"] == base
+    packed = found["base packed"].training
+    assert (packed.packed, packed.micro_batch_tokens, packed.batch_tokens) == (True, 25000, 25000)
+
+
+def test_a_gpu_gets_random_sentences_as_it_gets_those_of_a_corpus(tmp_path):
+    """The feed asks more of a tokenizer for a GPU: its labels are checked before they are copied."""
+    training = TrainingConfig(batch_tokens=200, micro_batch_tokens=200, packed=True)
+    data = prepare_synthetic(tmp_path, "captions", 1000, V, 64, seed=1)
+    [batch] = Feed(data, training, torch.device("meta")).next().batches
+    assert batch.target.is_meta
+    data = replace(data, tokenizer=data.tokenizer._replace(target_vocab_size=5))
+    with pytest.raises(IndexError, match=r"^label \d+ of 5 tokens$"):
+        Feed(data, training, torch.device("meta")).next()
+
+
+def test_the_published_rate_is_that_of_the_first_name_that_fits():
+    assert published_rate("NVIDIA H100 80GB HBM3", "bf16") == 989e12
+    assert published_rate("NVIDIA H100 PCIe", "fp16") == 756e12
+    assert published_rate("NVIDIA H100 PCIe", "fp32") is None
+    assert published_rate("AMD EPYC", "bf16") is None
+
+
+def test_a_wrong_cell_is_reported_in_one_line():
+    result = headway("bench", "translate", "--cells", "32by4")
+    assert result.returncode == 2
+    assert result.stderr.count("\n") == 1
+    assert "32by4" in result.stderr
+
+
+@pytest.mark.slow
+def test_a_benchmark_changes_neither_threads_nor_seed_by_itself():
+    config = PRESETS["tiny"]
+    small = replace(config.model, num_encoder_layers=1, num_decoder_layers=1, d_model=24, d_ff=37)
+    config = replace(config, model=small, text=replace(config.text, vocab_size=307))
+    torch.manual_seed(98765)
+    threads = torch.get_num_threads()
+    machine = Machine(device="cpu", precision="fp32", threads=1)
+    bench_translation(config, machine, "captions", [(2, 1)], repeats=1)
+    assert (torch.initial_seed(), torch.get_num_threads()) == (98765, threads)

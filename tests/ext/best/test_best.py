@@ -1,0 +1,459 @@
+"""``headway best``: kills, changed options, the plan, and the figures of the report."""
+
+import json
+import random
+import re
+import shutil
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import headway.ext.best.settings
+from headway.cli.main import dispatch, main
+from headway.errors import HeadwayError, UsageError
+from headway.ext.best import recipe, report
+from headway.ext.best.directory import open_directory
+from headway.ext.best.installing import InstallModel
+from headway.ext.best.plan import Plan
+from headway.ext.best.stage import Command, Result, Stage
+from headway.ext.best.verbs import best
+from headway.translation import Translator
+from support.processes import fork
+from support.recipes import MODELS, NUMBERS, OPTIONS, SCALE, run_forked
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _small_recipe():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(recipe, "run_child", run_forked)
+        patch.setattr(headway.ext.best.settings, "SCALES", (SCALE,))
+        for name, value in NUMBERS.items():
+            patch.setattr(headway.ext.best.settings, name, value)
+        patch.setattr(report, "find_spec", lambda name: None)  # curves take seconds
+        yield
+
+
+@pytest.fixture(scope="module")
+def finished(corpus, uninterrupted_run, tmp_path_factory) -> Path:
+    """The directory of a recipe that nothing interrupted.
+
+    After a training and an evaluation here, forks have all modules.
+    """
+    out = tmp_path_factory.mktemp("best") / "out"
+    text = ["--source", corpus[-2], "--reference", corpus[-1]]
+    assert dispatch(["evaluate", str(uninterrupted_run), *text]) == 0
+    assert dispatch(["best", str(out), *corpus, *OPTIONS]) == 0
+    return out
+
+
+def scores(capsys, *words: object) -> dict[str, float]:
+    capsys.readouterr()
+    dispatch(["evaluate", *map(str, words), "--json"])
+    found = json.loads(capsys.readouterr().out)["scores"]
+    return {name: found[name]["score"] for name in ("bleu", "chrf")}
+
+
+def test_a_recipe_that_is_killed_again_and_again_ends_with_the_same_bits(
+    finished, corpus, tmp_path
+):
+    out = tmp_path / "out"
+    luck = random.Random(3)
+    words, kills, refusals = [*corpus, *OPTIONS], 0, 0
+    while True:
+        process = fork(main, ["best", str(out), *words])
+        process.join(luck.uniform(0.1, 1.5) if kills < 5 else None)
+        # The training of the killed recipe ends a moment after it; until then, another one is refused.
+        if process.exitcode == 1 and refusals < 20:
+            refusals += 1
+            time.sleep(0.2)
+            continue
+        if process.exitcode is not None:
+            break
+        process.kill()
+        process.join()
+        kills += 1
+        words = words if luck.random() < 0.5 or not (out / "plan.json").exists() else []
+    assert process.exitcode == 0
+    assert kills >= 3
+    for name in MODELS:
+        assert (out / name).read_bytes() == (finished / name).read_bytes(), name
+    assert not list(out.rglob(".tmp-*"))
+
+
+@pytest.mark.parametrize("name", ["backward", "final", "student"])
+def test_a_recipe_that_is_killed_in_a_training_goes_on_there(finished, corpus, tmp_path, name):
+    """Killed when the training has a checkpoint, and when it is finished but not yet recorded."""
+    out = Path(shutil.copytree(finished, tmp_path / "out"))
+    for stage in (out / "stages").iterdir():
+        done = (finished / "stages" / stage.name).stat().st_mtime_ns
+        if done >= (finished / "stages" / f"{name}.json").stat().st_mtime_ns:
+            stage.unlink()
+    assert dispatch(["best", str(out)]) == 0  # the training is finished
+    for stage in (finished / "stages").iterdir():
+        assert (out / "stages" / stage.name).exists()
+    shutil.rmtree(out / "runs" / name)
+    (out / "stages" / f"{name}.json").unlink()
+    process = fork(main, ["best", str(out)])
+    while process.is_alive() and not [*(out / "runs" / name).glob("checkpoints/step-*")]:
+        time.sleep(0.002)
+    process.kill()
+    process.join()
+    assert not (out / "stages" / f"{name}.json").exists()
+    report = (out / "report.html").read_text()
+    assert "<b>text</b>" in report
+    assert f"<b>{name}</b>" not in report
+    # The training of the killed recipe ends a moment after it; until then, another one is refused.
+    assert any(dispatch(["best", str(out)]) == 0 or time.sleep(0.2) for _ in range(20))
+    model = Path("runs") / name / "model.safetensors"
+    assert (out / model).read_bytes() == (finished / model).read_bytes()
+
+
+def test_the_figures_of_the_report_are_those_of_evaluate(finished, corpus, capsys):
+    source, reference = corpus[-2:]
+    page = (finished / "report.html").read_text()
+    card = (finished / "README.md").read_text()
+    for name in ("sweep-2", "forward-1", "final"):
+        found = scores(
+            capsys, finished / "runs" / name, "--source", source, "--reference", reference
+        )
+        figures = f"{found['bleu']:.2f}", f"{found['chrf']:.2f}"
+        perplexity = json.loads((finished / "runs" / name / "run.json").read_text())["installed"][
+            "perplexity"
+        ]
+        cells = re.search(rf"<b>{name}</b>.*", page)[0]
+        assert all(f">{figure}<" in cells for figure in (*figures, f"{perplexity:.2f}"))
+        assert (
+            f"| {figures[0]} | {figures[1]} | {perplexity:.2f} |"
+            in re.search(rf"\| {name}:.*", card)[0]
+        )
+    # The directory itself is a model: its search settings are those that were best.
+    names = ["final", "forward-1", "search-1", "search-2"]
+    best = max(
+        json.loads((finished / "stages" / f"{name}.json").read_text())["scores"]["bleu"]
+        for name in names
+    )
+    assert scores(capsys, finished, "--source", source, "--reference", reference)["bleu"] == best
+    assert Translator.load(finished / "student").default_search.precision == "int8"
+
+
+def test_every_stage_is_a_command_that_a_person_could_give(finished):
+    for name in ("sweep-1", "backward", "forward-1", "final", "student"):
+        record = json.loads((finished / "runs" / name / "run.json").read_text())
+        assert record["finished"]
+        stage = json.loads((finished / "stages" / f"{name}.json").read_text())
+        assert any(line.startswith(f"headway train OUT/runs/{name} ") for line in stage["commands"])
+
+
+def test_a_finished_recipe_has_nothing_left_to_do(finished, monkeypatch, capsys):
+    monkeypatch.setattr(recipe, "run_child", lambda *_: pytest.fail("a stage was done again"))
+    before = {
+        name: (finished / name).read_bytes() for name in (*MODELS, "README.md", "report.html")
+    }
+    assert dispatch(["best", str(finished)]) == 0
+    assert "finished" in capsys.readouterr().err
+    assert before == {name: (finished / name).read_bytes() for name in before}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (["--hours", "3"], "planned with hours none, and this command has 3.0"),
+        (["--model.dropout", "0.4"], "planned with settings .* and this command has .*dropout 0.4"),
+        (["--teacher", "{text}"], "planned with teacher none"),
+    ],
+)
+def test_changed_options_are_refused(change, message, finished, corpus, capsys):
+    words = [word.format(text=corpus[2]) for word in change]
+    with pytest.raises(SystemExit) as end:
+        main(["best", str(finished), *corpus, *OPTIONS, *words])
+    assert end.value.code == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert re.search(message, said)
+
+
+def test_the_page_has_the_curves_of_the_trainings_and_loads_nothing(finished, monkeypatch):
+    monkeypatch.undo()
+    monkeypatch.setattr(report, "find_spec", lambda name: True)
+    plan = Plan.read(finished)
+    stage = Stage(name="final", part="translations", purpose="", run=finished / "runs" / "final")
+    page = report.to_html(plan, [(stage, Result(seconds=1.0))], "<out>", with_curves=True)
+    assert page.count("data:image/svg+xml;base64,") == 1
+    assert "&lt;out&gt;" in page
+    assert not re.search(r"(src|href)=\"(?!data:)|url\(|<script", page)
+
+
+def test_changed_text_is_refused(finished, corpus, capsys):
+    file = Path(corpus[1])
+    before = file.read_bytes()
+    file.write_bytes(before.replace(b"1", b"2", 1))
+    try:
+        with pytest.raises(SystemExit) as end:
+            main(["best", str(finished), *corpus, *OPTIONS])
+    finally:
+        file.write_bytes(before)
+    assert end.value.code == 2
+    assert "has changed since" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--hours", "--teacher", "--training.max-steps"])
+def test_options_without_text_are_refused_in_a_planned_directory(option, finished, capsys):
+    with pytest.raises(SystemExit) as end:
+        main(["best", str(finished), option, "7"])
+    assert end.value.code == 2
+    assert f"{option}: {finished} is planned already" in capsys.readouterr().err
+
+
+def test_changed_text_is_not_imported(corpus, tmp_path, capsys):
+    """Without options too: an interrupted recipe reads the text when it goes on."""
+    text = [shutil.copy(file, tmp_path) for file in corpus if not file.startswith("--")]
+    words = ["--train", *text[:2], "--valid", *text[2:]]
+    out = tmp_path / "out"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(recipe, "_do", lambda *_: 1)
+        assert dispatch(["best", str(out), *words, *OPTIONS]) == 1
+    Path(text[0]).write_text("Something else.\n")
+    with pytest.raises(SystemExit) as end:
+        main(["best", str(out)])
+    assert end.value.code == 2
+    assert f"{text[0]}: has changed since" in capsys.readouterr().err
+
+
+def test_an_interrupted_installation_leaves_no_model(finished, tmp_path, monkeypatch):
+    out = Path(shutil.copytree(finished, tmp_path / "out"))
+    monkeypatch.setattr("headway.translation.directory.write_weights", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        InstallModel(out / "runs" / "forward-1", out, {}).run()
+    with pytest.raises(HeadwayError):
+        Translator.load(out)
+
+
+def test_a_dry_run_prints_the_plan_and_writes_nothing(corpus, tmp_path, capsys):
+    out = tmp_path / "out"
+    assert dispatch(["best", str(out), *corpus, *OPTIONS, "--dry-run"]) == 0
+    plan = capsys.readouterr().out
+    names = re.findall(r"^  (\S+) +\d+ ", plan, re.MULTILINE)
+    assert names[:4] == ["text", "sweep-1", "sweep-2", "backward"]
+    assert "final" in names
+    assert "measures this machine anew" in plan
+    assert not out.exists()
+
+
+def test_the_plan_of_a_stopped_recipe_says_what_is_done_and_how_long_the_rest_takes(
+    finished, tmp_path, capsys
+):
+    dispatch(["best", str(finished), "--dry-run"])
+    whole = capsys.readouterr().out
+    assert not re.findall(r"^  \S+ +\d+ ", whole, re.MULTILINE)
+    assert "measures this machine anew" not in whole
+    listed = re.findall(r"^  (\S+) +done ", whole, re.MULTILINE)
+    assert sorted(listed) == sorted(file.stem for file in (finished / "stages").glob("*.json"))
+    out = tmp_path / "out"
+    shutil.copytree(finished, out)
+    for name in ("final", "install", "student"):
+        later = [f for f in (out / "stages").glob("*.json") if f.stem.startswith(name)]
+        for file in [*later, *(out / "stages").glob("search-*.json")]:
+            file.unlink()
+    dispatch(["best", str(out), "--dry-run"])
+    plan = capsys.readouterr().out
+    assert re.search(r"^  backward +done ", plan, re.MULTILINE)
+    assert re.search(r"^  final +\d+ ", plan, re.MULTILINE)
+    total = re.search(r"(\d+) stages, (\d+) of them done, about (.+) on this machine", plan)
+    times = re.findall(r"^  \S+ +(\d.*?)  ", plan, re.MULTILINE)
+    assert len(times) == int(total[1]) - int(total[2])
+    assert sum(map(seconds, times)) == pytest.approx(seconds(total[3]), abs=30 + len(times))
+
+
+def seconds(duration: str) -> int:
+    """Read "1 h 5 min", "5 min" or "5 s"."""
+    units = {"h": 3600, "min": 60, "s": 1}
+    return sum(int(n) * units[unit] for n, unit in re.findall(r"(\d+) (\w+)", duration))
+
+
+def test_few_hours_leave_parts_out_and_say_so(corpus, tmp_path, capsys):
+    words = ["best", str(tmp_path / "out"), *corpus, *OPTIONS, "--dry-run", "--hours"]
+    dispatch([*words, "0.04"])
+    some = capsys.readouterr().out
+    assert "the sweep: with it" in some
+    assert "final" in some
+    dispatch([*words, "0.004"])
+    fixed = capsys.readouterr().out
+    assert "final" not in fixed
+    assert (
+        "more than the 0.004 hours: the trainings have the steps of --training.max-steps" in fixed
+    )
+    assert "of the steps of each training" not in fixed
+    at = words.index("--training.max-steps")
+    del words[at : at + 2]
+    dispatch([*words, "0.004"])
+    few = capsys.readouterr().out
+    assert "more than the 0.004 hours: the trainings are not shortened further" in few
+    assert "98 % of the steps of each training" in few
+    assert "warning: 7 validation pairs decide" in few
+    wanted = re.search(r"warning: trainings have 2 % of the usual steps.*--hours ([\d.]+) or", few)
+    dispatch([*words, wanted[1]])
+    assert "of the usual steps" not in capsys.readouterr().out
+
+
+def test_a_stage_that_fails_ends_the_recipe_with_its_code(corpus, tmp_path, monkeypatch, capsys):
+    def fail(arguments, output=None):
+        return run_forked(arguments, output) if arguments[0] == "bench" else 143
+
+    monkeypatch.setattr(recipe, "run_child", fail)
+    out = tmp_path / "out"
+    assert dispatch(["best", str(out), *corpus, *OPTIONS]) == 143
+    assert f"headway best {out} goes on there" in capsys.readouterr().err
+    assert not json.loads((out / "stages" / "sweep-1.json").read_text())["is_finished"]
+
+
+def test_a_plan_that_another_process_has_made_meanwhile_must_be_of_the_same_options(
+    corpus, tmp_path, monkeypatch, capsys
+):
+    out, find = tmp_path / "out", best.find_plan
+
+    def find_late(*args):
+        plan = find(*args)
+        out.mkdir()
+        replace(plan, options=replace(plan.options, hours=1.0)).write(out)
+        return plan
+
+    monkeypatch.setattr(best, "find_plan", find_late)
+    with pytest.raises(UsageError, match="planned with hours 1"):
+        dispatch(["best", str(out), *corpus, *OPTIONS])
+
+
+def test_a_text_that_is_too_small_for_its_vocabulary_is_refused_before_it_is_planned(
+    corpus, tmp_path
+):
+    out = tmp_path / "out"
+    with pytest.raises(HeadwayError, match="vocab_size = 90000 is too large"):
+        dispatch(["best", str(out), *corpus, *OPTIONS, "--text.vocab-size", "90000"])
+    assert not out.exists()
+
+
+def test_another_directory_is_refused(corpus, tmp_path):
+    (tmp_path / "thesis.txt").write_text("my only copy")
+    with pytest.raises(ValueError, match=r"holds thesis\.txt"):
+        dispatch(["best", str(tmp_path), *corpus, *OPTIONS])
+
+
+def test_seconds_add_up_over_attempts(finished):
+    seconds = [json.loads(f.read_text())["seconds"] for f in (finished / "stages").iterdir()]
+    assert 0 < sum(seconds) < time.monotonic()
+
+
+def test_text_of_the_user_in_the_directory_is_never_overwritten(corpus, tmp_path, capsys):
+    """Also where it has the names of the recipe's own files."""
+    (tmp_path / "text").mkdir()
+    own = [
+        str(shutil.copy(corpus[n], tmp_path / "text" / f"train.{code}"))
+        for n, code in ((1, "en"), (2, "de"))
+    ]
+    before = [Path(file).read_bytes() for file in own]
+    with pytest.raises(HeadwayError, match=r"holds text, but no plan\.json: give another OUT"):
+        dispatch(["best", str(tmp_path), "--train", *own, "--valid", *corpus[-2:], *OPTIONS])
+    assert [Path(file).read_bytes() for file in own] == before
+
+
+def test_files_of_the_wrong_language_are_refused(corpus, tmp_path):
+    source, target = corpus[-2:]
+    for words, message in (
+        (
+            ["--valid", target, source],
+            r"their names say de and en, but the training text is en and de",
+        ),
+        (
+            ["--valid", "7", "--mono-source", target],
+            r"its name says de, but this text must be in en",
+        ),
+        (
+            ["--valid", "7", "--mono-target", source],
+            r"its name says en, but this text must be in de",
+        ),
+        (["--valid", "7", "--teacher", source], r"its name says en, but this text must be in de"),
+        (["--valid", "7", "--test", target, source], r"their names say de and en"),
+    ):
+        with pytest.raises(HeadwayError, match=message):
+            dispatch(["best", str(tmp_path / "out"), *corpus[:3], *words, "--dry-run", *OPTIONS])
+
+
+def test_text_of_several_pairs_of_languages_is_refused(corpus, tmp_path, capsys):
+    for words in (
+        ["--train", "en-de", *corpus[1:3], "--valid", "7"],
+        [*corpus[:3], *corpus[:3], "--valid", "7"],
+        [*corpus[:3], "--valid", "en-de", "7"],
+        [*corpus[:3], "--valid", "7", "--test", "en-de", *corpus[-2:]],
+    ):
+        with pytest.raises(SystemExit, match="2"):
+            dispatch(["best", str(tmp_path / "out"), *words, "--dry-run", *OPTIONS])
+        assert "headway best trains one pair of languages" in capsys.readouterr().err
+    with pytest.raises(HeadwayError, match="--valid -5: must be from 1 to "):
+        dispatch(["best", str(tmp_path / "out"), *corpus[:3], "--valid", "-5", *OPTIONS])
+
+
+def test_a_corpus_may_be_named_as_test_text(corpus, tmp_path, monkeypatch):
+    asked: list[str] = []
+
+    def find(words, languages, place, notify):
+        asked.append(f"{place}: {' '.join(words)}")
+        return corpus[-2:] if words == ["sacrebleu:wmt14"] else [Path(word) for word in words]
+
+    monkeypatch.setattr("headway.text.corpora.local_files", find)
+    words = ["--valid", "7", "--test", "sacrebleu:wmt14", "--dry-run"]
+    assert dispatch(["best", str(tmp_path / "out"), *corpus[:3], *words, *OPTIONS]) == 0
+    assert "test: sacrebleu:wmt14" in asked
+
+
+def test_a_plan_can_be_carried_out_from_another_directory(corpus, tmp_path, monkeypatch):
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    names = [Path(shutil.copy(file, folder)).name for file in corpus if not file.startswith("--")]
+    words = ["--train", *names[:2], "--valid", *names[2:], *OPTIONS]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(recipe, "_do", lambda *_: 1)
+        patch.chdir(folder)
+        assert dispatch(["best", "../out", *words]) == 1
+        assert dispatch(["best", "../out", *(w.replace("train.", "./train.") for w in words)]) == 1
+        patch.chdir(tmp_path)
+        assert dispatch(["best", "out"]) == 1
+
+
+def test_one_process_works_in_a_directory(finished):
+    process = fork(hold, finished)
+    try:
+        assert any((finished / ".held").exists() or time.sleep(0.02) for _ in range(500))
+        with pytest.raises(HeadwayError, match="is at work here already"):
+            dispatch(["best", str(finished)])
+    finally:
+        process.kill()
+        process.join()
+        (finished / ".held").unlink()
+
+
+def hold(out: Path) -> None:
+    with open_directory(out):
+        (out / ".held").touch()
+        time.sleep(60)
+
+
+def test_every_command_has_the_threads_and_ranks_that_were_asked_for(tmp_path, monkeypatch):
+    given: list[list[str]] = []
+    monkeypatch.setattr(recipe, "run_child", lambda words, file=None: given.append(words) or 0)
+    for ranks, threads in ((2, 3), (0, 0)):
+        for verb in ("train", "bench", "translate", "evaluate"):
+            output = tmp_path / "scores" / "x.json" if verb == "evaluate" else None
+            assert (
+                recipe.Processors(ranks, threads).run(Command(arguments=[verb, "x"], output=output))
+                == 0
+            )
+    assert given == [
+        ["train", "x", "--ranks", "2", "--training.threads", "3"],
+        ["bench", "x", "--ranks", "2", "--threads", "3"],
+        ["translate", "x", "--threads", "3"],
+        ["evaluate", "x", "--threads", "3"],
+        *([verb, "x"] for verb in ("train", "bench", "translate", "evaluate")),
+    ]

@@ -1,0 +1,53 @@
+"""The docs show the demo's model only sentences like those that it has learned."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from headway.ext.demo.frames import SLOT, built_in_frames
+
+ROOT = Path(__file__).parents[3]
+FILES = [
+    ROOT / "README.md",
+    *(ROOT / "docs").rglob("*.md"),
+    *(ROOT / "docs" / "walk").glob("*.py"),
+    *(ROOT / "src" / "headway").rglob("verbs/*.py"),
+]
+# A sentence beside the name of the demo's model, in a command or in a few lines of Python.
+SENTENCES = re.compile(
+    r'picture runs/demo "([^"]+)"|echo "([^"]+)" \| headway translate runs/demo'
+    r'|load\("runs/demo"\)\n(?:.*\n)?.*?\.(?:translate|stream)\(\[?"([^"]+)"'
+    r"|'q=([^']+)' -d source=en -d target=de"
+)
+EXAMPLES = sorted(
+    {
+        (str(file.relative_to(ROOT)), next(filter(None, groups)))
+        for file in FILES
+        for groups in SENTENCES.findall(file.read_text(encoding="utf-8"))
+    }
+)
+
+
+def pattern_of(sentence: str) -> str:
+    """Return a pattern of all that a frame's sentence can become; what a rule fills may be anything."""
+    tables = built_in_frames().tables
+    pattern, end = "", 0
+    for slot in SLOT.finditer(sentence):
+        words = tables.get(slot["name"], {}).values()
+        texts = {re.escape(text) for word in words for text in word.forms["en"].values()}
+        pattern += re.escape(sentence[end : slot.start()]) + f"({'|'.join(texts) or '.+'})"
+        end = slot.end()
+    return pattern + re.escape(sentence[end:])
+
+
+def test_there_are_examples() -> None:
+    assert {"README.md", "docs/serving.md", "docs/library.md", "docs/pictures.md"} <= {
+        file for file, _ in EXAMPLES
+    }
+
+
+@pytest.mark.parametrize(("file", "example"), EXAMPLES)
+def test_an_example_is_a_sentence_of_the_corpus(file: str, example: str) -> None:
+    patterns = [pattern_of(frame.sentences["en"]) for frame in built_in_frames().frames]
+    assert any(re.fullmatch(pattern, example) for pattern in patterns), f"{file}: {example}"

@@ -1,0 +1,119 @@
+"""Documents of text formats: through translators whose result is known, only the text changes."""
+
+from collections.abc import Callable
+from contextlib import suppress
+
+import pytest
+
+from headway.errors import HeadwayError
+from headway.ext.documents.opening import SUFFIXES, check_is_lines, is_document, open_document
+from headway.ext.documents.paragraph import Translated
+from headway.text import file_kinds
+from support.bounds import grows_less
+from support.document_promises import CUE, SHAPES, changed, damaged, read_shape, unchanged
+from support.documents import MAKERS
+
+
+@pytest.mark.parametrize("suffix", MAKERS)
+@pytest.mark.parametrize("promise", [unchanged, changed, damaged])
+def test_documents_keep_their_promises(suffix: str, promise: Callable[[str, int], str]) -> None:
+    assert [broken for seed in range(15) if (broken := promise(suffix, seed))] == []
+
+
+XLIFF = "<xliff version='1.2'><file><body>{}</body></file></xliff>"
+
+
+@pytest.mark.parametrize(
+    ("suffix", "count", "make"),
+    [
+        (".json", 1_500, lambda n: f'["{"%s a | " * n}"]'),
+        (".po", 4_000, lambda n: 'msgid "a"\n' * n),
+        (".po", 4_000, lambda n: 'msgid ""\n' + f'"{"a" * 99}"\n' * n + 'msgstr ""\n'),
+        (".md", 1_000, lambda n: "".join(f"\\begin{{a{k}}}\n" for k in range(n))),
+        (".md", 1_000, lambda n: "\\[ a\n" * n), (".md", 2_000, lambda n: "\\(abc " * n),
+        (".html", 1_000, lambda n: "<a title='{{ a {% b <% c'>d" * n),
+        (".po", 8_000, lambda n: '#| msgid "b"\n' * n + '#, fuzzy\nmsgid "a"\nmsgstr "b"\n'),
+        pytest.param(".po", 2_500, lambda n: f'msgid "{"a" * 600}"\nmsgstr ""\n\n' * n, marks=pytest.mark.slow),
+        pytest.param(".srt", 4_000, lambda n: CUE + f"[a]{' ' * 90}" * n, marks=pytest.mark.slow),
+        pytest.param(".srt", 2_000, lambda n: CUE + "a<i>b</i>\n" * n, marks=pytest.mark.slow),
+        (".xlf", 3_000, lambda n: XLIFF.format("<trans-unit><source>" + "<mrk mtype='seg'>" * n + "a" + "</mrk>" * n + "</source></trans-unit>")),
+        (".xlf", 1_000, lambda n: XLIFF.format("<trans-unit><source>a</source><seg-source>" + "".join(f"<mrk mtype='seg' mid='{k}'>" for k in range(n)) + "a" + "</mrk>" * n + "</seg-source></trans-unit>")),
+        (".xlf", 4_000, lambda n: XLIFF.format("<data>" * n + "</data>" * n)),
+        pytest.param(".xlf", 2_000, lambda n: XLIFF.format(f"<trans-unit><source>a</source><note>{'b' * 900}</note></trans-unit>" * n), marks=pytest.mark.slow),
+    ],
+)  # fmt: skip
+def test_the_time_for_a_file_grows_with_its_size(
+    suffix: str, count: int, make: Callable[[int], str]
+) -> None:
+    def work(count: int) -> None:
+        with suppress(HeadwayError):
+            document = open_document(make(count).encode(), f"x{suffix}")
+            document.write([Translated(each.text.upper()) for each in document.paragraphs])
+
+    assert grows_less(work, count, 6)
+
+
+@pytest.mark.slow
+def test_repeated_marks_take_no_time() -> None:
+    assert [broken for shape in SHAPES if (broken := read_shape(*shape, 4_000))] == []
+
+
+@pytest.mark.parametrize(("suffix", "most"), [(".md", 8_000_000), (".json", 8_000_000), (".docx", 64_000_000)])  # fmt: skip
+def test_a_file_that_is_too_large_is_refused(suffix: str, most: int) -> None:
+    with pytest.raises(HeadwayError, match=f"has {most + 1:,} bytes: .*{most:,}"):
+        open_document(bytes(most + 1), f"x{suffix}")
+
+
+def test_every_suffix_is_read_and_others_are_named() -> None:
+    for suffix in SUFFIXES:
+        with pytest.raises(HeadwayError) as raised:
+            open_document(b"\xff\x00\x01", f"x{suffix}")
+        assert "use one of" not in str(raised.value)
+    with pytest.raises(HeadwayError, match=r"x\.exe: is no document that can be translated: use"):
+        open_document(b"", "x.exe")
+    with pytest.raises(HeadwayError, match=r"^x\.doc: an old Word document: convert it to \.docx$"):
+        open_document(b"", "x.doc")
+    assert not is_document("x.txt")
+    assert not is_document("x.en")
+    assert is_document("X.HTML")
+
+
+def test_what_a_file_is_converted_to_can_be_translated() -> None:
+    for suffix, kind in file_kinds.SUFFIXES.items():
+        assert bool(kind.document) == (suffix not in SUFFIXES), suffix
+        assert {*kind.document.replace(" or ", " ").split()} <= {*SUFFIXES}, suffix
+
+
+@pytest.mark.parametrize("name", ["a.txt", "train.en", "test.2016.de.gz", "a.TXT.xz", "lines"])
+def test_a_file_of_another_name_may_be_lines(name: str) -> None:
+    check_is_lines(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("a.YAML", "a YAML file: convert it to .json"),
+        *(
+            (f"a.{suffix}", f".*: convert it to .*{target}")
+            for suffix, target in (
+                ("mdx", ".md"),
+                ("ts", ".xliff or .json"),
+                ("ipynb", ".md"),
+                ("json5", ".json"),
+                ("php", ".json"),
+                ("lrc", ".srt"),
+                ("fodt", ".odt"),
+                ("fods", ".ods"),
+                ("fodp", ".odp"),
+                ("rst", ".html"),
+                ("adoc", ".html"),
+                ("tex", ".html"),
+            )
+        ),
+        ("a.ssa.gz", "subtitles of SubStation Alpha: convert it to .srt"),
+        ("a.srt.gz", "is a compressed document: decompress it first"),
+    ],
+)
+def test_a_file_that_is_neither_lines_nor_a_document_is_refused(name: str, message: str) -> None:
+    with pytest.raises(HeadwayError, match=f"^{name}: {message}$"):
+        check_is_lines(name)

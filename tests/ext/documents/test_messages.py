@@ -1,0 +1,193 @@
+"""Every text in an ICU message is translated, and nothing else changes."""
+
+import json
+import random
+import re
+
+import pytest
+
+from headway.ext.documents.icu_message import MOST_SENTENCES, IcuMessage
+from headway.ext.documents.opening import count_missing, open_document
+from headway.ext.documents.paragraph import DocumentOptions, Translated
+from support.bounds import bounded
+
+
+def sentences(text: str) -> list[str]:
+    message = IcuMessage.parse(text)
+    assert message is not None, text
+    return message.sentences
+
+
+def identity(text: str) -> str:
+    message = IcuMessage.parse(text)
+    assert message is not None, text
+    return message.write(message.sentences)
+
+
+def test_each_case_is_a_whole_sentence() -> None:
+    text = "{who} has {n, plural, =0 {no dogs} one {# dog} other {# dogs}} in {city}."
+    found = sentences(text)
+    assert found == [
+        "{who} has no dogs in {city}.",
+        "{who} has {n, number} dog in {city}.",
+        "{who} has {n, number} dogs in {city}.",
+    ]
+    message = IcuMessage.parse(text)
+    assert message is not None
+    assert message.write(["A", "{n, number} B", "C {n, number}"]) == (
+        "{n, plural, =0 {A} one {# B} other {C #}}"
+    )
+    nested = (
+        "{g, select, male {He has {n, plural, one {one dog} other {# dogs}}} other {They run}}!"
+    )
+    assert sentences(nested) == ["He has one dog!", "He has {n, number} dogs!", "They run!"]
+    assert identity(nested) == (
+        "{g, select, male {{n, plural, one {He has one dog!} other {He has # dogs!}}} other {They run!}}"
+    )
+
+
+def test_a_number_means_the_same_where_its_text_has_moved() -> None:
+    text = "{n, plural, one {# dog} other {# dogs}} and {m, plural, one {# cat} other {# cats}} #1"
+    assert identity(text) == (
+        "{n, plural,"
+        " one {{m, plural, one {{n, number} dog and # cat '#'1} other {{n, number} dog and # cats '#'1}}}"
+        " other {{m, plural, one {{n, number} dogs and # cat '#'1} other {{n, number} dogs and # cats '#'1}}}}"
+    )
+
+
+def test_formats_of_numbers_stay() -> None:
+    text = "{n, plural, one {{price, number, #,##0.00} # #1} other {{x, choice, 0#no|1#one}}}"
+    assert identity(text) == text.replace("#1", "#1")
+
+
+def test_apostrophes_quote_nothing() -> None:
+    message = IcuMessage.parse("{n, plural, one {the dog's #} other {the dogs' {x}}}")
+    assert message is not None
+    assert message.sentences == ["the dog's {n, number}", "the dogs' {x}"]
+    assert message.write(["l'{n, number} d'ici", "l'{x} l'"]) == (
+        "{n, plural, one {l''# d'ici} other {l''{x} l''}}"
+    )
+    assert identity("{n, plural, one {it''s} other {#''s}}") == (
+        "{n, plural, one {it''s} other {#''s}}"
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "no choice {n} {d, date, short}",
+        "{n, plural, one {a}}",
+        "{n, plural, one {a} other {b}",
+        "{n, plural, one {a} other {b}} }",
+        "{n, plural, offset:1 one {a} other {#}}",
+        "{n, plural, one {'{'a} other {b}}",
+        "{n, plural, one a other {b}}",
+        " ".join(["{n, plural, one {a} other {b}}"] * 5),
+        " ".join(["{n, select, other {a}}"] * 900),
+        "{" * 9000,
+        "{n, plural, other {" * 900,
+    ],
+)
+def test_other_text_is_no_message(text: str) -> None:
+    with bounded(1):
+        assert IcuMessage.parse(text) is None
+
+
+def random_message(chooser: random.Random, depth: int) -> str:
+    """Return a random ICU message; no two of its texts have the same word."""
+    parts = []
+    for _ in range(chooser.randrange(1, 4)):
+        if depth and chooser.random() < 0.5:
+            kind = chooser.choice(["plural", "select", "selectordinal"])
+            names = [*chooser.sample(["one", "=0", "few", "male"], chooser.randrange(3)), "other"]
+            cases = " ".join(f"{name} {{{random_message(chooser, depth - 1)}}}" for name in names)
+            parts.append(f"{{a{chooser.randrange(9)}, {kind}, {cases}}}")
+        else:
+            parts.append(
+                chooser.choice([f" w{chooser.randrange(10**9)} ", " {name} ", " # ", " it's "])
+            )
+    return "".join(parts)
+
+
+@pytest.mark.slow
+def test_what_was_written_is_read_again_with_the_same_sentences() -> None:
+    chooser = random.Random(1)
+    seen = 0
+    for _ in range(3000):
+        text = random_message(chooser, 3)
+        if (message := IcuMessage.parse(text)) is None:
+            continue
+        seen += 1
+        found = message.sentences
+        assert len(found) <= MOST_SENTENCES
+        assert set(re.findall(r"w\d+", "".join(found))) == set(re.findall(r"w\d+", text))
+        again = message.write(found)
+        assert sentences(again) == found
+        assert identity(again) == again
+    assert seen > 500
+
+
+@pytest.mark.parametrize("suffix", [".json", ".po", ".xlf", ".csv"])
+def test_every_text_of_a_file_is_translated(suffix: str) -> None:
+    text = "{n,plural, one{# dog}  other{# dogs}} of {name}"
+    content = {
+        ".json": json.dumps({"a": text, "b": "a cat"}),
+        ".po": f'msgid "{text}"\nmsgstr ""\n\nmsgid "a cat"\nmsgstr ""\n',
+        ".xlf": '<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2"><file source-language="en"'
+        ' target-language="de" datatype="plaintext" original="a"><body>'
+        f'<trans-unit id="1"><source>{text}</source></trans-unit>'
+        '<trans-unit id="2"><source>a cat</source></trans-unit></body></file></xliff>',
+        ".csv": f'id,text\n1,"{text}"\n2,a cat\n',
+    }
+    options = DocumentOptions("en", "de", columns=("text",) if suffix == ".csv" else ())
+    document = open_document(content[suffix].encode(), f"a{suffix}", options)
+    texts = [paragraph.text for paragraph in document.paragraphs]
+    assert texts == ["{n, number} dog of {name}", "{n, number} dogs of {name}", "a cat"]
+    same = document.write([Translated(each) for each in texts]).decode()
+    if suffix in (".json", ".csv"):  # the others write a translation beside the source
+        assert same == content[suffix]
+    else:
+        assert same.count(text) == 2
+    written = document.write(
+        [Translated(text.upper().replace("{N, NUMBER}", "{n, number}")) for text in texts]
+    )
+    assert "{n, plural, one {# DOG OF {NAME}} other {# DOGS OF {NAME}}}" in written.decode()
+    assert "A CAT" in written.decode()
+
+
+def test_a_message_with_inline_elements_stays() -> None:
+    """As Angular writes them: the element is a number in one of the cases."""
+    source = (
+        '<xliff version="1.2"><file><body><trans-unit id="1"><source>It has {VAR, plural, =0 {none} other '
+        '{<x id="1"/> balls}}.</source></trans-unit><trans-unit id="2"><source>a ball</source></trans-unit>'
+        "</body></file></xliff>"
+    )
+    document = open_document(source.encode(), "x.xlf", DocumentOptions("en", "de"))
+    assert [paragraph.text for paragraph in document.paragraphs] == ["a ball"]
+    written = document.write([Translated("ein Ball")]).decode()
+    targets = re.findall("<target[^>]*>(.*?)</target>", written)
+    assert targets == ["ein Ball"]
+    assert count_missing(document) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{n, plural, one {a dog} other {# dogs}} '{braces}' run.",
+        "a {n, plural, offset:1 one {dog} other {# dogs}}",
+        " ".join(["{n, select, a {b} other {c}}"] * 5),
+    ],
+)
+def test_a_message_that_is_too_complicated_stays(text: str) -> None:
+    for source, name in (
+        (json.dumps({"a": text, "b": "{n} dogs"}), "x.json"),
+        (f'#, fuzzy\nmsgid "{text}"\nmsgstr "z"\n\nmsgid "{{n}} dogs"\nmsgstr ""\n', "x.po"),
+    ):
+        document = open_document(source.encode(), name, DocumentOptions("en", "de"))
+        assert [paragraph.text for paragraph in document.paragraphs] == ["{n} dogs"]
+        assert count_missing(document) == 1
+        written = document.write([Translated("{n} Hunde")]).decode()
+        if name == "x.po":  # without a translation, and marked as fuzzy still
+            assert written == source.replace('msgstr ""', 'msgstr "{n} Hunde"')
+        else:
+            assert json.loads(written) == {"a": text, "b": "{n} Hunde"}

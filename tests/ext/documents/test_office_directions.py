@@ -1,0 +1,357 @@
+"""An office file that is translated into a language of the other direction is read in that direction."""
+
+import io
+import re
+import zipfile
+from collections.abc import Callable
+
+import pytest
+
+from headway.ext.documents.opening import open_document
+from headway.ext.documents.paragraph import DocumentOptions
+from support.bounds import grows_less
+from support.documents import make_file, translate
+from support.office_packages import SPREADSHEET, write_office_package, write_zip
+
+ARABIC, ENGLISH, GERMAN = (
+    DocumentOptions(*pair) for pair in (("en", "ar"), ("ar", "en"), ("en", "de"))
+)
+MAIN = "vnd.openxmlformats-officedocument.wordprocessingml."
+SLIDES = "vnd.openxmlformats-officedocument.presentationml."
+BIDI = "<w:pPrDefault><w:pPr><w:bidi/></w:pPr></w:pPrDefault>"
+
+
+def turn(
+    data: bytes,
+    suffix: str,
+    part: str,
+    options: DocumentOptions,
+    change: Callable[[str], str] = str,
+) -> str:
+    """Return a part of a translated file; the texts stay, or are changed."""
+    document = open_document(data, f"x{suffix}", options)
+    out = document.write([translate(paragraph, change) for paragraph in document.paragraphs])
+    return zipfile.ZipFile(io.BytesIO(out)).read(part).decode()
+
+
+def change_member(data: bytes, name: str, change: Callable[[str], str]) -> bytes:
+    """Return a package in which one member is changed."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(out, "w") as new:
+        for info in old.infolist():
+            content = old.read(info)
+            new.writestr(info, change(content.decode()) if info.filename == name else content)
+    return out.getvalue()
+
+
+def turn_word(
+    content: str,
+    options: DocumentOptions,
+    part: str = "document",
+    change: Callable[[str], str] = str,
+) -> str:
+    contents = {"document": "", part: content}
+    parts = [
+        (f"word/{name}.xml", f"{MAIN}{name}{'.main' * (name == 'document')}", f'<w:{name} xmlns:w="w">{text}</w:{name}>')
+        for name, text in contents.items()
+    ]  # fmt: skip
+    found = turn(write_office_package("word/document.xml", parts, {}), ".docx", f"word/{part}.xml", options, change)  # fmt: skip
+    return found.removeprefix(f'<w:{part} xmlns:w="w">').removesuffix(f"</w:{part}>")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("", f"<w:docDefaults>{BIDI}</w:docDefaults>"),
+        ("<w:docDefaults></w:docDefaults>", f"<w:docDefaults>{BIDI}</w:docDefaults>"),
+        ("<w:docDefaults><w:rPrDefault/><w:pPrDefault/></w:docDefaults>", f"<w:docDefaults><w:rPrDefault/>{BIDI}</w:docDefaults>"),
+        ("<w:docDefaults><w:pPrDefault></w:pPrDefault></w:docDefaults>", f"<w:docDefaults>{BIDI}</w:docDefaults>"),
+        ("<w:docDefaults><w:pPrDefault><w:pPr/></w:pPrDefault></w:docDefaults>", f"<w:docDefaults>{BIDI}</w:docDefaults>"),
+        # The order of properties is fixed.
+        ('<w:docDefaults><w:pPrDefault><w:pPr><w:tabs><w:tab w:val="x"/></w:tabs><w:spacing w:after="1"/></w:pPr></w:pPrDefault></w:docDefaults>',
+         '<w:docDefaults><w:pPrDefault><w:pPr><w:tabs><w:tab w:val="x"/></w:tabs><w:bidi/><w:spacing w:after="1"/></w:pPr></w:pPrDefault></w:docDefaults>'),
+        ('<w:docDefaults><w:pPrDefault><w:pPr><w:bidi w:val="0"/><w:jc w:val="x"/></w:pPr></w:pPrDefault></w:docDefaults>',
+         '<w:docDefaults><w:pPrDefault><w:pPr><w:bidi w:val="1"/><w:jc w:val="x"/></w:pPr></w:pPrDefault></w:docDefaults>'),
+    ],
+)  # fmt: skip
+def test_paragraphs_of_word_get_the_direction_by_default(before: str, after: str) -> None:
+    assert turn_word(before, ARABIC, "styles") == after
+    assert turn_word(before, GERMAN, "styles") == before
+
+
+@pytest.mark.parametrize(
+    ("ltr", "rtl"),
+    [
+        ('<w:p><w:pPr><w:bidi w:val="0"/></w:pPr></w:p>', '<w:p><w:pPr><w:bidi w:val="1"/></w:pPr></w:p>'),
+        ('<w:sectPr><w:bidi w:val="0"/></w:sectPr>', '<w:sectPr><w:bidi w:val="1"/></w:sectPr>'),
+        ('<w:tbl><w:tblPr><w:tblStyle w:val="x"/><w:bidiVisual w:val="0"/></w:tblPr></w:tbl>',
+         '<w:tbl><w:tblPr><w:tblStyle w:val="x"/><w:bidiVisual w:val="1"/></w:tblPr></w:tbl>'),
+    ],
+)  # fmt: skip
+def test_what_names_a_direction_is_turned_and_turned_back(ltr: str, rtl: str) -> None:
+    assert turn_word(ltr, ARABIC) == rtl
+    assert turn_word(rtl, ENGLISH) == ltr
+    assert turn_word(rtl, ARABIC) == rtl
+    assert turn_word(ltr, GERMAN) == ltr
+
+
+def test_elements_without_a_value_are_on() -> None:
+    row = "<w:p><w:pPr><w:bidi/></w:pPr><w:r><w:rPr><w:rtl/></w:rPr><w:t>a</w:t></w:r></w:p>"
+    off = row.replace("bidi/", 'bidi w:val="0"/').replace("rtl/", 'rtl w:val="0"/')
+    assert turn_word(row, ENGLISH) == off
+    assert turn_word(row, ENGLISH, change=str.upper) == off.replace(">a<", ">A<")
+    assert turn_word(row, ARABIC) == row
+
+
+def test_a_run_that_is_turned_stays_bold_and_large() -> None:
+    """In a run from right to left, Word reads other properties for bold and size (`w:bCs`, `w:szCs`)."""
+    for before, after in (
+        ('<w:bCs/><w:szCs w:val="40"/><w:rtl/>', '<w:b/><w:bCs/><w:sz w:val="40"/><w:szCs w:val="40"/><w:rtl w:val="0"/>'),
+        ('<w:b w:val="0"/><w:bCs/><w:iCs/><w:rtl w:val="true"/>', '<w:b w:val="0"/><w:bCs/><w:i/><w:iCs/><w:rtl w:val="0"/>'),
+        ('<w:bCs/><w:rtl w:val="off"/>', '<w:bCs/><w:rtl w:val="off"/>'), ("<w:bCs/>", "<w:bCs/>"),
+    ):  # fmt: skip
+        runs = [f"<w:r><w:rPr>{each}</w:rPr><w:t>a</w:t></w:r>" for each in (before, after)]
+        assert turn_word(f"<w:p>{runs[0]}</w:p>", ENGLISH) == f"<w:p>{runs[1]}</w:p>"
+        assert turn_word(f"<w:p>{runs[0]}</w:p>", ARABIC) == f"<w:p>{runs[0]}</w:p>"
+    off = '<w:p><w:r><w:rPr><w:b/><w:rtl w:val="0"/></w:rPr><w:t>a</w:t></w:r></w:p>'
+    assert turn_word(off, ARABIC) == off
+
+
+def test_recorded_changes_and_strange_tables_keep_their_form() -> None:
+    old = "<w:tblPrChange><w:tblPr><w:tblW/></w:tblPr></w:tblPrChange>"
+    for before, after in (
+        (f"<w:tblPr><w:tblW/>{old}</w:tblPr>", f"<w:tblPr><w:bidiVisual/><w:tblW/>{old}</w:tblPr>"),
+        ("<w:tblPr><!-- </w:tblPr> --></w:tblPr>", "<w:tblPr><!-- </w:tblPr> --><w:bidiVisual/></w:tblPr>"),
+        ("<w:tblPr />", "<w:tblPr><w:bidiVisual/></w:tblPr>"),
+        ("<w:tblPr><w:tblStyle/></w:tblPr><w:tr><w:tc><w:tbl><w:tblPr><w:bidiVisual/></w:tblPr></w:tbl></w:tc></w:tr>",
+         "<w:tblPr><w:tblStyle/><w:bidiVisual/></w:tblPr><w:tr><w:tc><w:tbl><w:tblPr><w:bidiVisual/></w:tblPr></w:tbl></w:tc></w:tr>"),
+        ("<a:tblPr/>", "<a:tblPr/>"),
+    ):  # fmt: skip
+        assert turn_word(f"<w:tbl>{before}</w:tbl>", ARABIC) == f"<w:tbl>{after}</w:tbl>"
+    style = "<w:style><w:tblPr><w:tblW/></w:tblPr></w:style>"
+    assert turn_word(style, ARABIC, "styles").endswith(style)
+
+
+@pytest.mark.slow
+def test_the_time_grows_with_the_length() -> None:
+    def turn(count: int) -> str:
+        return turn_word("<w:styles></w:styles>" * count, ARABIC, "styles")
+
+    assert grows_less(turn, 4_000, 10)
+
+
+def test_a_language_that_is_not_known_from_the_start_turns_nothing() -> None:
+    body = '<w:tbl><w:tblPr/></w:tbl><w:p><w:r><w:rPr><w:lang w:val="en"/></w:rPr><w:t>a</w:t></w:r></w:p>'
+    unknown = DocumentOptions("", "ar")
+    assert turn_word(body * 2, unknown) == body.replace('"en"', '"ar"') * 2
+
+
+def test_tables_of_word_begin_at_the_right() -> None:
+    table = '<w:tbl><w:tblPr><w:tblStyle w:val="x"/><w:tblW w:w="0"/></w:tblPr></w:tbl>'
+    turned = table.replace("<w:tblW", "<w:bidiVisual/><w:tblW")
+    assert turn_word(table * 2, ARABIC) == turned * 2
+    assert turn_word(table, ENGLISH) == table
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        ("de", 'w:val="de" w:eastAsia="x" w:bidi="y"'),
+        ("ja-JP", 'w:val="ja-JP" w:eastAsia="ja-JP" w:bidi="y"'),
+        ("th", 'w:val="th" w:eastAsia="x" w:bidi="th"'),
+        ("fa", 'w:val="fa" w:eastAsia="x" w:bidi="fa"'),
+    ],
+)
+def test_scripts_of_asia_and_complex_ones_have_languages_of_their_own(
+    target: str, expected: str
+) -> None:
+    tag = '<w:lang w:val="en-US" w:eastAsia="x" w:bidi="y"/>'
+    turned = turn_word(tag, DocumentOptions("en", target))
+    assert turned == f"<w:lang {expected}/>"
+    assert turn_word(tag, DocumentOptions("fr", target)) == tag
+
+
+@pytest.mark.parametrize("source", ["ja", "ar"])
+def test_the_language_of_a_text_has_the_attribute_of_its_script(source: str) -> None:
+    tag = '<w:lang w:val="en-US" w:eastAsia="ja-JP" w:bidi="ar-SA"/>'
+    turned = turn_word(tag, DocumentOptions(source, "de"))
+    assert turned == tag.replace("en-US", "de")
+    assert turn_word(tag, DocumentOptions("fr", "de")) == tag
+
+
+def test_open_document_names_countries_apart() -> None:
+    western = 'fo:language="en" fo:country="US"'
+    other = 'style:language-asian="zxx" style:country-asian="none" style:language-complex="hi" style:country-complex="IN"'
+    for target, expected in (
+        ("de", f'fo:language="de" fo:country="none" {other}'),
+        ("zh-TW", f'fo:language="zh" fo:country="TW" {other.replace("zxx", "zh").replace("none", "TW", 1)}'),
+        ("ar", f'fo:language="ar" fo:country="none" {other.replace("hi", "ar").replace("IN", "none")}'),
+    ):  # fmt: skip
+        content = f'<office:styles xmlns:office="o" xmlns:style="s" xmlns:fo="f"><style:text-properties {western} {other}/></office:styles>'  # fmt: skip
+        kind = "application/vnd.oasis.opendocument.text"
+        data = write_zip([("mimetype", kind), ("content.xml", "<x/>"), ("styles.xml", content)])
+        assert expected in turn(data, ".odt", "styles.xml", DocumentOptions("en", target))
+
+
+def test_slides_are_mirrored() -> None:
+    def make(levels: str) -> bytes:
+        content = f'<p:sldMaster xmlns:p="p" xmlns:a="a">{levels}</p:sldMaster>'
+        master = ("ppt/slideMasters/slideMaster1.xml", f"{SLIDES}slideMaster", content)
+        main = ("ppt/presentation.xml", f"{SLIDES}presentation.main", '<p:presentation xmlns:p="p"/>')  # fmt: skip
+        return write_office_package("ppt/presentation.xml", [main, master], {})
+
+    wordy = make('<a:lvl1pPr rtl="false"/><a:tblPr/>')
+    expected = '<a:lvl1pPr rtl="1"/><a:tblPr rtl="1"/>'
+    assert expected in turn(wordy, ".pptx", "ppt/slideMasters/slideMaster1.xml", ARABIC)
+    levels = '<a:lvl1pPr algn="l" rtl="0"/><a:lvl9pPr rtl="0" algn="r"/><a:pPr algn="ctr"/><a:tblPr rtl="0"/>'
+    mirrored = '<a:lvl1pPr algn="r" rtl="1"/><a:lvl9pPr rtl="1" algn="l"/><a:pPr algn="ctr"/><a:tblPr rtl="1"/>'
+    part = "ppt/slideMasters/slideMaster1.xml"
+    assert mirrored in turn(make(levels), ".pptx", part, ARABIC)
+    assert levels in turn(make(mirrored), ".pptx", part, ENGLISH)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", ["", "<c t='inlineStr'><is><t>a</t></is></c>"])
+def test_sheets_begin_at_the_right(text: str) -> None:
+    def make(view: str, rows: str = f"<row>{text}</row>") -> bytes:
+        sheet = f'<worksheet><sheetViews>{view}</sheetViews><sheetData>{rows}</sheetData></worksheet>'  # fmt: skip
+        parts = [
+            ("xl/workbook.xml", f"{SPREADSHEET}.sheet.main", "<workbook/>"),
+            ("xl/worksheets/sheet1.xml", f"{SPREADSHEET}.worksheet", sheet),
+        ]
+        return write_office_package("xl/workbook.xml", parts, {})
+
+    part = "xl/worksheets/sheet1.xml"
+    if not text:  # the rows are not read, of which there may be many
+        cells = "<row>" + "<c/>" * 700_000 + "</row>"
+        assert 'rightToLeft="1"' in turn(make("<sheetView a=''/>", cells), ".xlsx", part, ARABIC)
+    for view, turned in (
+        ('<sheetView tabSelected="1"/>', '<sheetView tabSelected="1" rightToLeft="1"/>'),
+        ('<sheetView rightToLeft="0"><x/></sheetView>', '<sheetView rightToLeft="1"><x/></sheetView>'),
+        ("<sheetView rightToLeft='false' a='>'/>", "<sheetView rightToLeft=\"1\" a='>'/>"),
+    ):  # fmt: skip
+        assert turned in turn(make(view), ".xlsx", part, ARABIC)
+        assert view in turn(make(view), ".xlsx", part, GERMAN)
+        assert view in turn(make(view), ".xlsx", part, ENGLISH)
+    assert '<sheetView rightToLeft="0"/>' in turn(make('<sheetView rightToLeft="1"/>'), ".xlsx", part, ENGLISH)  # fmt: skip
+
+
+def test_the_sides_of_cells_are_turned() -> None:
+    def make(side: str) -> bytes:
+        styles = f'<styleSheet><cellXfs><xf><alignment horizontal="{side}" vertical="top"/></xf></cellXfs></styleSheet>'
+        parts = [
+            ("xl/workbook.xml", f"{SPREADSHEET}.sheet.main", "<workbook/>"),
+            ("xl/styles.xml", f"{SPREADSHEET}.styles", styles),
+        ]
+        return write_office_package("xl/workbook.xml", parts, {})
+
+    for side, other in (("left", "right"), ("right", "left"), ("center", "center")):
+        for options, expected in ((ARABIC, other), (ENGLISH, other), (GERMAN, side)):
+            turned = turn(make(side), ".xlsx", "xl/styles.xml", options)
+            assert f'<alignment horizontal="{expected}" vertical="top"/>' in turned
+
+
+ODF_ROOT = '<x xmlns:office="o" xmlns:style="s" xmlns:fo="f">'
+
+
+def turn_odf(styles: str, options: DocumentOptions, root: str = ODF_ROOT) -> str:
+    """Return styles of OpenDocument in a translated file."""
+    kind = "application/vnd.oasis.opendocument.text"
+    members = [("mimetype", kind), ("content.xml", "<x/>"), ("styles.xml", f"{root}{styles}</x>")]
+    turned = turn(write_zip(members), ".odt", "styles.xml", options)
+    return turned.removeprefix(root).removesuffix("</x>")
+
+
+@pytest.mark.parametrize(
+    "name", ["page-layout", "paragraph", "table", "table-cell", "section", "graphic"]
+)
+def test_directions_of_open_document_are_turned(name: str) -> None:
+    ltr = f'<style:{name}-properties fo:x="1" style:writing-mode="lr-tb"/>'
+    rtl = ltr.replace("lr-tb", "rl-tb")
+    assert turn_odf(ltr, ARABIC) == turn_odf(ltr.replace("lr-tb", "lr"), ARABIC) == rtl
+    assert turn_odf(rtl, ENGLISH) == turn_odf(rtl.replace("rl-tb", "rl"), ENGLISH) == ltr
+    assert turn_odf(ltr, GERMAN) == ltr
+    page = ltr.replace("lr-tb", "page")
+    assert turn_odf(page, ARABIC) == page
+    added = rtl if name == "page-layout" else ltr.replace(' style:writing-mode="lr-tb"', "")
+    assert turn_odf(f'<style:{name}-properties fo:x="1"/>', ARABIC) == added
+
+
+def test_pages_with_another_prefix_are_turned() -> None:
+    expected = '<ns1:page-layout-properties ns1:writing-mode="rl-tb"/>'
+    assert turn_odf("<ns1:page-layout-properties/>", ARABIC) == expected
+
+
+@pytest.mark.parametrize(
+    ("element", "left", "right"),
+    [
+        ("style:table-properties table:align", "left", "right"),
+        ("style:graphic-properties draw:textarea-horizontal-align", "left", "right"),
+        ("style:graphic-properties style:horizontal-pos", "left", "right"),
+        ("style:graphic-properties style:wrap", "left", "right"),
+        ("style:footnote-sep style:adjustment", "left", "right"),
+        ("style:list-level-properties fo:text-align", "start", "end"),
+    ],
+)
+def test_sides_in_open_document_are_turned(element: str, left: str, right: str) -> None:
+    for side, other in ((left, right), (right, left), ("center", "center")):
+        for options, expected in ((ARABIC, other), (ENGLISH, other), (GERMAN, side)):
+            assert turn_odf(f'<{element}="{side}"/>', options) == f'<{element}="{expected}"/>'
+
+
+@pytest.mark.parametrize("family", ["paragraph", "graphic", "presentation", "table-cell"])
+def test_open_document_names_sides_as_libre_office_reads_them(family: str) -> None:
+    def make(name: str, side: str, child: str = "<x/>") -> str:
+        properties = f"<style:paragraph-properties{side and f' fo:text-align={side}'}>{child}</style:paragraph-properties>"
+        return f'<style:{name} style:family="{family}">{properties}</style:{name}>'
+
+    left, right = ('"start"', '"end"') if family == "table-cell" else ('"left"', '"right"')
+    default = "" if family == "table-cell" else right
+    for name, side, arabic, english in (
+        ("style", "'start'", right, right),
+        ("style", '"left"', right, right),
+        ("style", '"end"', left, left),
+        ("style", '"right"', left, left),
+        ("style", '"center"', '"center"', '"center"'),
+        ("style", "", "", ""),
+        ("default-style", "", default, ""),
+        ("default-style", '"justify"', '"justify"', '"justify"'),
+        ("default-style", '"start"', right, right),
+    ):
+        given, other = make(name, side), make("style", "")
+        for options, expected in ((ARABIC, arabic), (ENGLISH, english), (GERMAN, side)):
+            turned = turn_odf(given + other, options)
+            assert turned == make(name, expected) + other, (name, side, options)
+
+
+def test_default_styles_of_open_document_get_a_side_only_where_it_can_be_written() -> None:
+    empty = '<style:default-style style:family="paragraph"/>'
+    properties = "<style:paragraph-properties/>"
+    assert turn_odf(empty, ARABIC) == empty
+    assert turn_odf(f'<style:style style:family="paragraph"/>{properties}', ARABIC).endswith(
+        properties
+    )
+    default = f'<style:default-style style:family="paragraph">{properties}</style:default-style>'
+    assert turn_odf(default, ARABIC, '<x xmlns:style="s">') == default
+    after = f'{default}<style:style style:family="paragraph"/>{properties}'
+    assert turn_odf(after, ARABIC).endswith(properties)
+
+
+def test_the_pages_of_a_book_follow_from_right_to_left() -> None:
+    data = make_file(".epub", 1)
+    turned = turn(data, ".epub", "OEBPS/book.opf", ARABIC)
+    assert 'page-progression-direction="rtl"' in turned
+    old = change_member(data, "OEBPS/book.opf", lambda text: re.sub(r'version="3[.\d]*"', 'version="2.0"', text))  # fmt: skip
+    assert "page-progression" not in turn(old, ".epub", "OEBPS/book.opf", ARABIC)
+    assert "page-progression-direction" not in turn(data, ".epub", "OEBPS/book.opf", GERMAN)
+
+
+@pytest.mark.parametrize("suffix", [".docx", ".pptx", ".xlsx", ".odt", ".odp", ".ods", ".epub"])
+def test_a_turned_file_can_be_read_again(suffix: str) -> None:
+    for seed in range(3):
+        document = open_document(make_file(suffix, seed), f"x{suffix}", ARABIC)
+        out = document.write([translate(each, str.upper) for each in document.paragraphs])
+        again = open_document(out, f"x{suffix}", DocumentOptions("ar", "en"))
+        assert [each.text.upper() for each in again.paragraphs] == [
+            each.text.upper() for each in document.paragraphs
+        ]

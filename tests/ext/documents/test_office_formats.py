@@ -1,0 +1,817 @@
+"""Office files and electronic books: what is special in each, and packages that are refused."""
+
+import io
+import random
+import re
+import time
+import zipfile
+from collections.abc import Callable
+
+import pytest
+
+from headway.errors import HeadwayError
+from headway.ext.documents.kept_marks import KeptMarks
+from headway.ext.documents.office.inline import Part, Piece, Style
+from headway.ext.documents.office.inline_reading import make_paragraph
+from headway.ext.documents.opening import OFFICE as OFFICE_KINDS
+from headway.ext.documents.opening import open_document
+from headway.ext.documents.paragraph import DocumentOptions, Paragraph, Translated, walk
+from headway.text.word_links import WordLinks
+from headway.text.words import find_words
+from support.bounds import grows_less
+from support.document_promises import changed, damaged, unchanged
+from support.documents import make_file, translate
+from support.office_damage import HOSTILE, ILL_FORMED
+from support.office_files import OFFICE_MAKERS
+from support.office_packages import SPREADSHEET, write_office_package, write_zip
+
+WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+BOLD = "<w:rPr><w:b/></w:rPr>"
+GERMAN = DocumentOptions("en", "de")
+
+
+def upper(paragraph: Paragraph[object]) -> Translated:
+    return translate(paragraph, str.upper)
+
+
+def reverse(paragraph: Paragraph[object]) -> Translated:
+    """Return the words in capitals, the last one first."""
+    words = paragraph.text.upper().split()
+    target = " ".join(reversed(words))
+    pairs = [(n, len(words) - 1 - n) for n in range(len(words))]
+    return Translated(target, WordLinks(find_words(paragraph.text), find_words(target), pairs))
+
+
+def read(data: bytes, name: str) -> str:
+    return zipfile.ZipFile(io.BytesIO(data)).read(name).decode()
+
+
+def make_word(body: str) -> bytes:
+    kind = "vnd.openxmlformats-officedocument.wordprocessingml.document.main"
+    content = f'<w:document xmlns:w="{WORD}"><w:body>{body}</w:body></w:document>'
+    return write_office_package("word/document.xml", [("word/document.xml", kind, content)], {})
+
+
+def make_text(content: str) -> bytes:
+    """Return a document of OpenDocument."""
+    members = [("mimetype", "application/vnd.oasis.opendocument.text"), ("content.xml", content)]
+    return write_zip(members)
+
+
+def kept_upper(paragraph: Paragraph[object]) -> Translated:
+    """Return the text in capitals but for the texts that stay; nothing says which words belong together."""
+    marks = KeptMarks(paragraph)
+    return marks.expand(Translated(marks.text.upper()))
+
+
+def translated_word(body: str, translate: Callable[[Paragraph[object]], Translated] = upper) -> str:
+    document = open_document(make_word(body), "x.docx", GERMAN)
+    out = document.write([translate(paragraph) for paragraph in document.paragraphs])
+    content = read(out, "word/document.xml")
+    return content.partition("<w:body>")[2].partition("</w:body>")[0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("suffix", OFFICE_MAKERS)
+@pytest.mark.parametrize("promise", [unchanged, changed, damaged])
+def test_packages_keep_the_promises_of_documents(
+    suffix: str, promise: Callable[[str, int], str]
+) -> None:
+    assert [broken for seed in range(4) if (broken := promise(suffix, seed))] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("suffix", [".docx", ".ods", ".epub"])
+def test_hostile_packages_are_refused_in_one_line(suffix: str) -> None:
+    data = make_file(suffix, 1)
+    for hostile in HOSTILE + ([] if suffix == ".epub" else ILL_FORMED):
+        with pytest.raises(HeadwayError) as raised:
+            open_document(hostile(data, random.Random(1)), f"x{suffix}")
+        assert "\n" not in str(raised.value)
+        assert len(str(raised.value)) < 250
+
+
+def test_members_that_overlap_are_refused_before_one_is_read() -> None:
+    """Python 3.14 would warn of them."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as package:
+        for name in ("mimetype", "content.xml"):
+            package.writestr(name, "application/vnd.oasis.opendocument.text")
+        package.filelist[1].header_offset = package.filelist[0].header_offset
+    with pytest.raises(HeadwayError, match="its members overlap"):
+        open_document(out.getvalue(), "x.odt")
+
+
+def test_a_file_of_another_kind_is_named() -> None:
+    for name, suffix, message in (
+        (".docx", ".xlsx", "is no .xlsx file"), (".odt", ".ods", "is no .ods file"), (".odt", ".docx", "is no office file"),
+        (".docx", ".epub", "is no electronic book"), (".epub", ".odt", "is no .odt file"), (".txt", ".docx", "is no ZIP package"),
+    ):  # fmt: skip
+        with pytest.raises(HeadwayError, match=message):
+            open_document(make_file(name, 1), f"x{suffix}")
+    members = [("mimetype", "application/vnd.oasis.opendocument.text"), ("content.xml", "<x/>")]
+    protected = [*members, ("META-INF/manifest.xml", "<x><encryption-data/></x>")]
+    with pytest.raises(HeadwayError, match="is encrypted"):
+        open_document(write_zip(protected), "x.odt")
+    book = make_file(".epub", 1)
+    package = zipfile.ZipFile(io.BytesIO(book))
+    names = package.namelist()
+    drm = '<encryption><CipherReference URI="OEBPS/chapter%200.xhtml"/></encryption>'
+    locked = [*((name, package.read(name)) for name in names), ("META-INF/encryption.xml", drm)]
+    with pytest.raises(HeadwayError, match="is protected"):
+        open_document(write_zip(locked), "x.epub")
+
+
+def run(text: str, properties: str = "", more: str = "") -> str:
+    space = ' xml:space="preserve"' if text != text.strip() else ""
+    return f"<w:r{more}>{properties}<w:t{space}>{text}</w:t></w:r>"
+
+
+def field(instruction: str, result: str) -> str:
+    marks = [f'<w:r><w:fldChar w:fldCharType="{kind}"/></w:r>' for kind in ("begin", "separate", "end")]  # fmt: skip
+    code = f"<w:r><w:instrText>{instruction}</w:instrText></w:r>"
+    return f"{marks[0]}{code}{marks[1]}{result}{marks[2]}"
+
+
+def merged(content: str) -> str:
+    """Return the source of runs without borders between those without properties."""
+    return content.replace("</w:r><w:r>", "")
+
+
+DELETED = '<w:del w:id="1"><w:r><w:delText>gone</w:delText></w:r></w:del>'
+NOTE = '<w:r><w:rPr><w:vertAlign w:val="superscript"/></w:rPr><w:footnoteReference w:id="1"/></w:r>'
+
+
+RUBY = f"<w:ruby><w:rubyPr/><w:rt>{run('x')}</w:rt><w:rubyBase>{{}}</w:rubyBase></w:ruby>"
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        # Neighboring runs that look the same are one, whatever stands between.
+        (run("a lo", more=' w:rsidR="1"') + '<w:proofErr w:type="x"/>' + run("ng wo") + run("rd"), run("A LONG WORD")),
+        (run("a ", '<w:rPr><w:lang w:val="en-US"/></w:rPr>') + run("b"), run("A B", '<w:rPr><w:lang w:val="de"/></w:rPr>')),
+        # A word has one style, that of most of its letters; a superscript is a part of a word on purpose.
+        (run("a ") + run("t", BOLD) + run("he b"), run("A THE B")),
+        (run("long ") + run("b c", BOLD) + run(" word"), run("LONG ") + run("B C", BOLD) + run(" WORD")),
+        # Instructions of fields stay. A number in a field stays, and a link is text.
+        (run("Page ") + field("PAGE", run("7")), run("PAGE ") + field("PAGE", run("7"))),
+        (run("a ") + field("FORMTEXT", run("b")), run("A ") + field("FORMTEXT", run("B"))),
+        (run("a ") + field("FORMTEXT", run("\u2002")), run("A ") + field("FORMTEXT", run("\u2002"))),
+        (run("a ") + field('HYPERLINK "u"', run("b")), run("A ") + field('HYPERLINK "u"', run("B"))),
+        (f'<w:fldSimple w:instr="AUTHOR">{run("Anna")}</w:fldSimple>{run(" a")}',
+         f'<w:fldSimple w:instr="AUTHOR">{run("Anna")}</w:fldSimple>{run(" A")}'),
+        # Deleted text stays where it is, and inserted text is translated.
+        (run("a ") + DELETED + f'<w:ins w:id="2">{run("b")}</w:ins>', run("A ") + DELETED + f'<w:ins w:id="2">{run("B")}</w:ins>'),
+        (f'<w:ins w:id="2" w:author="A">{run("on")}</w:ins><w:ins w:id="3" w:author="A">{run("ce")}</w:ins>',
+         f'<w:ins w:id="2" w:author="A">{run("ONCE")}</w:ins>'),
+        (run("a") + NOTE + run(", b"), run("A") + NOTE + run(", B")),
+        ("<w:r><w:t>a</w:t><w:tab/><w:t>b</w:t><w:br/></w:r>", "<w:r><w:t>A</w:t><w:tab/><w:t>B</w:t><w:br/></w:r>"),
+        ("<w:pPr><w:b/></w:pPr>" + run("a &lt; b"), "<w:pPr><w:b/></w:pPr>" + run("A &lt; B")),
+        (f'<w:sdt><w:sdtPr/><w:sdtContent>{run("a")}</w:sdtContent></w:sdt>{run(" b")}',
+         f'<w:sdt><w:sdtPr/><w:sdtContent>{run("A")}</w:sdtContent></w:sdt>{run(" B")}'),
+        # A reading belongs to the old word.
+        (run("a ") + f'<w:r><w:rPr><w:sz w:val="9"/></w:rPr>{RUBY.format(run("b"))}<w:t>c</w:t></w:r><w:r/>' + run(" d"), run("A BC D")),
+        (f'<w:r>{RUBY.format(run("1"))}</w:r>',) * 2,
+    ],
+)  # fmt: skip
+def test_runs_of_word_processing(source: str, expected: str) -> None:
+    assert merged(translated_word(f"<w:p>{source}</w:p>")) == f"<w:p>{merged(expected)}</w:p>"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("styles", [[""], ["", "<w:b/>"], ["", "<w:b/>", "<w:b/>"]])
+def test_the_time_for_texts_that_become_one_grows_with_their_number(styles: list[str]) -> None:
+    def work(count: int) -> None:
+        pieces = [(Piece(number, number, Style(style)),) for number, style in enumerate(styles * count)]  # fmt: skip
+        text = make_paragraph([Part("text", piece, "some-text" * 3) for piece in pieces]).text
+        assert len(text) == 27 * len(pieces)
+
+    assert grows_less(work, 6_000 // len(styles), 9)
+
+
+def test_a_word_that_is_cut_often_has_the_style_of_most_of_its_letters() -> None:
+    runs = run("a wo") + run("r", BOLD) + run("ds", BOLD) + run("!", "<w:rPr><w:i/></w:rPr>")
+    assert translated_word(f"<w:p>{runs}</w:p>") == (f"<w:p>{run('A')}{run(' WORDS!', BOLD)}</w:p>")
+
+
+def test_the_result_of_a_field_that_stays_keeps_all_of_its_runs() -> None:
+    page = run("1") + run("2", BOLD)
+    written = translated_word(f"<w:p>{run('on ')}{field(' PAGE ', page)}{run(' now')}</w:p>")
+    assert re.findall(r"<w:t>(\d)</w:t>", written) == ["1", "2"]
+
+
+def test_a_field_in_the_result_of_a_field_stays_in_it() -> None:
+    inner = field(" PAGEREF a ", run("7"))
+    outer = field(" HYPERLINK a ", run("on ") + inner + run(" so"))
+    [paragraph] = open_document(make_word(f"<w:p>{run('See ')}{outer}</w:p>"), "x.docx").paragraphs
+    assert paragraph.text == "See on 7 so"
+    assert [(each.start, each.end) for each in walk(paragraph.elements)] == [(4, 11), (7, 8)]
+
+
+@pytest.mark.parametrize("instruction", [" ref _Ref1 ", 'QUOTE "x"', " TOC ", " PAGEREF a ", ' DOCPROPERTY "REF no" '])  # fmt: skip
+def test_a_field_is_text_or_stays_however_it_is_written(instruction: str) -> None:
+    simple = f"<w:fldSimple w:instr='{instruction}'>{run('two dogs')}</w:fldSimple>"
+    is_text = "PA" not in instruction and "DOC" not in instruction
+    for each in (simple, field(instruction, run("two dogs"))):
+        written = translated_word(f"<w:p>{run('See ')}{each}{run(' now')}</w:p>", kept_upper)
+        assert ("TWO DOGS" in written, "two dogs" in written) == (is_text, not is_text)
+
+
+def test_elements_follow_their_words() -> None:
+    link = f'<w:hyperlink w:anchor="x">{run("red", BOLD)}</w:hyperlink>'
+    source = f"<w:p>{run('a ')}{link}{run(' door')}{NOTE}</w:p>"
+    moved = link.replace("red", "RED")
+    assert (
+        translated_word(source, reverse)
+        == f"<w:p>{run('DOOR')}{NOTE}{run(' ')}{moved}{run(' A')}</w:p>"
+    )
+    squared = run("4 m") + run("2", '<w:rPr><w:vertAlign w:val="superscript"/></w:rPr>') + run(" a")
+
+    def keep_unit(paragraph: Paragraph[object]) -> Translated:
+        return Translated("4 m ein", WordLinks.identity(paragraph.text))
+
+    expected = squared.replace(" a<", " ein<")
+    assert translated_word(f"<w:p>{squared}</w:p>", keep_unit) == f"<w:p>{expected}</w:p>"
+
+
+def test_a_bold_clause_stays_together_although_most_text_is_bold() -> None:
+    big = '<w:rPr><w:sz w:val="48"/></w:rPr>'
+    runs = [run("It is far away", BOLD), run(" from "), run("A", big), run(" to "), run("B", big)]
+    target = "Von A nach B ist es weit"
+
+    def turn(paragraph: Paragraph[object]) -> Translated:
+        pairs = [(4, 0), (5, 1), (6, 2), (7, 3), (1, 4), (0, 5), (2, 6)]
+        links = WordLinks(find_words(paragraph.text), find_words(target), pairs)
+        return Translated(target, links)
+
+    moved = [run("Von "), run("A", big), run(" nach "), run("B", big), run(" "), run("ist es weit", BOLD)]  # fmt: skip
+    assert translated_word(f"<w:p>{''.join(runs)}</w:p>", turn) == f"<w:p>{''.join(moved)}</w:p>"
+    # Bold text with plain words in it is no clause: these are the elements.
+    around = [
+        run("It is ", BOLD),
+        run("far"),
+        run(" away from ", BOLD),
+        run("A"),
+        run(" to B", BOLD),
+    ]
+    moved = [run("Von ", BOLD), run("A"), run(" nach B ist es ", BOLD), run("weit")]
+
+    assert translated_word(f"<w:p>{''.join(around)}</w:p>", turn) == f"<w:p>{''.join(moved)}</w:p>"
+
+
+def test_text_in_a_text_box_is_translated_although_its_paragraph_stays() -> None:
+    box = f"<w:r><w:pict><w:txbxContent><w:p>{run('in')}</w:p></w:txbxContent></w:pict></w:r>"
+    changed_box = box.replace(">in<", ">IN<")
+    assert translated_word(f"<w:p>{run('42')}{box}</w:p>") == f"<w:p>{run('42')}{changed_box}</w:p>"
+    both = translated_word(f"<w:p>{run('out')}{box}</w:p>")
+    assert merged(both) == merged(f"<w:p>{run('OUT')}{changed_box}</w:p>")
+
+
+def test_text_that_only_fields_show_is_no_text() -> None:
+    source = f"<w:p>{field('AUTHOR', run('Anna Bell'))}</w:p>"
+    assert open_document(make_word(source), "x.docx").paragraphs == []
+    # A paragraph may consist of one piece of markup, which is written as it is.
+    link = f'<w:hyperlink w:anchor="x">{run("a")}</w:hyperlink>'
+    assert translated_word(f"<w:p>{link}</w:p>") == f"<w:p>{link.replace('>a<', '>A<')}</w:p>"
+    mixed = f'<w:p><w:fldSimple w:instr="AUTHOR">{run("Anna")}</w:fldSimple></w:p>'
+    assert translated_word(mixed + f"<w:p>{run('a')}</w:p>") == mixed + f"<w:p>{run('A')}</w:p>"
+
+
+def test_a_formula_stands_for_a_word() -> None:
+    formula = "<m:oMath><m:r><w:rPr/><m:t>x+</m:t></m:r> <m:r><m:t>1 &lt; a</m:t></m:r></m:oMath>"
+    source = f"<w:p>{run('a is ')}{formula}{run(' here')}</w:p><w:p>{formula}</w:p>"
+    [paragraph] = open_document(make_word(source), "x.docx").paragraphs
+    assert paragraph.text == "a is x+ 1 < a here"
+    assert KeptMarks(paragraph).text == "a is \ue000 here"
+    written = translated_word(source, reverse)
+    assert written == source.replace("a is ", "HERE ").replace(" here", " IS A")
+
+
+def test_a_field_over_paragraphs_stays_around_them() -> None:
+    begin, end = (f'<w:r><w:fldChar w:fldCharType="{kind}"/></w:r>' for kind in ("begin", "end"))
+    code = "<w:r><w:instrText>TOC</w:instrText></w:r>"
+    source = f"<w:p>{begin}{code}{run('a')}</w:p><w:p>{run('b')}{end}</w:p>"
+    out = translated_word(source)
+    assert re.findall("begin|<w:instr|<w:t>.|end", out) == ["begin", "<w:instr", "<w:t>A", "<w:t>B", "end"]  # fmt: skip
+
+
+def test_marks_of_what_is_also_in_other_paragraphs_stay_at_the_ends() -> None:
+    begin, end = (f'<w:r><w:fldChar w:fldCharType="{kind}"/></w:r>' for kind in ("begin", "end"))
+    link = f'<w:hyperlink w:anchor="x">{run("1")}<w:r><w:tab/></w:r>{run("a b")}</w:hyperlink>'
+    marks = '<w:bookmarkStart w:id="1"/>', '<w:commentRangeEnd w:id="2"/>'
+    source = f"<w:p>{begin}{marks[0]}{link}</w:p><w:p>{run('b c')}{marks[1]}{end}</w:p>"
+    written = merged(translated_word(source, reverse))
+    order = ["begin", "bookmark", "<w:hyper", "<w:t>B A 1<", "<w:t>C B<", "comment", '"end"']
+    assert re.findall('begin|bookmark|<w:hyper|<w:t>.*?<|comment|"end"', written) == order
+
+
+def link_all_but_c(paragraph: Paragraph[object]) -> Translated:
+    assert paragraph.text == "a b c d"
+    words, pairs = find_words(paragraph.text), [(0, 1), (1, 0), (3, 3)]
+    return Translated("B A C D", WordLinks(words, words, pairs))
+
+
+@pytest.mark.parametrize("name", ["bookmark", "perm", "moveToRange", "moveFromRange"])
+def test_a_range_stays_around_its_words(name: str) -> None:
+    start, end = f'<w:{name}Start w:id="1"/>', f'<w:{name}End w:id="1"/>'
+    source = f"<w:p>{run('a b ')}{start}{run('c')}{end}{run(' d')}</w:p>"
+    written = translated_word(source, link_all_but_c)
+    assert written == source.replace("a b", "B A").replace(">c<", ">C<").replace(" d", " D")
+
+
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [
+        ('bookmark-start w:name="n" xml:id="i"', 'bookmark-end w:name="n"'),
+        ('change-start w:change-id="c"', 'change-end w:change-id="c"'),
+        *((f'{each}-start w:id="i"', f'{each}-end w:id="i"') for each in ("toc-mark", "alphabetical-index-mark", "user-index-mark")),
+        ('annotation w:name="n"', 'annotation-end w:name="n"'),
+    ],
+)  # fmt: skip
+def test_a_range_of_open_document_stays_around_its_words(start: str, end: str) -> None:
+    source = f'<w:p xmlns:w="{WORD}">a b <w:{start}/>c<w:{end}/> d</w:p>'
+    document = open_document(make_text(source), "x.odt")
+    out = document.write([link_all_but_c(paragraph) for paragraph in document.paragraphs])
+    assert f">B A <w:{start}/>C<w:{end}/> D<" in read(out, "content.xml")
+
+
+def test_a_raised_number_behind_a_word_is_no_part_of_it() -> None:
+    raised = '<w:r><w:rPr><w:vertAlign w:val="superscript"/></w:rPr><w:t>1</w:t></w:r>'
+    source = f"<w:p>{run('a red shirt')}{raised}{run(' is')}</w:p>"
+    document = open_document(make_word(source), "x.docx")
+    assert [p.text for p in document.paragraphs] == ["a red shirt is"]
+    assert translated_word(source) == source.replace("a red shirt", "A RED SHIRT").replace(
+        " is", " IS"
+    )
+    # Its word goes to the beginning, and the mark goes with it.
+    assert re.findall("<w:t.*?>(.*?)</w:t>", translated_word(source, reverse)) == [
+        "IS SHIRT",
+        "1",
+        " RED A",
+    ]
+    squared = raised.replace("1", "th")
+    assert (
+        "th"
+        in open_document(make_word(source.replace(raised, squared)), "x.docx").paragraphs[0].text
+    )
+
+
+def test_numbers_formulas_and_names_of_sheets_stay() -> None:
+    data = make_file(".xlsx", 1)
+    document = open_document(data, "x.xlsx")
+    out = document.write([translate(paragraph) for paragraph in document.paragraphs])
+    assert "rPh" not in read(out, "xl/sharedStrings.xml")  # how the old text is pronounced
+    sheets = [read(each, "xl/worksheets/sheet1.xml") for each in (data, out)]
+    cells = [re.findall('<f>.*?</f>(?:<v>.*?</v>)?|(?<!str">)<v>.*?</v>', each) for each in sheets]
+    assert cells[0] == cells[1] != []
+    assert read(out, "xl/workbook.xml") == read(data, "xl/workbook.xml")
+    odf = make_file(".ods", 1)
+    document = open_document(odf, "x.ods")
+    written = read(document.write([upper(each) for each in document.paragraphs]), "content.xml")
+    for kept in ("<text:p>42 things<", "<text:p>a cached text<", 'table:name="Sheet one"'):
+        assert kept in written
+
+
+def test_headers_that_a_pivot_table_names_stay() -> None:
+    cells = "<table:table-cell><text:p>{}</text:p></table:table-cell>" * 2
+    field = '<table:data-pilot-field table:source-field-name="Animal"/>'
+    content = (
+        f'<office:text xmlns:office="o" xmlns:text="t" xmlns:table="b">{cells}{field}</office:text>'
+    )
+    written = translated_part(".ods", "content.xml", content.format("Animal", "dog"))
+    assert written == content.format("Animal", "DOG")
+
+
+def make_sheet(content: str) -> bytes:
+    kind = SPREADSHEET
+    names = 'xmlns:x="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+    parts = [
+        ("xl/workbook.xml", f"{kind}.sheet.main", f"<x:workbook {names}/>"),
+        ("xl/worksheets/sheet1.xml", f"{kind}.worksheet", f"<x:worksheet {names}>{content}</x:worksheet>"),
+    ]  # fmt: skip
+    return write_office_package("xl/workbook.xml", parts, {})
+
+
+def translated_sheet(content: str, translate: Callable[[Paragraph[object]], Translated]) -> str:
+    document = open_document(make_sheet(content), "x.xlsx")
+    out = document.write([translate(paragraph) for paragraph in document.paragraphs])
+    return read(out, "xl/worksheets/sheet1.xml").partition(">")[2].rpartition("</")[0]
+
+
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [
+        ('<x:c r="A1" t="str"><x:v>a &amp; b</x:v></x:c>', '<x:c r="A1" t="str"><x:v>A &amp; B</x:v></x:c>'),
+        ("<x:c t='str'>\n<x:v>a</x:v></x:c>", "<x:c t='str'>\n<x:v>A</x:v></x:c>"),
+        *((each, each) for each in (
+            '<x:c t="str"><x:f>B1</x:f><x:v>a</x:v></x:c>', '<x:c t="e"><x:v>#REF!</x:v></x:c>', '<x:c t="s"><x:v>0</x:v></x:c>',
+            '<x:c r="t"><x:v>a</x:v></x:c>',
+        )),
+    ],
+)  # fmt: skip
+def test_a_cell_has_its_text_in_itself_if_it_is_no_result_of_a_formula(
+    cell: str, expected: str
+) -> None:
+    assert translated_sheet(cell, upper) == expected
+
+
+@pytest.mark.parametrize(
+    ("header", "text", "expected"),
+    [
+        # Codes at the ends are no part of the text; a page number is, and is never translated.
+        ('&amp;L&amp;"Arial,Bold"&amp;12page &amp;P of &amp;N&amp;B', "page 1 of 9",
+         '&amp;L&amp;"Arial,Bold"&amp;12&amp;N OF &amp;P PAGE&amp;B'),
+        # The parts of a header and its lines are translated one by one; ampersands are doubled.
+        ("a&amp;R&amp;&quot;Arial&quot;b &amp;&amp; c\nd", "a\nb & c\nd", "A&amp;R&amp;&quot;Arial&quot;B &amp;&amp; C\nD"),
+        ("&amp;C&amp;K00B0502 b &amp;Ua&amp;U", "2 b a", "&amp;C&amp;K00B0502 B &amp;UA&amp;U"),
+        ("&amp;A&amp;C&amp;D", None, None),
+    ],
+)  # fmt: skip
+def test_headers_of_printed_sheets_keep_their_codes(
+    header: str, text: str | None, expected: str | None
+) -> None:
+    content = f"<x:headerFooter><x:oddHeader>{header}</x:oddHeader></x:headerFooter>"
+    document = open_document(make_sheet(content), "x.xlsx")
+    assert [each.text for each in document.paragraphs] == ([] if text is None else [text])
+    translate = reverse if expected and "OF" in expected else upper
+    if expected is not None:
+        assert translated_sheet(content, translate) == content.replace(header, expected)
+
+
+def test_a_header_that_would_be_too_long_stays() -> None:
+    content = "<x:headerFooter><x:oddFooter>&amp;Ca b</x:oddFooter></x:headerFooter>"
+    for size, is_changed in ((253, True), (254, False)):
+        out = translated_sheet(content, lambda _, size=size: Translated("b" * size))
+        assert (out != content) == is_changed
+
+
+@pytest.mark.parametrize(("name", "most"), [("promptTitle", 32), ("error", 255)])
+def test_a_message_of_an_input_check_that_would_be_too_long_stays(name: str, most: int) -> None:
+    content = f'<x:dataValidation {name}="a b"/>'
+    for size, written in ((most, "b" * most), (most + 1, "a b")):
+        out = translated_sheet(content, lambda _, size=size: Translated("b" * size))
+        assert out == content.replace("a b", written)
+
+
+def test_a_cell_that_would_be_too_long_stays() -> None:
+    for length in (32_767, 32_768):
+        document = open_document(make_table(["a b"]), "x.xlsx")
+        out = document.write([Translated("x" * length) for _ in document.paragraphs])
+        strings = read(out, "xl/sharedStrings.xml")
+        assert ("<t>a b</t>" in strings) == (length > 32_767)
+
+
+def test_a_number_behind_the_size_of_a_font_does_not_become_part_of_the_size() -> None:
+    content = "<x:headerFooter><x:evenFooter>x &amp;14b</x:evenFooter></x:headerFooter>"
+    out = translated_sheet(content, lambda p: Translated("X 2B", WordLinks.identity(p.text)))
+    assert out == content.replace("x &amp;14b", "X &amp;14 2B")
+
+
+def make_table(names: list[str], formula: str = "", more: str = "") -> bytes:
+    """Return a spreadsheet with a table; the texts of its header are shared strings."""
+    space = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+    strings = "".join(f"<si><t>{name}</t></si>" for name in names)
+    columns = "".join(f'<tableColumn id="{n}" name="{name}"/>' for n, name in enumerate(names, 1))
+    sheet = f'<sheetData><row r="2"><c r="A2"><f>{formula}</f><v>3</v></c></row></sheetData>'
+    parts = [
+        ("xl/workbook.xml", f"{SPREADSHEET}.sheet.main", f"<workbook {space}/>"),
+        ("xl/worksheets/sheet1.xml", f"{SPREADSHEET}.worksheet", f"<worksheet {space}>{sheet}</worksheet>"),
+        ("xl/sharedStrings.xml", f"{SPREADSHEET}.sharedStrings", f"<sst {space}>{strings}</sst>"),
+        ("xl/tables/table1.xml", f"{SPREADSHEET}.table", f"<table {space}><tableColumns>{columns}</tableColumns></table>"),
+        *([("xl/more.xml", more, "<more/>")] if more else []),
+    ]  # fmt: skip
+    return write_office_package("xl/workbook.xml", parts, {})
+
+
+@pytest.mark.parametrize(
+    ("names", "formula", "more", "expected"),
+    [
+        (["Name", "Price"], "SUM(A1:A2)", "", ["NAME", "PRICE"]),
+        (["Name", "Price"], "SUM(T[Price])", "", ["NAME", "Price"]),
+        (["Name", "Price"], "T[@Name]", "", ["Name", "PRICE"]),
+        (["Name", "Price"], "T[[#This Row],[Name]:[Price]]", "", ["Name", "Price"]),
+        (["A &amp; B", "Price"], "T[@[A &amp; B]]", "", ["A &amp; B", "PRICE"]),
+        # Two columns of a table must not have one name.
+        (["big", "great", "price"], "", "", ["LARGE", "LARGE 2", "PRICE"]),
+        (["big", "Large"], "T[Large]", "", ["LARGE 2", "Large"]),
+        (["big", "LARGE"], "", "", ["LARGE 2", "LARGE"]),
+        # A column needs a name.
+        (["nothing", "Price"], "", "", ["nothing", "PRICE"]),
+        # Programs of a file may use any name, and a query writes all of them again.
+        (["Name", "Price"], "", f"{SPREADSHEET}.queryTable", ["Name", "Price"]),
+        # A cell and a table write a line break differently.
+        (["Name", "Price_x000a_each"], "", "", ["NAME", "Price_x000a_each"]),
+    ],
+)  # fmt: skip
+def test_the_header_of_a_table_is_translated_with_its_columns_if_no_formula_names_it(
+    names: list[str], formula: str, more: str, expected: list[str]
+) -> None:
+    words = {"big": "LARGE", "great": "LARGE", "nothing": ""}
+    document = open_document(make_table(names, formula, more), "x.xlsx")
+    texts = [words.get(each.text, each.text.upper()) for each in document.paragraphs]
+    out = document.write([Translated(text) for text in texts])
+    assert re.findall("<t>(.*?)</t>", read(out, "xl/sharedStrings.xml")) == expected
+    assert re.findall(' name="(.*?)"', read(out, "xl/tables/table1.xml")) == expected
+
+
+def test_a_table_whose_header_has_no_translation_keeps_its_bytes() -> None:
+    data = make_table(["Name", "name "])
+    document = open_document(data, "x.xlsx")
+    assert document.write([Translated(each.text) for each in document.paragraphs]) == data
+
+
+def make_notes(strings: list[str], table: str, first: str, second: str) -> bytes:
+    """Return a spreadsheet with a table of the columns `big`, `great` and `Price` on its first sheet, and a note."""
+    space = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+    columns = "".join(
+        f'<tableColumn id="{n}" name="{name}"/>'
+        for n, name in enumerate(("big", "great", "Price"), 1)
+    )
+    shared = "".join(f"<si><t>{text}</t></si>" for text in strings)
+    parts = [
+        ("xl/workbook.xml", f"{SPREADSHEET}.sheet.main", f"<workbook {space}/>"),
+        *((f"xl/worksheets/sheet{n}.xml", f"{SPREADSHEET}.worksheet", f"<worksheet {space}>{cells}</worksheet>")
+          for n, cells in enumerate((first, second), 1)),
+        ("xl/sharedStrings.xml", f"{SPREADSHEET}.sharedStrings", f'<sst {space} count="9" uniqueCount="{len(strings)}">{shared}</sst>'),
+        ("xl/tables/table1.xml", f"{SPREADSHEET}.table", f"<table {space} {table}><tableColumns>{columns}</tableColumns></table>"),
+        ("xl/comments1.xml", f"{SPREADSHEET}.comments", f"<comments {space}><text><t>Price</t></text><text><t>great</t></text></comments>"),
+    ]  # fmt: skip
+    relations = {"xl/worksheets/sheet1.xml": [("table", "../tables/table1.xml")]}
+    return write_office_package("xl/workbook.xml", parts, relations)
+
+
+def translated_notes(data: bytes) -> list[list[str]]:
+    """Return the texts of the cells of both sheets, then the names of the columns, then the notes, in their translation."""
+    document = open_document(data, "x.xlsx")
+    words = {"big": "LARGE", "great": "LARGE"}
+    texts = [words.get(each.text, each.text.upper()) for each in document.paragraphs]
+    out = document.write([Translated(text) for text in texts])
+    strings = re.findall("<t>(.*?)</t>", read(out, "xl/sharedStrings.xml"))
+    assert f'uniqueCount="{len(strings)}"' in read(out, "xl/sharedStrings.xml")
+    sheets = [
+        [text or strings[int(number)] for number, text in re.findall(r"<c [^<>]*><(?:v>(\d+)</v|is><t>(.*?)</t>)", read(out, f"xl/worksheets/sheet{n}.xml"))]
+        for n in (1, 2)
+    ]  # fmt: skip
+    columns = re.findall(' name="(.*?)"', read(out, "xl/tables/table1.xml"))
+    return [*sheets, columns, re.findall("<t>(.*?)</t>", read(out, "xl/comments1.xml"))]
+
+
+def test_only_headers_of_tables_have_the_names_of_columns() -> None:
+    formula = '<c r="D9"><f>SUM(T[Price])</f></c>'
+    shared = "".join(
+        f'<c r="{column}2" s="1" t="s"><v>{n}</v></c>' for n, column in enumerate("BCD")
+    )
+    apart = "".join(f'<c r="{column}2" t="inlineStr"><is><t>{name}</t></is></c>' for column, name in zip("BCD", ("big", "great", "Price"), strict=True))  # fmt: skip
+    headers, cells = ["LARGE", "LARGE 2", "Price"], ["LARGE", "LARGE", "PRICE"]
+    for first in (shared, apart):
+        for second in (shared, apart):
+            data = make_notes(["big", "great", "Price"], 'ref="B2:D9"', first + formula, second)
+            assert translated_notes(data) == [headers, cells, headers, ["PRICE", "LARGE"]]
+            document = open_document(data, "x.xlsx")
+            assert document.write([Translated(each.text) for each in document.paragraphs]) == data
+    beside = (
+        '<c r="E2" t="inlineStr"><is><t>great</t></is></c>'  # in the same row, outside of the table
+    )
+    data = make_notes(["big"], 'ref="B2:D9"', apart + beside, apart)
+    assert translated_notes(data)[0] == ["LARGE", "LARGE 2", "PRICE", "LARGE"]
+    # If a table has no headers, or they are not found, each cell with the name of a column counts as one.
+    data = make_notes(["big"], 'ref="B2:D9" headerRowCount="0"', apart, apart)
+    assert translated_notes(data) == [cells, cells, ["LARGE", "LARGE 2", "PRICE"], ["PRICE", "LARGE"]]  # fmt: skip
+    data = make_notes(["big"], 'ref="B3:D9"', apart, apart)
+    assert translated_notes(data)[:3] == [["LARGE", "LARGE 2", "PRICE"]] * 3
+
+
+@pytest.mark.slow
+def test_cells_and_strings_without_an_end_take_no_time() -> None:
+    cells = '<c r="B2" t="s"><v>1</v>' * 50_000
+    data = make_notes(["</t></si>" + "<si><t>" * 50_000], 'ref="B2:D9"', cells, "")
+    started = time.process_time()
+    with pytest.raises(HeadwayError, match="no well-formed XML"):
+        open_document(data, "x.xlsx")
+    assert time.process_time() - started < 10
+
+
+def test_files_in_a_file_are_translated_unless_they_are_damaged() -> None:
+    body = [("word/document.xml", "vnd.openxmlformats-officedocument.wordprocessingml.document.main", f'<w:document xmlns:w="{WORD}"/>')]  # fmt: skip
+    inner = {"word/embeddings/a.xlsx": make_table(["Name"]), "word/embeddings/b.xlsx": b"PK damaged"}  # fmt: skip
+    data = write_office_package("word/document.xml", body, {}, inner)
+    document = open_document(data, "x.docx")
+    out = zipfile.ZipFile(io.BytesIO(document.write([upper(p) for p in document.paragraphs])))
+    assert "<t>NAME</t>" in read(out.read("word/embeddings/a.xlsx"), "xl/sharedStrings.xml")
+    assert out.read("word/embeddings/b.xlsx") == b"PK damaged"
+
+
+def test_files_in_a_file_share_its_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    body = [("word/document.xml", "vnd.openxmlformats-officedocument.wordprocessingml.document.main", f'<w:document xmlns:w="{WORD}"/>')]  # fmt: skip
+    inner = {f"word/embeddings/{number}.xlsx": make_table(["Name"] * 50) for number in range(9)}
+    data = write_office_package("word/document.xml", body, {}, inner)
+    monkeypatch.setattr("headway.ext.documents.office.package.Package.__init__.__defaults__", (500, None))  # fmt: skip
+    document = open_document(data, "x.docx")
+    assert 0 < len(document.paragraphs) < 9 * 2 * 50
+    written = document.write([upper(paragraph) for paragraph in document.paragraphs])
+    assert len(open_document(written, "x.docx").paragraphs) == len(document.paragraphs)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "missing"),
+    [
+        (".docx", "word/document.xml"), (".docx", "_rels/.rels"), (".pptx", "ppt/presentation.xml"),
+        (".xlsx", "xl/workbook.xml"), (".odt", "content.xml"),
+    ],
+)  # fmt: skip
+def test_a_file_without_its_main_part_is_damaged(suffix: str, missing: str) -> None:
+    package = zipfile.ZipFile(io.BytesIO(make_file(suffix, 1)))
+    left = [(name, package.read(name)) for name in package.namelist() if name != missing]
+    with pytest.raises(HeadwayError, match=r"is damaged: it has no main part$"):
+        open_document(write_zip(left), f"x{suffix}")
+
+
+@pytest.mark.slow
+def test_templates_and_files_with_macros_are_read_as_documents() -> None:
+    for made, suffixes in OFFICE_KINDS.items():
+        data = make_file(made, 1)
+        for suffix in suffixes:
+            document = open_document(data, f"x{suffix}")
+            assert len(document.paragraphs) == len(open_document(data, f"x{made}").paragraphs)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "other"),
+    [
+        ("docm", "document.main", "ms-word.document.macroEnabled.main"), ("dotx", "document.main", "wordprocessingml.template.main"),
+        ("ppsx", "presentation.main", "presentationml.slideshow.main"), ("potm", "presentation.main", "ms-powerpoint.template.macroEnabled.main"),
+        ("xlsm", "sheet.main", "ms-excel.sheet.macroEnabled.main"), ("ott", "text", "opendocument.text-template"),
+        ("odt", "text", "opendocument.text-web"),
+    ],
+)  # fmt: skip
+def test_the_main_part_of_a_template_or_of_a_file_with_macros_has_another_type(
+    name: str, kind: str, other: str
+) -> None:
+    made = {"d": ".docx", "p": ".pptx", "x": ".xlsx", "o": ".odt"}[name[0]]
+    data = make_file(made, 1)
+    package = zipfile.ZipFile(io.BytesIO(data))
+    pattern = rf'(?<=[/."])[\w.-]*{re.escape(kind)}(?=["+]|$)'
+    members = [
+        (each, re.sub(pattern, f"vnd.{other}" if made != ".odt" else f"vnd.oasis.{other}", package.read(each).decode())
+         if each in ("[Content_Types].xml", "mimetype") else package.read(each))
+        for each in package.namelist()
+    ]  # fmt: skip
+    changed_file = write_zip(members)
+    assert changed_file != data
+    texts = [
+        [p.text for p in open_document(file, f"x.{name}").paragraphs]
+        for file in (data, changed_file)
+    ]
+    assert texts[0] == texts[1] != []
+
+
+def translated_part(suffix: str, part: str, content: str) -> str:
+    """Return the translation of what stands in a part instead of the one that a generated file has."""
+    package = zipfile.ZipFile(io.BytesIO(make_file(suffix, 1)))
+    members = [(name, package.read(name)) for name in package.namelist()]
+    data = write_zip([(name, content if name == part else old) for name, old in members])
+    document = open_document(data, f"x{suffix}", GERMAN)
+    return read(document.write([upper(paragraph) for paragraph in document.paragraphs]), part)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "part", "source", "expected"),
+    [
+        (".docx", "word/document.xml",
+         '<w:p><w:hyperlink w:anchor="b" w:tooltip="a"><w:r><w:t>b c</w:t></w:r></w:hyperlink></w:p>',
+         '<w:p><w:hyperlink w:anchor="b" w:tooltip="A"><w:r><w:t>B C</w:t></w:r></w:hyperlink></w:p>'),
+        (".docx", "word/document.xml",
+         '<w:listItem w:displayText="a" w:value="b"/><w:p><w:r><w:fldChar><w:default w:val="c"/></w:fldChar><w:t>d</w:t></w:r></w:p>',
+         '<w:listItem w:displayText="A" w:value="b"/><w:p><w:r><w:fldChar><w:default w:val="C"/></w:fldChar><w:t>D</w:t></w:r></w:p>'),
+        (".odt", "content.xml", '<table:table xmlns:table="t"><table:title>a</table:title><table:desc>b</table:desc></table:table>',
+         '<table:table xmlns:table="t"><table:title>A</table:title><table:desc>B</table:desc></table:table>'),
+        (".pptx", "ppt/slides/slide1.xml",
+         '<w:cNvPr><w:hlinkHover tooltip="a"/></w:cNvPr><w:p><w:r><w:rPr><w:hlinkClick id="b" tooltip="c"/></w:rPr><w:t>d</w:t></w:r></w:p>',
+         '<w:cNvPr><w:hlinkHover tooltip="A"/></w:cNvPr><w:p><w:r><w:rPr><w:hlinkClick id="b" tooltip="C"/></w:rPr><w:t>D</w:t></w:r></w:p>'),
+        (".pptx", "ppt/charts/chart1.xml", "<w:trendline><w:name>a</w:name></w:trendline><w:name>b</w:name>",
+         "<w:trendline><w:name>A</w:name></w:trendline><w:name>b</w:name>"),
+        (".epub", "OEBPS/nav.xhtml", '<p xml:lang="fr">a</p><p>b <i lang="fr">c</i></p>', '<p xml:lang="fr">a</p><p>B <i lang="fr">c</i></p>'),
+        (".ods", "content.xml", '<w:help-message w:title="a"><w:p>b</w:p></w:help-message><w:error-message w:title="a"/><w:table w:title="a"/>',
+         '<w:help-message w:title="A"><w:p>B</w:p></w:help-message><w:error-message w:title="A"/><w:table w:title="a"/>'),
+        (".odt", "content.xml", '<w:button w:name="a" w:label="b"/><w:p><w:a w:title="c">d</w:a></w:p>',
+         '<w:button w:name="a" w:label="B"/><w:p><w:a w:title="C">D</w:a></w:p>'),
+        (".docx", "word/document.xml", '<w:p><w:r><w:fldChar><w:ddList><w:listEntry w:val="a"/></w:ddList></w:fldChar><w:t>b</w:t></w:r></w:p>',
+         '<w:p><w:r><w:fldChar><w:ddList><w:listEntry w:val="A"/></w:ddList></w:fldChar><w:t>B</w:t></w:r></w:p>'),
+        (".odt", "content.xml", '<text:p xmlns:text="t">a <text:alphabetical-index-mark text:string-value="b" text:key1="c" text:id="d"/><text:toc-mark text:string-value="e"/>f</text:p>',
+         '<text:p xmlns:text="t">A <text:alphabetical-index-mark text:string-value="B" text:key1="C" text:id="d"/><text:toc-mark text:string-value="E"/>F</text:p>'),
+        (".odt", "content.xml", '<text:index-title-template xmlns:text="t" text:style-name="a">b</text:index-title-template>',
+         '<text:index-title-template xmlns:text="t" text:style-name="a">B</text:index-title-template>'),
+        (".odt", "content.xml", '<text:p xmlns:text="t">a <text:drop-down text:name="b"><text:label text:value="c"/><text:label text:value="d"/>d</text:drop-down></text:p>',
+         '<text:p xmlns:text="t">A <text:drop-down text:name="b"><text:label text:value="C"/><text:label text:value="D"/>D</text:drop-down></text:p>'),
+        (".odt", "content.xml", "<w:p>a <w:content-control>b</w:content-control> <w:text-input>c</w:text-input></w:p>",
+         "<w:p>A <w:content-control>B</w:content-control> <w:text-input>C</w:text-input></w:p>"),
+    ],
+)  # fmt: skip
+def test_what_a_reader_sees_in_the_language_of_the_text_is_translated(
+    suffix: str, part: str, source: str, expected: str
+) -> None:
+    root = f'<w:root xmlns:w="{WORD}">{{}}</w:root>'
+    assert translated_part(suffix, part, root.format(source)) == root.format(expected)
+
+
+def test_what_a_content_control_shows_is_translated_where_it_is_stored() -> None:
+    def control(path: str, kind: str) -> str:
+        return f'<w:sdt><w:sdtPr><w:dataBinding w:xpath="{path}"/><w:{kind}/></w:sdtPr></w:sdt>'
+
+    controls = [control("/n:Cover[1]/n:Abstract[1]", "text"), control("/n:Cover/n:Day", "date")]
+    content = f'<w:document xmlns:w="{WORD}"><w:body>{"".join(controls)}</w:body></w:document>'
+    kind = "vnd.openxmlformats-officedocument.wordprocessingml.document.main"
+    store = "<Cover><Abstract>{}</Abstract><Day>a day</Day></Cover>"
+    inner = {"customXml/item1.xml": store.format("a man").encode()}
+    data = write_office_package(
+        "word/document.xml", [("word/document.xml", kind, content)], {}, inner
+    )
+    document = open_document(data, "x.docx", GERMAN)
+    out = document.write([upper(paragraph) for paragraph in document.paragraphs])
+    assert read(out, "customXml/item1.xml") == store.format("A MAN")
+
+
+def translated_comments(kind: str, content: str) -> str:
+    parts = [
+        ("xl/workbook.xml", f"{SPREADSHEET}.sheet.main", "<workbook/>"),
+        ("xl/more.xml", kind, content),
+    ]
+    data = write_office_package("xl/workbook.xml", parts, {})
+    document = open_document(data, "x.xlsx")
+    found = [
+        KeptMarks(paragraph).expand(reverse(Paragraph(KeptMarks(paragraph).text)))
+        for paragraph in document.paragraphs
+    ]
+    return read(document.write(found), "xl/more.xml")
+
+
+def test_the_name_of_the_author_of_a_note_stays() -> None:
+    notes = "<comments><authors><author>Anna &amp; Al</author></authors><commentList>{}</commentList></comments>"
+    source = "<text><r><rPr><b/></rPr><t>Anna &amp; Al:</t></r><r><t>\na b</t></r></text>"
+    expected = source.replace("\na b", "B A")
+    other = "<text><r><t>Bob:</t></r></text>"
+    written = translated_comments(f"{SPREADSHEET}.comments", notes.format(source + other))
+    assert written == notes.format(expected + other.replace("Bob", "BOB"))
+
+
+def test_mentions_in_threads_stay_and_tell_their_new_places() -> None:
+    comment = (
+        '<x><threadedComment ref="A1"><text>{}</text><mentions><mention mentionId="1" startIndex="{}" length="7"/>'
+        '<mention mentionId="2" startIndex="{}" length="4"/><mention startIndex="99" length="4"/></mentions></threadedComment></x>'
+    )
+    source = comment.format("@Anna B &amp; \U0001f600 see @Bob", 0, 17)
+    written = translated_comments("vnd.ms-excel.threadedcomments", source)
+    assert written == comment.format("@Bob SEE \U0001f600 &amp; @Anna B", 14, 0)
+
+
+def test_newer_charts_are_translated_without_their_numbers() -> None:
+    def make_chart(title: str, category: str, series: str) -> str:
+        return (
+            '<cx:chartSpace xmlns:cx="c" xmlns:a="a"><cx:chartData><cx:data id="0">'
+            f'<cx:strDim type="cat"><cx:f>Sheet1!A1</cx:f><cx:lvl ptCount="1"><cx:pt idx="0">{category}</cx:pt></cx:lvl></cx:strDim>'
+            '<cx:strDim type="entityId"><cx:lvl ptCount="1"><cx:pt idx="0">a1</cx:pt></cx:lvl></cx:strDim>'
+            '<cx:numDim type="val"><cx:lvl ptCount="1"><cx:pt idx="0">7</cx:pt></cx:lvl></cx:numDim></cx:data></cx:chartData>'
+            f"<cx:chart><cx:title><cx:tx><cx:txData><cx:f>A1</cx:f><cx:v>{title}</cx:v></cx:txData></cx:tx><cx:txPr><a:p><a:r>"
+            f"<a:t>{title}</a:t></a:r></a:p></cx:txPr></cx:title><cx:series><cx:tx><cx:txData><cx:v>{series}</cx:v></cx:txData></cx:tx>"
+            "</cx:series></cx:chart></cx:chartSpace>"
+        )
+
+    sheet = f"{SPREADSHEET}.sheet.main"
+    parts = [
+        ("xl/workbook.xml", sheet, "<x/>"),
+        ("xl/charts/chartEx1.xml", "vnd.ms-office.chartex", make_chart("a &amp; b", "c", "d")),
+    ]
+    document = open_document(write_office_package("xl/workbook.xml", parts, {}), "x.xlsx", GERMAN)
+    assert [each.text for each in document.paragraphs] == ["c", "a & b", "a & b", "d"]
+    out = document.write([upper(paragraph) for paragraph in document.paragraphs])
+    assert read(out, "xl/charts/chartEx1.xml") == make_chart("A &amp; B", "C", "D")
+
+
+def test_a_file_names_the_new_language() -> None:
+    for suffix, part, expected in (
+        (".docx", "word/styles.xml", 'w:val="de" w:eastAsia="en-US"'), (".odt", "styles.xml", 'fo:language="de" fo:country="none"'),
+        (".pptx", "ppt/slides/slide1.xml", 'lang="de" dirty="0"'), (".epub", "OEBPS/book.opf", "<dc:language>de</dc:language>"),
+        (".epub", "OEBPS/toc.ncx", 'xml:lang="de"'), (".epub", "OEBPS/nav.xhtml", 'xml:lang="de" lang="de"'),
+        (".odp", "meta.xml", "<dc:language>de</dc:language>"),
+        *((suffix, "docProps/core.xml", "<dc:language>de</dc:language>") for suffix in (".docx", ".pptx", ".xlsx")),
+    ):  # fmt: skip
+        document = open_document(make_file(suffix, 1), f"x{suffix}", GERMAN)
+        out = document.write([translate(paragraph) for paragraph in document.paragraphs])
+        assert expected in read(out, part), suffix
+
+
+def test_spaces_of_open_document_are_those_of_a_reader() -> None:
+    namespaces = 'xmlns:office="o" xmlns:text="t"'
+    for source, text, expected in (
+        ("\n a\n  b<text:s text:c='2'/> c", "a b   c", "A B <text:s/><text:s/>C"),
+        ("a<text:tab/>b<text:line-break/>c", "a\nb\nc", "A<text:tab/>B<text:line-break/>C"),
+        ("a <text:ruby><text:ruby-base>b <text:span>c</text:span></text:ruby-base><text:ruby-text>x</text:ruby-text></text:ruby> d",
+         "a b c d", "A B <text:span>C</text:span> D"),
+        ("a <text:span>b</text:span><text:span>c</text:span>", "a bc", "A <text:span>BC</text:span>"),
+    ):  # fmt: skip
+        content = f"<office:text {namespaces}><text:p>{source}</text:p></office:text>"
+        document = open_document(make_text(content), "x.odt")
+        assert [paragraph.text for paragraph in document.paragraphs] == [text]
+        out = document.write([upper(paragraph) for paragraph in document.paragraphs])
+        assert f"<text:p>{expected}</text:p>" in read(out, "content.xml")

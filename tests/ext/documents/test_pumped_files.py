@@ -1,0 +1,117 @@
+"""Files that repeat one thing many times: the time is linear in the length, and what is too much is refused."""
+
+import json
+import random
+from collections.abc import Callable
+
+import pytest
+
+from headway.errors import HeadwayError
+from headway.ext.documents.kept_marks import KeptMarks
+from headway.ext.documents.office.odf_text import _REVISION
+from headway.ext.documents.office.ooxml import _SIGNS_OF_TEXT
+from headway.ext.documents.opening import open_document
+from headway.ext.documents.paragraph import DocumentOptions, Paragraph, Translated
+from headway.ext.documents.text_file import LONGEST_PARAGRAPH
+from headway.ext.documents.xml_tokens import XmlToken, remove_attribute, set_attribute
+from headway.text.kept_text import find_kept_text
+from headway.text.word_links import WordLinks
+from headway.translation.pipeline.documents import translate_paragraph
+from headway.translation.pipeline.texts import TextPipeline
+from headway.translation.requests import run
+from headway.translation.translator import Translator
+from support.bounds import bounded, grows_less
+from support.office_packages import change_member
+from support.sheet_files import make_xlsx
+
+OPTIONS = DocumentOptions("en", "de")
+SHEET = make_xlsx(random.Random(1))
+
+
+def rewrite(data: bytes, name: str) -> None:
+    """Read a file, and write it with other texts."""
+    document = open_document(data, name, OPTIONS)
+    document.write([Translated(f"{each.text} X") for each in document.paragraphs])
+
+
+def write_units(content: str) -> bytes:
+    return (
+        '<xliff version="1.2"><file original="a" datatype="x" source-language="en"><body><trans-unit id="1">'
+        f"<source>A dog {content}</source><target{content and ' ' * len(content)}/></trans-unit></body></file></xliff>"
+    ).encode()
+
+
+def with_comments(part: str, form: str, count: int) -> bytes:
+    """Return a workbook with elements without an end, each with a prefix of its own, in a comment of a part."""
+    comment = "".join(form.format(number) for number in range(count))
+    return change_member(SHEET, part, lambda source: f"{source}<!--{comment}-->")
+
+
+PUMPED: dict[str, tuple[Callable[[int], object], int]] = {
+    "long name of a tag": (lambda n: XmlToken("open", 0, f"<{'a' * n}>").attributes, 3_000),
+    "spaces in a tag": (lambda n: XmlToken("open", 0, f"<{'a' * n}{' ' * n}>").attributes, 1_000),
+    "removed attribute": (lambda n: remove_attribute(f"<a{' ' * n}{'a' * n}>", "b"), 3_000),
+    "unit": (lambda n: rewrite(write_units(f"<{'a' * n}/>"), "a.xlf"), 3_000),
+    "cells": (lambda n: rewrite(with_comments("xl/worksheets/sheet1.xml", "<p{}:c a>", n), "a.xlsx"), 2_000),
+    "spaces in cells": (lambda n: rewrite(with_comments("xl/worksheets/sheet1.xml", "<c a>" + " " * n, 1), "a.xlsx"), 3_000),
+    "strings": (lambda n: rewrite(with_comments("xl/sharedStrings.xml", "<p{}:si>", n), "a.xlsx"), 2_000),
+    "spaces in a citation": (lambda n: rewrite(f"a [@a{' ' * n}x] b\n".encode(), "a.md"), 5_000),
+    "tag with a bracket in Markdown": (lambda n: rewrite(f'a <{"a" * n} b=">">c\n'.encode(), "a.md"), 3_000),
+    "revision of a text": (lambda n: _REVISION.sub("", f"<a{' ' * n}b"), 3_000),
+    "results of formulas": (lambda n: _SIGNS_OF_TEXT.search(b"<c " + b't="str"' * n), 1_000),
+    "joined tags": (lambda n: find_kept_text(f"<{'a' * n}>{{b}} c"), 3_000),
+    "spaces behind a formula": (lambda n: rewrite(f"$$\na\n$${' ' * n}a\n".encode(), "a.md"), 3_000),
+    "spaces in JSON": (lambda n: rewrite(json.dumps({"a": "A" + " " * n + "dog"}).encode(), "a.json"), 10_000),
+    "key of JSON": (lambda n: rewrite(json.dumps({"k" * 10 * n: ["en"] * n}).encode(), "a.json"), 500),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PUMPED)
+def test_the_time_is_linear(name: str) -> None:
+    work, count = PUMPED[name]
+    assert grows_less(work, count, times=9)  # 16 would be quadratic
+
+
+def test_attributes_of_tags_are_found_and_changed() -> None:
+    tag = """<a:b c="1"\n d = 'x y="z"'\te:f="2" g="<"/>"""
+    token = XmlToken("empty", 0, tag)
+    assert token.attributes == {"c": "1", "d": 'x y="z"', "e:f": "2", "g": "<"}
+    assert remove_attribute(tag, "d") == """<a:b c="1"\te:f="2" g="<"/>"""
+    assert remove_attribute(tag, "y") == tag
+    assert set_attribute(tag, "e:f", "3") == tag.replace('"2"', '"3"')
+
+
+@pytest.mark.parametrize(
+    ("key", "is_text"),
+    [("lang", False), ("site_locale", False), ("x" * 30 + "-lang-code", False), ("slang", True), ("lang\n", True), ("x" * 30 + "lang", True)],
+)  # fmt: skip
+def test_the_end_of_a_key_says_that_its_value_is_a_language(key: str, is_text: bool) -> None:
+    document = open_document(json.dumps({key: "en"}).encode(), "a.json", OPTIONS)
+    assert [each.text for each in document.paragraphs] == ["en"] * is_text
+
+
+def test_a_paragraph_and_a_text_have_bounds() -> None:
+    longest = " ".join(f"dog{number}" for number in range(120_000))[:LONGEST_PARAGRAPH]
+    assert open_document(longest.encode(), "a.txt", OPTIONS).paragraphs[0].text == longest
+    message = r"^a.txt: has a paragraph of 1,000,001 characters: divide it into paragraphs of at most 1,000,000$"
+    with pytest.raises(HeadwayError, match=message):
+        open_document(f"{longest}a".encode(), "a.txt", OPTIONS)
+    strings = f"<si><t>{longest[:900_000]}</t></si>" * 9 + "</sst>"
+    package = change_member(
+        SHEET, "xl/sharedStrings.xml", lambda source: source.replace("</sst>", strings)
+    )
+    message = (
+        r"^a.xlsx: has 8,1\d\d,\d{3} characters of text: split it into files of at most 8,000,000$"
+    )
+    with pytest.raises(HeadwayError, match=message):
+        open_document(package, "a.xlsx", OPTIONS)
+
+
+def test_a_long_paragraph_that_stays_costs_no_object_for_each_word(translator: Translator) -> None:
+    text = "\u0434 " * 400_000  # no letter of the model
+    with bounded(seconds=20, megabytes=64):
+        pipeline = TextPipeline.of([translator], align=True, is_document=True)
+        whole = run(translate_paragraph(pipeline, Paragraph(text)))
+    assert (whole.text, whole.links) == (text, None)
+    links = WordLinks.identity("a b")
+    assert KeptMarks(Paragraph("a b")).expand(Translated("a b", links)).links is links

@@ -1,0 +1,1384 @@
+"""What is special in each text format, and the encodings of files."""
+
+import codecs
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from headway.errors import HeadwayError
+from headway.ext.documents.blocks import Block
+from headway.ext.documents.kept_marks import KeptMarks
+from headway.ext.documents.opening import open_document
+from headway.ext.documents.paragraph import DocumentOptions, Paragraph, Translated
+from headway.text.word_links import WordLinks
+from headway.text.words import find_words
+from support.documents import make_file, translate
+
+XLIFF = '<xliff version="2.0" srcLang="en"><file id="f"><unit id="u"><segment><source>{}</source></segment></unit></file></xliff>'
+# Elements of XLIFF that stand for a word, and for none.
+PLACEHOLDERS = (
+    '<x id="INTERPOLATION_1"/>', '<x id="ICU" equiv-text="{n, plural, ...}"/>', '<ph id="0" equiv="INTERPOLATION" disp="{{ a }}"/>',
+    '<x id="1" equiv-text=" {{a}} "/>', '<ph id="1">{0}</ph>', '<ph id="1" disp="%s"></ph>', '<ph id="1" type="ui" subType="xlf:var"/>',
+)  # fmt: skip
+NO_WORDS = (
+    '<x id="1"/>', '<x id="START_LINK" equiv-text="&lt;a title=&quot;{0}&quot;&gt;"/>',
+    '<ph id="1">[b]</ph>', '<it id="1">{0}</it>',
+)  # fmt: skip
+GERMAN = DocumentOptions("en", "de", ("text",))
+
+
+def upper(paragraph: Paragraph[object]) -> Translated:
+    return translate(paragraph, str.upper)
+
+
+def translated(source: str, name: str, options: DocumentOptions = GERMAN) -> str:
+    document = open_document(source.encode(), name, options)
+    return document.write([upper(paragraph) for paragraph in document.paragraphs]).decode()
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ('<html lang="en"><p lang=en>a<p lang="fr">b', '<html lang="de"><p lang="de">A<p lang="fr">b'),
+        ('<html lang="en-US"><p lang="en">a<p xml:lang="en_GB">b', '<html lang="de"><p lang="de">A<p xml:lang="de">B'),
+        ('<p>a <span lang="fr">b</span> <i lang="eng">c</i>', '<p>A <span lang="fr">b</span> <i lang="de">C</i>'),
+        # An element in another language stays with all that is in it; of a whole page the user knows the language.
+        ('<div lang=fr title="a"><p>b</p><p lang=en>c</p></div><p xml:lang="de">d</p><img lang=fr alt=e><p lang="">f</p><p lang=und>g',
+         '<div lang=fr title="a"><p>b</p><p lang=en>c</p></div><p xml:lang="de">d</p><img lang=fr alt=e><p lang="">F</p><p lang=und>G'),
+        ('<html lang="fr"><body lang="fr"><p title="a">b<svg><text>c</text><text lang="fr">d</text></svg>', '<html lang="fr"><body lang="fr"><p title="A">B<svg><text>C</text><text lang="fr">d</text></svg>'),
+        ("<table><tr><td lang=fr>a<td lang=EN_gb>b", '<table><tr><td lang=fr>a<td lang="de">B'),
+        ('<img alt=a title=\'b "c"\'>', '<img alt="A" title=\'B "C"\'>'),
+        ("<input type=submit value=go><input value=go>", '<input type=submit value="GO"><input value=go>'),
+        ("<meta name=Description content='a'><meta name=x content=a>",
+         "<meta name=Description content='A'><meta name=x content=a>"),
+        ("<code title=a>b</code><p translate=no title=a>b</p>",) * 2,
+        ("<title>a</title>", "<title>A</title>"),
+        # Tags of template engines are written as they stood, in values, too.
+        ("<p title='a &lt; {{ 5 > 4 & 3 }}'>{% if 5 > 4 %}b", "<p title='A &lt; {{ 5 > 4 & 3 }}'>{% if 5 > 4 %}B"),
+        ('<a title="a <?php _e("b > c"); ?> d \'e\' &amp; &quot;f&quot;" href=g>h</a>', '<a title="A <?php _e("b > c"); ?> D \'E\' &amp; &quot;F&quot;" href=g>H</a>'),
+        ("<img alt=a{{ .B }}c><img alt='d {{ \"e\" }} &#39;f&#39;'>", "<img alt=\"A{{ .B }}C\"><img alt='D {{ \"e\" }} &#39;F&#39;'>"),
+        ('<input placeholder="{% trans "a" %}"><img alt="<?php b(); ?>"><img alt=\'<%= c["d"] %>\'><img alt={{ .E }}>',) * 2,
+        # What browsers without scripts show is text, but no part of the text around it; what scripts use stays.
+        ("a <noscript>b <i>c</i><img alt=d><p>e</p></noscript> f", 'A <noscript>B <i>C</i><img alt="D"><p>E</p></noscript> F'),
+        ("<noscript><link href=a><style>b</style><iframe src=c></iframe></noscript><template><p title=a>b</p></template>",) * 2,
+        ('<textarea placeholder="a">b</textarea><iframe title=a src=x></iframe><object aria-label=a>b</object>',
+         '<textarea placeholder="A">b</textarea><iframe title="A" src=x></iframe><object aria-label="A">b</object>'),
+        ("<textarea placeholder=a translate=no></textarea><input class=notranslate title=a><svg translate=no><text>a</text></svg>",) * 2,
+        # Of a drawing its title, its description and its texts are translated; it does not divide the text around it.
+        ('<p>a <svg aria-label="b"><title>c</title><g><text x=1>d &amp; <tspan>e</tspan></text></g></svg> f',
+         '<p>A <svg aria-label="B"><title>C</title><g><text x=1>D &amp; <tspan>E</tspan></text></g></svg> F'),
+        ("<svg><style>a</style><metadata>a</metadata><text>b<a translate=no>c</a>d</text><desc/>e<svg><desc>f</desc></svg></svg>g",
+         "<svg><style>a</style><metadata>a</metadata><text>B<a translate=no>c</a>D</text><desc/>e<svg><desc>F</desc></svg></svg>G"),
+        ("<svg><foreignObject><p title=a>b</p><code>c</code></foreignObject></svg>", '<svg><foreignObject><p title="A">B</p><code>c</code></foreignObject></svg>'),
+    ],
+)  # fmt: skip
+def test_attributes_of_html(source: str, expected: str) -> None:
+    assert translated(source, "x.html") == expected
+
+
+def test_the_text_of_an_attribute_ends_at_a_condition_of_a_template_engine() -> None:
+    source = '<img alt="a {{ if .B }}{{ .B }}{{ else }}c{{ end }} d">'
+    document = open_document(source.encode(), "x.html")
+    assert [paragraph.text for paragraph in document.paragraphs] == ["a ", "c", " d"]
+    written = document.write([Translated(text) for text in ("x y ", "", " z")]).decode()
+    assert written == source.replace("c{", "{").replace("a ", "x y ", 1).replace(" d", " z")
+
+
+@pytest.mark.parametrize("name", ["x.xhtml", "x.html"])
+def test_a_section_of_cdata_is_text_in_xhtml(name: str) -> None:
+    page = '<html xmlns="http://www.w3.org/1999/xhtml"><body>{}</body></html>'
+    source = page.format(
+        "<p>a <![CDATA[b <5>  &amp;]]> c<code><![CDATA[<d>]]></code></p><svg><text><![CDATA[<e>]]></text></svg>"
+    )
+    out = translated(source, name)
+    assert out == page.format(
+        "<p>A B &lt;5&gt;  &amp;AMP; C<code><![CDATA[<d>]]></code></p><svg><text>&lt;E&gt;</text></svg>"
+    )
+    ElementTree.fromstring(out)
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("<p lang='en'>a<p lang='fr'>b", "<p lang='en'>A<p lang='fr'>B"),
+        ("<html xml:lang='en'><p lang='fr'>a<p lang='en-US'>b", "<html xml:lang='de'><p lang='fr'>a<p lang='de'>B"),
+        ("<html lang='de-AT'><p lang='de'>a", "<html lang='de-AT'><p lang='de'>A"),
+        ('<html lang="en"><meta http-equiv="Content-Language" content="en-US"><meta property=og:locale content=en_US>',
+         '<html lang="de"><meta http-equiv="Content-Language" content="de"><meta property=og:locale content="de">'),
+        *(('<html lang="en">' + each, '<html lang="de">' + each) for each in (
+            '<meta property="og:locale:alternate" content="en_US">', '<meta property="og:locale" content="fr_FR">', "<meta property=og:locale>",
+        )),
+    ],
+)  # fmt: skip
+def test_only_a_whole_page_names_the_language_of_its_text(source: str, expected: str) -> None:
+    assert translated(source, "x.html", DocumentOptions("", "de")) == expected
+
+
+def test_social_media_write_the_language_of_a_page_in_their_way() -> None:
+    source = '<html lang="{}"><meta property="og:locale" content="{}">'
+    written = translated(source.format("en", "en_US"), "x.html", DocumentOptions("en", "pt-BR"))
+    assert written == source.format("pt-BR", "pt_BR")
+
+
+@pytest.mark.parametrize(
+    ("languages", "source", "expected"),
+    [
+        ("en ar", "<html lang=en><p>a<p lang=en>b<p lang=fr>c", '<html dir="rtl" lang="ar"><p>A<p dir="rtl" lang="ar">B<p lang=fr>c'),
+        ("en he", "<html><body dir='ltr'><p dir=ltr>1", "<html dir=\"rtl\"><body dir='rtl'><p dir=ltr>1"),
+        ("en az-Arab", "<html lang=en DIR=LTR><p dir=rtl>a", '<html lang="az-Arab" DIR="rtl"><p dir=rtl>A'),
+        ("fa en", "<html lang=fa dir=rtl><p dir='rtl'>a<p dir=ltr>b", '<html lang="en" dir="ltr"><p dir=\'ltr\'>A<p dir=ltr>B'),
+        ("ar fa", "<html lang=ar dir=rtl><p dir=ltr>a", '<html lang="fa" dir=rtl><p dir=ltr>A'),
+        ("en ar", "<p>a", "<p>A"),
+        *(("en " + code, "<html>a", '<html dir="rtl">A') for code in ("arb_Arab", "uz_Arab", "az-arab", "ydd_Hebr", "pnb", "per")),
+        *(("en " + code, "<html>a", "<html>A") for code in ("ur-Latn", "ar-Latn", "de", "zh-Hant")),
+        ("en ar", "<html dir=' ltr '><svg lang=en></svg><bdo dir=rtl>a</bdo>", "<html dir='rtl'><svg lang=\"ar\"></svg><bdo dir=rtl>A</bdo>"),
+        ("ar en", "<p dir=rtl>a <bdo dir=rtl>b", '<p dir="ltr">A <bdo dir=rtl>B'),
+    ],
+)  # fmt: skip
+def test_a_page_has_the_direction_of_its_translation(
+    languages: str, source: str, expected: str
+) -> None:
+    assert translated(source, "x.html", DocumentOptions(*languages.split())) == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("a [ref] b\n\n[ref]: http://x\n", "A [REF][ref] B\n\n[ref]: http://x\n"),
+        ("a *b\nc* d  \ne", "A *B C* D  \nE"),
+        ("> a\n> b\n", "> A B\n"),
+        ("| a \\| b | `c\\|d` |\n|--|--|\n", "| A \\| B | `c\\|d` |\n|--|--|\n"),
+        ("a\\*b \\_c\\_ d_e", "A\\*B \\_C\\_ D_E"),
+        ("- [x] a\n- b[^1]\n\n[^1]: note\n", "- [x] A\n- B[^1]\n\n[^1]: NOTE\n"),
+        (
+            "a\n[^1]: b *c\nd* e  \n  [^x]: f\n\n> [^2]: g\n> [^3]: h\n",
+            "A\n[^1]: B *C D* E  \n  [^x]: F\n\n> [^2]: G\n> [^3]: H\n",
+        ),
+        ("**a**[^1]: b\n", "**A**[^1]: B\n"),
+        ("a \\[^b c] d[^e f]", "A \\[^B C] D\\[^E F]"),
+        ("$x_1$ is {{ b.c }} at https://a.b/c_d.\n", "$x_1$ IS {{ b.c }} AT https://a.b/c_d.\n"),
+        ("---\na: b\n---\nc\n", "---\na: b\n---\nC\n"),
+        # Pandoc ends it with dots, Hugo may write JSON. An empty line makes a rule of ---, unless a key follows.
+        ("---\na: b\n...\nc\n", "---\na: b\n...\nC\n"),
+        ("---\n\na: b\n---\nc\n", "---\n\na: b\n---\nC\n"),
+        ("---\n\n# a\n\nb\n\n---\n", "---\n\n# A\n\nB\n\n---\n"),
+        ('{\n "a": {\n "b": "c"\n }\n}\nd\n', '{\n "a": {\n "b": "c"\n }\n}\nD\n'),
+        ("{ a }\n\n}\n", "{ A }\n\n}\n"),
+        # Comments, names of paragraphs, citations and people
+        ("[//]: # (a)\n[c]: <> 'a'\n[c]: #d 'a'\n", "[//]: # (a)\n[c]: <> 'a'\n[c]: #d 'A'\n"),
+        ("a ^b-c\n\n^d\n\ne^f\n", "A ^b-c\n\n^d\n\nE^F\n"),
+        ("a ^c\nb\n\n*a* ^C\n", "A ^C B\n\n*A* ^C\n"),
+        ("a ^c\n\n*a* ^c\n\n- ^c d\n", "A ^c\n\n*A* ^c\n\n- ^C D\n"),
+        (
+            "[@a b c] [@a chap. 5 b; @c] [@a 5] [@a:b.c]",
+            "[@a B C] [@a chap. 5 b; @c] [@a 5] [@a:b.c]",
+        ),
+        ("a [@b2020, p. 5; @c] d [-@e].", "A [@b2020, p. 5; @c] D [-@e]."),
+        ("a @b_c.d/e, f@g.h @ [@i](j).", "A @b_c.d/e, F@G.H @ [@i](j)."),
+        ("<p>a <b>b</b></p>\n\n<!-- c -->\n", "<p>A <b>B</b></p>\n\n<!-- c -->\n"),
+        ("![a](b.png 'c') ![x *y*](d)", "![A](b.png 'C') ![X *Y*](d)"),
+        ("![A *nice* cat](a.png) ![a [b] `c`](d)", "![A *NICE* CAT](a.png) ![A [B] `c`](d)"),
+        (
+            "> ![a\n> **b ![c\\_](d)**][e] ![](f)\n\n[e]: g",
+            "> ![A **B ![C\\_](d)**][e] ![](f)\n\n[e]: g",
+        ),
+        (
+            "![a *b*] ![c<br>d][]\n\n[a *b*]: e\n[c<br>d]: f",
+            "![A *B*][a *b*] ![C<br>D][c<br>d]\n\n[a *b*]: e\n[c<br>d]: f",
+        ),
+        ("```\na\n```\n    b\n",) * 2,
+    ],
+)
+def test_marks_of_markdown(source: str, expected: str) -> None:
+    assert translated(source, "x.md") == expected
+
+
+def test_links_follow_the_headings_of_their_file() -> None:
+    source = (
+        "# A *b* c!\n\n## D\n\nD\n=\n\n# é\n\n# f {#i}\n\n"
+        "[A](#a-b-c) [D](#d 't') [é](<#%C3%A9>) [x](y#d) [x](#i) <a href='#d-1'>D</a>\n\n[x]: #d-1\n"
+    )
+    document = open_document(source.encode(), "x.md")
+    written = document.write([Translated(f"x {each.text}") for each in document.paragraphs])
+    *_, links, definition = written.decode().split("\n\n")
+    for link in (
+        "](#x-a-b-c)",
+        "](#x-d 'x t')",
+        "](<#x-é>)",
+        "](y#d)",
+        "](#i)",
+        "<a href='#x-d-1'>",
+    ):
+        assert link in links, link
+    assert definition == "[x]: #x-d-1\n"
+    assert (
+        document.write([Translated(each.text) for each in document.paragraphs]) == source.encode()
+    )
+
+
+@pytest.mark.parametrize("name", ["{#a-b}", "{.c #a-b d=e} ", "{: #a-b }"])
+def test_links_to_a_heading_with_a_name_of_its_own_stay(name: str) -> None:
+    document = open_document(f"# A b {name}\n\n[c](#a-b)\n".encode(), "x.md")
+    written = document.write([Translated(f"x {each.text}") for each in document.paragraphs])
+    assert written.decode() == f"# x A b {name}\n\n[x c](#a-b)\n"
+
+
+def test_alternative_texts_of_markdown_are_no_part_of_a_sentence() -> None:
+    source = "a ![b *c* ![d](e)](f 'g') h [![i](j)](k) ![l\nm][]\n\n[![n](o)](p) [![q](r)](s)\n\n[l m]: t\n"
+    document = open_document(source.encode(), "x.md")
+    texts = [paragraph.text for paragraph in document.paragraphs]
+    assert texts == ["g", "b c d", "i", "l m", "a  h  ", "n", "q"]
+    written = document.write([Translated(f"{text}!") for text in texts]).decode()
+    for expected in (
+        "(f 'g!')",
+        "[![i!](j)](k)",
+        "![l m!][l\nm]",
+        "\n\n[![n!](o)](p) [![q!](r)](s)\n\n",
+    ):
+        assert expected in written
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        # MkDocs: the indented lines are in a box, and no code.
+        ('a\n!!! note "b"\n    c\n    d\n\n        e\n\nf\n', 'A\n!!! note "B"\n    C D\n\n        e\n\nF\n'),
+        ('- a\n\n    ??? tip\n        b\n', "- A\n\n    ??? tip\n        B\n"),
+        ('=== "a"\n\n    b\n\n=== "c"\n    d\n', '=== "A"\n\n    B\n\n=== "C"\n    D\n'),
+        # Docusaurus, VitePress, Pandoc
+        (":::note[a b]\nc\n:::\nd\n", ":::note[A B]\nC\n:::\nD\n"),
+        ("::: tip a b\nc\n:::\n", "::: tip A B\nC\n:::\n"), ("::: {.x}\nc\nd\n:::\n", "::: {.x}\nC D\n:::\n"),
+        # MyST: titles, options that are seen, and bodies of text between colons or backticks
+        (":::{admonition} a b\n:class: c\nd\ne\n:::\n", ":::{admonition} A B\n:class: c\nD E\n:::\n"),
+        (":::{figure} a.png\n:alt: b\n:width: 9px\n\nc\n:::\n", ":::{figure} a.png\n:alt: B\n:width: 9px\n\nC\n:::\n"),
+        (":::{code-block} python\n:caption: a\nb\n\nc\n:::\nd\n", ":::{code-block} python\n:caption: A\nb\n\nc\n:::\nD\n"),
+        ("````{note} a\n---\nclass: b\n---\nc\n\n```{python}\nd\n```\n````\n- e\n", "````{note} A\n---\nclass: b\n---\nC\n\n```{python}\nd\n```\n````\n- E\n"),
+        ("- a\n\n  ```{tip}\n  b\n- c\n", "- A\n\n  ```{tip}\n  B\n- C\n"), ("```{python}\na\n```\n(b-c)=\n# d\n", "```{python}\na\n```\n(b-c)=\n# D\n"),
+        # A block ends at its own fence, and options stand before it.
+        ("```{code-block} yaml\n---\na: b\n```\n\nc\n\n---\nd\n", "```{code-block} yaml\n---\na: b\n```\n\nC\n\n---\nD\n"),
+        (":::{note}\n---\na\n:::\nb\n", ":::{note}\n---\nA\n:::\nB\n"),
+        ("- ```{python}\n  a\n      ```\n  b\n     ```\n  c\n", "- ```{python}\n  a\n      ```\n  b\n     ```\n  C\n"),
+        # GitHub, Obsidian
+        ("> [!NOTE]\n> a\n> b\n", "> [!NOTE]\n> A B\n"), ("> [!x]- a\n> b\n", "> [!x]- A\n> B\n"), ("[[a b]] c", "[[a b]] C"),
+        # Jekyll, Hugo, snippets, attributes, abbreviations, definitions
+        ("{% if a %}\nb\n{% endif %}\n", "{% if a %}\nB\n{% endif %}\n"), ("{{< a >}}\nb\n", "{{< a >}}\nB\n"),
+        ("{% highlight a b %}\nc\n\nd\n{% endhighlight %}\ne\n", "{% highlight a b %}\nc\n\nd\n{% endhighlight %}\nE\n"),
+        ("a\n{%- comment %}\nb\n{%- endcomment %}\n{% raw %}\nc\n{% endraw %}\n", "A\n{%- comment %}\nb\n{%- endcomment %}\n{% raw %}\nC\n{% endraw %}\n"),
+        ('- {{< highlight a "b=1" >}}\n  c\n  {{< /highlight >}}\n- d\n', '- {{< highlight a "b=1" >}}\n  c\n  {{< /highlight >}}\n- D\n'),
+        ('a\n--8<-- "b"\n', 'A\n--8<-- "b"\n'), ("[TOC]\n\na\n{: .b }\n", "[TOC]\n\nA\n{: .b }\n"),
+        ("*[ab]: c d\n", "*[ab]: C D\n"), ("a\n: b\n: c\n\n: d\n", "A\n: B\n: C\n\n: D\n"),
+        # Keys, symbols, marked words
+        ("a ++ctrl+a++ :smile: ==b==", "A ++ctrl+a++ :smile: ==B=="), ("![a](b){ width=9 }", "![A](b){ width=9 }"),
+        # None of these
+        ("a: b 10:30:45 !!! x == y", "A: B 10:30:45 !!! X == Y"), (f"!!! {'a ' * 999}", f"!!! {'A ' * 999}"),
+    ],
+)  # fmt: skip
+def test_lines_that_programs_of_documentation_read(source: str, expected: str) -> None:
+    assert translated(source, "x.md") == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("$f^*(x)$ and $g^*(x)$ b", "$f^*(x)$ AND $g^*(x)$ B"), ("a $x\n= *y*$ b", "A $x\n= *y*$ B"),
+        ("a $n$th, $a_n$th, $2 \\cdot x \\text{ if } y$ and ${a \\over b}$ or $2 x$", "A $n$TH, $a_n$TH, $2 \\cdot x \\text{ if } y$ AND ${a \\over b}$ OR $2 x$"),
+        ("a $$ b * c *d* $$ e", "A $$ b * c *d* $$ E"), ("a \\$b$ c `$d`", "A \\$B$ C `$d`"),
+        ("| $a$ | b |\n|--|--|\n", "| $a$ | B |\n|--|--|\n"), ("{{ a*b*c }} d {{$e}} f {{$g}}", "{{ a*b*c }} D {{$e}} F {{$g}}"),
+        # Blocks, which lines of text can surround
+        ("$$\na + b\n$$\n",) * 2, ("$$a\nb$$ (c)\n",) * 2, ("$$\na\n\nb\n$$\n",) * 2,
+        ("a\n$$\n- b\n= c\n$$\nd\n", "A\n$$\n- b\n= c\n$$\nD\n"),
+        ("- a\n\n  $$\n  b\n  $$\n\n> $$\n> c\n> $$\n", "- A\n\n  $$\n  b\n  $$\n\n> $$\n> c\n> $$\n"),
+        # Between brackets, unless they are brackets of a text
+        ("a \\(x^*\\) and \\(y^*_{the end}\\) b", "A \\(x^*\\) AND \\(y^*_{the end}\\) B"), ("a \\(n\\) \\(b\nc\\)", "A \\(n\\) \\(b\nc\\)"),
+        ("| \\(a\\) | b |\n|--|--|\n", "| \\(a\\) | B |\n|--|--|\n"),
+        ("a\n\\[\n- b\n= c\n\\]\nd\n\n- \\[ \\max e \\] (1)\n- f\n", "A\n\\[\n- b\n= c\n\\]\nD\n\n- \\[ \\max e \\] (1)\n- F\n"),
+        ("\\begin{align*}\n\n- the b\n\\begin{c}\n\\end{c}\n\\end{align*}\nd\n", "\\begin{align*}\n\n- the b\n\\begin{c}\n\\end{c}\n\\end{align*}\nD\n"),
+        ("[a \\(pdf\\)](b) \\\\(c\\\\) \\(d", "[A (PDF)](b) \\\\(C\\\\) (D"), ("\\[see \\*the\\* note\\]\n\n\\[注意\\] \n", "\\[SEE \\*THE\\* NOTE\\]\n\n\\[注意\\] \n"),
+        ("\\[a = b\\] c\n\n\\begin{d}\n\ne\n", "\\[A = B\\] C\n\n\\BEGIN{D}\n\nE\n"),
+        ("The guide \\(using `--a=b`\\) and \\(see [the guide](https://a.b/c_d)\\).", "THE GUIDE (USING `--a=b`) AND (SEE [THE GUIDE](https://a.b/c_d))."),
+        ("Here \\( opens the group. Names as my_name stay. It ends with \\).", "HERE ( OPENS THE GROUP. NAMES AS MY_NAME STAY. IT ENDS WITH )."),
+        ("\\[The value of\na = 5\\]\n\n- \\[x\\] (done)\n", "\\[THE VALUE OF A = 5\\]\n\n- \\[X\\] (DONE)\n"),
+        # Emphasis goes on around a condition.
+        ("**a {{ b }} c {{ end }}** *d {% if e %}f{% endif %}*", "**A {{ b }} C {{ end }}** *D {% if e %}F{% endif %}*"),
+        # None of these
+        ("The variables $HOME and $PATH are set.", "THE VARIABLES $HOME AND $PATH ARE SET."),
+        ("It costs $20, or 30 $ in all.", "IT COSTS $20, OR 30 $ IN ALL."), ("a $20-$30 b", "A $20-$30 B"),
+        ("$$ a\n\nb c$$\n", "$$ A\n\nB C$$\n"), ("- $$\n\na$$\n", "- $$\n\nA$$\n"),
+    ],
+)  # fmt: skip
+def test_formulas_and_templates_of_markdown(source: str, expected: str) -> None:
+    assert translated(source, "x.md") == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Hello ${x}, a man is waiting for %1$s.",
+        "The path ${HOME}/bin/$USER is in $HOME/bin:$PATH.",
+        "$one ${two} $${three} and $${four} %12$d five$",
+        "A man pays $5 and a woman pays 7$.",
+        "It is $5 a day, or 7$.",
+        "It is $2.50, or 3$.",
+        "$5 or 7$",
+    ],
+)
+def test_placeholders_variables_and_prices_are_no_formulas(text: str) -> None:
+    [paragraph] = open_document(text.encode(), "x.md").paragraphs
+    assert paragraph == Block(text, [], text)
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("a <code>b_c</code>, <kbd>D</kbd>+<kbd>E</kbd>", "A <code>b_c</code>, <kbd>D</kbd>+<kbd>E</kbd>"),
+        ("a <samp>b</samp> *c <var>d</var>*", "A <samp>b</samp> *C <var>d</var>*"),
+        ("a <span translate=\"no\">b c</span> <i class=notranslate>d</i>", "A <span translate=\"no\">b c</span> <i class=notranslate>d</i>"),
+        ("> a <code>b\n> c</code> <b translate=yes>d</b>", "> A <code>b\n> c</code> <b translate=yes>D</b>"),
+        ("a <code>b <i>c</i><br>&lt;</code> <code>d*e</code> <code>f*g</code>", "A <code>b <i>c</i><br>&lt;</code> <code>d*e</code> <code>f*g</code>"),
+        ("a <i lang=fr>b</i> <i lang=en>c</i>\n\n<p lang=fr title=d>e</p>\n", "A <i lang=fr>b</i> <i lang=en>C</i>\n\n<p lang=fr title=d>e</p>\n"),
+        ("| <code>a\\|b</code> | c |\n|--|--|\n", "| <code>a\\|b</code> | C |\n|--|--|\n"),
+        ("<code>a</code>\n\n<kbd></kbd> b <code>c </var>`</code>` d", "<code>a</code>\n\n<kbd></kbd> B <code>C </var>`</code>` D"),
+        # An empty line ends no element; the list item or the quote around it does.
+        ('a\n\n<div class="notranslate">\n\nb <div>c</div>\n\n<div>\n\n# d\n\n</div>\n\n</div> <p title=e>f\n\ng\n',
+         'A\n\n<div class="notranslate">\n\nb <div>c</div>\n\n<div>\n\n# d\n\n</div>\n\n</div> <p title="E">F\n\nG\n'),
+        ("- <div translate=no>\n\n  a\n- b\n", "- <div translate=no>\n\n  a\n- B\n"),
+        ("<div translate=no>\n\na\n\nb</div>\n\nc\n", "<div translate=no>\n\na\n\nb</div>\n\nC\n"),
+        # Without a closing tag it is as long as its block.
+        ("<div translate=no>a\n\n- b\n\n# c\n", "<div translate=no>a\n\n- B\n\n# C\n"), ("- <code>\n\n  a\n\n<code>\n\nb\n", "- <code>\n\n  a\n\n<code>\n\nB\n"),
+        ("<p translate=no>a\n\nb\n", "<p translate=no>a\n\nB\n"), ("<div translate=no>a\n</div>\n\nb\n", "<div translate=no>a\n</div>\n\nB\n"),
+    ],
+)  # fmt: skip
+def test_elements_in_markdown_that_are_not_translated(source: str, expected: str) -> None:
+    assert translated(source, "x.md") == expected
+    document = open_document(b"Use <code>git status</code> often.", "x.md")
+    assert document.paragraphs[0].text == "Use git status often."
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("- a\n\n  <div>b</div>\n\n> <p>c</p>", "- A\n\n  <div>B</div>\n\n> <p>C</p>"),
+        ("1. <div>\n   <b\n   id=d>a\n   b</b> c\n   </div>\n", "1. <div>\n   <b\n   id=d>A B</b> C </div>\n"),
+        ("> - <p>a\n>   <b\n>   id=b>c</b> [^d\n>   e</p>\nf", "> - <p>A <b\n>   id=b>C</b> [^D E</p>\nF"),
+        ("> <!-- a\n>\n> b --><p>c <i>d</i></p>\n", "> <!-- a\n>\n> b --><p>C <i>D</i></p>\n"),
+        ("-\t<div>\n\t\ta\n\t</div>\n", "-\t<div>\n\t\tA </div>\n"),
+        ("<img src=a>  \na *b*\nc", "<img src=a>  \nA *B* C"), ("> <b>\n> a</b>\n> c", "> <b>\n> A</b> C"),
+    ],
+)  # fmt: skip
+def test_blocks_of_html_in_lists_and_quotes(source: str, expected: str) -> None:
+    assert translated(source, "x.md") == expected
+    document = open_document(source.replace("\n", "\r\n").encode(), "x.md")
+    unchanged = document.write([Translated(paragraph.text) for paragraph in document.paragraphs])
+    assert unchanged == source.replace("\n", "\r\n").encode()
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ('<p align="center"><img src="a.png" alt="Screenshot of it"></p>\n', '<p align="center"><img src="a.png" alt="SCREENSHOT OF IT"></p>\n'),
+        ('a <img alt="b&#10;c" title=d> e', 'A <img alt="b&#10;c" title="D"> E'),
+        ('a <img src=b alt=c> <abbr title="d &amp; e">f</abbr>', 'A <img src=b alt="C"> <abbr title="D &amp; E">F</abbr>'),
+        ("<p lang=en>\n<input\n  placeholder='a'>\n</p>\n\n> <b\n> title=a>b</b> <b title='a\n> b'>\n", "<p lang=en>\n<input\n  placeholder='A'>\n</p>\n\n> <b\n> title=a>B</b> <b title='a\n> b'>\n"),
+        ("| <img alt=\"a \\| b\"> | c |\n|--|--|\n", "| <img alt=\"A \\| B\"> | C |\n|--|--|\n"),
+        # None of these has text in its attributes.
+        ("a <code title=b>c</code> <i title=d translate=no>e</i>\n", "A <code title=b>c</code> <i title=d translate=no>e</i>\n"),
+        ("<a href=b id='alt=c'>d</a> <!-- <b title=e> --> [f](g \"<i title='h'>\")", "<a href=b id='alt=c'>D</a> <!-- <b title=e> --> [F](g \"<I TITLE='H'>\")"),
+    ],
+)  # fmt: skip
+def test_attributes_of_html_in_markdown(source: str, expected: str) -> None:
+    assert translated(source, "x.md") == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ('[a](b "c d") ![e](<f g> \'h "i"\') [![j](k (l))](m "n")', '[A](b "C D") ![E](<f g> \'H "I"\') [![J](k (L))](m "N")'),
+        ('[a](b "c \\"d\\" &lt; &amp;amp; \\e\\\\")', '[A](b "C \\"D\\" < \\&AMP; \\E\\\\")'),
+        ("| [a](b 'c \\| d') |\n|--|\n", "| [A](b 'C \\| D') |\n|--|\n"),
+        ('a [b][c]\n\n[c]: d "e"\n[f\\]:]: g\n  (h)\n\n> [i]: j \'k\'\n', 'A [B][c]\n\n[c]: d "E"\n[f\\]:]: g\n  (H)\n\n> [i]: j \'K\'\n'),
+        ('[a](b "c <?= $d ?> \\"e\\"") [f](g "<?= $h ?>")\n\n[i]: j "{{ k }} l"\n', '[A](b "C <?= $d ?> \\"E\\"") [F](g "<?= $h ?>")\n\n[i]: j "{{ k }} L"\n'),
+        # None of these is a title in one line.
+        ('[a](b) [c]( "d") [e](f "1") [g](h "i\nj")', '[A](b) [C]( "d") [E](f "1") [G](h "i\nj")'),
+    ],
+)  # fmt: skip
+def test_titles_of_links_in_markdown(source: str, expected: str) -> None:
+    assert translated(source, "x.md") == expected
+
+
+def test_a_title_that_does_not_change_stays_as_it_is_written() -> None:
+    source = '[a](b "c &lt; \\d")'
+    document = open_document(source.encode(), "x.md")
+    unchanged = [Translated(paragraph.text) for paragraph in document.paragraphs]
+    assert document.write(unchanged).decode() == source
+
+
+@pytest.mark.parametrize(("quotes"), ['""', "''", "()"])
+def test_a_title_does_not_end_before_its_quote(quotes: str) -> None:
+    document = open_document(f"[a](b {quotes[0]}c{quotes[1]})".encode(), "x.md")
+    for title in ('"', "'", "()", ")", "x\\", "\\)", "&amp;", "a \\b"):
+        out = document.write([Translated(f"{title} d"), Translated("e")])
+        again = open_document(out, "x.md")
+        assert [paragraph.text for paragraph in again.paragraphs] == [f"{title} d", "e"]
+
+
+def test_an_attribute_in_a_table_does_not_end_its_cell() -> None:
+    document = open_document(b"| <img alt=a> | b |\n|--|--|\n", "x.md")
+    out = document.write([Translated("c | d"), Translated("e")])
+    assert out == b'| <img alt="c \\| d"> | e |\n|--|--|\n'
+
+
+def test_boxes_in_boxes_are_read_to_some_depth() -> None:
+    source = "".join(f"{'    ' * depth}!!! note\n" for depth in range(500))
+    assert translated(source + "a\n", "x.md") == source + "A\n"
+
+
+def test_directives_in_directives_are_read_to_some_depth() -> None:
+    opening = "".join(f"{'`' * length}{{note}}\n" for length in range(300, 2, -1))
+    assert translated(opening + "a\n", "x.md") == opening + "a\n"
+
+
+def test_a_translation_does_not_become_markup_of_markdown() -> None:
+    for text in (
+        "1. a",
+        "- a",
+        "# a",
+        "a *b* `c` [d](e) <b>",
+        "a_ _b_",
+        "&amp; ~~x~~",
+        "a|b",
+        "===",
+        "$a$ $$ b $$",
+    ):
+        document = open_document(b"x | y\n--|--\nx | y\n\nx\n", "x.md")
+        out = document.write([Translated(text) for _ in document.paragraphs])
+        again = open_document(out, "x.md")
+        assert [paragraph.text for paragraph in again.paragraphs] == [text] * 5
+        assert not any(paragraph.elements for paragraph in again.paragraphs)
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("${a} b %1$s {c} d", "${A} B %1$S {C} D"),
+        ("a 5 * 3, 2*3 [b] c_ _d C:\\e 1 < 2 `f # #", "A 5 * 3, 2*3 [B] C_ _D C:\\E 1 < 2 `F # #"),
+        ("a\\*b \\$5 c", "A\\*B \\$5 C"),
+        ("a \\$5 b ${c} \\[d\\]", "A \\$5 B ${C} \\[D\\]"),
+        ("# 1. a\n\n# 1\\. a\n\n| - a |\n|--|\n", "# 1. A\n\n# 1\\. A\n\n| - A |\n|--|\n"),
+        ("!!! a b!\n", "!!! A B!\n"),
+    ],
+)
+def test_a_backslash_stands_only_where_the_source_has_one(source: str, expected: str) -> None:
+    assert translated(source, "x.md") == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "expected"),
+    [
+        # Markup in the new order
+        ("a* and *b", "*b and a*", "\\*b and a\\*"),
+        ("[a] b (c)", "b [a](c)", "b \\[a\\](c)"),
+        ("$a b $c", "$a $c$", "\\$a \\$c\\$"),
+        ("a [b]\n\n[c]: d", "a [c]", "a \\[c\\]\n\n[c]: d"),
+        # Not in the source
+        ("a*", "a* [b] 5$", "a* \\[b\\] 5\\$"),
+        ("# 1. a", "- a", "# \\- a"),
+        ("!!! a b!", "!!! a b", "\\!!! a b"),
+    ],
+)
+def test_a_backslash_stands_where_a_translation_would_become_markup(
+    source: str, target: str, expected: str
+) -> None:
+    document = open_document(source.encode(), "x.md")
+    assert document.write([Translated(target)]).decode().rstrip() == expected
+
+
+def test_a_translation_does_not_become_code_or_lose_its_end() -> None:
+    for text in (
+        "a #",
+        "C ##  ",
+        " ##",
+        "    a",
+        " \t a",
+        "  # a",
+        "   - a",
+        " 1) a",
+        "     > a #",
+    ):
+        document = open_document(b"# x\n\n## x ##\n\nx\n\n- x\n\nx\n===\n", "x.md")
+        out = document.write([Translated(text) for _ in document.paragraphs])
+        again = open_document(out, "x.md")
+        assert [paragraph.text for paragraph in again.paragraphs] == [text.strip()] * 5
+    assert translated("a #b # c#\n", "x.md") == "A #B # C#\n"
+
+
+def test_marks_of_emphasis_are_written_at_words_only() -> None:
+    """Markdown shows ``****`` and ``** a**`` as they are."""
+    document = open_document(b"a **b** ~~*c*~~ **`d`** __![](e)__ <b>f</b>", "x.md")
+    for text in ("x", "x y", "x y z d f"):
+        out = document.write([Translated(text)])
+        again = open_document(out, "x.md")
+        assert [paragraph.text.split() for paragraph in again.paragraphs] == [
+            [*text.split(), *([] if "d" in text else ["d"])]
+        ]
+        assert b"**`d`**" in out  # these have something else inside
+        assert b"__![](e)__" in out
+
+
+SRT = """1
+00:00:01,000 --> 00:00:02,000
+{\\an8}<i>A long sentence</i>
+runs on
+
+2
+00:00:02,100 --> 00:00:03,000
+and ends <b>here</b>.
+
+3
+00:00:04,000 --> 00:00:05,000
+- Who?
+- Me.
+"""
+
+
+def test_a_sentence_across_subtitles_is_one_text() -> None:
+    for source in (SRT, SRT.replace("\n", "\r\n"), SRT.rstrip()):
+        document = open_document(source.encode(), "x.srt")
+        texts = [paragraph.text for paragraph in document.paragraphs]
+        assert texts == ["A long sentence runs on and ends here.", "Who?", "Me."]
+        out = translated(source, "x.srt")
+        assert "<b>HERE</b>.\n" in out.replace("\r", "")
+        assert "- WHO?\n- ME." in out.replace("\r", "")
+        assert out.count("\n") == source.count("\n")
+        assert out.count("\r") == source.count("\r")
+
+
+def test_speakers_and_notes_are_texts_of_their_own() -> None:
+    cues = [
+        "Man: A dog is running.\nOld Woman: A very small cat\nis sleeping now.",
+        "MARY: Two children\nare playing.",
+        "[man laughing] (sighs) A woman is eating.",
+        "He said: come.\nSo I came.",
+        "- JOHN: Who?\n- Me.",
+        "[music]",
+        ">> Who?\n>> Me.",
+        "A man sleeps\n<i>Al: no</i>",
+    ]
+    time = "00:00:0{0},000 --> 00:00:0{0},900"
+    source = "\n".join(f"{n}\n{time.format(n)}\n{cue}\n" for n, cue in enumerate(cues))
+    document = open_document(source.encode(), "x.srt")
+    assert [paragraph.text for paragraph in document.paragraphs] == [
+        "Man", "A dog is running.", "Old Woman", "A very small cat is sleeping now.", "MARY", "Two children are playing.",
+        "man laughing", "sighs", "A woman is eating.", "He said: come. So I came.", "JOHN", "Who?", "Me.",
+        "music", "Who?", "Me.", "A man sleeps Al: no",
+    ]  # fmt: skip
+    written = translated(source, "x.srt")
+    kept = re.sub(r"(?m)^(?!.*-->).*", lambda found: found[0].upper(), source)
+    assert written == kept.replace("<I>", "<i>").replace("</I>", "</i>")
+
+
+@pytest.mark.parametrize(
+    ("cue", "texts"),
+    [
+        ("[laughing]", ["laughing"]),
+        ("A man runs.\n[laughing]", ["A man runs.", "laughing"]),
+        ("<i>- Who?</i>\n<b><i>- Me.</i></b>", ["Who?", "Me."]),
+        ("<i>- Who?\n- <b>Me</b>.</i>", ["Who?", "Me."]),
+        ("A man runs.\\NA dog runs.", ["A man runs. A dog runs."]),
+        (r"{\8}- Who?" "\n- Me.", ["Who?", "Me."]),
+        (r"{\8}<i>- Who?</i>" "\n" r"<i>{\8}- Me.</i>", ["Who?", "Me."]),
+        (r"{\8}[sighs] Who?", ["sighs", "Who?"]),
+        (r"<i>{\8}(sighs)" "\nWho?</i>", ["sighs", "Who?"]),
+        (r"<i>Al: who <b>sighs</b>?</i>", ["Al", "who sighs?"]),
+        ("Man 2: who?", ["Man 2", "who?"]),
+        (r"{\8}A man" "\nruns.", ["A man runs."]),
+    ],
+)
+def test_brackets_dashes_and_line_breaks_of_subtitles_stay(cue: str, texts: list[str]) -> None:
+    source = f"1\n00:00:01,000 --> 00:00:02,000\n{cue}\n"
+    document = open_document(source.encode(), "x.srt")
+    assert [paragraph.text for paragraph in document.paragraphs] == texts
+    written = translated(source, "x.srt")
+    assert written == source.replace(cue, re.sub(r"(?<![<\\/])\w+", lambda w: w[0].upper(), cue))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "00:00:03,000 -> 00:00:04,000", "00:00:03,000 - -> 00:00:04,000 X1:40", "00:00:03,000 –> 00:00:04,000",
+        "00:00:03,000 --&gt; 00:00:04,000", "00:00:03,000 00:00:04,000", " 00:00:03.000-00:00:04.000", "00:00:03 --> 00:00:04",
+        "00:00:03:000 --> 00:00:04:000", "00:00:03, 000 --> 00:00:04, 000", "00:00:03,000 -->", "00:03.000 -> 00:04.000",
+        "00:00:03;000 --> 00:00:04;000", "00:00:-1,500 --> 00:00:04,000", "2 00:00:03,000 --> 00:00:04,000",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_mistyped_time_line_is_no_text(line: str, end: str) -> None:
+    source = f"1\n00:00:01,000 --> 00:00:02,000\nA dog.\n\n2\n{line}\nA cat.\n".replace("\n", end)
+    for first, name, number in (("", "x.srt", 6), (f"WEBVTT{end}{end}", "x.vtt", 8)):
+        message = (
+            f"^{name}: line {number}: [-–>&gt;0-9:., ]+ is no time line such as 00:00:01[,.]000 -->"
+        )
+        with pytest.raises(HeadwayError, match=message):
+            open_document((first + source).encode(), name)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "9:00 - 17:00", "12:30:00 -> the end", "1:43.2 - 1:52.8", "Go --> there", "7 --> 8", "4", "At 00:00:03,000 -> 00:00:04,000 it ends",
+        "00:00:03,000 and 00:00:04,000", "00:00:03,000", "\n2\n\nA cat", "One: two --> three", "x --> 5:00", "<!-- a --> b: c",
+    ],
+)  # fmt: skip
+def test_times_and_arrows_of_speech_are_text(line: str) -> None:
+    source = f"1\n00:00:01,000 --> 00:00:02,000\nA dog\n{line}\n"
+    assert translated(source, "x.srt").split() == source.upper().split()
+
+
+@pytest.mark.parametrize("line", ["0O:00:03,000 --> 00:00:04,000", "\ufeff00:00:03,000 --> 00:00:04,000"])  # fmt: skip
+def test_a_time_line_whose_first_time_has_other_characters_is_no_text(line: str) -> None:
+    source = f"1\n00:00:01,000 --> 00:00:02,000\nA dog.\n\n2\n{line}\nA cat.\n"
+    with pytest.raises(HeadwayError, match=r"line 6: .* is no time line"):
+        open_document(source.encode(), "x.srt")
+
+
+@pytest.mark.parametrize("name", ["x.srt", "x.vtt"])
+def test_subtitles_may_begin_before_the_video(name: str) -> None:
+    """Programs that move all subtitles write such times, and read them."""
+    source = (
+        "-00:00:03,000 --> -00:00:01,000\nA dog\n\n-00:00:00,900 --> 00:00:01,000\nruns.\n\n"
+        "00:00:01,500 --> 00:00:02,000\nA cat\n"
+    )
+    source = "WEBVTT\n\n" * name.endswith("vtt") + source
+    texts = [paragraph.text for paragraph in open_document(source.encode(), name).paragraphs]
+    assert texts == ["A dog runs.", "A cat"]
+    expected = source.replace("A dog", "A DOG").replace("runs", "RUNS").replace("A cat", "A CAT")
+    assert translated(source, name) == expected
+
+
+@pytest.mark.parametrize(
+    ("cue", "text", "written"),
+    [
+        ("A <ruby>dog<rt>hound</rt></ruby> runs.", "A dog runs.", "A <ruby>DOG</ruby> RUNS."),
+        ("<ruby>A<rt.x>b</rt> c<rt>d</ruby> <i>e</i>", "A c e", "<ruby>A C</ruby> <i>E</i>"),
+        ("a <ruby>b<rt>c d", "a b", "A <ruby>B"), ("<rtx>a</rtx>", "a", "<rtx>A</rtx>"),
+    ],
+)  # fmt: skip
+def test_readings_of_webvtt_are_no_text(cue: str, text: str, written: str) -> None:
+    source = f"WEBVTT\n\n00:01.000 --> 00:02.000\n{cue}\n"
+    document = open_document(source.encode(), "x.vtt")
+    assert [paragraph.text for paragraph in document.paragraphs] == [text]
+    assert translated(source, "x.vtt") == source.replace(cue, written)
+    assert document.write([Translated(text)]).decode() == source
+
+
+def test_a_cue_in_a_note_of_webvtt_may_have_any_arrow() -> None:
+    note = "NOTE\n00:00:03.000 -> 00:00:04.000\n00:00:03;000 --> 00:00:04;000\nA cat.\n"
+    source = f"WEBVTT\n\n{note}\n00:01.000 --> 00:02.000\na\n"
+    assert translated(source, "x.vtt") == source.replace("\na\n", "\nA\n")
+
+
+def test_the_line_before_a_timing_of_webvtt_is_text() -> None:
+    source = "WEBVTT\n\n00:01.000 --> 00:02.000\nA dog\nruns.\n00:03.000 --> 00:04.000\nA cat\n2\n00:05.000 --> 00:06.000\nB\n"
+    document = open_document(source.encode(), "x.vtt")
+    assert [paragraph.text for paragraph in document.paragraphs] == ["A dog runs.", "A cat", "B"]
+
+
+def test_a_subtitle_has_lines_also_where_no_spaces_separate_words() -> None:
+    source = "1\n00:01:02,000 --> 00:01:03,000\nThe <i>dog</i> sees\na cat.\n"
+    document = open_document(source.encode(), "x.srt")
+    [paragraph] = document.paragraphs
+    target = "犬は、とても小さい猫を見る。"
+    links = WordLinks(find_words(paragraph.text), find_words(target), [(1, 0)])
+    written = document.write([Translated(target, links)]).decode().split("\n", 2)[2]
+    assert written == "<i>犬</i>は、とても小\nさい猫を見る。\n"
+    # A long one gets a second line: a Chinese character is as wide as two letters.
+    source = source.replace("\na cat", " a cat")
+    [long, short] = [
+        open_document(source.encode(), "x.srt").write([Translated("猫" * count)]).decode()
+        for count in (30, 20)
+    ]
+    assert "猫" * 15 + "\n" + "猫" * 15 + "\n" in long.replace("<i>", "").replace("</i>", "")
+    assert "猫" * 20 + "\n" in short.replace("<i>", "").replace("</i>", "")
+
+
+def test_what_does_not_go_on_is_not_joined() -> None:
+    later = SRT.replace("00:00:02,100", "00:01:02,100").replace("00:00:03,000", "00:01:03,000")
+    capital = SRT.replace("and ends", "And ends")
+    for source in (later, capital):
+        assert len(open_document(source.encode(), "x.srt").paragraphs) == 4
+
+
+@pytest.mark.parametrize("aside", ["MARY:", "[sighs]", "(sighs):"])
+def test_a_name_or_a_note_is_no_part_of_a_sentence(aside: str) -> None:
+    source = "00:00:00,000 --> 00:00:00,500\nA man,\n\n00:00:00,600 --> 00:00:00,900\n"
+    source += f"{aside}\n\n{SRT.replace('A long', 'a long')}"
+    texts = [paragraph.text for paragraph in open_document(source.encode(), "x.srt").paragraphs]
+    assert texts[:3] == ["A man,", aside.strip("[]():"), "a long sentence runs on and ends here."]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("suffix", [".srt", ".vtt"])
+def test_a_cue_of_several_lines_is_one_text_whatever_ends_its_lines(suffix: str, end: str) -> None:
+    cues = "1\n00:01:02,000 --> 00:01:03,000\none line\nand more.\n\n2\n00:01:04,000 --> 00:01:05,000\nThe end.\n"
+    source = ("WEBVTT\n\n" if suffix == ".vtt" else "") + cues
+    document = open_document(source.replace("\n", end).encode(), f"x{suffix}")
+    assert [p.text for p in document.paragraphs] == ["one line and more.", "The end."]
+    written = document.write([Translated(p.text.upper()) for p in document.paragraphs]).decode()
+    assert written == re.sub(r"(?m)^[a-zT].*", lambda found: found[0].upper(), source).replace(
+        "\n", end
+    )
+
+
+def test_character_references_are_those_of_webvtt() -> None:
+    source = "WEBVTT\n\nNOTE a --> b is no cue\n\n00:01.000 --> 00:02.000 line:0\n<v Al>a &lt; b &amp; c\n\nNOTE d\n"
+    source = source.replace(" --> b is", " b is")
+    assert translated(source, "x.vtt") == source.replace("a &lt; b &amp; c", "A &lt; B &amp; C")
+    with pytest.raises(HeadwayError, match="does not begin with WEBVTT"):
+        open_document(b"00:01.000 --> 00:02.000\na\n", "x.vtt")
+
+
+@pytest.mark.skipif(shutil.which("msgfmt") is None, reason="msgfmt is not installed")
+def test_translated_catalogs_are_accepted_by_msgfmt(tmp_path: Path) -> None:
+    template = (
+        '#, fuzzy\nmsgid ""\nmsgstr ""\n"Language: \\n"\n"MIME-Version: 1.0\\n"\n"Content-Type: text/plain; charset=CHARSET\\n"\n'
+        '"Content-Transfer-Encoding: 8bit\\n"\n"Plural-Forms: nplurals=INTEGER; plural=EXPRESSION;\\n"\n\n'
+        'msgid "one\\n"\nmsgid_plural "many\\n"\nmsgstr[0] ""\nmsgstr[1] ""\n'
+    )  # fmt: skip
+    for target, count in (
+        ("de", 2),
+        ("pl", 3),
+        ("ja", 1),
+        ("ar", 6),
+        ("pt-BR", 2),
+        ("zh_Hans", 1),
+        ("cy", 6),
+        ("mt", 5),
+        ("ga", 5),
+        ("gd", 4),
+    ):
+        options = DocumentOptions("en", target)
+        generated = [make_file(".po", seed).decode() for seed in range(5)]
+        for number, source in enumerate([template, *generated] if target == "de" else [template]):
+            out = tmp_path / f"{target}{number}.po"
+            out.write_text(translated(source, "x.po", options), encoding="utf-8")
+            done = subprocess.run(
+                ["msgfmt", "--check-format", "--check-header", "--check-domain", "-o", "/dev/null", str(out)],
+                capture_output=True, text=True, check=False,
+            )  # fmt: skip
+            assert done.returncode == 0, done.stderr
+        written = (tmp_path / f"{target}0.po").read_text()
+        assert written.count("msgstr[") == count
+        assert f"Language: {target.replace('-', '_')}\\n" in written
+        assert "fuzzy" not in written
+
+
+@pytest.mark.parametrize(
+    ("target", "forms"),
+    [
+        ("deu", "nplurals=2; plural=(n != 1);"), ("pt_PT", "nplurals=2; plural=(n != 1);"), ("pt_BR", "nplurals=2; plural=(n > 1);"),
+        ("is", "nplurals=2; plural=(n%10==1 && n%100!=11 ? 0 : 1);"), ("mk", "nplurals=2; plural=(n%10==1 && n%100!=11 ? 0 : 1);"),
+        ("he", "nplurals=3; plural=(n==1 ? 0 : n==2 ? 1 : 2);"),
+        ("ga", "nplurals=5; plural=(n==1 ? 0 : n==2 ? 1 : n>=3 && n<=6 ? 2 : n>=7 && n<=10 ? 3 : 4);"),
+        ("cy", "nplurals=6; plural=(n==0 ? 0 : n==1 ? 1 : n==2 ? 2 : n==3 ? 3 : n==6 ? 4 : 5);"),
+        # The plural forms of a language that is not listed are not known.
+        ("xx", "nplurals=INTEGER; plural=EXPRESSION;"), ("", "nplurals=INTEGER; plural=EXPRESSION;"),
+    ],
+)  # fmt: skip
+def test_a_catalog_gets_the_plural_forms_of_its_language(target: str, forms: str) -> None:
+    source = 'msgid ""\nmsgstr ""\n"Plural-Forms: nplurals=INTEGER; plural=EXPRESSION;\\n"\n\nmsgid "a"\nmsgid_plural "b"\nmsgstr[0] ""\nmsgstr[1] ""\n'
+    written = translated(source, "x.po", DocumentOptions("en", target))
+    assert f'"Plural-Forms: {forms}\\n"' in written
+    count = forms[len("nplurals=")]
+    assert written.count("msgstr[") == (int(count) if count.isdigit() else 2)
+
+
+HEADER = 'msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=UTF-8\\n"\n'
+PLURAL = '# A note.\nmsgid "ä"\nmsgid_plural "ö"\nmsgstr[0] ""\nmsgstr[1] ""\n'
+
+
+@pytest.mark.skipif(shutil.which("msgfmt") is None, reason="msgfmt is not installed")
+@pytest.mark.parametrize(
+    "header",
+    ["", 'msgid ""\nmsgstr ""\n\n', f"{HEADER}\n", f'{HEADER}"Plural-Forms: \\n"\n\n', 'msgid ""\nmsgstr "Language: "\n\n'],
+)  # fmt: skip
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_a_catalog_whose_header_has_no_plural_forms_gets_those_of_its_language(
+    header: str, line_end: str, tmp_path: Path
+) -> None:
+    source = (header + PLURAL).replace("\n", line_end)
+    for target, count in (("de", 2), ("pl", 3), ("ja", 1)):
+        written = translated(source, "x.po", DocumentOptions("en", target))
+        assert written.count("msgstr[") == count
+        assert written.count("Plural-Forms: ") == 1
+        assert f'"Language: {target}\\n"' in written
+        assert written.count(line_end) == written.count("\n")
+        (tmp_path / "x.po").write_bytes(written.encode())
+        subprocess.run(["msgfmt", "-c", "-o", "/dev/null", str(tmp_path / "x.po")], check=True)
+    # Of a language that is not known, or of which no forms are, nothing is said.
+    assert "Plural-Forms: n" not in translated(source, "x.po", DocumentOptions("en", "xx"))
+    assert translated(source, "x.po", DocumentOptions()).startswith(
+        source[: source.find("# A note")]
+    )
+
+
+def test_a_new_header_of_a_catalog_names_the_encoding_of_the_file() -> None:
+    document = open_document(PLURAL.encode("cp1252"), "x.po", GERMAN)
+    written = document.write([upper(paragraph) for paragraph in document.paragraphs])
+    assert "charset=CP1252\\n" in written.decode("cp1252")
+    assert 'msgstr[0] "Ä"' in written.decode("cp1252")
+
+
+def test_the_encoding_of_a_catalog_is_that_of_its_header() -> None:
+    comment = "# Müller: from charset=ISO-8859-1\n"
+    header = HEADER.replace("\nmsgstr", "\n  msgstr")
+    for source in (
+        f'{comment}{header}\nmsgid "ä"\nmsgstr ""\n',
+        f'msgid "charset=cp1252 ä"\nmsgstr ""\n\n{header}',
+    ):
+        document = open_document(source.encode(), "x.po", GERMAN)
+        written = document.write([Translated("ß") for _ in document.paragraphs]).decode()
+        assert 'msgstr "ß"' in written
+
+
+def test_translations_of_a_catalog_stay() -> None:
+    source = '#, fuzzy, c-format\n#| msgid "z"\nmsgid "a"\nmsgstr "b"\n\nmsgid "c"\nmsgstr "d"\n'
+    assert translated(source, "x.po") == '#, c-format\nmsgid "a"\nmsgstr "A"\n\nmsgid "c"\nmsgstr "d"\n'  # fmt: skip
+    everything = DocumentOptions("en", "de", is_complete=True)
+    assert 'msgid "c"\nmsgstr "C"' in translated(source, "x.po", everything)
+    document = open_document(b'msgid "a\\n"\nmsgstr ""\n', "x.po")
+    assert document.write([Translated("b")]).endswith(b'msgstr "b\\n"\n')
+    obsolete = '#, fuzzy\n#~ msgid "a"\n#~ msgstr "b"\n\nmsgid "c"\nmsgstr "d"\n'
+    assert translated(obsolete, "x.po") == obsolete
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"), [("a\\n\\n", "x\\n\\n"), ("\\n\\na\\n", "\\n\\nx\\n"), ("\\na\\n\\nb", "\\nx")]
+)  # fmt: skip
+def test_empty_lines_at_both_ends_of_a_message_stay(source: str, expected: str) -> None:
+    document = open_document(f'msgid "{source}"\nmsgstr ""\n'.encode(), "x.po")
+    for text in ("x", "\nx\n"):
+        written = document.write([Translated(text)]).decode().partition("msgstr ")[2]
+        assert "".join(re.findall('"(.*)"', written)) == expected
+
+
+@pytest.mark.parametrize(
+    ("encoding", "message", "text"),
+    [
+        ("UTF-8", r'"caf\303\251 is \x41" " open"', "café is A open"), ("UTF-8", r'"a\302"' '\n' r'"\240b\1042"', "a\xa0bD2"),
+        ("ISO-8859-1", r'"caf\351 \xe9"', "café é"), ("EUC-JP", r'"a \244\242"', "a あ"), ("UTF-8", r'"\\303 a"', r"\303 a"),
+    ],
+)  # fmt: skip
+def test_escapes_in_a_catalog_are_bytes_in_its_encoding(
+    encoding: str, message: str, text: str
+) -> None:
+    source = f'{HEADER.replace("UTF-8", encoding)}\nmsgid {message}\nmsgstr ""\n'
+    document = open_document(source.encode(), "x.po")
+    assert [paragraph.text for paragraph in document.paragraphs] == [text]
+    written = document.write([Translated(text.upper())]).decode(encoding)
+    assert f"msgid {message}\nmsgstr " in written
+
+
+def test_escaped_bytes_of_a_catalog_that_are_no_text_are_refused() -> None:
+    for message in (r"a \303 b", r"a \303", r"\xff"):
+        source = (
+            f'{HEADER}\nmsgid "a"\nmsgstr ""\n\nmsgid "b"\nmsgid_plural "{message}"\nmsgstr[0] ""\n'
+        )
+        with pytest.raises(HeadwayError, match="line 8: an entry has bytes that are no text"):
+            open_document(source.encode(), "x.po")
+
+
+def test_a_translated_plural_form_of_a_catalog_stays() -> None:
+    source = 'msgid "a"\nmsgid_plural "b"\nmsgstr[0] ""\n"tr"\n"anslated"\nmsgstr[1] ""\n'
+    header = f'{HEADER}"Language: de\\n"\n"Plural-Forms: nplurals=2; plural=(n != 1);\\n"\n\n'
+    assert translated(header + source, "x.po") == header + source[:-3] + '"B"\n'
+    fuzzy = translated(f"{header}#, fuzzy\n{source}", "x.po")
+    everything = translated(header + source, "x.po", DocumentOptions("en", "de", is_complete=True))
+    assert 'msgstr[0] "A"' in fuzzy
+    assert 'msgstr[0] "A"' in everything
+
+
+@pytest.mark.parametrize(("known", "target", "expected"), [("pt_BR", "pt", "pt_BR"), ("pt_BR", "pt-PT", "pt_BR"), ("sr@latin", "sr", "sr@latin"), ("", "de", "de"), ("und", "de", "de")])  # fmt: skip
+def test_a_catalog_keeps_the_country_of_its_language(
+    known: str, target: str, expected: str
+) -> None:
+    source = f'{HEADER}"Language: {known}\\n"\n\nmsgid "a"\nmsgstr ""\n'
+    written = translated(source, "x.po", DocumentOptions("en", target))
+    assert f'"Language: {expected}\\n"' in written
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ('hit <sm id="m" translate="no"/>Foo <pc id="1">bar</pc><em startRef="m"/> end', 'HIT <sm id="m" translate="no"/>Foo <pc id="1">bar</pc><em startRef="m"/> END'),
+        ('hit <sm id="m"/>foo<em startRef="m"/> end', 'HIT <sm id="m"/>FOO<em startRef="m"/> END'),
+        ('hit <mrk id="m" translate="no">Foo</mrk> end', 'HIT <mrk id="m" translate="no">Foo</mrk> END'),
+        # Such text is not read if an element ends within it.
+        ('<pc id="1">a <sm id="m" translate="no"/>b</pc> c<em startRef="m"/> d', None),
+    ],
+)  # fmt: skip
+def test_text_of_xliff_between_two_marks_stays_if_they_say_so(
+    source: str, expected: str | None
+) -> None:
+    target = re.search("<target>(.*)</target>", translated(XLIFF.format(source), "x.xlf"))
+    assert target
+    if expected is not None:
+        assert target[1] == expected
+    assert sorted(re.findall("<[^<>]*>", target[1])) == sorted(re.findall("<[^<>]*>", source))
+
+
+def test_targets_of_xliff_have_a_state_and_a_language() -> None:
+    for seed in range(20):
+        source = re.sub(rb' (trgLang|target-language)="de"', b"", make_file(".xlf", seed))
+        options = DocumentOptions("en", "fr")
+        document = open_document(source, "x.xlf", options)
+        out = document.write([translate(paragraph) for paragraph in document.paragraphs])
+        before, after = (
+            ElementTree.fromstring(data.decode("utf-8-sig").encode()) for data in (source, out)
+        )
+        sources = [["".join(e.itertext()) for e in tree.iter() if e.tag.endswith("}source")] for tree in (before, after)]  # fmt: skip
+        assert sources[0] == sources[1]
+        languages = [v for e in after.iter() for k, v in e.items() if k in ("trgLang", "target-language")]  # fmt: skip
+        assert languages == ["fr"]
+        for unit in after.iter():
+            if not unit.tag.endswith(("}trans-unit", "}segment")):
+                continue
+            parts = {child.tag.rpartition("}")[2]: child for child in unit}
+            if "target" not in parts or parts["target"].text == "Fertig":
+                continue
+            assert "translated" in (unit.get("state"), parts["target"].get("state"))
+            # Marks of segments in a target belong to those of a seg-source.
+            tags = [sorted((e.tag, e.get("id")) for e in parts[name].iter() if e.get("mtype") != "seg") for name in ("source", "target")]  # fmt: skip
+            assert tags[0][:-1] == tags[1][:-1] or len(tags[0]) == len(tags[1])
+
+
+def test_marks_of_segments_without_segments_of_their_own_stay_in_the_source() -> None:
+    """The schema of XLIFF 1.2 wants for each in a target one with the same number in a ``seg-source``."""
+    source = (
+        '<xliff version="1.2"><file target-language="de"><body><trans-unit id="1"><source>a <mrk mtype="seg" mid="0">b <g id="2">c</g></mrk>'
+        ' <mrk mtype="seg" mid="0">d</mrk><mrk mtype="seg" mid="1"/></source></trans-unit></body></file></xliff>'
+    )  # fmt: skip
+    target = '<target state="translated">A B <g id="2">C</g> D</target>'
+    assert translated(source, "x.xlf") == source.replace("</source>", f"</source>{target}")
+
+
+SEGMENTED = (
+    '<xliff version="1.2"><file><body><trans-unit id="1"><source>a b c</source><seg-source><mrk mtype="seg" mid="1">a</mrk> <g id="1">'
+    '<mrk mtype="seg" mid="2">b</mrk></g> c</seg-source>{}</trans-unit></body></file></xliff>'
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        ('<target><mrk mtype="seg" mid="1"/> <mrk mtype="seg" mid="2"/></target>', '<mrk mtype="seg" mid="1">A</mrk> <mrk mtype="seg" mid="2">B</mrk>'),
+        ('<target><mrk mtype="seg" mid="1">z</mrk><mrk mtype="seg" mid="2"></mrk></target>', '<mrk mtype="seg" mid="1">z</mrk><mrk mtype="seg" mid="2">B</mrk>'),
+        # Where the target has not all segments, it becomes like the source.
+        *((target, '<mrk mtype="seg" mid="1">A</mrk> <g id="1"><mrk mtype="seg" mid="2">B</mrk></g> c') for target in ("", "<target/>", '<target state="new">z</target>')),
+        ('<target><mrk mtype="seg" mid="2">z</mrk></target>', '<mrk mtype="seg" mid="1">A</mrk> <g id="1"><mrk mtype="seg" mid="2">z</mrk></g> c'),
+    ],
+)  # fmt: skip
+def test_segments_of_xliff_are_translated_in_their_marks(target: str, expected: str) -> None:
+    written = translated(SEGMENTED.format(target), "x.xlf")
+    assert written.replace(' target-language="de"', "") == SEGMENTED.format(
+        f'<target state="translated">{expected}</target>'
+    )
+    done = SEGMENTED.format("<target>z</target>").replace("<file>", '<file target-language="de">')
+    assert translated(done, "x.xlf") == done
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ('<xliff version="1.2"><file><body><trans-unit id="1"><source xml:space="preserve">a\n b</source>'
+         "<target state='new' state-qualifier='fuzzy-match' resname='c'>z</target></trans-unit></body></file></xliff>",
+         '<target state="translated" resname=\'c\' xml:space="preserve">A\n B</target>'),
+        ('<xliff version="2.0" srcLang="en"><file id="f"><unit id="u"><segment subState="a:mt" id="s" state="initial"><source>a</source></segment></unit></file></xliff>',
+         '<segment id="s" state="translated"><source>a</source><target>A</target>'),
+    ],
+)  # fmt: skip
+def test_what_belongs_to_the_old_state_of_a_target_goes(source: str, expected: str) -> None:
+    written = translated(source, "x.xlf")
+    assert expected in written
+    assert "ualifier" not in written
+    assert "subState" not in written
+
+
+def xliff_1(source: str) -> str:
+    return f'<xliff version="1.2"><file><body><trans-unit id="1"><source>{source}</source></trans-unit></body></file></xliff>'
+
+
+BREAKS_OF_XLIFF = (
+    '<x id="LINE_BREAK" ctype="lb" equiv-text="&lt;br/&gt;"/>', '<x id="1" ctype="lb"/>', '<ph id="1">&lt;br/&gt;</ph>',
+    '<x id="1" ctype="x-html-BR"/>', '<ph id="1">&lt;br/&gt; &lt;BR&gt;</ph>',
+    '<x id="1" equiv-text="&lt;/p&gt;&lt;p&gt;"/>', r'<ph id="1">\n</ph>',
+    '<ph id="1" type="fmt" subType="xlf:lb"/>', '<ph id="1" equiv="LINE_BREAK" disp="&lt;br /&gt;"/>',
+    '<x id="CLOSE_PARAGRAPH" ctype="x-p"/><x id="START_PARAGRAPH" ctype="x-p"/>', '<bx id="1" ctype="x-html-p"></bx>',
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("tag", BREAKS_OF_XLIFF)
+def test_a_text_of_xliff_ends_at_a_line_break_and_at_the_tag_of_a_paragraph(tag: str) -> None:
+    source = xliff_1(f"a{tag}<g id='7'>b</g>")
+    document = open_document(source.encode(), "x.xlf")
+    assert [paragraph.text for paragraph in document.paragraphs] == ["a", "b"]
+    assert f"A{tag}<g id='7'>B</g></target>" in translated(source, "x.xlf")
+
+
+@pytest.mark.parametrize(
+    ("opening", "closing"),
+    [
+        ('<g id="{}" ctype="x-html-p">', "</g>"),
+        ('<pc id="{}" subType="html:li">', "</pc>"),
+        ('<pc id="{}" dispStart="&lt;p class=&quot;x&quot;&gt;">', "</pc>"),
+        ('<bpt id="{}">&lt;p&gt;</bpt>', '<ept id="{}">code</ept>'),
+        ('<bx id="{}" ctype="x-div"/>', '<ex id="{}"/>'),
+        ('<sc id="{}" disp="&lt;td&gt;"/>', '<ec startRef="{}"/>'),
+    ],
+)
+def test_a_text_of_xliff_ends_at_both_tags_of_a_paragraph(opening: str, closing: str) -> None:
+    pairs = [(opening.format(number), closing.format(number)) for number in (1, 2)]
+    source = xliff_1("x ".join(f"{first}a <g id='3'>b</g>{last}" for first, last in pairs))
+    document = open_document(source.encode(), "x.xlf")
+    assert [paragraph.text for paragraph in document.paragraphs] == ["a b", "x ", "a b"]
+    whole = "X ".join(f"{first}A <g id='3'>B</g>{last}" for first, last in pairs)
+    assert f"{whole}</target>" in translated(source, "x.xlf")
+
+
+def test_code_of_xliff_that_an_element_refers_to_tells_breaks_from_placeholders() -> None:
+    data = '<originalData><data id="1">&lt;br/&gt;</data><data id="2">{0}</data></originalData>'
+    text = 'a<ph id="1" dataRef="1"/>b <ph id="2" dataRef="2"/> c'
+    source = XLIFF.format(text).replace("<segment>", f"{data}<segment>")
+    paragraphs = open_document(source.encode(), "x.xlf").paragraphs
+    assert [KeptMarks(each).text for each in paragraphs] == ["a", "b \ue000 c"]
+    # The code is of this unit only.
+    other = (
+        '</unit><unit id="v"><segment><source>a<ph id="1" dataRef="1"/>b</source></segment></unit>'
+    )
+    paragraphs = open_document(source.replace("</unit>", other).encode(), "x.xlf").paragraphs
+    assert len(paragraphs) == 3
+
+
+def test_a_unit_of_placeholders_has_nothing_to_translate() -> None:
+    source = XLIFF.format('<ph id="1">{0}</ph>, <x id="INTERPOLATION"/>')
+    assert not open_document(source.encode(), "x.xlf").paragraphs
+
+
+def test_line_breaks_of_xliff_are_spaces_unless_it_says_otherwise() -> None:
+    source = '<xliff version="1.2"><file><body {}><trans-unit id="1"><source>a\n  b&#10;c</source></trans-unit></body></file></xliff>'
+    for attribute, text in (("", "a b\nc"), ('xml:space="preserve"', "a\n  b\nc")):
+        [paragraph] = open_document(source.format(attribute).encode(), "x.xlf").paragraphs
+        assert paragraph.text == text
+
+
+@pytest.mark.parametrize(
+    ("name", "source"),
+    [
+        ("x.po", 'msgid ""\nmsgstr "Language: fr_CA\\n"\n\nmsgid "a"\nmsgstr ""\n'),
+        ("x.xlf", '<xliff version="1.2"><file target-language="fr_CA"><body/></file></xliff>'),
+        ("x.xlf", '<xliff version="2.0" trgLang="fr_CA"><file/></xliff>'),
+    ],
+)
+def test_a_catalog_of_another_language_is_refused(name: str, source: str) -> None:
+    with pytest.raises(HeadwayError, match="into 'fr_CA', and not 'de'"):
+        open_document(source.encode(), name, GERMAN)
+    for options in (DocumentOptions("en", "fr"), DocumentOptions(), DocumentOptions("en", "de", is_complete=True)):  # fmt: skip
+        open_document(source.encode(), name, options)
+    for own in ("de", "de-AT", ""):
+        open_document(source.replace("fr_CA", own).encode(), name, GERMAN)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        '<xliff version="1.2"><file source-language="fr_CA"><body/></file></xliff>',
+        '<xliff version="2.0" srcLang="fr_CA"><file/></xliff>',
+    ],
+)
+def test_texts_of_another_language_are_refused(source: str) -> None:
+    for options in (GERMAN, DocumentOptions("en", "de", is_complete=True)):
+        with pytest.raises(HeadwayError, match="texts in 'fr_CA', and not 'en'"):
+            open_document(source.encode(), "x.xlf", options)
+    for options in (DocumentOptions("fr", "de"), DocumentOptions()):
+        open_document(source.encode(), "x.xlf", options)
+    for own in ("en", "en-US", "eng", ""):
+        open_document(source.replace("fr_CA", own).encode(), "x.xlf", GERMAN)
+
+
+def test_columns_are_named_or_numbered() -> None:
+    table = 'id;text\n1;a\n2;"b;\nc"\n'
+    assert translated(table, "x.csv") == 'id;text\n1;A\n2;"B;\nC"\n'
+    numbered = DocumentOptions("en", "de", ("2",))
+    assert translated("1,a\n2,b", "x.csv", numbered) == "1,A\n2,B"
+    for columns, message in (
+        ((), "give columns .* separated by commas: .*the first row is: id, text"),
+        (("id,txt",), "no column 'txt'.*did you mean 'text'"),
+        (("txt",), "no column 'txt'.*did you mean 'text'"),
+        (("3",), "must be from 1 to 2"),
+    ):
+        with pytest.raises(HeadwayError, match=message):
+            open_document(table.encode(), "x.csv", DocumentOptions(columns=columns))
+
+
+@pytest.mark.parametrize("cell", [r'"34 \"a, b\" two"', '"a" b', '"a', '"a" b"'])
+def test_a_quote_that_does_not_enclose_a_cell_is_refused(cell: str) -> None:
+    with pytest.raises(HeadwayError, match="row 2: a quote is not closed, or followed by text"):
+        open_document(f"id,text\n1,{cell}\n".encode(), "x.csv", GERMAN)
+
+
+@pytest.mark.parametrize(
+    ("cell", "translation", "expected"),
+    [
+        ('a 5" disk', 'EIN 5" B', 'EIN 5" B'),
+        ('a 5" disk', '"B"', '"""B"""'),
+        ("a", 'B "C"', '"B ""C"""'),
+        ('"a" or b', 'A "B"', 'A "B"'),
+        ('"a ""b"""', 'A "B"', '"A ""B"""'),
+    ],
+)
+def test_a_cell_without_quotes_around_it_gets_them_only_where_it_needs_them(
+    cell: str, translation: str, expected: str
+) -> None:
+    document = open_document(f"text\n{cell}".encode(), "x.tsv", GERMAN)
+    assert document.write([Translated(translation)]).decode() == f"text\n{expected}"
+
+
+@pytest.mark.parametrize(
+    ("table", "line"),
+    [
+        ("id,text\n1,A man, a dog\n", 2), ("text\n\nA man, a dog\n", 3), ('id,text\r\n1,"a\r\nb"\r\n2,c,,d', 4),
+        ("sep=;\nid;text\n1;a\n2;b;c\n", 4),
+    ],
+)  # fmt: skip
+def test_a_row_with_more_texts_than_the_first_row_is_refused(table: str, line: int) -> None:
+    """A text with a delimiter that is not in quotes would be translated in parts, or one of another column."""
+    for columns in ("text", "1"):
+        with pytest.raises(HeadwayError, match=f"^x.csv: line {line}: has more cells than the first row"):  # fmt: skip
+            open_document(table.encode(), "x.csv", DocumentOptions("en", "de", (columns,)))
+
+
+def test_empty_cells_behind_the_last_column_stay() -> None:
+    assert translated('id,text\n1,a,, \n2,b,""\n', "x.csv") == 'id,text\n1,A,, \n2,B,""\n'
+
+
+def test_an_empty_table_is_refused() -> None:
+    for name, data in (("x.csv", ""), ("x.tsv", ""), ("x.csv", "sep=;\n")):
+        with pytest.raises(HeadwayError, match=f"^{name}: is empty$"):
+            open_document(data.encode(), name, DocumentOptions("en", "de", ("1",)))
+
+
+def test_a_line_that_names_the_delimiter_stays() -> None:
+    """Excel reads it, and does not show it."""
+    assert (
+        translated("sep=;\r\nid;text\r\na,b;c,d,e\r\n", "x.csv")
+        == "sep=;\r\nid;text\r\na,b;C,D,E\r\n"
+    )
+    assert translated("sep=|\nid|text\na|b", "x.tsv") == "sep=|\nid|text\na|B"
+
+
+@pytest.mark.parametrize(
+    "columns", [("id,text",), ("id, text",), ("id,", "text"), ("id", "text"), ("text", "id,")]
+)
+def test_commas_and_spaces_separate_columns(columns: tuple[str, ...]) -> None:
+    options = DocumentOptions("en", "de", columns)
+    table = 'id,text,"id, text, too"\na,b,c\n'
+    assert translated(table, "x.csv", options) == 'id,text,"id, text, too"\nA,B,c\n'
+    whole = DocumentOptions("en", "de", ("id, text, too",))
+    assert translated(table, "x.csv", whole) == 'id,text,"id, text, too"\na,b,C\n'
+    numbered = DocumentOptions("en", "de", ("1,3",))
+    assert translated("a,b,c\n", "x.csv", numbered) == "A,b,C\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "locale"),
+    [(GERMAN, "de"), (DocumentOptions("en", "pt-BR"), "pt_BR"), (DocumentOptions("fr", "de"), "en_US"), (DocumentOptions(), "en_US")],
+)  # fmt: skip
+def test_messages_of_flutter_are_translated_without_their_descriptions(
+    options: DocumentOptions, locale: str
+) -> None:
+    source = (
+        '{{"@@locale": "{0}", "@@context": "a", "b": "{1}",\n "@b": {{"description": "d", "placeholders": {{"e": {{"type": "int"}}}}, "f": ["g"]}},\n'
+        ' "h{{": "{2}", "i": "{{n, plural, one {{{3}}} other {{{4}}}}}"}}'
+    )
+    words = "a b", "c", "d", "e"
+    written = translated(source.format("en_US", *words), "x.arb", options)
+    assert written == source.format(locale, *map(str.upper, words))
+    assert translated('{"@a": "b"}', "x.json") == '{"@a": "B"}'
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "common.title", "page.error-404.title", "pageTitle", "en-US", "pt_BR", "zh-Hans-CN", "es-419",
+    ],
+)  # fmt: skip
+def test_names_for_programs_and_codes_of_languages_stay_in_json(value: str) -> None:
+    source = f'{{"a": ["{value}", "b"]}}'
+    assert translated(source, "x.json") == source.replace('"b"', '"B"')
+
+
+@pytest.mark.parametrize(
+    "value", ["title", "e.g", "Hello.", "well-known", "no-one", "so-so", "it", "Page", "no. 5 a.m"]
+)
+def test_words_do_not_stay_in_json(value: str) -> None:
+    assert translated(f'{{"a": "{value}"}}', "x.json") == f'{{"a": "{value.upper()}"}}'
+
+
+def test_the_language_of_a_json_file_stays() -> None:
+    source = '{"lang": "en", "a": {"site_locale": "it", "language": "it is"}, "languageCode": "de"}'
+    assert translated(source, "x.json") == source.replace("it is", "IT IS")
+
+
+@pytest.mark.parametrize(
+    ("name", "source"), [("x.json", '["a' + " | a" * 100_001 + '"]'), ("x.srt", "1\n00:00:01,000 --> 00:00:02,000\n" + "[a] " * 100_001)]
+)  # fmt: skip
+def test_plural_forms_and_notes_count_as_parts_of_a_file(name: str, source: str) -> None:
+    with pytest.raises(HeadwayError, match=r"has 100,00\d .*: split it into files below 100,000$"):
+        open_document(source.encode(), name)
+
+
+def test_plural_forms_in_json_are_texts_of_their_own() -> None:
+    source = '{"a": "no house | the house |  {n} houses", "b": "{{ x | y }} a | 1 |  | b|c"}'
+    document = open_document(source.encode(), "x.json")
+    texts = ["no house", "the house", "{n} houses", "{{ x | y }} a", "1", "b|c"]
+    assert [paragraph.text for paragraph in document.paragraphs] == texts
+    written = document.write([Translated(text.upper()) for text in texts]).decode()
+    expected = '{"a": "NO HOUSE | THE HOUSE |  {N} HOUSES", "b": "{{ X | Y }} A | 1 |  | B|C"}'
+    assert written == expected
+    message = "{n, plural, one {a | b} other {c}}"
+    [one, other] = open_document(f'["{message}"]'.encode(), "x.json").paragraphs
+    assert (one.text, other.text) == ("a | b", "c")
+
+
+def test_literals_of_json_are_written_as_before() -> None:
+    assert translated('{"a": "ä\\n", "b": [1, "c"]}', "x.json") == '{"a": "Ä\\n", "b": [1, "C"]}'
+    assert translated('{"a": "\\u00e4"}', "x.json") == '{"a": "\\u00c4"}'
+    for source, message in (('{"a": }', "no JSON: line 1"), ("[" * 100_000, "nested too deeply")):
+        with pytest.raises(HeadwayError, match=message):
+            open_document(source.encode(), "x.json")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-8"])
+def test_the_encoding_stays(encoding: str) -> None:
+    mark = "\ufeff".encode(encoding)
+    data = mark + "1\n00:00:01,000 --> 00:00:02,000\nstraße\n".encode(encoding)
+    document = open_document(data, "x.srt")
+    assert document.paragraphs[0].text == "straße"
+    written = document.write([upper(document.paragraphs[0])])
+    assert written == data.replace("straße".encode(encoding), "STRASSE".encode(encoding))
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("name", ["x.md", "x.txt", "x.srt", "x.csv"])
+def test_utf_8_with_a_damaged_byte_is_not_read_in_an_older_encoding(name: str, end: str) -> None:
+    data = f"Café – naïve{end}{end}日本 \ufffd".encode() + b"\xff\xc3"
+    with pytest.raises(HeadwayError, match=f"^{name}: line 3: a byte is no UTF-8"):
+        open_document(data, name, DocumentOptions("fr", columns=("1",)))
+
+
+@pytest.mark.parametrize(
+    ("language", "encoding", "text"),
+    [
+        ("fr", "cp1252", "Été à la plage, déjà vu: «Ã©»"), ("ru", "cp1251", "Съешь ещё этих мягких булок"), ("zh", "gb18030", "我们在公园里看到一只狗。"),
+        ("ja", "cp932", "公園で犬が走っているのを見た。"), ("ko", "cp949", "공원에서 개가 뛰고 있다."), ("th", "cp874", "สุนัขวิ่งในสวนสาธารณะ"), ("th", "cp874", "สถานีรถไฟ"),
+    ],
+)  # fmt: skip
+def test_text_in_an_older_encoding_is_read_in_that_of_its_language(
+    language: str, encoding: str, text: str
+) -> None:
+    [paragraph] = open_document(
+        text.encode(encoding), "x.txt", DocumentOptions(language)
+    ).paragraphs
+    assert paragraph.text == text
+
+
+XML = '<?xml version="1.0" encoding="{}"?><p>{}</p>'
+
+
+@pytest.mark.parametrize(
+    ("page", "encoding", "text"),
+    [
+        ("<meta charset=gb2312><p>閩</p>", "gbk", "閩"), ("<meta charset=Shift_JIS><p>①</p>", "cp932", "①"), ("<meta charset=x-sjis><p>日①</p>", "cp932", "日①"),
+        ("<meta charset=windows-31j><p>日</p>", "cp932", "日"), ("<meta charset=ISO-8859-8-I><p>שלום</p>", "iso8859-8", "שלום"),
+        ("<meta charset=euc-kr><p>뷁</p>", "cp949", "뷁"), ("<meta charset=iso-8859-9><p>“ş”</p>", "cp1254", "“ş”"), ("<meta charset=l1><p>“é”</p>", "cp1252", "“é”"),
+        ("<!-- <meta charset=koi8-r> --><meta charset=utf-8><p>café</p>", "utf-8", "café"), ("<!--><meta charset=koi8-r><!-- --><p>тест</p>", "koi8-r", "тест"), ("<meta charset=iso-8859-9><p>ş\x9e</p>", "iso8859-9", "ş\x9e"), ("<meta charset=tis-620><p>ไทย\x81</p>", "iso8859-11", "ไทย\x81"),
+        # Of a page that is written for browsers, XML names the same encoding.
+        (XML.format("ISO-8859-1", "“é”"), "cp1252", "“é”"), (XML.format("iso-8859-9", "“ş”"), "cp1254", "“ş”"),
+    ],
+)  # fmt: skip
+def test_a_page_is_read_in_the_encoding_that_browsers_take(
+    page: str, encoding: str, text: str
+) -> None:
+    document = open_document(page.encode(encoding), "x.html", DocumentOptions("fr"))
+    assert [paragraph.text for paragraph in document.paragraphs] == [text]
+    assert document.write([Translated("ﬀ")]).decode(encoding) == page.replace(text, "ﬀ" if encoding == "utf-8" else "&#64256;")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"), [("US-ASCII", "a"), ("ISO-8859-1", "é"), ("iso-8859-9", "ş")]
+)
+def test_xml_gets_only_characters_of_its_encoding(encoding: str, text: str) -> None:
+    document = open_document(XML.format(encoding, text).encode(encoding), "x.xhtml")
+    written = document.write([Translated("„Hund“ – €")])
+    assert ElementTree.fromstring(written).text == "„Hund“ – €"
+    assert not re.search(rb"[\x80-\x9f]", written)
+
+
+@pytest.mark.parametrize("name", ["idna", "x-y", "hex", "undefined"])
+def test_an_encoding_in_which_no_page_can_be_written_is_refused(name: str) -> None:
+    with pytest.raises(HeadwayError, match=f"names the encoding '{name}', which is not known"):
+        open_document(f"<meta charset={name}><p>a</p>".encode(), "x.html")
+
+
+def test_an_encoding_that_lacks_a_character() -> None:
+    page = "<meta charset=iso-8859-2><p>zażółć</p>"
+    document = open_document(page.encode("iso-8859-2"), "x.html")
+    assert document.paragraphs[0].text == "zażółć"
+    assert document.write([Translated("日")]) == b"<meta charset=iso-8859-2><p>&#26085;</p>"
+    srt = "1\n00:00:01,000 --> 00:00:02,000\né\n"
+    document = open_document(srt.encode("cp1252"), "x.srt", DocumentOptions("fr"))
+    assert document.write([Translated("ł")]) == codecs.BOM_UTF8 + srt.replace("é", "ł").encode()
+    catalog = 'msgid ""\nmsgstr "charset=iso-8859-1\\n"\n\nmsgid "a"\nmsgstr ""\n'
+    with pytest.raises(HeadwayError, match="convert the catalog"):
+        open_document(catalog.encode(), "x.po").write([Translated("ł")])
+    # Browsers read ISO 8859-1 as cp1252, which has quotation marks; programs of catalogs and XML do not.
+    latin = "<meta charset=ISO-8859-1><p>\x93a\x94</p>".encode("latin-1")
+    assert [p.text for p in open_document(latin, "x.html").paragraphs] == ["“a”"]
+    with pytest.raises(HeadwayError, match="convert the catalog"):
+        open_document(catalog.encode(), "x.po").write([Translated("„é“")])
+    xliff = '<?xml version="1.0" encoding="ISO-8859-1"?><xliff version="1.2"><file><body><trans-unit id="1"><source>a</source></trans-unit></body></file></xliff>'
+    written = open_document(xliff.encode(), "x.xlf").write([Translated("„é“")])
+    assert ElementTree.fromstring(written)[0][0][0][1].text == "„é“"
+    with pytest.raises(HeadwayError, match="names the encoding 'x-y'"):
+        open_document(b"<meta charset=x-y>", "x.html")
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "read"),
+    [
+        ("x.html", "<p>see <code>a &lt;<b>b</b></code> now <kbd></kbd>", "see _ now "),
+        ("x.html", '<img alt="see <?= a("b") ?> now{# b #}">', "see _ now"), ("x.md", '[](a "see <?= $a ?> now")', "see _ now"),
+        ("x.html", '<p>see {% trans "a" %} now{# b #}', "see _ now"), ("x.md", '*see {{ if a }}{% now "Y" %} {{ end }}*', "see _ _"),
+        ("x.html", "<p>see <i lang=fr>de\nla</i><template>x</template><!-- y -->", "see _"),
+        ("x.md", "see `a\nb` and $x^2$, {{ page.title }} {% if c %}<var>*x*</var>\n", "see _ and _, _ _"),
+        *(("x.xlf", XLIFF.format(f"see {kept} now"), "see _ now") for kept in PLACEHOLDERS),
+        *(("x.xlf", XLIFF.format(f"see {kept} now"), "see  now") for kept in NO_WORDS),
+        ("x.xlf", XLIFF.format('see <mrk id="1" translate="no">A &amp; <pc id="2">B</pc></mrk><ph id="3">C</ph>'), "see _"),
+    ],
+)  # fmt: skip
+def test_an_element_with_text_that_stays_stands_for_a_word(
+    name: str, source: str, read: str
+) -> None:
+    document = open_document(source.encode(), name, DocumentOptions("en", "de"))
+    [paragraph] = document.paragraphs
+    assert re.sub("[\ue000-\uf8ff]", "_", KeptMarks(paragraph).text) == read
+    # What follows the word also follows it in the translation.
+    written = document.write([translate(paragraph, str.upper)]).decode()
+    kept = re.findall(
+        r"<code>.*?</code>|<i lang.*?</i>|`[^`]*`|\$.*?\$|\{\{.*?\}\}|<var>.*?</var>|<mrk.*</mrk>|<x .*?/>|<ph .*?(?:/>|</ph>)",
+        source,
+        re.DOTALL,
+    )
+    assert [each for each in kept if each in written] == kept

@@ -1,0 +1,386 @@
+"""The paper's arguments: identities, rules on hand-made cases, and experiments end to end."""
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+
+from headway.config import ModelConfig
+from headway.ext.paper.experiments import (
+    arguments,
+    arguments_embeddings,
+    arguments_heads,
+    feed_forward,
+    figures3to5,
+    figures3to5_heads,
+    positions,
+    scaling,
+)
+from headway.ext.paper.experiments.figures3to5_heads import (
+    ChosenHead,
+    choose_heads,
+    compare_places,
+    mark_words,
+    weigh,
+)
+from headway.ext.paper.experiments.figures3to5_links import (
+    Link,
+    find_anaphora,
+    find_distant,
+    number_clauses,
+)
+from headway.ext.paper.experiments.scaling import attend_into
+from headway.ext.paper.reproduction import reproduce
+from headway.ext.paper.running.bitext import Bitext
+from headway.ext.paper.running.trial import Trial
+from headway.ext.paper.running.unmasking import remove_mask
+from headway.ext.paper.running.work import Work
+from headway.ext.pictures import AttentionMap, AttentionMaps
+from headway.model import Additive, DotProduct, Transformer, sinusoids
+
+
+def test_the_variance_is_d_k_and_scaling_makes_it_one() -> None:
+    wide = scaling.measure_spread(64, scaled=False, queries=500)
+    scaled = scaling.measure_spread(64, scaled=True, queries=500)
+    assert abs(wide.mean) < 0.1 * 64**0.5
+    assert abs(scaled.mean) < 0.1
+    assert wide.variance == pytest.approx(64, rel=0.1)
+    assert scaled.variance == pytest.approx(1, rel=0.1)
+    assert wide.gradient < 0.5 < scaled.gradient < 1 - 1 / scaling.KEYS
+
+
+def test_linear_maps_and_convolutions_give_the_same_feed_forward_network() -> None:
+    outputs, gradients = feed_forward.largest_differences(6, 10, 7)
+    assert max(outputs, gradients) < 1e-12
+    linear, convolution = feed_forward.equal_networks(6, 10)
+    x = torch.randn(1, 7, 6)
+    with torch.no_grad():
+        convolution.inner.weight += 1  # all, because a hidden value may be 0 everywhere
+    assert not torch.allclose(linear(x), convolution(x))
+
+
+def fit_shift(table_TD: torch.Tensor, k: int, count: int) -> tuple[torch.Tensor, float]:
+    """Fit the map of each sine and cosine on some positions; returns it and its error on the others."""
+    table_PT2 = table_TD.double().unflatten(1, (-1, 2)).transpose(0, 1)
+    before, after = table_PT2[:, :-k], table_PT2[:, k:]
+    map_P22 = torch.linalg.lstsq(before[:, :count], after[:, :count]).solution
+    error = (before[:, count:] @ map_P22 - after[:, count:]).abs().max()
+    return map_P22.transpose(1, 2), float(error)
+
+
+def test_additive_attention_in_given_memory_equals_the_core() -> None:
+    torch.manual_seed(3)
+    core = Additive(1, 5)
+    q, k, v = torch.randn(2, 1, 7, 5), torch.randn(2, 1, 4, 5), torch.randn(2, 1, 4, 3)
+    with torch.no_grad():
+        found = attend_into(core, torch.empty(2, 1, 7, 4, 5), q, k, v)
+        torch.testing.assert_close(found, core.weights(q, k) @ v)
+
+
+def test_additive_attention_is_compared_with_operations_of_torch_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def invent(forward: partial[torch.Tensor], *others: object, **options: object) -> int:
+        """Return a cost: the kernel's function has no attention among its arguments, as it is a method of one."""
+        costs = {DotProduct: 7000, Additive: 35000}
+        return next((costs[type(each)] for each in forward.args if type(each) in costs), 1000)
+
+    monkeypatch.setattr(scaling, "processor_seconds", invent)
+    monkeypatch.setattr(scaling, "saved_bytes", invent)
+    table, claim = scaling.compare_costs((2, 3), 5)
+    assert [row[2:] for row in table.rows[-3:]] == [(1e6, 1), (7e6, 7), (35e6, 35)]
+    assert claim.ours == "at d_k = 3: additive takes 5 times the time, 5 times the memory"
+
+
+def test_shifted_sinusoids_are_rotations_that_a_fit_recovers() -> None:
+    d, k = 10, 7
+    table = sinusoids(200, d)
+    matrix = positions.shift_matrix(d, k)
+    # Each number of the table is off by up to 2^-25, before and after the rotation.
+    rounding = (1 + math.sqrt(2)) * 2**-25
+    torch.testing.assert_close(
+        table[:-k].double() @ matrix.T, table[k:].double(), atol=rounding, rtol=0
+    )
+    torch.testing.assert_close(matrix @ matrix.T, torch.eye(d).double(), atol=1e-15, rtol=0)
+    claim = positions.compare_shifts(d, 200)[1]
+    assert claim.verdict == "shown"
+    assert claim.ours.endswith(f" allows {rounding:.1e}")
+    fitted, error = fit_shift(table[:, :4], k, 50)
+    assert error < 1e-5
+    torch.testing.assert_close(torch.block_diag(*fitted), matrix[:4, :4], atol=1e-4, rtol=0)
+    learned = torch.randn(200, d, generator=torch.Generator().manual_seed(3))
+    assert fit_shift(learned, k, 50)[1] > 0.5  # another table has no such map
+
+
+def test_wavelengths_are_measured_in_the_table() -> None:
+    found = positions.measure_wavelengths(6)
+    expected = [2 * math.pi * 10000 ** (2 * i / 6) for i in range(3)]
+    assert found == pytest.approx(expected, rel=1e-6)
+
+
+def test_each_pair_is_in_one_group_of_lengths() -> None:
+    pairs = tuple(("a" * n, "b") for n in range(1, 12))
+    found = positions.split_by_length(pairs, (3, 7))
+    assert [len(bucket) for bucket in found] == [3, 4, 4]
+
+
+def test_the_scale_paper_trains_no_layer_and_judges_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("compare_heads", "compare_separable", "compare_convolution", "compare_windows"):
+        monkeypatch.setattr(arguments, name, lambda *sizes: ())  # they count and time
+    monkeypatch.delattr(arguments_heads, "train_two_targets")
+    result = arguments.run(Work(tmp_path, "paper"))
+    assert [table.title for table in result.tables] == ["The trainings as commands"]
+    assert not result.claims
+
+
+@pytest.mark.slow
+def test_two_heads_learn_two_targets_that_one_head_does_not() -> None:
+    one, two = (arguments_heads.train_two_targets(heads, 1, 300) for heads in (1, 2))
+    assert two.right > 0.95
+    assert one.right < 0.75
+    x, targets = arguments_heads.draw_symbols(3, torch.Generator().manual_seed(1))
+    assert int(x[1, 4, : arguments_heads.SYMBOLS].argmax()) == int(targets[1, 5, 0])
+    assert int(x[1, 4, : arguments_heads.SYMBOLS].argmax()) == int(targets[1, 3, 1])
+
+
+def test_the_sharpest_head_of_each_layer_has_the_least_mean_entropy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def attend(keys_LH: list[list[int]]) -> AttentionMaps:
+        """Return heads that give equal weights to so many of four keys, for each of five queries."""
+        rows = [[[[1 / n] * n + [0.0] * (4 - n)] * 5 for n in heads] for heads in keys_LH]
+        return AttentionMaps("", "", {"cross": AttentionMap([], [], np.array(rows, np.float32))})
+
+    # In bits, the heads of the first layer have (1, 1, 2) in the mean, and those of the second (2, 0.5, 2).
+    found = {"a": attend([[1, 2, 4], [4, 2, 4]]), "b": attend([[4, 2, 4], [4, 1, 4]])}
+    monkeypatch.setattr(arguments_heads, "sentence_maps", lambda translator, text, _: found[text])
+    corpus = Bitext("text", (), (), (("a", "x"), ("b", "x")), ("en", "de"))
+    trial = cast(Trial, SimpleNamespace(translator=lambda: None))
+    mean, sharpest = arguments_heads.head_entropies(trial, Work(tmp_path, "toy", corpus=corpus))
+    assert mean == pytest.approx(8.5 / 6 * math.log(2))
+    assert sharpest == pytest.approx(1.5 / 2 * math.log(2))
+
+
+def test_without_the_mask_a_position_attends_to_later_ones() -> None:
+    torch.manual_seed(1)
+    config = ModelConfig(
+        source_vocab_size=11, target_vocab_size=11, d_model=8, d_ff=6, num_heads=2,
+        num_encoder_layers=1, num_decoder_layers=2, dropout=0.0,
+    )  # fmt: skip
+    model = Transformer(config)
+    source, target = torch.tensor([[3, 4, 1]]), torch.tensor([[5, 6, 7, 1]])
+    other = torch.tensor([[5, 6, 2, 1]])
+
+    def first() -> torch.Tensor:
+        return (model(source, target) - model(source, other))[0, 0].abs().max()
+
+    assert first() == 0
+    remove_mask(model)
+    assert first() > 0
+    stored, fed, position = arguments_embeddings.component_sizes(model)
+    assert fed == pytest.approx(stored * 8**0.5)
+    assert position == pytest.approx(0.5**0.5, rel=1e-3)
+
+
+@pytest.mark.slow
+def test_the_costs_of_heads_convolutions_and_windows_are_as_claimed() -> None:
+    _, heads = arguments.compare_heads(16, 5)
+    assert heads.verdict == "shown"
+    assert heads.ours.startswith("equal multiplications")
+    table, wide = arguments.compare_separable((8, 16))
+    assert wide.verdict == "holds"
+    assert wide.ours.startswith("the same two terms")
+    separable, both = table.rows
+    assert separable[1:3] == pytest.approx((1, 1))
+    assert both[1:3] == pytest.approx((2, 12), rel=0.05)  # QK^T and AV; 4 maps and 2 · 4 d d
+    convolution = arguments.compare_convolution(16)[1]
+    assert convolution.verdict == "holds"
+    assert convolution.ours.startswith("at k = 9 9.00 times a recurrence of one map;")
+    assert arguments.compare_windows(9)[1].verdict == "shown"
+
+
+@pytest.mark.parametrize(
+    ("rule", "sentence", "query", "key"),
+    [
+        (find_distant, "The man who sang the song on Saturday comes from Egypt.", "comes", "who"),
+        (find_distant, "If it rains on Monday, Paula will open the window.", "will", "If"),
+        (find_distant, "The shop opens at 8:00 AM and closes at 5:00 PM.", "closes", "opens"),
+        (find_anaphora, "Is the table at the airport? Clara cannot find it.", "it.", "table"),
+        (find_anaphora, "Although Tina was tired, she sang the song at noon.", "she", "Tina"),
+        (find_anaphora, "Felix repairs the lamp and sells it for $3.", "it", "lamp"),
+    ],
+)
+def test_rules_find_the_words_that_belong_together(
+    rule: Callable[[str], Link | None], sentence: str, query: str, key: str
+) -> None:
+    link = rule(sentence)
+    assert link
+    words = sentence.split()
+    assert (words[link.query], words[link.key]) == (query, key)
+
+
+def test_no_rule_fits_other_sentences() -> None:
+    for sentence in ("June 1", "The modern lamp costs $8.", "She sings it."):
+        assert find_distant(sentence) is find_anaphora(sentence) is None
+    assert number_clauses("If it rains, Paula will sing because she can.") == [
+        0,
+        0,
+        0,
+        1,
+        1,
+        1,
+        2,
+        2,
+        2,
+    ]
+
+
+def test_marks_are_the_word_that_a_rule_names_or_the_other_words_of_the_clause() -> None:
+    distant, _, structure = figures3to5_heads.TOPICS
+    link = mark_words("The man who sang the song on Monday comes from Egypt.", distant)
+    assert np.argwhere(link).tolist() == [[8, 2]]
+    clauses = mark_words("If it rains, Paula sings.", structure) * 5
+    assert clauses.tolist() == [
+        [0, 1, 1, 0, 0], [1, 0, 1, 0, 0], [1, 1, 0, 0, 0], [0, 0, 0, 0, 1], [0, 0, 0, 1, 0],
+    ]  # fmt: skip
+
+
+FIVE_WORDS = (
+    "If Leo, we wait.", "If Leo sings, we wait.", "Leo, if we wait, sings.", "We wait if Leo sings.",
+)  # fmt: skip
+
+
+def test_places_are_compared_with_those_of_other_sentences_of_as_many_words() -> None:
+    structure = figures3to5_heads.TOPICS[2]
+    pairs = [(source, "") for source in FIVE_WORDS]
+    two, three, four = (mark_words(source, structure) for source in FIVE_WORDS[1:])
+    alone, *compared = compare_places([*pairs, pairs[1]], structure)  # four words: no other
+    assert alone.source == FIVE_WORDS[1]
+    assert alone.places == pytest.approx(two - (three + four + two) / 3)
+    assert [each.source for each in compared] == [*FIVE_WORDS[2:], FIVE_WORDS[1]]
+    assert compare_places([pairs[1], pairs[1]], structure) == []  # they have the same places
+
+
+def random_marks(generator: np.random.Generator, words: int) -> NDArray[np.float64]:
+    clauses = generator.integers(0, 2, words).cumsum()
+    return (clauses[:, None] == clauses[None, :]) / words
+
+
+def test_heads_that_know_positions_or_words_alone_are_not_above_chance(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    generator = np.random.default_rng(3)
+    sentences = [" ".join("a" * words) for words in (5, 8) * 20]
+    marked = iter([random_marks(generator, len(source.split())) for source in sentences])
+    monkeypatch.setattr(figures3to5_heads, "mark_words", lambda source, topic: next(marked))
+    compared = compare_places([(source, "") for source in sentences], figures3to5_heads.TOPICS[2])
+    assert len(compared) == 40
+    by_position = {words: generator.random((2, 3, words + 1, words + 1)) for words in (5, 8)}
+    lifts = []
+    for sentence in compared:
+        words = len(sentence.places)
+        attracting = np.broadcast_to(
+            generator.random((1, 3, 1, words + 1)), (1, 3, words + 1, words + 1)
+        )
+        weights = np.concatenate([by_position[words], attracting]).astype(np.float32)
+        lifts.append(weigh(AttentionMap([], [], weights), sentence.places))
+    assert abs(lifts[0][:2]).max() > 0.01
+    assert np.mean(lifts, 0) == pytest.approx(np.zeros((3, 3)), abs=1e-6)
+    assert abs(np.array(lifts)[:, 2]).max() < 1e-6  # in each sentence
+
+
+def test_a_head_that_stays_in_its_clause_is_above_chance(monkeypatch: pytest.MonkeyPatch) -> None:
+    def attend(clauses: list[int], *, stays: bool) -> AttentionMap:
+        """Return a head that looks at its neighbors, only at those of its clause if it stays."""
+        weights = np.zeros((1, 1, len(clauses), len(clauses)), np.float32)
+        for query, own in enumerate(clauses):
+            near = [key for key in (query - 1, query + 1) if 0 <= key < len(clauses)]
+            near = [key for key in near if not stays or clauses[key] == own] or [query]
+            weights[0, 0, query, near] = 1 / len(near)
+        return AttentionMap([], [], weights)
+
+    texts = [[0] * cut + [1] * (7 - cut) for cut in (2, 3, 4, 5)]
+    marked = iter([np.equal.outer(text, text) / 7 for text in texts] * 2)
+    monkeypatch.setattr(figures3to5_heads, "mark_words", lambda source, topic: next(marked))
+    for stays, least, most in ((True, 0.1, 0.4), (False, -1e-7, 1e-7)):
+        compared = compare_places([("", "")] * 4, figures3to5_heads.TOPICS[2])
+        lifts = [
+            weigh(attend(text, stays=stays), sentence.places)
+            for text, sentence in zip(texts, compared, strict=True)
+        ]
+        assert least <= np.mean(lifts) <= most
+
+
+def test_the_sentences_that_choose_a_head_do_not_measure_it() -> None:
+    chooses, measures = np.array([[0.1, 0.9], [0.2, 0.3]]), np.array([[0.5, -0.2], [0.4, 0.1]])
+    found = choose_heads([chooses] * 3, [measures] * 2, 2)
+    assert found == [ChosenHead(0, 1, [-0.2, -0.2]), ChosenHead(1, 1, [0.1, 0.1])]
+
+
+@pytest.mark.slow
+def test_there_are_more_unseen_sentences_than_scored_ones(tmp_path: Path) -> None:
+    work = Work(tmp_path, "toy")
+    pairs = figures3to5.unseen_pairs(work)
+    known = {source.casefold() for source, _ in (*work.corpus.train, *work.corpus.valid)}
+    known |= {source.casefold() for source, _ in Bitext.built_in(2000, 0).train}
+    assert not known & {source.casefold() for source, _ in pairs}
+    for rule in (find_distant, find_anaphora):
+        assert sum(rule(source) is not None for source, _ in pairs) >= 4
+    given = replace(work.corpus, test=(("a", "b"),))
+    assert figures3to5.unseen_pairs(Work(tmp_path, "toy", corpus=given)) == given.test
+
+
+@pytest.mark.slow
+def test_the_figures_of_attention_heads_are_drawn(tmp_path: Path) -> None:
+    corpus = Bitext.built_in(300, 6)
+    test = tuple(
+        (sentence.format(day), "Text.")
+        for sentence in (
+            "The man who sang the song on {} comes from Egypt.",
+            "Paula would have sung on {} if she had had time.",
+            "Although Paula was tired, she sang the song on {} again.",
+        )
+        for day in ("Monday", "Friday")
+    )
+    result = figures3to5.run(Work(tmp_path, "toy", corpus=replace(corpus, test=test)))
+    assert [figure.caption.split(",")[0] for figure in result.figures] == [
+        "Figure 3", "Figure 4", "Figure 5", "Figure 5",
+    ]  # fmt: skip
+    assert all(ElementTree.fromstring(figure.svg).tag.endswith("svg") for figure in result.figures)
+    lifts = {row[2]: row[-1] for row in result.tables[0].rows if row[0] == "Figure 3"}
+    assert set(lifts) == {1, 2}
+    assert lifts[1] != lifts[2]  # each seed has a model of its own
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("scale", "batches"), [("minutes", 8), ("hours", 1)])
+def test_a_step_mixes_lengths_where_they_depend_on_the_kind_of_phrase(
+    scale: str, batches: int
+) -> None:
+    for plan in scaling.plan_trials(Work("nowhere", scale), (8, 64)):
+        training = plan.config.training
+        assert training.batch_tokens == batches * training.micro_batch_tokens
+        assert not training.packed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["arguments", "positions", "scaling", "table1"])
+def test_the_scale_paper_only_writes_settings(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Counts and times of toy size are enough here.
+    work = Work(tmp_path, "paper")
+    monkeypatch.setattr(work, "pick", lambda *, toy, minutes, hours=None: toy)
+    result = reproduce(name, work)
+    assert len(list((tmp_path / "settings").glob("*.toml"))) == len(result.tables[-1].rows)

@@ -1,0 +1,495 @@
+"""What each experiment concludes from its trainings: invented scores in, verdicts out.
+
+A claim that compares the wrong models, or in the wrong direction, fails here.
+"""
+
+import json
+import math
+import re
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+import torch
+from torch import Tensor
+
+from headway.ext.paper import charts
+from headway.ext.paper.experiments import (
+    arguments_heads,
+    arguments_mask,
+    classification,
+    figures3to5,
+    positions,
+    rivals,
+    rivals_sentences,
+    scaling,
+    schedule,
+    smoothing,
+    table1_translators,
+    table2,
+    table3,
+    table3_heads,
+    table4,
+    tying,
+)
+from headway.ext.paper.experiments.rivals import RIVALS
+from headway.ext.paper.experiments.table1_translators import LAYER_TYPES
+from headway.ext.paper.results import Claim, Finding
+from headway.ext.paper.running import trial_run
+from headway.ext.paper.running.bitext import Bitext
+from headway.ext.paper.running.group import Group
+from headway.ext.paper.running.labeled_texts import LabeledTexts
+from headway.ext.paper.running.plan import PlannedTrial
+from headway.ext.paper.running.trial import Trial
+from headway.ext.paper.running.work import Work
+from headway.ext.paper.trends import Learned, trend_claim
+from headway.training import machine
+
+SEEDS = (1, 2, 3)
+JITTER = (-0.3, 0.4, -0.1)  # of the seeds, other than those of the model beside
+TEXTS = 500  # of the test of parsers and classifiers
+Favored = Callable[[PlannedTrial], bool]
+
+
+def invent(plan: PlannedTrial, quality: float, jitter: Sequence[float], level: float) -> Group:
+    """Return invented trials of a plan: the higher the quality, the better is each of their scores."""
+
+    def trial(seed: int, noise: float) -> Trial:
+        q = quality + noise / 10
+        scores = {
+            "bleu": level + 4 * q, "perplexity": math.exp(1 - q / 2), "right": level + 7 + 4 * q,
+            "accuracy": 0.5 + q / 10, "confidence": 0.5 - q / 10, "f1": level + 4 * q, "whole": 1.0,
+        }  # fmt: skip
+        loss = ((1, 3.0), (2, 2 - q / 2))
+        return Trial(
+            plan.name, seed, Path("none"), 7, 2, loss, scores, 10.0, 1.0, replace(plan.config)
+        )
+
+    return Group(tuple(map(trial, SEEDS, jitter)))
+
+
+class Invented(Work):
+    """Trains nothing: models that are favored have a better quality, by so much."""
+
+    def __init__(self, favored: Favored, gain: float, level: float = 85.0) -> None:
+        pairs = (("a b c", "d e f"),) * 3
+        test = (
+            *pairs,
+            ("a " * 20, "d " * 20),
+        )  # one is longer than those that `positions` trains on
+        corpus = Bitext("text", pairs, pairs, test, ("en", "de"))
+        super().__init__("nowhere", "toy", SEEDS, corpus=corpus)
+        self.favored, self.gain, self.level = favored, gain, level
+        self.planned: list[PlannedTrial] = []
+
+    def run_groups(self, planned: Sequence[PlannedTrial]) -> dict[str, Group]:
+        self.planned += planned
+        found = {}
+        for number, plan in enumerate(planned):
+            jitter = [noise * (1 - 2 * (number % 2)) for noise in JITTER]
+            found[plan.name] = invent(plan, self.gain * self.favored(plan), jitter, self.level)
+        return found
+
+
+def find_claim(run: Callable[[Work], object], work: Work, words: str) -> Claim:
+    """The claim with these words."""
+    found = run(work)
+    claims = getattr(found, "claims", found)
+    [claim] = [c for c in claims if isinstance(c, Claim) and words in c.text]
+    return claim
+
+
+@pytest.fixture(autouse=True)
+def scores_without_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read from a trial's scores what is otherwise measured on its model."""
+
+    def entropies(trial: Trial, work: Work) -> tuple[float, float]:
+        return 1.0, trial.scores["perplexity"]
+
+    def buckets(trial: Trial, parts: Sequence[object], language: str) -> list[tuple[float, float]]:
+        return [(trial.scores["bleu"], trial.scores["perplexity"])] * len(parts)
+
+    few = classification.make_tasks
+
+    def many(work: Work) -> list[LabeledTexts]:
+        tasks = few(work)
+        times = TEXTS // len(tasks[0].parts["test"])
+        return [replace(task, examples=[*task.examples] * times) for task in tasks]
+
+    monkeypatch.setattr(classification, "make_tasks", many)
+    monkeypatch.setattr(arguments_heads, "head_entropies", entropies)
+    monkeypatch.setattr(positions, "score_buckets", buckets)
+
+
+@pytest.fixture
+def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Drawing takes longer than all else here."""
+    monkeypatch.setattr(charts, "find_spec", lambda name: None)
+
+
+def bucket_scores(near: float, beyond: float) -> Callable[..., list[tuple[float, float]]]:
+    """Scores in place of `positions.score_buckets`: so much BLEU on short and on longer sentences."""
+    return lambda trial, parts, language: [
+        (bleu, trial.scores["perplexity"]) for bleu in (near, beyond, 0.0)
+    ]
+
+
+def named(name: str) -> Favored:
+    return lambda plan: plan.name == name
+
+
+def smoothed(plan: PlannedTrial) -> bool:
+    return plan.config.training.label_smoothing == 0.1
+
+
+def run_table2(work: Work) -> list[Claim]:
+    plans = [PlannedTrial(name, work.base) for name in ("base", "big", table2.PUBLISHED)]
+    groups = work.run_groups(plans)
+    last = {name: group.bleu for name, group in groups.items()}
+    averaged = work.run_groups([PlannedTrial("averaged", work.base)])["averaged"].bleu
+    return table2.score_claims(work, last, averaged)
+
+
+def run_table4(work: Work) -> list[Claim]:
+    full, restricted = work.run_groups(
+        [PlannedTrial(f"{n} attention", work.base) for n in ("full", "restricted")]
+    ).values()
+    trees = cast(table4.Treebank, SimpleNamespace(test=[0] * TEXTS, window=14))
+    return table4.parsing_claims(trees, full, restricted)
+
+
+def run_tying(work: Work) -> list[Claim]:
+    return tying.tying_claims(work.run_groups(tying.plan_trials(work)), work)
+
+
+def run_table3(work: Work) -> list[Claim]:
+    groups = work.run_groups(table3.plan_trials(work.base, table3.TABLE3))
+    return table3.statement_claims(groups, work.least_bleu)
+
+
+def run_heads(work: Work) -> list[Finding]:
+    groups = work.run_groups(table3.plan_trials(work.base, [*table3.TABLE3, *table3.CONTROLS]))
+    return table3_heads.separate_heads(groups, work.least_bleu)
+
+
+def run_figures(work: Work) -> list[Claim]:
+    group = work.run_groups([PlannedTrial("base", work.base)])["base"]
+    means = [trial.scores["right"] - 92 for trial in group.trials]
+    return [figures3to5.topic_claim(work, group, figures3to5.TOPICS[0], means)]
+
+
+def run_scaling(work: Work) -> list[Finding]:
+    return scaling.compare_translators(work, (8, 64))
+
+
+def run_rivals(work: Work) -> list[Claim]:
+    groups = work.run_groups(rivals.plan_trials(work))
+    return [rivals.compare(work, groups["Transformer"], name, groups[name]) for name in RIVALS]
+
+
+ON_FEW_TEXTS = (classification.run, rivals_sentences.classify_sentences, run_table4)
+# An experiment, words of a claim, and which models have the better scores if the claim is right.
+TRENDS: list[tuple[Callable[[Work], object], str, Favored]] = [
+    (arguments_mask.compare_masks, "training loss is lower", named("without")),
+    (arguments_heads.compare_translators, "lower effective resolution", named("8")),
+    (smoothing.run, "hurts perplexity", named("eps_ls = 0.0")),
+    (smoothing.run, "accuracy", smoothed),
+    (smoothing.run, "improves BLEU", smoothed),
+    (smoothing.run, "more unsure", smoothed),
+    (run_scaling, "additive attention outperforms", lambda plan: "additive" in plan.name),
+    (run_scaling, "scaled dot products outperform", lambda plan: "dot, scaled" in plan.name),
+    (run_tying, "helps: one matrix", named(tying.ONE)),
+    (run_tying, "helps: three matrices", named(tying.THREE)),
+    (positions.compare_lengths, "extrapolate", named("sinusoidal")),
+    (run_heads, "wider heads are better", named(table3_heads.MANY)),
+    (run_heads, "h = 8 instead of 1", named("base")),
+    (run_heads, "h = 32 instead of 8", named(table3_heads.MANY)),
+    (run_table2, "Big is better", named("big")),
+    (run_table2, "Averaged checkpoints", named("averaged")),
+    (run_table4, "loses something", named("full attention")),
+    (run_figures, figures3to5.TOPICS[0].claim, named("base")),
+    (classification.run, "Kind of phrase", named("self-attention")),
+    (classification.run, "Translation or not", named("self-attention")),
+    (rivals_sentences.classify_sentences, "Kind of phrase", named("self-attention")),
+    *((run_rivals, f"better than {name}.", named("Transformer")) for name in RIVALS),
+    *(
+        (table1_translators.compare_translators, f"in place of {layer.name} ", named("self-attention"))
+        for layer in LAYER_TYPES
+        if layer.name != "self-attention"
+    ),
+    *(
+        (run_table3, text, named(label) if (expected == "more") == (score == "BLEU") else named("base"))
+        for text, label, score, expected in table3.STATEMENTS
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("without_pictures")
+@pytest.mark.parametrize(("run", "words", "favored"), TRENDS, ids=[f"{run.__name__}: {words}" for run, words, _ in TRENDS])  # fmt: skip
+def test_a_trend_follows_the_scores_of_the_right_models(
+    run: Callable[[Work], object], words: str, favored: Favored
+) -> None:
+    found = {gain: find_claim(run, Invented(favored, gain), words) for gain in (1.0, -1.0, 0.0)}
+    assert {gain: claim.verdict for gain, claim in found.items()} == {
+        1.0: "holds", -1.0: "does not", 0.0: "not decided",
+    }  # fmt: skip
+    chance = {gain: claim.p for gain, claim in found.items()}
+    assert max(chance[1.0] or 0, chance[-1.0] or 0) < 0.05 < (chance[0.0] or 0)
+    # Models that have hardly learned decide nothing.
+    assert find_claim(run, Invented(favored, 1.0, level=12.0), words).verdict == "not decided"
+
+
+EQUALITIES: list[tuple[Callable[[Work], object], str, Favored]] = [
+    (positions.compare_kinds, "nearly identical", named("learned")),
+    (run_scaling, "perform similarly", named("additive, d_k = 8")),
+    (run_tying, "Sharing costs no quality", named(tying.THREE)),
+]
+COMPARISONS = [row for row in (*TRENDS, *EQUALITIES) if row[0] is not run_figures]
+MEASURED = re.compile(r"(.+) less (.+): ([+-])[\d.]+ \(.+\) (.+)")
+LESS_IS_BETTER = ("nats", "perplexity", "% of probability")  # of the invented scores
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("run", "words", "favored"), COMPARISONS, ids=[f"{run.__name__}: {words}" for run, words, _ in COMPARISONS])  # fmt: skip
+@pytest.mark.parametrize("gain", [1.0, -1.0])
+def test_a_difference_is_that_of_the_models_that_its_text_names(
+    run: Callable[[Work], object], words: str, favored: Favored, gain: float
+) -> None:
+    work = Invented(favored, gain)
+    ours = find_claim(run, work, words).ours
+    match = MEASURED.fullmatch(ours)
+    assert match, ours
+    *sides, sign, unit = match.groups()
+
+    def is_favored(side: str) -> bool:
+        # Some names are parts of others, such as "h = 1" of "h = 1, d_k = 64".
+        inside = [plan for plan in work.planned if plan.name in side]
+        return favored(max(inside, key=lambda plan: len(plan.name))) if inside else False
+
+    first, second = map(is_favored, sides)
+    assert first != second, ours
+    is_better = first == (gain > 0)
+    assert (sign == "+") == (is_better != unit.startswith(LESS_IS_BETTER)), ours
+
+
+# That the training loss is lower without the mask asks only whether models with the mask have learned.
+PAIRS = [row for row in COMPARISONS if row[0] is not arguments_mask.compare_masks]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("without_pictures")
+@pytest.mark.parametrize(("run", "words", "favored"), PAIRS, ids=[f"{run.__name__}: {words}" for run, words, _ in PAIRS])  # fmt: skip
+def test_two_models_are_compared_only_if_both_have_learned(
+    run: Callable[[Work], object], words: str, favored: Favored
+) -> None:
+    for level, gain in ((12.0, 18.0), (84.0, -18.0)):  # one has 84 BLEU, the other 12
+        assert find_claim(run, Invented(favored, gain, level), words).verdict == "not decided"
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("without_pictures")
+def test_table_3_says_what_follows_from_all_of_its_trainings(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(table3, "compare_parameters", list)  # which builds all rows
+    work = Invented(named("base"), 1.0)
+    found = table3.run(work)
+    assert {*run_table3(work)} <= {*found.claims}
+    assert {*run_heads(work)} <= {*found.claims, *found.tables}
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("without_pictures")
+@pytest.mark.parametrize(("texts", "verdict"), [(500, "not decided"), (50_000, "holds")])
+@pytest.mark.parametrize("row", [row for row in TRENDS if row[0] in ON_FEW_TEXTS], ids=lambda row: f"{row[0].__name__}: {row[1]}")  # fmt: skip
+def test_one_right_text_more_with_every_seed_decides_nothing(
+    row: tuple[Callable[[Work], object], str, Favored],
+    texts: int,
+    verdict: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A fifth of a percent is one of 500 texts, which may be chance, or 100 of 50,000."""
+    module = sys.modules[__name__]
+    monkeypatch.setattr(module, "JITTER", (0.0, 0.0, 0.0))
+    monkeypatch.setattr(module, "TEXTS", texts)
+    run, words, favored = row
+    assert find_claim(run, Invented(favored, 0.05), words).verdict == verdict
+
+
+def test_two_heads_are_compared_with_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    def train(heads: int, seed: int, steps: int) -> arguments_heads.TargetScores:
+        return arguments_heads.TargetScores(0.2 * heads + seed / 1000, 1.0)
+
+    monkeypatch.setattr(arguments_heads, "train_two_targets", train)
+    claim = find_claim(arguments_heads.compare_two_targets, Invented(smoothed, 0.0), "single head")
+    assert claim.ours.startswith("two heads less one of full width: +20.0 ")
+    assert claim.verdict == "holds"
+
+
+@pytest.mark.parametrize(
+    ("near", "beyond", "found"), [(85.0, 30.0, "not decided"), (85.0, 55.0, "holds")]
+)
+def test_longer_sentences_decide_only_if_they_are_translated(
+    near: float, beyond: float, found: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(positions, "score_buckets", bucket_scores(near, beyond))
+    work = Invented(named("sinusoidal"), 1.0)
+    assert find_claim(positions.compare_lengths, work, "extrapolate").verdict == found
+
+
+def test_the_papers_scores_are_those_of_its_own_text() -> None:
+    claim = find_claim(run_table2, Invented(named("big"), 1.0), "Big is better")
+    assert claim.paper == "28.4 and 27.3 on newstest2014, English-German"
+    assert "only the direction can be compared" in claim.why
+
+
+def test_averaged_checkpoints_decide_only_if_both_models_have_learned() -> None:
+    work = Invented(lambda plan: False, 0.0)
+    good, bad = [85.0, 86.0, 84.0], [5.0, 6.0, 4.0]
+    last = {"base": good, "big": good, table2.PUBLISHED: good}
+    assert [claim.verdict for claim in table2.score_claims(work, last, bad)][1] == "not decided"
+    last = {"base": good, "big": bad, table2.PUBLISHED: good}
+    assert table2.score_claims(work, last, [90.0, 91.1, 89.0])[0].verdict == "not decided"
+
+
+@pytest.mark.parametrize(("source", "missing"), [("a b", "no longer sentences"), ("a " * 20, "as those of training")])  # fmt: skip
+def test_without_longer_sentences_nothing_is_said_of_them(source: str, missing: str) -> None:
+    work = Invented(named("sinusoidal"), 1.0)
+    work.corpus = replace(work.corpus, test=((source, "d e"),) * 3)
+    claim = find_claim(positions.compare_lengths, work, "extrapolate")
+    assert claim.verdict == "not decided"
+    assert missing in claim.ours
+
+
+@pytest.mark.parametrize(("run", "words", "favored"), EQUALITIES[:2])
+def test_equality_is_judged_on_both_sides(
+    run: Callable[[Work], object], words: str, favored: Favored
+) -> None:
+    found = {gain: find_claim(run, Invented(favored, gain), words) for gain in (0.0, 1.0, -1.0)}
+    assert {gain: claim.verdict for gain, claim in found.items()} == {
+        0.0: "not decided", 1.0: "does not", -1.0: "does not",
+    }  # fmt: skip
+    assert {claim.p for claim in found.values()} == {None}  # zero is no side of equality
+    same = trend_claim(
+        "x", "", "{}", [0.01, -0.01, 0.0], learned=None, expected="equal", margin=0.1
+    )
+    assert same.verdict == "holds"
+
+
+def test_sharing_costs_nothing_unless_it_does() -> None:
+    words = "Sharing costs no quality"
+    found = [
+        find_claim(run_tying, Invented(named(tying.THREE), gain), words).verdict
+        for gain in (-1.0, 1.0)
+    ]
+    assert found == ["holds", "does not"]
+
+
+NEEDS: list[tuple[Callable[[Work], object], str, Favored]] = [
+    (arguments_mask.compare_masks, "mask is needed", named("with the mask")),
+    *(
+        (schedule.run, f"learn with {usual}, and not with {usual._replace(steps=1)}", named(f"warm-up of {usual}"))
+        for usual in (schedule.WarmUp(8), schedule.WarmUp(8, "none"))  # 8 is that of a toy
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.usefixtures("without_pictures")
+@pytest.mark.parametrize(("run", "words", "favored"), NEEDS, ids=[words for _, words, _ in NEEDS])
+@pytest.mark.parametrize(("having", "lacking", "found"), [(85.0, 2.0, "holds"), (85.0, 80.0, "does not"), (12.0, 2.0, "not decided")])  # fmt: skip
+def test_a_part_is_needed_if_models_learn_only_with_it(
+    run: Callable[[Work], object], words: str, favored: Favored,
+    having: float, lacking: float, found: str,
+) -> None:  # fmt: skip
+    work = Invented(favored, (having - lacking) / 4, level=lacking)
+    assert find_claim(run, work, words).verdict == found
+
+
+@pytest.mark.slow
+def test_losses_of_a_training_with_steps_that_are_not_finite_can_be_drawn(tmp_path: Path) -> None:
+    def curve(name: str, lost: Sequence[int]) -> tuple[tuple[float, float], ...]:
+        path = tmp_path / name
+        events = [
+            {"event": "step", "step": step, "nll": None if step in lost else 1 / step}
+            for step in range(1, 901)
+        ]
+        path.write_text("".join(json.dumps(event) + "\n" for event in events), encoding="utf-8")
+        return trial_run._loss_curve(path)
+
+    whole, holes = curve("whole", ()), curve("holes", (1, *range(16, 31)))
+    assert whole[0] == (15, sum(1 / step for step in range(1, 16)) / 15)
+    assert holes[0] == (15, sum(1 / step for step in range(2, 16)) / 14)
+    assert [step for step, _ in whole] == [step for step, _ in holes] == [*range(15, 901, 15)]
+    assert math.isnan(holes[1][1])
+    assert whole[2:] == holes[2:]
+    work = Invented(smoothed, 0.0)
+    [trial, *_] = work.run_groups([PlannedTrial("x", work.base)])["x"].trials
+    group = Group(tuple(replace(trial, loss=loss) for loss in (whole, holes)))
+    assert schedule.draw_losses({schedule.WarmUp(1): group}).svg
+
+
+def test_a_difference_is_shown_with_its_interval_and_the_side_that_was_expected() -> None:
+    claim = trend_claim(
+        "x", "1", "a {} b", [-1.0, -1.1, -0.9], learned=Learned(50, ([60.0],)), expected="less", digits=1
+    )  # fmt: skip
+    assert (claim.ours, claim.verdict) == ("a -1.0 (-1.2 to -0.8) b", "holds")
+    assert claim.p == pytest.approx(0.0033, abs=1e-4)  # t = 17.32 with two degrees of freedom
+    assert trend_claim("a", "b", "{}", [0.5], learned=None).p is None  # one seed has no spread
+    assert claim.why == "paired by seed"
+
+
+@pytest.mark.parametrize(
+    ("differences", "names_the_rule"), [([1.0, 1.1, 0.9], True), ([1.0, -1.0, 0.1], False)]
+)
+def test_a_claim_says_when_only_the_least_score_keeps_it_open(
+    differences: list[float], names_the_rule: bool
+) -> None:
+    claim = trend_claim("x", "1", "{}", differences, learned=Learned(50, ([60.0], [49.0])))
+    assert claim.verdict == "not decided"
+    assert ("a model that is compared has less than 50" in claim.why) == names_the_rule
+
+
+@pytest.mark.parametrize(("is_fast", "precision"), [(True, "bf16"), (False, "fp32")])
+def test_the_speed_of_a_core_is_measured_in_the_precision_of_the_trainings(
+    is_fast: bool, precision: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    types: list[torch.dtype] = []
+
+    def measure(forward: Callable[[], Tensor]) -> float:
+        types.append(forward().dtype)
+        return 2.0
+
+    monkeypatch.setattr(machine, "has_bf16", lambda device: is_fast)
+    monkeypatch.setattr(table2, "processor_seconds", measure)
+    monkeypatch.setattr(table2, "score", lambda work, group, **options: group.bleu)
+    monkeypatch.setattr(table2, "cost_table", table2.published_table)
+    monkeypatch.setattr(table2, "cost_claims", list)
+    monkeypatch.setattr(table2, "trained_table", lambda *args: table2.published_table())
+    work = Invented(named("big"), 1.0)
+    work.scale = "hours"  # where a machine may choose
+    assert table2.run(work).settings["sustained FLOP/s of a core"] == f"4.53e+08 in {precision}"
+    assert types == [torch.bfloat16 if is_fast else torch.float32]
+
+
+@pytest.mark.slow
+def test_the_times_of_a_shared_gpu_are_no_cost(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table2, "score", lambda work, group, **options: group.bleu)
+    work = Invented(named("big"), 1.0)
+    sizes = replace(work.base.model, source_vocab_size=9, target_vocab_size=9)
+    groups = work.run_groups([PlannedTrial("base", replace(work.base, model=sizes))])
+    on_cores, on_a_gpu = (
+        table2.trained_table(work, groups, {"base": groups["base"].bleu}, (), flops).rows[0]
+        for flops in (2.0, None)
+    )
+    assert on_cores[:-3] == on_a_gpu[:-3]
+    assert on_cores[-3] == 2.0 * groups["base"].seconds
+    assert (on_a_gpu[-3], on_a_gpu[-2], on_a_gpu[-1]) == (None, on_cores[-2], None)
+    assert "a second are of processor time." in table3.score_table(groups).note
+    work.device = "cuda"
+    groups = work.run_groups([PlannedTrial("base", work.base)])
+    assert "a second are of time on a GPU beside others." in table3.score_table(groups).note

@@ -1,0 +1,545 @@
+"""Experiments end to end at toy scale, how results are kept, the report and the command."""
+
+import base64
+import importlib
+import os
+import re
+import time
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from headway.cli.main import dispatch
+from headway.config import Config
+from headway.errors import HeadwayError
+from headway.ext.demo import Example as Phrase
+from headway.ext.paper import report, reproduction
+from headway.ext.paper.experiments import classification
+from headway.ext.paper.experiments.table3 import plan_trials as plan_table3
+from headway.ext.paper.reproduction import EXPERIMENTS, TRAININGS, reproduce, write_report
+from headway.ext.paper.results import Claim, Result, Table
+from headway.ext.paper.running.bitext import Bitext
+from headway.ext.paper.running.forecast import duration_text, training_effort
+from headway.ext.paper.running.plan import PlannedTrial
+from headway.ext.paper.running.scales import BASES, SECONDS, SMALL
+from headway.ext.paper.running.work import Work
+from headway.ext.paper.table3_rows import CONTROLS, TABLE3, rows_of
+from headway.ext.paper.verdicts import Verdict
+from headway.locks import LOCK, DirectoryLock
+
+# The other experiments run in test_paper_table1.py, test_paper_table4.py and test_paper_work.py.
+TRAINED = ("tying", "schedule", "smoothing", "table2", "table3")
+ARGUMENTS = ("feed_forward", "figures3to5", "arguments", "positions", "scaling")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("paper")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*TRAINED, *ARGUMENTS])
+def test_an_experiment_runs_at_toy_size(name: str, folder: Path) -> None:
+    # What experiments conclude from several seeds is tested in test_paper_claims.py.
+    seeds = () if name == "smoothing" else (1,)
+    result = reproduce(name, Work(folder, "toy", seeds=seeds))
+    assert result.name == name
+    assert result.tables
+    assert result.differs
+    assert ("Muon" in result.differs) == (name not in ("schedule", "feed_forward"))
+    assert all(claim.section for claim in result.claims)
+    assert Result.from_json((folder / f"{name}.json").read_text(encoding="utf-8")) == result
+    for figure in result.figures:
+        ElementTree.fromstring(figure.svg)
+    if name in TRAINED:
+        assert result.claims
+        decided = [claim for claim in result.claims if "seed" not in claim.why]
+        assert not any(claim.verdict == "does not" for claim in decided)
+
+
+@pytest.mark.slow
+def test_both_encoders_classify_at_toy_size_and_are_not_trained_again(tmp_path: Path) -> None:
+    work = Work(tmp_path, "toy")
+    result = classification.run(work)
+    assert len(result.tables[0].rows) == 6
+    assert len(result.claims) == 2
+    pairs = classification.make_tasks(work)[1].examples
+    assert {len(example.parts) for example in pairs} == {2}
+    assert 0.3 < sum(example.label == "another" for example in pairs) / len(pairs) < 0.6
+    began = time.process_time()
+    assert classification.run(work).tables == result.tables
+    assert time.process_time() - began < 3  # nothing is trained again
+
+
+def test_no_text_is_in_two_parts_of_a_classifiers_task(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def generate(source: str, target: str, count: int) -> list[Phrase]:
+        """Some targets have two sources."""
+        return [Phrase("ab"[i % 2], f"s {i}", f"t {i % 190}") for i in range(count)]
+
+    monkeypatch.setattr(classification, "generate", generate)
+    kinds, pairs = classification.make_tasks(Work(tmp_path, "toy"))
+    for task, sides in ((kinds, 1), (pairs, 2)):
+        for side in range(sides):
+            texts = [{e.parts[side] for e in part} for part in task.parts.values()]
+            assert len(set().union(*texts)) == sum(map(len, texts))
+    for part in pairs.parts.values():
+        assert {e.label for e in part} == {"translation", "another"}
+    for example in pairs.examples:
+        source, target = (int(text[2:]) for text in example.parts)
+        assert (source % 190 == target) == (example.label == "translation")
+        assert source % 2 == target % 2  # of one kind
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*TRAINED, "table4", "classification"])
+def test_the_scale_paper_writes_settings_that_can_be_loaded(name: str, tmp_path: Path) -> None:
+    from headway.config import load
+
+    result = reproduce(name, Work(tmp_path, "paper"))
+    files = sorted((tmp_path / "settings").glob("*.toml"))
+    commands = result.tables[-1].rows
+    assert len(files) == len(commands)
+    assert "Muon" not in result.differs  # nothing is trained
+    for _, command in commands:
+        path = re.search(r"--config (\S+)", str(command))
+        assert path
+        config = load("tiny", [path[1]])
+        assert config.training.max_steps in (100_000, 300_000)
+        assert config.model.d_model in (256, 512, 1024)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["schedule", "table2", "rivals", "smoothing"])
+def test_what_is_about_the_papers_training_is_trained_so(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Stop(Exception):
+        pass
+
+    configs: list[Config] = []
+
+    def run_groups(work: Work, planned: list[PlannedTrial]) -> None:
+        configs.extend(plan.config for plan in planned)
+        raise Stop
+
+    monkeypatch.setattr(Work, "run_groups", run_groups)
+    pairs = (("a b", "c d"),)
+    work = Work(tmp_path, "hours", corpus=Bitext("text", pairs, pairs, pairs, ("en", "de")))
+    with pytest.raises(Stop):
+        importlib.import_module(f"headway.ext.paper.experiments.{name}").run(work)
+    optimizers = [config.training.optimizer for config in configs]
+    assert optimizers == {
+        "schedule": ["adam"] * 5, "table2": ["muon", "muon", "adam"], "rivals": ["adam"] * 4,
+        "smoothing": ["muon"] * 3,
+    }[name]  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "is_later"),
+    [("smoothing", True), ("table2", True), ("table4", True), ("schedule", False), ("rivals", False), ("classification", False)],
+)  # fmt: skip
+def test_a_result_says_which_models_are_not_trained_as_the_papers(
+    name: str, is_later: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Stop(Exception):
+        pass
+
+    def stop(work: Work, planned: list[PlannedTrial]) -> None:
+        raise Stop
+
+    experiment = importlib.import_module(f"headway.ext.paper.experiments.{name}")
+    run = experiment.run
+
+    def run_until_trainings(work: Work) -> Result:
+        with pytest.raises(Stop):
+            run(work)
+        return Result(differs="much")
+
+    monkeypatch.setattr(Work, "prepare_trials", stop)
+    monkeypatch.setattr(experiment, "run", run_until_trainings)
+    work = Work(tmp_path, "toy")
+    work.trained.append(SMALL.training)  # of another experiment
+    differs = reproduce(name, work).differs
+    assert ("Muon instead of Adam" in differs) == is_later
+    assert differs.startswith("much")
+    assert ("a weight decay of 0.3" in differs) == (name == "table4")
+
+
+def fake(work: Work) -> Result:
+    table = Table("A <table>", ("x", "y"), (("<b>", 1234567), (None, 0.00012)))
+    claims = (
+        Claim("c & d", "1", "2", "holds", p=0.0123),
+        Claim("e", "1", "2", "not decided", p=0.3),
+        Claim("its models have hardly learned", "1", "2", "not decided", p=0.001),
+        Claim("f", "1", "2", "shown"),
+    )
+    return Result(tables=(table,), claims=claims, differs="much")
+
+
+class Reader(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        for name, value in attrs:
+            assert not (value or "").startswith(("http", "//")), (tag, name, value)
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_finished_results_are_reused_and_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[Work] = []
+
+    def run(work: Work) -> Result:
+        calls.append(work)
+        return fake(work)
+
+    module = type("Module", (), {"TITLE": "F & G", "SECTION": "1", "run": staticmethod(run)})
+    monkeypatch.setattr(reproduction, "EXPERIMENTS", ("fake",))
+    monkeypatch.setattr(reproduction.importlib, "import_module", lambda name: module)
+    shown: list[str] = []
+    first = reproduce("fake", Work(tmp_path, "minutes", show=shown.append))
+    assert ", device cpu, no text given, code " in str(first.settings["work"])
+    assert reproduce("fake", Work(tmp_path, "minutes", show=shown.append)) == first
+    assert len(calls) == 1
+    assert shown[-1] == "fake: done before"
+    with pytest.MonkeyPatch.context() as patch:  # another version of the code
+        patch.setattr(reproduction, "code_version", lambda *modules: "another")
+        reproduce("fake", Work(tmp_path, "minutes", show=shown.append))
+        assert shown[-3].startswith("fake: done again")
+        assert len(calls) == 2
+        calls.pop()
+    reproduce("fake", Work(tmp_path, "minutes", seeds=(2, 3)))
+    reproduce("fake", Work(tmp_path, "minutes", seeds=(2, 3)), again=True)
+    assert len(calls) == 3
+    (tmp_path / "fake.json").write_text("{", encoding="utf-8")
+    reproduce("fake", Work(tmp_path, "minutes"))
+    assert len(calls) == 4
+    content = (tmp_path / "fake.json").read_bytes()
+    (tmp_path / "fake.json").write_bytes(content.replace(b"F & G", b"F \xff G"))
+    write_report(Work(tmp_path, "minutes", show=shown.append))
+    assert shown[-1].startswith(f"{tmp_path}/fake.json: not a result of an experiment")
+    shown.clear()
+    reproduce("fake", Work(tmp_path, "minutes", show=shown.append))
+    assert shown[0].startswith(f"{tmp_path}/fake.json: not a result of an experiment")
+    assert len(calls) == 5
+    page = write_report(Work(tmp_path, "minutes")).read_text(encoding="utf-8")
+    reader = Reader()
+    reader.feed(page)
+    assert "script" not in reader.tags
+    for words in ("F & G", "A <table>", "<b>", "1,234,567", "0.00012", "c & d", "holds", "much"):
+        assert words in reader.text, words
+    assert "Of 4 claims: holds 1, not decided 2, shown 1. 3 of the claims are trends" in reader.text
+    assert "(Holm's rule), 1 is, with p up to 0.012." in reader.text
+    assert "machine: torch " in reader.text
+    assert ("p = 0.012" in reader.text, "p = 0.3" in reader.text) == (True, True)
+    # Nothing was run at another scale.
+    assert "F & G" not in write_report(Work(tmp_path, "toy")).read_text(encoding="utf-8")
+
+
+def test_the_scale_toy_decides_nothing_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = type("Module", (), {"TITLE": "F & G", "SECTION": "1", "run": staticmethod(fake)})
+    monkeypatch.setattr(reproduction, "EXPERIMENTS", ("fake",))
+    monkeypatch.setattr(reproduction.importlib, "import_module", lambda name: module)
+    work = Work(tmp_path, "toy")
+    assert "No claim is judged yet." in write_report(work).read_text(encoding="utf-8")
+    claims = reproduce("fake", work).claims
+    assert [claim.verdict for claim in claims] == [*["not decided"] * 3, "shown"]
+    assert {claim.p for claim in claims} == {None}
+    page = write_report(work).read_text(encoding="utf-8")
+    assert "Scale toy: each model is trained for three steps, so that nothing is learned." in page
+    assert "trends" not in page
+
+
+@pytest.mark.slow
+def test_rows_of_table_3_can_be_trained_group_by_group(tmp_path: Path) -> None:
+    def rows(*groups: str) -> tuple[list[str], str]:
+        work = Work(tmp_path, "toy", seeds=(4,), show=(shown := []).append, rows=groups)
+        result = reproduce("table3", work)
+        [table] = [t for t in result.tables if t.title.startswith("The rows trained")]
+        return [str(row[0]) for row in table.rows], shown[0]
+
+    learned = "(E) learned positions"
+    assert rows("E")[0] == ["base", learned]
+    assert rows("E") == (["base", learned], "table3: done before")
+    found, _ = rows("B")  # rows trained before stay
+    assert found == ["base", "(B) d_k = 16", "(B) d_k = 32", learned]
+    assert rows("E", "B")[1] == "table3: done before"
+    assert len(list((tmp_path / "trials").iterdir())) == 4
+    page = write_report(Work(tmp_path, "toy", seeds=(4,))).read_text(encoding="utf-8")
+    assert "Not trained here: rows A, C, D, big." in page
+    assert "a single seed decides nothing" in page
+    # The default is all rows, more than these.
+    work = Work(tmp_path, "toy", seeds=(4,), show=(shown := []).append)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Work, "run_groups", lambda work, planned: pytest.fail("trained"))
+        with pytest.raises(pytest.fail.Exception):
+            reproduce("table3", work)
+    assert shown[0].startswith("table3: done again, because")
+
+
+@pytest.mark.slow
+def test_no_rows_are_trained_that_nobody_wants(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Stop(Exception):
+        pass
+
+    planned: list[str] = []
+
+    def stop(work: Work, plans: list[PlannedTrial]) -> None:
+        planned.extend(plan.name for plan in plans)
+        raise Stop
+
+    monkeypatch.setattr(Work, "run_groups", stop)
+    rows = {row.label for row in rows_of(["A"])}  # trained before, without the controls
+    done = rows | {"(B) d_k = 16", "(B) d_k = 32"}
+    monkeypatch.setattr(
+        Work, "are_done", lambda work, plans: all(plan.name in done for plan in plans)
+    )
+    with pytest.raises(Stop):
+        reproduce("table3", Work(tmp_path, "toy", rows=["E"]))
+    assert planned == ["base", "(B) d_k = 16", "(B) d_k = 32", "(E) learned positions"]
+
+
+@pytest.mark.slow
+def test_rows_belong_to_table_3_alone(tmp_path: Path) -> None:
+    shown: list[str] = []
+    for rows in (["A"], []):
+        work = Work(tmp_path, "paper", show=shown.append, rows=rows)
+        assert "rows" not in reproduce("smoothing", work).settings
+    assert shown[-1] == "smoothing: done before"
+    work = Work(tmp_path, "paper", show=shown.append, rows=["A"])
+    assert reproduce("table3", work).settings["rows"] == ["A"]
+
+
+@pytest.mark.slow
+def test_the_report_contains_its_figures(tmp_path: Path) -> None:
+    from headway.ext.paper import charts
+
+    figure = charts.curves("Curve", {"a": [(1, 1.0), (2, float("nan")), (3, 2.0)]}, "x", "y")
+    page = report.html([Result(figures=(figure,))], "toy", Table("", (), ()), Table("", (), ()))
+    found = re.search(r'src="data:image/svg\+xml;base64,([^"]+)"', page)
+    assert found
+    assert base64.b64decode(found[1]).decode() == figure.svg
+
+
+def test_one_table_has_all_claims_in_the_papers_order() -> None:
+    def claim(text: str, verdict: Verdict, section: str = "") -> Claim:
+        return Claim(text, "", "+1.0 (+0.5 to +1.5)", verdict, "paired", section, p=0.04)
+
+    results = [
+        Result(section="Figure 5", claims=(claim("heads", "holds"),)),
+        Result(section="6.1", claims=(claim("bigger", "not decided"), claim("count", "shown"))),
+        Result(section="6.2", claims=(claim("scale", "does not", "3.4"),)),
+    ]
+    page = report.html(results, "toy", Table("", (), ()), Table("", (), ()))
+    table = page.split("<h2>All claims")[1].split("</table>")[0]
+    rows = [re.findall(r"<td>(.*?)</td>", row) for row in table.split("<tr>")[2:]]
+    assert [row[:2] for row in rows] == [["3.4", "scale"], ["6.1", "bigger"], ["Figure 5", "heads"]]
+    assert all((row[2], row[4]) == ("+1.0 (+0.5 to +1.5)", "paired") for row in rows)
+    assert ["does not" in rows[0][3], "p = 0.04" in rows[0][3]] == [True, True]
+
+
+@pytest.mark.parametrize("scale", ["minutes", "hours"])
+def test_the_listed_times_are_those_of_the_forecast(
+    scale: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    base = BASES[scale]
+    plans = {
+        "table3": plan_table3(base, [*TABLE3, *CONTROLS]),
+        "figures3to5": [PlannedTrial("base", base)],
+    }
+    for name, planned in plans.items():
+        effort = sum(plan.effort for plan in planned) / training_effort(base)
+        minutes = 3 * effort * SECONDS[scale] / 60
+        assert TRAININGS[scale][name] == (3 * len(planned), pytest.approx(minutes, abs=0.51))
+    assert dispatch(["reproduce", "--list", "--scale", scale]) == 0
+    *listed, _, note = capsys.readouterr().out.splitlines()
+    [table3] = [line for line in listed if line.startswith("table3 ")]
+    assert {"minutes": "65 min", "hours": "8.7 hours"}[scale] in table3
+    assert note.startswith(
+        f"Times: at the scale {scale}, with 3 seeds, of a server of the 2020s (AMD"
+    )
+    count, minutes = map(sum, zip(*TRAININGS[scale].values(), strict=True))
+    assert f"All: {count} trainings, {minutes / 60:.1f} hours of one core" in note
+    assert dispatch(["reproduce", "--list", "--scale", scale, "--seeds", "7"]) == 0
+    *listed, _, note = capsys.readouterr().out.splitlines()
+    assert f"; 22 trainings, {duration_text(20 * TRAININGS[scale]['table3'][1])} of" in listed[9]
+    assert "with 1 seed, of" in note
+    assert f"All: {count // 3} trainings, {duration_text(20 * minutes)} of one core" in note
+
+
+def test_a_scale_without_a_forecast_lists_no_times(capsys: pytest.CaptureFixture[str]) -> None:
+    assert dispatch(["reproduce", "--list", "--scale", "paper"]) == 0
+    *listed, _, note = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in listed] == list(EXPERIMENTS)
+    assert not any("of one core" in line or "no training" in line for line in listed)
+    assert note.startswith("At the scale paper ")
+
+
+@pytest.mark.slow
+def test_the_command_runs_experiments_and_rejects_wrong_options(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert dispatch(["reproduce", "--list"]) == 0
+    *listed, _, note = capsys.readouterr().out.splitlines()
+    assert note.startswith("Times: at the scale minutes,")
+    assert [line.split()[0] for line in listed] == list(EXPERIMENTS)
+    assert [line for line in listed if "no training" in line] == [listed[2]]
+    assert all(" min of one core)" in line for line in listed if line != listed[2])
+    assert [line for line in listed if "(section" not in line] == [listed[11], listed[12]]
+    assert "(beyond the paper; 12 trainings" in listed[11]
+    assert "(Figures 3 to 5; 3 trainings," in listed[12]
+    assert list(TRAININGS["minutes"]) == list(TRAININGS["hours"]) == list(EXPERIMENTS)
+    for words, message in (
+        (
+            ["table33"],
+            "table33: no such experiment (did you mean 'table3'?); --list names them, with",
+        ),
+        (["all", "table2"], "all stands alone: it runs every experiment"),
+        (["all", "tabel2"], "tabel2: no such experiment (did you mean 'table2'?)"),
+        (["--list", "--rows", "A"], "--rows has no effect with --list"),
+        (["tabel2", "--list"], "tabel2: no such experiment (did you mean 'table2'?)"),
+        ([], "--list"),
+        (["table3", "--train", "a"], "--train needs --valid"),
+        (["table3", "--seeds", "-1"], "0 or more"),
+        (["table3", "--seeds", "2", "2"], "all seeds must differ"),
+        (["table3", "--rows", "A,F"], "'F' is not a group of rows; table3 has A, B, C, D, E, big"),
+        (["tying", "--rows", "A"], "needs the experiment table3"),
+    ):
+        with pytest.raises(SystemExit) as ended:
+            dispatch(["reproduce", *words])
+        assert ended.value.code == 2
+        assert message in capsys.readouterr().err
+    assert sorted(reproduction.ALL) == sorted(EXPERIMENTS)
+    assert reproduction.ALL[-1] == "table2"
+    out = tmp_path / "out"
+
+    # One experiment that fails does not stop the next.
+    def fail(work: Work) -> Result:
+        raise HeadwayError("it fails")
+
+    words = [
+        "reproduce",
+        "smoothing",
+        "tying",
+        "--out",
+        str(out),
+        "--scale",
+        "paper",
+        "--seeds",
+        "3",
+    ]
+    with monkeypatch.context() as patch:
+        patch.setattr("headway.ext.paper.experiments.smoothing.run", fail)
+        assert dispatch(words) == 1
+    captured = capsys.readouterr()
+    assert "headway: smoothing: it fails\n" in captured.err
+    assert captured.err.startswith(
+        "seed 3 alone: one training of each model has no interval, and decides nothing;"
+    )
+    assert captured.out == f"{out / 'report.html'}\n"
+    assert "Tied embeddings" in (out / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, SystemExit])
+def test_an_interrupted_experiment_leaves_its_finished_trainings(
+    stop: type[BaseException], tmp_path: Path, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    run_trials = Work.run_trials
+
+    def run_one(work: Work, planned: list[PlannedTrial]) -> None:
+        run_trials(work, planned[:1])
+        raise stop
+
+    monkeypatch.setattr(Work, "run_trials", run_one)
+    monkeypatch.setitem(BASES, "minutes", BASES["toy"])
+    monkeypatch.setattr(Work, "pick", lambda self, *, toy, minutes, hours=None: toy)
+    with pytest.raises(stop):
+        dispatch(["reproduce", "smoothing", "--out", str(tmp_path)])
+    page = tmp_path / "report.html"
+    assert f"{page}: holds what is finished" in capsys.readouterr().err
+    text = page.read_text(encoding="utf-8")
+    assert "Finished trainings" in text
+    assert "bleu " in text
+    assert "perplexity " in text
+
+
+@pytest.mark.slow
+def test_a_second_command_in_the_same_directory_ends_before_it_does_anything(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["reproduce", "smoothing", "--scale", "paper", "--out", str(tmp_path)]
+    with DirectoryLock(tmp_path):
+        with pytest.raises(
+            HeadwayError, match=f"{tmp_path}: process {os.getpid()} is at work here"
+        ):
+            dispatch(words)
+        assert [path.name for path in tmp_path.iterdir()] == [LOCK]
+        assert dispatch([*words, "--list"]) == 0  # it reads and writes nothing
+    assert capsys.readouterr().err == ""
+    assert dispatch(words) == 0
+
+
+@pytest.mark.slow
+def test_what_needs_no_training_is_in_the_report_before_the_trainings_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Stop(Exception):
+        pass
+
+    def stop(work: Work, planned: list[PlannedTrial]) -> None:
+        raise Stop
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Work, "run_trials", stop)
+        with pytest.raises(Stop):
+            reproduce("positions", Work(tmp_path, "toy"))
+    page = write_report(Work(tmp_path, "toy")).read_text(encoding="utf-8")
+    assert "The wavelengths form a geometric progression" in page
+    assert reproduction.UNFINISHED in page
+    # It is no result: the experiment is done from its beginning.
+    calls: list[str] = []
+    monkeypatch.setattr(
+        "headway.ext.paper.experiments.positions.run",
+        lambda work: (calls.append(work.experiment), Result(differs="all"))[1],
+    )
+    reproduce("positions", Work(tmp_path, "toy"))
+    assert calls == ["positions"]
+    assert not [*tmp_path.glob("*unfinished*")]
+    assert reproduction.UNFINISHED not in write_report(Work(tmp_path, "toy")).read_text(
+        encoding="utf-8"
+    )
+
+
+@pytest.mark.slow
+def test_trainings_of_other_code_scales_and_texts_are_not_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = Work(tmp_path, "toy", seeds=(1,))
+    work.experiment = "smoothing"
+    work.run_trials([PlannedTrial("base", work.base)])
+    [row] = work.finished_trials().rows
+    assert row[:3] == ("smoothing", "base", 1)
+    assert Work(tmp_path, "minutes").finished_trials().rows == ()
+    pairs = (("a b", "c d"),) * 20
+    other = Bitext("text", pairs, pairs, pairs, ("en", "de"))
+    assert Work(tmp_path, "toy", corpus=other).finished_trials().rows == ()
+    monkeypatch.setattr("headway.ext.paper.running.plan.code_version", lambda *modules: "another")
+    assert work.finished_trials().rows == ()

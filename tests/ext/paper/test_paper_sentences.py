@@ -1,0 +1,156 @@
+"""The structured self-attentive sentence embedding: against its paper's equations, and in a batch."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+import torch
+from torch import Tensor
+
+from headway.config import Config, ModelConfig, TrainingConfig
+from headway.ext.paper.experiments import classification
+from headway.ext.paper.rivals import classifying
+from headway.ext.paper.rivals.self_attentive import HOPS, SelfAttentiveClassifier, penalty
+from headway.ext.paper.running.work import Work
+from headway.training.steps.feed import Feed
+
+CONFIG = ModelConfig(
+    source_vocab_size=23, d_model=14, d_ff=11, num_heads=1, dropout=0.3, tying="none"
+)
+# Token 1 ends a sentence: texts of one sentence, and pairs of sentences; 22 is padding.
+ONE = torch.tensor([[5, 7, 2, 9, 1], [8, 3, 1, 22, 22]])
+TWO = torch.tensor([[5, 7, 2, 1, 4, 1, 22], [8, 1, 3, 6, 9, 2, 1]])
+
+
+def make(sentences: int) -> SelfAttentiveClassifier:
+    torch.manual_seed(3)
+    return SelfAttentiveClassifier(CONFIG, 3, sentences).double().eval()
+
+
+def lstm(model: SelfAttentiveClassifier, words: list[Tensor], suffix: str) -> list[Tensor]:
+    """An LSTM by Hochreiter & Schmidhuber's equations; torch's gates are i, f, g and o."""
+    cell = model.encoder.cell
+    w_x, w_h, b_x, b_h = (
+        getattr(cell, f"{name}_l0{suffix}")
+        for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+    )
+    h = c = torch.zeros(7).double()
+    states = []
+    for word in words:
+        i, f, g, o = (w_x @ word + b_x + w_h @ h + b_h).chunk(4)
+        c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+        h = torch.sigmoid(o) * torch.tanh(c)
+        states.append(h)
+    return states
+
+
+def embed(model: SelfAttentiveClassifier, sentence: list[int]) -> tuple[Tensor, Tensor]:
+    """Equations 5 to 8 of Lin et al. (2017), hop by hop; returns M and the penalty."""
+    words = [model.embedding.weight[token] for token in sentence]
+    ahead, back = lstm(model, words, ""), lstm(model, words[::-1], "_reverse")[::-1]
+    h = [torch.cat(pair) for pair in zip(ahead, back, strict=True)]
+    hops, rows = [], []
+    for hop in range(HOPS):
+        e = [
+            torch.exp(model.second.weight[hop] @ torch.tanh(model.first.weight @ h_t)) for h_t in h
+        ]
+        a = [e_t / sum(e) for e_t in e]
+        hops.append(a)
+        rows.append(sum(a_t * h_t for a_t, h_t in zip(a, h, strict=True)))
+    p = sum(
+        (sum(x * y for x, y in zip(hops[i], hops[j], strict=True)) - int(i == j)) ** 2
+        for i in range(HOPS)
+        for j in range(HOPS)
+    )
+    return torch.stack(rows), p
+
+
+def classify(model: SelfAttentiveClassifier, matrix: Tensor) -> Tensor:
+    first, last = model.perceptron[0], model.perceptron[3]
+    hidden = first.weight @ torch.cat(list(matrix)) + first.bias
+    return last.weight @ hidden.clamp(min=0) + last.bias
+
+
+def test_a_text_of_one_sentence_follows_the_equations() -> None:
+    model = make(1)
+    scores, penalties = model(ONE, (ONE != 22).long())
+    for row, length in enumerate((5, 3)):
+        matrix, p = embed(model, ONE[row, :length].tolist())
+        torch.testing.assert_close(scores[row], classify(model, matrix))
+        torch.testing.assert_close(penalties[row], p)
+
+
+def test_a_pair_of_sentences_follows_the_equations() -> None:
+    model = make(2)
+    scores, penalties = model(TWO, (TWO != 22).long())
+    for row, (first, second) in enumerate([([5, 7, 2, 1], [4, 1]), ([8, 1], [3, 6, 9, 2, 1])]):
+        (m_h, p_h), (m_p, p_p) = embed(model, first), embed(model, second)
+        f_h = [m_h[i] @ model.gates[0, i] for i in range(HOPS)]  # batched product
+        f_p = [m_p[i] @ model.gates[1, i] for i in range(HOPS)]
+        matrix = torch.stack([x * y for x, y in zip(f_h, f_p, strict=True)])
+        torch.testing.assert_close(scores[row], classify(model, matrix))
+        torch.testing.assert_close(penalties[row], p_h + p_p)
+
+
+@pytest.mark.parametrize(("sentences", "texts"), [(1, ONE), (2, TWO)])
+def test_texts_alone_in_a_batch_and_packed_into_one_row_are_equal(
+    sentences: int, texts: Tensor
+) -> None:
+    model = make(sentences)
+    inside = (texts != 22).long()
+    scores, penalties = model(texts, inside)
+    alone = [
+        model(text[None, : int(n)]) for text, n in zip(texts, inside.sum(1).tolist(), strict=True)
+    ]
+    torch.testing.assert_close(torch.cat([score for score, _ in alone]), scores)
+    torch.testing.assert_close(torch.cat([p for _, p in alone]), penalties)
+    packed = texts[inside == 1][None]
+    number = torch.repeat_interleave(torch.tensor([1, 2]), inside.sum(1))[None]
+    together, of_packed = model(packed, number)
+    torch.testing.assert_close(together, scores)
+    torch.testing.assert_close(of_packed, penalties)
+
+
+def test_the_penalty_is_zero_where_each_hop_looks_at_one_token_of_its_own() -> None:
+    apart = torch.eye(5).double()[:3]
+    assert penalty(apart).item() == 0
+    same = apart[[0, 0, 0]]
+    assert penalty(same).item() == 6  # each of 6 pairs of different hops overlaps by 1
+    even = torch.full((1, 5), 0.2).double()
+    assert penalty(even).item() == pytest.approx((1 - 0.2) ** 2)
+
+
+def test_the_perceptron_has_the_dropout_of_the_configuration() -> None:
+    model = make(1).train()
+    found: list[Tensor] = []
+    model.perceptron[1].register_forward_hook(lambda module, inputs, output: found.append(output))
+    model.perceptron[3].register_forward_pre_hook(lambda module, inputs: found.append(inputs[0]))
+    model(ONE.repeat(30, 1), (ONE != 22).long().repeat(30, 1))
+    hidden, read = found
+    kept = read[hidden != 0] != 0
+    assert (~kept).double().mean().item() == pytest.approx(CONFIG.dropout, abs=0.1)
+    torch.testing.assert_close(read[hidden != 0], hidden[hidden != 0] / 0.7 * kept)
+
+
+def test_the_classifiers_train_with_the_dropout_that_the_report_names(tmp_path: Path) -> None:
+    for scale in ("toy", "minutes", "hours"):
+        dropout = classification.settings(Work(tmp_path, scale)).model.dropout
+        assert f"dropout of {dropout} " in SelfAttentiveClassifier.departs
+
+
+@pytest.mark.slow
+def test_training_lowers_the_penalty(monkeypatch: pytest.MonkeyPatch) -> None:
+    target, segments = torch.tensor([[0], [2]]), torch.ones(2, 1)
+    batch = SimpleNamespace(
+        source=ONE, source_segments=(ONE != 22).long(), target=target, target_segments=segments
+    )
+    feed = SimpleNamespace(next=lambda: SimpleNamespace(batches=[batch], target_tokens=2))
+    config = Config(model=CONFIG, training=TrainingConfig(max_steps=30, warmup_steps=10))
+    found = {}
+    for weight in (0.0, 30.0):
+        monkeypatch.setattr(classifying, "PENALTY", weight)
+        model = make(1).train()
+        classifying.train(model, config, cast(Feed, feed))
+        found[weight] = model.eval()(ONE, (ONE != 22).long())[1].sum().item()
+    assert found[30.0] < 0.8 * found[0.0]

@@ -1,0 +1,300 @@
+"""What a result depends on: other code, other data and another device give another one."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+from headway.config import TextConfig
+from headway.errors import HeadwayError
+from headway.ext.paper import reproduction
+from headway.ext.paper.experiments import (
+    arguments_mask,
+    classification,
+    positions,
+    rivals,
+    rivals_sentences,
+    smoothing,
+    table4,
+)
+from headway.ext.paper.experiments.table4_treebank import make_treebank
+from headway.ext.paper.reproduction import reproduce
+from headway.ext.paper.results import Result, collect
+from headway.ext.paper.rivals.recurrent import GatedUnit, RecurrentTranslator
+from headway.ext.paper.running import sources, task
+from headway.ext.paper.running.bitext import Bitext
+from headway.ext.paper.running.group import Group
+from headway.ext.paper.running.labeled_texts import LabeledTexts
+from headway.ext.paper.running.plan import PlannedTrial
+from headway.ext.paper.running.work import Work
+
+FILES = {
+    "__init__.py": "",
+    "used.py": "import pack.room\nfrom pack import lazily\n",
+    "lazily.py": "def f():\n    from pack.room.inner import g\n    return g\n",
+    "typed.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import pack.unused\nelse:\n    import pack.other\n",
+    "unused.py": "",
+    "other.py": "",
+    "room/__init__.py": "from pack.room.part import h\n",
+    "room/part.py": "import torch\nh = 1\n",
+    "room/inner.py": "g = 1\n",
+    "room/unused.py": "",
+    "room/native/code.cpp": "int f();",
+    "room/wing/__init__.py": "",
+    "room/wing/settings.toml": "",
+    "hall/table.toml": "",
+}
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "pack"
+    for name, text in FILES.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    monkeypatch.setattr(sources, "PACKAGE", folder)
+    return folder
+
+
+def test_all_that_a_module_imports_is_found_and_nothing_else(package: Path) -> None:
+    def found(*modules: str) -> set[str]:
+        return {path.relative_to(package).as_posix() for path in sources.sources(*modules)}
+
+    room = {"room/__init__.py", "room/part.py", "room/inner.py", "room/native/code.cpp"}
+    assert found("pack.used") == {"__init__.py", "used.py", "lazily.py", *room}
+    assert found("pack.room.inner") == {"__init__.py", *room}  # the package of a module runs, too
+    assert found("pack.typed") == {"__init__.py", "typed.py", "other.py"}
+    assert found("torch.nn", "pack.nowhere") == set()
+
+
+@pytest.mark.parametrize("name", ["used.py", "room/part.py", "room/native/code.cpp"])
+def test_the_version_follows_each_of_the_sources(name: str, package: Path) -> None:
+    version = sources.code_version.__wrapped__  # without its cache
+    first = version("pack.used")
+    (package / "unused.py").write_text("x = 1")
+    assert version("pack.used") == first
+    sources._digest.cache_clear()  # of another process
+    (package / name).write_text(f"{FILES[name]}\n")
+    assert version("pack.used") != first
+
+
+@pytest.mark.parametrize("library", ["numpy", "sacrebleu", "sacremoses", "sentencepiece", "torch"])
+def test_the_version_follows_each_library_that_decides_subwords_weights_or_scores(
+    library: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    version = sources.code_version.__wrapped__
+    before = version("headway.files")
+    monkeypatch.setattr(
+        sources, "version", lambda name: "9.9" if name == library else metadata.version(name)
+    )
+    assert version("headway.files") != before
+
+
+def test_what_is_edited_meanwhile_is_not_what_a_process_runs(package: Path) -> None:
+    version = sources.code_version.__wrapped__
+    first = version("pack.used")
+    (package / "room/part.py").write_text("h = 2\n")
+    assert version("pack.used") == first
+
+
+@pytest.mark.parametrize(
+    ("experiment", "parts"),
+    [
+        ("rivals", ["ext/paper/rivals/memory_network.py", "ext/paper/rivals/bytenet.py", "ext/paper/experiments/classification.py"]),
+        ("table1", ["ext/paper/measuring/operations.py", "ext/paper/measuring/paths.py"]),
+        ("figures3to5", ["ext/pictures/maps.py", "ext/demo/frames.py", "ext/demo/frames.toml"]),
+        ("table4", ["ext/paper/settings/__init__.py", "ext/paper/settings/wsj-parsing.toml"]),
+        ("smoothing", ["ext/paper/verdicts.py", "ext/paper/trends.py", "kernels/native/training.cpp"]),
+    ],
+)  # fmt: skip
+def test_results_follow_all_that_measures_and_judges(experiment: str, parts: list[str]) -> None:
+    found = sources.sources(f"headway.ext.paper.experiments.{experiment}")
+    names = {path.relative_to(sources.PACKAGE).as_posix() for path in found}
+    assert names >= set(parts)
+    assert not any(name.startswith(("ext/server/", "cli/", "ext/best/")) for name in names)
+
+
+@pytest.mark.slow
+def test_a_training_follows_the_code_that_trains_and_scores_it(tmp_path: Path) -> None:
+    work = Work(tmp_path, "toy", seeds=(1,))
+    work.experiment = "smoothing"
+    [directory] = work.prepare_trials([PlannedTrial("base", work.base)])
+    modules = {"headway.ext.paper.running.trial_run", "headway.ext.paper.running.bitext"}
+    names = {path.relative_to(sources.PACKAGE).as_posix() for path in sources.sources(*modules)}
+    assert {
+        "model/layers.py",
+        "kernels/native_operations.py",
+        "training/steps/trainer.py",
+        "evaluation/metrics.py",
+    } <= names
+    assert set(modules) <= set((directory / "spec.json").read_text().split('"'))
+
+
+class Planning(Work):
+    """Plans trainings, and stops before the first."""
+
+    def run_groups(self, planned: Sequence[PlannedTrial]) -> dict[str, Group]:
+        self.planned = planned
+        raise KeyboardInterrupt
+
+
+# A training may have another task, change, trainer or system than those of the base.
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "run",
+    [
+        smoothing.run,
+        arguments_mask.compare_masks,
+        positions.compare_lengths,
+        table4.run,
+        classification.run,
+        rivals.run,
+        rivals_sentences.classify_sentences,
+    ],
+)
+def test_no_training_follows_what_judges_it(run: Callable[[Work], object], tmp_path: Path) -> None:
+    work = Planning(tmp_path, "toy")
+    with pytest.raises(KeyboardInterrupt):
+        run(work)
+    for plan in work.planned:
+        found = sources.sources(*plan._modules(plan.task or work.corpus))
+        names = {path.relative_to(sources.PACKAGE).as_posix() for path in found}
+        judges = {"trends.py", "verdicts.py", "results.py", "running/group.py", "running/work.py"}
+        assert not names & {f"ext/paper/{name}" for name in judges}
+        # What the experiments say and the paper's settings are no part of a training either.
+        assert not any(
+            name.startswith(("ext/paper/experiments/", "ext/paper/settings/")) for name in names
+        )
+
+
+@pytest.mark.slow
+def test_a_rivals_training_follows_its_class_and_no_other_rival(tmp_path: Path) -> None:
+    work = Work(tmp_path, "toy")
+    plans = {plan.name: plan for plan in rivals.plan_trials(work)}
+    keys = {name: plan.key(work.corpus) for name, plan in plans.items()}
+    assert len(set(keys.values())) == len(plans)
+    bytenet = replace(plans["ByteNet"], name="another label")
+    assert bytenet.key(work.corpus) == keys["ByteNet"]
+    assert replace(bytenet, system=RecurrentTranslator).key(work.corpus) != keys["ByteNet"]
+    of_one_file = {
+        replace(bytenet, system=each).key(work.corpus) for each in (GatedUnit, RecurrentTranslator)
+    }
+    assert len(of_one_file) == 2
+    for name, plan in plans.items():
+        found = {path.name for path in sources.sources(*plan._modules(work.corpus))}
+        assert ("bytenet.py" in found) == (name == "ByteNet")
+        assert {"rival.py", "training.py", "scoring.py"} <= found
+
+
+@pytest.mark.slow
+def test_data_are_prepared_again_by_other_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pairs = tuple((f"a b {c}", f"d e {c}") for c in "fghijklmnopqrstuvwxyz")
+    text = Bitext("text", pairs[:-1], pairs[-1:], pairs[-1:], ("en", "de"))
+    labeled = LabeledTexts("labels", classification.make_tasks(Work(tmp_path, "toy"))[0].examples)
+    trees = table4.find_treebank(Work(tmp_path, "toy"))
+    for each, config in (
+        (text, TextConfig(vocab_size=300)),
+        (labeled, TextConfig(vocab_size=400)),
+        (trees, TextConfig(vocab_size=340)),
+    ):
+        first, test = each.prepare(tmp_path / "data", config)
+        for path in test:  # it is written again
+            path.unlink()
+        assert each.prepare(tmp_path / "data", config) == (first, test)
+        assert all(path.is_file() for path in test)
+        with monkeypatch.context() as patch:
+            patch.setattr(task, "code_version", lambda *modules: "another")
+            assert each.prepare(tmp_path / "data", config)[0] != first
+
+
+def test_prepared_data_follow_the_task_that_prepares_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(task, "code_version", asked.append)
+    task.data_key(Bitext("text", (), (), (), ("en", "de")), TextConfig())
+    assert asked == ["headway.ext.paper.running.bitext"]
+
+
+def test_a_result_follows_the_device_and_whether_its_pictures_are_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys = set()
+    for is_there in (True, False):
+        monkeypatch.setattr(reproduction, "has_matplotlib", lambda found=is_there: found)
+        keys |= {reproduction._key("smoothing", Work(tmp_path, device=d)) for d in ("cpu", "cuda")}
+    assert len(keys) == 4
+
+
+@pytest.mark.parametrize("package", ["babel", "num2words"])
+def test_a_result_follows_what_writes_the_built_in_text(
+    package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def find_version(name: str) -> str:
+        if name == package:
+            found = versions.pop()
+            return found or metadata.version("no such package")
+        return metadata.version(name)
+
+    versions = ["9.8", "9.9", ""]
+    monkeypatch.setattr(reproduction, "version", find_version)
+    keys = {reproduction._key("smoothing", Work(tmp_path)) for _ in range(3)}
+    assert len(keys) == 3
+    assert not versions
+
+
+def test_a_result_is_of_the_code_and_files_that_it_began_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = tmp_path / "given"
+    given.write_text("first")
+
+    def run(work: Work) -> Result:
+        monkeypatch.setattr(reproduction, "code_version", lambda *modules: "another")
+        given.write_text("second")
+        return collect(differs="x")
+
+    monkeypatch.setattr(table4, "run", run)
+    monkeypatch.setattr(table4, "given_files", lambda work: [given])
+    work = Work(tmp_path, "toy")
+    key = reproduction._key("table4", work)
+    result = reproduce("table4", work)
+    assert result.settings["work"] == key != reproduction._key("table4", work)
+
+
+def test_a_result_follows_the_treebank(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table4, "run", lambda work: reproduction.collect(differs="x"))
+
+    def shown() -> str:
+        lines: list[str] = []
+        reproduce("table4", Work(tmp_path, "toy", show=lines.append))
+        return lines[0]
+
+    assert shown().startswith("table4: English")
+    folder = tmp_path / "treebank"
+    folder.mkdir()
+    with pytest.raises(
+        HeadwayError, match=r"has no train\.tree and no valid\.tree and no test\.tree"
+    ):
+        shown()
+    for name in ("train", "valid", "test"):
+        (folder / f"{name}.tree").write_text("".join(f"{t}\n" for t in make_treebank(9, 4)))
+    assert shown().startswith("table4: done again")
+    assert shown() == "table4: done before"
+    (folder / "valid.tree").write_text("(S (NN a))\n")
+    assert shown().startswith("table4: done again")
+    (folder / "valid.tree").rename(folder / "dev.tree")
+    with pytest.raises(HeadwayError, match=r"treebank: has no valid\.tree:"):
+        shown()
+
+
+@pytest.mark.slow
+def test_settings_of_all_rows_are_written_after_those_of_some(tmp_path: Path) -> None:
+    def count(*rows: str) -> int:
+        reproduce("table3", Work(tmp_path, "paper", rows=rows))
+        return len(list((tmp_path / "settings").iterdir()))
+
+    assert count("A") < count() == count("B")

@@ -1,0 +1,355 @@
+"""Tables 2 and 3, tying and the schedule: counts equal formulas, and verdicts follow invented scores."""
+
+import math
+import re
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
+import matplotlib
+import pytest
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from headway.config import Config, ModelConfig
+from headway.ext.paper import charts, report
+from headway.ext.paper.charts import curves, intervals
+from headway.ext.paper.experiments import schedule, table2, table3, table4, tying
+from headway.ext.paper.experiments.table3_heads import CHANGES, separate_heads
+from headway.ext.paper.experiments.table3_parameters import common_vocabulary
+from headway.ext.paper.measuring.parameters import (
+    count_parameters,
+    parameters_by_formula,
+    vocabulary_range,
+    with_joint_vocabulary,
+)
+from headway.ext.paper.parsing.parser import PAPER
+from headway.ext.paper.results import Claim, Result, Table
+from headway.ext.paper.running.group import Group
+from headway.ext.paper.running.scales import SMALL
+from headway.ext.paper.running.scoring import score_predictions
+from headway.ext.paper.running.trial import Trial
+from headway.ext.paper.running.work import Work
+from headway.ext.paper.settings import paper_settings
+from headway.ext.paper.table3_rows import CONTROLS, TABLE3, configure, find_row, shapes
+from headway.model import Transformer, parameter_count
+from headway.text.tokenizer import Tokenizer
+from headway.training.steps.objective import plain_loss
+from headway.training.steps.schedule import learning_rate
+
+ODD = ModelConfig(
+    source_vocab_size=31, target_vocab_size=31, num_encoder_layers=2, num_decoder_layers=3,
+    d_model=14, d_ff=19, num_heads=3, d_k=5, d_v=7, max_positions=11,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("tying", ["three-way", "target", "none"])
+@pytest.mark.parametrize("positions", ["sinusoidal", "learned"])
+def test_the_formula_gives_the_parameters_of_the_built_model(tying: str, positions: str) -> None:
+    config = replace(ODD, tying=tying, positions=positions)  # type: ignore[arg-type]
+    total = parameter_count(Transformer(config))
+    assert parameters_by_formula(config) == count_parameters(config) == total
+
+
+def test_every_row_of_table_3_changes_exactly_its_settings() -> None:
+    for row in TABLE3:
+        found = configure(Config(), row)
+        for section, changes in (("model", row.model), ("training", row.training)):
+            for name, value in changes.items():
+                assert getattr(getattr(found, section), name) == value, row.label
+        assert found.model.head_widths[1] == row.model.get("d_v", 64)
+    assert configure(SMALL, TABLE3[0]) == SMALL
+
+
+def test_rows_at_another_size_keep_the_papers_ratios() -> None:
+    rows = {row.label: configure(SMALL, row) for row in TABLE3}
+    assert {label: c.model.head_widths for label, c in rows.items() if label[:3] in ("(A)", "(B)")} == {
+        "(A) h = 1": (64, 64), "(A) h = 4": (16, 16), "(A) h = 16": (4, 4), "(A) h = 32": (2, 2),
+        "(B) d_k = 16": (2, 8), "(B) d_k = 32": (4, 8),
+    }  # fmt: skip
+    controls = {row.label: configure(SMALL, row).model for row in CONTROLS}
+    assert {label: (m.num_heads, m.head_widths) for label, m in controls.items()} == {
+        "(A) h = 1, d_k = 64": (1, (8, 8)), "(A) h = 32, d_k = 64": (32, (8, 8)),
+    }  # fmt: skip
+    big = rows["big"]
+    assert (big.model.d_model, big.model.num_heads, big.model.dropout) == (128, 16, 0.3)
+    assert big.training.max_steps == 3 * SMALL.training.max_steps
+    assert rows["(D) eps_ls = 0.2"].training.label_smoothing == 0.2
+
+
+def test_heads_are_judged_apart_from_their_width() -> None:
+    def group(label: str, *bleu: float) -> Group:
+        seeds = range(1, len(bleu) + 1)
+        trials = (
+            Trial(label, seed, Path(), 100, 1, ((1, 1.0),), {"bleu": score}, 1.0, 1.0, SMALL)
+            for seed, score in zip(seeds, bleu, strict=True)
+        )
+        return Group(tuple(trials))
+
+    labels = ("(A) h = 1", "(A) h = 1, d_k = 64", "(A) h = 32", "(B) d_k = 16")
+    groups = {label: group(label, 70.0, 71.0) for label in labels}
+    groups["base"] = group("base", 80.0, 81.0)
+    found = {}
+    for name, bleu in (("worse", (60.0, 61.0)), ("better", (85.0, 86.0)), ("lost", (1.0, 2.0))):
+        groups["(A) h = 32, d_k = 64"] = group("many", *bleu)
+        table, *claims = separate_heads(groups, 50.0)
+        assert isinstance(table, Table)
+        assert [row[0] for row in table.rows] == list(CHANGES)
+        assert str(table.rows[3][2]).startswith(f"{bleu[0] - 80:+.1f} ")
+        found[name] = [claim.verdict for claim in claims if isinstance(claim, Claim)]
+    # Wider at 32 heads; 8 heads instead of 1; 32 instead of 8.
+    assert found == {
+        "worse": ["does not", "holds", "does not"],
+        "better": ["holds", "holds", "holds"],
+        "lost": ["not decided", "holds", "not decided"],
+    }
+
+
+def test_the_published_base_has_the_papers_training() -> None:
+    paper = Config().training
+    for scale in ("toy", "minutes", "hours", "paper"):
+        work = Work("unused", scale)
+        base, published = work.base, work.published_base
+        assert replace(published, training=base.training) == base  # the same model and text
+        regime = published.training
+        for name in ("optimizer", "muon_weight_decay", "zero_outputs", "decay", "cool_steps"):
+            assert getattr(regime, name) == getattr(paper, name), name
+        assert regime.rate_scale == (1.28 if scale == "hours" else 1.0)
+        if scale in ("minutes", "hours"):
+            assert regime.average == paper.average
+            assert abs(regime.checkpoint_every / regime.max_steps - 0.015) < 0.003
+            assert (
+                regime.max_steps % regime.checkpoint_every == 0
+            )  # averaged ones are equally far apart
+    work = Work("unused", "hours")
+    assert not work.regime
+    work.trained += [work.published_base.training, work.base.training]
+    assert "Muon" in work.regime
+    assert "falls to zero in the last 65 % of the steps." in work.regime
+    longer = Work("unused", "hours")
+    longer.trained.append(configure(work.base, find_row("big")).training)
+    assert longer.regime == work.regime  # big has three times as many steps
+    rows = {row[0]: row[1:] for row in work.list_bases().rows}
+    assert rows["training.optimizer"] == ("adam", "muon", "adam")
+    assert rows["model.d_model"] == ("512", "128", "128")
+    assert "training.device" not in rows
+
+
+def test_the_vocabularies_found_give_the_printed_parameters() -> None:
+    for row, shape in shapes():
+        if row.millions is None:
+            continue
+        low, high = vocabulary_range(shape, row.millions)
+        inside, outside = math.ceil(low), math.ceil(high) + 1
+        assert (
+            round(parameters_by_formula(with_joint_vocabulary(shape, inside)) / 1e6) == row.millions
+        )
+        assert (
+            round(parameters_by_formula(with_joint_vocabulary(shape, outside)) / 1e6)
+            == row.millions + 1
+        )
+    others = [(row, shape) for row, shape in shapes() if row.name != "big"]
+    span = common_vocabulary(others)
+    assert span is not None
+    assert common_vocabulary([*others, (TABLE3[-1], shapes()[-1][1])]) is None
+
+
+@pytest.mark.slow
+def test_operations_counted_on_the_meta_device_equal_those_of_a_real_model() -> None:
+    length, rows = 5, 3
+    model = Transformer(ODD)
+    source = torch.zeros(rows, length, dtype=torch.long)
+    with FlopCounterMode(display=False) as counter:
+        logits = model(source, source)
+        plain_loss(logits.flatten(0, 1), source.flatten(), 0.1).smoothed.backward()
+    assert table2.count_step(ODD, rows * length, length) == counter.get_total_flops()
+    # The rule leaves attention out, which hardly counts in short sentences.
+    short = table2.count_step(replace(ODD, d_model=128, d_ff=512, d_k=16, d_v=16), 60, 2)
+    rule = table2.step_by_rule(replace(ODD, d_model=128, d_ff=512, d_k=16, d_v=16), 60)
+    assert short == pytest.approx(rule, rel=0.02)
+
+
+def test_the_papers_estimates_of_cost_are_reproduced() -> None:
+    assert table2.estimate_flops("base") == pytest.approx(3.3e18, rel=0.01)
+    assert table2.estimate_flops("big") == pytest.approx(2.3e19, rel=0.01)
+    for name in table2.SETTINGS:
+        config = paper_settings(name)
+        assert config.model.dropout == (0.3 if "en-de-big" in name else 0.1)
+        assert config.text.vocab_size == (37_000 if "en-de" in name else 32_000)
+
+
+def test_every_file_of_the_papers_settings_loads_and_is_used() -> None:
+    names = {path.stem for path in (Path(table2.__file__).parents[1] / "settings").glob("*.toml")}
+    assert names == {*table2.SETTINGS, *table4.SETTINGS}
+    for name in names:
+        assert paper_settings(name).training.max_steps in (100_000, 300_000), name
+    for name, pieces in zip(table4.SETTINGS, (16_000, 32_000), strict=True):
+        config = paper_settings(name)
+        assert config.text.vocab_size == pieces
+        assert config.search == PAPER
+        model = config.model
+        assert (model.num_encoder_layers, model.num_decoder_layers, model.d_model) == (4, 4, 1024)
+        assert (model.d_ff, model.num_heads) == (2048, 8)  # base's
+
+
+def test_the_gradient_of_tied_matrices_is_the_sum_of_the_untied_ones() -> None:
+    assert tying.gradient_error() < 1e-12
+
+
+def test_the_checked_learning_rate_is_equation_3() -> None:
+    assert all(claim.verdict == "shown" for claim in schedule.check_rates())
+
+
+def test_two_trainings_differ_in_the_warm_up_alone() -> None:
+    base = replace(Config(), training=replace(Config().training, warmup_steps=400))
+
+    def rates(warm_up: schedule.WarmUp) -> list[float]:
+        config = warm_up.of(base).training
+        return [
+            learning_rate(
+                step,
+                d_model=512,
+                warmup_steps=config.warmup_steps,
+                scale=config.rate_scale,
+                decay=config.decay,
+            )
+            for step in range(1, 1000)
+        ]
+
+    peak = (512 * 400) ** -0.5
+    assert schedule.WarmUp(400).of(base) == base
+    assert max(rates(schedule.WarmUp(400))) == pytest.approx(peak)
+    assert max(rates(schedule.WarmUp(1))) == pytest.approx(20 * peak)  # equation 3
+    level, abrupt = rates(schedule.WarmUp(400, "none")), rates(schedule.WarmUp(1, "none"))
+    assert abrupt == pytest.approx([peak] * len(abrupt))
+    assert level[399:] == pytest.approx(abrupt[399:])
+    assert level[0] == pytest.approx(peak / 400)
+
+
+def groups_with(change: float, base: float = 70.0) -> dict[str, Group]:
+    """Make scores: every row but the base has ``change`` BLEU more, a little different for each seed."""
+
+    def trial(seed: int, shift: float) -> Trial:
+        scores = {
+            "bleu": base + seed + shift * (1 + seed / 10),
+            "perplexity": math.exp(1 - shift / 10),
+        }
+        return Trial("x", seed, Path("none"), 7, 3, ((1, 2.0),), scores, 10.0, 1.0, Config())
+
+    return {
+        row.label: Group(
+            tuple(trial(seed, 0.0 if row.name == "base" else change) for seed in range(3))
+        )
+        for row in TABLE3
+    }
+
+
+@pytest.mark.parametrize(("change", "found"), [(-15.0, "holds"), (-60.0, "not decided")])
+def test_scale_is_judged_only_if_both_models_have_learned(change: float, found: str) -> None:
+    groups = groups_with(change)
+    names = (tying.ONE, tying.THREE, tying.ONE_UNSCALED, tying.THREE_UNSCALED)
+    several = dict(zip(names, [groups["base"]] * 2 + [groups["big"]] * 2, strict=True))
+    work = cast(Work, SimpleNamespace(seeds=(0, 1, 2), least_bleu=50.0))
+    claims = [c for c in tying.tying_claims(several, work) if "sqrt" in c.text]
+    assert {c.verdict for c in claims} == {found}
+
+
+def test_what_sharing_saves_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    claim = tying.compare_parameters()
+    assert (claim.verdict, claim.ours) == ("shown", "37.9 million fewer of 100.9")
+    monkeypatch.setattr(tying, "count_parameters", lambda shape: 5)
+    assert tying.compare_parameters().verdict == "does not"
+
+
+@pytest.mark.slow
+def test_the_verdicts_of_table_3_follow_the_scores() -> None:
+    least = 50.0
+    worse, better = (
+        {c.text: c.verdict for c in table3.statement_claims(groups_with(change), least)}
+        for change in (-2.0, 2.0)
+    )
+    head, width = (
+        next(text for text in worse if words in text)
+        for words in ("single head", "twice the width")
+    )
+    assert (worse[head], better[head]) == ("holds", "does not")
+    assert (worse[width], better[width]) == ("does not", "holds")
+    equal = {c.text: c.verdict for c in table3.statement_claims(groups_with(0.0), least)}
+    assert equal[head] == "not decided"
+    some = {label: t for label, t in groups_with(-2.0).items() if label[:3] in ("bas", "(A)")}
+    assert [c.text for c in table3.statement_claims(some, least)] == [
+        "A single head is worse than the base's", "Quality also drops with too many heads",
+    ]  # fmt: skip
+    assert len(table3.score_table(some).rows) == 5
+    assert len(table3.difference_table(some, least).rows) == 4
+    rows = {row[0]: row for row in table3.difference_table(groups_with(-2.0), least).rows}
+    assert rows["(A) h = 1"][3] == rows["(A) h = 1"][6] == "holds"
+    # The paper has no difference there, so that there is no direction.
+    assert rows["(A) h = 16"][3] is None
+    assert rows["(A) h = 16"][6] is None
+    assert rows["(E) learned positions"][6] is None
+    # Models that have hardly learned are not compared.
+    rows = {row[0]: row for row in table3.difference_table(groups_with(-2.0, 30.0), least).rows}
+    assert {row[3] for row in rows.values()} == {"not decided", None}
+    mixed = groups_with(-2.0) | {"(A) h = 1": groups_with(-45.0)["(A) h = 1"]}
+    rows = {row[0]: row for row in table3.difference_table(mixed, least).rows}
+    assert rows["(A) h = 1"][3] == rows["(A) h = 1"][6] == "not decided"
+    assert rows["(A) h = 32"][3] == "holds"
+    assert {c.text: c.verdict for c in table3.statement_claims(mixed, least)}[head] == "not decided"
+
+
+def test_predictions_of_a_batch_equal_those_of_single_sentences(tokenizer: Tokenizer) -> None:
+    torch.manual_seed(5)
+    sizes = {
+        "source_vocab_size": tokenizer.source_vocab_size,
+        "target_vocab_size": tokenizer.target_vocab_size,
+    }
+    model = Transformer(replace(ODD, max_positions=99, **sizes)).eval()
+    pairs = (
+        ("the cat sees", "die Katze sieht"),
+        ("a dog", "eine Hund"),
+        ("blue tree runs", "blau"),
+    )
+    nll, right, confidence, count = 0.0, 0, 0.0, 0
+    for source, target in pairs:
+        (a,), (b,) = tokenizer.encode_source([source]), tokenizer.encode_target([target])
+        logits = model(torch.tensor([a]), torch.tensor([b]))[0].detach()
+        labels = torch.tensor(b)
+        nll += torch.nn.functional.cross_entropy(logits, labels, reduction="sum").item()
+        right += int((logits.argmax(-1) == labels).sum())
+        confidence += logits.softmax(-1).amax(-1).sum().item()
+        count += len(b)
+    expected = {
+        "perplexity": math.exp(nll / count),
+        "accuracy": right / count,
+        "confidence": confidence / count,
+    }
+    assert score_predictions(model, tokenizer, pairs) == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.slow
+def test_equal_data_give_equal_charts_without_numbers_that_are_not_finite() -> None:
+    points = {"a": [(1.0, 2.0), (2.0, math.inf), (3.0, 1.0)], "b": [(1.0, 0.5)]}
+    one, two = (curves("c", points, "x", "y", log_x=True, log_y=True) for _ in range(2))
+    assert one == two
+    assert "inf" not in one.svg
+    assert "nan" not in one.svg.replace("dominant", "")
+    assert {"a", "b", "x", "y"} <= set(re.findall(r">([abxy])</text>", one.svg))
+    lone = intervals("c", [("a", [1.0]), ("b", [1.0, 2.0])], "x", paper={"a": 0.5})
+    assert "nan" not in lone.svg.replace("dominant", "")
+    assert lone.svg.count("<title") == 1
+    assert matplotlib.rcParams["svg.hashsalt"] is None  # drawing changes no setting
+
+
+def test_without_matplotlib_a_chart_has_no_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(charts, "find_spec", lambda name: None)
+    figures = (
+        charts.curves("drawn curves", {"a": [(1.0, 2.0)]}, "x", "y"),
+        charts.intervals("drawn intervals", [("a", [1.0, 2.0])], "x"),
+    )
+    assert [figure.svg for figure in figures] == ["", ""]
+    page = report.html([Result(figures=figures)], "toy", Table("", (), ()), Table("", (), ()))
+    assert "<img" not in page
+    for figure in figures:
+        assert re.search(rf"{figure.caption}.* headway\[pictures\]", page)

@@ -1,0 +1,122 @@
+"""One process trains a trial, with the code for which it was planned, and a result is read only whole."""
+
+import json
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from headway.errors import HeadwayError
+from headway.ext.paper.rivals.classifying import train_classifier
+from headway.ext.paper.rivals.training import train_rival
+from headway.ext.paper.running.plan import RUNNER, PlannedTrial
+from headway.ext.paper.running.scales import TOY
+from headway.ext.paper.running.sources import code_version
+from headway.ext.paper.running.trial import Trial, read_trial, write_trial
+from headway.ext.paper.running.trial_run import run_trial
+from headway.ext.paper.running.work import Work
+from headway.locks import DirectoryLock
+from headway.translation.directory import WEIGHTS
+
+
+def plan(directory: Path, trainer: str | None = None, version: str = "") -> Path:
+    """Write a spec that needs no data."""
+    spec = {
+        "trainer": trainer, "modules": [RUNNER], "version": version or code_version(RUNNER),
+    }  # fmt: skip
+    directory.mkdir()
+    (directory / "spec.json").write_text(json.dumps(spec))
+    return directory
+
+
+def finish(directory: Path, **changes: Any) -> Trial:
+    trial = Trial("a", 1, directory / "model", 5, 3, ((1, 2.0),), {"bleu": 7.0}, 1.0, 2.0, TOY)
+    write_trial(trial := replace(trial, **changes))
+    return trial
+
+
+def take_the_lock(directory: Path) -> None:
+    """A trainer; another process wants to train the same, which needs the lock."""
+    DirectoryLock(directory).acquire()
+
+
+def train_nothing(directory: Path) -> None:
+    finish(directory)
+
+
+@pytest.mark.parametrize("trainer", [None, train_rival, train_classifier])
+def test_changed_code_trains_nothing_that_other_code_has_planned(
+    trainer: Any, tmp_path: Path
+) -> None:
+    name = trainer and f"{trainer.__module__}:{trainer.__qualname__}"
+    directory = plan(tmp_path / "a", name, version="another")
+    with pytest.raises(HeadwayError, match=r"/a: Headway's code has changed since .* again$"):
+        run_trial(directory)
+    assert read_trial(directory) is None
+
+
+def test_one_process_trains_a_trial_from_its_beginning_to_its_result(tmp_path: Path) -> None:
+    directory = plan(tmp_path / "a", f"{__name__}:take_the_lock")
+    with pytest.raises(HeadwayError, match=f"process {os.getpid()} is at work here already"):
+        run_trial(directory)
+    (directory / "spec.json").unlink()
+    lock = DirectoryLock(directory)
+    lock.acquire()  # it is free after a failure
+    with pytest.raises(HeadwayError, match="is at work here already"):
+        run_trial(directory)
+    lock.release()
+
+
+def test_a_finished_trial_is_not_trained_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = plan(tmp_path / "a", f"{__name__}:train_nothing")
+    run_trial(directory)
+    assert read_trial(directory) is not None
+    monkeypatch.setattr(sys.modules[__name__], "train_nothing", pytest.fail)
+    run_trial(directory)
+
+
+def test_a_trial_without_its_models_is_not_finished(tmp_path: Path) -> None:
+    rival = finish(tmp_path)
+    assert read_trial(tmp_path) == rival  # a rival's model is not kept
+    for name in ("model", "averaged"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / WEIGHTS).touch()
+    trial = finish(tmp_path)
+    assert read_trial(tmp_path) == trial
+    for folder in (trial.directory, trial.averaged):
+        (folder / WEIGHTS).unlink()
+        assert read_trial(tmp_path) is None
+        (folder / WEIGHTS).touch()
+    trial.directory.rename(tmp_path / "elsewhere")
+    assert read_trial(tmp_path) is None
+
+
+@pytest.mark.slow
+def test_a_result_that_is_gone_is_named_and_takes_no_other_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = Work(tmp_path, "toy", seeds=(1, 2))
+    monkeypatch.setattr(Work, "prepare_trials", lambda work, planned: {})
+    planned = [
+        PlannedTrial(name, work.base, change=change) for name, change in (("a", None), ("b", print))
+    ]  # type: ignore[arg-type]
+    places: dict[Path, Trial] = {}
+    for seed in work.seeds:
+        for each in planned:
+            place = work._trial_directory(replace(each, seed=seed))
+            place.mkdir(parents=True)
+            places[place] = finish(place, name=each.name, seed=seed)
+    found = work.run_groups(planned)
+    assert {name: [(t.name, t.seed) for t in group.trials] for name, group in found.items()} == {
+        "a": [("a", 1), ("a", 2)],
+        "b": [("b", 1), ("b", 2)],
+    }
+    first = next(iter(places))
+    (first / "trial.json").unlink()
+    with pytest.raises(HeadwayError, match=f"{first.name}: its trial.json .* is missing"):
+        work.run_groups(planned)

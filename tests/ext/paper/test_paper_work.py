@@ -1,0 +1,384 @@
+"""The parts that all experiments use: results as JSON, verdicts, trials, workers."""
+
+import math
+import os
+import signal
+from dataclasses import replace
+from pathlib import Path
+from string import ascii_lowercase
+
+import pytest
+import torch
+
+from headway.cli.main import dispatch
+from headway.config import TextConfig
+from headway.errors import HeadwayError, UsageError
+from headway.ext.paper.results import Claim, Figure, Result, Table
+from headway.ext.paper.running import trial_run
+from headway.ext.paper.running.bitext import Bitext
+from headway.ext.paper.running.forecast import Forecast, training_effort
+from headway.ext.paper.running.plan import Change, PlannedTrial
+from headway.ext.paper.running.scales import SECONDS, SMALL
+from headway.ext.paper.running.scoring import Pairs
+from headway.ext.paper.running.trial import Trial
+from headway.ext.paper.running.unmasking import remove_mask
+from headway.ext.paper.running.work import Work
+from headway.ext.paper.running.workers import run_together
+from headway.ext.paper.table3_rows import TABLE3, configure
+from headway.ext.paper.verdicts import (
+    Verdict,
+    count_surviving,
+    if_learned,
+    interval_text,
+    p_value,
+    percent_text,
+    perplexity_text,
+    t_interval,
+    t_quantile,
+    verdict,
+    verdict_equal,
+    verdict_needed,
+    verdict_not_worse,
+)
+from headway.model import Transformer
+from headway.text.prepared import PreparedData
+from headway.training.steps.trainer import Step, Trainer
+
+TABLE = Table("t", ("a", "b"), (("x", 1), ("y", None), ("z", 2.5)), "n")
+
+
+def test_a_result_is_read_as_it_was_written() -> None:
+    result = Result(
+        "one", "One", "3.1", (TABLE,), (Figure("f", "<svg/>"),), (Claim("c", "1", "2", "holds"),),
+        "all", 3.5, {"steps": 3},
+    )  # fmt: skip
+    assert Result.from_json(result.to_json()) == result
+    infinite = replace(result, tables=(replace(TABLE, rows=(("x", math.inf),)),))
+    assert Result.from_json(infinite.to_json()).tables[0].rows == (("x", None),)
+    with pytest.raises(HeadwayError):
+        Result.from_json('{"format": 1}')
+    with pytest.raises(ValueError, match="2 columns"):
+        Table("t", ("a", "b"), (("x",),))
+    with pytest.raises(ValueError, match="verdict"):
+        Claim("c", "1", "2", "perhaps")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("degrees", "known"), [(1, 12.7062), (2, 4.3027), (4, 2.7764), (9, 2.2622), (30, 2.0423)]
+)
+def test_quantiles_equal_those_of_printed_tables(degrees: int, known: float) -> None:
+    assert t_quantile(degrees) == pytest.approx(known, abs=1e-4)
+
+
+def test_an_interval_equals_one_computed_by_hand() -> None:
+    mean, low, high = t_interval([1.0, 2.0, 3.0])
+    half = 4.302653 / math.sqrt(3)
+    assert (mean, low, high) == pytest.approx((2.0, 2.0 - half, 2.0 + half), abs=1e-5)
+    assert interval_text([1.0, 2.0, 3.0], 1) == "2.0 (-0.5 to 4.5)"
+    assert interval_text([1.25], 1, sign=True) == "+1.2"
+
+
+def test_equal_differences_are_no_surer_than_the_smallest_one_that_there_is() -> None:
+    equal, half = [-0.25, -0.25, -0.25], 0.2 * 4.302653 / math.sqrt(3)
+    assert (
+        interval_text(equal, 3, spread=0.2) == f"-0.250 ({-0.25 - half:.3f} to {-0.25 + half:.3f})"
+    )
+    assert p_value(equal, 0.2) == pytest.approx(p_value([-0.45, -0.25, -0.05]))
+    assert (verdict(equal, 1), verdict(equal, 1, 0.2)) == ("does not", "not decided")
+    assert t_interval([1.0, 2.0, 3.0], 0.9) == t_interval([1.0, 2.0, 3.0])
+
+
+def test_an_interval_ends_where_no_value_can_be() -> None:
+    assert interval_text([0.1, 0.3, 1.0], 1) == "0.5 (-0.7 to 1.6)"
+    assert percent_text([99.0, 100.0, 98.0], 1) == "99.0 (96.5 to 100.0)"
+    assert percent_text([0.0, 1.0, 2.0], 1) == "1.0 (0.0 to 3.5)"
+    assert perplexity_text([1.1, 1.3, 1.5]) == "1.30 (1.00 to 1.80)"
+
+
+def test_p_values_equal_those_of_printed_tables_and_are_judged_together() -> None:
+    # The mean of three seeds is 4.3027 of its standard errors from zero where the interval ends there.
+    half = 4.302653 / math.sqrt(3)
+    assert p_value([half - 1, half, half + 1]) == pytest.approx(0.05, abs=1e-5)
+    assert p_value([-half - 1, -half, -half + 1]) == pytest.approx(0.05, abs=1e-5)
+    assert p_value([1.0, -1.0, 0.0]) == pytest.approx(1.0)
+    assert (p_value([3.0]), p_value([0.0, 0.0]), p_value([2.0, 2.0])) == (1.0, 1.0, 0.0)
+    # By Holm's rule, the smallest of three must be below 0.05 / 3, the next below 0.05 / 2.
+    assert count_surviving([0.2, 0.016, 0.024]) == 2
+    assert count_surviving([0.2, 0.017, 0.024]) == 0
+    assert count_surviving([0.016, 0.04, 0.03]) == 1
+    assert count_surviving([]) == 0
+
+
+def test_a_part_is_needed_if_models_learn_with_it_and_not_without() -> None:
+    assert verdict_needed([60.0, 61.0, 60.0], [1.0, 2.0, 1.0], 50) == "holds"
+    assert verdict_needed([60.0, 61.0, 60.0], [55.0, 56.0, 55.0], 50) == "does not"
+    assert verdict_needed([60.0, 61.0, 60.0], [40.0, 60.0, 50.0], 50) == "not decided"
+    assert verdict_needed([40.0, 60.0, 50.0], [1.0, 2.0, 1.0], 50) == "not decided"
+
+
+@pytest.mark.parametrize(
+    ("differences", "sign", "found"),
+    [
+        ([1.0, 1.1, 0.9], 1, "holds"),
+        ([1.0, 1.1, 0.9], -1, "does not"),
+        ([-1.0, -1.1, -0.9], -1, "holds"),
+        ([1.0, -0.5, 0.9], 1, "not decided"),
+        ([5.0], 1, "not decided"),
+        ([0.0, 0.0, 0.0], 1, "not decided"),
+    ],
+)
+def test_a_trend_holds_only_if_its_interval_excludes_zero(
+    differences: list[float], sign: int, found: Verdict
+) -> None:
+    assert verdict(differences, sign) == found
+
+
+def test_equality_holds_only_if_the_interval_is_within_the_margin() -> None:
+    assert verdict_equal([0.1, -0.1, 0.0], 1.0) == "holds"
+    assert verdict_equal([0.1, -0.1, 0.0], 0.1) == "not decided"
+    assert verdict_equal([2.1, 2.0, 1.9], 1.0) == "does not"
+    assert verdict_equal([0.0], 1.0) == "not decided"
+
+
+def test_no_loss_holds_only_if_the_interval_is_above_the_margin() -> None:
+    assert verdict_not_worse([0.1, -0.1, 0.0], 0.5) == "holds"
+    assert verdict_not_worse([3.0, 3.1, 2.9], 0.5) == "holds"
+    assert verdict_not_worse([-3.0, -3.1, -2.9], 0.5) == "does not"
+    assert verdict_not_worse([-0.5, -0.6, -0.4], 0.5) == "not decided"
+    assert verdict_not_worse([0.0], 0.5) == "not decided"
+
+
+def test_nothing_is_decided_of_models_that_have_hardly_learned() -> None:
+    assert if_learned("holds", 50, [49.0, 51.0], [60.0]) == "holds"
+    assert if_learned("holds", 50, [60.0], [49.0, 50.0]) == "not decided"
+
+
+def test_parts_of_the_text_share_no_sentence() -> None:
+    text = Bitext.built_in(300, 6)
+    parts = [
+        {source.casefold() for source, _ in part} for part in (text.train, text.valid, text.test)
+    ]
+    assert all(parts)
+    assert len(parts[2]) <= 6
+    assert not parts[0] & parts[1] | parts[0] & parts[2] | parts[1] & parts[2]
+    short = text.only("short", lambda source, target: len(source) < 12)
+    assert short.test == text.test
+    assert 0 < len(short.train) < len(text.train)
+    assert short.fingerprint != text.fingerprint
+
+
+@pytest.mark.slow
+def test_the_test_text_is_kept_out_of_training(tmp_path: Path) -> None:
+    pairs = tuple((f"the word {c} is here", f"das Wort {c} ist da") for c in ascii_lowercase)
+    other, config = (("the other one", "das andere"),), TextConfig(vocab_size=300)
+
+    def count(valid: Pairs, test: Pairs) -> int:
+        data, _ = Bitext("text", pairs, valid, test, ("en", "de")).prepare(tmp_path, config)
+        return len(PreparedData.open(data).train)
+
+    assert count(other, other) == 26
+    assert count(pairs[:5], other) == count(other, pairs[:5]) == 21
+    assert count(pairs[:5], pairs[3:9]) == 17
+
+
+def set_to_zero(model: Transformer) -> None:
+    for parameter in model.parameters():
+        parameter.data.zero_()
+
+
+@pytest.mark.slow
+def test_a_trial_is_reused_unless_settings_text_seed_or_change_differ(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[str] = []
+    work = Work(tmp_path, "toy", show=shown.append)
+    [first] = work.run_trials([PlannedTrial("one", work.base)])
+    assert first.steps == 3
+    assert [step for step, _ in first.loss] == [1, 2, 3]
+    assert first.seconds > 0
+    # For an untrained model each subword of the vocabulary is about as likely.
+    assert 50 < first.scores["perplexity"] < 2000
+    model = first.translator().model
+    assert model.config.d_model == first.config.model.d_model == 64
+    assert first.parameters == sum(p.numel() for p in model.parameters())
+    assert first.translator().translate("two") is not None
+
+    def refuse(place: Path) -> None:
+        raise AssertionError(f"{place} trained again")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("headway.ext.paper.running.work.run_trial", refuse)
+        assert Work(tmp_path, "toy").run_trials([PlannedTrial("by another name", work.base)]) == [
+            first
+        ]
+        for other in (
+            PlannedTrial("seed", work.base, seed=2),
+            PlannedTrial("text", work.base, work.corpus.only("short", lambda s, t: len(s) < 12)),
+            PlannedTrial("change", work.base, change=set_to_zero),
+            PlannedTrial(
+                "rate", replace(work.base, training=replace(work.base.training, rate_scale=2.0))
+            ),
+        ):
+            with pytest.raises(AssertionError, match="again"):
+                work.run_trials([other])
+    assert len(shown) == 1
+    # A network of zeros learns only biases, so that subwords stay about as likely.
+    [zeros] = work.run_trials([PlannedTrial("zeros", work.base, change=set_to_zero)])
+    assert zeros.scores["perplexity"] > first.scores["perplexity"] / 2
+
+
+@pytest.mark.slow
+def test_trials_run_together_as_they_run_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alone = Work(tmp_path / "a", "toy").run_trials(
+        [PlannedTrial("x", Work(tmp_path, "toy").base, seed=n) for n in (1, 2)]
+    )
+    monkeypatch.setattr("headway.ext.paper.running.work.run_together", run_together)
+    work = Work(tmp_path / "b", "toy", processes=2)
+    together = work.run_trials([PlannedTrial("x", work.base, seed=n) for n in (1, 2, 1)])
+    assert [t.scores for t in together] == [t.scores for t in (*alone, alone[0])]
+    assert together[0].scores != together[1].scores
+
+
+def halve(model: Transformer) -> None:
+    for parameter in model.parameters():
+        parameter.data.mul_(0.5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("change", [None, halve, remove_mask])
+@pytest.mark.parametrize("is_saved", [True, False], ids=["saved", "killed before a checkpoint"])
+def test_an_interrupted_trial_continues(
+    is_saved: bool, change: Change | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = Work(tmp_path / "b", "toy")
+    plan = PlannedTrial("base", work.base, change=change)
+    [whole] = Work(tmp_path / "a", "toy").run_trials([plan])
+    advance, gradient = trial_run.Run.advance, Trainer._gradient
+
+    def stop_in_two(trainer: Trainer, data: Step) -> object:
+        if trainer.steps == 2:  # it is counted, and not taken yet
+            os.kill(os.getpid(), signal.SIGTERM)
+        return gradient(trainer, data)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "_gradient", stop_in_two)
+        if not is_saved:
+            patch.setattr(trial_run.Run, "save", lambda run: None)
+        with pytest.raises(SystemExit):
+            work.run_trials([plan])
+    steps: list[int] = []
+    monkeypatch.setattr(
+        trial_run.Run, "advance", lambda run: (steps.append(run.step), advance(run))[1]
+    )
+    [again] = work.run_trials([plan])
+    assert steps == ([2] if is_saved else [0, 1, 2])
+    assert again.loss == whole.loss
+    assert again.scores == whole.scores
+    weights = again.translator().model.state_dict()
+    for name, weight in whole.translator().model.state_dict().items():
+        assert torch.equal(weight, weights[name])
+
+
+@pytest.mark.slow
+def test_equal_settings_written_differently_are_one_trial(tmp_path: Path) -> None:
+    work = Work(tmp_path, "toy", show=(shown := []).append)
+    rows = {row.label: configure(work.base, row) for row in TABLE3}
+    wide = replace(work.base.model, num_heads=1)
+    planned = [
+        PlannedTrial("one", replace(work.base, model=wide)),
+        PlannedTrial("two", rows["(A) h = 1"]),
+    ]
+    one, two = work.run_trials(planned)
+    assert one == two
+    assert len([line for line in shown if "trial" in line]) == 1
+    narrow = replace(wide, d_k=32)
+    [three] = work.run_trials([PlannedTrial("three", replace(work.base, model=narrow))])
+    assert three.parameters < one.parameters
+
+
+def test_larger_trainings_have_a_larger_effort() -> None:
+    rows = {row.label: training_effort(configure(SMALL, row)) for row in TABLE3}
+    assert max(rows, key=rows.__getitem__) == "big"
+    assert rows["big"] > 3 * rows["(C) d_model = 1024"] > 3 * rows["base"]
+    assert rows["(C) N = 2"] < rows["(C) N = 4"] < rows["base"] < rows["(C) N = 8"]
+    assert rows["(A) h = 1"] == rows["base"]  # the small cost of more heads is not counted
+    classifier = replace(SMALL, model=replace(SMALL.model, kind="classifier"))
+    assert training_effort(classifier) < training_effort(SMALL) / 2  # it has no decoder
+    plan = PlannedTrial("x", SMALL)
+    assert replace(plan, pace=3.0).effort == 3 * plan.effort == 3 * training_effort(SMALL)
+
+
+def test_the_remaining_time_follows_the_pace_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    a, b, c = map(Path, "abc")
+    times = iter((100.0, 160.0, 220.0))
+    monkeypatch.setattr("headway.ext.paper.running.forecast.time.monotonic", lambda: next(times))
+    forecast = Forecast({a: 3.0, b: 2.0, c: 1.0}, 1200.0, processes=2)
+    assert forecast.first() == "3 trainings, about 10 min"
+    assert forecast.after(b) == "1 of 3, 2 min to go"  # two of six took a minute
+    assert forecast.after(a) == "2 of 3, 24 s to go"
+    assert forecast.after(c) == "3 of 3"
+
+
+def test_without_a_guess_no_time_is_said() -> None:
+    assert Forecast({Path("a"): 3.0, Path("b"): 2.0}, 0.0, processes=2).first() == "2 trainings"
+    assert SECONDS["toy"] == 0.0
+
+
+@pytest.mark.slow
+def test_a_failed_worker_is_named_with_its_last_line(tmp_path: Path) -> None:
+    with pytest.raises(HeadwayError, match=r"ended with 1: FileNotFoundError.*spec\.json"):
+        list(run_together(trial_run.run_trial, [tmp_path], 1))
+
+
+def test_unknown_scales_and_missing_text_are_named(tmp_path: Path) -> None:
+    with pytest.raises(HeadwayError, match="scale days"):
+        Work(tmp_path, "days")
+    work = Work(tmp_path, "hours")
+    with pytest.raises(HeadwayError, match="--train"):
+        work.run_trials([PlannedTrial("base", work.base)])
+
+
+def test_comparisons_are_trained_on_the_device_that_is_named(tmp_path: Path) -> None:
+    for scale in ("minutes", "hours"):
+        work, other = Work(tmp_path, scale), Work(tmp_path, scale, device="cuda:1")
+        for ours, theirs in (
+            (work.base, other.base),
+            (work.published_base, other.published_base),
+        ):
+            assert (ours.training.device, theirs.training.device) == ("cpu", "cuda:1")
+            same = replace(theirs.training, device="cpu", precision=ours.training.precision)
+            assert replace(theirs, training=same) == ours
+    assert Work(tmp_path, "paper", device="cuda").base == Work(tmp_path, "paper").base
+
+
+def test_the_time_of_a_training_is_that_of_its_own_device(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[str] = []
+    work = Work(tmp_path, "toy", show=shown.append, device="cuda")
+    on_cores = replace(work.base, training=replace(work.base.training, device="cpu"))
+    planned = [PlannedTrial("translator", work.base), PlannedTrial("classifier", on_cores)]
+    plans = {tmp_path / plan.name: plan for plan in planned}
+
+    def read(place: Path) -> Trial:
+        return Trial(place.name, 1, place, 7, 3, (), {}, 10.0, 2.0, plans[place].config)
+
+    monkeypatch.setattr(Work, "_trial_directory", lambda work, plan: tmp_path / plan.name)
+    monkeypatch.setattr(Work, "prepare_trials", lambda work, planned: plans)
+    monkeypatch.setattr(
+        "headway.ext.paper.running.work.run_together", lambda run, places, count: places
+    )
+    monkeypatch.setattr("headway.ext.paper.running.work._read_finished", read)
+    work.run_trials(planned)
+    assert "2 s of time on a GPU beside others (1 of 2" in shown[1]
+    assert "2 s of processor time (2 of 2" in shown[2]
+
+
+@pytest.mark.slow
+def test_a_device_that_is_not_there_is_refused_before_anything_is_trained(tmp_path: Path) -> None:
+    words = ["reproduce", "tying", "--out", str(tmp_path), "--device", "cuda:9"]
+    with pytest.raises(UsageError, match="--device = 'cuda:9', but torch sees"):
+        dispatch(words)
+    assert not [*tmp_path.iterdir()]

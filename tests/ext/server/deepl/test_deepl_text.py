@@ -1,0 +1,179 @@
+"""DeepL's addresses for text: the requests of its clients, and the answers that they expect."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from headway.config import ServerConfig
+from headway.ext.server.app import make_app
+from headway.ext.server.keys import Keys
+from headway.ext.server.models import Models, load_models
+from headway.ext.server.server import Server
+from headway.text.tokenizer import Tokenizer
+from support.toy_models import write_random_model
+
+SHORT = {"search.max-extra": "7"}
+
+
+@pytest.fixture(scope="module")
+def models(tokenizer: Tokenizer, tmp_path_factory: pytest.TempPathFactory) -> Models:
+    """English to German, German to English, and English to Portuguese."""
+    pairs = [("en", "de"), ("de", "en"), ("en", "pt-BR")]
+    folders = [tmp_path_factory.mktemp("model") for _ in pairs]
+    for seed, (folder, pair) in enumerate(zip(folders, pairs, strict=True)):
+        write_random_model(folder, tokenizer, pair, seed)
+    return load_models(folders, overrides=SHORT)
+
+
+@pytest.fixture(scope="module")
+def client(models: Models) -> TestClient:
+    return TestClient(make_app(Server(models, ServerConfig(char_limit=500))))
+
+
+def ask(client: TestClient, **fields: Any) -> Any:
+    return client.post("/v2/translate", json={"target_lang": "DE", "source_lang": "EN", **fields})
+
+
+def texts(answer: Any) -> list[str]:
+    assert answer.status_code == 200, answer.text
+    return [each["text"] for each in answer.json()["translations"]]
+
+
+def test_texts_are_translated_as_the_model_does(client: TestClient, models: Models) -> None:
+    given = ["the cat sees a dog", "", "a house. the wall"]
+    expected = [models.pairs["en", "de"].translate(text) for text in given[:1]]
+    answer = ask(client, text=given, show_billed_characters=True)
+    assert texts(answer)[:2] == [*expected, ""]
+    first = answer.json()["translations"][0]
+    assert first["detected_source_language"] == "EN"
+    assert first["billed_characters"] == len(given[0])
+    form = client.post(
+        "/v2/translate", data={"text": given, "target_lang": "de", "source_lang": "en-US"}
+    )
+    assert texts(form) == texts(answer)
+    assert "billed_characters" not in form.json()["translations"][0]
+    assert texts(ask(client, text="the cat sees a dog")) == expected
+
+
+def test_the_language_of_each_text_is_detected(client: TestClient) -> None:
+    given = ["The weather is very nice today, and we go out.", "Das Wetter ist heute sehr schön."]
+    answer = ask(client, text=given, source_lang=None)
+    found = answer.json()["translations"]
+    assert [each["detected_source_language"] for each in found] == ["EN", "DE"]
+    assert found[1]["text"] == given[1]
+    assert found[0]["text"] != given[0]
+
+
+def test_how_sentences_are_split(client: TestClient) -> None:
+    whole, lines = "the cat. a dog", "the cat\nsees a dog"
+    [split] = texts(ask(client, text=whole))
+    assert split == " ".join(texts(ask(client, text=["the cat.", "a dog"])))
+    assert texts(ask(client, text=whole, split_sentences="0")) != [split]
+    assert "\n" in texts(ask(client, text=lines))[0]
+    joined = texts(ask(client, text=lines, split_sentences="nonewlines"))
+    assert joined == texts(ask(client, text="the cat sees a dog"))
+
+
+def test_tags(client: TestClient) -> None:
+    xml = 'the <b>cat</b> <x id="7"></x> sees &amp; <k>a dog</k>'
+    [found] = texts(ask(client, text=xml, tag_handling="xml", ignore_tags=["x", "k"]))
+    for part in ("<b>", "</b>", '<x id="7"></x>', "<k>a dog</k>"):
+        assert found.count(part) == 1
+    html = "<p>the <b>cat</b></p><p translate=no>a dog</p>"
+    [found] = texts(ask(client, text=html, tag_handling="html"))
+    assert found.endswith("<p translate=no>a dog</p>")
+    [found] = texts(ask(client, text="the <a:k>cat</a:k>", tag_handling="xml", ignore_tags="a:k"))
+    assert "<a:k>cat</a:k>" in found
+    split = texts(ask(client, text="the<s/>cat", tag_handling="xml", splitting_tags="r,s"))
+    parts = texts(ask(client, text=["the", "cat"]))
+    assert split == ["<s/>".join(parts)]
+
+
+def test_tags_without_text_beside_them_separate_unless_switched_off(client: TestClient) -> None:
+    xml = "<d><t>the cat sees</t><t>the cat sees</t></d>"
+    [part] = texts(ask(client, text="the cat sees"))
+    apart = [f"<d><t>{part}</t><t>{part}</t></d>"]
+    for value, is_apart in ((None, True), ("", True), (True, True), ("0", False), (False, False)):
+        given = ask(client, text=xml, tag_handling="xml", outline_detection=value)
+        assert (texts(given) == apart) is is_apart, value
+    assert texts(ask(client, text=xml, tag_handling="xml")) == apart
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"text": None},
+        {"text": ["a"] * 51},
+        {"text": "a" * 501},
+        {"text": {"a": 1}},
+        {"text": "a", "target_lang": "FR"},
+        {"text": "a", "target_lang": "PT-BR", "source_lang": "DE"},
+        {"text": "a", "source_lang": "xx"},
+        {"text": "a", "formality": "more"},
+        {"text": "a", "formality": "rude"},
+        {"text": "a", "split_sentences": "2"},
+        {"text": "a < b", "tag_handling": "xml"},
+        {"text": "a", "tag_handling": "sgml"},
+        {"text": "a", "glossary_id": "b", "source_lang": None},
+        {"text": "a", "ignore_tags": [1]},
+    ],
+)
+def test_wrong_requests_have_a_message(client: TestClient, fields: dict[str, Any]) -> None:
+    answer = ask(client, **fields)
+    assert answer.status_code == 400, answer.text
+    [(name, message)] = answer.json().items()
+    assert name == "message"
+    assert "\n" not in message
+
+
+def test_languages(client: TestClient) -> None:
+    sources = client.get("/v2/languages").json()
+    assert sources == [
+        {"language": "EN", "name": "English"}, {"language": "DE", "name": "German"},
+    ]  # fmt: skip
+    targets = client.request("GET", "/v2/languages", data={"type": "target"}).json()
+    codes = [each["language"] for each in targets]
+    assert codes == ["DE", "EN-GB", "EN-US", "PT-BR"]
+    assert targets == client.get("/v2/languages?type=target").json()
+    assert not any(each["supports_formality"] for each in targets)
+    for code in (*codes, "EN", "PT"):
+        source = "DE" if code.startswith("EN") else "EN"
+        assert ask(client, text="a", source_lang=source, target_lang=code).status_code == 200
+    assert client.get("/v2/languages?type=all").status_code == 400
+    typed = client.get("/v2/languages?type=target", headers={"content-type": "application/json"})
+    assert typed.json() == targets
+
+
+def test_keys_and_usage(models: Models, tmp_path: Path) -> None:
+    file = tmp_path / "keys"
+    file.write_text("first\nsecond\n")
+    client = TestClient(make_app(Server(models, keys=Keys(file))))
+    headers = {key: {"Authorization": f"DeepL-Auth-Key {key}"} for key in ("first", "second", "x")}
+    fields = {"text": ["the cat", "a dog"], "target_lang": "DE"}
+    answer = client.post("/v2/translate", json=fields, headers=headers["first"])
+    assert answer.status_code == 200
+    counts = [client.get("/v2/usage", headers=headers[key]).json() for key in ("first", "second")]
+    assert [each["character_count"] for each in counts] == [12, 0]
+    assert counts[0]["character_limit"] > 10**9
+    for path in ("/v2/usage", "/v2/languages"):
+        for wrong in (headers["x"], {}):
+            answer = client.get(path, headers=wrong)
+            assert (answer.status_code, [*answer.json()]) == (403, ["message"])
+    assert client.post("/v2/translate", json=fields).status_code == 403
+
+
+def test_addresses_are_described_and_others_are_unknown(client: TestClient) -> None:
+    paths = client.get("/spec").json()["paths"]
+    assert {"/v2/translate", "/v2/languages", "/v2/usage"} <= paths.keys()
+    content = paths["/v2/translate"]["post"]["requestBody"]["content"]
+    assert "application/x-www-form-urlencoded" in content
+    assert client.get("/v2/nothing").json() == {"message": "Not Found"}
+    for method, path in (
+        ("GET", "/v2/translate"),
+        ("POST", "/v2/usage"),
+        ("POST", "/v2/languages"),
+    ):
+        answer = client.request(method, path)
+        assert (answer.status_code, answer.json()) == (405, {"message": "Method Not Allowed"})

@@ -1,0 +1,211 @@
+"""The files of the translation page contain no inline code and request nothing from other servers.
+
+tests/outside/browser.py tests the page in a browser.
+"""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from headway.ext.pictures.page import style_sheet, view_script
+from headway.ext.server.page import page_files
+from headway.text.words import find_words
+from support.pages import (
+    PICTURE_SCRIPTS,
+    SERVER_SCRIPTS,
+    Page,
+    evaluate,
+    foreign_addresses,
+    run_in_node,
+)
+
+SCRIPTS = sorted([*PICTURE_SCRIPTS.glob("*.js"), *SERVER_SCRIPTS.glob("*.js")])
+WORDS = [SERVER_SCRIPTS / "words.js"]
+# As much of a page as the script needs, on a server that translates everything into "Ein Hund".
+ELEMENTS = """
+const element = () => {
+  const calls = {};
+  return {
+    value: "", options: [], dataset: {}, attributes: {}, classList: { toggle() {}, add() {}, remove() {} },
+    addEventListener(name, call) { (calls[name] ??= []).push(call); },
+    fire(name, target) { calls[name].forEach((call) => call({ target })); },
+    setAttribute(name, value) { this.attributes[name] = value; },
+    removeAttribute() {}, append() {}, focus() {},
+    replaceChildren(...children) {
+      this.children = children;
+      if (children[0] instanceof Option) [this.options, this.value] = [children, children[0].value];
+    },
+  };
+};
+globalThis.Option = class { constructor(text, value) { this.value = value; } };
+const elements = {};
+const $ = (id) => (elements[id] ??= element());
+globalThis.document = { getElementById: $, querySelectorAll: () => [] };
+globalThis.location = { hash: "" };
+const sentences = [{ start: 0, end: 8, quality: 0.3, defects: [], repaired: [] }];
+const answers = {
+  languages: given, "frontend/settings": { quality: true, language: { source: { code: "en" }, target: { code: "de" } } },
+  translate: { translatedText: "Ein Hund", quality: 0.3, sentences },
+  align: { translatedText: "Ein Hund", alignment: [[0, 0]] },
+};
+globalThis.headway = {
+  panel: () => ({ isOpen: () => false }), files: () => ({ configure() {} }), glossaryRows: () => "", setFragment() {},
+  html: (tag, values, text) => Object.assign(element(), values, { textContent: text }),
+  request: async (path) => answers[path],
+};
+const wait = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+"""
+
+
+def test_the_page_requests_nothing_from_other_servers() -> None:
+    for content, _ in page_files().values():
+        assert not foreign_addresses(content.decode())
+
+
+def test_the_page_names_existing_files_and_has_no_inline_code() -> None:
+    found = page_files()
+    page = Page(found["/"][0].decode())
+    named = [
+        a.get("src") or a.get("href") for _, a, _ in page.elements if "src" in a or "href" in a
+    ]
+    assert set(named) == {path.removeprefix("/") for path in found} - {""}
+    for tag, attributes, text in page.elements:
+        assert tag != "style"
+        assert tag != "script" or not text.strip()
+        assert not [name for name in attributes if name.startswith("on") or name == "style"]
+    kinds = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", "": "text/html"}
+    for path, (content, kind) in found.items():
+        assert kind.startswith(kinds[Path(path).suffix])
+        assert content
+    assert found["/attention.js"][0].decode() == view_script()
+    assert found["/attention.css"][0].decode() == style_sheet()
+
+
+def test_scripts_use_existing_elements() -> None:
+    page = Page(page_files()["/"][0].decode())
+    there = [a["id"] for _, a, _ in page.elements if "id" in a]
+    assert len(there) == len(set(there))
+    for path in SERVER_SCRIPTS.glob("*.js"):
+        wanted = set(re.findall(r'\$\("([\w-]+)"\)', path.read_text(encoding="utf-8")))
+        assert wanted <= set(there), path.name
+    for attributes in (a for _, a, _ in page.elements):
+        for name in ("for", "aria-labelledby", "aria-describedby"):
+            assert attributes.get(name) in (None, *there)
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
+def test_scripts_never_turn_text_into_markup_or_code(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    never = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function|srcdoc"
+    assert not re.search(never, text)
+    assert not re.search(r'"style"|cssText|javascript:', text)
+    assert "</" not in text.replace("</s>", "")  # the file holds the script as it is
+
+
+@pytest.mark.slow
+def test_the_browser_counts_words_as_the_server_does() -> None:
+    spaced = "  Ein\u00a0Hund,\u2003der\x1cläuft \x85 …\n\n🐶🐶\u3000x\u2028y\u200bz\t"
+    for text in (
+        spaced,
+        "犬は「猫」を見た。GPT-4（Hello「か\u3099」)コンピューター ส วัสดี\U00020001[x] 한국어",
+    ):
+        words = [text[start:end] for start, end in find_words(text)]
+        assert evaluate(WORDS, "headway.words(given).map((word) => word.text)", text) == words
+    assert [spaced[start:end] for start, end in find_words(spaced)] == spaced.split()
+
+
+def test_lines_of_the_glossary_become_rows() -> None:
+    text = "house = Haus|Gebäude\n\n# = x\na b\tc = d\n# a comment\nPeter Miller\t\tkeep\n \t \nC++=C\r"
+    rows = ["house\tHaus|Gebäude", "#\tx", "a b\tc = d", "Peter Miller\t\tkeep", "C++\tC"]
+    found = evaluate([SERVER_SCRIPTS / "glossary.js"], "headway.glossaryRows(given)", text)
+    assert found == "\n".join(rows)
+
+
+@pytest.mark.parametrize("line", ["house: Haus", "house,Haus", "= y", "z ="])
+def test_a_line_of_the_glossary_that_is_no_term_is_named(line: str) -> None:
+    code = "try { headway.glossaryRows(given) } catch (error) { error.message }"
+    found = evaluate([SERVER_SCRIPTS / "glossary.js"], code, f"a = b\n\n {line} \nno\n")
+    assert found == f"Line 3 of the glossary, “{line}”, must have a term, “=” and a translation."
+
+
+def test_a_key_of_any_letters_is_sent_as_utf_8() -> None:
+    sent = "headway.request('translate', {}, {key: given}).catch(() => 0), sent.Authorization"
+    code = f"let sent; globalThis.fetch = (path, {{headers}}) => (sent = headers, null); {sent}"
+    found = evaluate([SERVER_SCRIPTS / "server.js"], code, "Schlüssel€")
+    assert found == "Bearer Schlüssel€".encode().decode("latin-1")
+
+
+@pytest.mark.slow
+def test_sentences_cover_all_words_in_order() -> None:
+    text = "One man. Two dogs run! Three?\nNo end here\n\n  Last one.  "
+    found = evaluate(WORDS, 'headway.sentences(given, "en")', text)
+    assert [part["text"] for part in found] == [
+        "One man.", "Two dogs run!", "Three?", "No end here", "Last one.",
+    ]  # fmt: skip
+    assert all(text[part["start"] : part["end"]].strip() == part["text"] for part in found)
+    assert evaluate(WORDS, 'headway.sentences(given, "no such_code")', text) == found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("text", "translation", "expected"),
+    [
+        ("One man. Two dogs.", "Ein Mann. Zwei Hunde.", ["Ein Mann.", "Zwei Hunde."]),
+        ("One man.\n\n Two dogs.", "Ein Mann. Er.\n\n Zwei", ["Ein Mann. Er.", "Zwei"]),
+        ("A! B?\nC", "Ein Satz.\nD", ["", "", "D"]),
+        ("A! B?\nC", "", ["", "", ""]),
+    ],
+)
+def test_sentences_have_their_translations(
+    text: str, translation: str, expected: list[str]
+) -> None:
+    given = [text, "en", translation, "de"]
+    assert evaluate(WORDS, "headway.matchSentences(...given)", given) == expected
+    assert len(evaluate(WORDS, 'headway.sentences(given, "en")', text)) == len(expected)  # type: ignore[arg-type]
+
+
+def run_page(languages: list[tuple[str, list[str]]], program: str) -> object:
+    """Type a text into the page of a server of these languages, run a program, and return what it prints."""
+    given = [
+        {"code": code, "name": code, "targets": [code, *targets]} for code, targets in languages
+    ]
+    scripts = [
+        (SERVER_SCRIPTS / name).read_text(encoding="utf-8") for name in ("words.js", "translate.js")
+    ]
+    typed = '$("source").value = "A dog"; $("source").fire("input"); await wait(300);'
+    main = f"(async () => {{ await wait(10); {typed} {program} }})();"
+    return run_in_node("\n".join([f"const given = {json.dumps(given)};", ELEMENTS, *scripts, main]))
+
+
+@pytest.mark.parametrize(
+    ("languages", "is_disabled"),
+    [
+        ([("en", ["de"]), ("de", [])], True),
+        ([("en", ["de"]), ("de", ["en"])], False),
+        ([("en", ["de", "fr"]), ("de", []), ("fr", ["en"])], True),
+    ],
+)
+def test_languages_that_cannot_be_swapped_have_no_button(
+    languages: list[tuple[str, list[str]]], is_disabled: bool
+) -> None:
+    assert run_page(languages, 'console.log($("swap").disabled);') is is_disabled
+
+
+def test_a_swap_translates_the_translation_back() -> None:
+    shown = '["from", "to", "source"].map((id) => $(id).value)'
+    swap = f'$("swap").fire("click"); console.log(JSON.stringify({shown}));'
+    found = run_page([("en", ["de"]), ("de", ["en"])], swap)
+    assert found == ["de", "en", "Ein Hund"]
+
+
+@pytest.mark.parametrize(("word", "status"), [(0, "A → Ein · Quality 0.30"), (1, "Quality 0.30")])
+def test_a_focused_word_is_a_button_and_shows_its_quality(word: int, status: str) -> None:
+    program = f"""
+    const span = $("target").children.filter((child) => child.dataset)[{word}];
+    $("target").fire("focusin", span);
+    await wait(10);
+    console.log(JSON.stringify([span.attributes.role, $("status").textContent]));
+    """
+    assert run_page([("en", ["de"]), ("de", [])], program) == ["button", status]

@@ -1,0 +1,641 @@
+"""The queue: which requests share batches, wait or are rejected, and what stops when clients leave."""
+
+import asyncio
+import random
+import threading
+import time
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import replace
+from pathlib import Path
+from timeit import timeit
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from headway.config import SearchConfig, ServerConfig
+from headway.errors import HeadwayError
+from headway.ext.server.answers import run_while_connected
+from headway.ext.server.app import make_app
+from headway.ext.server.driver import Driver
+from headway.ext.server.jobs import JobGroup
+from headway.ext.server.metrics import Metrics
+from headway.ext.server.models import load_models
+from headway.ext.server.queue import TranslationQueue
+from headway.ext.server.rejection import Rejection
+from headway.ext.server.server import Server
+from headway.ext.server.speed import Speed
+from headway.ext.server.waiting import Waiting
+from headway.text.glossary import Glossary
+from headway.translation import Translator
+from headway.translation.requests import Find, Read
+from support.bounds import grows_less
+from support.segments import cut
+from support.segments import find as find_segments
+from support.toy_models import sentences
+
+SEARCH = SearchConfig()
+
+
+class Model:
+    """Returns each text unchanged; a step takes as long as the test wants."""
+
+    def __init__(self, seconds: float = 0.0) -> None:
+        self.seconds = seconds
+        self.batches: list[list[str]] = []
+        self.open = threading.Event()  # while it is not set, all batches stand still
+        self.open.set()
+        self.steps = 0
+        self.factor, self.extra = 1, 0  # what a GPU's batch has more than a processor's
+
+    def batch_limits(self, search: SearchConfig, tokens: int) -> tuple[int, int]:
+        return self.factor * tokens, self.extra
+
+    def search_batch(
+        self,
+        sources: Sequence[list[int]],
+        prefixes: object,
+        search: SearchConfig,
+        is_wanted: Callable[[int], bool],
+        constraints: object,
+    ) -> list[str]:
+        texts = ["".join(map(chr, ids)) for ids in sources]
+        self.batches.append(texts)
+        time.sleep(self.seconds)
+        while not self.open.wait(0.001) and any(map(is_wanted, range(len(texts)))):
+            self.steps += 1
+        if "bad" in texts:
+            raise HeadwayError("bad")
+        return texts
+
+
+def run(
+    work: Callable[[TranslationQueue], Coroutine[Any, Any, None]], workers: int = 1, **limits: Any
+) -> TranslationQueue:
+    async def main() -> TranslationQueue:
+        queue = TranslationQueue(workers, ServerConfig(**limits), Metrics())
+        await work(queue)
+        await queue.close()
+        assert queue.waiting.groups == []
+        assert (queue.waiting.tokens, queue.running_tokens, queue.texts) == (0, 0, 0)
+        assert queue.idle_workers == workers
+        return queue
+
+    return asyncio.run(main())
+
+
+def find(queue: TranslationQueue, model: Model, *texts: str, search: SearchConfig = SEARCH) -> Any:
+    """Queue texts; a character counts as a token."""
+    return asyncio.ensure_future(queue.ask(requests(model, *texts, search=search)))
+
+
+def requests(model: Model, *texts: str, search: SearchConfig = SEARCH) -> list[Find | Read]:
+    """Ask for the translations of texts."""
+    return [Find(model, search, [*map(ord, text)]) for text in texts]  # type: ignore[arg-type]
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    for _ in range(2000):
+        if holds():
+            return
+        await asyncio.sleep(0.001)
+    raise AssertionError("it does not happen")
+
+
+@pytest.mark.parametrize(
+    ("factor", "extra", "sizes"), [(1, 0, [1, 64, 35]), (3, 0, [1, 99]), (3, 57, [1, 95, 4])]
+)
+def test_a_gpu_takes_larger_batches(factor: int, extra: int, sizes: list[int]) -> None:
+    model = Model()
+    model.factor, model.extra = factor, extra
+
+    async def work(queue: TranslationQueue) -> None:
+        model.open.clear()
+        first = find(queue, model, "abc")
+        await until(lambda: len(model.batches) == 1)
+        others = find(queue, model, *["abc"] * 99)
+        await asyncio.sleep(0.01)
+        model.open.set()
+        await asyncio.gather(first, others)
+
+    run(work, batch_tokens=1905)  # three times that is 95 times 60
+    assert [len(batch) for batch in model.batches] == sizes
+
+
+def test_idle_workers_share_a_request() -> None:
+    model = Model(seconds=0.05)
+
+    async def work(queue: TranslationQueue) -> None:
+        await find(queue, model, *["abc"] * 10)
+
+    run(work, workers=2)
+    assert [len(batch) for batch in model.batches] == [5, 5]
+
+
+def test_a_lone_request_does_not_wait() -> None:
+    model, times = Model(), []
+
+    async def work(queue: TranslationQueue) -> None:
+        for _ in range(20):
+            started = time.perf_counter()
+            assert await find(queue, model, "text") == ["text"]
+            times.append(time.perf_counter() - started)
+
+    run(work, wait_ms=500.0)
+    assert sorted(times)[10] < 0.4
+
+
+def test_requests_that_come_while_a_batch_runs_share_the_next() -> None:
+    model = Model()
+
+    async def work(queue: TranslationQueue) -> None:
+        model.open.clear()
+        first = find(queue, model, "first")
+        await until(lambda: model.batches == [["first"]])
+        others = [find(queue, model, f"text {i}") for i in range(9)]
+        await asyncio.sleep(0.01)
+        model.open.set()
+        assert await first == ["first"]
+        assert await asyncio.gather(*others) == [[f"text {i}"] for i in range(9)]
+
+    run(work)
+    assert len(model.batches) == 2
+    assert sorted(model.batches[1]) == [f"text {i}" for i in range(9)]
+
+
+@pytest.mark.slow
+def test_under_load_a_batch_waits_for_more_requests() -> None:
+    model = Model(0.001)
+
+    async def work(queue: TranslationQueue) -> None:
+        async def client() -> None:
+            for _ in range(20):
+                assert await find(queue, model, "text") == ["text"]
+
+        await asyncio.gather(*(client() for _ in range(8)))
+
+    run(work, wait_ms=50.0)
+    full = sum(len(batch) >= 6 for batch in model.batches)
+    assert full > len(model.batches) / 2
+
+
+def test_batches_hold_like_lengths_models_and_settings() -> None:
+    model, other = Model(), Model()
+
+    async def work(queue: TranslationQueue) -> None:
+        model.open.clear()
+        first = find(queue, model, "first")
+        await until(lambda: bool(model.batches))
+        lengths = [10, 90, 12, 80, 11, 85]
+        found = [find(queue, model, "x" * length) for length in lengths]
+        found += [find(queue, model, "beam", search=SearchConfig(beam=2))]
+        found += [find(queue, other, "other")]
+        await asyncio.sleep(0.01)
+        model.open.set()
+        await asyncio.gather(first, *found)
+
+    run(work, batch_tokens=200)
+    like = [sorted(map(len, batch)) for batch in model.batches]
+    assert [10, 11, 12] in like
+    assert {length for batch in like for length in batch if length > 50} == {80, 85, 90}
+    assert all(max(batch) * len(batch) <= 200 for batch in like)
+    assert ["beam"] in model.batches
+    assert other.batches == [["other"]]
+
+
+def test_requests_with_different_glossaries_share_a_batch(translator: Translator) -> None:
+    """Each gets what it gets alone."""
+    terms = [None, {"cat": "Quarkz"}, {"cat": "Hund"}, {"dog": "Quarkz"}]
+    own = [translator.with_glossary(each and Glossary.of(each)) for each in terms]
+    search = replace(translator.default_search, max_extra=9)
+    pipelines = [each.pipeline(search) for each in own]
+    segments = [cut(each, "the cat sees a dog", search) for each in own]
+    alone = [
+        find_segments(each, some, search)[0][0].tokens
+        for each, some in zip(own, segments, strict=True)
+    ]
+    assert len(set(map(tuple, alone))) == len(terms)
+
+    async def work(queue: TranslationQueue) -> None:
+        is_open = threading.Event()
+        first = asyncio.ensure_future(queue.run([is_open.wait], [1]))
+        await until(lambda: queue.idle_workers == 0)
+        both = zip(pipelines, segments, strict=True)
+        found = [
+            asyncio.ensure_future(Driver(queue).run(pipeline.find(segment)))
+            for pipeline, [segment] in both
+        ]
+        await asyncio.sleep(0.01)
+        is_open.set()
+        assert [each.hypotheses[0].tokens for each in await asyncio.gather(*found)] == alone
+        await first
+        assert (
+            queue.metrics.value("headway_batch_segments_count") == 3
+        )  # of the wait, and of reading attention
+
+    run(work)
+
+
+def test_a_short_request_overtakes_the_rest_of_a_long_one() -> None:
+    model = Model()
+
+    async def work(queue: TranslationQueue) -> None:
+        model.open.clear()
+        first = find(queue, model, "first")
+        await until(lambda: bool(model.batches))
+        queue.speed.tokens_per_second = 100.0  # the long one takes 20 seconds
+        long = find(queue, model, *["x" * 50] * 40)
+        await asyncio.sleep(0.01)
+        short = find(queue, model, "y")
+        await asyncio.sleep(0.01)
+        with pytest.raises(Rejection):  # with half of the long one before it, 20 seconds, too
+            await find(queue, model, *["z" * 50] * 20)
+        model.open.set()
+        await asyncio.gather(first, long, short)
+
+    run(work, batch_tokens=100, queue_tokens=5_000)
+    assert [i for i, batch in enumerate(model.batches) if "y" in batch] <= [2]
+
+
+def test_short_requests_overtake_long_ones_of_the_same_length() -> None:
+    model = Model()
+
+    async def work(queue: TranslationQueue) -> None:
+        model.open.clear()
+        first = find(queue, model, "first")
+        await until(lambda: bool(model.batches))
+        long = [find(queue, model, *["xxx"] * 100) for _ in range(4)]
+        await asyncio.sleep(0.01)
+        short = [find(queue, model, "yyy") for _ in range(10)]
+        await asyncio.sleep(0.01)
+        model.open.set()
+        await asyncio.gather(first, *long, *short)
+
+    run(work)
+    assert "yyy" not in {text for batch in model.batches[2:] for text in batch}
+
+
+def test_a_request_without_text_has_no_turn() -> None:
+    async def work(queue: TranslationQueue) -> None:
+        assert await find(queue, Model()) == []
+        assert await queue.run([], []) == []
+
+    run(work)
+
+
+@pytest.mark.parametrize(
+    ("waited", "speed", "expected"),
+    [
+        (14.0, 2_000.0, "y"),  # it has not waited for half of its 30 seconds
+        (18.0, 200.0, "y"),  # it takes ten seconds, and would be late
+        (18.0, 2_000.0, "x"),
+    ],
+)
+def test_a_request_that_has_waited_long_goes_first(
+    waited: float, speed: float, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = Model()
+
+    async def work(queue: TranslationQueue) -> None:
+        monkeypatch.setattr(queue.speed, "add_batch", lambda *_: None)
+        model.open.clear()
+        first = find(queue, model, "first")
+        await until(lambda: bool(model.batches))
+        long = find(queue, model, *["x" * 50] * 40)
+        short = find(queue, model, *"yyyy")
+        await until(lambda: len(queue.waiting.groups) == 2)
+        queue.waiting.groups[0].queued_at -= waited
+        queue.speed.tokens_per_second = speed
+        model.open.set()
+        await asyncio.gather(first, long, short)
+
+    run(work, batch_tokens=100, queue_tokens=5_000, deadline=30.0)
+    assert model.batches[1][0][0] == expected
+
+
+def test_a_batch_has_segments_of_one_length_if_enough_wait() -> None:
+    model = Model()
+
+    async def work(queue: TranslationQueue) -> None:
+        await find(queue, model, *["x" * 3, "y" * 20] * 800)
+
+    run(work, queue_tokens=100_000)
+    assert [len(batch) for batch in model.batches] == [64] * 25
+    assert all(len(set(batch)) == 1 for batch in model.batches[:20])
+
+
+def test_a_batch_is_chosen_as_quickly_among_many_segments_as_among_few() -> None:
+    def seconds(count: int) -> float:
+        """Return the shortest time of twenty batches."""
+        waiting = Waiting(ServerConfig(), Speed(1, 1.0))
+        request = Find(Model(), SEARCH, [])  # type: ignore[arg-type]
+        group = JobGroup(request.key, 0.0, 0.0, None)  # type: ignore[arg-type]
+        for size in [3, 20] * count:
+            group.add(request, size)
+        waiting.add(group)
+        times = [timeit(lambda: waiting.take_batch(1), number=1) for _ in range(20)]
+        assert len(group.waiting) == 2 * count - 20 * 64
+        assert waiting.tokens == group.tokens == sum(job.tokens for job in group.waiting)
+        return min(times)
+
+    assert seconds(20_000) < 4 * seconds(1_000)
+
+
+@pytest.mark.slow
+def test_the_time_for_a_request_grows_with_its_length() -> None:
+    def work(count: int) -> None:
+        async def translate(queue: TranslationQueue) -> None:
+            await find(queue, Model(), *["x"] * count)
+
+        run(translate, queue_tokens=100_000)
+
+    assert grows_less(work, 4_000, 8)
+
+
+def test_a_failure_is_no_client_that_left() -> None:
+    async def work(queue: TranslationQueue) -> None:
+        with pytest.raises(HeadwayError, match="bad"):
+            await find(queue, Model(), "bad", *"abcdefgh")
+
+    assert run(work).metrics.value("headway_cancelled_total") == 0
+
+
+def test_a_failing_text_fails_alone() -> None:
+    model = Model()
+
+    async def work(queue: TranslationQueue) -> None:
+        model.open.clear()
+        found = [find(queue, model, text) for text in ("first", "good", "bad", "fine")]
+        await asyncio.sleep(0.01)
+        model.open.set()
+        answers = await asyncio.gather(*found, return_exceptions=True)
+        assert [isinstance(answer, HeadwayError) for answer in answers] == [
+            False,
+            False,
+            True,
+            False,
+        ]
+        assert answers[1] == ["good"]
+
+    run(work)
+
+
+@pytest.mark.parametrize("waiting", [False, True])
+def test_cancelled_work_stops(waiting: bool) -> None:
+    model = Model()
+
+    async def work(queue: TranslationQueue) -> None:
+        model.open.clear()
+        running = find(queue, model, "running")
+        await until(lambda: bool(model.batches))
+        late = find(queue, model, "late", "later")
+        await asyncio.sleep(0.01)
+        (late if waiting else running).cancel()
+        await asyncio.sleep(0.02)
+        if waiting:
+            assert queue.waiting.groups == []
+            assert queue.waiting.tokens == 0
+            model.open.set()
+            assert await running == ["running"]
+        else:
+            before = model.steps
+            await until(lambda: len(model.batches) == 2)  # the thread is free again
+            assert model.steps <= before + 2
+            model.open.set()
+            assert await late == ["late", "later"]
+
+    run(work)
+    assert len(model.batches) == (1 if waiting else 2)
+
+
+def test_a_full_queue_rejects_at_once() -> None:
+    model = Model()
+
+    async def work(queue: TranslationQueue) -> None:
+        model.open.clear()
+        found = [find(queue, model, "x" * 10) for _ in range(11)]
+        await asyncio.sleep(0.02)
+        started = time.perf_counter()
+        with pytest.raises(Rejection) as caught:
+            await asyncio.wait_for(find(queue, model, "x"), 5)
+        assert time.perf_counter() - started < 1  # the model still holds all others
+        assert caught.value.status == 429
+        assert int(caught.value.headers["Retry-After"]) >= 1
+        with pytest.raises(Rejection) as caught:
+            await find(queue, model, "x" * 101)
+        assert caught.value.status == 400  # it would never fit: no use in coming again
+        model.open.set()
+        await asyncio.gather(*found)
+        assert await find(queue, model, "x" * 100) == ["x" * 100]
+        queue.speed.tokens_per_second = 20.0  # tokens a second
+        model.open.clear()
+        some = [find(queue, model, "x" * 10) for _ in range(3)]
+        await asyncio.sleep(0.02)
+        with pytest.raises(Rejection) as caught:  # 40 tokens at twenty a second: too late
+            await asyncio.wait_for(find(queue, model, "x" * 10), 5)
+        assert caught.value.headers["Retry-After"] == "2"
+        model.open.set()
+        await asyncio.gather(*some)
+
+    run(work, queue_tokens=100, batch_tokens=10, deadline=5.4)
+
+
+def test_other_calls_take_their_turn_and_stop_too() -> None:
+    async def work(queue: TranslationQueue) -> None:
+        assert await queue.run([lambda: 5, lambda: 7], [1, 1]) == [5, 7]
+        with pytest.raises(ZeroDivisionError):
+            await queue.run([lambda: 1 // 0], [1])
+        begun = threading.Event()
+        blocked = asyncio.ensure_future(queue.run([lambda: begun.wait(5)], [1]))
+        done: list[int] = []
+        waiting = asyncio.ensure_future(queue.run([lambda: done.append(1)], [1]))
+        await asyncio.sleep(0.01)
+        waiting.cancel()
+        await asyncio.sleep(0)
+        begun.set()
+        assert await blocked == [True]
+        assert done == []
+
+    run(work)
+
+
+@pytest.mark.slow
+def test_other_calls_do_not_change_the_measured_speed() -> None:
+    model = Model(0.01)
+
+    async def work(queue: TranslationQueue) -> None:
+        for _ in range(20):
+            await find(queue, model, "x" * 50)
+        before = queue.speed.tokens_per_second
+        assert before > 0
+        # With others in the queue, when the time between two ends is what counts, and without.
+        jobs = [lambda: time.sleep(0.05)] * 4
+        await asyncio.gather(queue.run(jobs, [1] * 4), find(queue, model, "x" * 50))
+        await queue.run(jobs, [1] * 4)
+        await find(queue, model, "x" * 50)
+        assert queue.speed.tokens_per_second > before / 2
+
+    run(work)
+
+
+def test_other_calls_do_not_change_the_usual_size_of_a_text() -> None:
+    async def work(queue: TranslationQueue) -> None:
+        await find(queue, Model(), "text")
+        before = queue.typical_text
+        await queue.run([str, str], [500, 500], texts=2)
+        assert queue.typical_text == before > 0
+
+    run(work)
+
+
+def test_an_admitted_request_is_not_rejected_halfway() -> None:
+    model = Model()
+
+    async def work(queue: TranslationQueue) -> None:
+        model.open.clear()
+        some = [find(queue, model, "x" * 10) for _ in range(11)]
+        await asyncio.sleep(0.02)
+        with pytest.raises(Rejection):
+            await queue.run([lambda: 5], [10])
+        begun = asyncio.ensure_future(queue.run([lambda: 5], [10], is_admitted=True))
+        await asyncio.sleep(0.02)
+        model.open.set()
+        assert await begun == [5]
+        await asyncio.gather(*some)
+
+    run(work, queue_tokens=100, batch_tokens=10)
+
+
+def test_nobody_is_rejected_for_the_work_of_a_file() -> None:
+    model = Model()
+
+    async def work(queue: TranslationQueue) -> None:
+        model.open.clear()
+        first = find(queue, model, "x" * 10)
+        await until(lambda: bool(model.batches))
+        some = requests(model, *["x" * 10] * 30)
+        file = asyncio.ensure_future(queue.ask(some, is_file=True))
+        calls = asyncio.ensure_future(queue.run([lambda: 5] * 9, [90] * 9, is_file=True))
+        await asyncio.sleep(0.01)
+        waiting = sum(len(group.waiting) for group in queue.waiting.groups)
+        assert (queue.waiting.tokens, queue.texts, waiting) == (0, 1, 39)
+        queue.speed.tokens_per_second = 1.0
+        alone = find(queue, model, "x" * 90)  # as if nothing waited
+        await asyncio.sleep(0.01)
+        model.open.set()
+        await asyncio.gather(first, file, calls, alone)
+
+    run(work, queue_tokens=100, batch_tokens=10, queue_texts=3)
+
+
+def test_a_closing_queue_waits_for_a_thread_without_stopping_the_event_loop() -> None:
+    async def work(queue: TranslationQueue) -> None:
+        release = threading.Event()
+        running = asyncio.ensure_future(
+            queue.run_text_work([lambda: release.wait(5)], 0, is_file=True)
+        )
+        await asyncio.sleep(0.01)
+        running.cancel()
+        closing = asyncio.ensure_future(queue.close())
+        for _ in range(5):
+            await asyncio.sleep(0.01)
+        assert not closing.done()
+        release.set()
+        await closing
+
+    run(work)
+
+
+def test_work_is_cancelled_when_the_client_leaves() -> None:
+    async def main() -> None:
+        async def never() -> dict[str, Any]:
+            await asyncio.sleep(100)
+            return {}
+
+        async def soon() -> dict[str, Any]:
+            await asyncio.sleep(0.01)
+            return {"type": "http.disconnect"}
+
+        async def answer() -> int:
+            return 5
+
+        async def fail() -> int:
+            raise ZeroDivisionError
+
+        task = await run_while_connected(answer(), never)
+        assert task is not None
+        assert task.result() == 5
+        assert await run_while_connected(never(), soon) is None
+        with pytest.raises(ZeroDivisionError):
+            await run_while_connected(fail(), never)
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.01):
+                await run_while_connected(never(), never)
+        assert len(asyncio.all_tasks()) == 1
+
+    asyncio.run(main())
+
+
+@pytest.fixture(scope="module")
+def server(model_directory: Path) -> Server:
+    models = load_models([model_directory], overrides={"search.max-extra": "9"})
+    return Server(models, ServerConfig(split_sentences=False), workers=2)
+
+
+@pytest.mark.slow
+def test_an_answer_does_not_depend_on_other_clients(server: Server) -> None:
+    """60 clients at once, each with other texts, wishes and addresses, get what they get alone."""
+    translator = server.models.pairs["en", "de"]
+    texts = sentences(120, 8, longest=30)
+    chooser = random.Random(1)
+    wishes = [chooser.choice([0, 0, 0, 1, 3]) for _ in texts]
+    with TestClient(make_app(server)) as client:
+
+        def ask(number: int) -> Any:
+            fields = {"q": texts[number], "source": "en", "target": "de"}
+            path = "/align" if number % 7 == 0 else "/translate"
+            return client.post(path, json={**fields, "alternatives": wishes[number]}).json()
+
+        alone = [ask(number) for number in range(len(texts))]
+        assert [a["translatedText"] for a in alone] == translator.translate(texts)
+        together: dict[int, Any] = {}
+
+        def one(numbers: Sequence[int]) -> None:
+            for number in numbers:
+                together[number] = ask(number)
+
+        order = list(range(len(texts)))
+        chooser.shuffle(order)
+        threads = [threading.Thread(target=one, args=(order[i::60],)) for i in range(60)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert [together[number] for number in range(len(texts))] == alone
+        batches = server.metrics.value("headway_batch_segments_count")
+        assert batches < server.metrics.value(
+            "headway_segments_total"
+        )  # some clients shared batches
+
+
+@pytest.mark.slow
+def test_a_deadline_ends_the_work(model_directory: Path) -> None:
+    # A model that goes on for minutes.
+    models = load_models([model_directory], overrides={"search.max-extra": "100000"})
+    server = Server(models, ServerConfig(deadline=0.2, split_sentences=False))
+    fields = {"q": "the cat sees " * 10, "source": "en", "target": "de"}
+    with TestClient(make_app(server)) as client:
+        started = time.perf_counter()
+        answer = client.post("/translate", json=fields)
+        assert answer.status_code == 503
+        assert answer.json() == {"error": "This took more than 0.2 seconds"}
+        assert "retry-after" in answer.headers
+        for path, more in (("/translate", {"format": "html"}), ("/align", {}), ("/attention", {})):
+            assert client.post(path, json={**fields, **more}).status_code == 503
+        answer = client.post("/stream", json=fields)
+        assert "event: error\ndata: " in answer.text
+        deadline = time.perf_counter() + 20
+        while server.queue.idle_workers < 1 and time.perf_counter() < deadline:
+            time.sleep(0.01)
+        assert server.queue.idle_workers == 1  # the thread stops within the work
+        assert time.perf_counter() - started < 30
