@@ -24,7 +24,7 @@ MACHINE = os.environ.get("HEADWAY_WHEEL", "")  # such as x86_64
 PLATFORM = f"manylinux_2_28_{MACHINE}"
 # Of symbols on systems of this platform.
 NEWEST = {"GLIBC": (2, 28), "GLIBCXX": (3, 4, 24), "CXXABI": (1, 3, 11)}
-NATIVE = runpy.run_path("src/headway/kernels/variants.py")
+NATIVE = runpy.run_path("src/headway/ext/native/variants.py")
 
 
 class Package(Distribution):
@@ -50,7 +50,7 @@ class BuildPackage(build_py):
             raise SystemExit("no C++ compiler (g++ or clang++) was found; CXX names one")
         if "clang" in compiler.version or platform.libc_ver()[0] != "glibc":
             raise SystemExit("a wheel with native code needs GCC (for its threads) and glibc")
-        folder = Path(self.build_lib) / "headway" / "kernels" / "prebuilt"
+        folder = Path(self.build_lib) / "headway" / "ext" / "native" / "prebuilt"
         shutil.rmtree(folder, ignore_errors=True)  # of another platform
         folder.mkdir()
         builds = [
@@ -119,7 +119,7 @@ class BuildWheel(bdist_wheel):
                 "licenses": [{"license": {"id": "Apache-2.0"}}],
                 "properties": [{"name": "headway:compiler", "value": version}],
             }
-            for path in sorted(root.glob("headway/kernels/prebuilt/*.so"))
+            for path in sorted(root.glob("headway/ext/native/prebuilt/*.so"))
         ]  # fmt: skip
         package = {
             "type": "library",

@@ -21,12 +21,12 @@ from headway.config import PRESETS
 from headway.ext.bench.bench import with_vocabulary_size
 from headway.ext.bench.matrix_rate import synchronize
 from headway.ext.bench.synthetic import prepare_synthetic
+from headway.ext.cuda.recorded_gradient import Compute, RecordedGradient
 from headway.model import Transformer
 from headway.model.packing import move
 from headway.text.batches import Batch
 from headway.training.steps.feed import Feed
 from headway.training.steps.random_numbers import seed_generators
-from headway.training.steps.recorded_gradient import Compute
 from headway.training.steps.trainer import Trainer
 
 COUNT = 8  # micro-batches
@@ -51,12 +51,13 @@ def measure(name: str, device: torch.device) -> bool:
         torch.manual_seed(training.seed)
         trainer = Trainer(Transformer(shape).to(device), training, "bf16")
         trainer.set_training_mode()
+        recorded = RecordedGradient(trainer.model, device)
         feed = Feed(data, training, device)
         feed.plan(feed.position)
         work = [feed.next() for _ in range(COUNT)]
 
         def replay(batch: Batch, tokens: Tensor) -> list[Tensor]:
-            return trainer.recorded(trainer._compute, batch, tokens)
+            return recorded(trainer._compute, batch, tokens)
 
         def gradient(compute: Compute, number: int) -> list[Tensor]:
             seed_generators(device, training.seed, number)
@@ -87,7 +88,7 @@ def measure(name: str, device: torch.device) -> bool:
         kinds = ("ordinary again", "replayed", "replayed after a step")
         for kind, differences in zip(kinds, found, strict=True):
             print(f"{name}: tensors that differ, {kind}: {differences}")
-        is_recorded = device.type != "cuda" or trainer.recorded.has_recorded
+        is_recorded = device.type != "cuda" or recorded.has_recorded
         print(f"{name}: {'recorded' if is_recorded else 'NOT RECORDED'}")
         computed = time_each(lambda number: gradient(trainer._compute, number))
         replayed = time_each(lambda number: gradient(replay, number))

@@ -16,7 +16,7 @@ import torch
 
 from headway.cli.main import dispatch
 from headway.config import TextConfig
-from headway.kernels.variants import list_variants, read_instruction_sets
+from headway.ext.native.variants import list_variants, read_instruction_sets
 from headway.text.tokenizer import Tokenizer
 from headway.translation import Translator
 from support.runs import command, write_corpus

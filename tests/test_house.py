@@ -14,16 +14,16 @@ SOURCE = ROOT / "src" / "headway"
 # The rooms of the core, each of which imports only from those before it.
 CORE = [
     "errors", "lazy", "extension", "file_format", "files", "locks", "torch_private", "cores", "devices", "tasks", "config", "model",
-    "kernels", "text", "evaluation", "translation", "training", "cli",
+    "text", "evaluation", "translation", "training", "cli",
 ]  # fmt: skip
 # The other extensions that each may use, beside the core.
 USES = {
-    "demo": set(), "documents": set(), "exchange": set(), "pictures": set(), "bench": {"exchange"},
+    "native": set(), "cuda": set(), "demo": set(), "documents": set(), "exchange": set(), "pictures": set(), "bench": {"exchange", "native"},
     "best": {"bench", "exchange", "pictures"}, "server": {"documents", "pictures"}, "paper": {"demo", "pictures"},
 }  # fmt: skip
 # Files of the core that import extensions, and how many modules inside of other rooms the extensions import. Both may
 # only shrink.
-CORE_USES = {
+CORE_USES: dict[str, set[str]] = {
     "cli.downloads": {"exchange"},
     "cli.options": {"documents", "exchange"},
     "cli.verbs.info": {"bench"},
@@ -35,7 +35,8 @@ CORE_USES = {
     "translation.segments.kept_places": {"documents"},
 }
 INSIDE = {
-    "bench": 21, "best": 25, "demo": 7, "documents": 13, "exchange": 22, "paper": 49, "pictures": 10, "server": 22,
+    "bench": 21, "best": 25, "cuda": 11, "demo": 7, "documents": 13, "exchange": 22, "native": 7, "paper": 48,
+    "pictures": 10, "server": 22,
 }  # fmt: skip
 FILES = sorted(SOURCE.rglob("*.py"))
 
@@ -105,7 +106,9 @@ def test_a_room_imports_only_from_rooms_above(path: Path) -> None:
 def test_the_core_imports_no_extension() -> None:
     found: dict[str, set[str]] = {}
     for path in FILES:
-        if not (here := module_of(path)).startswith("headway.ext"):
+        here = module_of(path)
+        # The front of the package names what its extensions bring, for type checkers.
+        if here != "headway" and not here.startswith("headway.ext"):
             there = {package_of(name) for name in modules_used(path)}
             if used := {name[4:] for name in there if name.startswith("ext.")}:
                 found[here.removeprefix("headway.")] = used
@@ -198,7 +201,7 @@ def test_no_library_code_changes_the_process() -> None:
 def test_search_knows_no_model() -> None:
     for path in (SOURCE / "translation" / "search").glob("*.py"):
         for name in imports(path):
-            assert not name.startswith(("headway.model", "headway.kernels")), f"{path}: {name}"
+            assert not name.startswith(("headway.model", "headway.ext.native")), f"{path}: {name}"
 
 
 @pytest.mark.slow
@@ -286,7 +289,7 @@ def test_durations_are_measured_with_a_clock_that_does_not_jump() -> None:
     # The first records when a step was, the second compares with the times of files, and the third
     # tells clients when the glossaries were read.
     assert users == {
-        "training/run.py", "kernels/build.py", "ext/server/glossaries.py",
+        "training/run.py", "ext/native/build.py", "ext/server/glossaries.py",
     }  # fmt: skip
 
 

@@ -13,11 +13,11 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 import headway
 from headway import torch_private
-from headway.kernels.low_precision_linear import int8_linear, quantize
-from headway.kernels.native_operations import NativeOperations
+from headway.ext.native.operations import NativeOperations
 from headway.model import Embedding
 from headway.model.dropout_mask import Mask
 from headway.model.primitives import Linear
+from headway.translation.engines.low_precision import int8_linear, quantize
 
 NATIVE = NativeOperations()
 SOURCE = Path(headway.__file__).parent

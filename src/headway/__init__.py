@@ -1,7 +1,8 @@
 """Headway: the Transformer of "Attention Is All You Need", from raw parallel text to a scored model.
 
 The names in `__all__` are the public interface; `docs/library.md` explains each. They are imported at
-their first use, so that ``import headway`` is instant.
+their first use, so that ``import headway`` is instant. Those of Headway's own extensions are listed for type checkers
+and readers alone: `headway.extension` finds them, as it finds those of other packages.
 """
 
 from importlib import import_module
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from headway.config import Config, ModelConfig, SearchConfig, TextConfig, TrainingConfig
     from headway.errors import HeadwayError
-    from headway.kernels import compile_native
+    from headway.ext.native import compile_native
     from headway.model import Classifier, LanguageModel, Transformer, watch
     from headway.text.glossary import Glossary
     from headway.text.glossary_file import read_glossary
@@ -59,7 +60,6 @@ _MODULES = {
     "headway.translation.text_generator": ("TextGenerator",),
     "headway.translation.translation": ("Translation",),
     "headway.translation.translator": ("Translator",),
-    "headway.kernels": ("compile_native",),
     "headway.model": ("Classifier", "LanguageModel", "Transformer", "watch"),
     "headway.text.glossary": ("Glossary",),
     "headway.text.glossary_file": ("read_glossary",),
@@ -77,12 +77,15 @@ def __getattr__(name: str) -> Any:
     if not name.startswith("_"):
         from importlib.util import find_spec
 
-        from headway.extension import collect, load
+        from headway.extension import collect, find_switched_off, load
 
         # ``from headway import config`` asks here first, whether that is a name.
-        is_module = find_spec(f"headway.{name}") is not None
-        if not is_module and (found := collect("names", __all__).get(name)):
-            return load(*found)
+        if find_spec(f"headway.{name}") is None:
+            core = [name for names in _MODULES.values() for name in names]
+            if found := collect("names", core).get(name):
+                return load(*found)
+            if owner := find_switched_off("names", name):
+                raise AttributeError(f"headway.{name} {owner}")
     raise AttributeError(f"module 'headway' has no attribute {name!r}")
 
 

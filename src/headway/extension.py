@@ -72,8 +72,16 @@ class Extension(NamedTuple):
             translations of that, and returns those of its own line.
         readers: Suffix, such as ``".xyz"`` -> ``"module:function"``, ``(path: str) -> Iterator[tuple[str, str]]``: it reads
             the pairs of source and target in a file of parallel text.
-        operations: Type of a device, such as ``"cpu"`` -> ``"module:function"``, ``() -> operations``: it returns faster
+        operations: Type of a device, such as ``"cpu"`` -> ``"module:function"``, ``() -> Operations``: it returns faster
             implementations of the model's operations.
+        engines: Type of a device -> ``"module:function"``, ``(model: Transformer, precision: str) -> Engine | None``: it
+            returns an engine that translates faster; None: it cannot run this model.
+        gradients: Type of a device -> ``"module:function"``, ``(model, device) -> (compute, batch, tokens) -> gradient``:
+            how the gradient of a packed micro-batch in low precision is computed there.
+        preparations: Type of a device -> ``"module:function"``, ``(work: str) -> str``: it makes ready what "training" or
+            "decoding" would have to wait for there, and returns one line about what is missing, or an empty one.
+        arithmetic: ``"module:function"``, ``(work: str) -> str``: it identifies the code on which the last bits of results
+            depend.
     """
 
     name: str
@@ -84,6 +92,10 @@ class Extension(NamedTuple):
     stages: Mapping[str, str] = {}
     readers: Mapping[str, str] = {}
     operations: Mapping[str, str] = {}
+    engines: Mapping[str, str] = {}
+    gradients: Mapping[str, str] = {}
+    preparations: Mapping[str, str] = {}
+    arithmetic: str = ""
 
 
 class Form(NamedTuple):
@@ -94,6 +106,7 @@ class Form(NamedTuple):
     kind: Any
 
 
+DEVICE = Form("[a-z]+", "the type of a device, such as 'cpu'", str)
 FORMS = {
     "verbs": Form("[a-z][a-z-]*", "a word in small letters, such as 'plot'", Verb),
     "options": Form(
@@ -102,7 +115,10 @@ FORMS = {
     "names": Form(r"[A-Za-z]\w*", "a name of Python", str),
     "stages": Form(r"\w+", "a name", str),
     "readers": Form(r"\.[a-z0-9]+", "a suffix in small letters, such as '.xyz'", str),
-    "operations": Form("[a-z]+", "the type of a device, such as 'cpu'", str),
+    "operations": DEVICE,
+    "engines": DEVICE,
+    "gradients": DEVICE,
+    "preparations": DEVICE,
 }
 
 
@@ -188,6 +204,8 @@ def _load_extension(entry: EntryPoint) -> Extension:
         raise HeadwayError(
             f"{where}: its name must be that of its entry point, and not {found.name!r}"
         )
+    if not isinstance(found.arithmetic, str):
+        raise HeadwayError(f"{where}: arithmetic: must be str, not {found.arithmetic!r:.80}")
     for hook in FORMS:
         if problem := _find_problem(hook, getattr(found, hook)):
             raise HeadwayError(f"{where}: {hook}: {problem}")
@@ -287,17 +305,41 @@ def name_stages() -> str:
     return ", ".join(f"{name} {extensions[name].version}" for name in names)
 
 
-def load_operations(device: str) -> Any | None:
-    """Return the operations that an extension has for a type of devices, such as "cpu"; None: none has any."""
-    name, target = collect("operations").get(device, ("", ""))
-    try:
-        return load(name, target)() if target else None
-    except HeadwayError as error:
-        _report(f"{error}; the plain operations are used")
-    except Exception as error:  # of the extension's own code
-        why = f"{type(error).__name__}: {error}"
-        _report(f"extension {name!r}: {target}: {why}; the plain operations are used")
+def load_for_device(hook: str, device: str) -> Any | None:
+    """Return what extensions declare for a type of device, such as "cpu"; None: there is nothing, or it is broken.
+
+    Of several, one that does not come with Headway is taken.
+    """
+    declared = [(name, getattr(each, hook)) for name, each in load_extensions().items()]
+    found = [(name, targets[device]) for name, targets in declared if device in targets]
+    for name, target in sorted(found, key=lambda item: item[1].startswith("headway.")):
+        try:
+            return load(name, target)
+        except HeadwayError as error:
+            _report(f"{error}; {hook} for {device}: Headway does without it")
     return None
+
+
+def prepare_device(device: str, work: str) -> str:
+    """Make a type of device ready, and return what is missing there in one line, or an empty text.
+
+    Args:
+        device: Such as "cpu".
+        work: What is going to be done: "training" or "decoding".
+    """
+    prepare = load_for_device("preparations", device)
+    missing: str = prepare(work) if prepare else ""
+    return missing
+
+
+def identify_arithmetic(work: str) -> str:
+    """Return the identity of all code of extensions on which the last bits of results depend; "" if there is none.
+
+    Args:
+        work: "training" or "decoding".
+    """
+    targets = [(n, e.arithmetic) for n, e in load_extensions().items() if e.arithmetic]
+    return "; ".join(filter(None, (load(name, target)(work) for name, target in targets)))
 
 
 @cache  # a line is logged once

@@ -15,7 +15,7 @@ import pytest
 from headway.cli.main import dispatch, main
 from headway.cli.process import set_threads
 from headway.cli.verbs import list_verbs, overview
-from headway.kernels import library
+from headway.ext.native import library
 from support.command import BIN, headway
 from support.processes import fork
 
@@ -377,7 +377,7 @@ def test_verbs_report_why_native_code_is_missing(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr("headway.kernels.decoding.load_library", lambda name: None)
+    monkeypatch.setattr("headway.ext.native.decoding.load_library", lambda name: None)
     monkeypatch.setattr(library, "failure_reason", lambda name: f"no {name} today")
     monkeypatch.setattr("headway.ext.server.process.configure_server_process", lambda config: None)
     monkeypatch.setattr(
@@ -428,7 +428,7 @@ def test_info_compiles_nothing(
 ) -> None:
     asked: list[str] = []
     monkeypatch.setattr(library, "failure_reason", asked.append)
-    monkeypatch.setattr("headway.kernels.decoding.load_library", asked.append)
+    monkeypatch.setattr("headway.ext.native.decoding.load_library", asked.append)
     assert dispatch(["info", str(model_directory)]) == 0
     assert asked == []
     assert capsys.readouterr().err == ""

@@ -17,9 +17,9 @@ from headway import locks
 from headway.cli import file_translation
 from headway.cli.main import dispatch
 from headway.errors import HeadwayError, UsageError
+from headway.ext.cuda.engine import FixedEngine
 from headway.text.lines import open_bytes, read_lines
 from headway.translation import token_search, translator
-from headway.translation.engines.fixed_engine import FixedEngine
 from headway.translation.line_files import resumable_output
 from support.processes import fork
 from support.toy_models import sentences

@@ -16,7 +16,7 @@ from headway.cli import file_translation
 from headway.cli.file_plan import plan_file
 from headway.cli.main import dispatch, main
 from headway.errors import HeadwayError, UsageError
-from headway.kernels import decoding
+from headway.ext.native import decoding
 from headway.translation import translator
 from headway.translation.line_files import output_parts, resumable_output
 from headway.translation.line_files.forked_workers import IS_SUPPORTED

@@ -20,10 +20,12 @@ from headway.extension import (
     GROUP,
     collect,
     find_installed,
+    identify_arithmetic,
     load_extensions,
-    load_operations,
+    load_for_device,
     load_stages,
     name_stages,
+    prepare_device,
 )
 
 HEAD = "from headway.extension import Extension, Option, Verb\n"
@@ -156,14 +158,39 @@ def test_stages_come_in_the_order_of_the_extensions(
     assert line.startswith("extension 'two': of_two:NONE: AttributeError")
 
 
-def test_operations_are_those_of_a_type_of_device(install: Install) -> None:
+def test_for_a_device_an_extension_of_others_goes_before_one_of_headway(
+    install: Install, caplog: pytest.LogCaptureFixture
+) -> None:
+    install("one", "Extension('one', '1', engines={'cpu': 'of_one:make'})", "make = 'fast'")
+    assert load_for_device("engines", "cpu") == "fast"
+    assert load_for_device("engines", "cuda").__module__ == "headway.ext.cuda.engine"
+    assert load_for_device("engines", "tpu") is None
+    assert not caplog.messages
+
+
+def test_a_broken_one_for_a_device_is_left_out(
+    install: Install, caplog: pytest.LogCaptureFixture
+) -> None:
+    install("one", "Extension('one', '1', operations={'cpu': 'no_such:make'})")
+    assert load_for_device("operations", "cpu").__name__ == "NativeOperations"
+    assert caplog.messages == [
+        "extension 'one': no_such:make: ModuleNotFoundError: No module named 'no_such';"
+        " operations for cpu: Headway does without it"
+    ]
+
+
+def test_what_is_missing_on_a_device_and_what_decides_the_last_bits(install: Install) -> None:
+    declared = "preparations={'cpu': 'of_one:prepare'}, arithmetic='of_one:identify'"
+    code = "def prepare(work): return f'no {work}'\ndef identify(work): return f'1 of {work}'"
+    install("one", f"Extension('one', '1', {declared})", code)
     install(
-        "one",
-        "Extension('one', '1', operations={'cpu': 'of_one:make'})",
-        "def make(): return 'fast'",
+        "two",
+        "Extension('two', '1', arithmetic='of_two:identify')",
+        "def identify(work): return ''",
     )
-    assert load_operations("cpu") == "fast"
-    assert load_operations("cuda") is None
+    assert prepare_device("cpu", "training") == "no training"
+    assert prepare_device("cuda", "training") == ""
+    assert identify_arithmetic("decoding").split("; ")[-1] == "1 of decoding"
 
 
 def test_an_option_calls_its_function_with_what_the_verb_knows(install: Install) -> None:
@@ -247,5 +274,6 @@ def test_nothing_is_imported_before_it_is_used() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     *modules, has_torch = done.stdout.split()
-    assert "headway.ext.pictures" in modules and has_torch == "False"
+    assert "headway.ext.pictures" in modules
+    assert has_torch == "False"
     assert not [name for name in modules if name.count(".") > 2]

@@ -1,6 +1,6 @@
 """Run the fast tests with several versions of Python and torch, each pair in an environment of its own.
 
-    python tests/outside/matrix.py [3.13:2.13.0 ...] [--only tests/kernels ...] [--again]
+    python tests/outside/matrix.py [3.13:2.13.0 ...] [--only tests/ext/native ...] [--again]
 
 A pair is a version of Python, whose program ``python3.13`` must be on the path, and a version of torch.
 With ``lowest`` in place of torch's version, every package that pyproject.toml names is installed at the

@@ -22,10 +22,10 @@ from torch import Tensor
 from torch.autograd import grad
 
 from headway import SearchConfig, Translator
-from headway.kernels.library import build_id, failure_reason
-from headway.kernels.native_operations import NativeOperations
+from headway.ext.native.engine import NativeEngine
+from headway.ext.native.library import build_id, failure_reason
+from headway.ext.native.operations import NativeOperations
 from headway.model.visibility import Segments, Visibility
-from headway.translation.engines.native_engine import NativeEngine
 from support.engines import SHAPES, library, model_of, search, sources, walk
 
 LINES = ["A man is walking his dog.", "Two children play in the snow.", "Word"]

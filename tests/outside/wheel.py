@@ -36,7 +36,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from headway.kernels.variants import LIBRARIES, SOURCES, VARIANTS, read_instruction_sets
+from headway.ext.native.variants import LIBRARIES, SOURCES, VARIANTS, read_instruction_sets
 
 ROOT = Path(__file__).parents[2]
 SENTENCE = "A man is walking his dog."
@@ -107,7 +107,7 @@ class Examination:
 
     def libraries(self) -> list[Path]:
         """Return the native libraries."""
-        return sorted(self.content.glob("headway/kernels/prebuilt/*.so"))
+        return sorted(self.content.glob("headway/ext/native/prebuilt/*.so"))
 
     def needed_model(self) -> Path:
         """Return the model.

@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 
 from headway.config import ModelConfig
-from headway.kernels import decoding
-from headway.kernels.library import failure_reason
+from headway.ext.native import decoding
+from headway.ext.native.library import failure_reason
 from headway.model import Transformer
 from headway.translation import Hypothesis
 from headway.translation.alignment import alignment_layers

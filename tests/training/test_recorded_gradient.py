@@ -13,16 +13,16 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from headway.config import ModelConfig, TrainingConfig
-from headway.kernels.device_dropout import apply_mask_on_device
-from headway.kernels.native_operations import NativeOperations
-from headway.kernels.recorded_step import GraphMemory
+from headway.ext.cuda.dropout import apply_mask_on_device
+from headway.ext.cuda.recorded_gradient import MOST_SHAPES, RecordedGradient
+from headway.ext.cuda.recorded_step import GraphMemory
+from headway.ext.native.operations import NativeOperations
 from headway.model import make_model, ops
 from headway.model.dropout_mask import Mask
 from headway.model.ops import Operations
 from headway.model.packing import pack_sides
 from headway.text.batches import Batch, fixed_shape
 from headway.training.steps import trainer as trainer_module
-from headway.training.steps.recorded_gradient import MOST_SHAPES, RecordedGradient
 from headway.training.steps.trainer import Trainer
 
 CPU = torch.device("cpu")

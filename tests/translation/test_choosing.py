@@ -10,7 +10,7 @@ from headway import Glossary
 from headway.cli.main import dispatch, main
 from headway.config import SearchConfig
 from headway.errors import HeadwayError, UsageError
-from headway.kernels import decoding
+from headway.ext.native import decoding
 from headway.text.tokenizer import Tokenizer
 from headway.translation import Hypothesis, Translator, length_penalty
 from headway.translation.choosing import rank_by_risk, widen_search

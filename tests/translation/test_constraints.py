@@ -8,12 +8,12 @@ import pytest
 import torch
 from test_search import EOS, PAD, Toy, V, brute_force
 
+from headway.ext.cuda.engine import FixedEngine
+from headway.ext.native.engine import NativeEngine
 from headway.translation import Hypothesis, beam_search
 from headway.translation.constrained_search import search_automata
 from headway.translation.engines.constrained_decoding import ConstrainedDecoding
 from headway.translation.engines.ensemble import EnsembleEngine
-from headway.translation.engines.fixed_engine import FixedEngine
-from headway.translation.engines.native_engine import NativeEngine
 from headway.translation.engines.plain_engine import PlainEngine
 from headway.translation.search.automaton import SentenceAutomaton, State, other_letter
 from headway.translation.search.constraints import Constraint, Words

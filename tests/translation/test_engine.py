@@ -16,8 +16,9 @@ from torch import Tensor
 
 from headway.config import ModelConfig, SearchConfig
 from headway.errors import HeadwayError
-from headway.kernels import decoding
-from headway.kernels.low_precision_linear import bf16_linear, int8_linear, quantize
+from headway.ext.cuda.engine import FixedEngine
+from headway.ext.native import decoding
+from headway.ext.native.engine import NativeEngine, is_supported
 from headway.model import Positions, watch
 from headway.model.positions import sinusoids
 from headway.text.tokenizer import Tokenizer
@@ -25,8 +26,7 @@ from headway.translation import Translator, beam_search, make_engine, sample
 from headway.translation.alignment import alignment_layers, single_layer
 from headway.translation.engines.engine import resolve_precision
 from headway.translation.engines.ensemble import EnsembleEngine
-from headway.translation.engines.fixed_engine import FixedEngine
-from headway.translation.engines.native_engine import NativeEngine, is_supported
+from headway.translation.engines.low_precision import bf16_linear, int8_linear, quantize
 from headway.translation.engines.plain_engine import PlainEngine
 from support.engines import (
     EOS,
@@ -404,7 +404,7 @@ def test_unknown_tokens_and_steps_beyond_the_limit_are_rejected() -> None:
 HUNGRY = """
 import resource, sys
 import torch
-from headway.kernels import decoding
+from headway.ext.native import decoding
 library = decoding.library()
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 weight = torch.ones(1000, 1000)

@@ -13,6 +13,7 @@ from test_search import EOS, PAD, Toy, brute_force_of
 from headway.cli.main import dispatch
 from headway.config import SearchConfig, TextConfig
 from headway.errors import HeadwayError, UsageError
+from headway.ext.native.engine import NativeEngine, NativeEnsemble
 from headway.text.tokenizer import Tokenizer
 from headway.translation import Hypothesis, StepDecoding, Translator, beam_search
 from headway.translation.engines.ensemble import (
@@ -20,7 +21,6 @@ from headway.translation.engines.ensemble import (
     EnsembleState,
     read_tokens,
 )
-from headway.translation.engines.native_engine import NativeEngine, NativeEnsemble
 from headway.translation.engines.plain_engine import PlainEngine
 from support.engines import (
     PRECISIONS,

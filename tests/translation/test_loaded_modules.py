@@ -16,6 +16,8 @@ from argparse import Namespace
 translator = Translator.load(sys.argv[1])
 translator.translate("the cat sees a dog")
 modules = [name for name in sys.modules if name.partition(".")[0] == "headway" and not name.startswith("headway.cli")]
+core = [name for name in modules if not name.startswith("headway.ext")]
+fronts = [name for name in modules if name.startswith("headway.ext.") and name.count(".") == 2]  # nothing but declarations
 crossed = set()
 
 def see(frame, event, argument):
@@ -28,7 +30,7 @@ sys.setprofile(see)
 [translations] = translator.stream(["the dog sees a cat"])
 format_lines("the dog sees a cat", translations, options, 1)
 sys.setprofile(None)
-print(len(modules), len(crossed))
+print(len(core), len(modules) - len(fronts), len(crossed))
 print(*sorted(crossed), sep="\\n")
 """
 
@@ -38,6 +40,7 @@ def test_a_plain_line_crosses_few_files_and_loads_few_modules() -> None:
     """A weave shows here first: a line crossed 27 files, and 135 modules were loaded, before there was one pipeline."""
     words = [sys.executable, "-c", CODE, str(MODEL)]
     done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=120)
-    modules, crossed = map(int, done.stdout.splitlines()[0].split())
+    core, modules, crossed = map(int, done.stdout.splitlines()[0].split())
+    assert core <= 62
     assert modules <= 70
     assert crossed <= 14, done.stdout

@@ -9,11 +9,11 @@ import torch
 
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
+from headway.ext.native.engine import NativeEngine
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
 from headway.translation import Hypothesis, Translator, beam_search, save_model
 from headway.translation.engines.engine import Engine
-from headway.translation.engines.native_engine import NativeEngine
 from headway.translation.engines.plain_engine import PlainEngine
 from headway.translation.search.beam_search import Ids
 from headway.translation.shortlist import FILE, MAX_CANDIDATES, Shortlist, ShortlistLearner

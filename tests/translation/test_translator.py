@@ -22,7 +22,8 @@ from headway.devices import resolve_device
 from headway.errors import HeadwayError
 from headway.ext.bench import self_check
 from headway.ext.documents.opening import open_document
-from headway.kernels import decoding
+from headway.ext.native import decoding
+from headway.ext.native.engine import NativeEngine
 from headway.model import Transformer
 from headway.text.capitals import to_capitals
 from headway.text.glossary import Glossary, Term
@@ -38,7 +39,6 @@ from headway.translation.alignment import (
 )
 from headway.translation.calibration import Calibration
 from headway.translation.document_translation import translate_document
-from headway.translation.engines.native_engine import NativeEngine
 from headway.translation.pipeline.lines import Pipeline
 from headway.translation.requests import Job, Read
 from headway.translation.scoring import GivenTarget

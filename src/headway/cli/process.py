@@ -51,11 +51,9 @@ def set_threads(threads: int) -> None:
         torch.set_num_threads(threads or available_cores())
 
 
-def report_native_code(name: str, device: "torch.device") -> None:
-    """Compile native code if need be, and say on standard error why there is none."""
-    from headway.kernels.library import failure_reason
+def prepare(work: str, device: "torch.device") -> None:
+    """Make a device ready for "training" or "decoding", and say on standard error what is missing."""
+    from headway.extension import prepare_device
 
-    if device.type != "cpu":
-        return
-    if reason := failure_reason(name):
-        print(f"native code is missing, so this is slower: {reason}", file=sys.stderr)
+    if missing := prepare_device(device.type, work):
+        print(missing, file=sys.stderr)

@@ -103,7 +103,7 @@ def load_translator(args: argparse.Namespace) -> "tuple[Translator, SearchConfig
 
     If native code is missing, standard error says why. It also says if ``--glossary`` has no terms.
     """
-    from headway.cli.process import report_native_code
+    from headway.cli.process import prepare
 
     translator = open_translator(args)
     search = override_search(translator, args.overrides)
@@ -120,5 +120,5 @@ def load_translator(args: argparse.Namespace) -> "tuple[Translator, SearchConfig
         translator = translator.with_glossary(glossary)
     if getattr(args, "quality", False):
         translator.quality_model  # noqa: B018  a model without one is refused before the work begins
-    report_native_code("decoding", translator.device)
+    prepare("decoding", translator.device)
     return translator, search

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from headway.cli import launch
 from headway.cli.arguments import usage_error
 from headway.cli.display import Display
-from headway.cli.process import program_name, report_native_code
+from headway.cli.process import program_name
 from headway.cli.signals import Signals
 from headway.errors import HeadwayError
 
@@ -80,9 +80,7 @@ def train_and_show(
 
 def train_rank(directory: "RunDirectory", request: "RunRequest", quiet: bool) -> int:
     """Be one rank of a training, or the only one; return the exit code."""
-    import torch
-
-    from headway.kernels.library import compile_native
+    from headway.extension import prepare_device
     from headway.training import parallel
     from headway.training.machine import configure_process
     from headway.training.starting.start_or_resume import open_run
@@ -93,9 +91,9 @@ def train_rank(directory: "RunDirectory", request: "RunRequest", quiet: bool) ->
     try:
         if parallel.rank() == 0:
             directory.lock()
-            compile_native()  # now, because a signal during a validation would wait for the compiler
-            if not quiet:
-                report_native_code("training", torch.device("cpu"))
+            missing = prepare_device("cpu", "training")
+            if missing and not quiet:
+                print(missing, file=sys.stderr)
         parallel.wait_for_first()
         opened = open_run(directory, request)
         if not quiet:

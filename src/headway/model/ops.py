@@ -1,14 +1,13 @@
 """The operations that a faster implementation may replace, in plain torch, and the table of implementations by device.
 
 The modules ask for each operation: ``operations_of(x).linear(x, weight, bias)``. Headway's native code for processors
-and its compiled kernels for GPUs are subclasses of `Operations`; `PROVIDERS` names them.
+and its compiled kernels for GPUs are subclasses of `Operations`, which extensions bring.
 
 Shapes: I inputs, O outputs, D d_model, B batch, H heads, T queries, S keys, K d_k, V d_v or vocabulary, N labels.
 """
 
 from collections.abc import Sequence
 from functools import partial
-from importlib import import_module
 
 import torch
 from torch import Tensor, nn
@@ -182,11 +181,6 @@ def check_labels(labels_N: Tensor, logits: Tensor) -> Tensor:
 
 
 PLAIN = Operations()
-# What returns the operations of a type of device, as "module:function"; other types have the plain ones.
-PROVIDERS = {
-    "cpu": "headway.kernels.native_operations:NativeOperations",
-    "cuda": "headway.kernels.gpu_operations:GpuOperations",
-}
 _installed: dict[str, Operations] = {}  # by type of device
 
 
@@ -202,20 +196,9 @@ def install(device_type: str, operations: Operations) -> None:
 
 
 def _find(device_type: str) -> Operations:
-    """Install what provides the operations of a type of device, or else the plain ones, and return them."""
+    """Install the operations that an extension has for a type of device, or else the plain ones, and return them."""
     if torch.compiler.is_compiling():  # a compiler needs plain torch, and cannot import
         return PLAIN
-    added: Operations | None = extension.load_operations(device_type)
-    install(device_type, added or load_operations(device_type) or PLAIN)
+    make = extension.load_for_device("operations", device_type)
+    install(device_type, make() if make else PLAIN)
     return _installed[device_type]
-
-
-def load_operations(device_type: str) -> Operations | None:
-    """Return what a provider has for a type of device; None: there is no provider, or its package is absent."""
-    module, _, function = PROVIDERS.get(device_type, "").partition(":")
-    try:
-        return getattr(import_module(module), function)() if module else None
-    except ModuleNotFoundError as error:
-        if not module.startswith(str(error.name)):
-            raise
-        return None

@@ -11,11 +11,11 @@ from headway.config import Config, SearchConfig
 from headway.devices import resolve_device
 from headway.errors import HeadwayError, UsageError
 from headway.extension import load_stages
-from headway.kernels.forking import survive_forks
 from headway.model import Transformer
 from headway.text.language_pairs import Languages, list_pairs
 from headway.text.tokenizer import Tokenizer
 from headway.translation.directory import load_model
+from headway.translation.forking import survive_forks
 from headway.translation.pipeline.lines import LineSplitter, Pipeline
 from headway.translation.requests import run_each
 from headway.translation.token_search import TokenSearch

@@ -4,10 +4,10 @@ import pytest
 import torch
 
 from headway.ext.bench.device_check import compare_with_processor, gradient_distance
+from headway.ext.cuda.engine import FixedEngine
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
 from headway.translation import Translator
-from headway.translation.engines.fixed_engine import FixedEngine
 from support.toy_models import sentences, small_config
 
 

@@ -12,9 +12,9 @@ import torch
 from torch import Tensor, nn
 
 from headway.config import ModelConfig
+from headway.ext.native.engine import NativeEngine
 from headway.model import Transformer
 from headway.translation.engines.engine import Engine
-from headway.translation.engines.native_engine import NativeEngine
 from headway.translation.engines.plain_engine import PlainEngine
 from support.engines import library, model_of, native, search, sources
 

@@ -107,7 +107,7 @@ def test_what_is_edited_meanwhile_is_not_what_a_process_runs(package: Path) -> N
         ("table1", ["ext/paper/measuring/operations.py", "ext/paper/measuring/paths.py"]),
         ("figures3to5", ["ext/pictures/maps.py", "ext/demo/frames.py", "ext/demo/frames.toml"]),
         ("table4", ["ext/paper/settings/__init__.py", "ext/paper/settings/wsj-parsing.toml"]),
-        ("smoothing", ["ext/paper/verdicts.py", "ext/paper/trends.py", "kernels/native/training.cpp"]),
+        ("smoothing", ["ext/paper/verdicts.py", "ext/paper/trends.py", "ext/native/native/training.cpp"]),
     ],
 )  # fmt: skip
 def test_results_follow_all_that_measures_and_judges(experiment: str, parts: list[str]) -> None:
@@ -126,7 +126,7 @@ def test_a_training_follows_the_code_that_trains_and_scores_it(tmp_path: Path) -
     names = {path.relative_to(sources.PACKAGE).as_posix() for path in sources.sources(*modules)}
     assert {
         "model/layers.py",
-        "kernels/native_operations.py",
+        "ext/native/operations.py",
         "training/steps/trainer.py",
         "evaluation/metrics.py",
     } <= names

@@ -58,7 +58,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Print the scores, or a log-probability for each line."""
-    from headway.cli.process import report_native_code, set_threads
+    from headway.cli.process import prepare, set_threads
     from headway.cli.settings import open_translator, override_search
     from headway.text.file_languages import check_file_language
 
@@ -87,7 +87,7 @@ def run(args: argparse.Namespace) -> None:
 
     from headway.evaluation import comet_score, score_sheet
 
-    report_native_code("decoding", translator.device)
+    prepare("decoding", translator.device)
     with collect_lines(args.output) as hypotheses:  # before translating, which may take minutes
         hypotheses.extend(found[0].text for found in translator.stream(sources, search))
     sheet = score_sheet(

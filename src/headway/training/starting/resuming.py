@@ -8,7 +8,7 @@ import torch
 from headway.config import Config
 from headway.config.setting import spell
 from headway.errors import HeadwayError
-from headway.kernels.library import build_id
+from headway.extension import identify_arithmetic
 from headway.text.groups import list_files
 from headway.text.prepared import PreparedData
 from headway.training import parallel
@@ -180,7 +180,7 @@ def _list_other_roundings(record: RunRecord, stored: Config, settings: Config) -
         differences.append(
             f"the run was started with torch {record.torch}, and this is {torch.__version__}"
         )
-    if record.native != build_id("training"):
+    if record.native != identify_arithmetic("training"):
         differences.append("the run was started with other native code")
     if settings.training.shard != stored.training.shard:
         differences.append(f"training.shard is now {spell(settings.training.shard)}")

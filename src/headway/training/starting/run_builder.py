@@ -11,7 +11,7 @@ from headway import __version__
 from headway.config import Config
 from headway.devices import resolve_device
 from headway.errors import HeadwayError
-from headway.kernels.library import build_id
+from headway.extension import identify_arithmetic
 from headway.text.prepared import PreparedData
 from headway.training import parallel
 from headway.training.machine import Machine
@@ -51,7 +51,7 @@ def start(
     record = RunRecord(
         headway=__version__,
         torch=torch.__version__,
-        native=build_id("training"),
+        native=identify_arithmetic("training"),
         command=list(command),
         files={"train": dict(train), "valid": dict(valid)},
         data=DataRecord.describe(data, directory.path),

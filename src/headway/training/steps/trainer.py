@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from headway.config import TrainingConfig
+from headway.extension import load_for_device
 from headway.model import Network, make_model
 from headway.model.packing import move
 from headway.text.batches import Batch
@@ -22,7 +23,6 @@ from headway.training.steps.gradient_tree import Gradient, add_up, divide_share,
 from headway.training.steps.objective import Objective, compute_gradient
 from headway.training.steps.optimizers import make_optimizers
 from headway.training.steps.random_numbers import kept_generators, seed_generators
-from headway.training.steps.recorded_gradient import RecordedGradient
 from headway.training.steps.schedule import learning_rate
 
 if TYPE_CHECKING:
@@ -105,7 +105,8 @@ class Trainer:
             self.parameters = {n: p for n, p in model.named_parameters() if p.requires_grad}
             shapes = [*(p.shape for p in self.parameters.values()), torch.Size([2])]
             self.exchange = connect(shapes, config.micro_batches_per_step, self.device)
-            self.recorded = RecordedGradient(model, self.device)
+            make = load_for_device("gradients", self.device.type)
+            self.recorded = make(model, self.device) if make else None
         self.optimizers = make_optimizers(self.parameters, config, self.low_precision)
 
     def step(self, data: Step | Sequence[Batch]) -> StepReport:
@@ -174,7 +175,7 @@ class Trainer:
         # A scalar of the GPU, by which a recording can divide, too.
         divisor = move(torch.tensor(float(tokens)), self.device)
         # Other batches have too many shapes. In fp32, the attention of packed rows is a hundred times as many kernels.
-        if batch.source_packing is None or not self.low_precision:
+        if self.recorded is None or batch.source_packing is None or not self.low_precision:
             return self._compute(batch, divisor)
         return self.recorded(self._compute, batch, divisor)
 

@@ -86,7 +86,7 @@ class RunRecord:
     Attributes:
         headway: The version of Headway that started the run.
         torch: The version of torch that started the run.
-        native: The identity of the native training code: see `headway.kernels.library.build_id`.
+        native: The identity of the native training code: see `headway.extension.identify_arithmetic`.
         command: The command line that started the run.
         files: "train" and "valid" -> file name -> sha256 of the text the data was prepared from.
         data: The prepared data.

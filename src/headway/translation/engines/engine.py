@@ -12,7 +12,7 @@ import torch
 
 from headway.devices import has_bf16
 from headway.errors import HeadwayError
-from headway.kernels import decoding
+from headway.extension import load_for_device
 from headway.model import Transformer
 from headway.translation.scoring import GivenTarget, LayerChoice
 from headway.translation.search.beam_search import Candidates, Decoding, Drawing, Hypothesis, Ids
@@ -135,22 +135,15 @@ def make_engine(model: Transformer, precision: str = "auto") -> Engine:
     Raises:
         HeadwayError: If the device of the model does not have the precision.
     """
-    weight = model.source_embedding.weight
-    precision = resolve_precision(precision, weight.device)
-    if weight.device.type == "cuda":
-        from headway.translation.engines import fixed_engine
+    device = model.source_embedding.weight.device
+    precision = resolve_precision(precision, device)
+    make = load_for_device("engines", device.type)
+    engine: Engine | None = make(model, precision) if make else None
+    if engine is None:
+        from headway.translation.engines.plain_engine import PlainEngine
 
-        if fixed_engine.is_supported(model):
-            return fixed_engine.FixedEngine(model, precision)
-    library = decoding.library() if weight.device.type == "cpu" else None
-    if library is not None and (precision != "bf16" or library.headway_has_bf16()):
-        from headway.translation.engines import native_engine
-
-        if weight.dtype == torch.float32 and native_engine.is_supported(model):
-            return native_engine.NativeEngine(model, precision, library)
-    from headway.translation.engines.plain_engine import PlainEngine
-
-    return PlainEngine(model, precision)
+        engine = PlainEngine(model, precision)
+    return engine
 
 
 def join_engines(engines: "Sequence[Engine]", pad: int, device: torch.device) -> Engine:

@@ -30,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
     """Print the result of each check; return 1 if a check failed."""
     from itertools import islice
 
-    from headway.cli.process import report_native_code
+    from headway.cli.process import prepare
     from headway.text.readers import read_lines
 
     sentences = list(islice(read_lines(args.source), 64)) if args.source else []
@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
     if translator.pairs:  # any of them
         source, target = translator.pairs[0]
         translator = translator.to(target, source)
-    report_native_code("decoding", translator.device)
+    prepare("decoding", translator.device)
     failed = 0
     for finding in self_check(translator, sentences):
         failed += not finding.passed

@@ -6,8 +6,8 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
+from headway import extension
 from headway.files import hash_file
-from headway.model.ops import PROVIDERS
 
 PACKAGE = Path(__file__).parents[3]
 LIBRARIES = (
@@ -34,13 +34,14 @@ def sources(*modules: str) -> list[Path]:
     """Return the files of this package that modules depend on.
 
     They are the modules, their packages, what these import, and so on, also inside of functions; and what lies beside
-    them, or below them in folders without modules, and is no Python, such as native code and tables of words. The
-    operations that a model finds at run time count; another module that is found by its name has to be among the
+    them, or below them in folders without modules, and is no Python, such as native code and tables of words. What extensions add to computations
+    counts; another module that is found by its name has to be among the
     arguments.
     """
     found: set[Path] = set()
-    operations = (provider.partition(":")[0] for provider in PROVIDERS.values())
-    waiting, seen = {*modules, *operations}, set[str]()
+    hooks = ("operations", "engines", "gradients")
+    found_later = (t for hook in hooks for _, t in extension.collect(hook).values())
+    waiting, seen = {*modules, *(t.partition(":")[0] for t in found_later)}, set[str]()
     while waiting:
         name = waiting.pop()
         seen.add(name)

@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> None:
 def _serve(args: argparse.Namespace, early: Sequence[int]) -> None:
     from headway import config
     from headway.cli.arguments import usage_error
-    from headway.cli.process import report_native_code, set_threads
+    from headway.cli.process import prepare, set_threads
     from headway.errors import HeadwayError
     from headway.ext.server.environment import parse_whole_number, read_variables, unused_variables
 
@@ -106,7 +106,7 @@ def _serve(args: argparse.Namespace, early: Sequence[int]) -> None:
     keys = Keys(args.keys) if args.keys else None
     reserved = reserve_address(host, port)  # before the models: a port in use fails at once
     models = load_models(args.models, args.pivot, args.device, search, args.backward)
-    report_native_code("decoding", resolve_device(args.device))
+    prepare("decoding", resolve_device(args.device))
     workers = (threads or available_cores()) if models.is_parallel else 1
     server = Server(models, settings, keys, workers)
     reloader = Reloader(server, args.models, args.pivot, args.device, search, args.backward)

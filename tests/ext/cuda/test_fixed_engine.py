@@ -1,0 +1,490 @@
+"""The GPU's engine, on the CPU: fixed shapes give what growing ones give, and no step waits."""
+
+import gc
+import weakref
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from headway.config import SearchConfig
+from headway.errors import HeadwayError
+from headway.ext.cuda import engine as fixed_engine
+from headway.ext.cuda import recorded_step
+from headway.ext.cuda.beam_state import Shape, round_up
+from headway.ext.cuda.engine import FixedEngine, is_supported
+from headway.ext.cuda.recorded_step import GraphMemory, RecordedStep
+from headway.ext.cuda.search import FixedSearch
+from headway.ext.native.engine import NativeEngine
+from headway.model import Transformer
+from headway.text.tokenizer import Tokenizer
+from headway.translation import Hypothesis, Translator
+from headway.translation.engines.engine import make_engine, resolve_precision
+from headway.translation.engines.plain_engine import PlainEngine
+from headway.translation.token_search import search_engine as search_batch
+from support.engines import EOS, SHAPES, VOCAB, library, model_of, native, search, sources
+from support.segments import attend, score_targets
+from support.toy_models import sentences, small_config
+
+OTHER_SHAPES: dict[str, dict[str, Any]] = {
+    "window": {"window": 3},
+    "additive": {"compatibility": "additive"},
+    "narrow": {"d_embedding": 11},
+    "lstm encoder": {"encoder_mixer": "lstm"},
+}
+
+
+def assert_equal(
+    ours: Sequence[Sequence[Hypothesis]], theirs: Sequence[Sequence[Hypothesis]]
+) -> None:
+    for mine, others in zip(ours, theirs, strict=True):
+        assert len(mine) == len(others)
+        for a, b in zip(mine, others, strict=True):
+            assert a.score == pytest.approx(b.score, abs=1e-4)
+            assert a.log_probability == pytest.approx(b.log_probability, abs=1e-3)
+            # Only translations whose scores are equal within rounding may be exchanged.
+            close = sum(abs(a.score - other.score) < 1e-4 for other in others)
+            assert a.tokens == b.tokens or close > 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("beam", [1, 4])
+@pytest.mark.parametrize("shape", [*SHAPES, *OTHER_SHAPES])
+def test_fixed_shapes_give_the_translations_of_growing_ones(shape: str, beam: int) -> None:
+    model = model_of({**SHAPES, **OTHER_SHAPES}[shape])
+    assert is_supported(model)
+    texts = sources(11)
+    ours = search(FixedEngine(model), model, texts, beam)
+    assert_equal(ours, search(PlainEngine(model), model, texts, beam))
+
+
+def test_beams_without_a_hypothesis_finish_nothing() -> None:
+    model = model_of({"target_vocab_size": 5, "tying": "target"}, seed=5)
+    found = []
+    for engine in (FixedEngine(model), PlainEngine(model)):
+        with torch.inference_mode():
+            found.append(
+                search_batch(
+                    engine, sources(3), [4] * 3, beam=60, alpha=0.6, n_best=40, eos=EOS, pad=4
+                )
+            )
+    assert_equal(*found)
+
+
+@pytest.mark.slow
+@native
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_fixed_shapes_give_the_translations_of_native_code(seed: int) -> None:
+    model, texts = model_of({}, seed), sources(41, seed, longest=37)
+    ours = search(FixedEngine(model), model, texts)
+    assert_equal(ours, search(NativeEngine(model, "fp32", library()), model, texts))
+
+
+def test_a_beam_of_one_takes_the_likeliest_token() -> None:
+    model, [text] = model_of({}), sources(1, longest=17)
+    [[found]] = search(FixedEngine(model), model, [text], beam=1)
+    with torch.inference_mode():
+        logits_TV = model(torch.tensor([text]), torch.tensor([found.tokens]))[0, :, : VOCAB - 1]
+    limit = 5 + len(text) // 2
+    assert found.tokens[: limit - 1] == logits_TV.argmax(-1).tolist()[: limit - 1]
+
+
+@pytest.mark.slow
+def test_a_sentence_alone_is_translated_as_in_a_batch() -> None:
+    model, texts = model_of({}), sources(23)
+    engine = FixedEngine(model)
+    together = search(engine, model, texts)
+    assert_equal([search(engine, model, [text])[0] for text in texts], together)
+
+
+@pytest.mark.slow
+def test_one_engine_translates_batches_of_all_shapes_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fixed_engine, "KEPT_BYTES", 1)
+    model, engine = model_of({}), None
+    for count in (3, 17, 3, 1):
+        texts = sources(count, seed=count, longest=5 * count + 3)
+        engine = engine or FixedEngine(model)
+        assert_equal(search(engine, model, texts), search(FixedEngine(model), model, texts))
+        assert len(engine._searches) <= 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("steps_unseen", [1, 3, 100])
+def test_finished_sentences_leave_and_the_others_are_not_changed(
+    monkeypatch: pytest.MonkeyPatch, steps_unseen: int
+) -> None:
+    monkeypatch.setattr(fixed_engine, "STEPS_UNSEEN", steps_unseen)
+    model, texts = model_of({}), sources(13)
+    engine, limits = FixedEngine(model), [3 + 3 * row for row in range(13)]
+    ends = {"beam": 3, "alpha": 0.6, "eos": EOS, "pad": VOCAB - 1}
+    ours = search_batch(engine, texts, limits, **ends)
+    shapes = {shape.sentences for shape in engine._searches}
+    assert len(shapes) == 1 if steps_unseen == 100 else len(shapes) > 2
+    with torch.inference_mode():
+        assert_equal(ours, search_batch(PlainEngine(model), texts, limits, **ends))
+
+
+def test_prefixes_choices_and_best_lists_are_those_of_growing_shapes() -> None:
+    model, texts = model_of({}), sources(5)
+    prefixes = [[3, 5], [], [7], [], [2, 2, 2]]
+    chooser = np.random.default_rng(1)
+    choices = [
+        np.unique([EOS, *prefix, VOCAB - 1, *chooser.integers(2, VOCAB, 9)]) for prefix in prefixes
+    ]
+    found = []
+    for engine in (FixedEngine(model), PlainEngine(model)):
+        with torch.inference_mode():
+            found.append(
+                search_batch(
+                    engine, texts, [1, 9, 9, 4, 9], beam=5, alpha=1.0, n_best=4, eos=EOS,
+                    pad=VOCAB - 1, prefixes=prefixes, choices=choices,
+                )
+            )  # fmt: skip
+    assert_equal(*found)
+    for [first, *_], prefix, allowed in zip(found[0], prefixes, choices, strict=True):
+        assert first.tokens[: len(prefix)] == prefix
+        assert set(first.tokens) <= set(allowed.tolist())
+
+
+@pytest.mark.slow
+def test_a_search_that_nobody_wants_stops(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fixed_engine, "STEPS_UNSEEN", 2)
+    model, texts = model_of({}), sources(4)
+    ends = {"beam": 2, "alpha": 0.6, "eos": EOS, "pad": VOCAB - 1}
+    engine = FixedEngine(model)
+    some = search_batch(engine, texts, [20] * 4, is_wanted=lambda number: number != 2, **ends)
+    every = search_batch(engine, texts, [20] * 4, **ends)
+    assert_equal([some[row] for row in (0, 1, 3)], [every[row] for row in (0, 1, 3)])
+    none = search_batch(engine, texts, [20] * 4, is_wanted=lambda number: False, **ends)
+    assert all(len(hypothesis.tokens) <= 2 for found in none for hypothesis in found)
+
+
+@pytest.mark.slow
+def test_predictions_that_are_not_finite_are_reported_and_spoil_no_later_batch() -> None:
+    model, texts = model_of({}), sources(3)
+    engine = FixedEngine(model)
+    before = search(engine, model, texts)
+    weight = engine.model.decoder.layers[1].feed_forward.outer.weight
+    good = weight.detach().clone()
+    with torch.no_grad():
+        weight.fill_(float("nan"))
+    with pytest.raises(HeadwayError, match="not finite"):
+        search(engine, model, texts)
+    with torch.no_grad():
+        weight.copy_(good)
+    assert search(engine, model, texts) == before
+
+
+@pytest.mark.parametrize("value", [torch.inf, torch.nan])
+def test_one_logit_that_is_not_finite_is_enough(
+    monkeypatch: pytest.MonkeyPatch, value: float
+) -> None:
+    engine, texts = FixedEngine(model_of({})), sources(3)
+    logits = engine.model.logits
+
+    def damage(hidden: Tensor) -> Tensor:
+        found = logits(hidden)
+        found[-1, 7] = value
+        return found
+
+    monkeypatch.setattr(engine.model, "logits", damage)
+    with pytest.raises(HeadwayError, match="not finite"):
+        search(engine, engine.model, texts)
+
+
+@pytest.mark.slow
+def test_learned_positions_have_a_limit() -> None:
+    model = model_of(SHAPES["swish"])
+    with pytest.raises(HeadwayError, match="61 were learned"):
+        FixedEngine(model).search([[5]], [62], beam=1, alpha=0.6, eos=EOS)
+    [[found]] = FixedEngine(model).search([[5]], [61], beam=1, alpha=0.6, eos=EOS)
+    assert len(found.tokens) <= 61
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_half_precision_gives_logits_near_those_of_fp32(dtype: torch.dtype) -> None:
+    model, texts = model_of(SHAPES["wide"]), sources(7)
+    exact = search(FixedEngine(model), model, texts, beam=1)
+    rough = search(FixedEngine(model_of(SHAPES["wide"]).to(dtype)), model, texts, beam=1)
+    for [a], [b] in zip(exact, rough, strict=True):
+        assert b.log_probability / len(b.tokens) == pytest.approx(
+            a.log_probability / len(a.tokens), abs=0.3
+        )
+
+
+def test_a_gpu_gets_this_engine_and_16_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    card, processor = torch.device("cuda"), torch.device("cpu")
+    assert resolve_precision("fp16", card) == "fp16"
+    with pytest.raises(HeadwayError, match="fp16"):
+        resolve_precision("fp16", processor)
+    model = model_of({})
+    on_card = SimpleNamespace(
+        source_embedding=SimpleNamespace(weight=SimpleNamespace(device=card)), decoder=model.decoder
+    )
+    monkeypatch.setattr("headway.ext.cuda.engine.FixedEngine", lambda *given: given)
+    assert make_engine(on_card) == (on_card, "bf16")  # type: ignore[arg-type, comparison-overlap]
+
+
+@pytest.mark.parametrize("mixer", ["lstm", "separable"])
+def test_decoders_without_attention_have_no_fixed_shapes(mixer: str) -> None:
+    assert not is_supported(model_of({"decoder_mixer": mixer}))
+
+
+def test_sizes_are_rounded_up_to_few_values() -> None:
+    sizes = [round_up(size) for size in range(1, 1001)]
+    assert all(size <= rounded <= size / 0.8 for size, rounded in enumerate(sizes, 1))
+    assert len(set(sizes)) < 40
+    assert round_up(3, 16) == 16
+    powers = [round_up(size, is_coarse=True) for size in (1, 2, 3, 4, 5, 8, 9, 63, 64, 65)]
+    assert powers == [1, 2, 4, 4, 8, 8, 16, 64, 64, 128]
+
+
+@pytest.mark.slow
+def test_a_translator_gives_this_engine_larger_batches(
+    tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    translator = Translator(Transformer(small_config(tokenizer).model), tokenizer)
+    texts, search = sentences(40, seed=1), SearchConfig(batch_tokens=30, max_extra=17)
+    before = translator.translate(texts, search)
+    assert translator.token_search.batch_limits(search, 30) == (30, 0)
+    translator.token_search._engines["auto"] = FixedEngine(translator.model)
+    assert translator.token_search.batch_limits(search, 30) == (450, 17)
+    sizes = []
+    original = FixedEngine.search
+
+    def counted(self: FixedEngine, sources: Any, *args: Any, **settings: Any) -> Any:
+        sizes.append(sum(len(source) + 17 for source in sources))
+        return original(self, sources, *args, **settings)
+
+    monkeypatch.setattr(FixedEngine, "search", counted)
+    assert translator.translate(texts, search) == before
+    assert 300 < max(sizes) <= 450
+    # Samples come from the same engine.
+    drawn = SearchConfig(sample=True, n_best=2, seed=5)
+    assert translator.token_search.batch_limits(drawn, 30) == (30, 0)
+    assert translator.translate(texts[:3], drawn) == Translator(
+        translator.model, tokenizer
+    ).translate(texts[:3], drawn)
+
+
+def test_a_gpu_scores_all_positions_at_once(
+    tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    translator = Translator(Transformer(small_config(tokenizer).model), tokenizer)
+    search, own = SearchConfig(batch_tokens=60), translator.token_search
+    sources = tokenizer.encode_source(sentences(20, seed=1))
+    targets = tokenizer.encode_target(sentences(20, seed=2))
+    by_steps = score_targets(own, sources, targets, search)
+    assert len(set(by_steps)) == 20
+    engine = own._engines["auto"] = FixedEngine(translator.model)
+    # A search, and a score by steps, would need this.
+    monkeypatch.delattr(PlainEngine, "start")
+    passes: list[int] = []
+    engine.exact.register_forward_hook(lambda *_: passes.append(1))
+    assert score_targets(own, sources, targets, search) == pytest.approx(by_steps, abs=1e-4)
+    assert len(passes) == 1  # of all 20: a GPU has room for more tokens than the search asks for
+    monkeypatch.setattr("headway.ext.cuda.engine.GPU_NUMBERS", 0)
+    assert score_targets(own, sources, targets, search) == pytest.approx(by_steps, abs=1e-4)
+    assert len(passes) > 5
+    # Attention needs more memory than logits if texts are long: many heads stand for them.
+    vocabulary, longest = tokenizer.target_vocab_size, max(map(len, sources))
+    monkeypatch.setattr("headway.ext.cuda.engine.GPU_NUMBERS", 300 * vocabulary)
+    sizes: list[int] = []
+    read = engine.read
+    monkeypatch.setattr(
+        engine, "read", lambda s, t, **wanted: sizes.append(len(s)) or read(s, t, **wanted)
+    )
+    attend(own, sources, targets, search)
+    few = len(sizes)
+    heads = 2 * vocabulary // longest
+    config = replace(translator.model.config, num_heads=heads)
+    monkeypatch.setattr(translator.model, "config", config)
+    attend(own, sources, targets, search)
+    assert len(sizes) - few > few
+
+
+class Operations(TorchDispatchMode):
+    """Records what torch computes; views and allocations launch nothing."""
+
+    VIEWS = (
+        "view", "_unsafe_view", "reshape", "t", "transpose", "expand", "slice", "select", "unsqueeze",
+        "squeeze", "detach", "split", "permute", "alias", "as_strided", "unbind", "_reshape_alias",
+        "split_with_sizes", "empty", "empty_like", "new_empty", "empty_strided", "unflatten",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.launches: list[str] = []
+        self.shapes: list[tuple[str, tuple[int, ...]]] = []
+
+    def __torch_dispatch__(
+        self,
+        function: Any,
+        types: object,
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        found = function(*args, **(kwargs or {}))
+        name = function._schema.name.split("::")[1]
+        if name not in self.VIEWS:
+            self.launches.append(name)
+            if isinstance(found, Tensor):
+                self.shapes.append((name, tuple(found.shape)))
+        return found
+
+
+class OneKernelAttention(TorchFunctionMode):
+    """Computes torch's attention in one launch, as a GPU does."""
+
+    def __torch_function__(
+        self,
+        function: Any,
+        types: object,
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        if function is F.scaled_dot_product_attention:
+            query, _, values, *_ = args
+            return query.new_zeros(*query.shape[:-1], values.size(-1))
+        return function(*args, **(kwargs or {}))
+
+
+def meta_model() -> Transformer:
+    """A model of six layers without numbers, so that reading one raises an error."""
+    layers = {"num_encoder_layers": 6, "num_decoder_layers": 6}
+    return model_of({**SHAPES["wide"], **layers}).to("meta")
+
+
+# The operations that make a program wait for a GPU; most of them fail on the meta device.
+WAITING = (
+    "_local_scalar_dense",
+    "nonzero",
+    "is_nonzero",
+    "equal",
+    "masked_select",
+    "repeat_interleave",
+)
+
+
+@pytest.mark.slow
+def test_a_step_never_waits_and_launches_no_more_than_300_kernels() -> None:
+    model = meta_model()
+    model.target_positions.table = torch.empty(64, 64, device="meta")
+    shape = Shape(sentences=5, beams=4, source=20, target=48, n_best=1, has_choices=False)
+    run = FixedSearch(model, shape, EOS, GraphMemory(torch.device("meta"), "decoding"))
+    counts = []
+    for _ in range(3):
+        with torch.no_grad(), OneKernelAttention(), Operations() as operations:
+            run.advance(32)
+        assert not set(operations.launches) & set(WAITING)
+        counts.append(operations.shapes)
+    assert counts[0] == counts[1] == counts[2]
+    # No operation gives a tensor as large as the cached keys of 32 positions: none copies them.
+    in_place = ("index_copy_",)
+    largest = max(np.prod(size) for name, size in counts[0] if name not in in_place)
+    assert largest < 32 * 5 * 4 * 64
+    assert len(operations.launches) <= 300
+
+
+class FakeGraph:
+    """What torch.cuda.CUDAGraph does, as far as `RecordedStep` can see it."""
+
+    def __init__(self) -> None:
+        self.replayed = 0
+
+    def replay(self) -> None:
+        self.replayed += 1
+
+    def pool(self) -> tuple[int, int]:
+        return (0, 7)
+
+
+@pytest.fixture
+def fake_recordings(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Replace what a GPU does for a recording; return the streams that are set and the pools."""
+    seen: list[Any] = []
+
+    @contextmanager
+    def recording(
+        graph: FakeGraph, pool: object, stream: str, capture_error_mode: str
+    ) -> Iterator[None]:
+        assert (stream, capture_error_mode) == ("recording stream", "thread_local")
+        seen.append(pool)
+        yield
+
+    monkeypatch.setattr(torch.cuda, "CUDAGraph", FakeGraph)
+    monkeypatch.setattr(recorded_step, "recording_stream", lambda device: "recording stream")
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda device: "usual stream")
+    monkeypatch.setattr(torch.cuda, "set_stream", seen.append)
+    monkeypatch.setattr(torch.cuda, "graph", recording)
+    return seen
+
+
+def test_a_step_is_recorded_at_its_second_call(fake_recordings: list[Any]) -> None:
+    calls: list[None] = []
+    memory = GraphMemory(torch.device("cuda"), "decoding")
+    step = RecordedStep(memory)
+    for _ in range(5):
+        step(lambda: calls.append(None))
+    assert isinstance(step.graph, FakeGraph)
+    assert (len(calls), step.graph.replayed) == (2, 4)  # the second records and replays
+    other = RecordedStep(memory)
+    for _ in range(2):
+        other(lambda: None)
+    assert fake_recordings == [None, (0, 7)]  # torch's own pool, then that of the first recording
+    del step, other
+    assert memory.pool is None
+
+
+def test_after_a_recording_that_fails_every_call_is_an_ordinary_one(
+    fake_recordings: list[Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    calls: list[None] = []
+    memory = GraphMemory(torch.device("cuda"), "decoding")
+
+    def wait() -> None:
+        calls.append(None)
+        if len(calls) == 2:
+            raise RuntimeError("operation not permitted when stream is capturing")
+
+    for _ in range(2):
+        step = RecordedStep(memory)
+        for _ in range(5):
+            step(wait)
+        assert step.graph is None
+    assert len(calls) == 11  # with the one that fails
+    assert fake_recordings == [None, "usual stream"]
+    assert len(caplog.records) == 1
+
+
+def test_a_step_is_never_recorded_on_a_processor() -> None:
+    calls: list[None] = []
+    step = RecordedStep(GraphMemory(torch.device("cpu"), "decoding"))
+    for _ in range(3):
+        step(lambda: calls.append(None))
+    assert (step.graph, len(calls)) == (None, 3)
+
+
+def test_memory_is_freed_with_the_engine_and_not_by_the_garbage_collector() -> None:
+    model = model_of({})
+    engine = FixedEngine(model)
+    search(engine, model, sources(3))
+    kept = [weakref.ref(each.state.last_BK) for each in engine._searches.values()]
+    assert kept
+    assert all(tensor() is not None for tensor in kept)
+    gc.disable()
+    try:
+        del engine
+        assert all(tensor() is None for tensor in kept)
+    finally:
+        gc.enable()

@@ -1,0 +1,184 @@
+"""Each kind of processor has a variant of the native code; it is chosen, forced, and taken from a wheel."""
+
+import ctypes
+import platform
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from headway.ext.native import library
+from headway.ext.native.build import provide_library
+from headway.ext.native.training_library import training_library
+from headway.ext.native.variants import (
+    GENERIC,
+    LIBRARIES,
+    NATIVE,
+    SOURCES,
+    VARIANTS,
+    WHEEL,
+    Compiler,
+    Variant,
+    find_compiler,
+    list_variants,
+)
+from outside.wheel import ALLOWED, count_instructions
+
+compiled = pytest.mark.skipif(training_library() is None, reason=library.failure_reason("training"))
+X86 = VARIANTS["x86_64"]
+BEST = library.choose_variants()[0]
+
+
+def test_a_processor_gets_the_first_variant_of_which_it_lacks_nothing() -> None:
+    for variant in X86:
+        found = list_variants("x86_64", variant.needs | {"other"})
+        assert found[0] is variant
+        assert found[-1].name == "x86-64"  # without any of these, a processor still runs this one
+        for name in variant.needs:
+            assert variant not in list_variants("x86_64", variant.needs - {name})
+    assert list_variants("riscv64", frozenset()) == [NATIVE, GENERIC]
+
+
+def test_a_variant_can_be_forced_where_the_processor_can_run_it() -> None:
+    everything = X86[0].needs | X86[2].needs
+    for variant in (*X86, NATIVE):
+        assert list_variants("x86_64", everything, variant.name) == [variant]
+    with pytest.raises(LookupError, match=r"=avx2: this processor has no avx2, fma$"):
+        list_variants("x86_64", everything - {"avx2", "fma"}, "avx2")
+    with pytest.raises(LookupError, match=r"=avx3: must be 0, avx512bf16, .*, x86-64, native, or"):
+        list_variants("x86_64", everything, "avx3")
+
+
+def test_a_wheel_is_built_by_the_commands_of_the_first_use() -> None:
+    """But for options of the linker, so that both have the same instructions."""
+    compiler, target = Compiler(("g++",), "g++ 12"), Path("a.so")
+    for name in LIBRARIES:
+        for variant in X86:
+            source = SOURCES / f"{name}.cpp"
+            first_use = compiler.list_commands(source, variant, target)
+            of_wheel = compiler.list_commands(source, variant, target, WHEEL)
+            assert first_use[0] == of_wheel[0]
+            assert [word for word in of_wheel[1] if word not in WHEEL] == first_use[1]
+
+
+@compiled
+def test_a_library_knows_what_it_was_built_from() -> None:
+    compiler = find_compiler()
+    assert compiler is not None
+    for name in LIBRARIES:
+        identity = library.build_id(name)
+        assert identity == compiler.identify(SOURCES / f"{name}.cpp", BEST)
+        assert identity != compiler.identify(SOURCES / f"{name}.cpp", NATIVE)
+
+
+@pytest.fixture
+def packaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A package with a prebuilt library, which returns 7, and other sources, which return 1."""
+    (tmp_path / "one.cpp").write_text('extern "C" int one() { return 7; }\n')
+    compiler = find_compiler()
+    assert compiler is not None
+    compiler.build(tmp_path / "one.cpp", BEST, tmp_path / f"one-{BEST.name}.so", WHEEL)
+    (tmp_path / "one.cpp").write_text('extern "C" int one() { return 1; }\n')
+    monkeypatch.setattr(library, "SOURCES", tmp_path)
+    monkeypatch.setattr(library, "PREBUILT", tmp_path)
+    monkeypatch.setenv("HEADWAY_CACHE", str(tmp_path / "cache"))
+    return tmp_path
+
+
+@compiled
+def test_the_library_of_a_wheel_is_loaded_and_nothing_is_compiled(
+    packaged: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CXX", "/no/compiler")
+    found = library._load.__wrapped__("one")[0]
+    assert found is not None
+    assert found.one() == 7
+    assert not (packaged / "cache").exists()
+
+
+@compiled
+def test_code_for_this_very_processor_is_compiled_although_there_is_a_wheel(
+    packaged: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEADWAY_NATIVE", NATIVE.name)
+    found = library._load.__wrapped__("one")[0]
+    assert found is not None
+    assert found.one() == 1
+
+
+@compiled
+def test_a_compiler_that_does_not_know_a_variant_builds_the_next(
+    packaged: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    unknown = Variant("new", ("-mno-such-thing",), frozenset())
+    monkeypatch.setattr(library, "PREBUILT", packaged / "none")
+    monkeypatch.setattr(library, "choose_variants", lambda: [unknown, BEST])
+    for _ in range(2):
+        found, reason = library._load.__wrapped__("one")
+        assert found is not None, reason
+        assert found.one() == 1
+    assert len(caplog.records) == 1  # the second time it is there
+    monkeypatch.setattr(library, "choose_variants", lambda: [unknown])
+    assert "can build none of the variants new" in library._load.__wrapped__("one")[1]
+
+
+@compiled
+@pytest.mark.skipif(sys.platform != "linux", reason="asks the dynamic linker of Linux")
+def test_the_threads_of_native_code_are_those_of_torch() -> None:
+    """The library names no OpenMP library itself, so that there is one in the process."""
+    loaded = library.load_library("training")
+    assert loaded is not None
+    needed = subprocess.run(
+        ["readelf", "--dynamic", loaded._name], capture_output=True, text=True, check=True
+    ).stdout
+    assert "NEEDED" in needed
+    assert "gomp" not in needed
+    maps = Path("/proc/self/maps").read_text(encoding="utf-8")
+    paths = {Path(line.split()[-1]) for line in maps.splitlines() if "gomp" in line}
+    others = {path for path in paths if path.parent.name.endswith(".libs")}  # of another package
+    assert len(paths - others) == 1
+
+
+@pytest.mark.slow
+@compiled
+@pytest.mark.skipif(sys.platform != "linux", reason="names an option of GCC's linker")
+def test_a_compiler_may_link_its_library_of_cxx_statically(tmp_path: Path) -> None:
+    """That library also defines a function of `guard.h`; the names of its functions are not exported."""
+    compiler, target = find_compiler(), tmp_path / "one.so"
+    assert compiler is not None
+    source = tmp_path / "one.cpp"
+    source.write_text(
+        '#include "guard.h"\n#include <vector>\n'
+        'extern "C" int at(int place) { return headway::guarded([&] { std::vector<int>(1).at(place); }); }\n'
+        'extern "C" int* many(long count) { return new int[count]; }\n'
+    )
+    for file in ("guard.h", "exports.map"):
+        shutil.copy(SOURCES / file, tmp_path)
+    try:
+        compiler.build(source, GENERIC, target, ["-static-libstdc++"])
+    except subprocess.CalledProcessError as error:
+        if "cannot find -lstdc++" not in error.stderr:
+            raise
+        pytest.skip("this compiler has no static library of C++")
+    found = ctypes.CDLL(str(target))
+    assert [found.at(0), found.at(1)] == [0, 1]
+    table = subprocess.run(["nm", "-D", target], capture_output=True, text=True, check=True).stdout
+    defined = {line.split()[2] for line in table.splitlines() if " T " in line}
+    assert defined == {"at", "many"}
+
+
+@compiled
+@pytest.mark.slow
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="knows the instructions of x86-64")
+@pytest.mark.skipif(shutil.which("objdump") is None, reason="no objdump")
+def test_a_variant_has_no_instructions_that_its_processors_lack() -> None:
+    """The AVX2 variant would not pass as the oldest variant, so the check can fail."""
+    found = {}
+    for variant in X86:
+        if variant.name in ("x86-64", "avx2"):  # which other tests build, too
+            counts = count_instructions(provide_library(SOURCES / "decoding.cpp", [variant]))
+            found[variant.name] = {family for family, count in counts.items() if count}
+            assert found[variant.name] <= ALLOWED[variant.name]
+    assert found["avx2"] - ALLOWED["x86-64"] >= {"AVX", "FMA"}
