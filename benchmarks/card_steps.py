@@ -18,7 +18,6 @@ import torch
 from torch import Tensor
 
 from headway.config import PRESETS
-from headway.ext.bench.bench import with_vocabulary_size
 from headway.ext.bench.matrix_rate import synchronize
 from headway.ext.bench.synthetic import prepare_synthetic
 from headway.ext.cuda.recorded_gradient import Compute, RecordedGradient
@@ -38,7 +37,7 @@ def measure(name: str, device: torch.device) -> bool:
     training = PRESETS[name].training
     training = replace(training, packed=True, micro_batch_tokens=training.batch_tokens)
     config = replace(PRESETS[name], training=training)
-    shape = with_vocabulary_size(config)
+    shape = config.largest_model()
     with tempfile.TemporaryDirectory() as directory:
         data = prepare_synthetic(
             Path(directory),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from headway.config import Config, ModelConfig, SearchConfig, TextConfig, TrainingConfig
     from headway.errors import HeadwayError
+    from headway.ext.documents import translate_file
     from headway.ext.native import compile_native
     from headway.model import Classifier, LanguageModel, Transformer, watch
     from headway.text.glossary import Glossary
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from headway.text.tokenizer import Tokenizer
     from headway.training.steps.trainer import Trainer
     from headway.training.train import train
-    from headway.translation.document_translation import translate_file
     from headway.translation.sentence_encoder import SentenceEncoder
     from headway.translation.text_classifier import TextClassifier
     from headway.translation.text_generator import TextGenerator
@@ -54,7 +54,6 @@ __all__ = [
 _MODULES = {
     "headway.config": ("Config", "ModelConfig", "SearchConfig", "TextConfig", "TrainingConfig"),
     "headway.errors": ("HeadwayError",),
-    "headway.translation.document_translation": ("translate_file",),
     "headway.translation.sentence_encoder": ("SentenceEncoder",),
     "headway.translation.text_classifier": ("TextClassifier",),
     "headway.translation.text_generator": ("TextGenerator",),

@@ -72,6 +72,15 @@ class Extension(NamedTuple):
             translations of that, and returns those of its own line.
         readers: Suffix, such as ``".xyz"`` -> ``"module:function"``, ``(path: str) -> Iterator[tuple[str, str]]``: it reads
             the pairs of source and target in a file of parallel text.
+        inputs: Name -> a module that translates files of a kind with ``headway translate --input FILE --output FILE``, with
+            ``takes(name: str) -> bool``, whether it translates a file of this name; ``check(args) -> None``, which checks
+            the command line for such a file; ``check_lines(args) -> None``, which checks it for a file of lines; and
+            ``translate(args) -> None``.
+        models: Name -> a module that provides models which are no directories of Headway's own, with
+            ``is_foreign(path: Path) -> bool``, whether a file or directory is a model of another program;
+            ``fetch(word: str, notify: Callable[[str], None]) -> Path``, which returns a directory of a Headway model for
+            the path of such a model, or for a name, and converts it if need be; ``download_settings(word: str) -> Path``
+            and ``download_weights(word: str, directory: Path) -> None``, which do so for a Headway model alone.
         operations: Type of a device, such as ``"cpu"`` -> ``"module:function"``, ``() -> Operations``: it returns faster
             implementations of the model's operations.
         engines: Type of a device -> ``"module:function"``, ``(model: Transformer, precision: str) -> Engine | None``: it
@@ -91,6 +100,8 @@ class Extension(NamedTuple):
     names: Mapping[str, str] = {}
     stages: Mapping[str, str] = {}
     readers: Mapping[str, str] = {}
+    inputs: Mapping[str, str] = {}
+    models: Mapping[str, str] = {}
     operations: Mapping[str, str] = {}
     engines: Mapping[str, str] = {}
     gradients: Mapping[str, str] = {}
@@ -106,6 +117,7 @@ class Form(NamedTuple):
     kind: Any
 
 
+NAME = Form(r"\w+", "a name", str)
 DEVICE = Form("[a-z]+", "the type of a device, such as 'cpu'", str)
 FORMS = {
     "verbs": Form("[a-z][a-z-]*", "a word in small letters, such as 'plot'", Verb),
@@ -113,8 +125,10 @@ FORMS = {
         f"({'|'.join(TAKE_OPTIONS)}) --[a-z][a-z-]*", f"'{'|'.join(TAKE_OPTIONS)} --option'", Option
     ),
     "names": Form(r"[A-Za-z]\w*", "a name of Python", str),
-    "stages": Form(r"\w+", "a name", str),
+    "stages": NAME,
     "readers": Form(r"\.[a-z0-9]+", "a suffix in small letters, such as '.xyz'", str),
+    "inputs": NAME,
+    "models": NAME,
     "operations": DEVICE,
     "engines": DEVICE,
     "gradients": DEVICE,
@@ -303,6 +317,11 @@ def name_stages() -> str:
     names = dict.fromkeys(name for name, _ in collect("stages").values())
     extensions = load_extensions()
     return ", ".join(f"{name} {extensions[name].version}" for name in names)
+
+
+def load_modules(hook: str) -> list[Any]:
+    """Return the modules that extensions have for a hook."""
+    return [load(name, target) for name, target in collect(hook).values()]
 
 
 def load_for_device(hook: str, device: str) -> Any | None:

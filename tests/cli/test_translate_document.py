@@ -84,7 +84,7 @@ def test_a_document_that_is_stopped_leaves_nothing_and_says_so(
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("headway.translation.document_translation.translate_document", stop)
+    monkeypatch.setattr("headway.ext.documents.document_translation.translate_document", stop)
     out = page.with_name("page.de.md")
     with pytest.raises(KeyboardInterrupt):
         run(model_directory, page, out)

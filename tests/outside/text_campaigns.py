@@ -19,9 +19,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from headway.config import SearchConfig
 from headway.ext.documents.html.parsing import parse_html
+from headway.ext.documents.passages import Passage
 from headway.text.tokenizer import Tokenizer
 from headway.translation import Translator
-from headway.translation.segments.passages import Passage
 from support.segments import cut
 from support.strange_texts import WORDS, strange_texts
 from support.text_promises import comes_back, ends, growth, neutral

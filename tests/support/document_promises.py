@@ -144,7 +144,7 @@ def compare_markup(suffix: str, data: bytes, written: bytes, *, may_divide: bool
 
 def translated(translator: "Translator", suffix: str, seed: int) -> str:
     """Through a model every text is translated, and the markup is the same."""
-    from headway.translation.document_translation import translate_document, write_document
+    from headway.ext.documents.document_translation import translate_document, write_document
 
     data = make_file(suffix, seed)
     document = open_document(data, f"x{suffix}", OPTIONS)

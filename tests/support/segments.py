@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from headway import SearchConfig, Translation, Translator
+from headway.ext.documents.texts import SplitText, TextPipeline, TextTranslation
 from headway.translation.alignment import alignment_layers
 from headway.translation.given_translations import read_targets
-from headway.translation.pipeline.lines import Found, find_translations
-from headway.translation.pipeline.texts import SplitText, TextPipeline, TextTranslation
+from headway.translation.pipeline import Found, find_translations
 from headway.translation.quality import evidence
 from headway.translation.quality.evidence import Evidence
 from headway.translation.quality.rating import RatedHypotheses

@@ -3,13 +3,13 @@
 import pytest
 
 from headway.config import TextConfig
+from headway.ext.documents.passages import Passage
+from headway.ext.documents.readable import is_readable
+from headway.ext.documents.texts import finish_sentence, join_sentences
 from headway.text.learning import learn_model
 from headway.text.tokenizer import Tokenizer
 from headway.text.word_links import WordLinks
 from headway.text.words import find_words
-from headway.translation.pipeline.texts import finish_sentence, join_sentences
-from headway.translation.segments.passages import Passage
-from headway.translation.segments.readable import is_readable
 from headway.translation.translation import Translation
 from headway.translation.translator import Translator
 from support.segments import split_text

@@ -14,15 +14,15 @@ from headway import Glossary, translate_file
 from headway.cli.main import dispatch
 from headway.config import SearchConfig, TextConfig
 from headway.errors import HeadwayError
+from headway.ext.documents.document_translation import describe_defects
+from headway.ext.documents.texts import SentenceTranslation, TextTranslation
 from headway.model import Transformer, watch
 from headway.text.numbers import compare_numbers
 from headway.text.tokenizer import Tokenizer
 from headway.translation import Hypothesis, Segment, Translator
 from headway.translation.alignment import single_layer
 from headway.translation.calibration import Calibration
-from headway.translation.document_translation import describe_defects
 from headway.translation.engines.plain_engine import PlainEngine
-from headway.translation.pipeline.texts import SentenceTranslation, TextTranslation
 from headway.translation.quality import rating
 from headway.translation.quality.defects import count_copies, find_defects, has_loop, keeps_words
 from headway.translation.quality.evidence import (

@@ -10,6 +10,7 @@ import pytest
 
 from headway.config import SearchConfig, TextConfig
 from headway.errors import UsageError
+from headway.ext.documents.passages import Passage
 from headway.text.glossary import Glossary, Term
 from headway.text.tokenizer import Tokenizer
 from headway.text.word_links import WordLinks
@@ -19,7 +20,6 @@ from headway.translation.requests import run, together
 from headway.translation.segments.kept_places import _find_marks, restore_kept
 from headway.translation.segments.line_splitting import split_protected
 from headway.translation.segments.marked_text import MarkedText
-from headway.translation.segments.passages import Passage
 from headway.translation.segments.reading_writer import ReadingWriter, _spell_phrase
 from headway.translation.segments.readings import NOTHING, KeptTag, Reading, StandIn
 from headway.translation.segments.rendered_words import link_parts

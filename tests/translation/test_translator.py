@@ -21,6 +21,7 @@ from headway.config import ModelConfig, SearchConfig
 from headway.devices import resolve_device
 from headway.errors import HeadwayError
 from headway.ext.bench import self_check
+from headway.ext.documents.document_translation import translate_document
 from headway.ext.documents.opening import open_document
 from headway.ext.native import decoding
 from headway.ext.native.engine import NativeEngine
@@ -38,8 +39,7 @@ from headway.translation.alignment import (
     words_of_tokens,
 )
 from headway.translation.calibration import Calibration
-from headway.translation.document_translation import translate_document
-from headway.translation.pipeline.lines import Pipeline
+from headway.translation.pipeline import Pipeline
 from headway.translation.requests import Job, Read
 from headway.translation.scoring import GivenTarget
 from headway.translation.segments.splitting import (

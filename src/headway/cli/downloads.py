@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from headway.errors import HeadwayError, suggest
+from headway.extension import load_modules
 
 MODELS = ("model", "models", "init", "backward")  # the arguments that take a MODEL
 
@@ -27,23 +28,24 @@ def fetch_model(word: str, *, takes_preset: bool = False) -> str:
         takes_preset: Whether the word may also be the name of a preset, which is returned as it is.
     """
     from headway.config import PRESETS
-    from headway.ext.exchange import hub
-    from headway.ext.exchange.recognizing import is_foreign
 
     path = Path(word)
-    is_other = path.exists() and is_foreign(path)
+    is_other = path.exists() and is_of_other_program(path)
     if (path.is_dir() and not is_other) or (takes_preset and word in PRESETS):
         return word
     try:
-        if not is_other:
-            hub.parse_name(word)  # reports a mistyped path before torch is imported
+        for source in load_modules("models"):
+            return str(source.fetch(word, print_notice))
+        raise HeadwayError(f"{word}: no such directory: give a run or model directory")
     except HeadwayError as error:
-        if takes_preset and (meant := suggest(word, PRESETS)):
+        if takes_preset and "/" not in word and (meant := suggest(word, PRESETS)):
             raise HeadwayError(f"{error}, or a preset{meant}") from None
         raise
-    from headway.ext.exchange.downloading import download_and_import
 
-    return str(download_and_import(word, print_notice))
+
+def is_of_other_program(path: Path) -> bool:
+    """Return whether a file or directory is a model of another program that an extension knows."""
+    return any(source.is_foreign(path) for source in load_modules("models"))
 
 
 def print_notice(line: str) -> None:

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headway.extension import collect, load
+from headway.extension import collect, load, load_modules
 
 if TYPE_CHECKING:
     from headway.text.readers import FileForm
@@ -59,12 +59,11 @@ def add_direction(parser: argparse.ArgumentParser) -> None:
 
 def model_or_name(word: str) -> str:
     """Return the word; a document or a table in the place of a MODEL is a mistake."""
-    from headway.ext.documents.opening import is_document
     from headway.text.file_kinds import name_conversion
 
     if not Path(word).is_file():
         return word
-    if is_document(word):
+    if any(kind.takes(word) for kind in load_modules("inputs")):
         raise argparse.ArgumentTypeError(
             f"{word}: is a document, not a model"
             f" (headway translate MODEL --input {word} --output FILE translates it)"
@@ -76,10 +75,10 @@ def model_or_name(word: str) -> str:
 
 def _one_of_models(word: str) -> str:
     """Return the word; after a MODEL, a file of text is a mistake: its < was left out."""
-    from headway.ext.exchange.recognizing import is_foreign
+    from headway.cli.downloads import is_of_other_program
 
     path = Path(model_or_name(word))
-    if path.is_file() and not is_foreign(path):
+    if path.is_file() and not is_of_other_program(path):
         raise argparse.ArgumentTypeError(
             f"{word}: is a file, not a model (headway translate reads text from standard input: < {word})"
         )

@@ -46,6 +46,11 @@ class Config:
                 f" {self.model.max_positions} learned positions"
             )
 
+    def largest_model(self) -> ModelConfig:
+        """Return the model's settings with the vocabulary size of the text settings, which a small text does not fill."""
+        size = self.text.vocab_size
+        return dataclasses.replace(self.model, source_vocab_size=size, target_vocab_size=size)
+
     def to_dict(self) -> dict[str, dict[str, Setting]]:
         """Return the settings of a run as nested dictionaries, section -> name -> value."""
         return {section: dataclasses.asdict(getattr(self, section)) for section in RUN_SECTIONS}

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from headway.evaluation.metrics import chrf_by_line
-from headway.translation.pipeline.lines import Pipeline
+from headway.translation.pipeline import Pipeline
 from headway.translation.quality.evidence import Features, examine
 from headway.translation.quality.quality_model import QualityModel
 from headway.translation.requests import Job, run, together

@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeGuard
 from headway import __version__, config
 from headway.config import Config
 from headway.errors import HeadwayError
+from headway.extension import load_modules
 from headway.file_format import check_format, check_writer
 from headway.files import remove, replace_text
 from headway.model import Network, Transformer
@@ -156,7 +157,8 @@ def load_any_model(path: str | Path) -> Model:
     Raises:
         HeadwayError: If a file is missing, damaged or of another program; the message names it.
     """
-    word, path = path, Path(path)
+    word = str(path)
+    path = Path(path)
     if path.is_dir():
         try:
             stored = read_config(path)
@@ -165,17 +167,17 @@ def load_any_model(path: str | Path) -> Model:
                 f"{error}; headway import converts models of other programs"
             ) from None
     else:
-        from headway.ext.exchange import hub
-
-        path = hub.download_settings(word)
+        sources = load_modules("models")
+        if not sources:
+            raise HeadwayError(f"{word}: no such directory: give a run or model directory")
+        path = sources[0].download_settings(word)
         try:
             stored = read_config(path)
         except ForeignModelError:
             raise HeadwayError(
-                f"{word}: a model of another program: convert it with headway import {word} OUT, or"
-                " with headway.ext.exchange.downloading.download_and_import in Python"
+                f"{word}: a model of another program: convert it with headway import {word} OUT"
             ) from None
-        hub.download_files(word, path, hub.WEIGHTS)
+        sources[0].download_weights(word, path)
     weights = path / WEIGHTS
     if not weights.is_file():
         hint = ""

@@ -16,7 +16,7 @@ from headway.text.language_pairs import Languages, list_pairs
 from headway.text.tokenizer import Tokenizer
 from headway.translation.directory import load_model
 from headway.translation.forking import survive_forks
-from headway.translation.pipeline.lines import LineSplitter, Pipeline
+from headway.translation.pipeline import LineSplitter, Pipeline
 from headway.translation.requests import run_each
 from headway.translation.token_search import TokenSearch
 from headway.translation.translation import Translation

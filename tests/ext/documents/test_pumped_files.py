@@ -12,12 +12,12 @@ from headway.ext.documents.office.odf_text import _REVISION
 from headway.ext.documents.office.ooxml import _SIGNS_OF_TEXT
 from headway.ext.documents.opening import open_document
 from headway.ext.documents.paragraph import DocumentOptions, Paragraph, Translated
+from headway.ext.documents.paragraph_translation import translate_paragraph
 from headway.ext.documents.text_file import LONGEST_PARAGRAPH
+from headway.ext.documents.texts import TextPipeline
 from headway.ext.documents.xml_tokens import XmlToken, remove_attribute, set_attribute
 from headway.text.kept_text import find_kept_text
 from headway.text.word_links import WordLinks
-from headway.translation.pipeline.documents import translate_paragraph
-from headway.translation.pipeline.texts import TextPipeline
 from headway.translation.requests import run
 from headway.translation.translator import Translator
 from support.bounds import bounded, grows_less

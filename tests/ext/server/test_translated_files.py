@@ -17,8 +17,13 @@ import pytest
 from starlette.testclient import TestClient
 
 from headway.config import ServerConfig
+from headway.ext.documents.document_translation import (
+    translate_document as translate_on_command_line,
+)
+from headway.ext.documents.document_translation import write_document
 from headway.ext.documents.opening import open_document
 from headway.ext.documents.paragraph import DocumentOptions
+from headway.ext.documents.texts import finish_sentence
 from headway.ext.server.app import make_app
 from headway.ext.server.file_translation import TranslatedDocument, translate_document
 from headway.ext.server.files import KEPT_FILES, KEPT_SECONDS, FileStore, Upload
@@ -30,9 +35,6 @@ from headway.ext.server.queue import TranslationQueue
 from headway.ext.server.rejection import Rejection
 from headway.ext.server.server import Server
 from headway.text.tokenizer import Tokenizer
-from headway.translation.document_translation import translate_document as translate_on_command_line
-from headway.translation.document_translation import write_document
-from headway.translation.pipeline.texts import finish_sentence
 from support.documents import make_file
 from support.toy_models import sentences, write_random_model
 
@@ -415,9 +417,9 @@ def test_the_event_loop_leaves_the_text_of_a_file_to_threads(
         monkeypatch.setattr(place, watched)
 
     for name in ("KeptMarks", "expand_kept"):
-        watch(f"headway.translation.pipeline.documents.{name}")
+        watch(f"headway.ext.documents.paragraph_translation.{name}")
     watch("headway.text.word_links.find_words")
-    watch("headway.translation.segments.passages.split_sentences")
+    watch("headway.ext.documents.passages.split_sentences")
     asyncio.run(translate_text(models, LONG))
     asyncio.run(translate_text(models, "The cat. The dog.\n"))
     assert on_loop == []

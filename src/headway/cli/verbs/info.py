@@ -92,11 +92,10 @@ def with_paper_values(facts: dict[str, object]) -> dict[str, object]:
 
 def preset_facts(name: str, config: "Config") -> dict[str, object]:
     """Return the facts of a preset, as if its vocabulary had the size that the settings ask for."""
-    from headway.ext.bench.bench import with_vocabulary_size
     from headway.model import parameter_count
     from headway.model.without_memory import make_model_without_memory
 
-    network = make_model_without_memory(with_vocabulary_size(config))
+    network = make_model_without_memory(config.largest_model())
     return {
         "preset": name,
         "vocabulary": config.text.vocab_size,

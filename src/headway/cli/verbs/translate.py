@@ -93,12 +93,7 @@ def run(args: argparse.Namespace) -> None:
     from headway.cli.settings import load_translator
     from headway.cli.standard_input import read_input
     from headway.cli.translated_lines import format_lines
-    from headway.ext.documents.document_translation import (
-        check_document_options,
-        check_line_output,
-        translate_document,
-    )
-    from headway.ext.documents.opening import check_is_lines, is_document, is_table
+    from headway.extension import load_modules
 
     if bool(args.input) != bool(args.output):
         given, other = ("input", "output") if args.input else ("output", "input")
@@ -108,24 +103,24 @@ def run(args: argparse.Namespace) -> None:
     for name in ("workers", "part"):
         if getattr(args, name) is not None and not args.input:
             usage_error(f"--{name} needs --input and --output")
-    is_file_of_lines = bool(args.input) and not is_document(args.input)
+    kinds = load_modules("inputs") if args.input else []
+    kind = next((kind for kind in kinds if kind.takes(args.input)), None)
+    if args.columns and kind is None:
+        usage_error("--columns needs --input, a table (.csv or .tsv)")
     if args.output:
         check_options(args)
-        if is_file_of_lines:
-            check_is_lines(args.input)
-            check_line_output(args)
-        else:
-            check_document_options(args)
-    if args.columns and not is_table(args.input or ""):
-        usage_error("--columns needs --input, a table (.csv or .tsv)")
+        if kind is not None:
+            kind.check(args)
+        for other in kinds if kind is None else ():
+            other.check_lines(args)
     import torch
 
     import headway.translation  # noqa: F401  before the next line
 
     gc.freeze()  # the garbage collector need not search the objects of torch's modules: 0.1 s
     set_threads(args.threads)
-    if args.input and not is_file_of_lines:
-        translate_document(args)
+    if kind is not None:
+        kind.translate(args)
         return
     if args.input:
         translate_file(args, torch.get_num_threads())

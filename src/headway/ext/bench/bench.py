@@ -3,13 +3,13 @@
 import platform
 import statistics
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 import torch
 
 from headway import __version__
-from headway.config import Config, ModelConfig
+from headway.config import Config
 from headway.ext.native.variants import read_processor
 
 
@@ -117,12 +117,6 @@ class BenchResult:
             rate = row["flop"] / row["seconds"]["median"]
             row |= {"flop_per_second": rate, "share_of_matrix_rate": rate / self.matrix_rate}
         return values
-
-
-def with_vocabulary_size(config: Config) -> ModelConfig:
-    """Return the model's settings with the vocabulary size of the text settings."""
-    size = config.text.vocab_size
-    return replace(config.model, source_vocab_size=size, target_vocab_size=size)
 
 
 def processor_name(device: torch.device) -> str:

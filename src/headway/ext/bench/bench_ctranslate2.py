@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 import torch
 
 from headway.config import Config
-from headway.ext.bench.bench import Spread, with_vocabulary_size
+from headway.ext.bench.bench import Spread
 from headway.ext.bench.bench_translation import draw_batches, make_endless, translate_ids
 from headway.ext.bench.matrix_rate import synchronize
 from headway.ext.exchange.ctranslate2.spec import build_spec
@@ -67,7 +67,7 @@ def compare_with_ctranslate2(
         HeadwayError: If CTranslate2 is not installed.
     """
     program = import_package("ctranslate2")
-    device, shape = machine.torch_device, with_vocabulary_size(config)
+    device, shape = machine.torch_device, config.largest_model()
     precision = "float16" if device.type == "cuda" else "float32"
     model = make_endless(Transformer(shape)).eval()
     words = ["<unk>", "</s>", *(f"t{i}" for i in range(2, shape.target_vocab_size - 1)), "<pad>"]

@@ -15,7 +15,6 @@ from headway.ext.bench.bench import (
     Spread,
     TrainingRow,
     processor_name,
-    with_vocabulary_size,
 )
 from headway.ext.bench.flop import training_flop
 from headway.ext.bench.matrix_rate import measure_matrix_rate, synchronize
@@ -46,7 +45,7 @@ def bench_training(
         repeats: How often the same steps are repeated.
     """
     device = machine.torch_device
-    shape = with_vocabulary_size(config)
+    shape = config.largest_model()
     with tempfile.TemporaryDirectory() as directory:
         longest = min(config.text.max_tokens, config.training.micro_batch_tokens)
         data = prepare_synthetic(

@@ -11,7 +11,6 @@ from headway.ext.bench.bench import (
     Spread,
     TranslationRow,
     processor_name,
-    with_vocabulary_size,
 )
 from headway.ext.bench.flop import search_flop
 from headway.ext.bench.matrix_rate import measure_matrix_rate, synchronize
@@ -48,7 +47,7 @@ def bench_translation(
         repeats: How often the same translations are repeated; the cells take turns.
     """
     device = machine.torch_device
-    shape = with_vocabulary_size(config)
+    shape = config.largest_model()
     model = make_endless(Transformer(shape)).to(device).eval()
     precision = resolve_precision(config.search.precision, device)
     engine = make_engine(model, precision)

@@ -1,101 +1,121 @@
-"""``headway translate --input report.md --output report.de.md``: a document, with progress."""
+"""Translation of documents: files in, the same files with their text translated out."""
 
-import argparse
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
-from headway.cli.file_plan import check_output
-from headway.cli.glossary_notice import GlossaryNotice
-from headway.cli.progress import LineProgress
-from headway.cli.settings import load_translator
-from headway.errors import UsageError
+from headway.config import SearchConfig
+from headway.ext.documents.opening import open_document
+from headway.ext.documents.paragraph import Document, DocumentOptions
+from headway.ext.documents.paragraph_translation import translate_paragraph
+from headway.ext.documents.texts import TextPipeline, TextTranslation
+from headway.files import replace_bytes, replace_text
+from headway.translation.quality.defects import find_defects
+from headway.translation.requests import run_each
+from headway.translation.translator import Translator
 
-LINE_OPTIONS = ("workers", "part", "scores", "alignment", "json", "prefix")
-
-
-def check_document_options(args: argparse.Namespace) -> None:
-    """Check that no option for lines is given with a document, that the output is of the same kind, and its report.
-
-    Raises:
-        UsageError: If not.
-    """
-    for name in LINE_OPTIONS:
-        if getattr(args, name):
-            raise UsageError(f"--{name} is for lines of text: {args.input} is a document")
-    suffixes = [Path(name).suffix.lower() for name in (args.input, args.output)]
-    if suffixes[0] != suffixes[1]:
-        raise UsageError(f"--output {args.output}: must end in {suffixes[0]}, as --input does")
-    if args.quality:
-        check_output("--output", _report_path(args), {"--input": args.input})
+WINDOW = 128  # paragraphs, and sentences of each, that are translated together
+REPORT_HEAD = "quality\tnotes\tsource\ttranslation\n"
 
 
-def check_line_output(args: argparse.Namespace) -> None:
-    """Check that translated lines do not get the name of a document, which no program could open.
-
-    Rows of scores are a table, and objects are JSON.
-
-    Raises:
-        UsageError: If they would.
-    """
-    from headway.ext.documents.opening import is_document
-
-    has_rows = args.scores or args.quality or args.alignment or args.json
-    if is_document(args.output) and not has_rows:
-        raise UsageError(
-            f"--output {args.output}: {args.input} has lines of text, which are no {Path(args.output).suffix}"
-        )
-
-
-def translate_document(args: argparse.Namespace) -> None:
-    """Translate ``--input`` to ``--output``, which appears when it is finished."""
-    from headway.ext.documents.opening import count_missing, open_document
-    from headway.ext.documents.paragraph import DocumentOptions
-    from headway.files import replace_bytes
-    from headway.translation.document_translation import (
-        describe_defects,
-        write_document,
-        write_report,
+def translate_document(
+    translator: Translator,
+    document: Document,
+    search: SearchConfig | None = None,
+    *,
+    quality: bool = False,
+) -> Iterator[TextTranslation]:
+    """Yield the translations of a document's paragraphs."""
+    pipeline = TextPipeline.of(
+        [translator], search, align=True, quality=quality, is_document=True, window=WINDOW
     )
-    from headway.translation.document_translation import translate_document as translate_paragraphs
-
-    with _say_if_stopped(args.output):
-        data = Path(args.input).read_bytes()
-        translator, search = load_translator(args)
-        source, target = translator.languages
-        options = DocumentOptions(source, target, tuple(args.columns or ()))
-        document = open_document(data, args.input, options)
-        notice = GlossaryNotice(args.glossary, translator.glossary)
-        notice.read(paragraph.text for paragraph in document.paragraphs)
-        found = []
-        with LineProgress(len(document.paragraphs), 0, "paragraphs") as progress:
-            translations = translate_paragraphs(translator, document, search, quality=args.quality)
-            for paragraph, translated in zip(document.paragraphs, translations, strict=True):
-                found.append(translated)
-                progress.update(len(found), len(paragraph.text.split()))
-        written = write_document(document, found)
-    replace_bytes(Path(args.output), written)
-    if args.quality:
-        write_report(_report_path(args), found)
-    notice.print()
-    if not found:
-        print(f"{args.input}: has nothing to translate", file=sys.stderr)
-    if count := count_missing(document):
-        print(f"{args.output}: messages of ICU that stay as they are: {count}", file=sys.stderr)
-    if said := describe_defects(found, translator.languages, is_rated=args.quality):
-        print(f"{args.output}: {said}", file=sys.stderr)
+    jobs = (translate_paragraph(pipeline, paragraph) for paragraph in document.paragraphs)
+    yield from run_each(jobs, WINDOW)
 
 
-def _report_path(args: argparse.Namespace) -> Path:
-    return Path(f"{args.output}.quality.tsv")
+def write_document(document: Document, found: Iterable[TextTranslation]) -> bytes:
+    """Return the document with its paragraphs translated."""
+    return document.write([each.for_document for each in found])
 
 
-@contextmanager
-def _say_if_stopped(output: str) -> Iterator[None]:
-    """Say on standard error that there is no output if Ctrl-C ends the work."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        print(f"{output}: stopped: nothing was written", file=sys.stderr)
-        raise
+def write_report(path: Path, found: Iterable[TextTranslation]) -> None:
+    """Write `REPORT_HEAD` and the rows of all texts to a file."""
+    replace_text(path, "".join([REPORT_HEAD, *map(report_sentences, found)]))
+
+
+def report_sentences(text: TextTranslation) -> str:
+    """Return how good the translation of each sentence of a text is, as rows of tab-separated values."""
+    return "".join(
+        report_row(best.quality or 0.0, best.notes, sentence, best.text)
+        for sentence, _, best in text.sentences
+    )
+
+
+def report_row(quality: float, notes: str, source: str, translation: str) -> str:
+    """Return a row of a report."""
+    cells = (f"{quality:.4f}", notes, source, translation)
+    return "\t".join(" ".join(cell.split()) for cell in cells) + "\n"
+
+
+def describe_defects(
+    found: Iterable[TextTranslation], languages: tuple[str, str], *, is_rated: bool
+) -> str:
+    """Return how many sentences look broken, and why; "" if none does.
+
+    Args:
+        found: The translations of a document's paragraphs.
+        languages: Codes of source and target.
+        is_rated: Whether the translations are rated, so that broken ones have been translated again.
+    """
+    sentences = [each for text in found for each in text.sentences]
+    defects = [
+        best.defects if is_rated else find_defects(source, best.text, languages)
+        for source, _, best in sentences
+    ]
+    repaired = sum(bool(best.repaired) and not best.defects for _, _, best in sentences)
+    said = [f"repaired: {repaired}"] if repaired else []
+    if broken := sum(map(bool, defects)):
+        kinds = ", ".join(f"{name} {n}" for name, n in Counter(chain(*defects)).most_common())
+        advice = (
+            "" if is_rated else "; with --quality such sentences are translated again another way"
+        )
+        said.append(f"probably broken: {broken} ({kinds}){advice}")
+    return f"of {len(sentences)} sentences, {', '.join(said)}" if said else ""
+
+
+def translate_file(
+    translator: Translator,
+    source: str | Path,
+    output: str | Path,
+    search: SearchConfig | None = None,
+    *,
+    columns: str | Sequence[str] = (),
+    is_complete: bool = False,
+    report: str | Path | None = None,
+) -> None:
+    """Translate a document, such as an office file, a web page, subtitles or a message catalog.
+
+    What is not text stays as it is. The output appears when it is finished.
+
+    Args:
+        translator: The model.
+        source: The document; its suffix says which kind it is.
+        output: The file to write.
+        search: Search settings; None: the default.
+        columns: Of a table: the columns to translate, as names in the first row or numbers from 1; commas may separate
+            several in one string.
+        is_complete: Also translate what has a translation already (po, xliff).
+        report: A table to write with the quality of each sentence; None: there is none.
+
+    Raises:
+        HeadwayError: If the document cannot be read; the message names it. No file is written then.
+    """
+    path, (code, target) = Path(source), translator.languages
+    given = (columns,) if isinstance(columns, str) else tuple(columns)
+    options = DocumentOptions(code, target, given, is_complete)
+    document = open_document(path.read_bytes(), str(path), options)
+    found = [*translate_document(translator, document, search, quality=report is not None)]
+    replace_bytes(Path(output), write_document(document, found))
+    if report is not None:
+        write_report(Path(report), found)

@@ -10,6 +10,7 @@ from headway.extension import Extension, Verb
 extension = Extension(
     name="exchange",
     version=__version__,
+    models={"exchange": f"{__name__}.sources"},
     verbs={
         "export": Verb(
             f"{__name__}.verbs.export",

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
+from headway.ext.documents.document_translation import REPORT_HEAD, report_row, report_sentences
 from headway.ext.documents.paragraph import Paragraph
+from headway.ext.documents.texts import TextTranslation, mean_quality
 from headway.ext.server.messages import RatedSentence
 from headway.ext.server.rejection import Rejection
 from headway.translation import Translator
-from headway.translation.document_translation import REPORT_HEAD, report_row, report_sentences
-from headway.translation.pipeline.texts import TextTranslation, mean_quality
 from headway.translation.quality.quality_model import FILE
 
 

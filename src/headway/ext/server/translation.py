@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from functools import partial
 
 from headway.ext.documents.html.page import HtmlPage
+from headway.ext.documents.paragraph_translation import Page, translate_page
+from headway.ext.documents.texts import SplitText, TextPipeline, TextTranslation
 from headway.ext.server.driver import Driver
 from headway.ext.server.queue import SHORT_REQUEST, TranslationQueue
 from headway.ext.server.rejection import too_much_work
 from headway.text.glossary import Glossary
 from headway.translation import Segment, Translator
-from headway.translation.pipeline.documents import Page, translate_page
-from headway.translation.pipeline.lines import Pipeline
-from headway.translation.pipeline.texts import SplitText, TextPipeline, TextTranslation
+from headway.translation.pipeline import Pipeline
 from headway.translation.requests import Job, together
 from headway.translation.token_stream import stream_tokens
 

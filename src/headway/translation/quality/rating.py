@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from headway.config import SearchConfig
-from headway.translation.pipeline.lines import find_translations
+from headway.translation.pipeline import find_translations
 from headway.translation.quality.defects import find_defects, keeps_words
 from headway.translation.quality.evidence import Evidence, examine
 from headway.translation.quality.quality_model import QualityModel, Rating

@@ -5,13 +5,13 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from headway.ext.documents.word_ranges import translate_range
 from headway.text.kept_text import ELEMENT
 from headway.text.tokenizer import Tokenizer
 from headway.text.words import MARK, Span, find_words, is_word_character, word_at
 from headway.translation.scoring import WordPairs
 from headway.translation.search.constraints import find_alternatives
 from headway.translation.segments.readings import KeptName, KeptTag, Reading
+from headway.translation.segments.word_ranges import translate_range
 
 _PUNCTUATION = re.compile(r"[^\w\s]*")
 _LETTER_MARKS = re.compile(f"[{MARK}]*")  # they belong to the letter before them

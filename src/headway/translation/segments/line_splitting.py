@@ -17,7 +17,7 @@ from headway.translation.segments.splitting import (
 )
 
 if TYPE_CHECKING:
-    from headway.translation.pipeline.lines import LineSplitter
+    from headway.translation.pipeline import LineSplitter
 
 
 def _is_kept(line: str) -> bool:

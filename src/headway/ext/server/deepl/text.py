@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from headway.errors import HeadwayError
+from headway.ext.documents.texts import TextTranslation
 from headway.ext.documents.xml_text import XmlTags, XmlText
 from headway.ext.server.context import Context
 from headway.ext.server.deepl.glossaries import add_glossary
@@ -15,7 +16,6 @@ from headway.ext.server.rejection import Rejection
 from headway.ext.server.translation import TextTranslator
 from headway.text.languages import is_translatable
 from headway.translation import Translator
-from headway.translation.pipeline.texts import TextTranslation
 
 MAX_TEXTS = 50
 # A line break between lines with text; an empty line separates paragraphs.

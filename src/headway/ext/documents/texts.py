@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from headway.config import SearchConfig
 from headway.ext.documents.paragraph import Translated
+from headway.ext.documents.passages import Passage
+from headway.ext.documents.readable import is_readable
 from headway.text.kept_text import is_symbol
 from headway.text.languages import is_translatable
 from headway.text.word_links import WordLinks
 from headway.text.words import Span, cut_words, find_words
-from headway.translation.pipeline.lines import Pipeline
+from headway.translation.pipeline import Pipeline
 from headway.translation.requests import Job, call, together
-from headway.translation.segments.passages import Passage
-from headway.translation.segments.readable import is_readable
 from headway.translation.segments.splitting import split_sentences
 from headway.translation.translation import Translation
 

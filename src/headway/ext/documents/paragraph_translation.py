@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from headway.ext.documents.kept_marks import KeptMarks
 from headway.ext.documents.paragraph import Paragraph, Translated
-from headway.translation.pipeline.texts import (
+from headway.ext.documents.texts import (
     SentenceTranslation,
     TextPipeline,
     TextTranslation,

@@ -1,0 +1,117 @@
+"""``headway translate --input report.md --output report.de.md``: a document, with progress."""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from headway.cli.arguments import usage_error
+from headway.cli.file_plan import check_output
+from headway.cli.glossary_notice import GlossaryNotice
+from headway.cli.progress import LineProgress
+from headway.cli.settings import load_translator
+from headway.errors import UsageError
+
+LINE_OPTIONS = ("workers", "part", "scores", "alignment", "json", "prefix")
+
+
+def takes(name: str) -> bool:
+    """Return whether a file of this name is a document; see `headway.extension.Extension.inputs`."""
+    from headway.ext.documents.opening import is_document
+
+    return is_document(name)
+
+
+def check(args: argparse.Namespace) -> None:
+    """Check that no option for lines is given with a document, that the output is of the same kind, and its report.
+
+    Raises:
+        UsageError: If not.
+    """
+    from headway.ext.documents.opening import is_table
+
+    if args.columns and not is_table(args.input):
+        usage_error("--columns needs --input, a table (.csv or .tsv)")
+    for name in LINE_OPTIONS:
+        if getattr(args, name):
+            raise UsageError(f"--{name} is for lines of text: {args.input} is a document")
+    suffixes = [Path(name).suffix.lower() for name in (args.input, args.output)]
+    if suffixes[0] != suffixes[1]:
+        raise UsageError(f"--output {args.output}: must end in {suffixes[0]}, as --input does")
+    if args.quality:
+        check_output("--output", _report_path(args), {"--input": args.input})
+
+
+def check_lines(args: argparse.Namespace) -> None:
+    """Check that a file may be lines of text, and that its translation does not get the name of a document.
+
+    No program could open that. Rows of scores are a table, and objects are JSON.
+
+    Raises:
+        HeadwayError: If the name of the file says that it has no lines; the message says what to do.
+        UsageError: If the name of its translation is that of a document.
+    """
+    from headway.ext.documents.opening import check_is_lines, is_document
+
+    check_is_lines(args.input)
+    has_rows = args.scores or args.quality or args.alignment or args.json
+    if is_document(args.output) and not has_rows:
+        raise UsageError(
+            f"--output {args.output}: {args.input} has lines of text, which are no {Path(args.output).suffix}"
+        )
+
+
+def translate(args: argparse.Namespace) -> None:
+    """Translate ``--input`` to ``--output``, which appears when it is finished."""
+    from headway.ext.documents.document_translation import (
+        describe_defects,
+        write_document,
+        write_report,
+    )
+    from headway.ext.documents.document_translation import (
+        translate_document as translate_paragraphs,
+    )
+    from headway.ext.documents.opening import count_missing, open_document
+    from headway.ext.documents.paragraph import DocumentOptions
+    from headway.files import replace_bytes
+
+    with _say_if_stopped(args.output):
+        data = Path(args.input).read_bytes()
+        translator, search = load_translator(args)
+        source, target = translator.languages
+        options = DocumentOptions(source, target, tuple(args.columns or ()))
+        document = open_document(data, args.input, options)
+        notice = GlossaryNotice(args.glossary, translator.glossary)
+        notice.read(paragraph.text for paragraph in document.paragraphs)
+        found = []
+        with LineProgress(len(document.paragraphs), 0, "paragraphs") as progress:
+            translations = translate_paragraphs(translator, document, search, quality=args.quality)
+            for paragraph, translated in zip(document.paragraphs, translations, strict=True):
+                found.append(translated)
+                progress.update(len(found), len(paragraph.text.split()))
+        written = write_document(document, found)
+    replace_bytes(Path(args.output), written)
+    if args.quality:
+        write_report(_report_path(args), found)
+    notice.print()
+    if not found:
+        print(f"{args.input}: has nothing to translate", file=sys.stderr)
+    if count := count_missing(document):
+        print(f"{args.output}: messages of ICU that stay as they are: {count}", file=sys.stderr)
+    if said := describe_defects(found, translator.languages, is_rated=args.quality):
+        print(f"{args.output}: {said}", file=sys.stderr)
+
+
+def _report_path(args: argparse.Namespace) -> Path:
+    return Path(f"{args.output}.quality.tsv")
+
+
+@contextmanager
+def _say_if_stopped(output: str) -> Iterator[None]:
+    """Say on standard error that there is no output if Ctrl-C ends the work."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        print(f"{output}: stopped: nothing was written", file=sys.stderr)
+        raise
