@@ -23,8 +23,7 @@ USES = {
 }  # fmt: skip
 # Files of the core that import extensions, and how many modules inside of other rooms the extensions import. Both may
 # only shrink.
-CORE_USES: dict[str, set[str]] = {
-}
+CORE_USES: dict[str, set[str]] = {}
 INSIDE = {
     "bench": 21, "best": 25, "cuda": 11, "demo": 7, "documents": 21, "exchange": 22, "native": 7, "paper": 48,
     "pictures": 10, "server": 22,

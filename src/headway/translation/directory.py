@@ -157,8 +157,7 @@ def load_any_model(path: str | Path) -> Model:
     Raises:
         HeadwayError: If a file is missing, damaged or of another program; the message names it.
     """
-    word = str(path)
-    path = Path(path)
+    word, path = str(path), Path(path)
     if path.is_dir():
         try:
             stored = read_config(path)
@@ -170,7 +169,8 @@ def load_any_model(path: str | Path) -> Model:
         sources = load_modules("models")
         if not sources:
             raise HeadwayError(f"{word}: no such directory: give a run or model directory")
-        path = sources[0].download_settings(word)
+        found: Path = sources[0].download_settings(word)
+        path = found
         try:
             stored = read_config(path)
         except ForeignModelError:
