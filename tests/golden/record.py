@@ -18,12 +18,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from headway.inference import Translator
-
 from headway.config import SearchConfig
 from headway.training.loop import run_to_end
 from headway.training.steps.trainer import StepReport
 from headway.training.storage.state import Event
+from headway.translation import Translator
 from support.groups import options, write_languages
 from support.runs import command, opened
 
