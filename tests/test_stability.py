@@ -15,14 +15,14 @@ import headway
 from headway import __version__
 from headway.cli.main import main
 from headway.errors import HeadwayError
+from headway.ext.protect.stand_in_file import load_stand_ins, save_stand_ins
+from headway.ext.quality.quality_model import QualityModel
 from headway.file_format import OtherVersionError
 from headway.text.corpus_writer import in_blocks
 from headway.text.prepared import PreparedData, write_prepared
 from headway.training.storage.checkpoint import write_checkpoint
 from headway.training.storage.run_directory import RunDirectory
 from headway.translation.directory import load_model, read_config, write_config
-from headway.translation.quality.quality_model import QualityModel
-from headway.translation.segments.stand_in_file import load_stand_ins, save_stand_ins
 from support.interface import RECORDED, check_version, list_interfaces
 
 SOURCES = Path(headway.__file__).parent
@@ -52,10 +52,10 @@ STORED = {
         lambda golden: load_model(golden / "model"),
         {"settings": {"model": {"depth_scale": 2.0}}},
     ),
-    "translation/quality/quality_model.py": Stored(
+    "ext/quality/quality_model.py": Stored(
         "model/quality.json", lambda golden: QualityModel.load(golden / "model"), {"weights": {}}
     ),
-    "translation/segments/stand_in_file.py": Stored(
+    "ext/protect/stand_in_file.py": Stored(
         "model/stand_ins.json",
         lambda golden: load_stand_ins(golden / "model"),
         {"pairs": {"en-de": {"phrase": "a cat"}}},

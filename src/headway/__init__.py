@@ -13,9 +13,8 @@ if TYPE_CHECKING:
     from headway.errors import HeadwayError
     from headway.ext.documents import translate_file
     from headway.ext.native import compile_native
+    from headway.ext.protect import Glossary, read_glossary
     from headway.model import Classifier, LanguageModel, Transformer, watch
-    from headway.text.glossary import Glossary
-    from headway.text.glossary_file import read_glossary
     from headway.text.tokenizer import Tokenizer
     from headway.training.steps.trainer import Trainer
     from headway.training.train import train
@@ -60,8 +59,6 @@ _MODULES = {
     "headway.translation.translation": ("Translation",),
     "headway.translation.translator": ("Translator",),
     "headway.model": ("Classifier", "LanguageModel", "Transformer", "watch"),
-    "headway.text.glossary": ("Glossary",),
-    "headway.text.glossary_file": ("read_glossary",),
     "headway.text.tokenizer": ("Tokenizer",),
     "headway.training.train": ("train",),
     "headway.training.steps.trainer": ("Trainer",),

@@ -26,7 +26,10 @@ from headway.errors import HeadwayError, UsageError, suggest
 GROUP = "headway.extensions"
 CHOICE = "HEADWAY_EXTENSIONS"
 # The verbs of the core that take options of extensions, and what they call the function of such an option with.
-TAKE_OPTIONS = {"info": "the value, the name of the model, and its ModelConfig"}
+TAKE_OPTIONS = {
+    "info": "the value, the name of the model, and its ModelConfig",
+    "evaluate": "the value, the Translator, the sources and the references; nothing else is done then",
+}
 
 
 class Verb(NamedTuple):
@@ -45,17 +48,17 @@ class Verb(NamedTuple):
 
 
 class Option(NamedTuple):
-    """An option of a verb of the core, which takes a value.
+    """An option of a verb of the core.
 
     Args:
         target: A function that is called if the option is given; `TAKE_OPTIONS` says what with.
         help: What the option does, for the help of the verb.
-        metavar: What the help writes for the value.
+        metavar: What the help writes for the value; None: the option takes none.
     """
 
     target: str
     help: str
-    metavar: str
+    metavar: str | None = None
 
 
 class Extension(NamedTuple):
@@ -89,6 +92,19 @@ class Extension(NamedTuple):
             how the gradient of a packed micro-batch in low precision is computed there.
         preparations: Type of a device -> ``"module:function"``, ``(work: str) -> str``: it makes ready what "training" or
             "decoding" would have to wait for there, and returns one line about what is missing, or an empty one.
+        masking: ``"module:class"``, a subclass of `headway.translation.masking.Masking`: it hides what must stay in a
+            translation from the model, and restores it.
+        quality: A module with ``load(directory: Path) -> model``, which reads what a model has learned about its quality, and
+            ``Rater(model, masking, token_search, languages)``, a `headway.translation.pipeline.Rater`.
+        shortlist: ``"module:function"``, ``(directory: Path, sizes: tuple[int, int]) -> shortlist``: of a model's directory
+            and the sizes of its vocabularies; ``shortlist.pick(source, size, also)`` returns the target ids that a
+            translation may contain.
+        facts: ``"module:function"``, ``(directory: Path) -> dict[str, object]``: what ``headway info`` says of a model.
+        sidecars: The name of a file beside a model's weights -> what it belongs to: "weights", these and no others;
+            "model", these, and means of those of one training; "text", the text that the model was trained on.
+        end_steps: Name -> a module with a step at the end of a training: ``FILE``, the sidecar that it writes;
+            ``wants(config: Config) -> bool``, whether a training has this step; and
+            ``learn(directory: RunDirectory, data: PreparedData, device: str) -> Iterator[Event]``, run by all ranks.
         arithmetic: ``"module:function"``, ``(work: str) -> str``: it identifies the code on which the last bits of results
             depend.
     """
@@ -106,6 +122,12 @@ class Extension(NamedTuple):
     engines: Mapping[str, str] = {}
     gradients: Mapping[str, str] = {}
     preparations: Mapping[str, str] = {}
+    sidecars: Mapping[str, str] = {}
+    end_steps: Mapping[str, str] = {}
+    masking: str = ""
+    quality: str = ""
+    shortlist: str = ""
+    facts: str = ""
     arithmetic: str = ""
 
 
@@ -133,7 +155,19 @@ FORMS = {
     "engines": DEVICE,
     "gradients": DEVICE,
     "preparations": DEVICE,
+    "sidecars": Form(r"[\w.]+", "the name of a file", str),
+    "end_steps": NAME,
 }
+
+
+SINGLE = (
+    "masking",
+    "quality",
+    "shortlist",
+    "facts",
+    "arithmetic",
+)  # hooks whose value is one target
+BELONGS_TO = ("weights", "model", "text")  # what a sidecar does
 
 
 class EntryPoint(NamedTuple):
@@ -218,8 +252,9 @@ def _load_extension(entry: EntryPoint) -> Extension:
         raise HeadwayError(
             f"{where}: its name must be that of its entry point, and not {found.name!r}"
         )
-    if not isinstance(found.arithmetic, str):
-        raise HeadwayError(f"{where}: arithmetic: must be str, not {found.arithmetic!r:.80}")
+    for hook in SINGLE:
+        if not isinstance(value := getattr(found, hook), str):
+            raise HeadwayError(f"{where}: {hook}: must be str, not {value!r:.80}")
     for hook in FORMS:
         if problem := _find_problem(hook, getattr(found, hook)):
             raise HeadwayError(f"{where}: {hook}: {problem}")
@@ -236,7 +271,11 @@ def _find_problem(hook: str, declared: object) -> str:
             return f"{key!r}: the key must be {form.example}"
         if not isinstance(value, form.kind):
             return f"{key}: must be {form.kind.__name__}, not {value!r:.80}"
-        texts = [value] if isinstance(value, str) else value
+        if hook == "sidecars" and value not in BELONGS_TO:
+            return f"{key}: {value!r}: must be {', '.join(BELONGS_TO)}"
+        texts = [value] if isinstance(value, str) else list(value)
+        if isinstance(value, Option) and value.metavar is None:
+            texts.pop()
         if not all(isinstance(text, str) and text for text in texts):
             return f"{key}: {value!r}: must have texts that are not empty"
         if not re.fullmatch(r"\w+(\.\w+)*(:\w+)?", texts[0]):
@@ -322,6 +361,41 @@ def name_stages() -> str:
 def load_modules(hook: str) -> list[Any]:
     """Return the modules that extensions have for a hook."""
     return [load(name, target) for name, target in collect(hook).values()]
+
+
+def load_single(hook: str) -> Any | None:
+    """Return what an extension declares for one of the hooks in `SINGLE`; None: there is nothing.
+
+    Of several, one that does not come with Headway is taken.
+    """
+    found = [
+        (n, target) for n, each in load_extensions().items() if (target := getattr(each, hook))
+    ]
+    found.sort(key=lambda item: item[1].startswith("headway."))
+    return load(*found[0]) if found else None
+
+
+def load_public_name(name: str) -> Any:
+    """Return what ``headway.NAME`` is, where an extension brings it.
+
+    Raises:
+        UsageError: If no extension in use brings it.
+    """
+    found = collect("names").get(name)
+    if found is None:
+        owner = find_switched_off("names", name) or "belongs to no extension that is installed"
+        raise UsageError(f"headway.{name} {owner}")
+    return load(*found)
+
+
+def list_sidecars(*belong_to: str) -> list[str]:
+    """Return the names of the files beside a model's weights that extensions write.
+
+    Args:
+        belong_to: Only those that belong to one of these: "weights", "model", "text"; nothing: all.
+    """
+    declared = collect("sidecars").items()
+    return [name for name, (_, what) in declared if what in (belong_to or BELONGS_TO)]
 
 
 def load_for_device(hook: str, device: str) -> Any | None:

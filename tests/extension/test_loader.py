@@ -100,7 +100,7 @@ def test_the_environment_chooses_among_extensions(
         ("Extension('bad', '1', readers={'xyz': 'a:b'})", "", "the key must be a suffix in small"),
         ("Extension('bad', '1', readers={'.xyz': 'a b'})", "", "must be like 'package.module:name'"),
         ("Extension('bad', '1', verbs={'shout': 'a:b'})", "", "verbs: shout: must be Verb, not 'a:b'"),
-        ("Extension('bad', '1', options={'train --x': Option('a:b', '', 'X')})", "", "'info --option'"),
+        ("Extension('bad', '1', options={'train --x': Option('a:b', '', 'X')})", "", "'info|evaluate --option'"),
     ],
 )  # fmt: skip
 def test_a_broken_extension_is_left_out_with_one_line_that_names_it(

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from headway import Translator
 from headway.evaluation.metrics import chrf_by_line
-from headway.text.numbers import compare_numbers
-from headway.translation.quality.quality_model import rank_correlation
+from headway.ext.protect.numbers import compare_numbers
+from headway.ext.quality.quality_model import rank_correlation
 from headway.translation.translation import Translation
 
 WORDS = (

@@ -26,7 +26,7 @@ from typing import NamedTuple
 import sacrebleu
 import torch
 
-from headway.text.glossary import Glossary
+from headway.ext.protect.glossary import Glossary
 from headway.text.lines import read_lines
 from headway.translation import Segment, Translator
 from headway.translation.alignment import link_words, weigh_words

@@ -5,17 +5,17 @@ from typing import Any
 
 from headway import SearchConfig, Translation, Translator
 from headway.ext.documents.texts import SplitText, TextPipeline, TextTranslation
+from headway.ext.protect.masking import ProtectedText
+from headway.ext.quality import evidence
+from headway.ext.quality.evidence import Evidence
+from headway.ext.quality.rating import RatedHypotheses
 from headway.translation.alignment import alignment_layers
 from headway.translation.given_translations import read_targets
 from headway.translation.pipeline import Found, find_translations
-from headway.translation.quality import evidence
-from headway.translation.quality.evidence import Evidence
-from headway.translation.quality.rating import RatedHypotheses
 from headway.translation.requests import run, together
 from headway.translation.scoring import LayerChoice, WordPairs
 from headway.translation.search.beam_search import Hypothesis
-from headway.translation.segment_text import SegmentWriter, link_found
-from headway.translation.segments.splitting import Segment
+from headway.translation.splitting import Segment
 from headway.translation.token_search import TokenSearch
 
 
@@ -51,7 +51,7 @@ def join(
 def align(translator: Translator, segment: Segment, hypothesis: Hypothesis) -> WordPairs:
     """Link the words of a segment to those of a translation."""
     [linked] = _link(translator, segment, [hypothesis], all_of_them=True)
-    return SegmentWriter(translator.tokenizer, translator.languages[1]).align(segment, linked)
+    return translator._masking.align(translator.tokenizer, segment, linked)
 
 
 def translate_texts(
@@ -77,7 +77,8 @@ def rate(
     """Rate the translations of a segment."""
     pipeline = translator.pipeline(search, quality=True)
     assert pipeline.rater is not None
-    return run(pipeline.rater.rate(segment, [*found], pipeline.search, prefix))
+    rated: Any = run(pipeline.rater.rate(segment, [*found], pipeline.search, prefix))
+    return RatedHypotheses(*rated)
 
 
 def examine(
@@ -105,7 +106,7 @@ def choose(
     forward: TokenSearch, segment: Segment, search: SearchConfig, prefix: Sequence[int] = ()
 ) -> list[Hypothesis]:
     """Return the translations of a segment without links."""
-    return run(find_translations(forward, None, segment, search, prefix))
+    return run(find_translations(ProtectedText(), forward, None, segment, search, prefix))
 
 
 def log_probabilities(
@@ -145,4 +146,5 @@ def _link(
     translator: Translator, segment: Segment, found: list[Hypothesis], *, all_of_them: bool
 ) -> list[Hypothesis]:
     search = translator.default_search
-    return run(link_found(translator.token_search, segment, found, search, all_of_them=all_of_them))
+    link = translator._masking.link
+    return run(link(translator.token_search, segment, found, search, all_of_them=all_of_them))

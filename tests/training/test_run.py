@@ -16,13 +16,13 @@ import pytest
 from headway.cli.main import dispatch
 from headway.config import SearchConfig, TrainingConfig
 from headway.errors import HeadwayError
+from headway.ext.native.shortlist import Shortlist
+from headway.ext.quality.quality_model import QualityModel
 from headway.training.loop import run_to_end
 from headway.training.machine import Machine
 from headway.training.storage.run_directory import RunDirectory
 from headway.training.validation import Progress
 from headway.translation import Translator, load_model
-from headway.translation.quality.quality_model import QualityModel
-from headway.translation.shortlist import Shortlist
 from support.runs import assert_equal_runs, command, metrics, opened, write_corpus
 
 

@@ -9,6 +9,7 @@ import torch
 from headway.cli.main import dispatch
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
+from headway.ext.protect.stand_in_file import learn_stand_ins, load_stand_ins
 from headway.text.prepared import PreparedData
 from headway.text.readers import read_lines
 from headway.training import validation
@@ -17,7 +18,6 @@ from headway.training.steps.trainer import StepReport
 from headway.training.storage.run_directory import RunDirectory
 from headway.training.train import train
 from headway.translation import Translator, load_model
-from headway.translation.segments.stand_in_file import learn_stand_ins, load_stand_ins
 from support.groups import files, options, write_languages
 from support.runs import SETTINGS, assert_equal_runs, command, metrics, opened
 

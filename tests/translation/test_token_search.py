@@ -10,7 +10,7 @@ from headway.translation import Translator, constrained_search
 from headway.translation.constrained_search import fill_up, search_automata
 from headway.translation.search.beam_search import Hypothesis
 from headway.translation.search.constraints import Constraint, Constraints
-from headway.translation.segments.splitting import choose_reading
+from headway.translation.splitting import choose_reading
 
 LINES = ["the cat sees the house", "a tree", "the dog sees it and the tree"]
 GREEDY = SearchConfig(beam=1, max_extra=9)

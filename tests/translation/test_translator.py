@@ -25,9 +25,11 @@ from headway.ext.documents.document_translation import translate_document
 from headway.ext.documents.opening import open_document
 from headway.ext.native import decoding
 from headway.ext.native.engine import NativeEngine
+from headway.ext.protect.capitals import to_capitals
+from headway.ext.protect.glossary import Glossary, Term
+from headway.ext.protect.line_splitting import find_list_label
+from headway.ext.quality.calibration import Calibration
 from headway.model import Transformer
-from headway.text.capitals import to_capitals
-from headway.text.glossary import Glossary, Term
 from headway.text.tokenizer import Tokenizer
 from headway.text.words import find_words
 from headway.translation import Hypothesis, Translator, save_model
@@ -38,12 +40,10 @@ from headway.translation.alignment import (
     weigh_words,
     words_of_tokens,
 )
-from headway.translation.calibration import Calibration
 from headway.translation.pipeline import Pipeline
 from headway.translation.requests import Job, Read
 from headway.translation.scoring import GivenTarget
-from headway.translation.segments.splitting import (
-    find_list_label,
+from headway.translation.splitting import (
     join_translations,
     split_line,
     split_sentences,

@@ -134,12 +134,12 @@ def _identity(
     translator: "Translator", search: "SearchConfig", plan: FilePlan, args: argparse.Namespace
 ) -> dict[str, str]:
     """Return everything that decides the bytes of the output, by the name that a message uses."""
-    from headway.extension import name_stages
+    from headway.extension import list_sidecars, name_stages
     from headway.files import hash_file
-    from headway.translation.quality.quality_model import FILE
     from headway.translation.saving import hash_model
 
-    directory = translator.directory
+    directory = translator.directory or Path()
+    learned = [file for n in list_sidecars("weights") if (file := directory / n).is_file()]
     form = {
         name: getattr(args, name) for name in ("scores", "quality", "alignment", "json", "prefix")
     }
@@ -148,7 +148,7 @@ def _identity(
         **({"backward model": hash_model(Path(args.backward))} if args.backward else {}),
         **({"languages": "-".join(translator.languages)} if args.to or translator.pairs else {}),
         **({"glossary": hash_file(Path(args.glossary))} if args.glossary else {}),
-        **({"quality": hash_file(directory / FILE)} if args.quality and directory else {}),
+        **({"quality": " ".join(map(hash_file, learned))} if args.quality else {}),
         "input": plan.text.sha256,
         "settings": json.dumps(asdict(search) | form),
         "device": translator.device.type,

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from headway.text.glossary import Glossary
+    from headway.translation.masking import Terms
 
 
 class GlossaryNotice:
@@ -16,7 +16,7 @@ class GlossaryNotice:
         glossary: Its terms; None: there is no glossary.
     """
 
-    def __init__(self, file: str | None, glossary: "Glossary | None") -> None:
+    def __init__(self, file: str | None, glossary: "Terms | None") -> None:
         self._file = file
         self._unseen = glossary if glossary else None  # None: nothing is to be said
         self._has_text = False

@@ -175,14 +175,27 @@ def add_extension_options(parser: argparse.ArgumentParser, verb: str) -> None:
     targets = {}
     for key, (extension, option) in collect("options", taken).items():
         if key.startswith(f"{verb} "):
+            form: dict[str, Any] = {"metavar": option.metavar}
+            if option.metavar is None:
+                form = {"action": "store_const", "const": True}
             meaning = option.help.replace("%", "%%")
-            parser.add_argument(key.split()[1], dest=key, metavar=option.metavar, help=meaning)
+            parser.add_argument(key.split()[1], dest=key, help=meaning, **form)
             targets[key] = extension, option.target
     parser.set_defaults(of_extensions=targets)
 
 
-def use_extension_options(args: argparse.Namespace, *facts: Any) -> None:
-    """Call the function of each given option of an extension with its value and what the verb knows."""
+def list_extension_options(args: argparse.Namespace) -> list[str]:
+    """Return the options of extensions that are given, such as ``--diagram``."""
+    return [key.split()[1] for key in args.of_extensions if getattr(args, key) is not None]
+
+
+def use_extension_options(args: argparse.Namespace, *facts: Any) -> bool:
+    """Call the function of each given option of an extension with its value and what the verb knows.
+
+    Returns:
+        Whether one was given.
+    """
     for key, (extension, target) in args.of_extensions.items():
         if getattr(args, key) is not None:
             load(extension, target)(getattr(args, key), *facts)
+    return bool(list_extension_options(args))

@@ -108,8 +108,9 @@ def load_translator(args: argparse.Namespace) -> "tuple[Translator, SearchConfig
     translator = open_translator(args)
     search = override_search(translator, args.overrides)
     if getattr(args, "glossary", None):
-        from headway.text.glossary_file import read_glossary
+        from headway.extension import load_public_name
 
+        read_glossary = load_public_name("read_glossary")
         if search.sample:
             usage_error(
                 "--search.sample and --glossary: samples cannot follow a glossary; drop one"

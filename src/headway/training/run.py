@@ -12,14 +12,12 @@ from pathlib import Path
 
 from headway.config import Config, SearchConfig
 from headway.errors import HeadwayError
+from headway.extension import load_modules
 from headway.model import Network, make_model
 from headway.model.assembly import zero_outputs
 from headway.text.batches import Batch
 from headway.text.prepared import PreparedData
 from headway.training import parallel
-from headway.training.learned.learned_quality import write_quality
-from headway.training.learned.learned_shortlist import wants_shortlist, write_shortlist
-from headway.training.learned.learned_stand_ins import write_stand_ins
 from headway.training.machine import thread_count
 from headway.training.steps.feed import Feed
 from headway.training.steps.random_numbers import kept_generators, seed_generators
@@ -180,12 +178,9 @@ class Run:
             self.models.write(self.directory.averaged, model, report)
             self.models.install(model, report)
             yield report
-        if wants_shortlist(self.config):
-            yield from write_shortlist(self.directory, self.data)
-        if self.config.model.kind == "translator":
-            device = str(self.machine.torch_device)
-            yield from write_quality(self.directory, self.data, device)
-            write_stand_ins(self.directory, self.data)
+        for step in load_modules("end_steps"):
+            if step.wants(self.config):
+                yield from step.learn(self.directory, self.data, str(self.machine.torch_device))
         self.record.finished = True
         self.models.write_record()
 

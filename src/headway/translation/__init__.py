@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from headway.translation.engines.step_decoding import StepDecoding
     from headway.translation.search.beam_search import Hypothesis, beam_search, length_penalty
     from headway.translation.search.sampling import sample
-    from headway.translation.segments.splitting import Segment
+    from headway.translation.splitting import Segment
     from headway.translation.translation import Translation
     from headway.translation.translator import Translator
 
@@ -40,7 +40,7 @@ _MODULES = {
     "engines.step_decoding": ("StepDecoding",),
     "search.beam_search": ("Hypothesis", "beam_search", "length_penalty"),
     "search.sampling": ("sample",),
-    "segments.splitting": ("Segment",),
+    "splitting": ("Segment",),
     "translation": ("Translation",),
     "translator": ("Translator",),
 }

@@ -25,7 +25,7 @@ from headway.translation.directory import load_model
 from headway.translation.requests import Job, Read, call
 from headway.translation.scoring import add_log_p
 from headway.translation.search.beam_search import Hypothesis, length_penalty
-from headway.translation.segments.splitting import Segment
+from headway.translation.splitting import Segment
 from headway.translation.token_search import TokenSearch
 
 

@@ -4,15 +4,16 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
 from headway.text.language_pairs import Languages
 from headway.text.tokenizer import Tokenizer
+from headway.translation.masking import Masking, Terms
 from headway.translation.requests import LONG, Find, Job, call, together
 from headway.translation.search.beam_search import Hypothesis
-from headway.translation.segments.splitting import (
+from headway.translation.splitting import (
     Segment,
     choose_reading,
     is_plain,
@@ -21,13 +22,7 @@ from headway.translation.segments.splitting import (
     split_sentences,
 )
 from headway.translation.token_search import TokenSearch
-from headway.translation.translation import Translation, join_segments
-
-if TYPE_CHECKING:
-    from headway.text.glossary import Glossary
-    from headway.translation.quality.quality_model import Rating
-    from headway.translation.quality.rating import Rater
-    from headway.translation.segments.readings import StandIn
+from headway.translation.translation import Rating, Translation, join_segments
 
 # A stage of an extension is called with a line. It yields the line to translate instead, receives the translations of
 # that, and returns the translations of the line that it was called with.
@@ -37,6 +32,7 @@ PORTION = 8  # segments that are cut at a time, so that little work on a long li
 
 
 def find_translations(
+    masking: Masking,
     forward: TokenSearch,
     backward: TokenSearch | None,
     segment: Segment,
@@ -46,6 +42,7 @@ def find_translations(
     """Search for the translations of a segment, and choose among them if the settings say how.
 
     Args:
+        masking: What has masked the segment.
         forward: The model that searches, with its tokenizer.
         backward: Chooses among them; None: there is no backward model.
         segment: The text.
@@ -63,10 +60,8 @@ def find_translations(
     rows = list_readings(segment, wide)
     requests = [Find(forward, wide, ids, prefix, constraints) for ids, constraints in rows]
     found = choose_reading((yield [*requests]))
-    if found and found[0].without_terms is not None:
-        from headway.translation.term_places import place_terms
-
-        found = yield from place_terms(forward, segment, found, prefix, wide)
+    if segment.readings:
+        found = yield from masking.settle(forward, segment, found, prefix, wide)
     if is_chosen:
         found = yield from choose(forward, backward, segment, found, search)
     return found
@@ -77,20 +72,30 @@ class LineSplitter:
     """Splits lines into segments; see `Pipeline.cut`.
 
     Args:
-        tokenizer: Of the model.
-        language: Code of the lines' language.
+        masking: Hides parts of lines.
+        forward: The model that reads the segments, with its tokenizer.
+        languages: Codes of source and target.
         search: Search settings: what is kept, and whether each sentence is translated alone.
         longest: Tokens of a segment, at most.
         glossary: Prescribes the translations of terms; None: there is none.
-        stand_ins: Returns those of the model; called if there is text to replace.
     """
 
-    tokenizer: Tokenizer
-    language: str
+    masking: Masking
+    forward: TokenSearch
+    languages: Languages
     search: SearchConfig
     longest: int
-    glossary: "Glossary | None"
-    stand_ins: "Callable[[], Sequence[StandIn]]"
+    glossary: Terms | None
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """That of the model."""
+        return self.forward.tokenizer
+
+    @property
+    def language(self) -> str:
+        """Code of the lines' language."""
+        return self.languages[0]
 
     @property
     def is_split(self) -> bool:
@@ -98,27 +103,45 @@ class LineSplitter:
         return self.search.split_sentences is True
 
     def count_work(self, line: str) -> int:
-        """Return how much work a line is, in characters; trying a rendering of a term counts as one."""
-        if self.glossary is None:
-            return len(line)
-        return len(line) + self.glossary.count_tries(line) * self.glossary.most_renderings
+        """Return how much work a line is, in characters."""
+        return self.masking.count_work(line, self.glossary)
 
     def split(self, line: str) -> Iterator[Segment]:
         """Yield the segments of a line."""
         stripped = line.strip()
-        goes_straight = self.glossary is None and is_plain(stripped)
-        if not goes_straight and stripped:
-            from headway.translation.segments.line_splitting import split_protected
+        if self.glossary is None and is_plain(stripped):
+            return self.split_plain(stripped)
+        return self.masking.split(self, stripped)
 
-            yield from split_protected(self, stripped)
-        if not goes_straight:
-            return
-        sentences = split_sentences(stripped, self.language) if self.is_split else [stripped]
-        for sentence in sentences:
-            yield from split_line(sentence, self.language, self._encode, self.longest)
+    def split_plain(self, line: str) -> Iterator[Segment]:
+        """Yield the segments of a line without white space around it, which is read as it is."""
+        whole = [line] if line else []
+        for sentence in split_sentences(line, self.language) if self.is_split else whole:
+            yield from split_line(sentence, self.language, self.encode, self.longest)
 
-    def _encode(self, text: str) -> list[int]:
-        return self.tokenizer.encode_source([text])[0]
+    def encode(self, text: str) -> list[int]:
+        """Return the token ids of a text."""
+        return self.forward.tokenizer.encode_source([text])[0]
+
+
+class Rater(Protocol):
+    """Rates translations, and finds other ones for those that look broken."""
+
+    def rate(
+        self,
+        segment: Segment,
+        found: list[Hypothesis],
+        search: SearchConfig,
+        prefix: Sequence[int] = (),
+    ) -> Job[tuple[list[Hypothesis], Sequence[Rating]]]:
+        """Return the n best translations of a segment and the rating of each.
+
+        Args:
+            segment: The text.
+            found: Its n best translations, or its samples.
+            search: The settings that found them.
+            prefix: The token ids that its translations start with.
+        """
 
 
 class Found(NamedTuple):
@@ -130,7 +153,7 @@ class Found(NamedTuple):
     """
 
     hypotheses: list[Hypothesis]
-    ratings: "list[Rating] | None" = None
+    ratings: Sequence[Rating] | None = None
 
 
 def _begin_stage(name: str, stage: Stage, line: str) -> tuple[Flow, str]:
@@ -187,7 +210,7 @@ class Pipeline:
     search: SearchConfig
     splitter: LineSplitter
     backward: TokenSearch | None = None
-    rater: "Rater | None" = None
+    rater: Rater | None = None
     stages: Sequence[tuple[str, Stage]] = ()
     align: bool = False
     prefix: str = ""
@@ -256,16 +279,15 @@ class Pipeline:
             segment: From `cut`.
             prefix: The token ids that its translations start with.
         """
-        ratings: list[Rating] | None = None
+        ratings: Sequence[Rating] | None = None
+        masking = self.splitter.masking
         found = yield from find_translations(
-            self.forward, self.backward, segment, self.search, prefix
+            masking, self.forward, self.backward, segment, self.search, prefix
         )
         if self.rater is not None:
             found, ratings = yield from self.rater.rate(segment, found, self.search, prefix)
         if self.align or segment.readings:
-            from headway.translation.segment_text import link_found
-
-            found = yield from link_found(
+            found = yield from masking.link(
                 self.forward, segment, found, self.search, all_of_them=self.align
             )
         return Found(found, ratings)
@@ -280,12 +302,11 @@ class Pipeline:
         if not self.align and all(segment.is_plain for segment in segments):
             texts = [[tokenizer.decode(each.tokens) for each in n_best] for n_best in found]
             return join_segments(tokenizer, segments, found, texts, links, each_rating or None)
-        from headway.translation.segment_text import SegmentWriter
-
-        writer = SegmentWriter(tokenizer, self.languages[1])
-        texts = [[writer.write(segment, each) for each in n_best] for segment, n_best in both]
+        write = partial(self.splitter.masking.write, tokenizer, self.languages[1])
+        texts = [[write(segment, each) for each in n_best] for segment, n_best in both]
         if self.align:
-            links = [[writer.align(segment, each) for each in n_best] for segment, n_best in both]
+            align = partial(self.splitter.masking.align, tokenizer)
+            links = [[align(segment, each) for each in n_best] for segment, n_best in both]
         return join_segments(tokenizer, segments, found, texts, links, each_rating or None)
 
     def _encode_prefix(self, segment: Segment) -> list[int]:

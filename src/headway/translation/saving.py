@@ -6,17 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from headway.config import Config, SearchConfig, TextConfig
+from headway.extension import list_sidecars
 from headway.files import remove, replace_bytes
 from headway.model import Transformer
 from headway.text.language_pairs import Languages, describe_pairs, list_codes
 from headway.text.tokenizer import Tokenizer
-from headway.translation import shortlist
 from headway.translation.directory import CARD, CONFIG, read_config, save_model
 from headway.translation.front_matter import complete_card
-from headway.translation.quality import quality_model
-from headway.translation.segments import stand_in_file
-
-LEARNED = (shortlist.FILE, stand_in_file.FILE, quality_model.FILE)  # besides the weights
 
 
 def save_translator(
@@ -56,7 +52,7 @@ def save_translator(
         origin = read_config(source_directory).origin
     card = complete_card(card, codes, licence)
     if not (source_directory and source_directory.resolve() == Path(directory).resolve()):
-        for name in LEARNED:
+        for name in list_sidecars():
             remove(Path(directory) / name)
     save_model(directory, model, tokenizer, settings, languages, card, pairs, origin)
     if source_directory:
@@ -64,16 +60,16 @@ def save_translator(
 
 
 def copy_learned(source: Path, directory: Path, *, has_same_weights: bool = True) -> None:
-    """Copy what a model has learned besides its weights: shortlist, stand-ins, and quality, which needs its weights."""
-    for name in LEARNED:
-        if (source / name).is_file() and (has_same_weights or name != quality_model.FILE):
+    """Copy what a model has learned besides its weights, but for what belongs to these weights alone, if they differ."""
+    for name in list_sidecars(*(() if has_same_weights else ("model", "text"))):
+        if (source / name).is_file():
             replace_bytes(directory / name, (source / name).read_bytes())
 
 
 def hash_model(path: Path) -> str:
     """Return one sha256 of the files of a model directory that decide what it translates."""
     digest = hashlib.sha256()
-    for pattern in (CONFIG, "*.model", "*.safetensors", stand_in_file.FILE):
+    for pattern in (CONFIG, "*.model", "*.safetensors", *list_sidecars("text")):
         for file in sorted(path.glob(pattern)):
             with file.open("rb") as content:
                 sha256 = hashlib.file_digest(content, "sha256").digest()

@@ -5,15 +5,15 @@ import zlib
 from collections.abc import Callable, Collection, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
+from headway.extension import load_single
 from headway.model import Transformer
-from headway.text.language_pairs import Languages, name_pair
 from headway.text.tokenizer import Tokenizer
 from headway.translation.batching import run_in_batches
 from headway.translation.engines.engine import (
@@ -27,8 +27,6 @@ from headway.translation.search.beam_search import Hypothesis, Ids, beam_search
 if TYPE_CHECKING:
     from headway.translation.search.automaton import Automaton, SentenceAutomaton
     from headway.translation.search.constraints import Constraints, Words
-    from headway.translation.segments.readings import StandIn
-    from headway.translation.shortlist import Shortlist
 
 AUTOMATA = 256  # that are kept
 SHARED = 3  # constraints of those, at most
@@ -49,7 +47,6 @@ class TokenSearch:
     ) -> None:
         self.models, self.tokenizer, self.directory = models, tokenizer, directory
         self._engines: dict[str, Engine] = {}
-        self._stand_ins: dict[tuple[str, Languages], list[StandIn]] = {}
 
     @property
     def max_positions(self) -> int:
@@ -68,26 +65,6 @@ class TokenSearch:
                 self._engines[resolved] = join_engines(engines, self.tokenizer.target_pad, device)
             self._engines[precision] = self._engines[resolved]
         return self._engines[precision]
-
-    def stand_ins(self, precision: str, languages: Languages) -> "list[StandIn]":
-        """Return what the models read in the place of placeholders and the like.
-
-        Args:
-            precision: Of the engine.
-            languages: Codes of source and target.
-        """
-        from headway.translation.segments.stand_in_file import load_stand_ins
-        from headway.translation.segments.stand_ins import find_copied, spell_learned
-
-        key = precision, languages
-        if key not in self._stand_ins:
-            learned = load_stand_ins(self.directory).get(name_pair(languages))
-            self._stand_ins[key] = (
-                spell_learned(learned, self.tokenizer)
-                if learned and learned.phrases
-                else find_copied(self.engine(precision), self.tokenizer)
-            )
-        return self._stand_ins[key]
 
     def batch_limits(self, search: SearchConfig, tokens: int) -> tuple[int, int]:
         """Return how many tokens a batch may have, and how many each source counts besides its own.
@@ -227,15 +204,13 @@ class TokenSearch:
         return self.engine(search.precision)
 
     @cached_property
-    def _shortlist(self) -> "Shortlist":
-        from headway.translation.shortlist import Shortlist
-
+    def _shortlist(self) -> Any:
+        load = load_single("shortlist")
+        if load is None or self.directory is None:
+            why = "was not read from a directory" if load else "is used without an extension for it"
+            raise HeadwayError(f"search.shortlist: this model {why} and has no shortlist")
         sizes = self.tokenizer.source_vocab_size, self.tokenizer.target_vocab_size
-        if self.directory is None:
-            raise HeadwayError(
-                "search.shortlist: this model was not read from a directory and has no shortlist"
-            )
-        return Shortlist.load(self.directory, sizes)
+        return load(self.directory, sizes)
 
     def choices(
         self,

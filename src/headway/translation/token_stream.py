@@ -8,7 +8,7 @@ import torch
 
 from headway.translation.requests import run
 from headway.translation.search.beam_search import check_finite
-from headway.translation.segments.splitting import Segment
+from headway.translation.splitting import Segment
 from headway.translation.translation import LINE_ENDS
 from headway.translation.translator import Translator
 

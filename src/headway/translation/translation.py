@@ -3,18 +3,30 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from headway.text.tokenizer import Tokenizer
 from headway.translation.scoring import WordPairs
 from headway.translation.search.beam_search import Hypothesis
-from headway.translation.segments.splitting import Segment, join_translations
-
-if TYPE_CHECKING:
-    from headway.translation.quality.defects import Defect
-    from headway.translation.quality.quality_model import Rating
+from headway.translation.splitting import Segment, join_translations
 
 LINE_ENDS = re.compile(r"[\n\r]")
+
+
+class Rating(Protocol):
+    """How good the translation of a segment is."""
+
+    @property
+    def quality(self) -> float:
+        """From 0 to 1."""
+
+    @property
+    def defects(self) -> Sequence[str]:
+        """What looks broken in it."""
+
+    @property
+    def repaired(self) -> Sequence[str]:
+        """What looked broken in the first translation, which this one replaces."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +53,8 @@ class Translation:
     tokens: list[str] = field(default_factory=list)
     alignment: WordPairs | None = None
     quality: float | None = None
-    defects: "tuple[Defect, ...]" = ()
-    repaired: "tuple[Defect, ...]" = ()
+    defects: tuple[str, ...] = ()
+    repaired: tuple[str, ...] = ()
 
     @property
     def notes(self) -> str:
@@ -56,7 +68,7 @@ def join_segments(
     found: Sequence[Sequence[Hypothesis]],
     written: Sequence[Sequence[str]],
     links: Sequence[Sequence[WordPairs]] | None,
-    ratings: "Sequence[Sequence[Rating]] | None",
+    ratings: Sequence[Sequence[Rating]] | None,
 ) -> list[Translation]:
     """Join the hypotheses of segments to translations of a line; see `Translator.join`.
 
@@ -90,7 +102,7 @@ def join_segments(
     return translations
 
 
-def _join_ratings(hypotheses: Sequence[Hypothesis], ratings: "Sequence[Rating]") -> dict[str, Any]:
+def _join_ratings(hypotheses: Sequence[Hypothesis], ratings: Sequence[Rating]) -> dict[str, Any]:
     """Return the mean quality of segments, by their lengths, and all their defects, by attribute."""
     lengths = [len(hypothesis.tokens) for hypothesis in hypotheses]
     total = sum(r.quality * n for r, n in zip(ratings, lengths, strict=True))

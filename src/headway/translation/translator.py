@@ -3,29 +3,28 @@
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 from headway.config import Config, SearchConfig
 from headway.devices import resolve_device
 from headway.errors import HeadwayError, UsageError
-from headway.extension import load_stages
+from headway.extension import load_single, load_stages
 from headway.model import Transformer
 from headway.text.language_pairs import Languages, list_pairs
 from headway.text.tokenizer import Tokenizer
 from headway.translation.directory import load_model
 from headway.translation.forking import survive_forks
+from headway.translation.masking import Masking, Terms
 from headway.translation.pipeline import LineSplitter, Pipeline
 from headway.translation.requests import run_each
 from headway.translation.token_search import TokenSearch
 from headway.translation.translation import Translation
 
 if TYPE_CHECKING:
-    from headway.text.glossary import Glossary
     from headway.translation.choosing import BackwardModel
     from headway.translation.direction import Direction, KnownLanguages
-    from headway.translation.quality.quality_model import QualityModel
 
 # Lines that are translated together, so that lines of similar length share batches.
 WINDOW = 1024
@@ -76,9 +75,10 @@ class Translator:
         self.pairs = tuple(pairs)
         self.directory = directory
         self.backward = backward
-        self.glossary: Glossary | None = None
+        self.glossary: Terms | None = None
         self.config: Config | None = None  # the settings of the training, if they are known
         self._stages = load_stages()  # of extensions
+        self._masking: Masking = (load_single("masking") or Masking)()
         self.token_search = TokenSearch(self.models, tokenizer, directory)
         if len(self.pairs) == 1:
             from headway.translation.direction import Direction
@@ -153,7 +153,7 @@ class Translator:
             self.config, self.directory, licence, self.pairs,
         )  # fmt: skip
 
-    def with_glossary(self, glossary: "Glossary | None") -> "Translator":
+    def with_glossary(self, glossary: Terms | None) -> "Translator":
         """Return a translator that translates terms as a glossary says, which shares the weights."""
         chosen = copy(self)
         chosen.glossary = glossary
@@ -233,7 +233,7 @@ class Translator:
 
     @overload
     def translate(
-        self, text: str, search: SearchConfig | None = None, *, glossary: "Glossary | None" = None
+        self, text: str, search: SearchConfig | None = None, *, glossary: Terms | None = None
     ) -> str: ...
     @overload
     def translate(
@@ -241,14 +241,14 @@ class Translator:
         text: list[str],
         search: SearchConfig | None = None,
         *,
-        glossary: "Glossary | None" = None,
+        glossary: Terms | None = None,
     ) -> list[str]: ...
     def translate(
         self,
         text: str | list[str],
         search: SearchConfig | None = None,
         *,
-        glossary: "Glossary | None" = None,
+        glossary: Terms | None = None,
     ) -> str | list[str]:
         """Translate a text or a list of texts; a blank text stays as it is.
 
@@ -382,13 +382,11 @@ class Translator:
             raise UsageError("search.sample: samples cannot follow a glossary; drop one of them")
         rater = None
         if quality:
-            from headway.translation.quality.rating import Rater
-
-            rater = Rater(self.quality_model, self.token_search, self.languages)
+            model, module = self.quality_model, cast("Any", load_single("quality"))
+            rater = module.Rater(model, self._masking, self.token_search, self.languages)
         longest = max(1, min(search.max_tokens, self.token_search.max_positions - search.max_extra))
-        stand_ins = partial(self.token_search.stand_ins, search.precision, self.languages)
         splitter = LineSplitter(
-            self.tokenizer, self.languages[0], search, longest, self.glossary, stand_ins
+            self._masking, self.token_search, self.languages, search, longest, self.glossary
         )
         backward = self.choose_backward(search)
         if search.mbr and backward is not None:
@@ -399,16 +397,18 @@ class Translator:
         )  # fmt: skip
 
     @cached_property
-    def quality_model(self) -> "QualityModel":
-        """What turns the features of a translation into its quality.
+    def quality_model(self) -> Any:
+        """What says how good translations are; see `headway.extension.Extension.quality`.
 
         Raises:
-            HeadwayError: If the model has none; the message says how to make it.
+            HeadwayError: If the model has nothing that says it; the message says how to make it.
         """
-        if self.directory is None:
-            raise HeadwayError(
-                "quality: this model was not read from a directory: nothing says how good its translations are"
+        module = load_single("quality")
+        if module is None or self.directory is None:
+            why = (
+                "was not read from a directory" if module else "is used without an extension for it"
             )
-        from headway.translation.quality.quality_model import QualityModel
-
-        return QualityModel.load(self.directory)
+            raise HeadwayError(
+                f"quality: this model {why}: nothing says how good its translations are"
+            )
+        return module.load(self.directory)

@@ -4,7 +4,7 @@ from headway.ext.documents.kept_marks import KeptMarks
 from headway.ext.documents.paragraph import Element, Paragraph
 from headway.ext.documents.paragraph_translation import expand_kept
 from headway.ext.documents.texts import TextTranslation
-from headway.text.kept_text import find_kept_text, has_words
+from headway.ext.protect.kept_text import find_kept_text, has_words
 from headway.text.word_links import WordLinks
 from headway.text.words import find_words
 

@@ -16,7 +16,7 @@ from headway.ext.documents.paragraph_translation import translate_paragraph
 from headway.ext.documents.text_file import LONGEST_PARAGRAPH
 from headway.ext.documents.texts import TextPipeline
 from headway.ext.documents.xml_tokens import XmlToken, remove_attribute, set_attribute
-from headway.text.kept_text import find_kept_text
+from headway.ext.protect.kept_text import find_kept_text
 from headway.text.word_links import WordLinks
 from headway.translation.requests import run
 from headway.translation.translator import Translator

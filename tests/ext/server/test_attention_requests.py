@@ -15,7 +15,7 @@ from headway.ext.server.models import Models, load_models
 from headway.ext.server.server import Server
 from headway.model import watch
 from headway.text.tokenizer import Tokenizer
-from headway.translation import Translator, segment_text
+from headway.translation import Translator, alignment
 
 
 def test_a_thread_sees_its_own_forwards_only(translator: Translator) -> None:
@@ -42,14 +42,14 @@ def test_an_alignment_ends_with_its_request(
 ) -> None:
     """Few sentences are aligned at a time, and the rest is not begun."""
     aligned: list[str] = []
-    weigh = segment_text.weigh_words
+    weigh = alignment.weigh_words
 
     def slow(tokenizer: Tokenizer, text: str, *others: Any) -> Any:
         aligned.append(text)
         time.sleep(0.05)
         return weigh(tokenizer, text, *others)
 
-    monkeypatch.setattr(segment_text, "weigh_words", slow)
+    monkeypatch.setattr(alignment, "weigh_words", slow)
     server = Server(models, ServerConfig(deadline=1.0))
     path = "/translate" if fields else "/align"
     with TestClient(make_app(server)) as client:

@@ -15,6 +15,7 @@ from starlette.testclient import TestClient
 
 from headway.config import SearchConfig, ServerConfig
 from headway.errors import HeadwayError
+from headway.ext.protect.glossary import Glossary
 from headway.ext.server.answers import run_while_connected
 from headway.ext.server.app import make_app
 from headway.ext.server.driver import Driver
@@ -26,7 +27,6 @@ from headway.ext.server.rejection import Rejection
 from headway.ext.server.server import Server
 from headway.ext.server.speed import Speed
 from headway.ext.server.waiting import Waiting
-from headway.text.glossary import Glossary
 from headway.translation import Translator
 from headway.translation.requests import Find, Read
 from support.bounds import grows_less

@@ -11,12 +11,12 @@ from starlette.testclient import TestClient
 from headway import translate_file
 from headway.config import ServerConfig
 from headway.errors import HeadwayError
+from headway.ext.quality.evidence import FEATURES
+from headway.ext.quality.quality_model import QualityModel
 from headway.ext.server.app import make_app
 from headway.ext.server.models import Models, load_models
 from headway.ext.server.server import Server
 from headway.text.tokenizer import Tokenizer
-from headway.translation.quality.evidence import FEATURES
-from headway.translation.quality.quality_model import QualityModel
 from support.segments import translate_texts
 from support.toy_models import sentences, write_random_model
 

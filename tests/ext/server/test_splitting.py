@@ -175,7 +175,7 @@ def test_no_client_waits_for_what_is_found_once(
     """What an imported model reads in the place of placeholders takes a second or two to find."""
     directory = write_random_model(tmp_path, tokenizer)
     translator = load_models([directory]).pairs["en", "de"]
-    monkeypatch.setattr("headway.translation.segments.stand_ins.find_copied", pytest.fail)
+    monkeypatch.setattr("headway.ext.protect.stand_ins.find_copied", pytest.fail)
     assert cut(translator, "the {name} sees a dog")[0].readings
 
 

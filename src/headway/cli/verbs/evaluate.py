@@ -9,22 +9,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headway.cli.file_plan import check_output
-from headway.cli.options import add_backward, add_direction, add_machine, add_models
+from headway.cli.options import (
+    add_backward,
+    add_direction,
+    add_extension_options,
+    add_machine,
+    add_models,
+    list_extension_options,
+    use_extension_options,
+)
 from headway.cli.parallel_files import read_parallel_files
-from headway.cli.progress import LineProgress
 from headway.errors import UsageError
 
 if TYPE_CHECKING:
     from headway.config import SearchConfig
-    from headway.translation import Translator
 
 EXAMPLE = (
     "headway evaluate runs/mine --source test.en --reference test.de\n"
     "headway evaluate runs/mine --source a.en --reference a.de --per-line > scores"
 )
 SETTINGS = ("search",)
-CALIBRATED = 64  # lines at once
-FEW = 200  # lines; fewer may not replace what a model has learned from more
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -43,17 +47,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="do not translate; print the log-probability of each reference",
     )
     parser.add_argument(
-        "--calibrate",
-        action="store_true",
-        help="learn from this text how good translations are, for --quality, and what stands for placeholders",
-    )
-    parser.add_argument(
         "--comet", action="store_true", help="also run comet-score, which must be installed"
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
     add_direction(parser)
     add_backward(parser)
     add_machine(parser)
+    add_extension_options(parser, "evaluate")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -79,8 +79,7 @@ def run(args: argparse.Namespace) -> None:
         for score in translator.score(sources, references):
             print(f"{score:.6f}")
         return
-    if args.calibrate:
-        calibrate_model(translator, sources, references)
+    if use_extension_options(args, translator, sources, references):
         return
 
     from dataclasses import replace
@@ -113,10 +112,12 @@ def check_options(args: argparse.Namespace) -> None:
     Raises:
         UsageError: If an option would have no effect, or ``--output`` is a text that is read.
     """
-    mode = "--per-line" if args.per_line else "--calibrate"
-    if args.per_line or args.calibrate:
-        names = ("output", "json", "comet", "backward", *(["calibrate"] if args.per_line else []))
-        unused = [f"--{name}" for name in names if getattr(args, name)]
+    added = list_extension_options(args)  # each of which is all that is done
+    mode = "--per-line" if args.per_line else "".join(added[:1])
+    if mode:
+        unused = added if args.per_line else added[1:]
+        names = ("output", "json", "comet", "backward")
+        unused = [*unused, *(f"--{name}" for name in names if getattr(args, name))]
         unused += [f"--{name}" for name in args.overrides]
         if unused:
             raise UsageError(f"{unused[0]}: has no effect with {mode}: omit one of them")
@@ -126,72 +127,6 @@ def check_options(args: argparse.Namespace) -> None:
         check_output(
             "--output", Path(args.output), {"--source": args.source, "--reference": args.reference}
         )
-
-
-def calibrate_model(translator: "Translator", sources: list[str], references: list[str]) -> None:
-    """Write what a model learns from this text: ``quality.json`` and ``stand_ins.json``; print a line on each."""
-    from headway.errors import HeadwayError
-    from headway.text.language_pairs import name_pair
-    from headway.translation.calibration import Calibration
-    from headway.translation.quality.quality_model import FILE
-    from headway.translation.segments import stand_in_file
-
-    directory = translator.directory
-    assert directory is not None, "the translator was read from a directory"
-    if len(translator.models) > 1:
-        raise HeadwayError(
-            "--calibrate needs one MODEL: an ensemble takes what its first model has"
-        )
-    learned = count_learned(directory)
-    if len(sources) < min(FEW, learned):
-        raise HeadwayError(
-            f"{directory / FILE}: was learned from {learned:,} sentences, and this text has {len(sources):,} lines:"
-            f" give {min(FEW, learned)} lines or more, or delete the file first"
-        )
-    known = stand_in_file.load_stand_ins(
-        directory
-    )  # before anything is written: it may be of a newer version
-    calibration = Calibration()
-    with LineProgress(len(sources), 0) as progress:
-        for start in range(0, len(sources), CALIBRATED):
-            batch = sources[start : start + CALIBRATED]
-            calibration.add(translator, batch, references[start : start + CALIBRATED])
-            progress.update(start + len(batch), sum(len(line.split()) for line in batch))
-    model = calibration.fit()
-    model.save(directory)
-    print(
-        f"{directory / FILE}: from {model.sentences:,} sentences;"
-        f" Spearman with chrF2 by sentence {model.spearman:.3f}"
-    )
-    pair = name_pair(translator.languages)
-    if len(translator.pairs) > 1:
-        print(
-            f"{directory / FILE}: all pairs of this model share it, and now it is from {pair} alone"
-        )
-    found = stand_in_file.learn_stand_ins(sources, references)
-    stand_in_file.save_stand_ins(directory, {**known, pair: found})
-    print(
-        f"{directory / stand_in_file.FILE}: {len(found.phrases)} phrases that stand for placeholders"
-        + "".join(f", {phrase.text}" for phrase in found.phrases)
-    )
-
-
-def count_learned(directory: Path) -> int:
-    """Return how many sentences the calibration of a model was learned from; 0: there is none, or it is damaged.
-
-    Raises:
-        OtherVersionError: If another Headway wrote it.
-    """
-    from headway.errors import HeadwayError
-    from headway.file_format import OtherVersionError
-    from headway.translation.quality.quality_model import QualityModel
-
-    try:
-        return QualityModel.load(directory).sentences
-    except OtherVersionError:
-        raise
-    except HeadwayError:
-        return 0
 
 
 def describe(search: "SearchConfig", backward: str | None) -> str:

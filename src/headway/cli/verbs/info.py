@@ -131,22 +131,15 @@ def shape_and_departures(config: "Config", origin: str = "") -> dict[str, object
 
 
 def translator_facts(directory: Path, config: "Config") -> dict[str, object]:
-    """Return how a line of several sentences is translated, and the facts on quality."""
+    """Return how a line of several sentences is translated, and what extensions say of a model."""
+    from headway.extension import load_single
+
     is_split = config.search.split_sentences is True
+    list_facts = load_single("facts")
     return {
         "sentences of a line": "translated one by one" if is_split else "translated together",
-        "quality": quality_facts(directory),
+        **(list_facts(directory) if list_facts else {}),
     }
-
-
-def quality_facts(directory: Path) -> dict[str, object]:
-    """Return how well the quality of translations agreed with chrF when a model was calibrated; nothing if it was not."""
-    from headway.translation.quality.quality_model import FILE, QualityModel
-
-    if not (directory / FILE).is_file():
-        return {}
-    quality = QualityModel.load(directory)
-    return {"spearman": round(quality.spearman, 3), "sentences": quality.sentences}
 
 
 def run_facts(directory: Path, config: "Config") -> dict[str, object]:

@@ -10,8 +10,8 @@ from headway.ext.documents.opening import open_document
 from headway.ext.documents.paragraph import Document, DocumentOptions
 from headway.ext.documents.paragraph_translation import translate_paragraph
 from headway.ext.documents.texts import TextPipeline, TextTranslation
+from headway.ext.quality.defects import find_defects
 from headway.files import replace_bytes, replace_text
-from headway.translation.quality.defects import find_defects
 from headway.translation.requests import run_each
 from headway.translation.translator import Translator
 

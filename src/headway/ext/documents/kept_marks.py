@@ -1,7 +1,7 @@
 """Kept texts of a paragraph, such as code and fields, each written as one character for the translation.
 
 A model would translate such a text like the words around it, and it could be lost or take the place of other words.
-The character is of Unicode's private use area, which `headway.text.kept_text` keeps in the right place.
+The character is of Unicode's private use area, which `headway.ext.protect.kept_text` keeps in the right place.
 """
 
 from collections.abc import Iterator, Sequence
@@ -9,7 +9,7 @@ from itertools import accumulate
 from typing import Any
 
 from headway.ext.documents.paragraph import Element, Paragraph, Translated
-from headway.text.kept_text import PRIVATE_USE
+from headway.ext.protect.kept_text import PRIVATE_USE
 from headway.text.word_links import WordLinks
 from headway.text.words import Span
 

@@ -20,9 +20,9 @@ from headway.ext.documents.points import (
     is_behind_word,
     is_trailing,
 )
+from headway.ext.protect.word_ranges import Range, between, overlapped, translate_range
 from headway.text.word_links import WordLinks
 from headway.text.words import Span
-from headway.translation.segments.word_ranges import Range, between, overlapped, translate_range
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,13 @@ from headway.config import SearchConfig
 from headway.ext.documents.paragraph import Translated
 from headway.ext.documents.passages import Passage
 from headway.ext.documents.readable import is_readable
-from headway.text.kept_text import is_symbol
+from headway.ext.protect.kept_text import is_symbol
 from headway.text.languages import is_translatable
 from headway.text.word_links import WordLinks
 from headway.text.words import Span, cut_words, find_words
 from headway.translation.pipeline import Pipeline
 from headway.translation.requests import Job, call, together
-from headway.translation.segments.splitting import split_sentences
+from headway.translation.splitting import split_sentences
 from headway.translation.translation import Translation
 
 if TYPE_CHECKING:

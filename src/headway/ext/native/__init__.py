@@ -23,6 +23,9 @@ extension = Extension(
     operations={"cpu": f"{__name__}.operations:NativeOperations"},
     engines={"cpu": f"{__name__}.engine:make_native_engine"},
     preparations={"cpu": f"{__name__}.library:prepare"},
+    shortlist=f"{__name__}.shortlist:load_shortlist",
+    sidecars={"shortlist.safetensors": "model"},
+    end_steps={"shortlist": f"{__name__}.learned_shortlist"},
     arithmetic=f"{__name__}.library:build_id",
 )
 

@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
 from headway.errors import HeadwayError, UsageError
+from headway.ext.protect.glossary import Glossary
+from headway.ext.protect.glossary_file import LanguageError, parse_glossary, read_glossary
 from headway.ext.server.rejection import Rejection
-from headway.text.glossary import Glossary
-from headway.text.glossary_file import LanguageError, parse_glossary, read_glossary
 from headway.translation import Translator
 
 log = logging.getLogger("headway.ext.server")

@@ -10,10 +10,10 @@ from functools import partial
 from headway.ext.documents.html.page import HtmlPage
 from headway.ext.documents.paragraph_translation import Page, translate_page
 from headway.ext.documents.texts import SplitText, TextPipeline, TextTranslation
+from headway.ext.protect.glossary import Glossary
 from headway.ext.server.driver import Driver
 from headway.ext.server.queue import SHORT_REQUEST, TranslationQueue
 from headway.ext.server.rejection import too_much_work
-from headway.text.glossary import Glossary
 from headway.translation import Segment, Translator
 from headway.translation.pipeline import Pipeline
 from headway.translation.requests import Job, together
@@ -176,7 +176,7 @@ def check_tries(route: Sequence[Translator], texts: Sequence[str]) -> None:
     Raises:
         Rejection: 400 if this would take many seconds.
     """
-    glossaries: list[Glossary] = [each.glossary for each in route if each.glossary is not None]
+    glossaries = [g for each in route if isinstance(g := each.glossary, Glossary)]
     tries = sum(glossary.count_tries(text) for glossary in glossaries for text in texts)
     if tries > MAX_TRIES:
         raise too_much_work()

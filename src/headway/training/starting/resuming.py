@@ -8,11 +8,10 @@ import torch
 from headway.config import Config
 from headway.config.setting import spell
 from headway.errors import HeadwayError
-from headway.extension import identify_arithmetic
+from headway.extension import identify_arithmetic, load_modules
 from headway.text.groups import list_files
 from headway.text.prepared import PreparedData
 from headway.training import parallel
-from headway.training.learned.learned_shortlist import wants_shortlist, write_shortlist
 from headway.training.starting.given_vocabulary import GivenVocabulary
 from headway.training.starting.opened_run import (
     OpenedRun,
@@ -37,7 +36,6 @@ from headway.training.starting.run_request import RunRequest, changed_settings, 
 from headway.training.steps.schedule import warn_if_rate_rises
 from headway.training.storage.record import RunRecord
 from headway.training.storage.run_directory import RunDirectory
-from headway.translation import shortlist
 from headway.translation.directory import CONFIG, WEIGHTS
 
 
@@ -121,11 +119,12 @@ def _keep_finished(
         f"{directory.path / CONFIG}: {change}, from now on"
         for change in list_differences(settings, stored)
     ]
-    file = directory.path / shortlist.FILE
-    if wants_shortlist(settings) and not file.exists():
-        for _ in write_shortlist(directory, data):
-            pass
-        notices.append(f"{file}: learned")
+    for step in load_modules("end_steps"):
+        file = directory.path / step.FILE
+        if step.wants(settings) and not file.exists() and not step.wants(stored):
+            for _ in step.learn(directory, data, str(record.machine.torch_device)):
+                pass
+            notices.append(f"{file}: learned")
     return notices
 
 

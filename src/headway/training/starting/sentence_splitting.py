@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from headway.config import Config
 from headway.text.prepared import PreparedData
-from headway.translation.segments.splitting import split_sentences
+from headway.translation.splitting import split_sentences
 
 MAX_LINES = 20_000  # of the training text; a thousand take a hundredth of a second
 # A model that has hardly seen lines of several sentences ends a translation with its first sentence. Lists of single

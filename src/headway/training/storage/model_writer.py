@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from headway.config import Config
+from headway.extension import list_sidecars
 from headway.files import hash_file, remove, sync, temporary_path
 from headway.model import Network
 from headway.text.prepared import PreparedData
@@ -12,12 +13,7 @@ from headway.training.storage.checkpoint import explain_write_errors
 from headway.training.storage.record import RunRecord
 from headway.training.storage.run_directory import RunDirectory
 from headway.training.validation import ValidationReport
-from headway.translation import shortlist
 from headway.translation.directory import WEIGHTS, save_model
-from headway.translation.quality import quality_model
-
-# They are learned from weights, and mean nothing beside others.
-LEARNED = (quality_model.FILE, shortlist.FILE)
 
 
 class ModelWriter:
@@ -73,7 +69,8 @@ class ModelWriter:
                 self.record.models[name] = [hash_file(file) for file in files]
                 self.write_record()
                 path.mkdir(exist_ok=True)
-                for learned in LEARNED:
+                # They are learned from weights, and mean nothing beside others.
+                for learned in list_sidecars("weights", "model"):
                     remove(path / learned)
                 for file in sorted(unfinished.iterdir(), key=lambda file: file.name == WEIGHTS):
                     file.replace(path / file.name)

@@ -73,7 +73,7 @@ class Hypothesis(NamedTuple):
         score: ``log_probability`` divided by the length penalty, unless something else has ranked the
             hypotheses.
         log_probability: Natural logarithm, summed over the tokens.
-        reading: Which reading of the source it translates; see `headway.translation.segments.readings`.
+        reading: Which reading of the source it translates; see `headway.ext.protect.readings`.
         without_terms: A translation that lacks terms of a glossary and is so much likelier that the terms have
             no natural place in this one; None: they have one. It is the same translation if the search has
             found none with the terms.

@@ -7,11 +7,11 @@ import pytest
 from starlette.testclient import TestClient
 
 from headway.config import ServerConfig
+from headway.ext.quality.evidence import FEATURES
+from headway.ext.quality.quality_model import QualityModel
 from headway.ext.server.app import make_app
 from headway.ext.server.models import load_models
 from headway.ext.server.server import Server
-from headway.translation.quality.evidence import FEATURES
-from headway.translation.quality.quality_model import QualityModel
 from support.interface_requests import Answer, Conversation
 
 

@@ -8,11 +8,11 @@ import pytest
 from starlette.testclient import TestClient
 
 from headway.config import ServerConfig
+from headway.ext.protect.glossary import Glossary
 from headway.ext.server import translation
 from headway.ext.server.app import make_app
 from headway.ext.server.models import Models, load_models
 from headway.ext.server.server import Server
-from headway.text.glossary import Glossary
 
 PATH = "/v2/glossaries"
 

@@ -1,0 +1,28 @@
+"""Text that must stay in a translation (placeholders, code, numbers, tags, emoji), and terms that must come in it."""
+
+from typing import TYPE_CHECKING
+
+from headway import __version__
+from headway.extension import Extension
+from headway.lazy import import_at_first_use
+
+if TYPE_CHECKING:
+    from headway.ext.protect.glossary import Glossary
+    from headway.ext.protect.glossary_file import read_glossary
+
+__all__ = ["Glossary", "read_glossary"]
+_MODULES = {"glossary": ("Glossary",), "glossary_file": ("read_glossary",)}
+
+extension = Extension(
+    name="protect",
+    version=__version__,
+    names={
+        "Glossary": f"{__name__}.glossary:Glossary",
+        "read_glossary": f"{__name__}.glossary_file:read_glossary",
+    },
+    masking=f"{__name__}.masking:ProtectedText",
+    sidecars={"stand_ins.json": "text"},
+    end_steps={"stand_ins": f"{__name__}.learned_stand_ins"},
+)
+
+__getattr__ = import_at_first_use(__name__, _MODULES)

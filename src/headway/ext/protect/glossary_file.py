@@ -1,0 +1,275 @@
+"""Files of glossaries: tables (TSV, CSV) and TBX.
+
+A row of a table has a source term, its target and, if wanted, flags. Several renderings of a term are
+separated by ``|``, or are in several rows. The flags are ``case`` (the capitals count), ``keep`` (the term is not translated) and
+``regex`` (the source is a regular expression). A line that starts with ``#`` and a space, or with ``#`` and has no tab, is
+a comment. A first row that names both columns (``source, target`` or the languages) is a header.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+from xml.parsers import expat
+
+from headway.errors import HeadwayError, suggest
+from headway.ext.protect.glossary import Glossary, Term, strip_renderings
+from headway.text.language_pairs import find_code, shorten_code
+from headway.text.lines import Damaged, read_lines
+from headway.text.readers import one_line
+from headway.text.tables import (
+    SAMPLE,
+    Row,
+    find_delimiter,
+    find_named_columns,
+    find_other_languages,
+    find_separator,
+    has_quoted_cells,
+    read_rows,
+)
+
+FLAGS = ("case", "keep", "regex")
+HEADER = ("source", "target", "flags")
+QUOTES = "in a .csv file, a cell with a comma needs quotes"
+MAX_BYTES = 32 << 20
+MAX_TERMS = 200_000
+
+
+class LanguageError(HeadwayError):
+    """A file has no terms in the languages that are asked for."""
+
+
+def read_glossary(path: str | Path, languages: tuple[str, str] = ("", "")) -> Glossary:
+    """Read a glossary.
+
+    Args:
+        path: ``.tsv`` or ``.txt``, ``.csv``, or ``.tbx`` or ``.xml``.
+        languages: Codes of source and target, which a TBX file needs, and by which a header may name its columns;
+            empty: any.
+
+    Raises:
+        HeadwayError: If the file cannot be read; the message names the file and the line.
+        LanguageError: If a TBX file has no terms in the languages, or a header names others.
+    """
+    path = Path(path)
+    suffix = path.suffix.lower()
+    if suffix not in (".tsv", ".txt", ".csv", ".tbx", ".xml"):
+        raise HeadwayError(f"{path}: a glossary must be a .tsv, .csv or .tbx file")
+    if suffix in (".tbx", ".xml"):
+        return _make_glossary(path, _read_tbx(path, _read_bytes(path), languages))
+    lines = _read_lines(path)
+    return _make_glossary(path, _read_table(path, lines, languages, has_tabs=suffix != ".csv"))
+
+
+def parse_glossary(name: str, text: str, languages: tuple[str, str] = ("", "")) -> Glossary:
+    """Parse the rows of a table with tabs, which a stranger has sent; a byte order mark is no part of them.
+
+    Args:
+        name: Stands for a file in messages.
+        text: The rows.
+        languages: As for `read_glossary`.
+
+    Raises:
+        HeadwayError: If a row is wrong, or has a regular expression, which may take any time.
+        LanguageError: If a header names other languages.
+    """
+    lines = [line.removesuffix("\r") for line in text.removeprefix("\ufeff").split("\n")]
+    rows = _read_table(Path(name), lines, languages, has_tabs=True)
+    return _make_glossary(Path(name), rows, may_have_regex=False)
+
+
+def _read_bytes(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise HeadwayError(f"{path}: {error.strerror or error}") from None
+    _check_size(path, len(content))
+    return content
+
+
+def _read_lines(path: Path) -> list[str]:
+    lines, size = [], 0
+    for line in read_lines(path):
+        size += len(line) + 1
+        _check_size(path, size)
+        lines.append(line)
+    return lines
+
+
+def _check_size(path: Path, size: int) -> None:
+    if size > MAX_BYTES:
+        raise HeadwayError(f"{path}: larger than any glossary ({MAX_BYTES >> 20} MB)")
+
+
+def _make_glossary(path: Path, rows: Iterator[Row], may_have_regex: bool = True) -> Glossary:
+    terms: dict[tuple[str, bool, bool], Term] = {}
+    for number, row in rows:
+        try:
+            term = _make_term(row, may_have_regex)
+            same = terms.get(term.identity)
+            terms[term.identity] = same.merge(term) if same else term
+        except HeadwayError as error:
+            raise HeadwayError(f"{path}:{number}: {error}") from None
+        if len(terms) > MAX_TERMS:
+            raise HeadwayError(f"{path}:{number}: more than {MAX_TERMS:,} terms")
+    return Glossary([*terms.values()])
+
+
+def _make_term(cells: Sequence[str], may_have_regex: bool) -> Term:
+    if len(cells) > len(HEADER):
+        raise HeadwayError(
+            f"{len(cells)} columns; there must be a source, a target and, if wanted, flags; {QUOTES}"
+        )
+    source, target, flags = (*cells, "", "")[:3]
+    given = flags.replace(",", " ").split()
+    for flag in given:
+        if flag not in FLAGS:
+            raise HeadwayError(
+                f"'{flag[:40]}' is not a flag{suggest(flag[:40], FLAGS)}; the third column is for flags (case, keep, regex);"
+                f" {QUOTES}"
+            )
+    # Before the term is made: its regular expression is compiled and tried then, which may take any time.
+    if "regex" in given and not may_have_regex:
+        raise HeadwayError("the flag regex is only for glossaries of the server")
+    return Term(
+        source.strip(), strip_renderings(target.split("|")), is_case_sensitive="case" in given, is_kept="keep" in given,
+        is_regex="regex" in given,
+    )  # fmt: skip
+
+
+def _read_table(
+    path: Path, lines: Sequence[str], languages: tuple[str, str], *, has_tabs: bool
+) -> Iterator[Row]:
+    languages = shorten_code(languages[0]), shorten_code(languages[1])
+    separator = find_separator(lines)
+    # Empty lines are no rows, and the numbers of the others stay.
+    lines = ["" if _is_comment(line) else line for line in lines]
+    if separator:
+        lines[0] = ""
+    # Spreadsheet programs write semicolons in countries with decimal commas.
+    delimiter = (
+        "\t" if has_tabs else separator or find_delimiter([line for line in lines if line][:SAMPLE])
+    )
+    is_quoted = not has_tabs or has_quoted_cells(lines, is_whole=True, may_mix=True)
+    rows = _undamaged(path, read_rows(str(path), lines, delimiter, is_quoted))
+    if (first := next(rows, None)) is None:
+        return
+    named = find_named_columns(first.cells, languages)
+    if named is None or {*named} != {0, 1}:
+        names = [cell.strip() for cell in first.cells[:2]]
+        if find_other_languages(names, languages):
+            raise LanguageError(
+                f"{path}:{first.line}: the first row names {names[0]} and {names[1]}, and the translation is from"
+                f" {languages[0]} to {languages[1]}; if they are a term, write the header source, target above them"
+            )
+        named = 0, 1
+        yield first
+    for number, cells in rows:
+        yield Row(number, (*(cells[i] for i in named if i < len(cells)), *cells[2:]))
+
+
+def _undamaged(path: Path, rows: Iterator[Row | Damaged]) -> Iterator[Row]:
+    """Yield rows with each cell in one line; raise an error for a damaged row."""
+    for row in rows:
+        if isinstance(row, Damaged):
+            raise HeadwayError(f"{path}:{row.line}: not a row of a table: {row.reason}")
+        yield Row(row.line, tuple(map(one_line, row.cells)))
+
+
+def _is_comment(line: str) -> bool:
+    """Return whether a line begins with ``#`` and is no row with a term such as ``#1``."""
+    line = line.strip()
+    return line.startswith("#") and ("\t" not in line or line[1:2].isspace())
+
+
+class _TbxTerm(NamedTuple):
+    """A term of a TBX file, and whether it is not deprecated, superseded or forbidden."""
+
+    text: str
+    is_used: bool = True
+
+
+_UNUSED = ("deprecated", "superseded", "forbidden", "obsolete")
+
+
+def _is_status(name: str, attributes: Mapping[str, str]) -> bool:
+    """Return whether an element of a TBX file says whether a term may be used."""
+    kind = attributes.get("type", "") if name == "termNote" else name.rpartition(":")[2]
+    return kind in ("administrativeStatus", "normativeAuthorization")
+
+
+def _read_tbx(path: Path, content: bytes, languages: tuple[str, str]) -> Iterator[Row]:
+    """Yield the terms of a TBX file, version 2 or 3, as rows of a table."""
+    parser, reader = expat.ParserCreate(), _TbxReader(languages)
+    parser.buffer_text = True
+    parser.StartElementHandler = lambda name, attributes: reader.start(
+        name, attributes, parser.CurrentLineNumber
+    )
+    parser.EndElementHandler = reader.end
+    parser.CharacterDataHandler = reader.characters
+
+    def refuse(name: str, *_declaration: object) -> None:
+        raise HeadwayError(
+            f"{path}:{parser.CurrentLineNumber}: declares the entity '{name[:40]}': write its text instead"
+        )
+
+    parser.EntityDeclHandler = refuse
+    try:
+        parser.Parse(content, True)
+    except expat.ExpatError as error:
+        what = expat.ErrorString(error.code)
+        raise HeadwayError(f"{path}:{error.lineno}: not well-formed XML: {what}") from None
+    except (ValueError, LookupError) as error:
+        if isinstance(error, HeadwayError):
+            raise
+        raise HeadwayError(f"{path}: its encoding cannot be read: {error}") from None
+    if not reader.rows:
+        raise LanguageError(
+            f"{path}: no terms in {languages[0] or '?'} and {languages[1] or '?'}; a TBX file names the"
+            " languages in xml:lang"
+        )
+    yield from reader.rows
+
+
+class _TbxReader:
+    """Collects the terms of each concept: the terms of the target that are in use render each term of the source."""
+
+    def __init__(self, languages: tuple[str, str]) -> None:
+        self.languages = languages
+        self.rows: list[Row] = []
+        self._terms: dict[str, list[_TbxTerm]] = {}
+        self._language, self._line = "", 0
+        self._element = ""  # whose text is read; elements in it, such as <hi>, are parts of it
+        self._text: list[str] = []
+
+    def start(self, name: str, attributes: dict[str, str], line: int) -> None:
+        if name in ("termEntry", "conceptEntry"):
+            self._terms, self._line = {}, line
+        elif name in ("langSet", "langSec"):
+            self._language = attributes.get("xml:lang", "")
+        elif name == "term" or _is_status(name, attributes):
+            self._element, self._text = name, []
+
+    def end(self, name: str) -> None:
+        if name in ("termEntry", "conceptEntry"):
+            sources, targets = (self._find(language) for language in self.languages)
+            used = "|".join(term.text for term in targets if term.is_used)
+            if used:
+                self.rows += [Row(self._line, (source.text, used)) for source in sources]
+        elif name == self._element:
+            text, self._element = "".join(self._text).strip(), ""
+            terms = self._terms.setdefault(self._language, [])
+            if name == "term" and text:
+                terms.append(_TbxTerm(text))
+            elif terms and text.lower().startswith(_UNUSED):
+                terms[-1] = terms[-1]._replace(is_used=False)
+
+    def characters(self, text: str) -> None:
+        if self._element:
+            self._text.append(text)
+
+    def _find(self, language: str) -> list[_TbxTerm]:
+        """Return the terms of a language; ``en`` also finds ``en-GB``, and ``en-GB`` finds ``en`` if there is no other."""
+        same = [code for code in self._terms if language and find_code(language, [code])]
+        wider = [code for code in self._terms if language and find_code(code, [language])]
+        return [term for code in same or wider for term in self._terms[code]]

@@ -1,0 +1,331 @@
+"""What a translation must keep as it is: placeholders, addresses, code, tags, symbols, and numbers with units."""
+
+import re
+import unicodedata
+from html import unescape
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+from headway.ext.protect.break_tags import BREAK_ESCAPE, BREAK_TAG
+
+Kind = Literal["break", "name", "tag", "literal", "reference"]
+
+# Codes of currencies.
+CURRENCIES = (
+    "AED|ARS|AUD|BRL|CAD|CHF|CLP|CNY|COP|CZK|DKK|EGP|EUR|GBP|HKD|HUF|IDR|ILS|INR|ISK|JPY|KES|KRW|KZT|MAD|MXN|MYR|NGN|NOK|NZD|"
+    "PEN|PHP|PKR|PLN|RON|RSD|RUB|SAR|SEK|SGD|THB|TND|TRY|TWD|UAH|USD|VND|ZAR"
+)
+# Symbols that are the same in most languages; letters that are also words are left out, and "1990s" are no seconds.
+UNITS = (
+    "km/h|mph|m/s|[kMGT]i?B/s|[kMGT]bit/s|[kMGT]bps|[cdkmµμn]?m[²³]?|[kmµμ]?g|[cdhm]?l|mL|ml|[mµμn]s|(?<=[ \u00a0\u202f])s|min|h|"
+    "[kMGT]?Hz|rpm|fps|[kMG]?W|kWh|MWh|[kmM]?V|mA|mAh|Ah|[kM]?Ω|kJ|kcal|[hkM]?Pa|bar|dB|°[CF]?|[kKMGTP]i?B|dpi|px|pt|ft|lbs?|oz|ppm|%%?|‰|€|£|"
+    f"{CURRENCIES}"
+)
+# Of names of files that are no words.
+SUFFIXES = (
+    "avi|bmp|css|csv|docx?|epub|exe|flac|gif|html?|jpe?g|js|json|log|md|mkv|mp[34]|od[pst]|ogg|pdf|png|po|pptx?|py|rtf|srt|svg|"
+    "tar|tgz|tiff?|toml|tsv|ttf|txt|vtt|wav|webp|xlf|xliff|xlsx?|xml|ya?ml|zip"
+)
+# Also <color=red> of Unity, and <0> and <1/> of react-i18next.
+TAG = r"</?(?:[A-Za-z][\w:.-]*(?:=[^\s<>]+|\s[^<>]*)?|\d{1,3})/?>"
+# A message of ICU with the braces of its cases, and of placeholders in them.
+ICU = r"\{\s*\w+\s*,\s*(?:plural|select|selectordinal)\s*,(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}"
+_BRACES = r"\{\{\{[^{}\n]*\}\}\}|\{\{[^{}\n]*\}\}"
+_WORD_IN_SPACES = r"[ \t]+[$-]?[^\W\d][\w.-]*[ \t]*"
+_BRACE = rf"\{{(?:[^{{}}\s][^{{}}\n]*|{_WORD_IN_SPACES})?\}}"
+# Addresses have whole placeholders in them, and brackets with their partners, also in brackets. A bracket without its
+# partner ends an address, as in "(see www.example.org)". Nothing is given back (++): the time is linear.
+_NO_BRACKET = r"[^\s<>\"'`\\()\[\]{}]"
+_INNER = f"{_NO_BRACKET}++|{_BRACES}|{_BRACE}"
+_BRACKETS_INSIDE = rf"\((?:{_INNER})*+\)|\[(?:{_INNER})*+\]"
+_IN_BRACKETS = f"(?:{_INNER}|{_BRACKETS_INSIDE})*+"
+_SIGN = rf"(?![.,;:!?]){_NO_BRACKET}|{_BRACES}|{_BRACE}|\({_IN_BRACKETS}\)|\[{_IN_BRACKETS}\]"
+_ADDRESS = f"(?:[.,;:!?]*+(?:{_SIGN}))++"
+# Characters without a meaning in Unicode, with which documents mark kept texts.
+PRIVATE_USE = (0xE000, 0xF900)
+# Marks of lists, notes of songs, arrows, emoji and the like.
+_SYMBOL = (
+    "\u00a9\u00ae\u2022\u2023\u2043\u2122\u2190-\u21ff\u2300-\u23ff\u2460-\u24ff\u2500-\u27bf\u2b00-\u2bff"
+    "\U0001f000-\U0001faff"
+)
+_DIGITS = r"\d+(?:[.,]\d+)*"
+_WITH_UNIT = rf"[-+±]?{_DIGITS}[ \u00a0\u202f]?(?:{UNITS})"
+_WITH_CURRENCY = (
+    rf"(?!TRY|PEN|MAD|COP)(?:{CURRENCIES})[ \u00a0\u202f]{_DIGITS}"  # those are also words
+)
+# A conversion of printf behind its percent sign.
+_CONVERSION = r"(?:\d++\$)?[-+#0]*+\d*+(?:\.\d++)?(?:hh?|ll?|[Lqjzt])?[diouxXeEfgGcspn@]"
+# Letters that a placeholder touches: %ds, %dMB, %sth. A capital begins a word: %nTwo.
+_ENDING = rf"(?:(?=[^\W\d_])(?:{UNITS})(?!\w)|[a-z]*)"
+_NUMBER = rf"(?<![\w.,])(?:{_WITH_UNIT}|{_WITH_CURRENCY})(?!\w)"
+# A number with its unit, or with the sign of a currency on either side.
+_CURRENCY_SIGN = "[$\u00a2-\u00a5\u20a0-\u20cf]"
+AMOUNT = re.compile(
+    rf"{_NUMBER}|(?<![\w.,]){_CURRENCY_SIGN}[ \u00a0\u202f]?{_DIGITS}|(?<![\w.,]){_DIGITS}[ \u00a0\u202f]?{_CURRENCY_SIGN}"
+)
+PATTERNS: dict[Kind, tuple[str, ...]] = {
+    "break": (BREAK_TAG, BREAK_ESCAPE),
+    "tag": (TAG, rf"(?:[{_SYMBOL}][\ufe0e\ufe0f\u200d]*)+"),
+    "name": (
+        r"`[^`\n]+`",  # code
+        r"[\ue000-\uf8ff]",
+        rf"(?:https?|ftp)://{_ADDRESS}",
+        rf"\bwww\.{_ADDRESS}",
+        r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+",
+        ICU,
+        rf"(?a:\$(?:[A-Za-z_]\w*|\{{[^{{}}\s]+\}})(?:/(?:[.$-]*+(?:\w|{_BRACE}))++)+)",  # a path that begins with a variable
+        _BRACES,
+        rf"[$#%]?{_BRACE}",
+        r"<%[^<>%\n]*%>",
+        r"\[\[[^\[\]\n]+\]\]",
+        r"(?a:\$\([A-Za-z_][\w.]*\))",
+        r"\$t\([^()\n]+\)",  # of i18next
+        r"(?a:(?<!\w)@(?:\.[a-z]+)?:(?:\w[\w-]*(?:\.\w[\w-]*)*|\{'[^'\n]+'\}|\([\w.-]+\)))",  # of vue-i18n
+        rf"(?<![\d%])%\(\w+\)[-+#0]*+\d*+(?:\.\d++)?[a-zA-Z]{_ENDING}",
+        rf"(?<![\w%])%(?!{_CONVERSION}(?:%|\w+%(?:%|{_CONVERSION})))[A-Za-z_]\w*%",
+        rf"(?<![\d%])%{_CONVERSION}(?![A-Za-z])(?:%%)?",
+        rf"(?<![\d%])(?<!\d[ \u00a0\u202f])%{_CONVERSION}{_ENDING}",  # "5 %discount" has a percent sign
+        r"(?<![\w%])%L?\d{1,2}(?![\w%])",  # of Qt
+        r"(?<!\d)%%",
+        r"(?a:(?<!\w)__[A-Z0-9]+(?:_[A-Z0-9]+)*__(?!\w))",
+        r"(?a:\$[A-Za-z_]\w*(?:\$(?![\w{(]))?)",  # also $USER$
+        r"(?a:(?<![\w:)\]}.,;!?]):[a-z][a-z_]+(?![\w:]))",  # of Laravel
+        r"(?<![\w/.~])(?<![\w/.-]-)(?:~|\.{1,2})?/(?:[\w.-]+/)+[\w.-]*\w",  # begins once in a run of such characters
+        r"(?<![\w/.~])(?:~|\.{1,2})/[\w.-]*\w",
+        r"\b[A-Za-z]:\\(?:[\w.-]*\w\\)*[\w.-]*\w",
+        rf"(?a:(?<![\w/.-])[\w-]+(?:\.[\w-]+)*\.(?:{SUFFIXES})(?!\w))",
+        r"(?a:(?<!\w)[A-Za-z0-9]+(?:_[A-Za-z0-9]+)+(?!\w))",  # the name of a variable
+        r"(?<![\w+/=-])data:[\w.+-]+/[\w.+;=-]+,[\w%+/=.-]+",
+        r"(?a:(?<![\w-])[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?![\w-]))",
+        r"(?a:(?<![\w+/=-])(?:[0-9a-fA-F]{32,}|[\w+/=-]{80,})(?![\w+/=-]))",  # a key, a digest, encoded data
+        r"(?a:(?<!\w)#(?:[0-9a-fA-F]{6}|[0-9a-fA-F]{8})(?!\w))",  # a color
+    ),
+    "literal": (
+        _NUMBER,
+        # A code such as A4, DE-2301 or COVID-19; "CHF9.12" and "18M" are numbers.
+        r"(?a:(?<![\w./-])(?!\d+[KMBT](?![\w/-]))(?=[A-Z0-9/-]*[A-Z])(?=[A-Z0-9/-]*\d)[A-Z0-9]+(?:[-/][A-Z0-9]+)*(?![\w/-]|[.,]\d))",
+    ),
+    # A reference to a character, of HTML.
+    "reference": (r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});",),
+}
+_ANY = re.compile("|".join(f"(?P<{kind}>{'|'.join(some)})" for kind, some in PATTERNS.items()))
+_BREAK = re.compile("|".join(PATTERNS["break"]))
+_LONE = re.compile(_NUMBER)
+_LONE_UNIT = re.compile(rf"(?!bar|TRY|PEN|MAD|COP)(?:{UNITS})")  # those are also words
+_ROMAN_NUMBER = re.compile(r"X{0,3}(?:IX|IV|V?I{0,3})")
+_LETTERS = re.compile(r"[^\W\d_\u00b2\u00b3\u00b9]+(?:['\u2019][^\W\d_]+)*")
+
+# A tag of HTML or XML: a slash, the name, and the slash of an element without an end tag.
+ELEMENT = re.compile(r"<(/?)([\w:.-]++)[^<>]*?(/?)>")
+_BETWEEN = re.compile(r"[^\w\s]*")
+_BRACKETS = {"(": ")", "[": "]"}
+# What stands between a sentence and kept text before or after it. A comma does not: "{name}, a teacher, sings".
+_SEPARATOR = r"(?:[:;|.!?\u2026]|\s(?P<dash>[-\u2013\u2014/]))\s+"
+_OPENING, _CLOSING = re.compile(_SEPARATOR), re.compile(_SEPARATOR + "$")
+_WORD = re.compile(r"\w")
+# What every pattern needs; most texts have none.
+_HINT = re.compile(rf"[`@{{%$&/\\<\d_#\[\ue000-\uf8ff{_SYMBOL}]|www\.|\w\.[a-z]|:[a-z]|\w{{80}}")
+
+
+class KeptText(NamedTuple):
+    """A part of a text that its translation keeps.
+
+    Attributes:
+        start: Its first character.
+        end: The character after it.
+        kind: How it stands in a sentence. A name stands for words, a tag for none, like other kept text in
+            brackets of its own; a literal, a code or a number with its unit, is read like the words beside it; a
+            reference is read as its character. A break is a tag at which a text ends; `find_kept_text` returns it as
+            a tag.
+    """
+
+    start: int
+    end: int
+    kind: Kind
+
+
+def find_kept_text(text: str) -> list[KeptText]:
+    """Return what the translation of a text must keep, from left to right.
+
+    Numbers with units are kept in sentences. Alone they are what a model may have learned to write as its language
+    does: "1.5%" is "1,5 %" in German.
+    """
+    found = _match(text)
+    if all(_LONE.fullmatch(text, *kept[:2]) for kept in found) and not _has_words(text, found):
+        return []
+    _set_apart_before(text, found)
+    _set_apart_after(text, found)
+    return found
+
+
+def divide_at_breaks(text: str) -> list[str]:
+    """Return the texts between tags such as ``<br>`` and ``<li>``, and before and behind each its tags.
+
+    Joined they are the text; the first and each second one after it are tags, or empty. What has no words belongs to
+    the tags beside it. A tag in code or in a message of ICU is a part of that.
+    """
+    breaks = [kept for kept in _find(text) if kept.kind == "break"] if _BREAK.search(text) else []
+    cuts = [0, *(at for kept in breaks for at in kept[:2]), len(text)]
+    parts: list[list[str]] = [[]]  # each in pieces: a text may have thousands of tags
+    for number, (start, end) in enumerate(pairwise(cuts)):
+        part = text[start:end]
+        if number % 2 or not has_words(part):
+            parts[-1].append(part)
+        else:
+            sentence = part.strip()
+            before, _, after = part.partition(sentence)
+            parts[-1].append(before)
+            parts += [[sentence], [after]]
+    return ["".join(pieces) for pieces in parts]
+
+
+def list_gaps(text: str, found: list[KeptText]) -> list[str]:
+    """Return what stands before, between and after kept text."""
+    ends = [0, *(kept.end for kept in found)]
+    starts = [*(kept.start for kept in found), len(text)]
+    return [text[end:start] for end, start in zip(ends, starts, strict=True)]
+
+
+def has_words(text: str) -> bool:
+    """Return whether a text has a letter besides placeholders, addresses, code, tags and numbers with units."""
+    # Most texts without words have no letter at all.
+    return any(map(str.isalpha, text)) and _has_words(text, _match(text))
+
+
+def is_all_kept(text: str) -> bool:
+    """Return whether a text has kept text, and no letter or digit besides."""
+    found = _match(text)
+    return bool(found) and not any(map(str.isalnum, "".join(list_gaps(text, found))))
+
+
+def is_symbol(text: str) -> bool:
+    """Return whether a text is a unit, a Roman number, or has no word of two letters, as cells of tables may be.
+
+    One letter of a script without capitals, such as Chinese, is a word.
+    """
+    core = text.strip().strip("()[].:,;")
+    if _LONE_UNIT.fullmatch(core) or _ROMAN_NUMBER.fullmatch(core):
+        return True
+    words = _LETTERS.findall(text)
+    return all(len(word) == 1 and word.lower() != word.upper() for word in words)
+
+
+def _has_words(text: str, found: list[KeptText]) -> bool:
+    return any(map(str.isalpha, "".join(list_gaps(text, found))))
+
+
+def _match(text: str) -> list[KeptText]:
+    """Return placeholders, addresses, code, tags and numbers with units, from left to right."""
+    found = [kept._replace(kind="tag") if kept.kind == "break" else kept for kept in _find(text)]
+    return _join_touching(text, found)
+
+
+def _find(text: str) -> list[KeptText]:
+    """Return what `_match` joins where only marks are between, with the tags at which a text ends."""
+    if _HINT.search(text) is None:
+        return []
+    found = []
+    for match in _ANY.finditer(text):
+        kind = next(kind for kind in PATTERNS if match[kind])
+        if kind == "reference":
+            if (character := unescape(match[0])) == match[0]:
+                continue  # there is no such character
+            kind = kind if _is_read(character) else "tag"
+        found.append(_take_brackets(text, KeptText(*match.span(), kind)))
+    return found
+
+
+def _is_read(character: str) -> bool:
+    """Return whether a character means something to a reader, or a soft hyphen, which is simply left out."""
+    is_symbol = re.match(f"[{_SYMBOL}]", character) is not None
+    kind = unicodedata.category(character) if len(character) == 1 else ""
+    return not is_symbol and (
+        kind == "Zs" or kind[:1] in ("L", "N", "P", "S") or character == "\u00ad"
+    )
+
+
+def _take_brackets(text: str, kept: KeptText) -> KeptText:
+    """Return kept text as a tag with the brackets around it, if it has its own."""
+    start, end, _ = kept
+    closing = _BRACKETS.get(text[start - 1 : start])
+    if closing and text[end : end + 1] == closing:
+        return KeptText(start - 1, end + 1, "tag")
+    return kept
+
+
+def _join_touching(text: str, found: list[KeptText]) -> list[KeptText]:
+    """Join names and tags with nothing but marks between them, such as "{a}/{b}" and "<b>{name}</b>", to one name."""
+    runs: list[list[KeptText]] = []
+    for kept in found:
+        if runs and _touches(text, runs[-1][-1], kept):
+            runs[-1].append(kept)
+        else:
+            runs.append([kept])
+    return [kept for run in runs for kept in (_join_run(text, run) if len(run) > 1 else run)]
+
+
+def _touches(text: str, one: KeptText, other: KeptText) -> bool:
+    """Return whether only marks stand between two kept parts, and none of them between a tag and what it encloses."""
+    is_joinable = {one.kind, other.kind} <= {"name", "tag"}
+    if not is_joinable or not _BETWEEN.fullmatch(text, one.end, other.start):
+        return False
+    opening = ELEMENT.fullmatch(text, one.start, one.end)
+    encloses = text.startswith("</", other.start) or (opening and not opening[1] and not opening[3])
+    return one.end == other.start or not encloses
+
+
+def _join_run(text: str, run: list[KeptText]) -> list[KeptText]:
+    """Join parts that touch each other, without the tags at the ends of the run that have no partner in it."""
+    whole: set[int] = set()
+    opened: list[tuple[int, str]] = []
+    for number, kept in enumerate(run):
+        tag = ELEMENT.fullmatch(text, kept.start, kept.end)
+        if tag is None or tag[3]:
+            whole.add(number)
+        elif not tag[1]:
+            opened.append((number, tag[2]))
+        elif opened and opened[-1][1] == tag[2]:
+            whole |= {opened.pop()[0], number}
+    first, end = min(whole, default=0), max(whole, default=-1) + 1
+    has_name = any(kept.kind == "name" for kept in run[first:end])
+    if not has_name or end - first == 1 or not whole.issuperset(range(first, end)):
+        return run
+    joined = KeptText(run[first].start, run[end - 1].end, "name")
+    return [*run[:first], _take_brackets(text, joined), *run[end:]]
+
+
+def _set_apart_before(text: str, found: list[KeptText]) -> None:
+    """Replace the kept text before a sentence, as in "{name}: Hello", by one tag, which includes the colon and the space."""
+    at = count = 0
+    for number, kept in enumerate(found):
+        if _WORD.search(text, at, kept.start):
+            break
+        at = kept.end
+        if separator := _OPENING.match(text, at):
+            found[number] = kept._replace(end=separator.end())
+            count = number + 1
+    if count:
+        found[:count] = _join_apart(text, found[:count], 0, found[count - 1].end)
+
+
+def _set_apart_after(text: str, found: list[KeptText]) -> None:
+    """Replace the kept text after a sentence, as in "Hello. {name}", by one tag, which includes a dash before it."""
+    at, first = len(text), len(found)
+    for number, kept in reversed([*enumerate(found)]):
+        if _WORD.search(text, kept.end, at):
+            break
+        at = kept.start
+        if separator := _CLOSING.search(text, found[number - 1].end if number else 0, at):
+            if separator["dash"]:
+                found[number] = kept._replace(start=separator.start("dash"))
+            first = number
+    if first < len(found):
+        found[-1] = found[-1]._replace(end=len(text.rstrip()))
+        found[first:] = _join_apart(text, found[first:], found[first].start, found[-1].end)
+
+
+def _join_apart(text: str, group: list[KeptText], start: int, end: int) -> list[KeptText]:
+    """Return one tag from ``start`` to ``end``, or the same parts as tags if some are tags of HTML or XML."""
+    if any(text.startswith("<", kept.start) for kept in group):
+        return [kept._replace(kind="tag") for kept in group]
+    return [KeptText(start, end, "tag")]

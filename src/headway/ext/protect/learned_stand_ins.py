@@ -1,0 +1,35 @@
+"""The phrases that a run learns at its end, which its model reads in the place of placeholders."""
+
+from collections.abc import Iterator
+
+from headway.config import Config
+from headway.ext.protect.stand_in_file import FILE as FILE
+from headway.ext.protect.stand_in_file import learn_stand_ins, save_stand_ins
+from headway.text.language_pairs import name_pair
+from headway.text.prepared import PreparedData
+from headway.training import parallel
+from headway.training.storage.run_directory import RunDirectory
+from headway.training.storage.state import Event
+
+MAX_PAIRS = 20_000  # of the training text; a thousand take a third of a second
+
+
+def wants(config: Config) -> bool:
+    """Return whether a run looks for phrases at its end."""
+    return config.model.kind == "translator"
+
+
+def learn(directory: RunDirectory, data: PreparedData, device: str) -> Iterator[Event]:
+    """Find phrases in the training text of each pair of languages; only the first rank does it."""
+    if parallel.rank() == 0:
+        _learn(directory, data)
+    yield from ()
+
+
+def _learn(directory: RunDirectory, data: PreparedData) -> None:
+    found = {
+        name_pair(languages): learn_stand_ins(*zip(*pairs, strict=True))
+        for languages, pairs in data.sample(MAX_PAIRS)
+    }
+    for path in directory.list_installed():
+        save_stand_ins(path, found)

@@ -1,0 +1,122 @@
+"""Split a line with placeholders, terms of a glossary or capitals into the segments that a model translates."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, cast
+
+from headway.ext.protect.capitals import is_in_capitals
+from headway.ext.protect.kept_text import divide_at_breaks, find_kept_text, has_words
+from headway.ext.protect.marked_text import MarkedText
+from headway.ext.protect.reading_writer import ReadingWriter
+from headway.text.languages import is_translatable
+from headway.text.words import simplify_breaks
+from headway.translation.splitting import (
+    Segment,
+    split_line,
+    split_sentences,
+)
+
+if TYPE_CHECKING:
+    from headway.ext.protect.glossary import Glossary
+    from headway.ext.protect.readings import StandIn
+    from headway.translation.pipeline import LineSplitter
+
+
+# Before an item of a list: a dash, "2)", "(a)", "[3]"; and what may also be a date or a rank, as in "1. Mai".
+_SPACES = "[ \u00a0\u202f]+"
+_LABEL = re.compile(
+    rf"(?:[-*+\u2013\u2014]|\(?(?:\d{{1,3}}|[A-Za-z]|[ivx]{{2,5}}|[IVX]{{2,5}})\)|\[\d{{1,3}}\]){_SPACES}(?=\S)"
+)
+_NUMBER_WITH_DOT = re.compile(rf"(?:\d{{1,3}}(?:\.\d{{1,3}})*|[IVX]{{2,5}})\.{_SPACES}(?=\S)")
+
+
+def _is_kept(line: str) -> bool:
+    """Return whether a line has no letter and no digit, or no words besides what is kept."""
+    return not is_translatable(line) or (not has_words(line) and bool(find_kept_text(line)))
+
+
+def find_list_label(text: str, language: str, is_split: bool) -> str:
+    """Return the label of an item of a list at the beginning of a text, with the spaces behind it, or "".
+
+    Args:
+        text: Raw text, which does not begin with white space.
+        language: Code of its language.
+        is_split: Whether each sentence is translated alone. If so, a number with a full stop is a label where it would
+            be a sentence; else it may be a date or a rank, as in "1. Mai".
+    """
+    label = _LABEL.match(text)
+    if label is None and is_split:
+        label = _NUMBER_WITH_DOT.match(text)
+        if label and split_sentences(text, language)[0] != label[0]:
+            label = None
+    return label[0] if label and has_words(text[label.end() :]) else ""
+
+
+def _put_between(before: str, segments: Iterator[Segment], after: str) -> Iterator[Segment]:
+    """Yield the segments of a text with what stays before the first and behind the last of them."""
+    last = next(segments)._replace(before=before)
+    for segment in segments:
+        yield last
+        last = segment
+    yield last._replace(after=after)
+
+
+def split_protected(
+    splitter: "LineSplitter", line: str, stand_ins: Callable[[], "Sequence[StandIn]"]
+) -> Iterator[Segment]:
+    """Yield the segments of a line that may have something to keep, terms, or capitals.
+
+    Args:
+        splitter: Its settings.
+        line: The line, without white space around it.
+        stand_ins: Returns those of the model; called if there is text to replace.
+    """
+    if splitter.search.keep and _is_kept(line):
+        return
+    text = line.removeprefix(splitter.tokenizer.named_language(line)).lstrip()
+    language_name = line[: len(line) - len(text)]
+    gap, *parts = divide_at_breaks(text) if splitter.search.keep else [""]
+    if not parts:
+        gap, parts = "", [text, ""]
+    for part, after in zip(parts[::2], parts[1::2], strict=True):
+        label = _find_label(splitter, part) if splitter.search.keep else ""
+        segments = _split_text(splitter, part.removeprefix(label), language_name, stand_ins)
+        yield from _put_between(gap + label, segments, after)
+        gap = ""
+
+
+def _find_label(splitter: "LineSplitter", text: str) -> str:
+    """Return the label of a list at the beginning of a text, or "" if there is none, or a term begins in it."""
+    label = find_list_label(text, splitter.language, splitter.is_split)
+    terms = splitter.glossary.find(text) if label and splitter.glossary else []
+    return "" if any(term.start < len(label) for term in terms) else label
+
+
+def _split_text(
+    splitter: "LineSplitter",
+    text: str,
+    language_name: str,
+    stand_ins: Callable[[], "Sequence[StandIn]"],
+) -> Iterator[Segment]:
+    """Yield the segments of a text without breaks; the model reads the name of a language before each."""
+    tokenizer, language, keep = splitter.tokenizer, splitter.language, splitter.search.keep
+    glossary = cast("Glossary | None", splitter.glossary)
+    marked = MarkedText(text, tokenizer, keep=keep, glossary=glossary)
+    # The text as it is written decides: its only words may be terms.
+    if is_capital := keep and is_in_capitals(text):
+        marked.to_small_letters(language)
+
+    def encode(part: str) -> list[int]:
+        written = simplify_breaks(marked.restore(part))
+        return tokenizer.encode_source([language_name + written])[0]
+
+    writer = ReadingWriter(marked, tokenizer, stand_ins, language_name)
+    sentences = split_sentences(marked.text, language) if splitter.is_split else [marked.text]
+    for sentence in sentences:
+        for part in split_line(sentence, language, encode, splitter.longest):
+            yield part._replace(
+                text=marked.restore(part.text),
+                readings=writer.readings(part.text),
+                is_capital=is_capital,
+                language_name=language_name,
+            )

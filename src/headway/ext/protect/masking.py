@@ -1,0 +1,161 @@
+"""What of a line must stay in its translation, and which terms must come in it, is hidden from the model and restored."""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from headway.config import SearchConfig
+from headway.text.tokenizer import Tokenizer
+from headway.translation.masking import Masking, Terms
+from headway.translation.requests import Job
+from headway.translation.scoring import WordPairs
+from headway.translation.search.beam_search import Hypothesis
+from headway.translation.splitting import Segment
+
+if TYPE_CHECKING:
+    from headway.ext.protect.readings import Reading, StandIn
+    from headway.text.language_pairs import Languages
+    from headway.translation.pipeline import LineSplitter
+    from headway.translation.token_search import TokenSearch
+
+
+class ProtectedText(Masking):
+    """Lines in which placeholders, code, tags, numbers with units and terms are hidden, and capitals are small letters.
+
+    What such lines need is imported when one comes.
+    """
+
+    def __init__(self) -> None:
+        self._stand_ins: dict[tuple[TokenSearch, str, Languages], list[StandIn]] = {}
+
+    def count_work(self, line: str, terms: Terms | None) -> int:
+        """Return how much work a line is, in characters; trying a rendering of a term counts as one."""
+        from headway.ext.protect.glossary import Glossary
+
+        if not isinstance(terms, Glossary):
+            return len(line)
+        return len(line) + terms.count_tries(line) * terms.most_renderings
+
+    def split(self, splitter: "LineSplitter", line: str) -> Iterator[Segment]:
+        """Yield the segments of a line; see `Masking.split`."""
+        from headway.ext.protect.line_splitting import split_protected
+
+        if line:
+            yield from split_protected(splitter, line, partial(self.stand_ins, splitter))
+
+    def stand_ins(self, splitter: "LineSplitter") -> "list[StandIn]":
+        """Return what the models read in the place of placeholders and the like."""
+        from headway.ext.protect.stand_in_file import load_stand_ins
+        from headway.ext.protect.stand_ins import find_copied, spell_learned
+        from headway.text.language_pairs import name_pair
+
+        forward, languages = splitter.forward, splitter.languages
+        precision = splitter.search.precision
+        key = forward, precision, languages
+        if key not in self._stand_ins:
+            learned = load_stand_ins(forward.directory).get(name_pair(languages))
+            self._stand_ins[key] = (
+                spell_learned(learned, forward.tokenizer)
+                if learned and learned.phrases
+                else find_copied(forward.engine(precision), forward.tokenizer)
+            )
+        return self._stand_ins[key]
+
+    def settle(
+        self,
+        forward: "TokenSearch",
+        segment: Segment,
+        found: list[Hypothesis],
+        prefix: Sequence[int],
+        search: SearchConfig,
+    ) -> Job[list[Hypothesis]]:
+        """Put the terms of a glossary where the translations of their words stand; see `place_terms`."""
+        if not found or found[0].without_terms is None:
+            return found
+        from headway.ext.protect.term_places import place_terms
+
+        return (yield from place_terms(self, forward, segment, found, prefix, search))
+
+    def read_by_model(self, segment: Segment, hypothesis: Hypothesis) -> tuple[str, list[int]]:
+        """Return the text that the model has read, and its token ids; see `Masking.read_by_model`."""
+        reading = _reading_of(segment, hypothesis)
+        if reading is None:
+            return super().read_by_model(segment, hypothesis)
+        return segment.language_name + reading.text.strip(), reading.ids
+
+    def needs_links(self, segment: Segment, hypothesis: Hypothesis, all_of_them: bool) -> bool:
+        """Return whether a translation gets links: tags need them."""
+        reading = _reading_of(segment, hypothesis)
+        if reading is None:
+            return all_of_them
+        return _has_words(reading) and (all_of_them or bool(reading.tags))
+
+    def link_words(
+        self,
+        tokenizer: Tokenizer,
+        segment: Segment,
+        hypothesis: Hypothesis,
+        weights: Sequence[Sequence[float]],
+    ) -> WordPairs:
+        """Return the links by attention; those of terms and stand-ins are certain."""
+        reading = _reading_of(segment, hypothesis)
+        if reading is None:
+            return super().link_words(tokenizer, segment, hypothesis, weights)
+        from headway.ext.protect.rendered_words import link_rendered
+        from headway.translation.alignment import link_words
+
+        return link_words(weights, link_rendered(tokenizer, reading, hypothesis.tokens, weights))
+
+    def write(
+        self, tokenizer: Tokenizer, language: str, segment: Segment, hypothesis: Hypothesis
+    ) -> str:
+        """Return the text of a translation, with what the segment keeps."""
+        text = self._write_small(tokenizer, segment, hypothesis)
+        if segment.is_capital:
+            from headway.ext.protect.capitals import to_capitals
+
+            text = to_capitals(text, language)
+        if segment.before:
+            text = segment.before + text.lstrip()
+        if segment.after:  # its white space joins the next segment
+            text = text.rstrip() + segment.after.rstrip()
+        return text
+
+    def _write_small(self, tokenizer: Tokenizer, segment: Segment, hypothesis: Hypothesis) -> str:
+        """Return the text as the model has written it, with what the segment keeps."""
+        reading = _reading_of(segment, hypothesis)
+        if reading is None:
+            return tokenizer.decode(hypothesis.tokens)
+        if not _has_words(reading):
+            return "".join(source for _, source in reading.pieces)
+        from headway.ext.protect.kept_places import restore_kept
+
+        links = (hypothesis.links or []) if reading.tags else []
+        return restore_kept(tokenizer, reading, hypothesis.tokens, links).text
+
+    def align(self, tokenizer: Tokenizer, segment: Segment, hypothesis: Hypothesis) -> WordPairs:
+        """Return the links between the words of a segment and those of a translation; see `Masking.align`."""
+        links = hypothesis.links or []
+        reading = _reading_of(segment, hypothesis)
+        if reading is None:
+            return links
+        if not _has_words(reading):
+            return []
+        from headway.ext.protect.kept_places import restore_kept
+        from headway.ext.protect.rendered_words import link_parts
+
+        restored = restore_kept(tokenizer, reading, hypothesis.tokens, links)
+        sources, targets = reading.words, restored.words
+        read = [(sources[source], targets[target]) for source, target in links]
+        kept = link_parts(reading.source, restored.text, restored.kept)
+        return sorted(dict.fromkeys([*read, *kept]), key=lambda pair: pair[1])
+
+
+def _reading_of(segment: Segment, hypothesis: Hypothesis) -> "Reading | None":
+    """Return what the model has read instead of a segment, if anything."""
+    return segment.readings[hypothesis.reading] if segment.readings else None
+
+
+def _has_words(reading: "Reading") -> bool:
+    """Return whether the model has read anything."""
+    return any(map(str.isalnum, reading.text))

@@ -1,0 +1,194 @@
+"""Put the terms of a glossary where the translations of their words stand.
+
+The search finds the likeliest translation that has the terms. A rendering that the model would never choose is
+likeliest where it does least harm: after the sentence, or in the place of another word. Such a translation has
+`Hypothesis.without_terms`: the translation without the term, in which the rendering then takes the place of the words
+that attention links to the term. If attention leads to a word that must stay, such as the stand-in of a placeholder,
+the model chooses: of the words that attend to the term most, that one in whose place the rendering is likeliest.
+Articles before it stay as they are, which is a mistake where the rendering has another gender.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+
+from headway.config import SearchConfig
+from headway.ext.protect.readings import PlacedTerm, Reading
+from headway.text.words import MARK, find_words, is_word_character, turn_marks_to_letters
+from headway.translation.masking import Masking
+from headway.translation.requests import Find, Job, Read, call
+from headway.translation.scoring import add_log_p
+from headway.translation.search.beam_search import Hypothesis
+from headway.translation.splitting import Segment
+from headway.translation.token_search import TokenSearch
+
+TRIED = 8  # words in whose place a rendering is tried
+_CORE = re.compile(rf"\w.*[\w{MARK}]|\w", re.DOTALL)  # of a word, without punctuation
+
+
+def place_terms(
+    masking: Masking,
+    forward: TokenSearch,
+    segment: Segment,
+    found: list[Hypothesis],
+    prefix: Sequence[int],
+    search: SearchConfig,
+) -> Job[list[Hypothesis]]:
+    """Replace the best hypothesis, in which terms have no natural place; its score stays.
+
+    Args:
+        masking: What has masked the segment.
+        forward: The model that has searched.
+        segment: The text.
+        found: Its hypotheses, the best first, which has ``without_terms``.
+        prefix: The tokens that its translation must start with.
+        search: Search settings.
+    """
+    best, *others = found
+    assert best.without_terms is not None
+    without = best.without_terms._replace(reading=best.reading)
+    [weights] = yield [masking.read_attention(forward, segment, without, search)]
+    reading, tokens = segment.readings[without.reading], without.tokens
+    write = partial(_write_terms, forward, reading, tokens, weights)
+    written = yield from call(write, len(segment.text))
+    if written is None:
+        written = yield from _write_likeliest(forward, reading, tokens, weights, search)
+    if written is not None and _starts_with(forward, written, prefix):
+        return [best._replace(tokens=written), *others]
+    if best.tokens != tokens:
+        return found
+    # It lacks the terms, which now may stand anywhere.
+    constraints = tuple(replace(each, is_term=False) for each in reading.constraints)
+    [again] = yield [Find(forward, search, reading.ids, prefix, constraints)]
+    return [each._replace(reading=best.reading) for each in again]
+
+
+def _starts_with(forward: TokenSearch, written: list[int], prefix: Sequence[int]) -> bool:
+    """Return whether a translation starts with the text of a prefix, which may end within a word."""
+    decode = forward.tokenizer.decode
+    return decode(written).startswith(decode([*prefix]))
+
+
+def _write_terms(
+    forward: TokenSearch,
+    reading: Reading,
+    tokens: Sequence[int],
+    weights: Sequence[Sequence[float]],
+) -> list[int] | None:
+    """Return a translation with the renderings of its terms; None: attention does not say where they belong.
+
+    Args:
+        forward: The model.
+        reading: What it has translated.
+        tokens: The translation, which lacks terms.
+        weights: For each target word how much it attends to each source word.
+    """
+    text = forward.tokenizer.decode(tokens)
+    if not _has_spaces_between_words(reading.text + text):
+        return None
+    source_words, words = find_words(reading.text), find_words(text)
+    edits: list[tuple[int, int, str]] = []
+    for term in reading.terms:
+        own = [n for n, (a, b) in enumerate(source_words) if a < term.end and b > term.start]
+        gains = [sum(row[n] for n in own) for row in weights[: len(words)]]
+        place = _find_place(weights, gains, own)
+        if place is None:  # no word translates the term: it comes before the word nearest to it
+            nearest = max(range(len(gains)), key=gains.__getitem__, default=None)
+            start = len(text) if nearest is None else words[nearest][0]
+            edits.append((start, start, f"{term.renderings[0]} "))
+            continue
+        core = _CORE.search(text, words[place[0]][0], words[place[-1]][1])
+        if core is None:
+            return None
+        if not _has_rendering(core[0], term):
+            edits.append(_replace_word(core, term))
+    return _apply_edits(forward, reading, text, edits)
+
+
+def _write_likeliest(
+    forward: TokenSearch,
+    reading: Reading,
+    tokens: Sequence[int],
+    weights: Sequence[Sequence[float]],
+    search: SearchConfig,
+) -> Job[list[int] | None]:
+    """Return a translation with each rendering in the place of the word where it is likeliest; None: there is none.
+
+    Tried are the words that attend to the term most; those that must stay are left out. See `_write_terms`.
+    """
+    text, tokenizer = forward.tokenizer.decode(tokens), forward.tokenizer
+    if not _has_spaces_between_words(reading.text + text):
+        return None
+    kept = [each for each in reading.constraints if not each.is_term]
+    source_words, words = find_words(reading.text), find_words(text)
+    edits: list[tuple[int, int, str]] = []
+    for term in reading.terms:
+        own = [n for n, (a, b) in enumerate(source_words) if a < term.end and b > term.start]
+        gains = [sum(row[n] for n in own) for row in weights[: len(words)]]
+        likely = sorted(range(len(gains)), key=lambda n: -gains[n])[:TRIED]
+        cores = [core for n in likely if (core := _CORE.search(text, *words[n])) is not None]
+        taken = [edit[0] for edit in edits]
+        tried = [_replace_word(core, term) for core in cores if core.start() not in taken]
+        texts = tokenizer.encode_target([text[:a] + new + text[b:] for a, b, new in tried])
+        allowed = [n for n, t in enumerate(texts) if not kept or forward.follow(kept).accepts(t)]
+        if not allowed:
+            return None
+        targets = [texts[n] for n in allowed]
+        scores = yield [Read(forward, search, reading.ids, target, add_log_p) for target in targets]
+        edits.append(tried[allowed[scores.index(max(scores))]])
+    return _apply_edits(forward, reading, text, edits)
+
+
+def _replace_word(core: re.Match[str], term: PlacedTerm) -> tuple[int, int, str]:
+    """Return where a word of a translation stands, and the rendering that takes its place."""
+    capitals = [r for r in term.renderings if r[:1].isupper()]
+    is_capital = core.start() == 0 and core[0][0].isupper() and capitals
+    return (*core.span(), capitals[0] if is_capital else term.renderings[0])
+
+
+def _apply_edits(
+    forward: TokenSearch, reading: Reading, text: str, edits: list[tuple[int, int, str]]
+) -> list[int] | None:
+    """Return the tokens of a text with renderings; None: they overlap, or a constraint is not met."""
+    edits.sort(key=lambda edit: edit[:2])
+    if any(before[1] > after[0] for before, after in pairwise(edits)):
+        return None
+    for start, end, rendering in reversed(edits):
+        text = text[:start] + rendering + text[end:]
+    [written] = forward.tokenizer.encode_target([text])
+    return written if forward.follow(reading.constraints).accepts(written) else None
+
+
+def _find_place(
+    weights: Sequence[Sequence[float]], gains: Sequence[float], own: Sequence[int]
+) -> range | None:
+    """Return the target words that translate some source words; None: no word does.
+
+    They are neighbors, as many as the source words at most, and each attends to one of them most.
+
+    Args:
+        weights: For each target word how much it attends to each source word.
+        gains: How much it attends to those.
+        own: The numbers of the source words.
+    """
+    is_linked = [bool(row) and row.index(max(row)) in own for row in weights]
+    runs = [
+        range(start, end)
+        for start in range(len(gains))
+        for end in range(start + 1, min(len(gains), start + len(own)) + 1)
+        if all(is_linked[start:end])
+    ]
+    return max(runs, key=lambda run: sum(gains[n] for n in run), default=None)
+
+
+def _has_spaces_between_words(text: str) -> bool:
+    """Return whether spaces separate the words of a text, as they do not in Chinese, Japanese or Thai."""
+    return all(is_word_character(character) for character in text if character.isalpha())
+
+
+def _has_rendering(text: str, term: PlacedTerm) -> bool:
+    """Return whether a text has a rendering of a term as a whole word."""
+    text, *renderings = map(turn_marks_to_letters, (text, *term.renderings))
+    return any(re.search(rf"(?<!\w){re.escape(r)}(?!\w)", text) for r in renderings)

@@ -1,0 +1,55 @@
+"""What a run learns at its end about the quality of its model's translations."""
+
+from collections.abc import Iterator
+
+from headway.config import Config
+from headway.ext.quality.calibration import Calibration
+from headway.ext.quality.quality_model import FILE as FILE
+from headway.text.prepared import PreparedData
+from headway.training import parallel
+from headway.training.storage.run_directory import RunDirectory
+from headway.training.storage.state import Event, Notice
+from headway.training.validation import Progress, list_texts
+from headway.translation import Translator
+from headway.translation.directory import read_config
+
+MAX_SENTENCES = 1000  # of the validation text
+BATCH = 64
+
+
+def wants(config: Config) -> bool:
+    """Return whether a run calibrates the quality at its end."""
+    return config.model.kind == "translator"
+
+
+def learn(directory: RunDirectory, data: PreparedData, device: str) -> Iterator[Event]:
+    """Calibrate the quality of the installed model's translations on the validation text.
+
+    All ranks do the same work, because all of them yield the same events; the first writes the result.
+
+    Yields:
+        Progress, before each batch of sentences; a notice if no line of the validation text counts.
+    """
+    parallel.wait_for_first()  # it has written the model
+    is_for_cpu = read_config(directory.path).config.search.precision == "int8"
+    translator = Translator.load(directory.path, "cpu" if is_for_cpu else device)
+    texts = [*list_texts(data, MAX_SENTENCES // len(data.groups))]
+    whole, done = sum(len(text.sources) for text in texts), 0
+    calibration = Calibration()
+    for languages, sources, references in texts:
+        own = translator.to(languages[1], languages[0])
+        for start in range(0, len(sources), BATCH):
+            yield Progress(doing="learning how good translations are", done=done, of=whole)
+            batch = slice(start, start + BATCH)
+            calibration.add(own, sources[batch], references[batch])
+            done += len(sources[batch])
+    if not calibration.lines:
+        yield Notice(
+            text=f"no {FILE}: each line of the validation text is translated in several parts"
+        )
+        return
+    if parallel.rank():
+        return
+    model = calibration.fit()
+    for path in directory.list_installed():
+        model.save(path)

@@ -1,1 +1,0 @@
-"""What a run learns at its end, besides the weights."""

@@ -1,1 +1,0 @@
-"""How good translations probably are, and other translations for those that look broken."""

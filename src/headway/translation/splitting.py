@@ -1,0 +1,211 @@
+"""Split long lines into segments at sentence ends, and join the translations of the segments."""
+
+import math
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from headway.config import SearchConfig
+from headway.translation.search.beam_search import Hypothesis
+
+if TYPE_CHECKING:
+    from headway.translation.search.constraints import Constraint
+
+# Words of letters, each with common marks around it, and single spaces between them. Of what
+# an extension may have to keep, nothing is written so; a test compares them with what Headway's own keeps.
+_PLAIN = re.compile(
+    r"(?!.{0,7}\)|[IVX]{2,5}\.|[-\u2013\u2014])(?:(?![^ ]{60})[\"'\u2018\u2019\u201c-\u201e\u00ab\u00bb(]*+"
+    r"[^\W\d_]++(?:['\u2019-][^\W\d_]++)*+[\"'\u2018\u2019\u201c-\u201e\u00ab\u00bb),.;:!?]*+(?: (?:[-\u2013\u2014] )?(?=\S)|$))+"
+)
+_WORD_BEFORE_CAPITAL = re.compile(r"(?<!\S)(\S++)\s++(?=[^\W\d_])")
+
+
+class Segment(NamedTuple):
+    """A text that the model translates at once: a line, or a part of a long line.
+
+    Attributes:
+        text: Raw text; of a line in capitals, as a sentence. White space at its end shows how the next segment
+            was attached.
+        ids: Source token ids of the text, without white space around it and behind the name of its target language, if
+            it has one; ``</s>`` last.
+        readings: What the model reads instead, if the translation must contain something: objects with ``ids`` and
+            ``constraints``, made by `headway.translation.masking.Masking.split`.
+        is_capital: Whether the line is in capitals, so that its translation is written so.
+        before: Tags such as ``<li>`` and the label of a list before the text, which stand before its translation, too.
+        after: Tags such as ``<br>`` behind the text, which stand behind its translation, too.
+        language_name: The name of a target language at the line's beginning, such as ``>>deu<<``, with the white space
+            behind it; or "".
+    """
+
+    text: str
+    ids: list[int]
+    readings: "tuple[Any, ...]" = ()
+    is_capital: bool = False
+    before: str = ""
+    after: str = ""
+    language_name: str = ""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the translation of the tokens is that of the segment."""
+        return not (self.readings or self.is_capital or self.before or self.after)
+
+
+def is_plain(line: str) -> bool:
+    """Return whether a line has words and common marks only: nothing to keep, no label of a list, and no capitals."""
+    return _PLAIN.fullmatch(line) is not None and not line.isupper()
+
+
+def list_readings(
+    segment: Segment, search: SearchConfig
+) -> "list[tuple[list[int], tuple[Constraint, ...]]]":
+    """Return what the search translates for a segment: the ids and the constraints of each reading, or its own ids.
+
+    Samples are drawn for the first reading only, because nothing compares samples.
+    """
+    readings = segment.readings[: 1 if search.sample else None]
+    return [(reading.ids, reading.constraints) for reading in readings] or [(segment.ids, ())]
+
+
+def choose_reading(found: Sequence[list[Hypothesis]]) -> list[Hypothesis]:
+    """Return the hypotheses of the best reading, which is the one with the highest score.
+
+    A search that was stopped, because its request was cancelled, leaves a reading without hypotheses.
+    """
+    best = max(
+        range(len(found)), key=lambda number: found[number][0].score if found[number] else -math.inf
+    )
+    return [each._replace(reading=best) for each in found[best]] if best else found[0]
+
+
+Encode = Callable[[str], list[int]]
+
+
+def split_line(line: str, language: str, encode: Encode, longest: int) -> Iterator[Segment]:
+    """Yield the segments of a line, each of at most ``longest`` tokens.
+
+    The line is split at the ends of sentences. If a sentence is too long, it is split after
+    punctuation, then at spaces, then anywhere. The texts of the segments joined are the line.
+    White space alone is not a segment: it belongs to the segment before it.
+
+    Args:
+        line: Raw text without a line end, which does not begin with white space.
+        language: Code of its language.
+        encode: Text without white space around it -> token ids.
+        longest: Tokens of a segment, at most; a single character may have more.
+    """
+    parts = _split(Segment(line, encode(line.strip())), language, encode, longest)
+    last = next(parts)
+    for segment in parts:
+        if segment.text.strip():
+            yield last
+            last = segment
+        else:
+            last = last._replace(text=last.text + segment.text)
+    yield last
+
+
+def split_sentences(line: str, language: str) -> list[str]:
+    """Split a line into sentences with the white space after each; joined they are the line."""
+    from sentencex import segment
+
+    # The splitter takes UTF-8 only, which cannot encode lone surrogates: replace them by "?".
+    whole = line.encode("utf-8", "replace").decode("utf-8")
+    found = list(segment(language, whole))
+    # The splitter drops white space at the ends of sentences: take it from the line itself.
+    places, at = [], 0
+    for sentence in found:
+        place = whole.find(sentence, at)
+        if place < 0:
+            return [line]
+        places.append(place)
+        at = place + len(sentence)
+    cuts = [0, *sorted({*places[1:], *_find_missed_ends(line)}), len(line)]
+    return [line[a:b] for a, b in pairwise(cuts) if a < b]
+
+
+def _find_missed_ends(line: str) -> Iterator[int]:
+    """Yield where a sentence begins that the splitter misses.
+
+    It stands before a capital and behind an ellipsis, an address, or a unit such as km/h: the splitter takes these for
+    a pause, and the full stop for that of an abbreviation.
+    """
+    if not any(sign in line for sign in ("\u2026", "/", "www.")):
+        return
+    for found in _WORD_BEFORE_CAPITAL.finditer(line):
+        word = found[1].rstrip("\"'”’»)]")
+        is_kept = "://" in word or "www." in word or word[-3:-2] == "/"
+        is_end = word.endswith("\u2026") or (is_kept and word.endswith("."))
+        if is_end and line[found.end()].isupper():
+            yield found.end()
+
+
+def join_translations(sources: Sequence[str], translations: Sequence[str]) -> str:
+    """Join translations of the segments of a line, with a space where the source has white space.
+
+    Args:
+        sources: The source text of each segment.
+        translations: The translation of each segment.
+    """
+    joined = ""
+    for index, translation in enumerate(translations):
+        joined += translation
+        if index + 1 < len(sources) and (
+            sources[index][-1:].isspace() or sources[index + 1][:1].isspace()
+        ):
+            joined += " "
+    return joined
+
+
+def _split(segment: Segment, language: str, encode: Encode, longest: int) -> Iterator[Segment]:
+    length = len(segment.ids)
+    if length <= longest:
+        yield segment
+        return
+
+    def split_evenly(line: str, language: str) -> list[str]:
+        # A quarter more segments than the mean needs, because some have more tokens than others.
+        return _split_evenly(line, max(2, -(-5 * length // (4 * longest))))
+
+    for split in (split_sentences, _split_clauses, _split_words, split_evenly):
+        texts = split(segment.text, language)
+        if len(texts) > 1:
+            for joined in _join_short(texts, encode, longest):
+                yield from _split(joined, language, encode, longest)
+            return
+    yield segment
+
+
+def _join_short(texts: list[str], encode: Encode, longest: int) -> Iterator[Segment]:
+    """Join neighbors as long as they fit: this gives more context and fewer translations."""
+    joined = Segment(texts[0], encode(texts[0].strip()))
+    for text in texts[1:]:
+        longer = joined.text + text
+        ids = encode(longer.strip())
+        if len(ids) <= longest:
+            joined = Segment(longer, ids)
+        else:
+            yield joined
+            joined = Segment(text, encode(text.strip()))
+    yield joined
+
+
+def _split_after(line: str, is_end: Callable[[str, str], bool]) -> list[str]:
+    cuts = [0, *(i for i in range(1, len(line)) if is_end(line[i - 1], line[i])), len(line)]
+    return [line[a:b] for a, b in pairwise(cuts)]
+
+
+def _split_clauses(line: str, language: str) -> list[str]:
+    return _split_after(line, lambda a, b: unicodedata.category(a) in ("Po", "Pd") and b.isspace())
+
+
+def _split_words(line: str, language: str) -> list[str]:
+    return _split_after(line, lambda a, b: a.isspace() and not b.isspace())
+
+
+def _split_evenly(line: str, count: int) -> list[str]:
+    """Split anywhere into ``count`` texts; repeated halving would tokenize the line many times."""
+    cuts = [len(line) * i // count for i in range(count + 1)]
+    return [line[a:b] for a, b in pairwise(cuts) if a < b]
