@@ -50,26 +50,14 @@ __all__ = [
     "watch",
 ]
 
-_MODULES = {
-    "headway.config": ("Config", "ModelConfig", "SearchConfig", "TextConfig", "TrainingConfig"),
-    "headway.errors": ("HeadwayError",),
-    "headway.translation.sentence_encoder": ("SentenceEncoder",),
-    "headway.translation.text_classifier": ("TextClassifier",),
-    "headway.translation.text_generator": ("TextGenerator",),
-    "headway.translation.translation": ("Translation",),
-    "headway.translation.translator": ("Translator",),
-    "headway.model": ("Classifier", "LanguageModel", "Transformer", "watch"),
-    "headway.text.tokenizer": ("Tokenizer",),
-    "headway.training.train": ("train",),
-    "headway.training.steps.trainer": ("Trainer",),
-}
-
 
 def __getattr__(name: str) -> Any:
-    for module, names in _MODULES.items():
-        if name in names:
-            globals()[name] = getattr(import_module(module), name)
-            return globals()[name]
+    from headway.lazy import list_names
+
+    own = {n: m for n, m in list_names(__name__).items() if not m.startswith("headway.ext.")}
+    if name in own:
+        globals()[name] = getattr(import_module(own[name]), name)
+        return globals()[name]
     if not name.startswith("_"):
         from importlib.util import find_spec
 
@@ -77,8 +65,7 @@ def __getattr__(name: str) -> Any:
 
         # ``from headway import config`` asks here first, whether that is a name.
         if find_spec(f"headway.{name}") is None:
-            core = [name for names in _MODULES.values() for name in names]
-            if found := collect("names", core).get(name):
+            if found := collect("names", own).get(name):
                 return load(*found)
             if owner := find_switched_off("names", name):
                 raise AttributeError(f"headway.{name} {owner}")

@@ -327,12 +327,13 @@ def collect(hook: str, taken: Iterable[str] = ()) -> dict[str, tuple[str, Any]]:
 
 
 def find_switched_off(hook: str, key: str) -> str:
-    """Say that HEADWAY_EXTENSIONS leaves out the extension that has a key of a hook; "" if there is no such extension."""
+    """Say that HEADWAY_EXTENSIONS leaves out the extension that has a key of a hook, or one of `SINGLE`; "": there is none."""
     in_use = load_extensions()
     for name, entry in sorted(find_installed().items()):
         if name not in in_use:
             try:
-                has_it = key in getattr(_load_extension(entry), hook)
+                declared = getattr(_load_extension(entry), hook)
+                has_it = bool(declared) if hook in SINGLE else key in declared
             except HeadwayError:  # a broken one has nothing
                 continue
             if has_it:
@@ -375,17 +376,25 @@ def load_single(hook: str) -> Any | None:
     return load(*found[0]) if found else None
 
 
-def load_public_name(name: str) -> Any:
-    """Return what ``headway.NAME`` is, where an extension brings it.
+def require(what: str, hook: str, key: str = "") -> Any:
+    """Return what an extension declares for a hook, for something that cannot do without it.
+
+    Args:
+        what: Needs it, such as ``--glossary``; for the message.
+        hook: The name of a hook.
+        key: In its dictionary; "": the hook is one of `SINGLE`.
 
     Raises:
-        UsageError: If no extension in use brings it.
+        UsageError: If no extension in use declares it.
     """
-    found = collect("names").get(name)
-    if found is None:
-        owner = find_switched_off("names", name) or "belongs to no extension that is installed"
-        raise UsageError(f"headway.{name} {owner}")
-    return load(*found)
+    if key:
+        found = collect(hook).get(key)
+        if found is not None:
+            return load(*found)
+    elif (single := load_single(hook)) is not None:
+        return single
+    owner = find_switched_off(hook, key) or "needs an extension that is not installed"
+    raise UsageError(f"{what} {owner}")
 
 
 def list_sidecars(*belong_to: str) -> list[str]:

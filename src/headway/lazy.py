@@ -1,25 +1,46 @@
-"""Fronts of rooms whose names are imported at their first use, so that one name does not load the files of the others."""
+"""Fronts of rooms whose names are imported at their first use, so that one name does not load the files of the others.
 
+A front lists what it offers once, as imports below ``if TYPE_CHECKING``, which type checkers and editors read; `import_at_first_use`
+reads the same lines. Names in ``__all__`` are promised to everybody; the others are there for Headway's own rooms.
+"""
+
+import ast
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
+from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 
-def import_at_first_use(front: str, modules: Mapping[str, Iterable[str]]) -> Callable[[str], Any]:
+def import_at_first_use(front: str) -> Callable[[str], Any]:
     """Return the ``__getattr__`` of a front (PEP 562).
 
     Args:
-        front: The module name of the front.
-        modules: A module below the front -> the names that the front offers from it.
+        front: The name of the module.
     """
-    homes = {name: f"{front}.{module}" for module, names in modules.items() for name in names}
 
     def get(name: str) -> Any:
-        if name not in homes:
+        if name.startswith("__") or name not in list_names(front):
             raise AttributeError(f"module {front!r} has no attribute {name!r}")
-        found = getattr(import_module(homes[name]), name)
+        found = getattr(import_module(list_names(front)[name]), name)
         setattr(sys.modules[front], name, found)  # Python does not ask again
         return found
 
     return get
+
+
+@cache
+def list_names(front: str) -> dict[str, str]:
+    """Return the names that a front offers, and the module of each."""
+    spec = find_spec(front)
+    source = spec.loader.get_source(front) if spec else ""  # type: ignore[union-attr]
+    blocks = [node for node in ast.parse(source or "").body if isinstance(node, ast.If)]
+    return {
+        alias.name: str(node.module)
+        for block in blocks
+        if ast.unparse(block.test) == "TYPE_CHECKING"
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }

@@ -33,7 +33,7 @@ from headway.evaluation import (
 from headway.evaluation.bootstrap import interval, resample
 from headway.evaluation.comparability import comparable_scores
 from headway.evaluation.metrics import Metric
-from headway.evaluation.score_sheet import Score
+from headway.evaluation.sheet import Score
 from headway.text.file_languages import language_from_name
 from support.random_sentences import degrade, sentences
 

@@ -10,8 +10,8 @@ from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.text.cleaning import ELSEWHERE
 from headway.text.language_pairs import find_code, parse_pair
-from headway.text.prepare import prepare
 from headway.text.prepared import PreparedData
+from headway.text.preparing import prepare
 from headway.text.stages.sampling import divide_sample
 from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import EOS

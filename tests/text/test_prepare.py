@@ -17,8 +17,8 @@ import pytest
 from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.text.file_languages import languages_from_names
-from headway.text.prepare import prepare
 from headway.text.prepared import PreparedData
+from headway.text.preparing import prepare
 from headway.text.shards import Corpus
 from support.command import headway
 from support.toy_models import sentences, translate_words

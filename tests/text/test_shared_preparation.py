@@ -19,7 +19,7 @@ from headway.errors import HeadwayError
 from headway.tasks.ledger import Ledger
 from headway.tasks.work import Task
 from headway.text.groups import make_groups
-from headway.text.prepare import prepare
+from headway.text.preparing import prepare
 from headway.text.readers import UTF8
 from headway.text.stages import plan, preparation, repeats, worker
 from headway.text.stages.job import PreparationJob

@@ -1,6 +1,6 @@
 """The public interface: the list of names, the page that explains them, and what importing costs."""
 
-import ast
+import importlib
 import os
 import re
 import statistics
@@ -15,6 +15,7 @@ import torch
 import headway
 from headway import SearchConfig, Translator, train
 from headway.errors import HeadwayError
+from headway.lazy import list_names
 
 PAGE = Path(__file__).parents[2] / "docs" / "library.md"
 BLOCKS = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
@@ -32,19 +33,9 @@ def test_a_public_name_exists_and_is_documented(name: str) -> None:
 
 
 def test_type_checkers_see_the_same_names_as_programs() -> None:
-    tree = ast.parse(Path(headway.__file__).read_text(encoding="utf-8"))
-    [typed] = [node for node in tree.body if isinstance(node, ast.If)]
-    seen = {
-        alias.name: f.module
-        for f in ast.walk(typed)
-        if isinstance(f, ast.ImportFrom)
-        for alias in f.names
-    }
-    for module, names in headway._MODULES.items():
-        assert all(seen.pop(name) == module for name in names)
-    assert all(module.startswith("headway.ext.") for module in seen.values())
-    seen |= {name: "" for names in headway._MODULES.values() for name in names}
-    assert sorted(seen) == sorted(headway.__all__)
+    assert sorted(list_names("headway")) == sorted(headway.__all__)
+    for name, module in list_names("headway").items():
+        assert getattr(headway, name) is getattr(importlib.import_module(module), name)
 
 
 def test_an_unknown_name_raises_an_attribute_error() -> None:

@@ -1,1 +1,37 @@
 """The command line: one file for each verb, which parses its options and calls the other packages."""
+
+from typing import TYPE_CHECKING
+
+from headway.lazy import import_at_first_use
+
+if TYPE_CHECKING:
+    from headway.cli.arguments import parse, usage_error
+    from headway.cli.child import run_child
+    from headway.cli.display import format_duration
+    from headway.cli.downloads import print_notice
+    from headway.cli.file_plan import check_output
+    from headway.cli.glossary_notice import GlossaryNotice
+    from headway.cli.launch import is_launched
+    from headway.cli.options import (
+        add_backward,
+        add_direction,
+        add_file_form,
+        add_machine,
+        add_model,
+        add_preset,
+        add_ranks,
+        file_form,
+        language_code,
+        model_or_name,
+    )
+    from headway.cli.parallel_files import read_parallel_files
+    from headway.cli.process import prepare, program_name, set_threads
+    from headway.cli.progress import LineProgress
+    from headway.cli.screen import has_screen
+    from headway.cli.settings import check_used, choose_direction, load_translator, settings_from
+    from headway.cli.signals import remember_signal
+    from headway.cli.standard_input import read_input
+    from headway.cli.text_groups import fetch_text, fetch_validation, is_group
+
+
+__getattr__ = import_at_first_use(__name__)

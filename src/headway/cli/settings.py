@@ -108,9 +108,9 @@ def load_translator(args: argparse.Namespace) -> "tuple[Translator, SearchConfig
     translator = open_translator(args)
     search = override_search(translator, args.overrides)
     if getattr(args, "glossary", None):
-        from headway.extension import load_public_name
+        from headway.extension import require
 
-        read_glossary = load_public_name("read_glossary")
+        read_glossary = require("--glossary", "names", "read_glossary")
         if search.sample:
             usage_error(
                 "--search.sample and --glossary: samples cannot follow a glossary; drop one"
@@ -120,6 +120,9 @@ def load_translator(args: argparse.Namespace) -> "tuple[Translator, SearchConfig
             print(f"{args.glossary}: has no terms", file=sys.stderr)
         translator = translator.with_glossary(glossary)
     if getattr(args, "quality", False):
+        from headway.extension import require
+
+        require("--quality", "quality")
         translator.quality_model  # noqa: B018  a model without one is refused before the work begins
     prepare("decoding", translator.device)
     return translator, search

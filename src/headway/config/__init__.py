@@ -1,21 +1,36 @@
 """All settings: their meanings, defaults and bounds, the presets, and the loader."""
 
-from headway.config.loading import (
-    check_overrides,
-    check_preset,
-    from_dict,
-    load,
-    merge_overrides,
-    merge_tables,
-)
-from headway.config.model import Kind, Mixer, ModelConfig
-from headway.config.presets import PRESETS
-from headway.config.search import SearchConfig
-from headway.config.sections import Config
-from headway.config.server import UNLIMITED, ServerConfig
-from headway.config.setting import setting_types
-from headway.config.text import TextConfig
-from headway.config.training import TrainingConfig
+from typing import TYPE_CHECKING
+
+from headway.lazy import import_at_first_use
+
+if TYPE_CHECKING:
+    from headway.config.departures import NO_LIMIT, list_departures, paper_config
+    from headway.config.loading import (
+        check_overrides,
+        check_preset,
+        from_dict,
+        load,
+        merge_overrides,
+        merge_tables,
+    )
+    from headway.config.model import (
+        LARGEST,
+        MAX_LAYERS,
+        MAX_WIDTH,
+        Activation,
+        Kind,
+        Mixer,
+        ModelConfig,
+    )
+    from headway.config.presets import PRESETS
+    from headway.config.search import SearchConfig
+    from headway.config.sections import Config
+    from headway.config.server import UNLIMITED, ServerConfig
+    from headway.config.setting import setting_types, spell
+    from headway.config.text import Subwords, TextConfig
+    from headway.config.toml import to_toml
+    from headway.config.training import TrainingConfig
 
 __all__ = [
     "PRESETS",
@@ -36,3 +51,6 @@ __all__ = [
     "merge_tables",
     "setting_types",
 ]
+
+
+__getattr__ = import_at_first_use(__name__)

@@ -1,12 +1,17 @@
 """Scores of translations: a score sheet for one system, and a comparison of two."""
 
-from headway.evaluation.comet import CometScore, comet_score, find_comet
-from headway.evaluation.comparison import Comparison, compare
-from headway.evaluation.exact import exact_match, exact_match_by_kind
-from headway.evaluation.metrics import METRICS, Metric, bleu, chrf_by_line, pick_metrics
-from headway.evaluation.moses import lc_norm_tok, moses_tokens, split_compounds
-from headway.evaluation.score_sheet import Score, ScoreSheet, score_sheet
-from headway.evaluation.text_warnings import check_lines, find_warnings
+from typing import TYPE_CHECKING
+
+from headway.lazy import import_at_first_use
+
+if TYPE_CHECKING:
+    from headway.evaluation.comet import CometScore, comet_score, find_comet
+    from headway.evaluation.comparison import Comparison, compare
+    from headway.evaluation.exact import exact_match, exact_match_by_kind
+    from headway.evaluation.metrics import METRICS, Metric, bleu, chrf_by_line, pick_metrics
+    from headway.evaluation.moses import lc_norm_tok, moses_tokens, split_compounds
+    from headway.evaluation.sheet import Score, ScoreSheet, score_sheet
+    from headway.evaluation.text_warnings import check_lines, find_warnings
 
 __all__ = [
     "METRICS",
@@ -30,3 +35,6 @@ __all__ = [
     "score_sheet",
     "split_compounds",
 ]
+
+
+__getattr__ = import_at_first_use(__name__)

@@ -8,19 +8,27 @@ from typing import TYPE_CHECKING
 from headway.lazy import import_at_first_use
 
 if TYPE_CHECKING:
+    from headway.model.assembly import make_layer
     from headway.model.attention import MultiHeadAttention, SelfAttention
-    from headway.model.attention_functions import Additive, DotProduct
+    from headway.model.attention_functions import Additive, DotProduct, score_scale
+    from headway.model.beam_cache import BeamCache, BeamPast
     from headway.model.classifier import Classifier
-    from headway.model.decoder_cache import DecoderState
+    from headway.model.decoder_cache import Cache, DecoderState
+    from headway.model.dropout_mask import Mask, mix_bits
     from headway.model.embeddings import Embedding, shift_right
     from headway.model.language_model import LanguageModel
     from headway.model.layers import FeedForward, Layer, Residual, Stack
     from headway.model.mixers import Convolution, Mixer, Recurrent
     from headway.model.network import Network, make_model, parameter_count
+    from headway.model.ops import Operations, check_labels
+    from headway.model.packing import move
+    from headway.model.plain_attention import attend_with_mask, attention_mask
     from headway.model.positions import Positions, sinusoids
+    from headway.model.primitives import Linear
     from headway.model.transformer import Transformer
-    from headway.model.visibility import Segments, Visibility
-    from headway.model.watch import Record, watch
+    from headway.model.visibility import Segments, SegmentsLike, Visibility
+    from headway.model.watching import Record, watch
+    from headway.model.without_memory import make_model_without_memory
 
 __all__ = [
     "Additive",
@@ -51,51 +59,5 @@ __all__ = [
     "watch",
 ]
 
-_MODULES = {
-    "attention": (
-        "MultiHeadAttention",
-        "SelfAttention",
-    ),
-    "attention_functions": (
-        "Additive",
-        "DotProduct",
-    ),
-    "classifier": ("Classifier",),
-    "decoder_cache": ("DecoderState",),
-    "embeddings": (
-        "Embedding",
-        "shift_right",
-    ),
-    "language_model": ("LanguageModel",),
-    "layers": (
-        "FeedForward",
-        "Layer",
-        "Residual",
-        "Stack",
-    ),
-    "mixers": (
-        "Convolution",
-        "Mixer",
-        "Recurrent",
-    ),
-    "network": (
-        "Network",
-        "make_model",
-        "parameter_count",
-    ),
-    "positions": (
-        "Positions",
-        "sinusoids",
-    ),
-    "transformer": ("Transformer",),
-    "visibility": (
-        "Segments",
-        "Visibility",
-    ),
-    "watch": (
-        "Record",
-        "watch",
-    ),
-}
 
-__getattr__ = import_at_first_use(__name__, _MODULES)
+__getattr__ = import_at_first_use(__name__)

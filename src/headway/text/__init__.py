@@ -1,1 +1,101 @@
 """Files to batches: readers, cleaning, subwords, shards on disk, and the order of training."""
+
+from typing import TYPE_CHECKING
+
+from headway.lazy import import_at_first_use
+
+if TYPE_CHECKING:
+    from headway.text.batches import Batch, make_batch
+    from headway.text.class_labels import LabelTokenizer
+    from headway.text.cleaning import (
+        DUPLICATE,
+        LEAK,
+        SIBLING,
+        TOKENS,
+        UNREADABLE,
+        Report,
+        broken_rule,
+        digest_held_out,
+    )
+    from headway.text.digests import digest_loosely, digest_pair
+    from headway.text.encodings import likely_encoding, recognize_wide
+    from headway.text.examples import Example, prepare_examples, read_examples
+    from headway.text.file_kinds import name_conversion, plain_suffix
+    from headway.text.file_languages import (
+        check_file_language,
+        check_file_languages,
+        languages_from_names,
+    )
+    from headway.text.groups import Group, require_pair
+    from headway.text.language_pairs import (
+        CODE,
+        Languages,
+        find_code,
+        list_codes,
+        list_pairs,
+        name_pair,
+        normalize_code,
+        shorten_code,
+    )
+    from headway.text.languages import (
+        NAMES,
+        base_code,
+        is_code,
+        is_translatable,
+        is_unspaced,
+        name_of,
+    )
+    from headway.text.learning import spread_step
+    from headway.text.lines import SURROGATE, Damaged, read_lines, scan_lines
+    from headway.text.prepared import PreparedData
+    from headway.text.preparing import prepare
+    from headway.text.readers import UTF8, FileForm, Pair, one_line, read_pairs
+    from headway.text.sentencepiece_file import SentencePieceFile
+    from headway.text.shards import Corpus
+    from headway.text.stages.clean_ranges import SIDES, Digests
+    from headway.text.stages.plan import RANGE
+    from headway.text.stages.repeats import mark_repeated
+    from headway.text.stages.selection import (
+        KEPT,
+        REPEATED,
+        SHARES_A_SIDE,
+        Fates,
+        choose_validation,
+        find_fates,
+    )
+    from headway.text.tables import (
+        SAMPLE,
+        Row,
+        find_delimiter,
+        find_named_columns,
+        find_other_languages,
+        find_separator,
+        has_quoted_cells,
+        read_rows,
+    )
+    from headway.text.tokenizer import Tokenizer, check_symbols
+    from headway.text.unreadable import require_readable
+    from headway.text.vocabulary import EOS, PAD, SPACE, UNK, is_language, language_symbol
+    from headway.text.word_links import WordLinks
+    from headway.text.words import (
+        LETTERS,
+        MARK,
+        UNSPACED,
+        WORD,
+        Span,
+        cut_words,
+        find_neighbors,
+        find_words,
+        is_byte,
+        is_inside_word,
+        is_word_alone,
+        is_word_character,
+        list_gaps,
+        simplify_breaks,
+        starts_sentence,
+        turn_marks_to_letters,
+        word_at,
+    )
+
+
+__getattr__ = import_at_first_use(__name__)

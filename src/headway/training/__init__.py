@@ -1,8 +1,30 @@
 """Objective, learning rate, steps, checkpoints and runs; it prints nothing."""
 
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 from headway.errors import HeadwayError
+from headway.lazy import import_at_first_use
+
+if TYPE_CHECKING:
+    from headway.training.machine import Machine, configure_process, peak_memory, thread_count
+    from headway.training.run import Run
+    from headway.training.starting.rank_count import check_ranks, count_ranks
+    from headway.training.starting.run_builder import resume, start, with_vocabulary
+    from headway.training.starting.run_request import refuse_kind
+    from headway.training.steps.feed import Feed
+    from headway.training.steps.gradient_tree import Gradient
+    from headway.training.steps.objective import plain_loss
+    from headway.training.steps.optimizers import make_optimizers
+    from headway.training.steps.random_numbers import seed_generators
+    from headway.training.steps.schedule import learning_rate
+    from headway.training.steps.trainer import Step, Trainer
+    from headway.training.storage.checkpoint import replace_file
+    from headway.training.storage.run_directory import RunDirectory
+    from headway.training.storage.state import Event, Notice
+    from headway.training.validation import Progress, list_texts, perplexity_of
 
 if find_spec("fcntl") is None or find_spec("resource") is None:
     raise HeadwayError("training needs Linux or macOS (on Windows: its subsystem for Linux)")
+
+__getattr__ = import_at_first_use(__name__)

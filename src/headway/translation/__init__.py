@@ -8,14 +8,65 @@ from typing import TYPE_CHECKING
 from headway.lazy import import_at_first_use
 
 if TYPE_CHECKING:
-    from headway.translation.directory import Model, load_model, read_config, save_model
-    from headway.translation.engines.engine import Engine, make_engine
+    from headway.translation.alignment import link_words, single_layer, usual_layer
+    from headway.translation.batching import batch_by_length, batch_rows, pad_right, padded_batches
+    from headway.translation.choosing import load_backward_model
+    from headway.translation.directory import (
+        CARD,
+        MAX_CONFIG_BYTES,
+        WEIGHTS,
+        Model,
+        StoredConfig,
+        load_model,
+        read_config,
+        save_model,
+        write_config,
+    )
+    from headway.translation.engines.engine import Engine, make_engine, resolve_precision
+    from headway.translation.engines.plain_engine import PlainEngine
     from headway.translation.engines.step_decoding import StepDecoding
-    from headway.translation.search.beam_search import Hypothesis, beam_search, length_penalty
+    from headway.translation.front_matter import complete_card, license_fields, split_card
+    from headway.translation.masking import Masking, Terms
+    from headway.translation.pipeline import LineSplitter, Pipeline, find_translations
+    from headway.translation.requests import (
+        LONG,
+        Call,
+        Find,
+        Job,
+        Read,
+        Request,
+        call,
+        run,
+        run_each,
+        together,
+    )
+    from headway.translation.saving import save_translator
+    from headway.translation.scoring import (
+        GivenTarget,
+        LayerChoice,
+        LogProbabilities,
+        WordPairs,
+        add_log_p,
+        average_logits,
+    )
+    from headway.translation.search.beam_search import (
+        Candidates,
+        Hypothesis,
+        Ids,
+        Rules,
+        beam_search,
+        check_finite,
+        length_penalty,
+    )
+    from headway.translation.search.constraints import Constraint, find_alternatives, spell_words
     from headway.translation.search.sampling import sample
-    from headway.translation.splitting import Segment
+    from headway.translation.splitting import Segment, split_line, split_sentences
+    from headway.translation.text_classifier import TextClassifier
+    from headway.translation.token_search import TokenSearch, search_engine
+    from headway.translation.token_stream import stream_tokens
     from headway.translation.translation import Translation
     from headway.translation.translator import Translator
+    from headway.translation.weights import check_header, save_tensors, write_weights
 
 __all__ = [
     "Engine",
@@ -34,15 +85,5 @@ __all__ = [
     "save_model",
 ]
 
-_MODULES = {
-    "directory": ("Model", "load_model", "read_config", "save_model"),
-    "engines.engine": ("Engine", "make_engine"),
-    "engines.step_decoding": ("StepDecoding",),
-    "search.beam_search": ("Hypothesis", "beam_search", "length_penalty"),
-    "search.sampling": ("sample",),
-    "splitting": ("Segment",),
-    "translation": ("Translation",),
-    "translator": ("Translator",),
-}
 
-__getattr__ = import_at_first_use(__name__, _MODULES)
+__getattr__ = import_at_first_use(__name__)

@@ -14,7 +14,7 @@ import pytest
 from headway.errors import HeadwayError
 from headway.ext.pictures.alignment import alignment_strip
 from headway.ext.pictures.drawing import FORMATS
-from headway.ext.pictures.head_view import head_view
+from headway.ext.pictures.head_views import head_view
 from headway.ext.pictures.heat import grid, heat_map
 from headway.ext.pictures.layout import Layout, Side
 from headway.ext.pictures.maps import AttentionMap, AttentionMaps

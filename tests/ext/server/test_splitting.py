@@ -19,7 +19,6 @@ from headway.ext.server.server import Server
 from headway.ext.server.translation import TextTranslator
 from headway.text.tokenizer import Tokenizer
 from headway.translation import Segment
-from headway.translation.pipeline import lines
 from support.segments import cut, split_text
 from support.toy_models import sentences as random_sentences
 from support.toy_models import write_random_model
@@ -59,13 +58,13 @@ def test_long_requests_are_split_in_a_thread_even_if_each_text_is_short(
     models: Models, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     where: set[str] = set()
-    split = lines.split_line
+    split = pipeline.split_line
 
     def recorded(*arguments: Any) -> Iterator[Segment]:
         where.add(threading.current_thread().name.partition("_")[0])
         return split(*arguments)
 
-    monkeypatch.setattr(lines, "split_line", recorded)
+    monkeypatch.setattr(pipeline, "split_line", recorded)
     text = ". ".join(random_sentences(10, 4))
     assert len(text) < SHORT_REQUEST < 30 * len(text)
     assert ask(Server(models), q=[text] * 30).status_code == 200
@@ -143,14 +142,14 @@ def test_texts_of_a_request_are_tokenized_no_further_when_its_client_has_left(
     models: Models, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     portions = 0
-    split = lines.split_line
+    split = pipeline.split_line
 
     def counted(*arguments: Any) -> Iterator[Segment]:
         nonlocal portions
         portions += 1
         return split(*arguments)
 
-    monkeypatch.setattr(lines, "split_line", counted)
+    monkeypatch.setattr(pipeline, "split_line", counted)
 
     async def leave() -> None:
         queue = TranslationQueue(1, ServerConfig(), Metrics())

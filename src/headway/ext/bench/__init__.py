@@ -8,10 +8,10 @@ from headway.lazy import import_at_first_use
 
 if TYPE_CHECKING:
     from headway.ext.bench.finding import Finding
+    from headway.ext.bench.flop import search_flop, training_flop
     from headway.ext.bench.selfcheck import self_check
 
 __all__ = ["Finding", "self_check"]
-_MODULES = {"finding": ("Finding",), "selfcheck": ("self_check",)}
 
 extension = Extension(
     name="bench",
@@ -30,4 +30,4 @@ extension = Extension(
     },
 )
 
-__getattr__ = import_at_first_use(__name__, _MODULES)
+__getattr__ = import_at_first_use(__name__)

@@ -10,7 +10,7 @@ import torch
 
 from headway import __version__
 from headway.config import Config
-from headway.ext.native.variants import read_processor
+from headway.ext.native import read_processor
 
 
 class Spread(NamedTuple):

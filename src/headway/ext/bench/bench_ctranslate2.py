@@ -12,10 +12,9 @@ from headway.config import Config
 from headway.ext.bench.bench import Spread
 from headway.ext.bench.bench_translation import draw_batches, make_endless, translate_ids
 from headway.ext.bench.matrix_rate import synchronize
-from headway.ext.exchange.ctranslate2.spec import build_spec
-from headway.ext.exchange.optional_package import import_package
+from headway.ext.exchange import build_spec, import_package
 from headway.model import Transformer
-from headway.training.machine import Machine
+from headway.training import Machine
 from headway.translation import make_engine
 
 

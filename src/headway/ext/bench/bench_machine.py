@@ -19,7 +19,7 @@ from headway.ext.bench.bench_training import bench_training
 from headway.ext.bench.bench_translation import bench_translation
 from headway.ext.bench.matrix_rate import measure_matrix_rate
 from headway.ext.bench.peak_rates import published_rate
-from headway.training.machine import Machine
+from headway.training import Machine
 
 MAX_SECONDS = 500.0  # no part begins later; the longest takes under a minute on a GPU
 Result = TypeVar("Result")

@@ -20,10 +20,7 @@ from headway.ext.bench.flop import training_flop
 from headway.ext.bench.matrix_rate import measure_matrix_rate, synchronize
 from headway.ext.bench.synthetic import prepare_synthetic
 from headway.model import Transformer, parameter_count
-from headway.training import parallel
-from headway.training.machine import Machine
-from headway.training.steps.feed import Feed
-from headway.training.steps.trainer import Trainer
+from headway.training import Feed, Machine, Trainer, parallel
 
 MAX_STEPS = 20  # of one repeat
 REPEAT_SECONDS = 2.0  # about as long as a repeat takes

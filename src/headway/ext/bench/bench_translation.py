@@ -16,11 +16,9 @@ from headway.ext.bench.flop import search_flop
 from headway.ext.bench.matrix_rate import measure_matrix_rate, synchronize
 from headway.ext.bench.synthetic import draw_lengths, draw_sentences
 from headway.model import Transformer, parameter_count
-from headway.text.vocabulary import EOS
-from headway.training.machine import Machine, peak_memory
-from headway.translation import Engine, Hypothesis, make_engine
-from headway.translation.engines.engine import resolve_precision
-from headway.translation.token_search import search_engine
+from headway.text import EOS
+from headway.training import Machine, peak_memory
+from headway.translation import Engine, Hypothesis, make_engine, resolve_precision, search_engine
 
 # Sentences are drawn from this many, so that the batches are short, medium and long ones.
 DRAWN_SENTENCES = 1000

@@ -10,9 +10,7 @@ from torch.nn import functional as F
 from headway.config import SearchConfig
 from headway.ext.bench.finding import Finding
 from headway.model import Segments
-from headway.translation import Hypothesis, Translator
-from headway.translation.batching import pad_right
-from headway.translation.engines.engine import resolve_precision
+from headway.translation import Hypothesis, Translator, pad_right, resolve_precision
 
 # Largest difference of the log-probability of a token, in nats.
 TOLERANCE = {"fp32": 1e-3, "bf16": 0.1, "fp16": 0.02, "int8": 0.1}

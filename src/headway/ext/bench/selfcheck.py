@@ -15,9 +15,7 @@ from headway.config import SearchConfig
 from headway.ext.bench.device_check import compare_with_processor
 from headway.ext.bench.finding import Finding
 from headway.model import Transformer
-from headway.translation import Translator
-from headway.translation.engines.engine import Engine, resolve_precision
-from headway.translation.engines.plain_engine import PlainEngine
+from headway.translation import Engine, PlainEngine, Translator, resolve_precision
 
 # In fp32, sums in another order differ by about 1e-6 of the largest logit.
 TOLERANCE = 1e-4

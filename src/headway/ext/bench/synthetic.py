@@ -8,11 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.config import TextConfig
-from headway.text.groups import Group
-from headway.text.prepared import PreparedData
-from headway.text.shards import Corpus
-from headway.text.tokenizer import Tokenizer
-from headway.text.vocabulary import EOS
+from headway.text import EOS, Corpus, Group, PreparedData, Tokenizer
 
 # Mean and standard deviation of log(target length / source length), English to German.
 LOG_RATIO_MEAN, LOG_RATIO_DEVIATION = 0.03, 0.17

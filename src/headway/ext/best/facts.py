@@ -12,10 +12,7 @@ from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.ext.best.given import GivenText
 from headway.ext.best.pair_fates import PairFates, number_of
-from headway.text.cleaning import TOKENS
-from headway.text.learning import spread_step
-from headway.text.stages.selection import KEPT, Fates
-from headway.text.tokenizer import Tokenizer
+from headway.text import KEPT, TOKENS, Fates, Tokenizer, spread_step
 
 SAMPLE = 10_000  # pairs, or monolingual lines, whose tokens are counted
 MOST_DIGESTS = 200_000  # of monolingual lines that are held at once

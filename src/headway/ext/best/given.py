@@ -8,12 +8,22 @@ from typing import NamedTuple
 
 from headway.config import TextConfig
 from headway.errors import HeadwayError, UsageError
-from headway.text.cleaning import LEAK, UNREADABLE, broken_rule, digest_held_out
-from headway.text.digests import digest_loosely
-from headway.text.lines import Damaged, scan_lines
-from headway.text.readers import UTF8, FileForm, Pair, read_pairs
-from headway.text.stages.selection import KEPT, Fates
-from headway.text.unreadable import require_readable
+from headway.text import (
+    KEPT,
+    LEAK,
+    UNREADABLE,
+    UTF8,
+    Damaged,
+    Fates,
+    FileForm,
+    Pair,
+    broken_rule,
+    digest_held_out,
+    digest_loosely,
+    read_pairs,
+    require_readable,
+    scan_lines,
+)
 
 
 class CleanedPair(NamedTuple):

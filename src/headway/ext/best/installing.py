@@ -6,8 +6,7 @@ from pathlib import Path
 from headway.config import merge_overrides
 from headway.ext.best.settings import Settings, list_options
 from headway.ext.best.stage import Work, name_path
-from headway.translation.directory import load_model
-from headway.translation.saving import save_translator
+from headway.translation import load_model, save_translator
 
 
 @dataclass(frozen=True)

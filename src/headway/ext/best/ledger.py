@@ -12,7 +12,7 @@ from typing import Any
 from headway.errors import HeadwayError
 from headway.ext.best.stage import Result, Scores, Stage
 from headway.files import replace_text
-from headway.training.storage.run_directory import RunDirectory
+from headway.training import RunDirectory
 
 Recipe = Generator[Stage, Result, None]  # yields stages, and receives their results
 

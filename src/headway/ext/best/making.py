@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from headway.config import Config, SearchConfig
-from headway.ext.bench.flop import search_flop, training_flop
+from headway.ext.bench import search_flop, training_flop
 from headway.ext.best import settings as numbers
 from headway.ext.best.facts import TextFacts
 from headway.ext.best.resolving import change_length, resolve, with_vocabulary

@@ -11,18 +11,22 @@ import numpy as np
 import numpy.typing as npt
 
 from headway.errors import HeadwayError
-from headway.text.cleaning import DUPLICATE, SIBLING, Report
-from headway.text.digests import digest_loosely, digest_pair
-from headway.text.stages.clean_ranges import SIDES, Digests
-from headway.text.stages.plan import RANGE
-from headway.text.stages.repeats import mark_repeated
-from headway.text.stages.selection import (
+from headway.text import (
+    DUPLICATE,
     KEPT,
+    RANGE,
     REPEATED,
     SHARES_A_SIDE,
+    SIBLING,
+    SIDES,
+    Digests,
     Fates,
+    Report,
     choose_validation,
+    digest_loosely,
+    digest_pair,
     find_fates,
+    mark_repeated,
 )
 
 

@@ -13,7 +13,7 @@ from headway.ext.best.facts import TextFacts
 from headway.ext.best.given import GivenText
 from headway.ext.best.settings import VERSION, Choices
 from headway.files import hash_file, replace_text
-from headway.text.readers import FileForm
+from headway.text import FileForm
 
 FILE = "plan.json"
 

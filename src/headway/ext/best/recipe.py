@@ -10,9 +10,8 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from headway.cli.child import run_child
-from headway.cli.display import format_duration
-from headway.ext.exchange.other_programs import OtherPrograms
+from headway.cli import format_duration, run_child
+from headway.ext.exchange import OtherPrograms
 
 if TYPE_CHECKING:
     from headway.ext.best.plan import Options, Plan

@@ -12,7 +12,7 @@ from headway.ext.best.plan import Plan, format_hours
 from headway.ext.best.stage import Result, Stage
 from headway.ext.pictures import Curves, plot
 from headway.files import replace_text
-from headway.translation.directory import CARD
+from headway.translation import CARD
 
 FILE = "report.html"
 HEADING = "## The stages that led to this model"

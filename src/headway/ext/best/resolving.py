@@ -5,11 +5,10 @@ from dataclasses import replace
 from functools import lru_cache
 
 from headway import config
-from headway.config import PRESETS, Config, ModelConfig, TextConfig
-from headway.config.setting import spell
+from headway.config import PRESETS, Config, ModelConfig, TextConfig, spell
 from headway.errors import HeadwayError, UsageError
 from headway.ext.best.settings import Scale, Settings, list_options
-from headway.training.starting.run_request import refuse_kind
+from headway.training import refuse_kind
 
 
 def check_settings(scale: Scale, overrides: Settings) -> None:

@@ -14,11 +14,7 @@ from headway.ext.best.given import GivenText
 from headway.ext.best.pair_fates import Decided, PairFates, mark_first, number_of
 from headway.ext.best.stage import Work
 from headway.files import add_path_to_errors, write_atomically
-from headway.text.cleaning import digest_held_out
-from headway.text.digests import digest_loosely
-from headway.text.lines import read_lines
-from headway.text.readers import Pair
-from headway.text.tokenizer import Tokenizer
+from headway.text import Pair, Tokenizer, digest_held_out, digest_loosely, read_lines
 
 
 @dataclass(frozen=True, kw_only=True)

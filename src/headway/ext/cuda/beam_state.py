@@ -9,10 +9,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from headway.model import DecoderState, Transformer
-from headway.model.beam_cache import BeamCache, BeamPast
-from headway.model.decoder_cache import Cache
-from headway.model.visibility import Segments
+from headway.model import BeamCache, BeamPast, Cache, DecoderState, Segments, Transformer
 
 # The states of the search for a sentence.
 OPEN, DONE, NOT_FINITE = 0, 1, 2

@@ -16,8 +16,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from headway.ext.cuda.fusion import can_fuse, fuse
-from headway.model.dropout_mask import Mask, mix_bits
-from headway.model.packing import move
+from headway.model import Mask, mix_bits, move
 
 
 def apply_mask_on_device(x: Tensor, mask: Mask) -> Tensor:

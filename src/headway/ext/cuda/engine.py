@@ -11,11 +11,12 @@ from headway.ext.cuda.beam_state import NOT_FINITE, OPEN, Shape, round_up
 from headway.ext.cuda.recorded_step import GraphMemory
 from headway.ext.cuda.search import FixedSearch
 from headway.model import SelfAttention, Transformer
-from headway.translation.engines.plain_engine import PlainEngine
-from headway.translation.scoring import GivenTarget, LayerChoice
-from headway.translation.search.beam_search import (
+from headway.translation import (
+    GivenTarget,
     Hypothesis,
     Ids,
+    LayerChoice,
+    PlainEngine,
     Rules,
     check_finite,
     length_penalty,

@@ -7,9 +7,7 @@ from headway.ext.cuda.cross_entropy import fusible_cross_entropy_
 from headway.ext.cuda.dropout import apply_mask_on_device
 from headway.ext.cuda.fusion import can_fuse, fuse
 from headway.ext.cuda.varlen_attention import varlen_attention
-from headway.model.dropout_mask import Mask
-from headway.model.ops import Operations, check_labels
-from headway.model.visibility import Visibility
+from headway.model import Mask, Operations, Visibility, check_labels
 from headway.torch_private import is_traced
 
 # What torch's attention of packed rows takes.

@@ -15,9 +15,9 @@ from headway.errors import is_out_of_memory
 from headway.ext.cuda.dropout import MaskTape
 from headway.ext.cuda.recorded_step import GraphMemory, RecordedStep
 from headway.model import Network
-from headway.text.batches import Batch
+from headway.text import Batch
 from headway.torch_private import copy_each_
-from headway.training.steps.gradient_tree import Gradient
+from headway.training import Gradient
 
 # Given a micro-batch and the target tokens of the step as a scalar.
 Compute = Callable[[Batch, Tensor], Gradient]

@@ -17,7 +17,7 @@ from headway.ext.cuda.beam_state import DONE, NOT_FINITE, OPEN, BeamState, Shape
 from headway.ext.cuda.largest import find_largest
 from headway.ext.cuda.recorded_step import GraphMemory, RecordedStep
 from headway.model import Transformer
-from headway.translation.search.beam_search import Hypothesis, Ids
+from headway.translation import Hypothesis, Ids
 
 FIRST_SPAN = 16  # positions; later steps read 32, 64, ... cached positions
 

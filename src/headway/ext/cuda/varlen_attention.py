@@ -9,7 +9,7 @@ Shapes: H heads, T queries and S keys of a row, K d_k, V d_v. Paper: section 3.2
 from torch import Tensor
 from torch.nn import functional as F
 
-from headway.model.visibility import Visibility
+from headway.model import Visibility
 
 WIDTH_UNIT = 8  # the kernel takes multiples of it
 

@@ -10,13 +10,6 @@ if TYPE_CHECKING:
     from headway.ext.demo.corpus import Example, generate, split
 
 __all__ = ["Example", "generate", "split"]
-_MODULES = {
-    "corpus": (
-        "Example",
-        "generate",
-        "split",
-    )
-}
 
 extension = Extension(
     name="demo",
@@ -30,4 +23,4 @@ extension = Extension(
     },
 )
 
-__getattr__ = import_at_first_use(__name__, _MODULES)
+__getattr__ = import_at_first_use(__name__)

@@ -7,10 +7,24 @@ from headway.extension import Extension
 from headway.lazy import import_at_first_use
 
 if TYPE_CHECKING:
-    from headway.ext.documents.document_translation import translate_file
+    from headway.ext.documents.document_translation import (
+        REPORT_HEAD,
+        report_row,
+        report_sentences,
+        translate_file,
+    )
+    from headway.ext.documents.html.page import HtmlPage
+    from headway.ext.documents.opening import SUFFIXES, describe_unknown, is_table, open_document
+    from headway.ext.documents.paragraph import Document, DocumentOptions, Paragraph, Translated
+    from headway.ext.documents.paragraph_translation import (
+        Page,
+        translate_page,
+        translate_paragraph,
+    )
+    from headway.ext.documents.texts import SplitText, TextPipeline, TextTranslation, mean_quality
+    from headway.ext.documents.xml_text import XmlTags, XmlText
 
 __all__ = ["translate_file"]
-_MODULES = {"document_translation": ("translate_file",)}
 
 extension = Extension(
     name="documents",
@@ -19,4 +33,4 @@ extension = Extension(
     inputs={"documents": f"{__name__}.command"},
 )
 
-__getattr__ = import_at_first_use(__name__, _MODULES)
+__getattr__ = import_at_first_use(__name__)

@@ -6,11 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from headway.cli.arguments import usage_error
-from headway.cli.file_plan import check_output
-from headway.cli.glossary_notice import GlossaryNotice
-from headway.cli.progress import LineProgress
-from headway.cli.settings import load_translator
+from headway.cli import GlossaryNotice, LineProgress, check_output, load_translator, usage_error
 from headway.errors import UsageError
 
 LINE_OPTIONS = ("workers", "part", "scores", "alignment", "json", "prefix")

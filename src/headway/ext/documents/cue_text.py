@@ -9,7 +9,7 @@ from unicodedata import east_asian_width
 from headway.ext.documents.blocks import Block, Part, flatten, make_block
 from headway.ext.documents.paragraph import Translated
 from headway.ext.documents.placing import place
-from headway.text.words import find_words
+from headway.text import find_words
 
 LINE = 42  # characters of a line that can be read in time, by most guidelines
 # Also times of words (WebVTT), and {\an8} of SubStation Alpha.

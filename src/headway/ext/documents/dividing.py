@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from headway.ext.documents.paragraph import Translated
-from headway.text.word_links import WordLinks
-from headway.text.words import Span
+from headway.text import Span, WordLinks
 
 _MARK_BONUS = 1.5  # how many links a comma at the end of a part is worth
 _DISTANCE = 8.0  # how many links the length of the sentence is worth

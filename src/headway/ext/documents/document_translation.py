@@ -10,10 +10,9 @@ from headway.ext.documents.opening import open_document
 from headway.ext.documents.paragraph import Document, DocumentOptions
 from headway.ext.documents.paragraph_translation import translate_paragraph
 from headway.ext.documents.texts import TextPipeline, TextTranslation
-from headway.ext.quality.defects import find_defects
+from headway.ext.quality import find_defects
 from headway.files import replace_bytes, replace_text
-from headway.translation.requests import run_each
-from headway.translation.translator import Translator
+from headway.translation import Translator, run_each
 
 WINDOW = 128  # paragraphs, and sentences of each, that are translated together
 REPORT_HEAD = "quality\tnotes\tsource\ttranslation\n"

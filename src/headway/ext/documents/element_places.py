@@ -9,11 +9,8 @@ from typing import Generic
 from headway.ext.documents.kept_spans import KeptSpans
 from headway.ext.documents.paragraph import Content, Element
 from headway.ext.documents.points import find_point, is_mark
-from headway.ext.protect.kept_text import AMOUNT
-from headway.ext.protect.word_ranges import Range, overlapped
-from headway.text.languages import is_translatable
-from headway.text.word_links import WordLinks
-from headway.text.words import Span
+from headway.ext.protect import AMOUNT, Range, overlapped
+from headway.text import Span, WordLinks, is_translatable
 
 _LONGEST_AMOUNT = 32  # characters of a number with its unit
 

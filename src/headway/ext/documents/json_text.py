@@ -17,8 +17,8 @@ from headway.ext.documents.icu_message import is_message
 from headway.ext.documents.languages import Language
 from headway.ext.documents.paragraph import DocumentOptions, Paragraph, Translated
 from headway.ext.documents.text_file import check_count, read_text_file
-from headway.ext.protect.kept_text import find_kept_text
-from headway.text.languages import NAMES, base_code, is_code, is_translatable
+from headway.ext.protect import find_kept_text
+from headway.text import NAMES, base_code, is_code, is_translatable
 
 _TOKEN = re.compile(r'(?P<string>"(?:[^"\\]|\\.)*+")(?P<colon>\s*+:)?|[{}\[\]]')
 _LANGUAGE = "@@locale"  # the key of the language of an .arb file

@@ -9,9 +9,8 @@ from itertools import accumulate
 from typing import Any
 
 from headway.ext.documents.paragraph import Element, Paragraph, Translated
-from headway.ext.protect.kept_text import PRIVATE_USE
-from headway.text.word_links import WordLinks
-from headway.text.words import Span
+from headway.ext.protect import PRIVATE_USE
+from headway.text import Span, WordLinks
 
 
 class KeptMarks:

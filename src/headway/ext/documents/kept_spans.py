@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from headway.ext.documents.paragraph import Element
-from headway.text.words import Span
+from headway.text import Span
 
 
 class KeptSpans:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from headway.errors import HeadwayError
-from headway.text.language_pairs import shorten_code
+from headway.text import shorten_code
 
 _UNKNOWN = ("", "none", "und", "mul")
 # Languages and scripts that are written from right to left.

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from headway.ext.documents.paragraph import Document, Paragraph, Translated
-from headway.ext.protect.kept_text import find_kept_text
+from headway.ext.protect import find_kept_text
 
 # Chinese, Japanese and Korean words lack the letters of the keys: there it stands behind them in brackets, 打开(&O).
 _IN_BRACKETS = re.compile(r"(?<![%$\s])\s*+\(([&_])([A-Za-z])\)")

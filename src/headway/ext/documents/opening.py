@@ -8,7 +8,7 @@ from headway.ext.documents.messages import MessageDocument
 from headway.ext.documents.mnemonics import MnemonicDocument
 from headway.ext.documents.paragraph import Document, DocumentOptions
 from headway.ext.documents.text_file import LARGEST, LONGEST_PARAGRAPH
-from headway.text.file_kinds import name_conversion, plain_suffix
+from headway.text import name_conversion, plain_suffix
 
 OFFICE = {  # suffixes of office files: documents first, then those with macros, templates and shows
     ".docx": (".docx", ".docm", ".dotx", ".dotm"),

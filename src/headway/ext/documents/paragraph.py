@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
-from headway.text.word_links import WordLinks
-from headway.text.words import Span
+from headway.text import Span, WordLinks
 
 Content = TypeVar("Content")
 

@@ -13,7 +13,7 @@ from headway.ext.documents.texts import (
     TextTranslation,
     mean_quality,
 )
-from headway.translation.requests import Job, call, together
+from headway.translation import Job, call, together
 
 
 class Page(Protocol):

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
 
-from headway.ext.protect.kept_text import divide_at_breaks, has_words
-from headway.text.languages import is_unspaced
-from headway.translation.splitting import split_sentences
+from headway.ext.protect import divide_at_breaks, has_words
+from headway.text import is_unspaced
+from headway.translation import split_sentences
 
 # A run of white space is matched once, from its beginning: the time is linear in its length.
 _LINE_BREAKS = re.compile(r"(?<!\s)\s*[\n\r]\s*")

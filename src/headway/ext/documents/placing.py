@@ -20,9 +20,8 @@ from headway.ext.documents.points import (
     is_behind_word,
     is_trailing,
 )
-from headway.ext.protect.word_ranges import Range, between, overlapped, translate_range
-from headway.text.word_links import WordLinks
-from headway.text.words import Span
+from headway.ext.protect import Range, between, overlapped, translate_range
+from headway.text import Span, WordLinks
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 The rules are those of the Unicode CLDR for whole numbers, but for languages in which most catalogs have others.
 """
 
-from headway.text.language_pairs import shorten_code
+from headway.text import shorten_code
 
 _FORMS = {
     "nplurals=1; plural=0;":

@@ -10,7 +10,7 @@ from headway.ext.documents.paragraph import DocumentOptions, Paragraph, Translat
 from headway.ext.documents.plural_forms import find_plural_forms
 from headway.ext.documents.po_entries import Entry, quote, read_entries
 from headway.ext.documents.text_file import read_text_file
-from headway.text.languages import is_translatable
+from headway.text import is_translatable
 
 # The entry of the empty text is the header.
 _HEAD = re.compile(

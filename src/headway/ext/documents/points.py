@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-from headway.text.words import Span, is_word_alone
+from headway.text import Span, is_word_alone
 
 _MOST_MARKS = 8  # behind a footnote
 _MOST_SPACES = 16  # between words

@@ -2,7 +2,7 @@
 
 from unicodedata import normalize
 
-from headway.text.tokenizer import Tokenizer
+from headway.text import Tokenizer
 
 
 def is_readable(text: str, tokenizer: Tokenizer) -> bool:

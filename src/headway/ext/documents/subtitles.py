@@ -11,7 +11,7 @@ from headway.ext.documents.dividing import divide
 from headway.ext.documents.edits import Edit, apply_edits
 from headway.ext.documents.paragraph import DocumentOptions, Paragraph, Translated
 from headway.ext.documents.text_file import check_count, read_text_file
-from headway.text.languages import is_translatable
+from headway.text import is_translatable
 
 _TIME = r"(-?)(?:(\d+):)?(\d+):(\d+)[.,](\d+)"  # programs that move all times write negative ones
 _TIMING = re.compile(rf"(?:^|(?<=\r))[ \t]*{_TIME}[ \t]*-->[ \t]*{_TIME}[^\r\n]*", re.MULTILINE)

@@ -8,7 +8,7 @@ from headway.errors import HeadwayError, suggest
 from headway.ext.documents.edits import Edit, apply_edits
 from headway.ext.documents.paragraph import DocumentOptions, Paragraph, Translated
 from headway.ext.documents.text_file import check_count, read_text_file
-from headway.text.languages import is_translatable
+from headway.text import is_translatable
 
 _HINT = re.compile(r"sep=([^\r\n])(?:\r\n|\n|\r)")  # a line by which Excel knows the delimiter
 _SAMPLE = 65_536  # characters in which the first row ends

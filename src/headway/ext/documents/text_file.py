@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from headway.errors import HeadwayError
-from headway.text.encodings import likely_encoding, recognize_wide
+from headway.text import likely_encoding, recognize_wide
 
 LARGEST = 8_000_000  # bytes of a text file
 MOST_PARTS = 100_000  # lines, tags, cells or entries of a file

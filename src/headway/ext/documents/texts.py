@@ -12,17 +12,12 @@ from headway.config import SearchConfig
 from headway.ext.documents.paragraph import Translated
 from headway.ext.documents.passages import Passage
 from headway.ext.documents.readable import is_readable
-from headway.ext.protect.kept_text import is_symbol
-from headway.text.languages import is_translatable
-from headway.text.word_links import WordLinks
-from headway.text.words import Span, cut_words, find_words
-from headway.translation.pipeline import Pipeline
-from headway.translation.requests import Job, call, together
-from headway.translation.splitting import split_sentences
-from headway.translation.translation import Translation
+from headway.ext.protect import is_symbol
+from headway.text import Span, WordLinks, cut_words, find_words, is_translatable
+from headway.translation import Job, Pipeline, Translation, call, split_sentences, together
 
 if TYPE_CHECKING:
-    from headway.translation.translator import Translator
+    from headway.translation import Translator
 
 _MARKS = ".…!?:;,。！？：；，、"  # at the end of a text
 _UNLIKE_STOPS = (":", ";", ",", "...", "…", "：", "；", "，", "、")

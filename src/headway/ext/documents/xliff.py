@@ -21,7 +21,7 @@ from headway.ext.documents.xml_tokens import (
     set_attribute,
     tokenize_xml,
 )
-from headway.text.languages import is_translatable
+from headway.text import is_translatable
 
 _ENCODING = re.compile(rb"""<\?xml[^>]*?\bencoding\s*=\s*["']([\w.:-]+)""")
 _SPACE = "xml:space"

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from headway.ext.documents.blocks import Part, make_kept
 from headway.ext.documents.xml_tokens import XmlToken, find_ends, read_text
-from headway.ext.protect.break_tags import BREAK_TAG, BREAKS
-from headway.ext.protect.kept_text import KeptText, find_kept_text
+from headway.ext.protect import BREAK_TAG, BREAKS, KeptText, find_kept_text
 
 # Elements that stand for an opening tag of the original format -> for the closing tag of the same.
 _OPENING, _CLOSING = {"bx", "bpt", "sc", "sm"}, {"ex", "ept", "ec", "em"}

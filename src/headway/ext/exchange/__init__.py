@@ -4,8 +4,16 @@ Each folder has ``writer.py`` and ``runner.py``, and ``reader.py`` if Headway im
 `headway.ext.exchange.formats` says what they must offer.
 """
 
+from typing import TYPE_CHECKING
+
 from headway import __version__
 from headway.extension import Extension, Verb
+from headway.lazy import import_at_first_use
+
+if TYPE_CHECKING:
+    from headway.ext.exchange.ctranslate2.spec import build_spec
+    from headway.ext.exchange.optional_package import import_package
+    from headway.ext.exchange.other_programs import OtherPrograms
 
 extension = Extension(
     name="exchange",
@@ -24,3 +32,5 @@ extension = Extension(
         ),
     },
 )
+
+__getattr__ = import_at_first_use(__name__)

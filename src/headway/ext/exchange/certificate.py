@@ -19,9 +19,7 @@ from torch.nn import functional as F
 from headway import __version__
 from headway.config import SearchConfig
 from headway.ext.exchange.formats import PACKAGES, Runner
-from headway.translation.batching import batch_by_length, pad_right
-from headway.translation.directory import Model
-from headway.translation.token_search import TokenSearch
+from headway.translation import Model, TokenSearch, batch_by_length, pad_right
 
 MAX_LINES = 1000
 RANDOM_LINES = 200

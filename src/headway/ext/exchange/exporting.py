@@ -10,9 +10,8 @@ from headway.errors import HeadwayError, UsageError
 from headway.ext.exchange.certificate import Certificate, certify
 from headway.ext.exchange.formats import Writer, load_runner, load_writer
 from headway.ext.exchange.output import check_absent, create_atomically
-from headway.text.language_pairs import list_codes
-from headway.translation.directory import Model
-from headway.translation.front_matter import complete_card
+from headway.text import list_codes
+from headway.translation import Model, complete_card
 
 CERTIFICATE, CARD = "certificate.json", "README.md"
 LICENSE = re.compile(r"[\w.+-]+( (AND|OR|WITH) [\w.+-]+)*")  # roughly an SPDX expression

@@ -7,7 +7,7 @@ from typing import Protocol, cast
 from headway.config import ModelConfig
 from headway.errors import UsageError, suggest
 from headway.ext.exchange.recognizing import recognize_format
-from headway.translation.directory import Model
+from headway.translation import Model
 
 FORMATS = ("ctranslate2", "huggingface", "argos")
 # The packages with which an export is written and compared; a certificate names their versions.

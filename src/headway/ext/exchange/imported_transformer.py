@@ -7,8 +7,7 @@ from torch import Tensor
 
 from headway.config import ModelConfig
 from headway.errors import HeadwayError
-from headway.model import Transformer
-from headway.model.without_memory import make_model_without_memory
+from headway.model import Transformer, make_model_without_memory
 
 
 def build_transformer(

@@ -14,9 +14,8 @@ from headway.ext.exchange.formats import read_foreign_model
 from headway.ext.exchange.named_languages import find_named_languages
 from headway.ext.exchange.output import create_atomically
 from headway.ext.exchange.placeholders import UNKNOWN_LANGUAGE
-from headway.text.language_pairs import Languages, list_pairs, name_pair, normalize_code
-from headway.translation.directory import Model, save_model
-from headway.translation.front_matter import complete_card, license_fields, split_card
+from headway.text import Languages, list_pairs, name_pair, normalize_code
+from headway.translation import Model, complete_card, license_fields, save_model, split_card
 
 MAX_LISTED_FILES = 50
 MAX_CARD_BYTES = 1 << 20

@@ -3,8 +3,7 @@
 import re
 
 from headway.ext.exchange.placeholders import UNKNOWN_LANGUAGE
-from headway.text.language_pairs import Languages, shorten_code
-from headway.text.languages import NAMES
+from headway.text import NAMES, Languages, shorten_code
 
 
 def find_named_languages(name: str) -> Languages:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from headway.errors import HeadwayError
-from headway.text.sentencepiece_file import SentencePieceFile
+from headway.text import SentencePieceFile
 
 ADDED = -1  # the row of an entry that the original does not have
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from headway.config import Config
-from headway.text.tokenizer import Tokenizer, check_symbols
-from headway.translation.directory import Model, StoredConfig, read_config, write_config
+from headway.text import Tokenizer, check_symbols
+from headway.translation import Model, StoredConfig, read_config, write_config
 
 FILE = "headway.json"
 

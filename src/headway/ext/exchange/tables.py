@@ -9,9 +9,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from headway.model import Transformer
-from headway.model.embeddings import Embedding
-from headway.model.positions import sinusoids
+from headway.model import Embedding, Transformer, sinusoids
 
 NUMBERS_AT_ONCE = 1 << 20
 

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from headway.errors import HeadwayError
 from headway.ext.exchange.pickled_tensors import read_tensors
-from headway.translation.weights import check_header
+from headway.translation import check_header
 
 MAX_OTHER_BYTES = 1 << 24  # of a file beside its numbers
 FLOAT_TYPES = (torch.float32, torch.float16, torch.bfloat16, torch.float64)

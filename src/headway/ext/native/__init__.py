@@ -12,9 +12,9 @@ from headway.lazy import import_at_first_use
 
 if TYPE_CHECKING:
     from headway.ext.native.library import compile_native
+    from headway.ext.native.variants import read_processor
 
 __all__ = ["compile_native"]
-_MODULES = {"library": ("compile_native",)}
 
 extension = Extension(
     name="native",
@@ -29,4 +29,4 @@ extension = Extension(
     arithmetic=f"{__name__}.library:build_id",
 )
 
-__getattr__ = import_at_first_use(__name__, _MODULES)
+__getattr__ = import_at_first_use(__name__)

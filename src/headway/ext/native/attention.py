@@ -16,7 +16,7 @@ from headway.ext.native.training_library import (
     AttentionArguments,
     training_library,
 )
-from headway.model.visibility import Segments, Visibility
+from headway.model import Segments, Visibility
 
 
 def longest_span(queries_BT: Tensor, keys_BS: Tensor) -> int:

@@ -12,10 +12,8 @@ from torch.nn import functional as F
 
 from headway.ext.native import decoding
 from headway.ext.native.hypotheses import NativeHypotheses, select_together
-from headway.model import SelfAttention, Transformer
-from headway.model.layers import Layer, Residual, Stack
-from headway.translation.scoring import GivenTarget, LayerChoice, average_logits
-from headway.translation.search.beam_search import Candidates, Ids
+from headway.model import Layer, Residual, SelfAttention, Stack, Transformer
+from headway.translation import Candidates, GivenTarget, Ids, LayerChoice, average_logits
 
 
 def make_native_engine(model: Transformer, precision: str) -> "NativeEngine | None":

@@ -7,11 +7,9 @@ import numpy as np
 from headway.config import Config
 from headway.ext.native.shortlist import FILE as FILE
 from headway.ext.native.shortlist import ShortlistLearner
-from headway.text.prepared import PreparedData
-from headway.training import parallel
-from headway.training.storage.run_directory import RunDirectory
-from headway.training.validation import Progress
-from headway.translation.directory import load_model
+from headway.text import PreparedData
+from headway.training import Progress, RunDirectory, parallel
+from headway.translation import load_model
 
 MAX_PAIRS = 100_000  # that a shortlist is learned from
 MAX_TOKENS = 1_000_000  # target tokens, likewise

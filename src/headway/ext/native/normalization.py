@@ -7,7 +7,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from headway.ext.native.training_library import TYPES, training_library
-from headway.model.dropout_mask import Mask
+from headway.model import Mask
 
 
 class NativeAddNorm(torch.autograd.Function):

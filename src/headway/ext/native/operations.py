@@ -11,11 +11,7 @@ from headway.ext.native.dropout import NativeDropout
 from headway.ext.native.linear import BF16, JoinedLinear
 from headway.ext.native.normalization import NativeAddNorm
 from headway.ext.native.training_library import TYPES, training_library
-from headway.model import plain_attention
-from headway.model.dropout_mask import Mask
-from headway.model.ops import Operations, check_labels
-from headway.model.primitives import Linear
-from headway.model.visibility import Visibility
+from headway.model import Linear, Mask, Operations, Visibility, check_labels, plain_attention
 from headway.torch_private import has_onednn_linear, is_traced, may_have_hooks
 
 # With fewer rows and no gradient, torch multiplies: oneDNN compiles and keeps a product for each

@@ -19,9 +19,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from headway.errors import HeadwayError
 from headway.model import Transformer, watch
-from headway.translation.alignment import single_layer
-from headway.translation.search.beam_search import Ids
-from headway.translation.weights import check_header, write_weights
+from headway.translation import Ids, check_header, single_layer, write_weights
 
 FILE = "shortlist.safetensors"
 MAX_CANDIDATES = 100  # stored for a source token

@@ -20,7 +20,7 @@ from headway.ext.paper.running.sources import code_version
 from headway.ext.paper.running.work import Work
 from headway.ext.paper.table3_rows import GROUPS
 from headway.files import hash_file
-from headway.training.storage.checkpoint import replace_file
+from headway.training import replace_file
 
 # The modules of headway.ext.paper.experiments that `headway reproduce` runs, in the paper's order.
 EXPERIMENTS = (

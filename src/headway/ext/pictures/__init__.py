@@ -10,40 +10,24 @@ from headway.extension import Extension, Option, Verb
 from headway.lazy import import_at_first_use
 
 if TYPE_CHECKING:
-    from headway.ext.pictures.curves import Curves as Curves
+    from headway.ext.pictures.curves import Curves
+    from headway.ext.pictures.head_views import head_view
     from headway.ext.pictures.maps import AttentionMap, AttentionMaps
-    from headway.ext.pictures.page import style_sheet as style_sheet
-    from headway.ext.pictures.page import view_script as view_script
-    from headway.ext.pictures.page_layouts import view_json as view_json
-    from headway.ext.pictures.plotting import plot as plot
-    from headway.ext.pictures.sentences import LONGEST_TARGET as LONGEST_TARGET
-    from headway.ext.pictures.sentences import attention_maps, sentence_maps
-    from headway.ext.pictures.sentences import source_ids as source_ids
-    from headway.ext.pictures.style import COLORS as COLORS
+    from headway.ext.pictures.page import style_sheet, view_script
+    from headway.ext.pictures.page_layouts import view_json
+    from headway.ext.pictures.plotting import plot
+    from headway.ext.pictures.sentences import (
+        LONGEST_TARGET,
+        attention_maps,
+        sentence_maps,
+        source_ids,
+    )
+    from headway.ext.pictures.style import COLORS
 
 __all__ = ["AttentionMap", "AttentionMaps", "attention_maps", "sentence_maps"]
-# What other rooms of Headway also use.
-INSIDE = [
-    "COLORS",
-    "LONGEST_TARGET",
-    "Curves",
-    "plot",
-    "source_ids",
-    "style_sheet",
-    "view_json",
-    "view_script",
-]
 
-_MODULES = {
-    "curves": ("Curves",),
-    "maps": ("AttentionMap", "AttentionMaps"),
-    "page": ("style_sheet", "view_script"),
-    "page_layouts": ("view_json",),
-    "plotting": ("plot",),
-    "sentences": ("LONGEST_TARGET", "attention_maps", "sentence_maps", "source_ids"),
-    "style": ("COLORS",),
-}
 _GROUP = "look inside"
+
 extension = Extension(
     name="pictures",
     version=__version__,
@@ -71,4 +55,4 @@ extension = Extension(
     },
 )
 
-__getattr__ = import_at_first_use(__name__, _MODULES)
+__getattr__ = import_at_first_use(__name__)

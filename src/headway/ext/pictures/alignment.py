@@ -9,7 +9,7 @@ from headway.ext.pictures.maps import AttentionMap, AttentionMaps
 from headway.ext.pictures.picture import Picture
 from headway.ext.pictures.style import LETTER_SIZE
 from headway.ext.pictures.text_width import text_width
-from headway.translation.alignment import usual_layer
+from headway.translation import usual_layer
 
 GAP = 14.0  # between words
 LINE = 26.0  # the height of a line of words

@@ -14,9 +14,7 @@ from torch import Tensor
 from headway.errors import HeadwayError
 from headway.ext.pictures.labels import NAMES, display_labels
 from headway.ext.pictures.sentences import read_sentence
-from headway.model import DotProduct, Visibility
-from headway.model.attention_functions import score_scale
-from headway.model.plain_attention import attention_mask
+from headway.model import DotProduct, Visibility, attention_mask, score_scale
 
 if TYPE_CHECKING:
     from headway.translation import Translator

@@ -19,7 +19,7 @@ from headway.ext.pictures.maps import AttentionMap, AttentionMaps
 from headway.ext.pictures.picture import Picture
 from headway.ext.pictures.style import LETTER_SIZE
 from headway.ext.pictures.text_width import text_width, widest
-from headway.translation.alignment import usual_layer
+from headway.translation import usual_layer
 
 FRAME = "#b5b5b5"
 DESCRIPTION = "The darker a cell, the larger the weight."

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from headway.errors import HeadwayError
 from headway.ext.pictures.text_width import cut
-from headway.text.vocabulary import SPACE
+from headway.text import SPACE
 
 KINDS = ("encoder", "decoder", "cross")
 NAMES = {

@@ -3,12 +3,12 @@
 from typing import TypedDict
 
 from headway.ext.pictures.alignment import alignment_layout
-from headway.ext.pictures.head_view import head_layout
+from headway.ext.pictures.head_views import head_layout
 from headway.ext.pictures.heat import grid_layout, heat_layout
 from headway.ext.pictures.labels import display_labels
 from headway.ext.pictures.layout import Layout
 from headway.ext.pictures.maps import AttentionMap, AttentionMaps, MapJson, MapsJson
-from headway.translation.alignment import usual_layer
+from headway.translation import usual_layer
 
 
 class ViewsJson(TypedDict):

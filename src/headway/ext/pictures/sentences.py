@@ -15,7 +15,7 @@ from headway.errors import HeadwayError
 from headway.ext.pictures.labels import START, readable
 from headway.ext.pictures.maps import AttentionMap, AttentionMaps
 from headway.model import Transformer, watch
-from headway.text.batches import Batch
+from headway.text import Batch
 
 if TYPE_CHECKING:
     from headway.translation import Translator

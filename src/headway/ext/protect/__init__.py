@@ -7,11 +7,24 @@ from headway.extension import Extension
 from headway.lazy import import_at_first_use
 
 if TYPE_CHECKING:
+    from headway.ext.protect.break_tags import BREAK_TAG, BREAKS
     from headway.ext.protect.glossary import Glossary
-    from headway.ext.protect.glossary_file import read_glossary
+    from headway.ext.protect.glossary_file import LanguageError, parse_glossary, read_glossary
+    from headway.ext.protect.kept_text import (
+        AMOUNT,
+        PRIVATE_USE,
+        KeptText,
+        divide_at_breaks,
+        find_kept_text,
+        has_words,
+        is_all_kept,
+        is_symbol,
+    )
+    from headway.ext.protect.numbers import NUMBER, compare_numbers, spell_numbers
+    from headway.ext.protect.readings import Reading
+    from headway.ext.protect.word_ranges import Range, between, overlapped, translate_range
 
 __all__ = ["Glossary", "read_glossary"]
-_MODULES = {"glossary": ("Glossary",), "glossary_file": ("read_glossary",)}
 
 extension = Extension(
     name="protect",
@@ -25,4 +38,4 @@ extension = Extension(
     end_steps={"stand_ins": f"{__name__}.learned_stand_ins"},
 )
 
-__getattr__ = import_at_first_use(__name__, _MODULES)
+__getattr__ = import_at_first_use(__name__)

@@ -3,7 +3,7 @@
 import re
 
 from headway.ext.protect.kept_text import find_kept_text, list_gaps
-from headway.text.words import LETTERS
+from headway.text import LETTERS
 
 _LONG, _SINGLE = 4, 5  # letters of a word that is no abbreviation, beside other words and alone
 _WORD = re.compile(LETTERS)

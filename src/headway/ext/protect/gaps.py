@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from headway.ext.protect.steady_phrases import UNSEEN, SteadyPhrase
-from headway.text.words import list_gaps
+from headway.text import list_gaps
 
 PAIRS = 5000  # of neighbors that are kept, the most frequent ones
 LEAST = 2  # times that such a pair occurs

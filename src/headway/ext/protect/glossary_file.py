@@ -13,18 +13,20 @@ from xml.parsers import expat
 
 from headway.errors import HeadwayError, suggest
 from headway.ext.protect.glossary import Glossary, Term, strip_renderings
-from headway.text.language_pairs import find_code, shorten_code
-from headway.text.lines import Damaged, read_lines
-from headway.text.readers import one_line
-from headway.text.tables import (
+from headway.text import (
     SAMPLE,
+    Damaged,
     Row,
+    find_code,
     find_delimiter,
     find_named_columns,
     find_other_languages,
     find_separator,
     has_quoted_cells,
+    one_line,
+    read_lines,
     read_rows,
+    shorten_code,
 )
 
 FLAGS = ("case", "keep", "regex")

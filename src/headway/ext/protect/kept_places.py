@@ -8,10 +8,8 @@ from typing import NamedTuple
 from headway.ext.protect.kept_text import ELEMENT
 from headway.ext.protect.readings import KeptName, KeptTag, Reading
 from headway.ext.protect.word_ranges import translate_range
-from headway.text.tokenizer import Tokenizer
-from headway.text.words import MARK, Span, find_words, is_word_character, word_at
-from headway.translation.scoring import WordPairs
-from headway.translation.search.constraints import find_alternatives
+from headway.text import MARK, Span, Tokenizer, find_words, is_word_character, word_at
+from headway.translation import WordPairs, find_alternatives
 
 _PUNCTUATION = re.compile(r"[^\w\s]*")
 _LETTER_MARKS = re.compile(f"[{MARK}]*")  # they belong to the letter before them

@@ -5,11 +5,8 @@ from collections.abc import Iterator
 from headway.config import Config
 from headway.ext.protect.stand_in_file import FILE as FILE
 from headway.ext.protect.stand_in_file import learn_stand_ins, save_stand_ins
-from headway.text.language_pairs import name_pair
-from headway.text.prepared import PreparedData
-from headway.training import parallel
-from headway.training.storage.run_directory import RunDirectory
-from headway.training.storage.state import Event
+from headway.text import PreparedData, name_pair
+from headway.training import Event, RunDirectory, parallel
 
 MAX_PAIRS = 20_000  # of the training text; a thousand take a third of a second
 

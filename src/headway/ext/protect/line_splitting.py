@@ -8,18 +8,13 @@ from headway.ext.protect.capitals import is_in_capitals
 from headway.ext.protect.kept_text import divide_at_breaks, find_kept_text, has_words
 from headway.ext.protect.marked_text import MarkedText
 from headway.ext.protect.reading_writer import ReadingWriter
-from headway.text.languages import is_translatable
-from headway.text.words import simplify_breaks
-from headway.translation.splitting import (
-    Segment,
-    split_line,
-    split_sentences,
-)
+from headway.text import is_translatable, simplify_breaks
+from headway.translation import Segment, split_line, split_sentences
 
 if TYPE_CHECKING:
     from headway.ext.protect.glossary import Glossary
     from headway.ext.protect.readings import StandIn
-    from headway.translation.pipeline import LineSplitter
+    from headway.translation import LineSplitter
 
 
 # Before an item of a list: a dash, "2)", "(a)", "[3]"; and what may also be a date or a rank, as in "1. Mai".

@@ -10,8 +10,7 @@ from typing import NamedTuple
 from headway.ext.protect.capitals import find_initials, lower, to_small_letters
 from headway.ext.protect.glossary import Glossary, TermMatch
 from headway.ext.protect.kept_text import KeptText, find_kept_text
-from headway.text.tokenizer import Tokenizer
-from headway.text.words import is_byte
+from headway.text import Tokenizer, is_byte
 
 # Characters without a meaning in Unicode; those of a document's own marks are others.
 _FREE = range(0xF0000, 0x110000)

@@ -5,18 +5,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from headway.config import SearchConfig
-from headway.text.tokenizer import Tokenizer
-from headway.translation.masking import Masking, Terms
-from headway.translation.requests import Job
-from headway.translation.scoring import WordPairs
-from headway.translation.search.beam_search import Hypothesis
-from headway.translation.splitting import Segment
+from headway.text import Tokenizer
+from headway.translation import Hypothesis, Job, Masking, Segment, Terms, WordPairs
 
 if TYPE_CHECKING:
     from headway.ext.protect.readings import Reading, StandIn
-    from headway.text.language_pairs import Languages
-    from headway.translation.pipeline import LineSplitter
-    from headway.translation.token_search import TokenSearch
+    from headway.text import Languages
+    from headway.translation import LineSplitter, TokenSearch
 
 
 class ProtectedText(Masking):
@@ -47,7 +42,7 @@ class ProtectedText(Masking):
         """Return what the models read in the place of placeholders and the like."""
         from headway.ext.protect.stand_in_file import load_stand_ins
         from headway.ext.protect.stand_ins import find_copied, spell_learned
-        from headway.text.language_pairs import name_pair
+        from headway.text import name_pair
 
         forward, languages = splitter.forward, splitter.languages
         precision = splitter.search.precision
@@ -102,7 +97,7 @@ class ProtectedText(Masking):
         if reading is None:
             return super().link_words(tokenizer, segment, hypothesis, weights)
         from headway.ext.protect.rendered_words import link_rendered
-        from headway.translation.alignment import link_words
+        from headway.translation import link_words
 
         return link_words(weights, link_rendered(tokenizer, reading, hypothesis.tokens, weights))
 

@@ -4,8 +4,8 @@ import re
 
 from headway.ext.protect.kept_text import ELEMENT
 from headway.ext.protect.readings import KeptName, KeptTag, PlacedTerm, Reading
-from headway.text.words import Span, find_words
-from headway.translation.search.constraints import Constraint
+from headway.text import Span, find_words
+from headway.translation import Constraint
 
 Alternatives = tuple[tuple[int, ...], ...]  # translations of a stand-in, as tokens
 _CLOSING = re.compile(r"[.,;:!?]")

@@ -18,15 +18,15 @@ from headway.ext.protect.marked_text import Mark, MarkedText
 from headway.ext.protect.reading_draft import ReadingDraft
 from headway.ext.protect.readings import NOTHING, PlacedTerm, Reading, StandIn
 from headway.ext.protect.steady_phrases import SteadyPhrase
-from headway.text.tokenizer import Tokenizer
-from headway.text.words import (
+from headway.text import (
     WORD,
+    Tokenizer,
     find_neighbors,
     is_word_character,
     simplify_breaks,
     starts_sentence,
 )
-from headway.translation.search.constraints import Constraint, spell_words
+from headway.translation import Constraint, spell_words
 
 COPIES = 3  # readings with words that are copied
 _JOINTS = "'\u2019-"  # of words

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from headway.ext.protect.gaps import Gap
 from headway.ext.protect.steady_phrases import SteadyPhrase
-from headway.text.words import Span, find_words, word_at
-from headway.translation.search.constraints import Constraint
+from headway.text import Span, find_words, word_at
+from headway.translation import Constraint
 
 
 class StandIn(NamedTuple):

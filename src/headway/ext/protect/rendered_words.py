@@ -7,9 +7,8 @@ from itertools import product
 
 from headway.ext.protect.kept_places import find_stand_ins
 from headway.ext.protect.readings import PlacedTerm, Reading
-from headway.text.tokenizer import Tokenizer
-from headway.text.words import Span, find_words, is_inside_word, word_at
-from headway.translation.scoring import WordPairs
+from headway.text import Span, Tokenizer, find_words, is_inside_word, word_at
+from headway.translation import WordPairs
 
 
 def link_rendered(

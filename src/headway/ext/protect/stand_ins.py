@@ -5,10 +5,8 @@ import torch
 
 from headway.ext.protect.readings import StandIn
 from headway.ext.protect.stand_in_file import Learned
-from headway.text.tokenizer import Tokenizer
-from headway.text.vocabulary import SPACE
-from headway.translation.engines.engine import Engine
-from headway.translation.search.constraints import spell_words
+from headway.text import SPACE, Tokenizer
+from headway.translation import Engine, spell_words
 
 FOUND = 24  # stand-ins of a model
 EXAMINED = 1000  # words; the most frequent are first in a vocabulary

@@ -16,13 +16,18 @@ from itertools import pairwise
 
 from headway.config import SearchConfig
 from headway.ext.protect.readings import PlacedTerm, Reading
-from headway.text.words import MARK, find_words, is_word_character, turn_marks_to_letters
-from headway.translation.masking import Masking
-from headway.translation.requests import Find, Job, Read, call
-from headway.translation.scoring import add_log_p
-from headway.translation.search.beam_search import Hypothesis
-from headway.translation.splitting import Segment
-from headway.translation.token_search import TokenSearch
+from headway.text import MARK, find_words, is_word_character, turn_marks_to_letters
+from headway.translation import (
+    Find,
+    Hypothesis,
+    Job,
+    Masking,
+    Read,
+    Segment,
+    TokenSearch,
+    add_log_p,
+    call,
+)
 
 TRIED = 8  # words in whose place a rendering is tried
 _CORE = re.compile(rf"\w.*[\w{MARK}]|\w", re.DOTALL)  # of a word, without punctuation

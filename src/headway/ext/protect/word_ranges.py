@@ -3,7 +3,7 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
-from headway.text.words import Span
+from headway.text import Span
 
 Range = tuple[int, int]  # the first, and the one after the last
 

@@ -1,7 +1,14 @@
 """How good translations probably are, and other translations for those that look broken."""
 
+from typing import TYPE_CHECKING
+
 from headway import __version__
 from headway.extension import Extension, Option
+from headway.lazy import import_at_first_use
+
+if TYPE_CHECKING:
+    from headway.ext.quality.defects import find_defects
+    from headway.ext.quality.quality_model import FILE
 
 extension = Extension(
     name="quality",
@@ -17,3 +24,5 @@ extension = Extension(
     sidecars={"quality.json": "weights"},
     end_steps={"quality": f"{__name__}.learned_quality"},
 )
+
+__getattr__ = import_at_first_use(__name__)

@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from headway.cli.progress import LineProgress
+from headway.cli import LineProgress
 from headway.errors import HeadwayError
 from headway.ext.protect import stand_in_file
 from headway.ext.quality.calibration import Calibration
 from headway.ext.quality.quality_model import FILE, QualityModel
 from headway.file_format import OtherVersionError
-from headway.text.language_pairs import name_pair
+from headway.text import name_pair
 from headway.translation import Translator
 
 CALIBRATED = 64  # lines at once

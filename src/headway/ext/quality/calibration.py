@@ -5,12 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from headway.evaluation.metrics import chrf_by_line
+from headway.evaluation import chrf_by_line
 from headway.ext.quality.evidence import Features, examine
 from headway.ext.quality.quality_model import QualityModel
-from headway.translation.pipeline import Pipeline
-from headway.translation.requests import Job, run, together
-from headway.translation.translator import Translator
+from headway.translation import Job, Pipeline, Translator, run, together
 
 
 class Calibration:

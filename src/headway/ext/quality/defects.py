@@ -4,10 +4,8 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
-from headway.ext.protect.kept_text import has_words, is_all_kept
-from headway.ext.protect.numbers import NUMBER, compare_numbers
-from headway.text.languages import is_unspaced
-from headway.text.words import LETTERS, MARK, UNSPACED, WORD, turn_marks_to_letters
+from headway.ext.protect import NUMBER, compare_numbers, has_words, is_all_kept
+from headway.text import LETTERS, MARK, UNSPACED, WORD, is_unspaced, turn_marks_to_letters
 
 Defect = Literal["loop", "numbers", "untranslated"]
 

@@ -13,16 +13,21 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from headway.config import SearchConfig
-from headway.ext.protect.numbers import compare_numbers
+from headway.ext.protect import compare_numbers
 from headway.ext.quality.defects import share_copied
-from headway.text.tokenizer import Tokenizer
-from headway.translation.alignment import single_layer
-from headway.translation.requests import Job, Read, call
-from headway.translation.scoring import GivenTarget, LogProbabilities
-from headway.translation.search.beam_search import Hypothesis
-from headway.translation.search.constraints import find_alternatives
-from headway.translation.splitting import Segment
-from headway.translation.token_search import TokenSearch
+from headway.text import Tokenizer
+from headway.translation import (
+    GivenTarget,
+    Hypothesis,
+    Job,
+    LogProbabilities,
+    Read,
+    Segment,
+    TokenSearch,
+    call,
+    find_alternatives,
+    single_layer,
+)
 
 LEAST_LOG_P = -10.0  # an unlikelier token tells no more
 

@@ -5,13 +5,9 @@ from collections.abc import Iterator
 from headway.config import Config
 from headway.ext.quality.calibration import Calibration
 from headway.ext.quality.quality_model import FILE as FILE
-from headway.text.prepared import PreparedData
-from headway.training import parallel
-from headway.training.storage.run_directory import RunDirectory
-from headway.training.storage.state import Event, Notice
-from headway.training.validation import Progress, list_texts
-from headway.translation import Translator
-from headway.translation.directory import read_config
+from headway.text import PreparedData
+from headway.training import Event, Notice, Progress, RunDirectory, list_texts, parallel
+from headway.translation import Translator, read_config
 
 MAX_SENTENCES = 1000  # of the validation text
 BATCH = 64

@@ -9,12 +9,16 @@ from headway.ext.quality.defects import find_defects, keeps_words
 from headway.ext.quality.evidence import Evidence, examine
 from headway.ext.quality.quality_model import QualityModel, Rating
 from headway.ext.quality.repair import list_ways
-from headway.translation.masking import Masking
-from headway.translation.pipeline import find_translations
-from headway.translation.requests import LONG, Job, call
-from headway.translation.search.beam_search import Hypothesis
-from headway.translation.splitting import Segment
-from headway.translation.token_search import TokenSearch
+from headway.translation import (
+    LONG,
+    Hypothesis,
+    Job,
+    Masking,
+    Segment,
+    TokenSearch,
+    call,
+    find_translations,
+)
 
 DEFECT = 0.5  # factor of the quality for each defect, which a validation text seldom has
 

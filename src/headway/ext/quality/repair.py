@@ -4,12 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from headway.config import SearchConfig
-from headway.ext.protect.numbers import spell_numbers
-from headway.ext.protect.readings import Reading
+from headway.ext.protect import Reading, spell_numbers
 from headway.ext.quality.defects import Defect
-from headway.text.tokenizer import Tokenizer
-from headway.translation.search.constraints import Constraint, spell_words
-from headway.translation.splitting import Segment
+from headway.text import Tokenizer
+from headway.translation import Constraint, Segment, spell_words
 
 CANDIDATES = 8  # of each way
 EPSILON = 0.02  # samples have no token that is less likely

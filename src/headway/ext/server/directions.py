@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from headway.ext.server.messages import DetectedLanguage
 from headway.ext.server.models import Models
-from headway.text.languages import is_translatable
+from headway.text import is_translatable
 from headway.translation import Translator
 
 

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from headway.ext.server.queue import TranslationQueue
 from headway.ext.server.rejection import too_long, too_much_work
-from headway.translation.requests import LONG, Call, Find, Job, Read, Request
+from headway.translation import LONG, Call, Find, Job, Read, Request
 
 R = TypeVar("R")
 # Of one call, in characters; a paragraph has a million at most, and each try of a term's renderings counts as one.

@@ -6,10 +6,16 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from headway.errors import HeadwayError
-from headway.ext.documents.opening import is_table, open_document
-from headway.ext.documents.paragraph import Document, DocumentOptions, Paragraph, Translated
-from headway.ext.documents.paragraph_translation import translate_paragraph
-from headway.ext.documents.texts import TextPipeline
+from headway.ext.documents import (
+    Document,
+    DocumentOptions,
+    Paragraph,
+    TextPipeline,
+    Translated,
+    is_table,
+    open_document,
+    translate_paragraph,
+)
 from headway.ext.server.directions import find_direction
 from headway.ext.server.driver import Driver
 from headway.ext.server.files import FileStore, Upload, name_translation
@@ -17,8 +23,7 @@ from headway.ext.server.models import Models
 from headway.ext.server.quality import QualityReport
 from headway.ext.server.queue import TranslationQueue
 from headway.ext.server.rejection import Rejection
-from headway.translation import Translator
-from headway.translation.requests import together
+from headway.translation import Translator, together
 
 CHUNK = 2_000  # characters of the paragraphs that are translated together; a longer one is alone
 WINDOW = 32  # sentences of such a paragraph that wait in the queue at a time

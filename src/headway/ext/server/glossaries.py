@@ -7,8 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
 from headway.errors import HeadwayError, UsageError
-from headway.ext.protect.glossary import Glossary
-from headway.ext.protect.glossary_file import LanguageError, parse_glossary, read_glossary
+from headway.ext.protect import Glossary, LanguageError, parse_glossary, read_glossary
 from headway.ext.server.rejection import Rejection
 from headway.translation import Translator
 

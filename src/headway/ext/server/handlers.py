@@ -7,8 +7,7 @@ from urllib.parse import quote
 
 from headway import __version__
 from headway.errors import HeadwayError
-from headway.ext.documents.opening import SUFFIXES
-from headway.ext.documents.paragraph import DocumentOptions
+from headway.ext.documents import SUFFIXES, DocumentOptions
 from headway.ext.server.context import Context
 from headway.ext.server.directions import detect_languages, find_direction
 from headway.ext.server.file_translation import keep_document, open_upload, translate_document
@@ -34,9 +33,7 @@ from headway.ext.server.openapi import API_VERSION
 from headway.ext.server.quality import check_quality, has_quality, list_sentences
 from headway.ext.server.rejection import Rejection
 from headway.ext.server.translation import TextTranslator
-from headway.text.languages import is_translatable, name_of
-from headway.text.word_links import WordLinks
-from headway.text.words import Span
+from headway.text import Span, WordLinks, is_translatable, name_of
 
 V = TypeVar("V")
 MAX_DETECTED = 3  # languages in an answer of /detect

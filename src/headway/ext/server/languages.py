@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from headway.errors import HeadwayError
-from headway.text.languages import is_translatable
+from headway.text import is_translatable
 
 # Codes that clients of LibreTranslate use, and the codes that models use for the same language.
 SYNONYMS = {"pb": "pt-br", "zt": "zh-hant", "zh-hans": "zh"}

@@ -10,9 +10,8 @@ from headway.ext.server.languages import LanguageDetector, normalize_code
 from headway.ext.server.quality import load_quality
 from headway.ext.server.rejection import Rejection
 from headway.files import hash_file
-from headway.text.languages import name_of
-from headway.translation import Translator, load_model
-from headway.translation.choosing import load_backward_model
+from headway.text import name_of
+from headway.translation import Translator, load_backward_model, load_model
 
 # The files of a model that a translation depends on.
 FILES = (

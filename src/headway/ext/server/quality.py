@@ -3,10 +3,15 @@
 from collections.abc import Sequence
 from typing import Any
 
-from headway.ext.documents.document_translation import REPORT_HEAD, report_row, report_sentences
-from headway.ext.documents.paragraph import Paragraph
-from headway.ext.documents.texts import TextTranslation, mean_quality
-from headway.ext.quality.quality_model import FILE
+from headway.ext.documents import (
+    REPORT_HEAD,
+    Paragraph,
+    TextTranslation,
+    mean_quality,
+    report_row,
+    report_sentences,
+)
+from headway.ext.quality import FILE
 from headway.ext.server.messages import RatedSentence
 from headway.ext.server.rejection import Rejection
 from headway.translation import Translator

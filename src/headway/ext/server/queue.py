@@ -21,7 +21,7 @@ from headway.ext.server.metrics import Metrics
 from headway.ext.server.rejection import overloaded, too_long
 from headway.ext.server.speed import Speed
 from headway.ext.server.waiting import LARGEST_BATCH, LONGEST_WAIT, Waiting, count_jobs
-from headway.translation.requests import LONG, Find, Read
+from headway.translation import LONG, Find, Read
 
 T = TypeVar("T")
 OVERTAKEN = 4  # a request counts as at least so many usual texts, because shorter ones that come later overtake it

@@ -20,7 +20,7 @@ from starlette.requests import ClientDisconnect, Request
 from headway.config import ServerConfig
 from headway.ext.server.files import Upload
 from headway.ext.server.rejection import CLIENT_LEFT, Rejection
-from headway.text.lines import SURROGATE
+from headway.text import SURROGATE
 
 MAX_FIELDS = 32
 MAX_DEPTH = 8

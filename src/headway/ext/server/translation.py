@@ -7,17 +7,19 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
 
-from headway.ext.documents.html.page import HtmlPage
-from headway.ext.documents.paragraph_translation import Page, translate_page
-from headway.ext.documents.texts import SplitText, TextPipeline, TextTranslation
-from headway.ext.protect.glossary import Glossary
+from headway.ext.documents import (
+    HtmlPage,
+    Page,
+    SplitText,
+    TextPipeline,
+    TextTranslation,
+    translate_page,
+)
+from headway.ext.protect import Glossary
 from headway.ext.server.driver import Driver
 from headway.ext.server.queue import SHORT_REQUEST, TranslationQueue
 from headway.ext.server.rejection import too_much_work
-from headway.translation import Segment, Translator
-from headway.translation.pipeline import Pipeline
-from headway.translation.requests import Job, together
-from headway.translation.token_stream import stream_tokens
+from headway.translation import Job, Pipeline, Segment, Translator, stream_tokens, together
 
 CHARACTERS_PER_TOKEN = 16  # at most, in almost all texts
 MAX_TRIES = 1_000_000  # of a glossary's terms at places of texts: about two seconds

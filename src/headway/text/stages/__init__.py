@@ -1,1 +1,1 @@
-"""The stages in which `headway.text.prepare` prepares text, range by range."""
+"""The stages in which `headway.text.preparing` prepares text, range by range."""

@@ -95,7 +95,7 @@ class RunDirectory:
                 f"{self.path}: no run can be written here ({error.strerror}): give another RUN"
             ) from None
         foreign = names.difference(START_FILES)
-        if not (self.data / "data.json").is_file():  # not what `headway.text.prepare` wrote
+        if not (self.data / "data.json").is_file():  # not what `headway.text.preparing` wrote
             foreign |= names & {"data"}
         if foreign and not self.started:
             raise HeadwayError(f"{self.path}: holds {min(foreign)}, but no run: give another RUN")

@@ -6,10 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headway.cli import launch
-from headway.cli.arguments import usage_error
-from headway.cli.options import add_preset, add_ranks
-from headway.cli.settings import settings_from
+from headway.cli import add_preset, add_ranks, launch, settings_from, usage_error
 
 if TYPE_CHECKING:
     from headway.config import Config
@@ -80,8 +77,7 @@ def run(args: argparse.Namespace) -> int:
             "--search.shortlist: a model with random weights has no shortlist; time `headway translate`"
         )
     if args.work == "train":
-        from headway.training.machine import Machine
-        from headway.training.starting.rank_count import check_ranks, count_ranks
+        from headway.training import Machine, check_ranks, count_ranks
 
         machine = Machine.resolve(config.training)
         if launch.is_launched():
@@ -113,7 +109,7 @@ def report_machine(args: argparse.Namespace) -> int:
 
     from headway.ext.bench.bench_machine import bench_machine
     from headway.ext.bench.bench_tables import format_machine_table
-    from headway.training.machine import Machine, configure_process
+    from headway.training import Machine, configure_process
 
     if args.ranks or launch.is_launched():
         usage_error("bench: name a part (train) to measure several ranks")
@@ -152,7 +148,7 @@ def measure(
 
     from headway.ext.bench.bench_training import bench_training
     from headway.ext.bench.bench_translation import bench_translation
-    from headway.training.machine import Machine, configure_process
+    from headway.training import Machine, configure_process
 
     machine = Machine.resolve(config.training)
     configure_process(machine.threads_per_rank, machine.torch_device)

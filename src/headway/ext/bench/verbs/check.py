@@ -2,7 +2,7 @@
 
 import argparse
 
-from headway.cli.options import add_model
+from headway.cli import add_model
 from headway.errors import HeadwayError
 
 EXAMPLE = (
@@ -30,8 +30,8 @@ def run(args: argparse.Namespace) -> int:
     """Print the result of each check; return 1 if a check failed."""
     from itertools import islice
 
-    from headway.cli.process import prepare
-    from headway.text.readers import read_lines
+    from headway.cli import prepare
+    from headway.text import read_lines
 
     sentences = list(islice(read_lines(args.source), 64)) if args.source else []
     if args.source and not any(text.strip() for text in sentences):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headway.cli.options import add_file_form, add_ranks, file_form, language_code
+from headway.cli import add_file_form, add_ranks, file_form, language_code
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,8 +58,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Plan, or go on with the plan in OUT."""
-    from headway.cli.arguments import usage_error
-    from headway.cli.launch import is_launched
+    from headway.cli import is_launched, usage_error
     from headway.ext.best.directory import open_directory
     from headway.ext.best.plan import FILE, Plan, check_new
     from headway.ext.best.recipe import Processors, carry_out, describe_plan, say
@@ -98,7 +97,7 @@ def run(args: argparse.Namespace) -> int:
 
 def find_plan(args: argparse.Namespace, out: Path, processors: "Processors") -> "Plan":
     """Return the plan in OUT, if the command line asks for the same, or make one."""
-    from headway.cli.arguments import usage_error
+    from headway.cli import usage_error
     from headway.ext.best.plan import Plan, check_new
     from headway.ext.best.recipe import make_plan
 
@@ -132,13 +131,9 @@ def find_plan(args: argparse.Namespace, out: Path, processors: "Processors") -> 
 
 def read_options(args: argparse.Namespace) -> "Options":
     """Return what the command line asks for; named corpora are fetched."""
-    from headway.cli.text_groups import fetch_text, fetch_validation
+    from headway.cli import fetch_text, fetch_validation
     from headway.ext.best.plan import Options
-    from headway.text.file_languages import (
-        check_file_language,
-        check_file_languages,
-        languages_from_names,
-    )
+    from headway.text import check_file_language, check_file_languages, languages_from_names
 
     require_one_pair(args)
     train, valid = fetch_text(args, "train"), fetch_validation(args)
@@ -171,8 +166,7 @@ def read_options(args: argparse.Namespace) -> "Options":
 
 def require_one_pair(args: argparse.Namespace) -> None:
     """Check that the text is of one pair of languages, given once."""
-    from headway.cli.arguments import usage_error
-    from headway.cli.text_groups import is_group
+    from headway.cli import is_group, usage_error
 
     for option in ("train", "valid", "test"):
         given = getattr(args, option)

@@ -6,8 +6,7 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-from headway.cli.process import program_name
-from headway.cli.screen import has_screen
+from headway.cli import has_screen, program_name
 from headway.errors import HeadwayError
 
 EXAMPLE = "headway demo\nheadway demo runs/demo-fr --languages de fr"
@@ -64,7 +63,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Generate the corpus, train on it, print scores and examples, and open the page if there is a screen."""
-    from headway.cli.arguments import parse, usage_error
+    from headway.cli import parse, usage_error
     from headway.cli.verbs import train
 
     if args.pairs < 1:
@@ -112,7 +111,7 @@ def make_corpus(text: Path, source: str, target: str, count: int) -> Path:
 
 def serve(directory: Path) -> int:
     """Serve the model and open its page until the user ends the server; return the exit code."""
-    from headway.cli.child import run_child
+    from headway.cli import run_child
 
     print(
         "\nThe page for translation opens in your browser. Ctrl-C ends its server, and this command."
@@ -126,9 +125,8 @@ def show(directory: Path, text: Path, source: str, target: str) -> None:
     """Print test scores, exact matches by kind, ten translations, and commands to try next."""
     from itertools import islice
 
-    from headway.evaluation import exact_match, exact_match_by_kind, score_sheet
-    from headway.evaluation.metrics import pick_metrics
-    from headway.text.readers import read_lines
+    from headway.evaluation import exact_match, exact_match_by_kind, pick_metrics, score_sheet
+    from headway.text import read_lines
     from headway.translation import Translator
 
     sources, references, kinds = (

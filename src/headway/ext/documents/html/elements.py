@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from headway.ext.documents.html.attributes import LANGUAGES
 from headway.ext.documents.html.tokens import RAW_TEXT, Token
 from headway.ext.documents.languages import is_foreign
-from headway.ext.protect.break_tags import BREAKS
+from headway.ext.protect import BREAKS
 
 BLOCKS = BREAKS | {
     "address", "body", "caption", "details", "dialog", "figure", "form", "head", "html", "legend",

@@ -16,7 +16,7 @@ from headway.ext.documents.html.tokens import Token, tokenize
 from headway.ext.documents.languages import Language
 from headway.ext.documents.paragraph import Translated
 from headway.ext.documents.placing import place
-from headway.text.languages import is_translatable
+from headway.text import is_translatable
 
 _UNDIRECTED = ("bdo", "svg")  # a direction of its own, and none
 

@@ -14,7 +14,7 @@ from headway.ext.documents.markdown.parser import make_parser
 from headway.ext.documents.markdown.passage import Passage
 from headway.ext.documents.paragraph import DocumentOptions, Paragraph, Translated
 from headway.ext.documents.text_file import check_count, read_text_file
-from headway.text.words import Span
+from headway.text import Span
 
 LARGEST = 1_000_000  # characters
 MOST_MARKS = 50_000  # the parser takes a second for as many

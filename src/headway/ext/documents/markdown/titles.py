@@ -9,7 +9,7 @@ from headway.ext.documents.blocks import Block, Part, flatten, make_node
 from headway.ext.documents.html.templates import TEMPLATE, make_template
 from headway.ext.documents.paragraph import Translated
 from headway.ext.documents.placing import place
-from headway.text.languages import is_translatable
+from headway.text import is_translatable
 
 # From the bracket that ends the label to the end of the link; the parser has found that it is one. A definition without an
 # address is a comment: [//]: # (This is a comment)

@@ -13,7 +13,7 @@ from headway.ext.documents.office.header_cells import find_header_texts
 from headway.ext.documents.office.ooxml import read_types
 from headway.ext.documents.office.package import Package
 from headway.ext.documents.paragraph import Paragraph, Translated
-from headway.text.words import Span
+from headway.text import Span
 
 # A name in a formula: `Sales[Price]`, `[@Price]`, `Sales[[#This Row],[Price]]`.
 _IN_BRACKETS = re.compile(r"\[@?([^\[\]]+)\]")

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 from headway.ext.documents.blocks import MAX_DEPTH
 from headway.ext.documents.office.inline import Part, Piece
 from headway.ext.documents.office.inline_reading import is_balanced
-from headway.text.languages import is_translatable
+from headway.text import is_translatable
 
 # Fields whose results are text of the document; all others are numbers, dates, names and references to data.
 _TEXTS = {"HYPERLINK", "INDEX", "QUOTE", "REF", "STYLEREF", "TOA", "TOC", "XE"}

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from headway.ext.documents.edits import Edit, apply_edits
 from headway.ext.documents.office.package import Package, find_encoding
-from headway.text.words import Span
+from headway.text import Span
 
 # An element without an end is read only until the next one begins, so that no file takes long.
 _CELL = re.compile(

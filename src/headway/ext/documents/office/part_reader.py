@@ -17,7 +17,7 @@ from headway.ext.documents.office.inline import InlineParagraph, Render
 from headway.ext.documents.office.languages import edit_language
 from headway.ext.documents.paragraph import Paragraph, Translated, walk
 from headway.ext.documents.xml_tokens import XmlToken, find_attributes, iterate_xml
-from headway.text.languages import is_translatable
+from headway.text import is_translatable
 
 _MOST_DEPTH = 200  # elements in each other
 

@@ -7,8 +7,8 @@ from headway.errors import HeadwayError
 from headway.ext.exchange.argos.package import MAX_BYTES, unpack
 from headway.ext.exchange.ctranslate2 import reader as ctranslate2_reader
 from headway.ext.exchange.json_file import read_json_object
-from headway.text.language_pairs import CODE
-from headway.translation.directory import Model
+from headway.text import CODE
+from headway.translation import Model
 
 
 def read(path: Path) -> Model:

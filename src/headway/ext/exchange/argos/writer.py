@@ -9,9 +9,8 @@ from headway.errors import HeadwayError
 from headway.ext.exchange.argos.package import add_files, pack
 from headway.ext.exchange.ctranslate2 import writer as ctranslate2
 from headway.ext.exchange.ctranslate2.writer import PRECISIONS, find_refusals
-from headway.text.language_pairs import list_pairs
-from headway.text.languages import name_of
-from headway.translation.directory import Model
+from headway.text import list_pairs, name_of
+from headway.translation import Model
 
 __all__ = ["PRECISIONS", "USAGE", "add_files", "find_refusals", "write"]
 

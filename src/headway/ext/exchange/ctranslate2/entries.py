@@ -20,7 +20,7 @@ from headway.errors import HeadwayError
 from headway.ext.exchange.json_file import read_json
 from headway.ext.exchange.order import ADDED, Order
 from headway.ext.exchange.placeholders import IMPOSSIBLE_LOGIT
-from headway.text.vocabulary import PAD
+from headway.text import PAD
 
 MAX_BYTES = 1 << 24
 MAX_ENTRIES = 300_000

@@ -14,8 +14,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from headway.config import ModelConfig
-from headway.config.model import MAX_WIDTH, Activation
+from headway.config import MAX_WIDTH, Activation, ModelConfig
 from headway.errors import HeadwayError
 from headway.ext.exchange.ctranslate2.positions import read_positions
 from headway.ext.exchange.ctranslate2.spec import ACTIVATIONS, MIN_POSITIONS

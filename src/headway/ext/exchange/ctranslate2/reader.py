@@ -22,11 +22,8 @@ from headway.ext.exchange.json_file import read_json_object
 from headway.ext.exchange.order import ADDED, Order, check_pieces
 from headway.ext.exchange.own_settings import read_own_settings, restore_settings
 from headway.ext.exchange.placeholders import UNKNOWN_LANGUAGE
-from headway.text.language_pairs import Languages
-from headway.text.sentencepiece_file import SentencePieceFile
-from headway.text.tokenizer import Tokenizer, check_symbols
-from headway.text.vocabulary import PAD, is_language
-from headway.translation.directory import MAX_CONFIG_BYTES, Model
+from headway.text import PAD, Languages, SentencePieceFile, Tokenizer, check_symbols, is_language
+from headway.translation import MAX_CONFIG_BYTES, Model
 
 JOINT = ("tokenizer.model", "sentencepiece.model", "spm.model")
 PAIRS = (("source.spm", "target.spm"), ("source.model", "target.model"))

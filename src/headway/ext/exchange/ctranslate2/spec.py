@@ -12,13 +12,18 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from headway.config import ModelConfig
-from headway.config.model import Activation
+from headway.config import Activation, ModelConfig
 from headway.ext.exchange.optional_package import import_package
 from headway.ext.exchange.tables import embedding_table, output_table
-from headway.model import MultiHeadAttention, Positions, SelfAttention, Transformer
-from headway.model.layers import Layer, Residual
-from headway.model.positions import sinusoids
+from headway.model import (
+    Layer,
+    MultiHeadAttention,
+    Positions,
+    Residual,
+    SelfAttention,
+    Transformer,
+    sinusoids,
+)
 
 if TYPE_CHECKING:
     from ctranslate2.specs import TransformerSpec

@@ -13,9 +13,8 @@ from headway.ext.exchange.notes import list_sentence_note
 from headway.ext.exchange.output import add_files
 from headway.ext.exchange.own_settings import write_own_settings
 from headway.ext.exchange.refusals import find_other_attention
-from headway.text.tokenizer import Tokenizer
-from headway.text.vocabulary import language_symbol
-from headway.translation.directory import Model
+from headway.text import Tokenizer, language_symbol
+from headway.translation import Model
 
 __all__ = ["PRECISIONS", "USAGE", "add_files", "find_refusals", "note_model", "write"]
 

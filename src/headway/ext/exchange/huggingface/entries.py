@@ -4,13 +4,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from headway.config.text import Subwords
+from headway.config import Subwords
 from headway.errors import HeadwayError
 from headway.ext.exchange.json_file import read_json_object
 from headway.ext.exchange.order import Order, check_pieces
-from headway.text.sentencepiece_file import SentencePieceFile
-from headway.text.tokenizer import Tokenizer
-from headway.text.vocabulary import PAD
+from headway.text import PAD, SentencePieceFile, Tokenizer
 
 EOS, UNK = "</s>", "<unk>"
 MAX_UNNAMED = 1024  # rows of an embedding that vocab.json does not name

@@ -25,7 +25,7 @@ from headway.ext.exchange.huggingface.names import (
 )
 from headway.ext.exchange.order import Order
 from headway.ext.exchange.tables import are_sinusoids, tie_tables
-from headway.model.positions import sinusoids
+from headway.model import sinusoids
 
 PROJECTIONS = ("query", "key", "value", "output")
 Shapes = dict[str, tuple[int, ...]]

@@ -11,7 +11,7 @@ from headway.ext.exchange.imported_transformer import build_transformer
 from headway.ext.exchange.json_file import read_json_object, read_optional_json_object
 from headway.ext.exchange.own_settings import read_own_settings, restore_settings
 from headway.ext.exchange.weights_file import read_weights
-from headway.translation.directory import Model
+from headway.translation import Model
 
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 

@@ -9,8 +9,8 @@ from types import ModuleType
 import torch
 
 from headway.ext.exchange.optional_package import import_package
-from headway.text.tokenizer import Tokenizer
-from headway.translation.batching import batch_rows, pad_right
+from headway.text import Tokenizer
+from headway.translation import batch_rows, pad_right
 
 
 class Runner:

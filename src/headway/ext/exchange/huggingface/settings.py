@@ -4,12 +4,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from headway.config import ModelConfig, SearchConfig
-from headway.config.model import LARGEST, MAX_LAYERS, Activation
+from headway.config import LARGEST, MAX_LAYERS, Activation, ModelConfig, SearchConfig
 from headway.errors import HeadwayError
 from headway.ext.exchange.json_file import read_optional_json_object
 from headway.ext.exchange.named_languages import find_named_languages
-from headway.text.language_pairs import CODE
+from headway.text import CODE
 
 ACTIVATIONS: dict[str, Activation] = {
     "relu": "relu",

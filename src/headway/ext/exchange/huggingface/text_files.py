@@ -8,9 +8,8 @@ from headway.ext.exchange.huggingface.names import NORM_EPSILON
 from headway.ext.exchange.huggingface.to_marian import is_shared, is_tied
 from headway.ext.exchange.notes import list_sentence_note
 from headway.ext.exchange.placeholders import IMPOSSIBLE_LOGIT
-from headway.text.tokenizer import Tokenizer
-from headway.text.vocabulary import language_symbol
-from headway.translation.directory import Model
+from headway.text import Tokenizer, language_symbol
+from headway.translation import Model
 
 MIN_POSITIONS = 1024
 TYPICAL_LENGTH = 20  # tokens, at which the length penalties are matched

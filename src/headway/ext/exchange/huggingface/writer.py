@@ -13,8 +13,7 @@ from headway.ext.exchange.huggingface.text_files import notes, vocabularies, wri
 from headway.ext.exchange.huggingface.to_marian import find_refusals, to_marian
 from headway.ext.exchange.output import add_files
 from headway.ext.exchange.own_settings import write_own_settings
-from headway.translation.directory import Model
-from headway.translation.weights import save_tensors
+from headway.translation import Model, save_tensors
 
 __all__ = ["PRECISIONS", "USAGE", "add_files", "find_refusals", "write"]
 

@@ -3,8 +3,7 @@
 import argparse
 import sys
 
-from headway.cli.options import add_model
-from headway.cli.parallel_files import read_parallel_files
+from headway.cli import add_model, read_parallel_files
 from headway.errors import HeadwayError
 
 EXAMPLE = (
@@ -49,7 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def check(args: argparse.Namespace) -> None:
     """Report the mistakes that need no model to be found."""
-    from headway.cli.arguments import usage_error
+    from headway.cli import usage_error
 
     if args.reference and not args.lines:
         usage_error("--reference needs --lines, the text that it translates")
@@ -63,8 +62,7 @@ def check(args: argparse.Namespace) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Export a model, and print the comparison on standard error."""
-    from headway.cli.arguments import usage_error
-    from headway.cli.process import set_threads
+    from headway.cli import set_threads, usage_error
 
     lines: list[str] = []
     references: list[str] = []
@@ -77,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
     set_threads(args.threads)
 
     from headway.ext.exchange.exporting import CERTIFICATE, export_model
-    from headway.text.groups import require_pair
+    from headway.text import require_pair
     from headway.translation import load_model
 
     model = load_model(args.model)

@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from headway.cli.options import language_code, model_or_name
+from headway.cli import language_code, model_or_name
 
 EXAMPLE = (
     "headway import opus-mt-en-de runs/opus-en-de\n"
@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> None:
     """Import a model, and describe it on standard error."""
     from pathlib import Path
 
-    from headway.cli.downloads import print_notice
+    from headway.cli import print_notice
     from headway.ext.exchange.downloading import download, model_name
     from headway.ext.exchange.hub import NAME
     from headway.ext.exchange.importing import import_model

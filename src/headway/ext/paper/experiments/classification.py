@@ -18,7 +18,7 @@ from headway.ext.paper.running.plan import PlannedTrial
 from headway.ext.paper.running.work import ONLY_SETTINGS, Work
 from headway.ext.paper.trends import Learned, trend_claim
 from headway.ext.paper.verdicts import percent_text
-from headway.text.examples import Example
+from headway.text import Example
 
 TITLE = "The encoder alone: classifying texts and pairs of texts"
 SECTION = "beyond the paper"

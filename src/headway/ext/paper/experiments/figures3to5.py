@@ -30,8 +30,7 @@ from headway.ext.paper.running.scoring import Pairs
 from headway.ext.paper.running.work import ONLY_SETTINGS, Work
 from headway.ext.paper.trends import Learned, trend_claim
 from headway.ext.paper.verdicts import interval_text
-from headway.ext.pictures import AttentionMaps, sentence_maps
-from headway.ext.pictures.head_view import head_view
+from headway.ext.pictures import AttentionMaps, head_view, sentence_maps
 from headway.translation import Translator
 
 TITLE = "What attention heads look at"

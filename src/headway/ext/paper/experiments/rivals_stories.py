@@ -11,7 +11,7 @@ from headway.ext.paper.rivals.stories import LONGEST, Facts, Question, Words, ma
 from headway.ext.paper.running.work import Work
 from headway.ext.paper.verdicts import percent_text, verdict
 from headway.model import parameter_count
-from headway.training.machine import thread_count
+from headway.training import thread_count
 
 WIDTH = 20
 SOLVED = 95.0  # percent: Weston et al. (2015) call such a task solved

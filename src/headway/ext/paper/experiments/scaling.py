@@ -17,8 +17,7 @@ from headway.ext.paper.running.plan import PlannedTrial
 from headway.ext.paper.running.work import Work
 from headway.ext.paper.trends import Expected, Learned, trend_claim
 from headway.ext.paper.verdicts import MARGIN_NATS, holds
-from headway.model import Additive, DotProduct
-from headway.model.attention_functions import score_scale
+from headway.model import Additive, DotProduct, score_scale
 
 TITLE = "Scaled, unscaled and additive attention as d_k grows"
 SECTION = "3.2.1"

@@ -18,7 +18,7 @@ from headway.ext.paper.verdicts import (
     shown,
     verdict_needed,
 )
-from headway.training.steps.schedule import learning_rate
+from headway.training import learning_rate
 
 TITLE = "The learning rate and its warm-up"
 SECTION = "5.3"

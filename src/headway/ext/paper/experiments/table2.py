@@ -29,9 +29,8 @@ from headway.ext.paper.settings import paper_settings
 from headway.ext.paper.table3_rows import TABLE3, configure
 from headway.ext.paper.trends import Learned, trend_claim
 from headway.ext.paper.verdicts import percent_text, shown
-from headway.model.without_memory import make_model_without_memory
-from headway.training.machine import Machine
-from headway.training.steps.objective import plain_loss
+from headway.model import make_model_without_memory
+from headway.training import Machine, plain_loss
 from headway.translation import Translator
 
 TITLE = "Table 2: training cost and BLEU"

@@ -21,7 +21,7 @@ from headway.ext.paper.running.work import Work
 from headway.ext.paper.trends import Expected, Learned, trend_claim
 from headway.ext.paper.verdicts import MARGIN, percent_text, perplexity_text, shown
 from headway.model import Transformer
-from headway.training.steps.objective import plain_loss
+from headway.training import plain_loss
 
 TITLE = "Tied embeddings, and their scale"
 SECTION = "3.4"

@@ -12,9 +12,7 @@ from torch import Tensor, nn
 
 from headway.ext.paper.measuring.layer_types import LayerType, projections
 from headway.ext.paper.measuring.operations import OperationCounter
-from headway.model import DotProduct, SelfAttention, Visibility
-from headway.model.mixers import Recurrent
-from headway.model.plain_attention import attend_with_mask
+from headway.model import DotProduct, Recurrent, SelfAttention, Visibility, attend_with_mask
 
 Forward = Callable[[], Tensor]
 

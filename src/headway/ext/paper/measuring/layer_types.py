@@ -9,9 +9,7 @@ from dataclasses import dataclass
 from torch import nn
 
 from headway.config import Mixer, ModelConfig
-from headway.model.assembly import make_layer
-from headway.model.attention import SelfAttention
-from headway.model.primitives import Linear
+from headway.model import Linear, SelfAttention, make_layer
 
 Term = Callable[[int, int, int, int], float]
 

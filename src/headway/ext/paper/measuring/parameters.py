@@ -4,8 +4,7 @@ from dataclasses import replace
 
 from headway.config import PRESETS, ModelConfig
 from headway.ext.paper.published import VOCABULARY
-from headway.model import parameter_count
-from headway.model.without_memory import make_model_without_memory
+from headway.model import make_model_without_memory, parameter_count
 
 
 def parameters_by_formula(config: ModelConfig) -> int:

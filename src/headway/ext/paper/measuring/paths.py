@@ -6,8 +6,7 @@ Paper: section 4, "maximum path length", and Table 1's last column.
 import torch
 
 from headway.ext.paper.measuring.layer_types import LayerType
-from headway.model.decoder_cache import Cache
-from headway.model.mixers import Recurrent
+from headway.model import Cache, Recurrent
 
 
 @torch.random.fork_rng([])

@@ -12,11 +12,8 @@ from headway.ext.paper.parsing.linearization import delinearize, number_words
 from headway.ext.paper.parsing.trees import Tree
 from headway.ext.paper.parsing.wellformed import TreeVocabulary, WellFormedDecoding
 from headway.model import Transformer
-from headway.text.tokenizer import Tokenizer
-from headway.translation.batching import batch_by_length
-from headway.translation.directory import load_model
-from headway.translation.engines.engine import make_engine
-from headway.translation.search.beam_search import beam_search
+from headway.text import Tokenizer
+from headway.translation import batch_by_length, beam_search, load_model, make_engine
 
 # Paper: section 6.3; its output limit is "input length + 300".
 PAPER = SearchConfig(beam=21, alpha=0.3, max_extra=300)

@@ -14,10 +14,7 @@ from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.ext.paper.parsing.linearization import NUMBERS, linearize, number_words
 from headway.ext.paper.parsing.trees import Tree, inner_constituents, read_trees, simplify
-from headway.text.prepare import prepare
-from headway.text.prepared import PreparedData
-from headway.text.tokenizer import Tokenizer
-from headway.text.vocabulary import EOS, UNK
+from headway.text import EOS, UNK, PreparedData, Tokenizer, prepare
 
 LANGUAGES = ("en", "trees")
 RESERVED = ("</s>", "<unk>")

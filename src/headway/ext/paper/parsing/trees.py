@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from headway.errors import HeadwayError
-from headway.text.lines import read_lines
+from headway.text import read_lines
 
 TRACE = "-NONE-"  # part of speech of an element that is not pronounced
 ROOTS = frozenset({"ROOT", "TOP", "S1"})  # labels that treebanks put around a whole sentence

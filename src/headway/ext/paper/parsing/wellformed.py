@@ -19,8 +19,8 @@ from torch import Tensor
 from headway.errors import HeadwayError
 from headway.ext.paper.parsing.linearization import CLOSE, NUMBERS, OPEN
 from headway.ext.paper.parsing.trees import MAX_DEPTH
-from headway.text.vocabulary import SPACE
-from headway.translation.search.beam_search import Candidates, Ids
+from headway.text import SPACE
+from headway.translation import Candidates, Ids
 
 # Constituents within each other. A root and a part of speech have brackets, too.
 DEEPEST = MAX_DEPTH - 2

@@ -14,9 +14,7 @@ from torch import Tensor, nn
 
 from headway.config import ModelConfig
 from headway.ext.paper.rivals.rival import Rival, RivalState, real_positions
-from headway.model.mixers import Convolution
-from headway.model.primitives import Linear
-from headway.model.visibility import Segments, SegmentsLike
+from headway.model import Convolution, Linear, Segments, SegmentsLike
 
 DILATIONS = (1, 2, 4, 8, 16)  # of the layers in turn: section 3.4
 

@@ -15,16 +15,16 @@ from headway import config as settings
 from headway.config import Config
 from headway.ext.paper.rivals.outcome import write_outcome
 from headway.ext.paper.rivals.self_attentive import PENALTY, SelfAttentiveClassifier
-from headway.text.class_labels import LabelTokenizer
-from headway.text.examples import read_examples
-from headway.text.prepared import PreparedData
-from headway.training.machine import thread_count
-from headway.training.starting.run_builder import with_vocabulary
-from headway.training.steps.feed import Feed
-from headway.training.steps.optimizers import make_optimizers
-from headway.training.steps.random_numbers import seed_generators
-from headway.training.steps.schedule import learning_rate
-from headway.translation.batching import padded_batches
+from headway.text import LabelTokenizer, PreparedData, read_examples
+from headway.training import (
+    Feed,
+    learning_rate,
+    make_optimizers,
+    seed_generators,
+    thread_count,
+    with_vocabulary,
+)
+from headway.translation import padded_batches
 
 CPU = torch.device("cpu")
 BATCH_TOKENS = 4000  # of a prediction, with padding

@@ -15,9 +15,7 @@ from torch.nn.utils.parametrizations import weight_norm
 
 from headway.config import ModelConfig
 from headway.ext.paper.rivals.rival import Rival, RivalState, real_positions
-from headway.model.embeddings import Embedding
-from headway.model.mixers import Convolution
-from headway.model.visibility import Segments, SegmentsLike
+from headway.model import Convolution, Embedding, Segments, SegmentsLike
 
 HALF = math.sqrt(0.5)  # halves the variance of a sum of two (section 3.4)
 

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from headway.config import ModelConfig
 from headway.ext.paper.rivals.rival import Rival, RivalState, real_positions
-from headway.model.visibility import SegmentsLike
+from headway.model import SegmentsLike
 
 KERNEL = 3
 COLUMNS = 2

@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from headway.text.batches import make_batch
-from headway.training.steps.feed import Feed
-from headway.training.steps.trainer import Step
-from headway.translation.batching import batch_by_length
+from headway.text import make_batch
+from headway.training import Feed, Step
+from headway.translation import batch_by_length
 
 _PARTS = 4  # of a step; the sentences of a part have like lengths
 

@@ -12,8 +12,7 @@ from torch import Tensor, nn
 
 from headway.config import ModelConfig
 from headway.ext.paper.rivals.rival import Rival, RivalState, real_positions
-from headway.model.primitives import Linear
-from headway.model.visibility import SegmentsLike
+from headway.model import Linear, SegmentsLike
 
 
 class GatedUnit(nn.Module):

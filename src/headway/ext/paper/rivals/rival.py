@@ -10,9 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from headway.config import ModelConfig
-from headway.model.embeddings import Embedding, shift_right
-from headway.model.primitives import Linear
-from headway.model.visibility import Segments, SegmentsLike
+from headway.model import Embedding, Linear, Segments, SegmentsLike, shift_right
 
 
 class RivalState(dict[str, Tensor]):

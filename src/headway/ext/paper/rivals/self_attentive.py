@@ -13,10 +13,8 @@ import torch
 from torch import Tensor, nn
 
 from headway.config import ModelConfig
-from headway.model.embeddings import Embedding
-from headway.model.mixers import Recurrent
-from headway.model.visibility import Segments, SegmentsLike
-from headway.text.vocabulary import EOS
+from headway.model import Embedding, Recurrent, Segments, SegmentsLike
+from headway.text import EOS
 
 HOPS = 4  # r
 PENALTY = 1.0  # the weight of the penalty in the loss

@@ -24,16 +24,9 @@ from headway.ext.paper.running.scoring import (
 )
 from headway.ext.paper.running.trial_run import clock_of, import_named
 from headway.model import Transformer
-from headway.text.prepared import PreparedData
-from headway.text.readers import read_lines
-from headway.text.tokenizer import Tokenizer
-from headway.training.machine import thread_count
-from headway.training.starting.run_builder import with_vocabulary
-from headway.training.steps.random_numbers import seed_generators
-from headway.training.steps.trainer import Trainer
-from headway.translation.batching import batch_by_length, pad_right
-from headway.translation.engines.step_decoding import StepDecoding
-from headway.translation.search.beam_search import beam_search
+from headway.text import PreparedData, Tokenizer, read_lines
+from headway.training import Trainer, seed_generators, thread_count, with_vocabulary
+from headway.translation import StepDecoding, batch_by_length, beam_search, pad_right
 
 # Whole lines as they are, in the precision of the rivals' search.
 PLAIN = replace(SEARCH, keep=False, split_sentences=False, precision="fp32")

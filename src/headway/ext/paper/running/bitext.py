@@ -11,11 +11,8 @@ from headway.ext.demo import generate, split
 from headway.ext.paper.running.scoring import Pairs, score_predictions, score_translations
 from headway.ext.paper.running.task import data_key
 from headway.model import Network, Transformer
-from headway.text.file_languages import languages_from_names
-from headway.text.prepare import prepare
-from headway.text.prepared import PreparedData
-from headway.text.readers import Pair, read_lines, read_pairs
-from headway.training.storage.checkpoint import replace_file
+from headway.text import Pair, PreparedData, languages_from_names, prepare, read_lines, read_pairs
+from headway.training import replace_file
 
 
 @dataclass(frozen=True)

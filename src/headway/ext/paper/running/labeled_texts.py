@@ -10,11 +10,9 @@ from typing import TypeVar
 from headway.config import Config, TextConfig
 from headway.ext.paper.running.task import data_key
 from headway.model import Classifier, Network
-from headway.text.class_labels import LabelTokenizer
-from headway.text.examples import Example, prepare_examples, read_examples
-from headway.text.prepared import PreparedData
-from headway.training.storage.checkpoint import replace_file
-from headway.translation.text_classifier import TextClassifier
+from headway.text import Example, LabelTokenizer, PreparedData, prepare_examples, read_examples
+from headway.training import replace_file
+from headway.translation import TextClassifier
 
 T = TypeVar("T")
 

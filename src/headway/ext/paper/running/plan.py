@@ -13,7 +13,7 @@ from headway.ext.paper.running.forecast import training_effort
 from headway.ext.paper.running.sources import code_version
 from headway.ext.paper.running.task import Task
 from headway.model import Transformer
-from headway.training.storage.checkpoint import replace_file
+from headway.training import replace_file
 
 Change = Callable[[Transformer], None]
 Train = Callable[[Path], None]

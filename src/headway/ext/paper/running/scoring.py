@@ -7,10 +7,9 @@ import torch
 from headway.config import SearchConfig
 from headway.evaluation import pick_metrics
 from headway.model import Transformer
-from headway.text.tokenizer import Tokenizer
-from headway.training.validation import perplexity_of
-from headway.translation import Translator
-from headway.translation.batching import batch_by_length, pad_right
+from headway.text import Tokenizer
+from headway.training import perplexity_of
+from headway.translation import Translator, batch_by_length, pad_right
 
 Pairs = tuple[tuple[str, str], ...]
 SEARCH = SearchConfig(beam=4, alpha=0.6)  # Table 3's

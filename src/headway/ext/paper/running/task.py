@@ -7,7 +7,7 @@ from typing import Protocol
 from headway.config import Config, TextConfig
 from headway.ext.paper.running.sources import code_version
 from headway.model import Network
-from headway.text.prepared import PreparedData
+from headway.text import PreparedData
 
 
 class Task(Protocol):

@@ -13,8 +13,8 @@ from headway.ext.paper.parsing.treebank import prepare_treebank, read_treebank
 from headway.ext.paper.parsing.trees import Tree
 from headway.ext.paper.running.task import data_key
 from headway.model import Network, Transformer
-from headway.text.prepared import PreparedData
-from headway.training.storage.checkpoint import replace_file
+from headway.text import PreparedData
+from headway.training import replace_file
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,8 @@ from pathlib import Path
 
 from headway import config as settings
 from headway.config import Config
-from headway.training.storage.checkpoint import replace_file
-from headway.translation import Translator
-from headway.translation.directory import WEIGHTS
+from headway.training import replace_file
+from headway.translation import WEIGHTS, Translator
 
 
 @dataclass(frozen=True)

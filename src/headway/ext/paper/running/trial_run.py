@@ -20,11 +20,8 @@ from headway.ext.paper.running.trial import Trial, read_trial, write_trial
 from headway.files import remove
 from headway.locks import DirectoryLock
 from headway.model import parameter_count
-from headway.text.prepared import PreparedData
-from headway.training.run import Run
-from headway.training.starting.run_builder import resume, start
-from headway.training.storage.checkpoint import replace_file
-from headway.training.storage.run_directory import RunDirectory
+from headway.text import PreparedData
+from headway.training import Run, RunDirectory, replace_file, resume, start
 from headway.translation import save_model
 
 CURVE_POINTS = 60

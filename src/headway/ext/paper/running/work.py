@@ -7,9 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
-from headway.config import Config, TrainingConfig
-from headway.config.departures import NO_LIMIT, list_departures, paper_config
-from headway.config.toml import to_toml
+from headway.config import NO_LIMIT, Config, TrainingConfig, list_departures, paper_config, to_toml
 from headway.cores import available_cores
 from headway.errors import HeadwayError
 from headway.ext.paper.results import Finding, Result, Table, collect
@@ -21,7 +19,7 @@ from headway.ext.paper.running.scales import BASES, PUBLISHED, SECONDS
 from headway.ext.paper.running.trial import Trial, read_trial
 from headway.ext.paper.running.trial_run import run_trial
 from headway.ext.paper.running.workers import run_together
-from headway.training.storage.checkpoint import replace_file
+from headway.training import replace_file
 
 TEXT = "--train train.en train.de --valid valid.en valid.de"
 # What an experiment says of its scale "paper".

@@ -5,7 +5,7 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from headway.cli.options import model_or_name
+from headway.cli import model_or_name
 
 if TYPE_CHECKING:
     from headway.ext.paper.parsing.parser import Parse
@@ -45,11 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Print one tree for each input line, and an empty line for a line without words."""
-    from headway.cli.arguments import usage_error
-    from headway.cli.process import set_threads
-    from headway.cli.progress import LineProgress
-    from headway.cli.settings import check_used
-    from headway.cli.standard_input import read_input
+    from headway.cli import LineProgress, check_used, read_input, set_threads, usage_error
     from headway.config import Config, merge_overrides
     from headway.errors import HeadwayError
     from headway.ext.paper.parsing.bracketing import score_parser

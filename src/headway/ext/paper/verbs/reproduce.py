@@ -74,7 +74,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the experiments that are not done yet, and write the report of all that are."""
-    from headway.cli.arguments import usage_error
+    from headway.cli import usage_error
     from headway.devices import resolve_device
     from headway.errors import HeadwayError, suggest
     from headway.ext.paper.reproduction import (

@@ -40,7 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Write the prepared directory and print its sizes."""
-    from headway.cli.settings import settings_from
+    from headway.cli import settings_from
     from headway.ext.paper.parsing.treebank import prepare_treebank, read_treebank
 
     config = settings_from(args, preset="tiny").text

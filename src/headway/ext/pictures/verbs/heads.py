@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
-from headway.cli.options import add_direction, add_machine, add_model
-from headway.cli.parallel_files import read_parallel_files
+from headway.cli import add_direction, add_machine, add_model, read_parallel_files
 from headway.errors import HeadwayError
 
 if TYPE_CHECKING:
@@ -54,13 +53,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Print a line for each head, and the BLEU lost without the aligning heads."""
-    from headway.cli.arguments import usage_error
-    from headway.cli.process import set_threads
+    from headway.cli import set_threads, usage_error
 
     if args.pairs < 1:
         usage_error(f"--pairs {args.pairs}: must be 1 or more")
 
-    from headway.cli.settings import choose_direction
+    from headway.cli import choose_direction
     from headway.ext.pictures.drawing import check_output
     from headway.ext.pictures.head_table import draw_head_table
     from headway.ext.pictures.roles import head_roles

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headway.cli.options import add_direction, add_model
+from headway.cli import add_direction, add_model
 from headway.errors import HeadwayError
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Write the picture, or print the numbers."""
-    from headway.cli.arguments import usage_error
+    from headway.cli import usage_error
 
     if not args.out and not args.explain:
         usage_error("give --out FILE or --explain")
@@ -97,7 +97,7 @@ def run(args: argparse.Namespace) -> None:
 
         check_output(args.out)
 
-    from headway.cli.settings import choose_direction
+    from headway.cli import choose_direction
     from headway.ext.pictures.lanes import lanes
     from headway.ext.pictures.sentences import sentence_maps
     from headway.translation import Translator
@@ -119,7 +119,7 @@ def run(args: argparse.Namespace) -> None:
 
 def check_effects(args: argparse.Namespace) -> None:
     """Refuse an option that would change nothing in what is written or printed."""
-    from headway.cli.arguments import usage_error
+    from headway.cli import usage_error
 
     suffix = Path(args.out or "").suffix
     heeded, shown = (set(ONE_HEAD), "--explain") if args.explain else (set(), "")
@@ -158,7 +158,7 @@ def write(maps: "AttentionMaps", args: argparse.Namespace) -> None:
 def draw(maps: "AttentionMaps", args: argparse.Namespace) -> "Picture":
     """Return the picture of a view."""
     from headway.ext.pictures.alignment import alignment_strip
-    from headway.ext.pictures.head_view import head_view
+    from headway.ext.pictures.head_views import head_view
     from headway.ext.pictures.heat import grid, heat_map
     from headway.ext.pictures.labels import find_token
 
@@ -183,10 +183,10 @@ def explanation(
     translator: "Translator", maps: "AttentionMaps", args: argparse.Namespace
 ) -> "Explanation":
     """Return the numbers of one head and one token; by default of the first head and token."""
-    from headway.cli.arguments import usage_error
+    from headway.cli import usage_error
     from headway.ext.pictures.explain import explain
     from headway.ext.pictures.labels import find_token
-    from headway.translation.alignment import usual_layer
+    from headway.translation import usual_layer
 
     found = maps.pick(args.kind)
     layers, count = found.weights.shape[:2]
@@ -209,7 +209,7 @@ def explanation(
 
 def numbers(option: str, text: str, count: int) -> Sequence[int]:
     """Parse numbers from 1 to ``count``, separated by commas; returns them from 0, sorted."""
-    from headway.cli.arguments import usage_error
+    from headway.cli import usage_error
 
     parts = text.split(",")
     if not all(part.isdecimal() and 1 <= int(part) <= count for part in parts):

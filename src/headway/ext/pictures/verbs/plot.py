@@ -23,7 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Write the figure."""
-    from headway.cli.arguments import usage_error
+    from headway.cli import usage_error
     from headway.ext.pictures.curves import Curves
     from headway.ext.pictures.drawing import check_output
     from headway.ext.pictures.plotting import plot

@@ -2,8 +2,7 @@
 
 from pathlib import PurePath
 
-from headway.ext.documents.opening import SUFFIXES, describe_unknown
-from headway.ext.documents.paragraph import DocumentOptions
+from headway.ext.documents import SUFFIXES, DocumentOptions, describe_unknown
 from headway.ext.server.context import Context
 from headway.ext.server.deepl.glossaries import add_glossary
 from headway.ext.server.deepl.languages import find_language

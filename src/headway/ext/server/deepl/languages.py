@@ -3,7 +3,7 @@
 from headway.ext.server.deepl.messages import DeepLLanguage
 from headway.ext.server.models import Models
 from headway.ext.server.rejection import Rejection
-from headway.text.languages import name_of
+from headway.text import name_of
 
 # DeepL's clients refuse these targets without a region.
 REGIONS = {

@@ -5,8 +5,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from headway.errors import HeadwayError
-from headway.ext.documents.texts import TextTranslation
-from headway.ext.documents.xml_text import XmlTags, XmlText
+from headway.ext.documents import TextTranslation, XmlTags, XmlText
 from headway.ext.server.context import Context
 from headway.ext.server.deepl.glossaries import add_glossary
 from headway.ext.server.deepl.languages import find_language, source_code
@@ -14,7 +13,7 @@ from headway.ext.server.deepl.messages import DeepLTextRequest, DeepLTranslation
 from headway.ext.server.models import Models
 from headway.ext.server.rejection import Rejection
 from headway.ext.server.translation import TextTranslator
-from headway.text.languages import is_translatable
+from headway.text import is_translatable
 from headway.translation import Translator
 
 MAX_TEXTS = 50

@@ -5,7 +5,7 @@ import os
 import signal
 from collections.abc import Sequence
 
-from headway.cli.options import add_backward, model_or_name
+from headway.cli import add_backward, model_or_name
 
 EXAMPLE = (
     "headway serve runs/en-de\n"
@@ -48,7 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Serve until a signal ends the process."""
-    from headway.cli.signals import remember_signal
+    from headway.cli import remember_signal
 
     with remember_signal(signal.SIGHUP) as early:  # it reads models and keys again
         _serve(args, early)
@@ -56,8 +56,7 @@ def run(args: argparse.Namespace) -> None:
 
 def _serve(args: argparse.Namespace, early: Sequence[int]) -> None:
     from headway import config
-    from headway.cli.arguments import usage_error
-    from headway.cli.process import prepare, set_threads
+    from headway.cli import prepare, set_threads, usage_error
     from headway.errors import HeadwayError
     from headway.ext.server.environment import parse_whole_number, read_variables, unused_variables
 

@@ -23,7 +23,7 @@ from headway.ext.pictures.maps import AttentionMap, AttentionMaps
 from headway.ext.pictures.picture import Picture
 from headway.ext.pictures.style import FAINTEST
 from headway.ext.pictures.text_width import text_width, widest
-from headway.translation.alignment import usual_layer
+from headway.translation import usual_layer
 
 STEP = 22.0  # from token to token
 GAP = 8.0  # between a label and its links
