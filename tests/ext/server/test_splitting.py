@@ -18,7 +18,7 @@ from headway.ext.server.queue import SHORT_REQUEST, TranslationQueue
 from headway.ext.server.server import Server
 from headway.ext.server.translation import TextTranslator
 from headway.text.tokenizer import Tokenizer
-from headway.translation import Segment
+from headway.translation import Segment, pipeline
 from support.segments import cut, split_text
 from support.toy_models import sentences as random_sentences
 from support.toy_models import write_random_model
