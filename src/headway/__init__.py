@@ -12,15 +12,19 @@ if TYPE_CHECKING:
     from headway.config import Config, ModelConfig, SearchConfig, TextConfig, TrainingConfig
     from headway.errors import HeadwayError
     from headway.ext.documents import translate_file
+    from headway.ext.kinds import (
+        Classifier,
+        LanguageModel,
+        SentenceEncoder,
+        TextClassifier,
+        TextGenerator,
+    )
     from headway.ext.native import compile_native
     from headway.ext.protect import Glossary, read_glossary
-    from headway.model import Classifier, LanguageModel, Transformer, watch
+    from headway.model import Transformer, watch
     from headway.text.tokenizer import Tokenizer
     from headway.training.steps.trainer import Trainer
     from headway.training.train import train
-    from headway.translation.sentence_encoder import SentenceEncoder
-    from headway.translation.text_classifier import TextClassifier
-    from headway.translation.text_generator import TextGenerator
     from headway.translation.translation import Translation
     from headway.translation.translator import Translator
 

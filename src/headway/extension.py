@@ -84,6 +84,14 @@ class Extension(NamedTuple):
             ``fetch(word: str, notify: Callable[[str], None]) -> Path``, which returns a directory of a Headway model for
             the path of such a model, or for a name, and converts it if need be; ``download_settings(word: str) -> Path``
             and ``download_weights(word: str, directory: Path) -> None``, which do so for a Headway model alone.
+        kinds: A value of ``model.kind`` -> a module for models of this kind, which are no translators, with
+            ``make_model(config: ModelConfig) -> Network``; ``load_tokenizer(directory: Path) -> Tokenizer``;
+            ``prepare(train, valid, out, config: TextConfig) -> PreparedData``, of lists of files; ``list_facts(config:
+            ModelConfig, tokenizer: Tokenizer) -> dict[str, object]``, for ``headway info``; ``describe_score(report:
+            ValidationReport) -> str``, of a validation; and ``CARD``, the title, the task on a hub, and a command that uses
+            such a model.
+        mixers: A value of ``model.encoder_mixer`` and ``model.decoder_mixer`` -> ``"module:function"``, ``(config: ModelConfig,
+            index: int, *, causal: bool) -> Mixer``: it makes what mixes the positions in the layer of this index.
         operations: Type of a device, such as ``"cpu"`` -> ``"module:function"``, ``() -> Operations``: it returns faster
             implementations of the model's operations.
         engines: Type of a device -> ``"module:function"``, ``(model: Transformer, precision: str) -> Engine | None``: it
@@ -118,6 +126,8 @@ class Extension(NamedTuple):
     readers: Mapping[str, str] = {}
     inputs: Mapping[str, str] = {}
     models: Mapping[str, str] = {}
+    kinds: Mapping[str, str] = {}
+    mixers: Mapping[str, str] = {}
     operations: Mapping[str, str] = {}
     engines: Mapping[str, str] = {}
     gradients: Mapping[str, str] = {}
@@ -140,6 +150,7 @@ class Form(NamedTuple):
 
 
 NAME = Form(r"\w+", "a name", str)
+WORDS = Form(r"[a-z-]+", "a value of the setting, such as 'classifier'", str)
 DEVICE = Form("[a-z]+", "the type of a device, such as 'cpu'", str)
 FORMS = {
     "verbs": Form("[a-z][a-z-]*", "a word in small letters, such as 'plot'", Verb),
@@ -151,6 +162,8 @@ FORMS = {
     "readers": Form(r"\.[a-z0-9]+", "a suffix in small letters, such as '.xyz'", str),
     "inputs": NAME,
     "models": NAME,
+    "kinds": WORDS,
+    "mixers": WORDS,
     "operations": DEVICE,
     "engines": DEVICE,
     "gradients": DEVICE,

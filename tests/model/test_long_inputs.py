@@ -10,11 +10,11 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from headway.config import ModelConfig
+from headway.ext.kinds import LanguageModel
 from headway.model import (
     Additive,
     DecoderState,
     DotProduct,
-    LanguageModel,
     MultiHeadAttention,
     Segments,
     SelfAttention,

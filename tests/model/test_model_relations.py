@@ -11,11 +11,11 @@ from torch.nn import functional as F
 
 from headway.config import PRESETS, ModelConfig
 from headway.errors import HeadwayError
+from headway.ext.kinds import Classifier, LanguageModel
+from headway.ext.kinds.mixers import Convolution
 from headway.model import (
-    Classifier,
     DotProduct,
     FeedForward,
-    LanguageModel,
     MultiHeadAttention,
     Segments,
     Transformer,
@@ -28,7 +28,6 @@ from headway.model import (
 )
 from headway.model.assembly import zero_outputs
 from headway.model.dropout_mask import Mask
-from headway.model.mixers import Convolution
 
 SHAPE = ModelConfig(
     source_vocab_size=41, target_vocab_size=41, num_encoder_layers=2, num_decoder_layers=3,

@@ -10,7 +10,8 @@ import torch
 
 from headway.config import ModelConfig, SearchConfig, TrainingConfig
 from headway.errors import HeadwayError
-from headway.model import LanguageModel, Recurrent, SelfAttention, Transformer
+from headway.ext.kinds import LanguageModel, Recurrent
+from headway.model import SelfAttention, Transformer
 from headway.text.batches import Batch
 from headway.text.tokenizer import Tokenizer
 from headway.training.steps.trainer import Trainer

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from headway.lazy import import_at_first_use
 
 if TYPE_CHECKING:
-    from headway.cli.arguments import parse, usage_error
+    from headway.cli.arguments import NO_UTF8, parse, usage_error
     from headway.cli.child import run_child
     from headway.cli.display import format_duration
     from headway.cli.downloads import print_notice
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from headway.cli.signals import remember_signal
     from headway.cli.standard_input import read_input
     from headway.cli.text_groups import fetch_text, fetch_validation, is_group
+    from headway.cli.training import check_training, train_and_show
 
 
-__getattr__ = import_at_first_use(__name__)
+if not TYPE_CHECKING:
+    __getattr__ = import_at_first_use(__name__)

@@ -63,13 +63,13 @@ class Display:
                 self.shown = now
         elif isinstance(event, ValidationReport):
             what = f"average of {event.averaged}" if event.averaged > 1 else f"step {event.step}"
-            scores = {
-                "translator": f"BLEU {event.bleu:.2f}  chrF {event.chrf:.2f}  ",
-                "classifier": f"accuracy {event.accuracy:.2f} %  ",
-                "language-model": "",
-            }
+            scores = f"BLEU {event.bleu:.2f}  chrF {event.chrf:.2f}  "
+            if self.kind != "translator":
+                from headway.extension import require
+
+                scores = require("a validation", "kinds", self.kind).describe_score(event)
             of_pairs = "".join(f"  {pair} {bleu:.2f}" for pair, bleu in event.bleu_of_pairs.items())
-            self.say(f"{what}  {scores[self.kind]}perplexity {event.perplexity:.2f}{of_pairs}")
+            self.say(f"{what}  {scores}perplexity {event.perplexity:.2f}{of_pairs}")
         elif isinstance(event, Notice):
             self.say(event.text)
         else:

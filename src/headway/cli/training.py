@@ -1,6 +1,5 @@
 """Carry out a training in a terminal: show what happens, and stop and save on a signal."""
 
-import argparse
 import os
 import sys
 from contextlib import ExitStack, closing
@@ -15,7 +14,6 @@ from headway.cli.signals import Signals
 from headway.errors import HeadwayError
 
 if TYPE_CHECKING:
-    from headway.config import Kind
     from headway.training.run import Run
     from headway.training.starting.run_request import RunRequest
     from headway.training.storage.run_directory import RunDirectory
@@ -160,39 +158,3 @@ def name_way_on(directory: "RunDirectory") -> str:
         f"{training.patience} validations in a row were no better than the best (training.patience): raise"
         " --training.patience, or set it to 0, to train further"
     )
-
-
-def train_kind(args: argparse.Namespace, kind: "Kind") -> int:
-    """Start or resume a run of another kind of model than a translator.
-
-    Args:
-        args: With the options of ``headway lm`` or ``headway classify``.
-        kind: The kind.
-    """
-    from headway.cli.settings import check_used
-    from headway.text.examples import USED
-    from headway.text.lines import STANDARD_INPUT
-    from headway.training.starting.run_request import RunRequest
-    from headway.training.storage.run_directory import RunDirectory
-
-    if args.device != "auto":
-        usage_error("--device: is for a trained model; a training has --training.device")
-    for option in ("json", "attention"):
-        if getattr(args, option, False):
-            usage_error(f"--{option}: is for a trained model, and this is a training: omit it")
-    if STANDARD_INPUT in (*(args.train or ()), *(args.valid or ())):
-        usage_error("-: this text is read several times: give a file")
-    used = [f"text.{name}" for name in USED]
-    check_used(args.overrides, [*used, "model", "training"], "a training of this kind of model")
-    directory = RunDirectory(args.run)
-    request = RunRequest(
-        kind=kind,
-        train=args.train or (),
-        valid=args.valid or (),
-        preset=args.preset or (None if directory.started else "tiny"),
-        config_file=args.config,
-        overrides=args.overrides,
-        command=["headway", *sys.argv[1:]],
-    )
-    check_training(directory, request)
-    return train_and_show(directory, request, quiet=args.quiet, ranks=args.ranks)

@@ -53,4 +53,5 @@ __all__ = [
 ]
 
 
-__getattr__ = import_at_first_use(__name__)
+if not TYPE_CHECKING:
+    __getattr__ = import_at_first_use(__name__)

@@ -1,21 +1,19 @@
 """Builds layers and stacks from the words of a configuration."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, get_args, get_type_hints
+from typing import get_args, get_type_hints
 
 import torch
 from torch import nn
 
 from headway.config import ModelConfig
 from headway.errors import HeadwayError, suggest
+from headway.extension import require
 from headway.model.attention import MultiHeadAttention, SelfAttention
-from headway.model.layers import FeedForward, Layer, Residual, Stack
-
-if TYPE_CHECKING:
-    from headway.model.mixers import Mixer
+from headway.model.layers import FeedForward, Layer, Mixer, Residual, Stack
 
 # Makes the mixer of the layer with this index, from 0.
-MakeMixer = Callable[[int], "Mixer"]
+MakeMixer = Callable[[int], Mixer]
 
 
 def make_encoder(config: ModelConfig, make_mixer: MakeMixer | None = None) -> Stack:
@@ -98,42 +96,24 @@ def zero_outputs(module: nn.Module) -> None:
     such matrix, and adds something. The paper does not do this; it is usual for residual networks (Zhang et
     al., 2019, "Fixup Initialization").
     """
-    from headway.model.mixers import Convolution
-
     for part in module.modules():
-        if isinstance(part, MultiHeadAttention | Convolution):
-            part.output.weight.zero_()
-        elif isinstance(part, FeedForward):
-            part.outer.weight.zero_()
+        if name := getattr(part, "LAST", ""):
+            getattr(part, name).weight.zero_()
 
 
-def _make_named_mixer(config: ModelConfig, index: int, *, causal: bool) -> "Mixer":
+def _make_named_mixer(config: ModelConfig, index: int, *, causal: bool) -> Mixer:
     setting = "decoder_mixer" if causal else "encoder_mixer"
-    match config.decoder_mixer if causal else config.encoder_mixer:
-        case "attention":
-            return SelfAttention(_make_heads(config), causal=causal, window=config.window)
-        case "lstm" | "gru" as cell:
-            from headway.model.mixers import Recurrent
-
-            return Recurrent(config.d_model, cell, causal=causal)
-        case "convolution" | "dilated" | "separable" as kind:
-            from headway.model.mixers import Convolution
-
-            return Convolution(
-                config.d_model,
-                config.kernel_size,
-                # Each layer's taps are as far apart as the layer below reaches: log_k(n) layers.
-                dilation=config.kernel_size**index if kind == "dilated" else 1,
-                separable=kind == "separable",
-                gated=config.gated,
-                causal=causal,
-            )
-        case unknown:
-            known = get_args(get_type_hints(ModelConfig)[setting])
-            raise HeadwayError(
-                f"model.{setting} = {unknown!r} is not one of {', '.join(known)}"
-                f"{suggest(str(unknown), known)}; docs/own-layer.md has a mixer of your own"
-            )
+    name = config.decoder_mixer if causal else config.encoder_mixer
+    if name == "attention":
+        return SelfAttention(_make_heads(config), causal=causal, window=config.window)
+    known = get_args(get_type_hints(ModelConfig)[setting])
+    if name not in known:
+        raise HeadwayError(
+            f"model.{setting} = {name!r} is not one of {', '.join(known)}"
+            f"{suggest(str(name), known)}; docs/own-layer.md has a mixer of your own"
+        )
+    make: Callable[..., Mixer] = require(f"model.{setting} = {name!r}", "mixers", name)
+    return make(config, index, causal=causal)
 
 
 def _make_heads(config: ModelConfig) -> MultiHeadAttention:

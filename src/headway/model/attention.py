@@ -31,6 +31,8 @@ class MultiHeadAttention(nn.Module):
         scaled: Divide compatibilities by sqrt(d_k).
     """
 
+    LAST = "output"  # the matrix that `zero_outputs` sets to zero
+
     def __init__(
         self,
         d_model: int,

@@ -6,7 +6,7 @@ Paper: sections 3.1 and 3.3.
 
 from collections.abc import Callable
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Literal, cast
+from typing import Literal, Protocol, cast
 
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -17,14 +17,31 @@ from headway.model.ops import operations_of
 from headway.model.primitives import Dropout, Linear
 from headway.model.visibility import Segments, Visibility
 
-if TYPE_CHECKING:
-    from headway.model.mixers import Mixer
-
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu,
     "gelu": F.gelu,
     "swish": F.silu,
 }
+
+
+class Mixer(Protocol):
+    """The sub-layer of a layer that mixes positions: self-attention, or a module in its place.
+
+    A mixer never mixes the sentences of a packed row, nor reads padding. One for a decoder never
+    reads a later position, and has `step`.
+    """
+
+    def __call__(self, x_BTD: Tensor, segments: Segments | None = None) -> Tensor:
+        """Mix the positions of [B, T, D]; ``segments`` None: every row is one whole sentence."""
+
+    def step(self, x_N1D: Tensor, cache: Cache) -> Tensor:
+        """Mix one more position, [N, 1, D], with earlier ones.
+
+        Args:
+            x_N1D: The position's hidden states.
+            cache: What this method stored there at earlier positions, empty at the first: tensors
+                whose first axis is N. The search reorders their rows.
+        """
 
 
 class FeedForward(nn.Module):
@@ -39,6 +56,8 @@ class FeedForward(nn.Module):
         dropout: After the activation; the paper has none.
         convolution: The same function written as two convolutions of kernel size 1.
     """
+
+    LAST = "outer"
 
     def __init__(
         self,
@@ -103,7 +122,7 @@ class Layer(nn.Module):
 
     def __init__(
         self,
-        mixer: "Mixer",
+        mixer: Mixer,
         cross: MultiHeadAttention | None,
         feed_forward: FeedForward,
         residuals: list[Residual],

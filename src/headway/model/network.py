@@ -1,32 +1,42 @@
-"""The three kinds of model that one objective trains, and the choice among them."""
+"""What training and model directories know of a model of any kind."""
 
-from typing import TYPE_CHECKING, TypeAlias
-
-from torch import nn
+from torch import Tensor, nn
 
 from headway.config import ModelConfig
-from headway.model.transformer import Transformer
-
-if TYPE_CHECKING:
-    from headway.model.classifier import Classifier
-    from headway.model.language_model import LanguageModel
-
-Network: TypeAlias = "Transformer | LanguageModel | Classifier"
+from headway.model.visibility import SegmentsLike
 
 
-def make_model(config: ModelConfig) -> Network:
-    """Build the kind of model that the configuration names; a classifier's targets are its classes."""
-    match config.kind:
-        case "translator":
-            return Transformer(config)
-        case "language-model":
-            from headway.model.language_model import LanguageModel
+class Network(nn.Module):
+    """A model that the one objective of training trains: a translator, or a kind that an extension brings.
 
-            return LanguageModel(config)
-        case "classifier":
-            from headway.model.classifier import Classifier
+    Attributes:
+        config: Its shape.
+        has_labels: Whether the target of a text is one label, which `forward` scores from the source alone.
+    """
 
-            return Classifier(config, config.target_vocab_size)
+    config: ModelConfig
+    has_labels = False
+
+    def hidden(
+        self,
+        source_BS: Tensor,
+        target_BT: Tensor,
+        source_segments: SegmentsLike = None,
+        target_segments: SegmentsLike = None,
+    ) -> Tensor:
+        """Return the last hidden states of each target, [B, T, D].
+
+        Args:
+            source_BS: Source ids, [B, S].
+            target_BT: Target ids, [B, T].
+            source_segments: [B, S]; 0 is padding, n the n-th sentence of a packed row; None: all 1.
+            target_segments: [B, T], the same.
+        """
+        raise NotImplementedError
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """Map hidden states [..., D] to logits [..., V]."""
+        raise NotImplementedError
 
 
 def parameter_count(model: nn.Module) -> int:

@@ -4,18 +4,19 @@ Shapes: B batch, S source length, T target length, D d_model, V vocabulary, N ro
 Paper: sections 3 and 3.1, Figure 1.
 """
 
-from torch import Tensor, nn
+from torch import Tensor
 
 from headway.config import ModelConfig
 from headway.model.assembly import MakeMixer, initialize_linear_maps, make_decoder, make_encoder
 from headway.model.decoder_cache import DecoderState
 from headway.model.embeddings import Embedding, make_embedding, shift_right
+from headway.model.network import Network
 from headway.model.output import Output
 from headway.model.positions import make_positions
 from headway.model.visibility import Segments, SegmentsLike
 
 
-class Transformer(nn.Module):
+class Transformer(Network):
     """The encoder-decoder of "Attention Is All You Need".
 
     ``<pad>`` is the last id of a vocabulary and its embedding is zero: the decoder starts from it.

@@ -8,4 +8,5 @@ if TYPE_CHECKING:
     from headway.tasks.parent import end_with_standard_input
 
 
-__getattr__ = import_at_first_use(__name__)
+if not TYPE_CHECKING:
+    __getattr__ = import_at_first_use(__name__)

@@ -6,7 +6,6 @@ from headway.lazy import import_at_first_use
 
 if TYPE_CHECKING:
     from headway.text.batches import Batch, make_batch
-    from headway.text.class_labels import LabelTokenizer
     from headway.text.cleaning import (
         DUPLICATE,
         LEAK,
@@ -17,9 +16,9 @@ if TYPE_CHECKING:
         broken_rule,
         digest_held_out,
     )
+    from headway.text.corpus_writer import in_blocks
     from headway.text.digests import digest_loosely, digest_pair
     from headway.text.encodings import likely_encoding, recognize_wide
-    from headway.text.examples import Example, prepare_examples, read_examples
     from headway.text.file_kinds import name_conversion, plain_suffix
     from headway.text.file_languages import (
         check_file_language,
@@ -46,8 +45,8 @@ if TYPE_CHECKING:
         name_of,
     )
     from headway.text.learning import spread_step
-    from headway.text.lines import SURROGATE, Damaged, read_lines, scan_lines
-    from headway.text.prepared import PreparedData
+    from headway.text.lines import STANDARD_INPUT, SURROGATE, Damaged, read_lines, scan_lines
+    from headway.text.prepared import PreparedData, check_new, id_type, write_prepared
     from headway.text.preparing import prepare
     from headway.text.readers import UTF8, FileForm, Pair, one_line, read_pairs
     from headway.text.sentencepiece_file import SentencePieceFile
@@ -75,7 +74,7 @@ if TYPE_CHECKING:
     )
     from headway.text.tokenizer import Tokenizer, check_symbols
     from headway.text.unreadable import require_readable
-    from headway.text.vocabulary import EOS, PAD, SPACE, UNK, is_language, language_symbol
+    from headway.text.vocabulary import EOS, PAD, SPACE, UNK, Draw, is_language, language_symbol
     from headway.text.word_links import WordLinks
     from headway.text.words import (
         LETTERS,
@@ -98,4 +97,5 @@ if TYPE_CHECKING:
     )
 
 
-__getattr__ = import_at_first_use(__name__)
+if not TYPE_CHECKING:
+    __getattr__ = import_at_first_use(__name__)

@@ -17,13 +17,12 @@ from headway import __version__
 from headway.config import Kind, TextConfig, from_dict
 from headway.errors import HeadwayError
 from headway.file_format import OtherVersionError, check_format, check_writer
-from headway.text.class_labels import load_tokenizer
 from headway.text.corpus_writer import Block, IdPair, choose_dtype, in_blocks, write_corpus
 from headway.text.groups import Group
 from headway.text.language_pairs import Languages
 from headway.text.origins import Manifest
 from headway.text.shards import Corpus
-from headway.text.tokenizer import Tokenizer
+from headway.text.tokenizer import Tokenizer, load_tokenizer
 
 FORMAT = 1
 
@@ -109,7 +108,7 @@ class PreparedData:
         train, valid = (Corpus.open(directory / name) for name in ("train", "valid"))
         data = cls(
             directory=directory,
-            tokenizer=load_tokenizer(directory),
+            tokenizer=load_tokenizer(directory, facts.kind),
             train=train,
             valid=valid,
             valid_source=_read_lines(directory / "valid.source"),

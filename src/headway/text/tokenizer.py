@@ -5,8 +5,9 @@ from collections.abc import Iterable, Sequence
 from copy import copy
 from pathlib import Path
 
-from headway.config import TextConfig
+from headway.config import Kind, TextConfig
 from headway.errors import HeadwayError
+from headway.extension import require
 from headway.files import remove, replace_bytes
 from headway.text.language_pairs import find_code
 from headway.text.vocabulary import EOS, UNK, Draw, Vocabulary, read_model
@@ -91,7 +92,7 @@ class Tokenizer:
     def load(directory: str | Path) -> "Tokenizer":
         """Read ``tokenizer.model``, or ``source.model`` and ``target.model``.
 
-        A classifier also has labels: see `headway.text.class_labels`.
+        A classifier also has labels: see `headway.ext.kinds.class_labels`.
 
         Raises:
             HeadwayError: If a file is missing or damaged; it names the file.
@@ -222,3 +223,20 @@ def check_symbols(languages: Iterable[str], tokenizer: Tokenizer) -> list[str]:
             raise HeadwayError(f"the vocabulary has no symbol of {language}, {listed}")
         found.append(code)
     return found
+
+
+def load_tokenizer(directory: str | Path, kind: Kind) -> Tokenizer:
+    """Read the tokenizer of a model, or of prepared data.
+
+    Args:
+        directory: That holds it.
+        kind: Of the model.
+
+    Raises:
+        UsageError: If no extension in use has this kind.
+        HeadwayError: If a file is missing or damaged; it names the file.
+    """
+    if kind == "translator":
+        return Tokenizer.load(directory)
+    loaded: Tokenizer = require(f"{directory}: a {kind}", "kinds", kind).load_tokenizer(directory)
+    return loaded

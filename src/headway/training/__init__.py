@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from headway.training.run import Run
     from headway.training.starting.rank_count import check_ranks, count_ranks
     from headway.training.starting.run_builder import resume, start, with_vocabulary
-    from headway.training.starting.run_request import refuse_kind
+    from headway.training.starting.run_request import RunRequest, refuse_kind
     from headway.training.steps.feed import Feed
     from headway.training.steps.gradient_tree import Gradient
     from headway.training.steps.objective import plain_loss
@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     from headway.training.storage.checkpoint import replace_file
     from headway.training.storage.run_directory import RunDirectory
     from headway.training.storage.state import Event, Notice
-    from headway.training.validation import Progress, list_texts, perplexity_of
+    from headway.training.validation import Progress, ValidationReport, list_texts, perplexity_of
 
 if find_spec("fcntl") is None or find_spec("resource") is None:
     raise HeadwayError("training needs Linux or macOS (on Windows: its subsystem for Linux)")
 
-__getattr__ = import_at_first_use(__name__)
+if not TYPE_CHECKING:
+    __getattr__ = import_at_first_use(__name__)

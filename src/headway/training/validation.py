@@ -16,7 +16,7 @@ from headway.config import SearchConfig
 from headway.errors import HeadwayError
 from headway.evaluation.bootstrap import LineStatistics
 from headway.evaluation.metrics import pick_metrics
-from headway.model import Classifier, Network, Transformer
+from headway.model import Network, Transformer
 from headway.text.batches import make_batch, plan_batches
 from headway.text.corpus_writer import SIDES
 from headway.text.language_pairs import Languages, name_pair
@@ -255,7 +255,7 @@ def _predict(
         with torch.no_grad():
             own = found[start + parallel.rank()]
             own[0] = objective(batch).nll
-            if isinstance(model, Classifier):
+            if model.has_labels:
                 predicted = model(batch.source, batch.source_segments).argmax(1)
                 own[1] = (predicted == batch.target[:, 0]).sum()
     # Added up in the order of the batches; a sum by torch would depend on its blocks.

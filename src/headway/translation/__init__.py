@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         WEIGHTS,
         Model,
         StoredConfig,
+        load_any_model,
         load_model,
         read_config,
         save_model,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from headway.translation.engines.engine import Engine, make_engine, resolve_precision
     from headway.translation.engines.plain_engine import PlainEngine
     from headway.translation.engines.step_decoding import StepDecoding
+    from headway.translation.finding import find_hypotheses
     from headway.translation.front_matter import complete_card, license_fields, split_card
     from headway.translation.masking import Masking, Terms
     from headway.translation.pipeline import LineSplitter, Pipeline, find_translations
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
         WordPairs,
         add_log_p,
         average_logits,
+        take_log_probabilities,
     )
     from headway.translation.search.beam_search import (
         Candidates,
@@ -61,7 +64,6 @@ if TYPE_CHECKING:
     from headway.translation.search.constraints import Constraint, find_alternatives, spell_words
     from headway.translation.search.sampling import sample
     from headway.translation.splitting import Segment, split_line, split_sentences
-    from headway.translation.text_classifier import TextClassifier
     from headway.translation.token_search import TokenSearch, search_engine
     from headway.translation.token_stream import stream_tokens
     from headway.translation.translation import Translation
@@ -86,4 +88,5 @@ __all__ = [
 ]
 
 
-__getattr__ = import_at_first_use(__name__)
+if not TYPE_CHECKING:
+    __getattr__ = import_at_first_use(__name__)

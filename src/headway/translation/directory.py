@@ -18,7 +18,7 @@ from headway.file_format import check_format, check_writer
 from headway.files import remove, replace_text
 from headway.model import Network, Transformer
 from headway.text.language_pairs import CODE, Languages, list_pairs, name_pair
-from headway.text.tokenizer import Tokenizer, check_symbols
+from headway.text.tokenizer import Tokenizer, check_symbols, load_tokenizer
 from headway.translation.weights import read_network, write_weights
 
 FORMAT = 1
@@ -185,7 +185,7 @@ def load_any_model(path: str | Path) -> Model:
             first = min(stored.config.training.validate_every, stored.config.training.max_steps)
             hint = f": the run has not reached its first validation, which comes at step {first}: headway train {path} goes on"
         raise HeadwayError(f"{path}: no model.safetensors{hint}")
-    tokenizer = _load_tokenizer(path, stored.config)
+    tokenizer = load_tokenizer(path, stored.config.model.kind)
     sizes = tokenizer.source_vocab_size, tokenizer.target_vocab_size
     settings, languages, pairs, origin = stored
     shape = settings.model
@@ -219,14 +219,6 @@ class StoredConfig(NamedTuple):
     languages: Languages
     pairs: tuple[Languages, ...]
     origin: str
-
-
-def _load_tokenizer(path: Path, config: Config) -> Tokenizer:
-    if config.model.kind != "classifier":
-        return Tokenizer.load(path)
-    from headway.text.class_labels import LabelTokenizer
-
-    return LabelTokenizer.load(path)
 
 
 def read_config(path: Path, name: str = CONFIG) -> StoredConfig:

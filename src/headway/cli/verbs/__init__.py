@@ -23,11 +23,7 @@ GROUPS = {
     },
     "look inside": {},
     "other programs": {},
-    "other kinds of model": {
-        "lm": "train a language model, print its perplexity, or generate text",
-        "classify": "train a text classifier, or label texts with it",
-        "encode": "turn sentences into vectors with a model's encoder",
-    },
+    "other kinds of model": {},
 }
 CORE = [verb for verbs in GROUPS.values() for verb in verbs]
 

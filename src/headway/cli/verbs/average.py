@@ -36,8 +36,8 @@ def run(args: argparse.Namespace) -> None:
     from pathlib import Path
 
     from headway.model import make_model
-    from headway.text.class_labels import load_tokenizer
     from headway.text.prepared import check_new
+    from headway.text.tokenizer import load_tokenizer
     from headway.training.storage.averaging import average_weights
     from headway.training.storage.card import model_card
     from headway.training.storage.run_directory import RunDirectory
@@ -57,7 +57,8 @@ def run(args: argparse.Namespace) -> None:
     if len(steps) == 1:
         which = f"checkpoint of step {steps[0]}"
     card = model_card(config, record, languages, which, report=None, pairs=pairs)
-    save_model(out, model, load_tokenizer(directory.path), config, languages, card, pairs)
+    tokenizer = load_tokenizer(directory.path, config.model.kind)
+    save_model(out, model, tokenizer, config, languages, card, pairs)
     copy_learned(directory.path, out, has_same_weights=False)
     print(f"{out}: {which}", file=sys.stderr)
     if config.model.kind == "translator":

@@ -93,7 +93,7 @@ def with_paper_values(facts: dict[str, object]) -> dict[str, object]:
 def preset_facts(name: str, config: "Config") -> dict[str, object]:
     """Return the facts of a preset, as if its vocabulary had the size that the settings ask for."""
     from headway.model import parameter_count
-    from headway.model.without_memory import make_model_without_memory
+    from headway.model.making import make_model_without_memory
 
     network = make_model_without_memory(config.largest_model())
     return {
@@ -183,16 +183,13 @@ def kind_facts(
     pairs: tuple[tuple[str, str], ...] = (),
 ) -> dict[str, object]:
     """Return the facts that depend on the kind of the model: languages or labels, vocabulary, layers."""
-    from headway.text.class_labels import LabelTokenizer
+    if shape.kind != "translator":
+        from headway.extension import require
 
-    if isinstance(tokenizer, LabelTokenizer):
-        return {
-            "labels": tuple(tokenizer.labels),
-            "vocabulary": shape.source_vocab_size,
-            "layers": shape.num_encoder_layers,
-        }
-    if shape.kind == "language-model":
-        return {"vocabulary": shape.target_vocab_size, "layers": shape.num_decoder_layers}
+        facts: dict[str, object] = require("these facts", "kinds", shape.kind).list_facts(
+            shape, tokenizer
+        )
+        return facts
     named: dict[str, object] = {"languages": list(languages)}
     if pairs:
         named = {"pairs of languages": tuple("-".join(pair) for pair in pairs)}

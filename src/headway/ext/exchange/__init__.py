@@ -33,4 +33,5 @@ extension = Extension(
     },
 )
 
-__getattr__ = import_at_first_use(__name__)
+if not TYPE_CHECKING:
+    __getattr__ = import_at_first_use(__name__)

@@ -29,4 +29,5 @@ extension = Extension(
     arithmetic=f"{__name__}.library:build_id",
 )
 
-__getattr__ = import_at_first_use(__name__)
+if not TYPE_CHECKING:
+    __getattr__ = import_at_first_use(__name__)

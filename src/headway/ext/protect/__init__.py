@@ -38,4 +38,5 @@ extension = Extension(
     end_steps={"stand_ins": f"{__name__}.learned_stand_ins"},
 )
 
-__getattr__ = import_at_first_use(__name__)
+if not TYPE_CHECKING:
+    __getattr__ = import_at_first_use(__name__)

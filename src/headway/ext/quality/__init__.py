@@ -25,4 +25,5 @@ extension = Extension(
     end_steps={"quality": f"{__name__}.learned_quality"},
 )
 
-__getattr__ = import_at_first_use(__name__)
+if not TYPE_CHECKING:
+    __getattr__ = import_at_first_use(__name__)

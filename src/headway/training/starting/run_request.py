@@ -30,7 +30,7 @@ class RunRequest:
 
     Attributes:
         kind: The kind of model. Text of a language model are lines, and that of a classifier labeled texts:
-            see `headway.text.examples`. None: a translator, or the kind of ``data`` or of
+            see `headway.ext.kinds.examples`. None: a translator, or the kind of ``data`` or of
             the run that is resumed.
         train: Training text: two files, or one that holds both sides; see `headway.text.readers`. For a
             model of several pairs of languages, the text of each: ``{"en-de": files}``.

@@ -4,8 +4,8 @@ import json
 from collections.abc import Mapping
 
 from headway.cores import available_cores
+from headway.extension import require
 from headway.files import remove
-from headway.text.examples import prepare_examples, prepare_lines
 from headway.text.groups import list_files, list_targets, make_groups
 from headway.text.prepared import PreparedData
 from headway.text.preparing import prepare
@@ -31,8 +31,6 @@ from headway.training.starting.sentence_splitting import resolve_splitting
 from headway.training.storage.record import hash_files
 from headway.training.storage.run_directory import RunDirectory
 from headway.translation.directory import load_model
-
-PREPARE_KIND = {"language-model": prepare_lines, "classifier": prepare_examples}
 
 
 def prepare_text(directory: RunDirectory, request: RunRequest) -> list[str]:
@@ -60,9 +58,10 @@ def prepare_text(directory: RunDirectory, request: RunRequest) -> list[str]:
             check_languages(group.codes, model)
     directory.check_lock()  # otherwise the preparation would make the directory again
     remove(directory.data)  # files of an interrupted start
-    if request.kind in PREPARE_KIND:
+    if request.kind:
+        kind = require(f"a {request.kind}", "kinds", request.kind)
         train, valid = list_files(request.train), list_files(request.valid)
-        PREPARE_KIND[request.kind](train, valid, directory.data, settings.text)
+        kind.prepare(train, valid, directory.data, settings.text)
         return []
     prepare(
         request.train,

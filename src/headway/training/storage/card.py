@@ -8,6 +8,7 @@ from pathlib import Path
 from headway.config import Config
 from headway.config.toml import to_toml
 from headway.evaluation.metrics import pick_metrics
+from headway.extension import require
 from headway.text.language_pairs import Languages, describe_pairs, list_codes
 from headway.text.origins import Manifest
 from headway.training.storage.record import RunRecord
@@ -77,14 +78,11 @@ def _encoder_or_decoder_card(
 ) -> str:
     """Return the card of a language model or of a classifier."""
     data = record.data
-    title, task, use = {
-        "language-model": ("Language model", "text-generation", "headway lm . --generate 1"),
-        "classifier": ("Classifier of texts", "text-classification", "headway classify . < texts"),
-    }[config.model.kind]
+    title, task, use = require("the model card", "kinds", config.model.kind).CARD
     scores = "This model was not validated."
     if report is not None:
         headline = report.headline[0].upper() + report.headline[1:]
-        if config.model.kind == "classifier":
+        if report.accuracy:
             headline += f", perplexity {report.perplexity:.3f}"
         scores = f"{headline}. Measured on {data.validation_pairs:,} texts, by which the model was chosen."
     return f"""{front_matter((), task=task)}

@@ -11,6 +11,7 @@ from dataclasses import replace
 from headway.config import Config, Mixer, ModelConfig, TextConfig, TrainingConfig
 from headway.ext.demo import Example as Phrase
 from headway.ext.demo import generate
+from headway.ext.kinds import Example
 from headway.ext.paper.results import Cell, Result, Table, collect
 from headway.ext.paper.running.group import Group
 from headway.ext.paper.running.labeled_texts import LabeledTexts, divide
@@ -18,7 +19,6 @@ from headway.ext.paper.running.plan import PlannedTrial
 from headway.ext.paper.running.work import ONLY_SETTINGS, Work
 from headway.ext.paper.trends import Learned, trend_claim
 from headway.ext.paper.verdicts import percent_text
-from headway.text import Example
 
 TITLE = "The encoder alone: classifying texts and pairs of texts"
 SECTION = "beyond the paper"

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from headway.ext.kinds import Recurrent
 from headway.ext.paper.measuring.layer_types import LayerType, projections
 from headway.ext.paper.measuring.operations import OperationCounter
-from headway.model import DotProduct, Recurrent, SelfAttention, Visibility, attend_with_mask
+from headway.model import DotProduct, SelfAttention, Visibility, attend_with_mask
 
 Forward = Callable[[], Tensor]
 

@@ -5,8 +5,9 @@ Paper: section 4, "maximum path length", and Table 1's last column.
 
 import torch
 
+from headway.ext.kinds import Recurrent
 from headway.ext.paper.measuring.layer_types import LayerType
-from headway.model import Cache, Recurrent
+from headway.model import Cache
 
 
 @torch.random.fork_rng([])

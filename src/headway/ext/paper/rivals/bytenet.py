@@ -13,8 +13,9 @@ import torch
 from torch import Tensor, nn
 
 from headway.config import ModelConfig
+from headway.ext.kinds import Convolution
 from headway.ext.paper.rivals.rival import Rival, RivalState, real_positions
-from headway.model import Convolution, Linear, Segments, SegmentsLike
+from headway.model import Linear, Segments, SegmentsLike
 
 DILATIONS = (1, 2, 4, 8, 16)  # of the layers in turn: section 3.4
 

@@ -13,9 +13,10 @@ from torch.nn import functional as F
 
 from headway import config as settings
 from headway.config import Config
+from headway.ext.kinds import LabelTokenizer, read_examples
 from headway.ext.paper.rivals.outcome import write_outcome
 from headway.ext.paper.rivals.self_attentive import PENALTY, SelfAttentiveClassifier
-from headway.text import LabelTokenizer, PreparedData, read_examples
+from headway.text import PreparedData
 from headway.training import (
     Feed,
     learning_rate,

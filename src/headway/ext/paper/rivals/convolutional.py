@@ -14,8 +14,9 @@ from torch.nn import functional as F
 from torch.nn.utils.parametrizations import weight_norm
 
 from headway.config import ModelConfig
+from headway.ext.kinds import Convolution
 from headway.ext.paper.rivals.rival import Rival, RivalState, real_positions
-from headway.model import Convolution, Embedding, Segments, SegmentsLike
+from headway.model import Embedding, Segments, SegmentsLike
 
 HALF = math.sqrt(0.5)  # halves the variance of a sum of two (section 3.4)
 

@@ -13,7 +13,8 @@ import torch
 from torch import Tensor, nn
 
 from headway.config import ModelConfig
-from headway.model import Embedding, Recurrent, Segments, SegmentsLike
+from headway.ext.kinds import Recurrent
+from headway.model import Embedding, Segments, SegmentsLike
 from headway.text import EOS
 
 HOPS = 4  # r

@@ -8,11 +8,18 @@ from pathlib import Path
 from typing import TypeVar
 
 from headway.config import Config, TextConfig
+from headway.ext.kinds import (
+    Classifier,
+    Example,
+    LabelTokenizer,
+    TextClassifier,
+    prepare_examples,
+    read_examples,
+)
 from headway.ext.paper.running.task import data_key
-from headway.model import Classifier, Network
-from headway.text import Example, LabelTokenizer, PreparedData, prepare_examples, read_examples
+from headway.model import Network
+from headway.text import PreparedData
 from headway.training import replace_file
-from headway.translation import TextClassifier
 
 T = TypeVar("T")
 

@@ -12,10 +12,10 @@ from torch import Tensor
 
 from headway.devices import resolve_device
 from headway.errors import HeadwayError
-from headway.model import Classifier, watch
-from headway.text.class_labels import LabelTokenizer
-from headway.translation.batching import padded_batches
-from headway.translation.directory import load_any_model
+from headway.ext.kinds.class_labels import LabelTokenizer
+from headway.ext.kinds.classifier import Classifier
+from headway.model import watch
+from headway.translation import load_any_model, padded_batches
 
 
 @dataclass(frozen=True)

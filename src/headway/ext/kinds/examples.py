@@ -13,14 +13,20 @@ from typing import TypeVar
 
 from headway.config import Kind, TextConfig
 from headway.errors import HeadwayError
+from headway.ext.kinds.class_labels import LabelTokenizer
 from headway.files import add_path_to_errors, write_atomically
-from headway.text.class_labels import LabelTokenizer
-from headway.text.corpus_writer import in_blocks
-from headway.text.learning import spread_step
-from headway.text.lines import SURROGATE, read_lines
-from headway.text.prepared import PreparedData, check_new, id_type, write_prepared
-from headway.text.tokenizer import Tokenizer
-from headway.text.vocabulary import EOS
+from headway.text import (
+    EOS,
+    SURROGATE,
+    PreparedData,
+    Tokenizer,
+    check_new,
+    id_type,
+    in_blocks,
+    read_lines,
+    spread_step,
+    write_prepared,
+)
 
 # The settings of text that have an effect; the others are about pairs.
 USED = (

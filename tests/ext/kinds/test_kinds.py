@@ -16,27 +16,28 @@ import torch
 from headway.cli.main import dispatch
 from headway.config import Config, ModelConfig, SearchConfig, TextConfig, TrainingConfig
 from headway.errors import HeadwayError, UsageError
-from headway.model import Classifier, LanguageModel, Transformer, make_model
-from headway.text.batches import fixed_shape, make_batch
-from headway.text.class_labels import LabelTokenizer, load_tokenizer
-from headway.text.examples import (
+from headway.ext.kinds import Classifier, LanguageModel
+from headway.ext.kinds.class_labels import LabelTokenizer
+from headway.ext.kinds.examples import (
     Example,
     prepare_examples,
     prepare_lines,
     read_examples,
     split_parts,
 )
+from headway.ext.kinds.sentence_encoder import SentenceEncoder
+from headway.ext.kinds.text_classifier import TextClassifier
+from headway.ext.kinds.text_generator import TextGenerator, perplexity
+from headway.model import Transformer, make_model
+from headway.text.batches import fixed_shape, make_batch
 from headway.text.prepared import PreparedData
-from headway.text.tokenizer import Tokenizer
+from headway.text.tokenizer import Tokenizer, load_tokenizer
 from headway.training.starting.run_builder import resume, start, with_vocabulary
 from headway.training.steps.objective import Objective, plain_loss
 from headway.training.storage.checkpoint import read_tensors
 from headway.training.storage.run_directory import RunDirectory
 from headway.training.validation import ValidationReport
 from headway.translation import load_model
-from headway.translation.sentence_encoder import SentenceEncoder
-from headway.translation.text_classifier import TextClassifier
-from headway.translation.text_generator import TextGenerator, perplexity
 
 SHAPE = {
     "num_encoder_layers": 2, "num_decoder_layers": 2, "d_model": 22, "d_ff": 37, "num_heads": 2,
@@ -485,7 +486,7 @@ def test_labels_are_saved_and_unknown_labels_are_rejected(data, tmp_path):
     tokenizer = data["classifier"].tokenizer
     assert isinstance(tokenizer, LabelTokenizer)
     tokenizer.save(tmp_path)
-    again = load_tokenizer(tmp_path)
+    again = load_tokenizer(tmp_path, "classifier")
     assert isinstance(again, LabelTokenizer)
     assert not isinstance(Tokenizer.load(tmp_path), LabelTokenizer)
     assert again.labels == LabelTokenizer.load(tmp_path).labels == ["blue", "green", "red"]
@@ -501,11 +502,13 @@ def test_labels_are_saved_and_unknown_labels_are_rejected(data, tmp_path):
         prepare_examples([train], [valid], tmp_path / "out", TextConfig(vocab_size=270))
     (tmp_path / "labels.json").write_text("[1]")
     with pytest.raises(HeadwayError, match="not a list of labels"):
-        load_tokenizer(tmp_path)
+        load_tokenizer(tmp_path, "classifier")
     (tmp_path / "labels.json").unlink()
     with pytest.raises(HeadwayError, match=r"no labels\.json"):
         LabelTokenizer.load(tmp_path)
-    assert load_tokenizer(tmp_path).fingerprint == Tokenizer.load(tmp_path).fingerprint
+    assert (
+        load_tokenizer(tmp_path, "translator").fingerprint == Tokenizer.load(tmp_path).fingerprint
+    )
     one = [tmp_path / "one.tsv"]
     one[0].write_text("red\ta text\n")
     with pytest.raises(HeadwayError, match="two labels or more"):

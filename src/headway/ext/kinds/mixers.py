@@ -3,35 +3,14 @@
 Shapes: B batch, T positions, D d_model, R sentences, L longest sentence, N rows of a step.
 """
 
-from typing import Literal, Protocol
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from headway.model.decoder_cache import Cache
-from headway.model.primitives import Linear
-from headway.model.visibility import Segments
-
-
-class Mixer(Protocol):
-    """The sub-layer of a layer that mixes positions: self-attention, or a module in its place.
-
-    A mixer never mixes the sentences of a packed row, nor reads padding. One for a decoder never
-    reads a later position, and has `step`.
-    """
-
-    def __call__(self, x_BTD: Tensor, segments: Segments | None = None) -> Tensor:
-        """Mix the positions of [B, T, D]; ``segments`` None: every row is one whole sentence."""
-
-    def step(self, x_N1D: Tensor, cache: Cache) -> Tensor:
-        """Mix one more position, [N, 1, D], with earlier ones.
-
-        Args:
-            x_N1D: The position's hidden states.
-            cache: What this method stored there at earlier positions, empty at the first: tensors
-                whose first axis is N. The search reorders their rows.
-        """
+from headway.config import ModelConfig
+from headway.model import Cache, Linear, Segments
 
 
 class Recurrent(nn.Module):
@@ -99,6 +78,8 @@ class Convolution(nn.Module):
         causal: No tap reaches a later position.
     """
 
+    LAST = "output"
+
     def __init__(
         self,
         d_model: int,
@@ -162,3 +143,25 @@ def shift(x_BTD: Tensor, offset: int, segments: Segments | None) -> Tensor:
     here_BT = segments.ids
     there_BT = F.pad(here_BT, pad)[:, pad[1] : pad[1] + length]
     return y_BTD * ((there_BT == here_BT) & (here_BT != 0))[..., None]
+
+
+def make_recurrent(config: ModelConfig, index: int, *, causal: bool) -> Recurrent:
+    """Return the LSTM or GRU of a layer; see `headway.extension.Extension.mixers`."""
+    cell = config.decoder_mixer if causal else config.encoder_mixer
+    return Recurrent(config.d_model, "lstm" if cell == "lstm" else "gru", causal=causal)
+
+
+def make_convolution(config: ModelConfig, index: int, *, causal: bool) -> Convolution:
+    """Return the convolution of a layer; see `headway.extension.Extension.mixers`.
+
+    The taps of a dilated one are as far apart as the layer below reaches: log_k(n) layers.
+    """
+    kind = config.decoder_mixer if causal else config.encoder_mixer
+    return Convolution(
+        config.d_model,
+        config.kernel_size,
+        dilation=config.kernel_size**index if kind == "dilated" else 1,
+        separable=kind == "separable",
+        gated=config.gated,
+        causal=causal,
+    )

@@ -1,4 +1,4 @@
-"""A model of which only the shapes are wanted, before its weights are read or to count them."""
+"""The model of a configuration: with its weights, or without, where only the shapes are wanted."""
 
 from collections.abc import Callable, Iterable
 
@@ -6,11 +6,26 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from headway.config import ModelConfig
-from headway.model.network import Network, make_model
+from headway.extension import require
+from headway.model.network import Network
+from headway.model.transformer import Transformer
+
+
+def make_model(config: ModelConfig) -> Network:
+    """Build the kind of model that the configuration names.
+
+    Raises:
+        UsageError: If no extension in use has this kind.
+    """
+    if config.kind == "translator":
+        return Transformer(config)
+    kind = require(f"model.kind = {config.kind!r}", "kinds", config.kind)
+    made: Network = kind.make_model(config)
+    return made
 
 
 def make_model_without_memory(config: ModelConfig) -> Network:
-    """Build a model on torch's meta device: its weights have shapes, but no values, and take no memory."""
+    """Build a model on torch's meta device, to count its weights or to read them: they have shapes, but no values yet."""
     with torch.device("meta"), _SkipInitialization():
         return make_model(config)
 

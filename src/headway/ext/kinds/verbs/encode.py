@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from headway.cli.options import add_machine, model_or_name
+from headway.cli import add_machine, model_or_name
 
 EXAMPLE = """\
 headway encode runs/mine < text.en > vectors.jsonl
@@ -43,10 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Encode standard input, a sentence a line."""
-    from headway.cli.arguments import usage_error
-    from headway.cli.file_plan import check_output
-    from headway.cli.process import set_threads
-    from headway.cli.standard_input import read_input
+    from headway.cli import check_output, read_input, set_threads, usage_error
 
     if args.out and not args.out.endswith(".npy"):
         usage_error(f"--out {args.out}: the name must end in .npy")
@@ -55,8 +52,8 @@ def run(args: argparse.Namespace) -> None:
 
     import numpy as np
 
+    from headway.ext.kinds.sentence_encoder import SentenceEncoder
     from headway.files import add_path_to_errors, write_atomically
-    from headway.translation.sentence_encoder import SentenceEncoder
 
     set_threads(args.threads)
     encoder = SentenceEncoder.load(args.model, args.device)

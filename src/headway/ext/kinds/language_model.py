@@ -3,18 +3,25 @@
 Shapes: B batch, T length, D d_model, V vocabulary, N rows of a step.
 """
 
-from torch import Tensor, nn
+from torch import Tensor
 
 from headway.config import ModelConfig
-from headway.model.assembly import MakeMixer, initialize_linear_maps, make_decoder
-from headway.model.decoder_cache import DecoderState
-from headway.model.embeddings import make_embedding, shift_right
-from headway.model.output import Output
-from headway.model.positions import make_positions
-from headway.model.visibility import Segments, SegmentsLike
+from headway.model import (
+    DecoderState,
+    MakeMixer,
+    Network,
+    Output,
+    Segments,
+    SegmentsLike,
+    initialize_linear_maps,
+    make_decoder,
+    make_embedding,
+    make_positions,
+    shift_right,
+)
 
 
-class LanguageModel(nn.Module):
+class LanguageModel(Network):
     """The decoder alone, without encoder-decoder attention.
 
     Args:

@@ -14,13 +14,16 @@ import torch
 from headway.config import SearchConfig
 from headway.devices import resolve_device
 from headway.errors import HeadwayError
-from headway.model import DecoderState, LanguageModel
-from headway.text.tokenizer import Tokenizer
-from headway.translation.batching import padded_batches
-from headway.translation.directory import load_any_model
-from headway.translation.engines.step_decoding import StepDecoding
-from headway.translation.finding import find_hypotheses
-from headway.translation.scoring import take_log_probabilities
+from headway.ext.kinds.language_model import LanguageModel
+from headway.model import DecoderState
+from headway.text import Tokenizer
+from headway.translation import (
+    StepDecoding,
+    find_hypotheses,
+    load_any_model,
+    padded_batches,
+    take_log_probabilities,
+)
 
 
 class Likelihood(NamedTuple):

@@ -5,11 +5,11 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from headway.cli.options import add_preset, add_ranks
+from headway.cli import add_preset, add_ranks
 from headway.errors import HeadwayError
 
 if TYPE_CHECKING:
-    from headway.translation.text_classifier import Prediction
+    from headway.ext.kinds.text_classifier import Prediction
 
 EXAMPLE = """\
 headway classify runs/kinds --train train.tsv --valid valid.tsv
@@ -50,9 +50,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Train, or label."""
-    from headway.cli.arguments import usage_error
-    from headway.cli.training import train_kind
-    from headway.training.storage.run_directory import RunDirectory
+    from headway.cli import usage_error
+    from headway.ext.kinds.training import train_kind
+    from headway.training import RunDirectory
 
     directory = RunDirectory(args.run)
     unfinished = directory.started and not directory.record().finished
@@ -74,9 +74,9 @@ def run(args: argparse.Namespace) -> int:
 
 def label(args: argparse.Namespace) -> None:
     """Label the lines of standard input, each TEXT or TEXT TAB SECOND."""
-    from headway.cli.standard_input import read_input
-    from headway.text.examples import split_parts
-    from headway.translation.text_classifier import TextClassifier
+    from headway.cli import read_input
+    from headway.ext.kinds.examples import split_parts
+    from headway.ext.kinds.text_classifier import TextClassifier
 
     classifier = TextClassifier.load(args.run, args.device)
     for lines in read_input("label"):
@@ -88,8 +88,8 @@ def label(args: argparse.Namespace) -> None:
 
 def score(args: argparse.Namespace) -> None:
     """Print the accuracy on labeled texts."""
-    from headway.text.examples import read_examples
-    from headway.translation.text_classifier import TextClassifier
+    from headway.ext.kinds.examples import read_examples
+    from headway.ext.kinds.text_classifier import TextClassifier
 
     classifier = TextClassifier.load(args.run, args.device)
     examples = list(read_examples([args.score]))

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from headway.devices import resolve_device
 from headway.errors import HeadwayError
-from headway.model import Classifier, Transformer, watch
-from headway.text.class_labels import LabelTokenizer
-from headway.text.examples import split_parts
-from headway.text.tokenizer import Tokenizer
-from headway.translation.batching import padded_batches
-from headway.translation.directory import load_any_model
+from headway.ext.kinds.class_labels import LabelTokenizer
+from headway.ext.kinds.classifier import Classifier
+from headway.ext.kinds.examples import split_parts
+from headway.model import Transformer, watch
+from headway.text import Tokenizer
+from headway.translation import load_any_model, padded_batches
 
 Pooling = Literal["mean", "first"]
 

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 from torch.nn.utils.rnn import PackedSequence
 
-from headway.model import Recurrent
+from headway.ext.kinds import Recurrent
 from headway.model.visibility import Segments
 
 SEGMENTS = Segments(torch.tensor([[1, 1, 2, 0], [1, 2, 3, 3]]), is_packed=True)

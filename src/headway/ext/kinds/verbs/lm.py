@@ -4,7 +4,7 @@ import argparse
 import json
 import sys
 
-from headway.cli.options import add_preset, add_ranks
+from headway.cli import add_preset, add_ranks
 from headway.errors import HeadwayError
 
 EXAMPLE = """\
@@ -48,8 +48,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Train, score or generate."""
-    from headway.cli.arguments import usage_error
-    from headway.cli.training import train_kind
+    from headway.cli import usage_error
+    from headway.ext.kinds.training import train_kind
 
     if args.prompt and args.generate is None:
         usage_error("--prompt needs --generate N, the number of texts")
@@ -63,11 +63,10 @@ def use(args: argparse.Namespace) -> None:
     """Print the perplexity of a text, or generated texts."""
     from dataclasses import replace
 
-    from headway.cli.arguments import NO_UTF8, usage_error
-    from headway.cli.settings import check_used
+    from headway.cli import NO_UTF8, check_used, usage_error
     from headway.config import Config, SearchConfig, merge_overrides
-    from headway.text.lines import read_lines
-    from headway.translation.text_generator import TextGenerator, perplexity
+    from headway.ext.kinds.text_generator import TextGenerator, perplexity
+    from headway.text import read_lines
 
     for option in ("train", "valid", "preset", "config", "ranks"):
         if getattr(args, option):

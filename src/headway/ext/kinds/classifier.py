@@ -4,17 +4,23 @@ Shapes: B batch, S source length, T texts of a row, D d_model.
 """
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from headway.config import ModelConfig
-from headway.model.assembly import MakeMixer, initialize_linear_maps, make_encoder
-from headway.model.embeddings import make_embedding
-from headway.model.positions import make_positions
-from headway.model.primitives import Linear
-from headway.model.visibility import Segments, SegmentsLike
+from headway.model import (
+    Linear,
+    MakeMixer,
+    Network,
+    Segments,
+    SegmentsLike,
+    initialize_linear_maps,
+    make_embedding,
+    make_encoder,
+    make_positions,
+)
 
 
-class Classifier(nn.Module):
+class Classifier(Network):
     """The encoder alone, with a linear map on the mean of its outputs.
 
     Args:
@@ -26,6 +32,8 @@ class Classifier(nn.Module):
         >>> model = Classifier(ModelConfig(source_vocab_size=1000, tying="none"), num_classes=2)
         >>> scores = model(torch.tensor([[5, 6, 7, 1]]))  # [1, 2]
     """
+
+    has_labels = True
 
     def __init__(
         self,

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from headway.errors import HeadwayError
 from headway.files import replace_text
-from headway.text.tokenizer import Tokenizer
-from headway.text.vocabulary import Draw
+from headway.text import Draw, Tokenizer
 
 FILE = "labels.json"
 MAX_LABEL_BYTES = 1 << 20
@@ -79,16 +78,6 @@ class LabelTokenizer(Tokenizer):
     def encode_parts(self, parts: Sequence[str]) -> list[int]:
         """Tokenize a text or a pair of texts into one sequence; each text ends in ``</s>``."""
         return [i for ids in self.encode_source(parts) for i in ids]
-
-
-def load_tokenizer(directory: str | Path) -> Tokenizer:
-    """Read the tokenizer of any kind of model; if there are labels, it is a `LabelTokenizer`.
-
-    Raises:
-        HeadwayError: If a file is missing or damaged; it names the file.
-    """
-    has_labels = (Path(directory) / FILE).is_file()
-    return LabelTokenizer.load(directory) if has_labels else Tokenizer.load(directory)
 
 
 def _read_labels(directory: Path) -> list[str]:
