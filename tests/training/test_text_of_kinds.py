@@ -124,12 +124,12 @@ def test_the_ranks_of_a_launcher_prepare_a_text_once(runs, files, tmp_path):
     path, script = tmp_path / "run", tmp_path / "script.py"
     script.write_text(
         "from headway.cli.main import main\n"
-        "from headway.training.starting import start_or_resume as module\n"
-        "prepare = module.PREPARE_KIND['language-model']\n"
+        "from headway.ext.kinds import language_models as module\n"
+        "prepare = module.prepare\n"
         "def prepare_and_say(*args):\n"
         "    print('prepared')\n"
         "    return prepare(*args)\n"
-        "module.PREPARE_KIND['language-model'] = prepare_and_say\n"
+        "module.prepare = prepare_and_say\n"
         "main()\n"
     )
     result = subprocess.run(

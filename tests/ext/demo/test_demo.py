@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from headway.cli import child, screen
+from headway.cli import screen
 from headway.cli.main import dispatch
 from headway.cli.verbs import train
 from headway.ext.demo.verbs import demo
@@ -73,7 +73,7 @@ def test_the_demo_ends_with_the_page_if_there_is_a_screen(
         commands.append(command)
         return 128 + signal.SIGINT  # the user ends the server with Ctrl-C
 
-    monkeypatch.setattr(child, "run_child", run_child)
+    monkeypatch.setattr("headway.cli.run_child", run_child)
     monkeypatch.setattr(train, "run", lambda args: 0)
     monkeypatch.setattr(demo, "make_corpus", lambda *_: tmp_path)
     monkeypatch.setattr(demo, "show", lambda *_: None)
