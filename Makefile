@@ -18,7 +18,7 @@ ONE_THREAD := OMP_NUM_THREADS=1
 # that forbids this, as those of containers often do, would compile all modules of PyTorch again in each.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo site test tests fast lint types record wheel test-outside clean
+.PHONY: demo site test tests test-core fast lint types record wheel test-outside clean
 
 demo: $(VENV)/.installed
 	$(BIN)/headway demo
@@ -34,6 +34,10 @@ test: lint
 
 tests: $(VENV)/.installed
 	$(ONE_THREAD) $(BIN)/python -m pytest --durations=10 $(PARALLEL)
+
+# The core without its extensions.
+test-core: $(VENV)/.installed
+	$(ONE_THREAD) $(BIN)/python -m pytest tests/core $(PARALLEL)
 
 fast: $(VENV)/.installed
 	$(ONE_THREAD) $(BIN)/python -m pytest -m "not slow" $(PARALLEL)
