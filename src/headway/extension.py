@@ -14,8 +14,8 @@ none. An extension that cannot be used is left out, with a notice of one line; w
 import os
 import re
 import sys
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -111,8 +111,8 @@ class Extension(NamedTuple):
         sidecars: The name of a file beside a model's weights -> what it belongs to: "weights", these and no others;
             "model", these, and means of those of one training; "text", the text that the model was trained on.
         end_steps: Name -> a module with a step at the end of a training: ``FILE``, the sidecar that it writes;
-            ``wants(config: Config) -> bool``, whether a training has this step; and
-            ``learn(directory: RunDirectory, data: PreparedData, device: str) -> Iterator[Event]``, run by all ranks.
+            ``wants(config: Config) -> bool``, whether a training has this step; ``FROM_SETTINGS``, whether settings ask for
+            it, so that a resume of a finished training makes up for it; and ``learn(directory: RunDirectory, data: PreparedData, device: str) -> Iterator[Event]``, run by all ranks.
         arithmetic: ``"module:function"``, ``(work: str) -> str``: it identifies the code on which the last bits of results
             depend.
     """
@@ -173,13 +173,11 @@ FORMS = {
 }
 
 
-SINGLE = (
-    "masking",
-    "quality",
-    "shortlist",
-    "facts",
-    "arithmetic",
-)  # hooks whose value is one target
+# Hooks whose value is one target.
+SINGLE = ("masking", "quality", "shortlist", "facts", "arithmetic")
+# Hooks on which the text of a translation depends.
+CHANGE_RESULTS = ("stages", "masking", "quality", "shortlist", "operations", "engines")
+HOOKS = (*FORMS, *SINGLE)
 BELONGS_TO = ("weights", "model", "text")  # what a sidecar does
 
 
@@ -358,35 +356,64 @@ def load_stages() -> list[tuple[str, Any]]:
     """Return the stages of a translation that extensions add, with the names of the extensions, in their order."""
     stages = []
     for name, target in collect("stages").values():
-        try:
+        with _left_out("translations do without it"):
             stages.append((name, load(name, target)))
-        except HeadwayError as error:
-            _report(f"{error}; translations do without it")
     return stages
 
 
-def name_stages() -> str:
-    """Return the names and versions of the extensions with stages: translations depend on them. "": there are none."""
-    names = dict.fromkeys(name for name, _ in collect("stages").values())
-    extensions = load_extensions()
-    return ", ".join(f"{name} {extensions[name].version}" for name in names)
+def name_extensions(hooks: Iterable[str] = CHANGE_RESULTS) -> str:
+    """Return what in the choice of extensions may change a result: names and versions; "": there is nothing.
+
+    Args:
+        hooks: Those that count. Of Headway's own extensions those are named that are left out, because all are usual.
+    """
+    in_use, named = load_extensions(), []
+    for name, entry in sorted(find_installed().items()):
+        is_own, is_used = entry.project == "headway", name in in_use
+        if is_own == is_used:
+            continue
+        with suppress(HeadwayError):  # a broken one changes nothing
+            extension = in_use[name] if is_used else _load_extension(entry)
+            if is_own and any(getattr(extension, hook) for hook in hooks):
+                named.append(f"without {name}")
+            elif is_used and any(getattr(extension, hook) for hook in hooks):
+                named.append(f"{name} {extension.version}")
+    return ", ".join(named)
 
 
 def load_modules(hook: str) -> list[Any]:
-    """Return the modules that extensions have for a hook."""
-    return [load(name, target) for name, target in collect(hook).values()]
+    """Return the modules that extensions have for a hook; a broken one is left out, with a notice."""
+    loaded = []
+    for name, target in collect(hook).values():
+        with _left_out(f"{hook}: Headway does without it"):
+            loaded.append(load(name, target))
+    return loaded
 
 
 def load_single(hook: str) -> Any | None:
-    """Return what an extension declares for one of the hooks in `SINGLE`; None: there is nothing.
+    """Return what an extension declares for one of the hooks in `SINGLE`; None: there is nothing, or it is broken.
 
     Of several, one that does not come with Headway is taken.
     """
-    found = [
-        (n, target) for n, each in load_extensions().items() if (target := getattr(each, hook))
-    ]
-    found.sort(key=lambda item: item[1].startswith("headway."))
-    return load(*found[0]) if found else None
+    declared = [(name, getattr(each, hook)) for name, each in load_extensions().items()]
+    return _load_first([item for item in declared if item[1]], hook)
+
+
+def _load_first(found: list[tuple[str, str]], what: str) -> Any | None:
+    """Load the first of some targets of extensions that is not broken; Headway's own come last."""
+    for name, target in sorted(found, key=lambda item: item[1].startswith("headway.")):
+        with _left_out(f"{what}: Headway does without it"):
+            return load(name, target)
+    return None
+
+
+@contextmanager
+def _left_out(meaning: str) -> Iterator[None]:
+    """Report an extension that cannot be loaded, instead of failing."""
+    try:
+        yield
+    except HeadwayError as error:
+        _report(f"{error}; {meaning}")
 
 
 def require(what: str, hook: str, key: str = "") -> Any:
@@ -411,13 +438,19 @@ def require(what: str, hook: str, key: str = "") -> Any:
 
 
 def list_sidecars(*belong_to: str) -> list[str]:
-    """Return the names of the files beside a model's weights that extensions write.
+    """Return the names of the files beside a model's weights that extensions write: also of those that are not in use.
+
+    Otherwise such a file would stay beside other weights, or be lost.
 
     Args:
         belong_to: Only those that belong to one of these: "weights", "model", "text"; nothing: all.
     """
-    declared = collect("sidecars").items()
-    return [name for name, (_, what) in declared if what in (belong_to or BELONGS_TO)]
+    found: list[str] = []
+    for _, entry in sorted(find_installed().items()):
+        with suppress(HeadwayError):
+            sidecars = _load_extension(entry).sidecars
+            found += [name for name, what in sidecars.items() if what in (belong_to or BELONGS_TO)]
+    return list(dict.fromkeys(found))
 
 
 def load_for_device(hook: str, device: str) -> Any | None:
@@ -427,12 +460,19 @@ def load_for_device(hook: str, device: str) -> Any | None:
     """
     declared = [(name, getattr(each, hook)) for name, each in load_extensions().items()]
     found = [(name, targets[device]) for name, targets in declared if device in targets]
-    for name, target in sorted(found, key=lambda item: item[1].startswith("headway.")):
-        try:
-            return load(name, target)
-        except HeadwayError as error:
-            _report(f"{error}; {hook} for {device}: Headway does without it")
-    return None
+    return _load_first(found, f"{hook} for {device}")
+
+
+def make_operations(device: str) -> Any | None:
+    """Return the operations that an extension has for a type of device; None: there are none, or they fail."""
+    make = load_for_device("operations", device)
+    try:
+        return make() if make else None
+    except Exception as error:  # of the extension's own code
+        _report(
+            f"operations for {device}: {type(error).__name__}: {error}; the plain ones are used"
+        )
+        return None
 
 
 def prepare_device(device: str, work: str) -> str:
@@ -453,8 +493,12 @@ def identify_arithmetic(work: str) -> str:
     Args:
         work: "training" or "decoding".
     """
-    targets = [(n, e.arithmetic) for n, e in load_extensions().items() if e.arithmetic]
-    return "; ".join(filter(None, (load(name, target)(work) for name, target in targets)))
+    identities = []
+    for name, extension in load_extensions().items():
+        if extension.arithmetic:
+            with _left_out("arithmetic: it is not compared"):
+                identities.append(load(name, extension.arithmetic)(work))
+    return "; ".join(filter(None, identities))
 
 
 @cache  # a line is logged once

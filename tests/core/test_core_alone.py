@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from headway import Translator
+from headway import Glossary, Translator
+from headway.errors import UsageError
 from headway.ext.demo import generate
+from headway.ext.protect.glossary import Term
+from headway.translation.masking import Masking
 
 MODEL = Path(__file__).parents[1] / "golden" / "0.1" / "model"
 LINES = "the cat sees a dog\na dog sees the old cat\n"
@@ -73,3 +76,10 @@ def test_what_belongs_to_an_extension_is_one_line_that_names_it(
     errors = headway(*words, given="a\n", expected=2)
     assert said in errors
     assert len(errors.splitlines()) == 1
+
+
+def test_a_glossary_is_refused_where_nothing_follows_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    translator = Translator.load(MODEL, "cpu").with_glossary(Glossary([Term("cat", ("Kater",))]))
+    monkeypatch.setattr(translator, "_masking", Masking())
+    with pytest.raises(UsageError, match="a glossary needs an extension"):
+        translator.translate("the cat")

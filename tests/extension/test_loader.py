@@ -21,10 +21,14 @@ from headway.extension import (
     collect,
     find_installed,
     identify_arithmetic,
+    list_sidecars,
     load_extensions,
     load_for_device,
+    load_modules,
+    load_single,
     load_stages,
-    name_stages,
+    make_operations,
+    name_extensions,
     prepare_device,
 )
 
@@ -153,7 +157,7 @@ def test_stages_come_in_the_order_of_the_extensions(
     )
     install("one", "Extension('one', '1', stages={'a': 'of_one:STAGE'})", "STAGE = 1")
     assert load_stages() == [("one", 1), ("two", 2)]
-    assert name_stages() == "one 1, two 1"
+    assert name_extensions() == "one 1, two 1"
     [line] = caplog.messages
     assert line.startswith("extension 'two': of_two:NONE: AttributeError")
 
@@ -191,6 +195,40 @@ def test_what_is_missing_on_a_device_and_what_decides_the_last_bits(install: Ins
     assert prepare_device("cpu", "training") == "no training"
     assert prepare_device("cuda", "training") == ""
     assert identify_arithmetic("decoding").split("; ")[-1] == "1 of decoding"
+
+
+def test_what_is_broken_is_left_out_and_the_next_one_taken(
+    install: Install, caplog: pytest.LogCaptureFixture
+) -> None:
+    install("one", "Extension('one', '1', masking='no_such:it', end_steps={'a': 'no_such'})")
+    assert load_single("masking").__name__ == "ProtectedText"
+    assert [module.__name__.split(".")[-1] for module in load_modules("end_steps")] == [
+        "learned_shortlist", "learned_stand_ins", "learned_quality"
+    ]  # fmt: skip
+    assert [line.split(":")[0] for line in caplog.messages] == ["extension 'one'"] * 2
+
+
+def test_operations_that_fail_give_way_to_plain_ones(
+    install: Install, caplog: pytest.LogCaptureFixture
+) -> None:
+    code = "def make(): raise RuntimeError('no card')"
+    install("one", "Extension('one', '1', operations={'tpu': 'of_one:make'})", code)
+    assert make_operations("tpu") is None
+    assert "no card; the plain ones are used" in caplog.text
+
+
+def test_extensions_that_are_left_out_are_named_and_their_files_known(
+    install: Install, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert name_extensions() == ""
+    everything = list_sidecars()
+    install("one", "Extension('one', '1', names={'A': 'a:b'})")
+    assert name_extensions() == ""
+    monkeypatch.setenv(extension.CHOICE, "server")
+    forget()
+    assert name_extensions() == "without cuda, without native, without protect, without quality"
+    assert list_sidecars() == everything
+    assert list_sidecars("weights") == ["quality.json"]
 
 
 def test_an_option_calls_its_function_with_what_the_verb_knows(install: Install) -> None:

@@ -34,13 +34,32 @@ def fetch_model(word: str, *, takes_preset: bool = False) -> str:
     if (path.is_dir() and not is_other) or (takes_preset and word in PRESETS):
         return word
     try:
-        for source in load_modules("models"):
-            return str(source.fetch(word, print_notice))
-        raise HeadwayError(f"{word}: no such directory: give a run or model directory")
+        return str(fetch_by_sources(word))
     except HeadwayError as error:
         if takes_preset and "/" not in word and (meant := suggest(word, PRESETS)):
             raise HeadwayError(f"{error}, or a preset{meant}") from None
         raise
+
+
+def fetch_by_sources(word: str) -> Path:
+    """Return the directory that the first extension has which knows a model of another program, or a name.
+
+    Raises:
+        HeadwayError: If none has a model; the message is that of the last.
+    """
+    path, failure = Path(word), f"{word}: no such directory: give a run or model directory"
+    sources = load_modules("models")
+    for source in sources:
+        if path.exists() and not source.is_foreign(path) and source is not sources[-1]:
+            continue
+        try:
+            found: Path = source.fetch(word, print_notice)
+            return found
+        except HeadwayError as error:
+            if path.exists() or source is sources[-1]:
+                raise
+            failure = str(error)
+    raise HeadwayError(failure)
 
 
 def is_of_other_program(path: Path) -> bool:

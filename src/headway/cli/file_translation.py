@@ -134,7 +134,7 @@ def _identity(
     translator: "Translator", search: "SearchConfig", plan: FilePlan, args: argparse.Namespace
 ) -> dict[str, str]:
     """Return everything that decides the bytes of the output, by the name that a message uses."""
-    from headway.extension import list_sidecars, name_stages
+    from headway.extension import list_sidecars, name_extensions
     from headway.files import hash_file
     from headway.translation.saving import hash_model
 
@@ -153,5 +153,5 @@ def _identity(
         "settings": json.dumps(asdict(search) | form),
         "device": translator.device.type,
         "version of Headway": __version__,
-        **({"extensions": extensions} if (extensions := name_stages()) else {}),
+        **({"extensions": extensions} if (extensions := name_extensions()) else {}),
     }

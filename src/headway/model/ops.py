@@ -199,6 +199,5 @@ def _find(device_type: str) -> Operations:
     """Install the operations that an extension has for a type of device, or else the plain ones, and return them."""
     if torch.compiler.is_compiling():  # a compiler needs plain torch, and cannot import
         return PLAIN
-    make = extension.load_for_device("operations", device_type)
-    install(device_type, make() if make else PLAIN)
+    install(device_type, extension.make_operations(device_type) or PLAIN)
     return _installed[device_type]

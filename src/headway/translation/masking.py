@@ -34,6 +34,8 @@ class Masking:
     A segment with masked parts has `Segment.readings`: what the model reads instead.
     """
 
+    follows_terms = False  # whether translations have the terms of a glossary
+
     def count_work(self, line: str, terms: Terms | None) -> int:
         """Return how much work `split` is, in characters."""
         return len(line)

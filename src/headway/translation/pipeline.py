@@ -110,8 +110,9 @@ class LineSplitter:
         """Yield the segments of a line."""
         stripped = line.strip()
         if self.glossary is None and is_plain(stripped):
-            return self.split_plain(stripped)
-        return self.masking.split(self, stripped)
+            yield from self.split_plain(stripped)
+        else:
+            yield from self.masking.split(self, stripped)
 
     def split_plain(self, line: str) -> Iterator[Segment]:
         """Yield the segments of a line without white space around it, which is read as it is."""

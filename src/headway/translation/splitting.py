@@ -30,8 +30,8 @@ class Segment(NamedTuple):
             was attached.
         ids: Source token ids of the text, without white space around it and behind the name of its target language, if
             it has one; ``</s>`` last.
-        readings: What the model reads instead, if the translation must contain something: objects with ``ids`` and
-            ``constraints``, made by `headway.translation.masking.Masking.split`.
+        readings: What the model reads instead, if the translation must contain something: objects with ``text``, ``ids``
+            and ``constraints``, made by `headway.translation.masking.Masking.split`.
         is_capital: Whether the line is in capitals, so that its translation is written so.
         before: Tags such as ``<li>`` and the label of a list before the text, which stand before its translation, too.
         after: Tags such as ``<br>`` behind the text, which stand behind its translation, too.

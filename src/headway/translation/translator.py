@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast, overload
 from headway.config import Config, SearchConfig
 from headway.devices import resolve_device
 from headway.errors import HeadwayError, UsageError
-from headway.extension import load_single, load_stages
+from headway.extension import find_switched_off, load_single, load_stages
 from headway.model import Transformer
 from headway.text.language_pairs import Languages, list_pairs
 from headway.text.tokenizer import Tokenizer
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 # Lines that are translated together, so that lines of similar length share batches.
 WINDOW = 1024
+NO_TERMS = "needs an extension that translates terms as it says"
 
 
 class Translator:
@@ -378,6 +379,8 @@ class Translator:
         search = search or self.default_search
         if search.split_sentences == "auto":
             search = replace(search, split_sentences=self.default_search.split_sentences)
+        if self.glossary is not None and not self._masking.follows_terms:
+            raise UsageError(f"a glossary {find_switched_off('names', 'Glossary') or NO_TERMS}")
         if self.glossary is not None and search.sample:
             raise UsageError("search.sample: samples cannot follow a glossary; drop one of them")
         rater = None

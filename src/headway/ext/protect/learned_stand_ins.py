@@ -8,6 +8,7 @@ from headway.ext.protect.stand_in_file import learn_stand_ins, save_stand_ins
 from headway.text import PreparedData, name_pair
 from headway.training import Event, RunDirectory, parallel
 
+FROM_SETTINGS = False
 MAX_PAIRS = 20_000  # of the training text; a thousand take a third of a second
 
 

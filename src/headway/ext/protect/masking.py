@@ -20,8 +20,10 @@ class ProtectedText(Masking):
     What such lines need is imported when one comes.
     """
 
+    follows_terms = True
+
     def __init__(self) -> None:
-        self._stand_ins: dict[tuple[TokenSearch, str, Languages], list[StandIn]] = {}
+        self._stand_ins: dict[tuple[str, Languages], list[StandIn]] = {}
 
     def count_work(self, line: str, terms: Terms | None) -> int:
         """Return how much work a line is, in characters; trying a rendering of a term counts as one."""
@@ -39,14 +41,17 @@ class ProtectedText(Masking):
             yield from split_protected(splitter, line, partial(self.stand_ins, splitter))
 
     def stand_ins(self, splitter: "LineSplitter") -> "list[StandIn]":
-        """Return what the models read in the place of placeholders and the like."""
+        """Return what the models read in the place of placeholders and the like.
+
+        They are those of one translator, and of its copies for other languages, which share its weights.
+        """
         from headway.ext.protect.stand_in_file import load_stand_ins
         from headway.ext.protect.stand_ins import find_copied, spell_learned
         from headway.text import name_pair
 
         forward, languages = splitter.forward, splitter.languages
         precision = splitter.search.precision
-        key = forward, precision, languages
+        key = precision, languages
         if key not in self._stand_ins:
             learned = load_stand_ins(forward.directory).get(name_pair(languages))
             self._stand_ins[key] = (

@@ -9,6 +9,7 @@ from headway.text import PreparedData
 from headway.training import Event, Notice, Progress, RunDirectory, list_texts, parallel
 from headway.translation import Translator, read_config
 
+FROM_SETTINGS = False
 MAX_SENTENCES = 1000  # of the validation text
 BATCH = 64
 

@@ -7,7 +7,7 @@ import torch
 
 from headway import __version__
 from headway.errors import HeadwayError
-from headway.extension import identify_arithmetic
+from headway.extension import HOOKS, identify_arithmetic, name_extensions
 from headway.training import parallel
 from headway.training.run import Run
 
@@ -36,6 +36,7 @@ def check_ranks_agree(run: Run) -> None:
             "the version of Headway": __version__,
             "the version of PyTorch": torch.__version__,
             "the native code": identify_arithmetic("training"),
+            "the extensions": name_extensions(HOOKS),
             "the settings": json.dumps(run.config.to_dict(), sort_keys=True),
             "the data": run.record.data.fingerprint,
             "the precision": run.machine.precision,

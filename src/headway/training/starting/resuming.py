@@ -121,7 +121,7 @@ def _keep_finished(
     ]
     for step in load_modules("end_steps"):
         file = directory.path / step.FILE
-        if step.wants(settings) and not file.exists() and not step.wants(stored):
+        if step.FROM_SETTINGS and step.wants(settings) and not file.exists():
             for _ in step.learn(directory, data, str(record.machine.torch_device)):
                 pass
             notices.append(f"{file}: learned")

@@ -82,7 +82,7 @@ def _encoder_or_decoder_card(
     scores = "This model was not validated."
     if report is not None:
         headline = report.headline[0].upper() + report.headline[1:]
-        if report.accuracy:
+        if config.model.kind == "classifier":
             headline += f", perplexity {report.perplexity:.3f}"
         scores = f"{headline}. Measured on {data.validation_pairs:,} texts, by which the model was chosen."
     return f"""{front_matter((), task=task)}

@@ -39,8 +39,10 @@ def sources(*modules: str) -> list[Path]:
     arguments.
     """
     found: set[Path] = set()
-    hooks = ("operations", "engines", "gradients")
-    found_later = (t for hook in hooks for _, t in extension.collect(hook).values())
+    hooks = ("operations", "engines", "gradients", "kinds", "mixers", "stages", "end_steps")
+    found_later = [t for hook in hooks for _, t in extension.collect(hook).values()]
+    for each in extension.load_extensions().values():
+        found_later += filter(None, (getattr(each, hook) for hook in extension.SINGLE))
     waiting, seen = {*modules, *(t.partition(":")[0] for t in found_later)}, set[str]()
     while waiting:
         name = waiting.pop()
