@@ -173,7 +173,7 @@ FORMS = {
 }
 
 
-# Hooks whose value is one target.
+# Hooks that take one target, such as "package.module:name", and no dictionary.
 SINGLE = ("masking", "quality", "shortlist", "facts", "arithmetic")
 # Hooks on which the text of a translation depends.
 CHANGE_RESULTS = ("stages", "masking", "quality", "shortlist", "operations", "engines")
@@ -311,7 +311,7 @@ def load(extension: str, target: str) -> Any:
     except (Exception, SystemExit) as error:  # of any kind: this runs code of the extension
         reason = f"{'' if isinstance(error, HeadwayError) else f'{type(error).__name__}: '}{error}"
         if unknown := re.search(r"Extension\..* unexpected keyword argument '(\w+)'", str(error)):
-            reason = f"no such hook: {unknown[1]}{suggest(unknown[1], FORMS)}; the hooks are {', '.join(FORMS)}"
+            reason = f"no such hook: {unknown[1]}{suggest(unknown[1], HOOKS)}; the hooks are {', '.join(HOOKS)}"
         line = " ".join(reason.split())
         raise HeadwayError(f"extension '{extension}': {target}: {line}") from error
 

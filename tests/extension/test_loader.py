@@ -98,6 +98,7 @@ def test_the_environment_chooses_among_extensions(
         ("{'verbs': {}}", "", "must be an Extension, not {'verbs': {}}"),
         ("Extension('other', '1')", "", "its name must be that of its entry point, and not 'other'"),
         ("Extension('bad', '1', stage={})", "", "no such hook: stage (did you mean 'stages'?)"),
+        ("Extension('bad', '1', maskin='a:b')", "", "no such hook: maskin (did you mean 'masking'?)"),
         ("Extension('bad', '1', stages=['a:b'])", "", "stages: must be a dict, not ['a:b']"),
         ("Extension('bad', '1', stages={'a': 3})", "", "stages: a: must be str, not 3"),
         ("Extension('bad', '1', verbs={'shout': Verb('a:b', None)})", "", "must have texts that are"),

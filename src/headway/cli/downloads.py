@@ -45,7 +45,7 @@ def fetch_by_sources(word: str) -> Path:
     """Return the directory that the first extension has which knows a model of another program, or a name.
 
     Raises:
-        HeadwayError: If none has a model; the message is that of the last.
+        HeadwayError: If no extension has the model; the message is from the last extension that was asked.
     """
     path, failure = Path(word), f"{word}: no such directory: give a run or model directory"
     sources = load_modules("models")

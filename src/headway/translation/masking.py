@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Terms(Protocol):
-    """Terms whose translations are prescribed, such as a glossary."""
+    """A glossary: terms, and how each must be translated."""
 
     def find(self, text: str) -> Sequence[Any]:
         """Return where the terms of a text stand."""

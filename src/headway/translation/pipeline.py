@@ -89,7 +89,7 @@ class LineSplitter:
 
     @property
     def tokenizer(self) -> Tokenizer:
-        """That of the model."""
+        """The tokenizer of the model."""
         return self.forward.tokenizer
 
     @property

@@ -46,7 +46,7 @@ def check_lines(args: argparse.Namespace) -> None:
 
     Raises:
         HeadwayError: If the name of the file says that it has no lines; the message says what to do.
-        UsageError: If the name of its translation is that of a document.
+        UsageError: If ``--output`` has the suffix of a document.
     """
     from headway.ext.documents.opening import check_is_lines, is_document
 

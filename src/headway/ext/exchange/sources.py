@@ -26,5 +26,5 @@ def fetch(word: str, notify: Callable[[str], None]) -> Path:
 
 
 def download_weights(word: str, directory: Path) -> None:
-    """Download the weights of a Headway model on the hub, whose settings `download_settings` has brought."""
+    """Download the weights of a Headway model into the directory that `download_settings` returned."""
     hub.download_files(word, directory, hub.WEIGHTS)

@@ -14,7 +14,7 @@ __all__ = ["CARD", "describe_score", "list_facts", "load_tokenizer", "make_model
 
 
 def make_model(config: ModelConfig) -> Classifier:
-    """Return a classifier, whose targets are its classes."""
+    """Return a classifier with one class for each id of the target vocabulary."""
     return Classifier(config, config.target_vocab_size)
 
 
