@@ -17,8 +17,8 @@ import torch
 
 from headway.config import PRESETS, Config
 from headway.model import Transformer
+from headway.text.preparation.preparation import prepare
 from headway.text.prepared import PreparedData
-from headway.text.preparing import prepare
 from headway.training.machine import Machine, configure_process
 from headway.training.starting.run_builder import with_vocabulary
 from headway.training.steps.feed import Feed

@@ -57,10 +57,12 @@ class DirectoryLock:
 
     Args:
         directory: The directory, which exists when the lock is acquired.
+        name: What is made in it, for messages; None: the directory.
     """
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, name: Path | None = None) -> None:
         self.directory = directory
+        self._name = name or directory
         self.path = directory / LOCK
         self._file: BinaryIO | None = None
 
@@ -88,7 +90,7 @@ class DirectoryLock:
             with suppress(OSError):  # it may be released at this moment
                 holder = self.path.read_text(errors="replace") or holder
             raise HeadwayError(
-                f"{self.directory}: process {holder} is at work here already; wait for it, stop it,"
+                f"{self._name}: process {holder} is at work here already; wait for it, stop it,"
                 " or give another directory"
             ) from None
         except OSError as error:
@@ -108,11 +110,13 @@ class DirectoryLock:
         """Let another process work here; delete the directory if nothing else was written to it."""
         if self._file is None:
             return
-        names = (
-            [entry.name for entry in self.directory.iterdir()] if self.directory.is_dir() else []
-        )
-        if names == [LOCK]:
-            self.path.unlink()
-            self.directory.rmdir()
-        self._file.close()
-        self._file = None
+        with self._file:
+            self._file = None
+            names = (
+                [entry.name for entry in self.directory.iterdir()]
+                if self.directory.is_dir()
+                else []
+            )
+            if names == [LOCK]:
+                self.path.unlink()
+                self.directory.rmdir()

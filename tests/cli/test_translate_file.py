@@ -3,27 +3,30 @@
 import codecs
 import gzip
 import json
+import multiprocessing
 import os
 import random
 import shutil
 import time
 from contextlib import redirect_stderr
 from pathlib import Path
-from typing import BinaryIO
 
 import pytest
+import torch
 
-from headway import locks
 from headway.cli import file_translation
 from headway.cli.main import dispatch
+from headway.cli.progress import LineProgress
 from headway.errors import HeadwayError, UsageError
 from headway.ext.cuda.engine import FixedEngine
+from headway.ext.native import decoding
+from headway.text.chunks import CAN_FORK, WorkDirectory
 from headway.text.lines import open_bytes, read_lines
 from headway.translation import token_search, translator
-from headway.translation.line_files import resumable_output
 from support.processes import fork
 from support.toy_models import sentences
 
+needs_workers = pytest.mark.skipif(not CAN_FORK, reason="workers are forked on Linux only")
 WINDOW = 5  # lines that are translated together here, so that a small file has many windows
 MODES = ([], ["--scores"], ["--json", "--search.n-best", "2"], ["--alignment", "--prefix", "die"])
 
@@ -34,7 +37,7 @@ class Killed(BaseException):
 
 @pytest.fixture(autouse=True)
 def _small_windows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(translator, "WINDOW", WINDOW)
+    monkeypatch.setattr(file_translation, "WINDOW", WINDOW)
 
 
 @pytest.fixture
@@ -114,55 +117,110 @@ def test_an_output_that_was_interrupted_anywhere_has_the_bytes_of_an_uninterrupt
 
 
 @pytest.mark.slow
-def test_a_process_that_is_killed_goes_on_where_it_was(
+@needs_workers
+def test_the_bytes_do_not_depend_on_workers(
     model_directory: Path, source: Path, tmp_path: Path
 ) -> None:
-    whole, out = tmp_path / "whole", tmp_path / "out.gz"
+    whole, out = tmp_path / "whole.gz", tmp_path / "out.gz"
+    run(model_directory, source, whole, "--workers", "1")
+    for workers in ("2", "3", "64"):
+        run(model_directory, source, out, "--workers", workers, "--threads", "2")
+        assert out.read_bytes() == whole.read_bytes()
+        out.unlink()
+    source.write_text("")
+    run(model_directory, source, out, "--workers", "2")
+    assert out.read_bytes() == gzip.compress(b"", mtime=0)
+
+
+@pytest.mark.slow
+@needs_workers
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_process_that_is_killed_goes_on_where_it_was(
+    workers: str, model_directory: Path, source: Path, tmp_path: Path
+) -> None:
+    whole, out = tmp_path / "whole.gz", tmp_path / "out.gz"
     source.write_text(source.read_text() * 8)
-    run(model_directory, source, whole)
-    log, state = tmp_path / "log", out.with_name("out.gz.partial.json")
+    run(model_directory, source, whole, "--workers", workers)
+    log = tmp_path / "log"
 
     def run_with_log() -> None:
         with log.open("w", buffering=1) as file, redirect_stderr(file):
-            run(model_directory, source, out)
+            run(model_directory, source, out, "--workers", workers)
 
     chooser, done = random.Random(7), [0]
     for _ in range(3):
         process = fork(run_with_log)
-        while process.is_alive() and not (state.exists() and lines_of(state) > done[-1]):
+        while process.is_alive() and not count_windows(out) > done[-1]:
             time.sleep(0.002)
         time.sleep(chooser.uniform(0, 0.05))
         process.kill()
         process.join()
         said = log.read_text()
-        assert (f"goes on after line {done[-1]:,}\n" in said) == (done[-1] > 0), said
+        lines = f"{done[-1] * WINDOW:,} of 392 lines are done\n"
+        assert (f"goes on, {lines}" in said) == (done[-1] > 0), said
         if out.exists():
             break
-        done.append(lines_of(state))
-    run(model_directory, source, out)
+        done.append(count_windows(out))
+    run(model_directory, source, out, "--workers", workers)
     assert len(done) > 2
-    assert gzip.decompress(out.read_bytes()) == whole.read_bytes()
-    assert not beside(out)
+    assert out.read_bytes() == whole.read_bytes()
+    assert not beside(out) - {"whole.gz"}
 
 
-def lines_of(state: Path) -> int:
-    """The lines that an unfinished output holds."""
-    return int(json.loads(state.read_bytes())["lines"])
+def count_windows(out: Path) -> int:
+    """How many windows of an unfinished output are finished."""
+    return len([*out.with_name(f".translating-{out.name}").glob("lines/0*/[0-9]*")])
+
+
+@pytest.mark.slow
+@needs_workers
+def test_control_c_ends_the_workers_and_the_same_command_goes_on(
+    model_directory: Path, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(model_directory, source, tmp_path / "whole")
+    out = tmp_path / "out"
+    interrupt(monkeypatch, model_directory, source, out, "--workers", "3")
+    assert not multiprocessing.active_children()
+    run(model_directory, source, out, "--workers", "2")
+    assert out.read_bytes() == (tmp_path / "whole").read_bytes()
+
+
+def test_a_gpu_has_one_process() -> None:
+    count = file_translation.count_processes
+    assert count(None, 4, torch.device("cuda")) == 1
+    with pytest.raises(UsageError, match=r"^--workers 2: needs Linux and a processor"):
+        count(2, 4, torch.device("cuda"))
+
+
+@pytest.mark.slow
+@needs_workers
+def test_without_native_code_the_text_depends_on_the_threads(
+    model_directory: Path,
+    source: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(decoding, "library", lambda: None)
+    out = tmp_path / "out"
+    interrupt(monkeypatch, model_directory, source, out, "--workers", "1", "--threads", "2")
+    run(model_directory, source, out, "--workers", "1", "--threads", "1")
+    assert "starts again from line 1 (threads was 2 and is now 1)" in capsys.readouterr().err
 
 
 def interrupt(
     monkeypatch: pytest.MonkeyPatch, model: Path, source: Path, out: Path, *words: str
 ) -> None:
     """Translate two windows of the input."""
-    append = resumable_output.ResumableOutput.append
+    update = LineProgress.update
 
-    def append_twice(output, text, lines):
-        if output.lines == 2 * WINDOW:
+    def update_once(progress: LineProgress, done: int, words: int) -> None:
+        update(progress, done, words)
+        if done >= 2 * WINDOW:
             raise KeyboardInterrupt
-        append(output, text, lines)
 
     with monkeypatch.context() as patch:
-        patch.setattr(resumable_output.ResumableOutput, "append", append_twice)
+        patch.setattr(LineProgress, "update", update_once)
         with pytest.raises(KeyboardInterrupt):
             run(model, source, out, *words)
 
@@ -188,10 +246,13 @@ def test_control_c_says_that_the_same_command_goes_on(
 ) -> None:
     out = tmp_path / "out"
     interrupt(monkeypatch, model_directory, source, out)
-    assert f"{out}: stopped after line 10: the same command goes on" in capsys.readouterr().err
+    assert (
+        f"{out}: stopped, 10 of 49 lines are done: the same command goes on"
+        in capsys.readouterr().err
+    )
     run(model_directory, source, out)
     said = capsys.readouterr().err
-    assert f"{out}: goes on after line 10\n" in said
+    assert f"{out}: goes on, 10 of 49 lines are done\n" in said
     assert "49 lines, " in said
     assert " words/s\n" in said
 
@@ -203,8 +264,7 @@ def test_control_c_says_that_the_same_command_goes_on(
         ("input", "changed since: input"),
         ("settings", "changed since: settings"),
         ("model", "changed since: model"),
-        ("state", "is damaged"),
-        ("text", "is shorter than"),
+        ("identity", "is damaged"),
     ],
 )
 def test_an_output_of_something_else_starts_again_and_says_so(
@@ -229,10 +289,8 @@ def test_an_output_of_something_else_starts_again_and_says_so(
     elif change == "model":
         config = json.loads((model / "config.json").read_bytes())
         (model / "config.json").write_text(json.dumps(config))
-    elif change == "state":
-        (tmp_path / "out.partial.json").write_text('{"identity": 5')
     else:
-        (tmp_path / "out.partial").write_text("x")
+        (tmp_path / ".translating-out" / "identity.json").write_text('{"input": 5')
     capsys.readouterr()
     run(model, source, out, *mode)
     err = capsys.readouterr().err
@@ -284,66 +342,44 @@ def test_the_byte_order_mark_and_the_line_ends_stay(
     interrupt(monkeypatch, model_directory, marked, out)
     run(model_directory, marked, out)
     assert out.read_bytes() == expected
-    for part in ("2/2", "1/2"):
-        run(model_directory, marked, tmp_path / "parts.txt", "--part", part)
-    assert (tmp_path / "parts.txt").read_bytes() == expected
     run(model_directory, marked, out, "--json")
     assert out.read_bytes().startswith(b'{"source"')
     assert b"\r" not in out.read_bytes()
-
-
-def test_text_of_other_settings_is_never_continued(tmp_path: Path) -> None:
-    """A kill may come between the text and its record."""
-    out = tmp_path / "out"
-    with resumable_output.ResumableOutput(out, {"alpha": "1"}) as output:
-        output.append("a\na\na\n", 3)
-    with resumable_output.ResumableOutput(out, {"alpha": "2"}) as output:
-        output._write("b\nb\nb\n")
-    with resumable_output.ResumableOutput(out, {"alpha": "1"}) as output:
-        assert output.lines == 0
-        output.append("a\n", 1)
-        output.finish()
-    assert out.read_text() == "a\n"
 
 
 def test_a_second_process_is_refused(
     model_directory: Path, source: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"
-    with resumable_output.ResumableOutput(out, {}):
+    with WorkDirectory(tmp_path / ".translating-out", out, {}):
         process = fork(run, model_directory, source, out)
         process.join()
     assert process.exitcode == 1
-    assert "another process is writing this file\n" in capfd.readouterr().err
+    assert f"{out}: process {os.getpid()} is at work here already" in capfd.readouterr().err
 
 
-def test_a_file_that_another_process_finishes_at_this_moment_is_not_written_to(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("workers", ["0", "-2"])
+def test_a_wrong_number_of_workers_is_named_before_the_model_is_loaded(
+    workers: str,
+    model_directory: Path,
+    source: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    out, unfinished, lock = tmp_path / "out", tmp_path / "out.partial", locks.fcntl.flock
-    unfinished.write_text("finished")
-
-    def finish_and_lock(file: BinaryIO, kind: int) -> None:
-        if not out.exists():
-            unfinished.rename(out)
-        lock(file, kind)
-
-    monkeypatch.setattr(locks.fcntl, "flock", finish_and_lock)
-    with resumable_output.ResumableOutput(out, {}) as output:
-        assert output.lines == 0
-        output.append("a\n", 1)
-        assert out.read_text() == "finished"
-        assert unfinished.read_text() == "a\n"
+    monkeypatch.setattr(translator.Translator, "load", None)
+    with pytest.raises(UsageError, match=f"^--workers {workers}: must be 1 or more"):
+        run(model_directory, source, tmp_path / "out", "--workers", workers)
 
 
-@pytest.mark.parametrize("words", [["--input", "a"], ["--output", "a"]])
+@pytest.mark.parametrize("words", [["--input", "a"], ["--output", "a"], ["--workers", "2"]])
 def test_input_and_output_need_each_other(
     words: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as end:
         dispatch(["translate", ".", *words])
     assert end.value.code == 2
-    assert "too; without both, standard input is translated" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "standard input is translated" in said or "--workers needs --input and" in said
 
 
 def test_an_input_that_is_a_directory_is_named_before_the_model_is_loaded(
@@ -474,7 +510,7 @@ def test_a_stopped_evaluation_leaves_an_older_file_as_it_was(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("words", [[], ["--workers", "2"], ["--part", "2/2"]], ids=" ".join)
+@pytest.mark.parametrize("words", [[], ["--workers", "2"]], ids=" ".join)
 def test_a_glossary_without_a_term_of_the_text_is_named(
     words: list[str],
     model_directory: Path,
@@ -487,8 +523,9 @@ def test_a_glossary_without_a_term_of_the_text_is_named(
     last = [*read_lines(source)][-1].split()[-1]
     (tmp_path / "a.md").write_text(source.read_text(encoding="utf-8"), encoding="utf-8")
     (tmp_path / "empty").write_text("\n")
-    where = "lines 26 to 49 of the text" if words[:1] == ["--part"] else "the text"
-    where = f"no term of {terms} occurs in {where}: terms of the source language stand in the first"
+    where = (
+        f"no term of {terms} occurs in the text: terms of the source language stand in the first"
+    )
     for row, expected in (("zzz\ta", 1), (f"zzz\ta\n{last}\tb", 0)):
         terms.write_text(row)
         run(model_directory, source, tmp_path / f"out{expected}", "--glossary", str(terms), *words)

@@ -1,16 +1,14 @@
 """Kill ``headway translate --workers`` at random moments, and compare its output with an undisturbed run.
 
-    python tests/outside/bulk_campaign.py MODEL LINES [--lines 1000000] [--kills 20] [--workers 2] [--part-lines 100000]
+    python tests/outside/bulk_campaign.py MODEL LINES [--lines 1000000] [--kills 20] [--workers 2]
 
 MODEL translates the text file LINES, repeated to so many lines: once undisturbed, then while the command or
-one of its workers is killed (kill -9) again and again. The same command resumes. After that the first lines
-are translated in four parts, in random order, with as many kills. The bytes must be equal, no worker may
-outlive its command, and no file may be left. Prints the time from each kill until all workers work again;
+one of its workers is killed (kill -9) again and again. The same command resumes. The bytes must be equal, no worker
+may outlive its command, and no file may be left. Prints the time from each kill until all workers work again;
 20 kills may cost 3 % of the undisturbed time of a million lines. The exit code is 1 if a promise is broken.
 """
 
 import argparse
-import json
 import os
 import random
 import signal
@@ -29,8 +27,10 @@ from support.processes import children, is_running
 
 ALLOWED = 0.03 / 20  # for each kill, of the undisturbed time of a million lines
 TIME_LIMIT = 60.0  # seconds until all workers work again
-PARTS = 4
-GAP = 3 * 1024  # lines between two kills: a window whose worker is killed twice ends the command
+WINDOW = 1024  # lines that are translated together
+GAP = (
+    3 * WINDOW
+)  # lines between two kills: a window whose worker is killed again and again ends the command
 BROKEN: list[str] = []
 
 
@@ -57,16 +57,16 @@ class Translation:
 
     Args:
         command: The words after ``headway translate``.
-        state: The file that says how many lines are done.
+        out: The output, whose finished windows are counted.
         workers: Processes that the command starts.
 
     Attributes:
         recoveries: For each kill the process and the seconds until all workers worked again.
     """
 
-    def __init__(self, command: list[str], state: Path, workers: int) -> None:
-        self.command, self.state, self.workers = command, state, workers
-        self.log = state.with_name("log")
+    def __init__(self, command: list[str], out: Path, workers: int) -> None:
+        self.command, self.out, self.workers = command, out, workers
+        self.log = out.with_name("log")
         self.recoveries: list[tuple[str, float]] = []
         self.process = self._start()
 
@@ -115,9 +115,8 @@ class Translation:
             yield is_complete or self.process.poll() is not None
 
     def _lines(self) -> int:
-        with suppress(FileNotFoundError):
-            return int(json.loads(self.state.read_bytes())["lines"])
-        return 0
+        work = self.out.with_name(f".translating-{self.out.name}")
+        return WINDOW * len([*work.glob("lines/0*/[0-9]*")])
 
 
 def disturb(translation: Translation, lines: int, kills: int, luck: random.Random) -> None:
@@ -157,7 +156,6 @@ def main() -> int:
     parser.add_argument("model", type=Path)
     parser.add_argument("text", type=Path, metavar="LINES")
     parser.add_argument("--lines", type=int, default=1_000_000)
-    parser.add_argument("--part-lines", type=int, default=100_000)
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--beam", type=int, default=1)
@@ -170,41 +168,30 @@ def main() -> int:
         folder = Path(name)
         lines = options.text.read_text().splitlines(keepends=True)
 
-        def command(count: int, out: Path, *more: str) -> list[str]:
+        def command(count: int, out: Path) -> list[str]:
             source = folder / f"source-{count}"
             if not source.exists():
                 source.write_text("".join(islice(chain.from_iterable(repeat(lines)), count)))
             files = ["--input", str(source), "--output", str(out)]
-            return [str(options.model), *files, *wanted, *more]
+            return [str(options.model), *files, *wanted]
 
         def translate(count: int) -> tuple[bytes, float]:
             started = time.monotonic()
             out = folder / "reference.gz"
-            Translation(command(count, out), folder / "none", options.workers).finish()
+            Translation(command(count, out), out, options.workers).finish()
             return out.read_bytes(), time.monotonic() - started
 
         reference, undisturbed = translate(options.lines)
         out = folder / "killed" / "out.gz"
         out.parent.mkdir()
         started = time.monotonic()
-        state = out.with_name("out.gz.partial.json")
-        translation = Translation(command(options.lines, out), state, options.workers)
+        translation = Translation(command(options.lines, out), out, options.workers)
         disturb(translation, options.lines, options.kills, luck)
         report(translation, time.monotonic() - started, undisturbed, options.lines)
         expect(out.read_bytes() == reference, "the output differs from the undisturbed one")
 
-        count = options.part_lines
-        reference, _ = translate(count)
-        out = folder / "parts" / "out.gz"
-        out.parent.mkdir()
-        for number in luck.sample(range(1, PARTS + 1), PARTS):
-            words = command(count, out, "--part", f"{number}/{PARTS}")
-            state = out.with_name(f"out.gz.{number}-of-{PARTS}.partial.json")
-            translation = Translation(words, state, options.workers)
-            disturb(translation, count // PARTS, options.kills // PARTS, luck)
-        expect(out.read_bytes() == reference, "the joined parts differ from the undisturbed output")
         left = {path.name for path in folder.glob("*/*")}
-        known = {"log", "out.gz", "out.gz.parts.json"}
+        known = {"log", "out.gz"}
         expect(left == known, f"files are left: {sorted(left - known)}")
     print(f"{options.lines:,} lines; {len(BROKEN)} promises broken")
     return bool(BROKEN)

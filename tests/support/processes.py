@@ -2,10 +2,12 @@
 
 import multiprocessing
 import os
+import subprocess
+import sys
 import time
 import warnings
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
@@ -43,3 +45,23 @@ def children(process: int) -> list[int]:
     with suppress(OSError):
         return [child for child in map(int, file.read_text().split()) if is_running(child)]
     return []
+
+
+@contextmanager
+def start_cluster(folder: Path, workers: int) -> Iterator[str]:
+    """Start a scheduler of Dask and its workers, which end with the block; yield the scheduler's file."""
+    file = folder / "scheduler.json"
+    options = ["--scheduler-file", str(file), "--no-dashboard"]
+    nannies = ["--nthreads", "1", "--nworkers", str(workers), "--local-directory", str(folder)]
+    log = (folder / "log").open("wb")
+    with log, ExitStack() as stack:
+        for words in (
+            ["scheduler", "--port", "0", "--host", "127.0.0.1", *options],
+            ["worker", *options, *nannies],
+        ):
+            command = [sys.executable, "-c", "from dask.__main__ import main; main()", *words]
+            process = stack.enter_context(subprocess.Popen(command, stdout=log, stderr=log))
+            stack.callback(process.terminate)
+            while not file.exists():
+                time.sleep(0.05)
+        yield str(file)

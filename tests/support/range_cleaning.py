@@ -7,17 +7,16 @@ from pathlib import Path
 
 from headway.config import TextConfig
 from headway.text.cleaning import Report
-from headway.text.readers import Damaged, Pair
-from headway.text.stages import selection
-from headway.text.stages.assembly import join_reports
-from headway.text.stages.clean_ranges import CleanRange, clean_range
-from headway.text.stages.raw_ranges import read_raw_range, write_raw_range
-from headway.text.stages.repeats import (
+from headway.text.preparation import selection
+from headway.text.preparation.assembly import join_reports
+from headway.text.preparation.clean_ranges import CleanRange, clean_range
+from headway.text.preparation.repeats import (
     PlacesReader,
     count_partitions,
     find_duplicates,
     find_repeated_sides,
 )
+from headway.text.readers import Damaged, Pair
 
 
 def clean(
@@ -48,23 +47,23 @@ def clean(
             chosen = selection.choose_validation(ranges, count, duplicates, repeated)
         valid = selection.read_chosen(ranges, chosen)
         digests = [selection.digest_held_out(valid, in_both_orders=False)]
-        selection.write_fates(folder, ranges, digests, 0, duplicates)
+        selection.write_decisions(folder, ranges, digests, 0, duplicates)
         kept, reports = [], []
         for n, cleaned in enumerate(ranges):
-            fates, texts, lines = (
-                selection.read_fates(folder, n),
+            decisions, texts, lines = (
+                selection.read_decisions(folder, n),
                 cleaned.all_pairs(),
                 cleaned.lines(),
             )
             kept += [
                 Pair(source, target, int(line))
-                for source, target, line, fate in zip(*texts, lines, fates, strict=True)
-                if fate == selection.KEPT
+                for source, target, line, decision in zip(*texts, lines, decisions, strict=True)
+                if decision == selection.KEPT
             ]
             reports.append(
                 (
-                    selection.report_cleaning(cleaned, fates, texts),
-                    selection.report_held_out(cleaned, fates, texts),
+                    selection.report_cleaning(cleaned, decisions, texts),
+                    selection.report_held_out(cleaned, decisions, texts),
                 )
             )
         return kept, selection.read_chosen(ranges, chosen), join_reports(reports)
@@ -81,10 +80,8 @@ def _clean_ranges(
     rest = iter(pairs)
     number = 0
     while some := list(islice(rest, range_pairs)):
-        raw, directory = folder / f"raw-{number}", folder / f"clean-{number}"
-        raw.mkdir()
+        directory = folder / f"clean-{number}"
         directory.mkdir()
-        write_raw_range(raw, some)
-        clean_range(directory, read_raw_range(raw), config, held_out, with_sides=with_sides)
+        clean_range(directory, some, config, held_out, with_sides=with_sides)
         yield CleanRange(directory)
         number += 1

@@ -28,8 +28,8 @@ from headway.text.cleaning import (
     broken_rule,
     digest_held_out,
 )
+from headway.text.preparation import repeats
 from headway.text.readers import Damaged, Pair, read_pairs
-from headway.text.stages import repeats
 from support.range_cleaning import clean
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"

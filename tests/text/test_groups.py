@@ -10,9 +10,9 @@ from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.text.cleaning import ELSEWHERE
 from headway.text.language_pairs import find_code, parse_pair
+from headway.text.preparation.preparation import prepare
+from headway.text.preparation.sampling import divide_sample
 from headway.text.prepared import PreparedData
-from headway.text.preparing import prepare
-from headway.text.stages.sampling import divide_sample
 from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import EOS
 from headway.text.words import is_byte

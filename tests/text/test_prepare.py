@@ -17,8 +17,8 @@ import pytest
 from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.text.file_languages import languages_from_names
+from headway.text.preparation.preparation import prepare
 from headway.text.prepared import PreparedData
-from headway.text.preparing import prepare
 from headway.text.shards import Corpus
 from support.command import headway
 from support.toy_models import sentences, translate_words
@@ -214,7 +214,7 @@ def test_a_full_disk_names_the_directory_and_the_same_preparation_goes_on(
     assert error.value.filename == str(tmp_path / "out")
     assert str(work) in str(error.value)
     assert set(tmp_path.iterdir()) == {*before, work}
-    monkeypatch.setattr("headway.text.stages.task_results.learn_model", learn)
+    monkeypatch.setattr("headway.text.preparation.stages.learn_model", learn)
     assert prepare(*files, tmp_path / "out", CONFIG).fingerprint == expected.fingerprint
     assert set(tmp_path.iterdir()) == {*before, tmp_path / "out"}
 
@@ -348,7 +348,7 @@ import re, sys
 from pathlib import Path
 from headway.cli.main import dispatch
 from headway.text import corpus_writer, shards
-from headway.text.stages import plan, token_ranges
+from headway.text.preparation import plan, token_ranges
 
 plan.RANGE = token_ranges.CHUNK = corpus_writer.FLUSH = shards.FLUSH = 100
 assert dispatch(sys.argv[1:]) == 0

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from headway.text.stages import repeats
-from headway.text.stages.repeats import PlacesReader
+from headway.text.preparation import repeats
+from headway.text.preparation.repeats import PlacesReader
 
 RANGES, FILES = 103, 5
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,14 +16,9 @@ import pytest
 
 from headway.config import TextConfig
 from headway.errors import HeadwayError
-from headway.tasks.ledger import Ledger
-from headway.tasks.work import Task
 from headway.text.groups import make_groups
-from headway.text.preparing import prepare
-from headway.text.readers import UTF8
-from headway.text.stages import plan, preparation, repeats, worker
-from headway.text.stages.job import PreparationJob
-from headway.text.stages.preparation import Preparation
+from headway.text.preparation import plan, preparation, repeats
+from headway.text.preparation.preparation import Preparation, prepare
 from support.prepare_in_order import LANGUAGES, prepare_in_order
 from support.toy_models import sentences, translate_words
 
@@ -85,17 +80,10 @@ def test_ranges_give_what_one_pass_in_order_gives(
     assert len(report.splitlines()) > 9
     assert "more than max_tokens" in report
 
-    def shuffled(job: PreparationJob) -> list[Task]:
-        tasks = plain(job)
-        draw.shuffle(tasks)
-        return tasks
-
-    plain, draw = PreparationJob.list_ready, random.Random(3)
-    prepare(table, valid, tmp_path / "one", config, LANGUAGES, [test])
-    monkeypatch.setattr(PreparationJob, "list_ready", shuffled)
-    prepare(table, valid, tmp_path / "shuffled", config, LANGUAGES, [test])
-    for name in ("one", "shuffled"):
-        assert read_bytes(tmp_path / name) == read_bytes(expected)
+    for workers in (1, 2, 5):
+        out = tmp_path / f"by-{workers}"
+        prepare(table, valid, out, config, LANGUAGES, [test], workers=workers)
+        assert read_bytes(out) == read_bytes(expected)
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
 
 
@@ -108,16 +96,15 @@ def test_a_preparation_that_is_killed_at_any_commit_goes_on(
     table: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     prepare(table, 31, tmp_path / "whole", CONFIG, LANGUAGES)
-    commit, draw, done = Ledger.commit, random.Random(7), []
+    replace_path, draw = Path.replace, random.Random(7)
 
-    def commit_or_die(ledger: Ledger, name: str) -> AbstractContextManager[Path]:
-        assert not ledger.is_done(name), f"{name} is done twice"
-        done.append(name)
+    def replace_or_die(path: Path, target: Path) -> Path:
+        assert not target.is_dir(), f"{target} is done twice"
         if draw.random() < 0.1:
             raise Killed
-        return commit(ledger, name)
+        return replace_path(path, target)
 
-    monkeypatch.setattr(Ledger, "commit", commit_or_die)
+    monkeypatch.setattr(Path, "replace", replace_or_die)
     kills = 0
     while not (tmp_path / "out").exists():
         with suppress(Killed):
@@ -126,27 +113,24 @@ def test_a_preparation_that_is_killed_at_any_commit_goes_on(
         kills += 1
     assert kills > 3
     assert read_bytes(tmp_path / "out") == read_bytes(tmp_path / "whole")
-    assert (
-        len(done) - len(set(done)) <= 2 * kills
-    )  # a task, and the one inside which it was committed
 
 
 COMMAND = """
 import sys
 from headway.config import TextConfig
-from headway.text.stages import plan, preparation as module
-plan.RANGE, module.WORKER_BYTES, module.PAUSE = 37, 1000, 0.02
+from headway.text.preparation import plan, preparation as module
+plan.RANGE, module.WORKER_BYTES = 37, 1000
 preparation = module.Preparation(
     [sys.argv[1]], 31, sys.argv[2], TextConfig(vocab_size=331, max_ratio=0, sample_lines=97, max_tokens=23),
-    ("en", "de"), join=sys.argv[3] == "join",
+    ("en", "de"),
 )
 for _ in preparation.run(2):
     pass
 """
 
 
-def start(table: list[Path], out: Path, way: str = "alone") -> "subprocess.Popen[bytes]":
-    return subprocess.Popen([sys.executable, "-c", COMMAND, str(table[0]), str(out), way])
+def start(table: list[Path], out: Path) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen([sys.executable, "-c", COMMAND, str(table[0]), str(out)])
 
 
 def children(process: int) -> list[int]:
@@ -157,7 +141,7 @@ def children(process: int) -> list[int]:
 
 
 def count_results(out: Path) -> int:
-    return len(list(out.with_name(".preparing-out").glob("[a-z]*/0*")))
+    return len(list(out.with_name(".preparing-out").glob("[a-z]*/0*/0*")))
 
 
 @pytest.mark.slow
@@ -183,25 +167,6 @@ def test_killed_commands_and_workers_change_no_byte(table: list[Path], tmp_path:
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
 
 
-@pytest.mark.slow
-def test_two_commands_share_one_preparation(table: list[Path], tmp_path: Path) -> None:
-    prepare(table, 31, tmp_path / "whole", CONFIG, LANGUAGES)
-    processes = [start(table, tmp_path / "out", "join") for _ in range(2)]
-    assert [process.wait(60) for process in processes] == [0, 0]
-    assert read_bytes(tmp_path / "out") == read_bytes(tmp_path / "whole")
-    late = Preparation(table, 31, tmp_path / "out", CONFIG, LANGUAGES, join=True)
-    late._rest.mkdir()  # which another process is deleting
-    assert list(late.run()) == []
-    assert late._rest.is_dir()
-    late._rest.rmdir()
-    other = replace(CONFIG, max_tokens=CONFIG.max_tokens + 1)
-    with pytest.raises(HeadwayError, match=r"prepared already, and text\.max_tokens was .* is now"):
-        list(Preparation(table, 31, tmp_path / "out", other, LANGUAGES, join=True).run())
-    with pytest.raises(HeadwayError, match="exists already"):
-        prepare(table, 31, tmp_path / "out", CONFIG, LANGUAGES)
-    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
-
-
 def interrupt(preparation: Preparation, tasks: int) -> None:
     steps = preparation.run()
     for _ in range(tasks):
@@ -216,11 +181,11 @@ def test_changed_text_or_settings_are_named_and_start_again(
     interrupt(Preparation(table, 31, tmp_path / "out", CONFIG, LANGUAGES), 5)
     same = Preparation(table, 31, tmp_path / "out", CONFIG, LANGUAGES)
     interrupt(same, 5)
-    assert (same.notice, len(list((same.work / "clean").iterdir()))) == ("", 8)
+    assert (same.notice, len(list(same.work.glob("clean/0*/0*")))) == ("", 9)
     table[0].write_text(table[0].read_text() + "one more\tnoch eine\n")
     changed = Preparation(table, 31, tmp_path / "out", CONFIG, LANGUAGES)
     interrupt(changed, 3)
-    assert f"{table[0]} has changed" in changed.notice
+    assert f"changed since: {table[0]}" in changed.notice
     config = replace(CONFIG, vocab_size=330)
     other = Preparation(table, 31, tmp_path / "out", config, LANGUAGES)
     assert list(other.run())
@@ -231,31 +196,26 @@ def test_changed_text_or_settings_are_named_and_start_again(
 
 
 @pytest.mark.slow
-def test_a_preparation_in_another_process_is_named(
-    table: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(preparation, "PATIENCE", 0.1)
-    steps = Preparation(table, 31, tmp_path / "out", CONFIG, LANGUAGES).run()
+def test_a_preparation_in_another_process_is_named(table: list[Path], tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    steps = Preparation(table, 31, out, CONFIG, LANGUAGES).run()
     next(steps)
-    with pytest.raises(HeadwayError, match=r"another process prepares it .* --join"):
-        prepare(table, 31, tmp_path / "out", CONFIG, LANGUAGES)
-    other = Preparation(table, 30, tmp_path / "out", CONFIG, LANGUAGES, join=True)
-    with pytest.raises(HeadwayError, match="other text or settings: --valid has changed"):
-        list(other.run())
+    with pytest.raises(HeadwayError, match=f"^{out}: process {os.getpid()} is at work here"):
+        prepare(table, 31, out, CONFIG, LANGUAGES)
     assert list(steps)
-    with pytest.raises(HeadwayError, match="only one process can read standard input"):
-        Preparation(["-"], 31, tmp_path / "x", CONFIG, LANGUAGES, join=True)
+    with pytest.raises(HeadwayError, match="exists already"):
+        prepare(table, 31, out, CONFIG, LANGUAGES)
 
 
 @pytest.mark.slow
 def test_a_killed_deletion_of_the_work_directory_is_finished(
     table: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def die(_: Preparation) -> None:
+    def die(_: Path) -> None:
         raise Killed
 
     with monkeypatch.context() as patch:
-        patch.setattr(Preparation, "_remove_work", die)
+        patch.setattr(preparation, "sync", die)  # the result has its name
         with pytest.raises(Killed):
             prepare(table, 31, tmp_path / "out", CONFIG, LANGUAGES)
     assert (tmp_path / ".preparing-out").exists()
@@ -270,7 +230,7 @@ def test_worker_processes_read_standard_input_and_name_a_mistake(
 ) -> None:
     prepare(table, 31, tmp_path / "whole", CONFIG, LANGUAGES)
     code = COMMAND.replace("[sys.argv[1]]", "['-']")
-    words = [sys.executable, "-c", code, "", str(tmp_path / "out"), "alone"]
+    words = [sys.executable, "-c", code, "", str(tmp_path / "out")]
     with table[0].open("rb") as file:
         subprocess.run(words, stdin=file, check=True)
     same = read_bytes(tmp_path / "whole")
@@ -284,10 +244,8 @@ def test_worker_processes_read_standard_input_and_name_a_mistake(
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
 
 
-COMMAND_OF_TWO_FILES = (
-    COMMAND.replace("[sys.argv[1]], 31", "sys.argv[1:3], sys.argv[3:5]")
-    .replace("argv[2]", "argv[5]")
-    .replace('sys.argv[3] == "join"', "False")
+COMMAND_OF_TWO_FILES = COMMAND.replace("[sys.argv[1]], 31", "sys.argv[1:3], sys.argv[3:5]").replace(
+    "argv[2]", "argv[5]"
 )
 
 
@@ -310,32 +268,6 @@ def test_one_of_several_files_may_be_standard_input(place: int, tmp_path: Path) 
     assert all(made[name] == expected[name] for name in made if name != "data.json")
 
 
-@pytest.mark.parametrize("place", ["train", "valid", "test"])
-def test_only_the_first_process_reads_text_from_standard_input(place: str, tmp_path: Path) -> None:
-    texts = {
-        name: ["-", "b.de"] if name == place else ["a.en", "b.de"]
-        for name in ("train", "valid", "test")
-    }
-    for tests in ([], [texts["test"]]):
-        groups = make_groups(texts["train"], texts["valid"], tests, LANGUAGES)
-        read = plan.Plan.make(groups, CONFIG, UTF8, None, has_symbols=False)
-        assert read.reads_standard_input == (place != "test" or bool(tests))
-    ledger = Ledger(tmp_path, "worker")
-    tasks = [task.name for task in PreparationJob(read, ledger).list_ready()]
-    assert tasks
-    assert not PreparationJob(read, ledger, can_read=False).list_ready()
-    with pytest.raises(HeadwayError, match="only one process can read standard input"):
-        Preparation(
-            texts["train"],
-            texts["valid"],
-            tmp_path / "x",
-            CONFIG,
-            LANGUAGES,
-            tests=[texts["test"]],
-            join=True,
-        )
-
-
 @pytest.mark.parametrize(
     ("train", "valid", "tests"),
     [
@@ -352,19 +284,21 @@ def test_standard_input_is_not_given_twice(train, valid, tests) -> None:
 
 
 @pytest.mark.slow
-def test_a_full_disk_ends_a_worker_process_and_is_no_failure_of_the_text(
-    table: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_full_disk_is_named_and_the_work_goes_on(
+    workers: int, table: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def write(*_: object) -> None:
+    def write(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    steps = Preparation(table, 31, tmp_path / "out", CONFIG, LANGUAGES).run()
-    next(steps)
-    monkeypatch.setattr(worker, "end_with_standard_input", lambda: None)
+    out = tmp_path / "out"
     with monkeypatch.context() as patch:
-        patch.setattr("headway.text.stages.task_results.clean_range", write)
-        patch.setattr("headway.text.stages.task_results.write_raw_range", write)
-        with pytest.raises(SystemExit) as ended:
-            worker.serve(str(tmp_path / ".preparing-out"))
-    assert ended.value.code == errno.ENOSPC
-    assert list(steps)  # the others go on
+        patch.setattr("headway.text.preparation.stages.write_token_range", write)
+        with pytest.raises(OSError, match="the same command goes on") as problem:
+            prepare(table, 31, out, CONFIG, LANGUAGES, workers=workers)
+    assert problem.value.filename == str(out)
+    with monkeypatch.context() as patch:
+        patch.setattr("headway.text.preparation.stages.clean_range", write)  # is done
+        prepare(table, 31, out, CONFIG, LANGUAGES, workers=workers)
+    prepare(table, 31, tmp_path / "whole", CONFIG, LANGUAGES)
+    assert read_bytes(out) == read_bytes(tmp_path / "whole")

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from headway.config import TextConfig, TrainingConfig
-from headway.text.preparing import prepare
+from headway.text.preparation.preparation import prepare
 from headway.training.steps import feed as feed_module
 from headway.training.steps.feed import Feed
 from headway.training.steps.mixture import Mixture

@@ -223,9 +223,8 @@ def test_an_unfinished_output_depends_on_the_backward_model(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     from headway.cli import file_translation
-    from headway.translation import translator
 
-    monkeypatch.setattr(translator, "WINDOW", 2)
+    monkeypatch.setattr(file_translation, "WINDOW", 2)
     (tmp_path / "text").write_text("the cat\nthe dog\na cat\n")
     words = [
         "translate", str(model_directory), "--input", str(tmp_path / "text"),
@@ -243,7 +242,7 @@ def test_an_unfinished_output_depends_on_the_backward_model(
         dispatch([*words, "--backward", str(backward)])
     with pytest.raises(KeyboardInterrupt):
         dispatch([*words, "--backward", str(backward)])
-    assert "goes on after line 2" in capsys.readouterr().err
+    assert "goes on, 2 of 3 lines are done" in capsys.readouterr().err
     with pytest.raises(KeyboardInterrupt):
         dispatch(words)
     assert "(changed since: backward model)" in capsys.readouterr().err

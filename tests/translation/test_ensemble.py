@@ -316,9 +316,8 @@ def test_an_output_depends_on_all_models(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     from headway.cli import file_translation
-    from headway.translation import translator
 
-    monkeypatch.setattr(translator, "WINDOW", 5)
+    monkeypatch.setattr(file_translation, "WINDOW", 5)
     lines, text, out = sentences(17, 8), tmp_path / "text", tmp_path / "out"
     text.write_text("".join(f"{line}\n" for line in lines))
     format_lines, calls = file_translation.format_lines, []
@@ -343,7 +342,7 @@ def test_an_output_depends_on_all_models(
         translate(directories, 12)
     with pytest.raises(KeyboardInterrupt):
         translate(directories, 4)
-    assert "goes on after line 10" in capsys.readouterr().err
+    assert "goes on, 10 of 17 lines are done" in capsys.readouterr().err
     with pytest.raises(KeyboardInterrupt):
         translate([*directories[:2], directories[1]], 8)
     assert "starts again from line 1 (changed since: model)" in capsys.readouterr().err

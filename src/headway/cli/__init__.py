@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from headway.cli.child import run_child
     from headway.cli.display import format_duration
     from headway.cli.downloads import print_notice
-    from headway.cli.file_plan import check_output
     from headway.cli.glossary_notice import GlossaryNotice
     from headway.cli.launch import is_launched
     from headway.cli.options import (
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
         language_code,
         model_or_name,
     )
+    from headway.cli.output_checks import check_output
     from headway.cli.parallel_files import read_parallel_files
     from headway.cli.process import prepare, program_name, set_threads
     from headway.cli.progress import LineProgress

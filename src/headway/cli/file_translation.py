@@ -1,116 +1,211 @@
-"""``headway translate --input FILE --output FILE``: a file or a part of it, with progress and resume."""
+"""``headway translate --input FILE --output FILE``: a file of lines, with progress and resume."""
 
 import argparse
+import gzip
 import json
+import lzma
 import sys
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
+from functools import lru_cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import zstandard
+
 from headway import __version__
-from headway.cli.file_plan import FilePlan, plan_file
 from headway.cli.glossary_notice import GlossaryNotice
+from headway.cli.output_checks import check_output
 from headway.cli.process import set_threads
 from headway.cli.progress import LineProgress
 from headway.cli.settings import load_translator
 from headway.cli.translated_lines import format_lines
+from headway.errors import UsageError
+from headway.files import write_atomically
 
 if TYPE_CHECKING:
     import torch
 
     from headway.config import SearchConfig
+    from headway.text.chunks import WorkDirectory
+    from headway.text.input_text import InputText
     from headway.translation import Translator
-    from headway.translation.line_files.resumable_output import ResumableOutput
+
+WINDOW = 1024  # lines
+STAGE = "lines"  # the one stage of the work, whose results are translated windows
+TEXT = "text"  # the file of a result
+Window = tuple[int, list[str]]  # the number of its first line, from 0, and its lines
+# Each window is a complete compressed stream. Programs that read .gz, .xz and .zst files read all streams of a
+# file, one after the other, as one text.
+COMPRESSORS: dict[str, Callable[[bytes], bytes]] = {
+    ".gz": lambda data: gzip.compress(data, mtime=0),
+    ".xz": lzma.compress,
+    ".zst": zstandard.compress,
+}
+
+
+def check_options(args: argparse.Namespace) -> None:
+    """Check the options of files, before a model is loaded and hours are spent.
+
+    Raises:
+        UsageError: If ``--input`` is a directory, ``--output`` is no file that may be replaced, or ``--workers`` is below 1.
+    """
+    out = Path(args.output)
+    check_output("--output", out, {"--input": args.input})
+    if Path(args.input).is_dir():
+        raise UsageError(f"--input {args.input}: is a directory: give the name of a file")
+    if out.exists() and not out.is_file():
+        raise UsageError(
+            f"--output {out}: is a device or a pipe: omit it, and the translation goes to standard output"
+        )
+    if args.workers is not None and args.workers < 1:
+        raise UsageError(f"--workers {args.workers}: must be 1 or more")
 
 
 def translate_file(args: argparse.Namespace, threads: int) -> None:
     """Translate ``--input`` to ``--output``, and continue where a killed process stopped.
 
-    The unit is a window of lines, which are translated together. The work of a worker, a part and a resume
-    begin with a window, so the batches, and with them the bytes of the output, are those of one process
-    that nothing interrupts.
+    The unit is a window of lines, which are translated together. So the batches, and with them the bytes of the
+    output, are the same for any number of workers, and after any number of interruptions.
 
     Args:
         args: The options of the command.
         threads: Threads of all processes together.
+
+    Raises:
+        UsageError: If there can be only one process.
+        HeadwayError: If a line of the input cannot be read.
     """
-    from headway.translation.line_files.output_parts import is_joined, join_parts, remove_parts
-    from headway.translation.line_files.resumable_output import ResumableOutput
+    from headway.text.chunks import Stage, WorkDirectory, Workers, run_stage
+    from headway.text.input_text import InputText
 
-    set_threads(1)  # a forked worker cannot use the threads of OpenMP if this process has used them
-    translator, search = load_translator(args)
-    plan = plan_file(args, threads, translator.device)
+    options = Options(**vars(args))
+    load_once.cache_clear()  # the files of the model may be others
+    translator, search = load_once(options)
+    text, out = InputText.scan(Path(args.input)), Path(args.output)
+    if args.cluster:
+        processes, threads = 1, args.threads or 1
+    else:
+        processes = count_processes(args.workers, threads, translator.device)
+        processes = max(1, min(processes, _count_windows(text)))
+        threads = max(1, threads // processes)
+    workers = Workers(processes, windows_at_once(translator.device), args.cluster or "")
     is_parallel = translator.prepare(search)  # before a fork, so that workers share the engines
-    identity = _identity(translator, search, plan, args)
+    identity = _identity(translator, search, text, args)
     if not is_parallel and translator.device.type == "cpu":
-        identity["threads"] = str(
-            plan.threads
-        )  # they change the last bits of matrix products of torch
-    with ResumableOutput(plan.out, identity, plan.part.suffix) as output:
-        if plan.part.suffix and is_joined(plan.out, identity):
-            remove_parts(plan.out, plan.part.count)
-            print(f"{plan.out}: is finished already", file=sys.stderr)
-            return
-        if output.dropped:
-            print(f"{output.name}: starts again from line 1 ({output.dropped})", file=sys.stderr)
-        elif output.lines:
-            print(f"{output.name}: goes on after line {output.lines:,}", file=sys.stderr)
-        try:
-            _translate_rest(plan, output, translator, search, args)
-        except KeyboardInterrupt:
-            at = f"stopped after line {output.lines:,}: the same command goes on there"
-            print(f"{output.name}: {at}", file=sys.stderr)
-            raise
-        if not plan.part.suffix:
-            output.finish()
-            return
-        output.finish_part()
-    unfinished = join_parts(plan.out, identity, plan.part.count)
-    _report_parts(plan, unfinished)
-
-
-def _translate_rest(
-    plan: FilePlan,
-    output: "ResumableOutput",
-    translator: "Translator",
-    search: "SearchConfig",
-    args: argparse.Namespace,
-) -> None:
-    """Translate those lines of the plan that the output lacks, window by window."""
-    from headway.text.lines import read_lines
-    from headway.translation.line_files.forked_workers import ForkedWorkers
-    from headway.translation.line_files.windows_ahead import map_ahead
-    from headway.translation.translator import WINDOW
-
-    def translate(window: list[str]) -> str:
-        set_threads(plan.threads)
-        stream = translator.stream(
-            window, search, prefix=args.prefix, align=args.alignment, quality=args.quality
-        )
-        pairs = zip(window, stream, strict=True)
-        return "".join(
-            format_lines(*pair, args, search.n_best, plan.text.line_end) for pair in pairs
-        )
-
-    mark = "" if plan.lines.start or args.json else plan.text.mark
-    rest = plan.lines[output.lines :]
+        identity["threads"] = str(threads)  # they change the last bits of matrix products of torch
     notice = GlossaryNotice(args.glossary, translator.glossary)
-    source = islice(read_lines(plan.text.path, rest.start), len(rest))
-    windows = iter(lambda: list(islice(source, WINDOW)), [])
-    with (
-        ForkedWorkers(translate, plan.workers) if plan.workers > 1 else nullcontext() as pool,
-        LineProgress(len(plan.lines), output.lines) as progress,
-    ):
-        at_once = windows_at_once(translator.device)
-        found = pool.map(windows) if pool else map_ahead(translate, windows, at_once)
-        for window, translated in found:
-            notice.read(window)
-            output.append(translated if output.lines else mark + translated, len(window))
-            progress.update(output.lines, sum(len(line.split()) for line in window))
-    is_all = len(rest) == plan.text.lines
-    notice.print("the text" if is_all else f"lines {rest.start + 1:,} to {rest.stop:,} of the text")
+    translate = partial(_translate_window, options, threads, text)
+    stage = Stage(STAGE, _read_windows(text, notice), translate)
+    with WorkDirectory(out.with_name(f".translating-{out.name}"), out, identity) as work:
+        done = min(work.count_results(STAGE) * WINDOW, text.lines)
+        if work.dropped:
+            print(f"{out}: starts again from line 1 ({work.dropped})", file=sys.stderr)
+        elif done:
+            print(f"{out}: goes on, {done:,} of {text.lines:,} lines are done", file=sys.stderr)
+        try:
+            with LineProgress(text.lines, done) as progress:
+                for _, (_, window) in run_stage(stage, work.directory, workers):
+                    done += len(window)
+                    progress.update(done, sum(len(line.split()) for line in window))
+        except KeyboardInterrupt:
+            left = f"stopped, {done:,} of {text.lines:,} lines are done: the same command goes on"
+            print(f"{out}: {left}", file=sys.stderr)
+            raise
+        notice.print()
+        _join_windows(work, text, out)
+        work.clear()
+
+
+class Options(argparse.Namespace):
+    """The options of the command, by which a process knows the translator that it has loaded."""
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+
+@lru_cache(maxsize=1)
+def load_once(args: Options) -> "tuple[Translator, SearchConfig]":
+    """Load the translator; a forked process has it already, and one on another machine keeps it."""
+    set_threads(1)  # a forked worker cannot use the threads of OpenMP if this process has used them
+    return load_translator(args)
+
+
+def _translate_window(
+    args: Options, threads: int, text: "InputText", window: Window, directory: Path
+) -> None:
+    """Write the translation of a window, as it stands in the output.
+
+    Args:
+        args: The options of the command.
+        threads: Threads of this process.
+        text: The input.
+        window: The number of its first line, from 0, and its lines.
+        directory: An empty directory.
+    """
+    translator, search = load_once(args)
+    start, lines = window
+    set_threads(threads)
+    stream = translator.stream(
+        lines, search, prefix=args.prefix, align=args.alignment, quality=args.quality
+    )
+    pairs = zip(lines, stream, strict=True)
+    translated = "".join(format_lines(*pair, args, search.n_best, text.line_end) for pair in pairs)
+    mark = "" if start or args.json else text.mark
+    (directory / TEXT).write_bytes(_compress(mark + translated, Path(args.output)))
+
+
+def _read_windows(text: "InputText", notice: GlossaryNotice) -> Iterator[Window]:
+    from headway.text.lines import read_lines
+
+    lines = read_lines(text.path)
+    for start in range(0, text.lines, WINDOW):
+        window = list(islice(lines, WINDOW))
+        notice.read(window)
+        yield start, window
+
+
+def _join_windows(work: "WorkDirectory", text: "InputText", out: Path) -> None:
+    with write_atomically(out) as temporary, temporary.open("wb") as whole:
+        if not text.lines:
+            whole.write(
+                _compress("", out)
+            )  # a compressed file has a header even if it holds no text
+        for number in range(_count_windows(text)):
+            whole.write((work.result(STAGE, number) / TEXT).read_bytes())
+
+
+def _compress(text: str, path: Path) -> bytes:
+    """Return the bytes of a text in the format that the name of its file asks for."""
+    return COMPRESSORS.get(path.suffix, bytes)(text.encode())
+
+
+def _count_windows(text: "InputText") -> int:
+    return -(-text.lines // WINDOW)
+
+
+def count_processes(given: int | None, threads: int, device: "torch.device") -> int:
+    """Return how many processes translate.
+
+    Args:
+        given: ``--workers``; None: one for each thread.
+        threads: Threads of all processes together.
+        device: The device of the model.
+
+    Raises:
+        UsageError: If there can be only one process, and more are asked for.
+    """
+    from headway.text.chunks import CAN_FORK
+
+    if CAN_FORK and device.type == "cpu":
+        return given or threads
+    if (given or 1) > 1:
+        raise UsageError(
+            f"--workers {given}: needs Linux and a processor: for several GPUs, split the file, and start one"
+            " command for each part"
+        )
+    return 1
 
 
 def windows_at_once(device: "torch.device") -> int:
@@ -118,20 +213,8 @@ def windows_at_once(device: "torch.device") -> int:
     return 2 if device.type == "cuda" else 1
 
 
-def _report_parts(plan: FilePlan, unfinished: list[str]) -> None:
-    part = plan.part
-    if not unfinished:
-        print(f"{plan.out}: all {part.count} parts are joined", file=sys.stderr)
-        return
-    named = ", ".join(unfinished[:9]) + (", ..." if len(unfinished) > 9 else "")
-    print(
-        f"{plan.out}: part {part.number} of {part.count} is finished; unfinished: {named}",
-        file=sys.stderr,
-    )
-
-
 def _identity(
-    translator: "Translator", search: "SearchConfig", plan: FilePlan, args: argparse.Namespace
+    translator: "Translator", search: "SearchConfig", text: "InputText", args: argparse.Namespace
 ) -> dict[str, str]:
     """Return everything that decides the bytes of the output, by the name that a message uses."""
     from headway.extension import list_sidecars, name_extensions
@@ -149,7 +232,7 @@ def _identity(
         **({"languages": "-".join(translator.languages)} if args.to or translator.pairs else {}),
         **({"glossary": hash_file(Path(args.glossary))} if args.glossary else {}),
         **({"quality": " ".join(map(hash_file, learned))} if args.quality else {}),
-        "input": plan.text.sha256,
+        "input": text.sha256,
         "settings": json.dumps(asdict(search) | form),
         "device": translator.device.type,
         "version of Headway": __version__,

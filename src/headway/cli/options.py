@@ -118,6 +118,15 @@ def add_preset(parser: argparse.ArgumentParser, default: str = "base") -> None:
     parser.add_argument("--config", metavar="FILE", help="a TOML file that changes the preset")
 
 
+def add_cluster(parser: argparse.ArgumentParser) -> None:
+    """Add ``--cluster``."""
+    parser.add_argument(
+        "--cluster",
+        metavar="ADDRESS",
+        help="scheduler of a cluster of Dask, whose workers share these files",
+    )
+
+
 def add_machine(parser: argparse.ArgumentParser) -> None:
     """Add ``--device`` and ``--threads``."""
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")

@@ -46,22 +46,22 @@ if TYPE_CHECKING:
     )
     from headway.text.learning import spread_step
     from headway.text.lines import STANDARD_INPUT, SURROGATE, Damaged, read_lines, scan_lines
-    from headway.text.prepared import PreparedData, check_new, id_type, write_prepared
-    from headway.text.preparing import prepare
-    from headway.text.readers import UTF8, FileForm, Pair, one_line, read_pairs
-    from headway.text.sentencepiece_file import SentencePieceFile
-    from headway.text.shards import Corpus
-    from headway.text.stages.clean_ranges import SIDES, Digests
-    from headway.text.stages.plan import RANGE
-    from headway.text.stages.repeats import mark_repeated
-    from headway.text.stages.selection import (
+    from headway.text.preparation.clean_ranges import SIDES, Digests
+    from headway.text.preparation.plan import RANGE
+    from headway.text.preparation.preparation import prepare
+    from headway.text.preparation.repeats import mark_repeated
+    from headway.text.preparation.selection import (
         KEPT,
         REPEATED,
         SHARES_A_SIDE,
-        Fates,
+        Decisions,
         choose_validation,
-        find_fates,
+        decide_pairs,
     )
+    from headway.text.prepared import PreparedData, check_new, id_type, write_prepared
+    from headway.text.readers import UTF8, FileForm, Pair, one_line, read_pairs
+    from headway.text.sentencepiece_file import SentencePieceFile
+    from headway.text.shards import Corpus
     from headway.text.tables import (
         SAMPLE,
         Row,

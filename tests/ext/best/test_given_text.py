@@ -21,7 +21,7 @@ from headway.ext.best.recipe import Processors, make_plan
 from headway.ext.best.settings import Choices, choose_scale
 from headway.ext.best.text_work import ImportLines, ImportText, JoinPairs, KeepShort, PairFiles
 from headway.ext.exchange.other_programs import OtherPrograms
-from headway.text.preparing import prepare
+from headway.text.preparation.preparation import prepare
 from headway.text.readers import FileForm
 from headway.text.tokenizer import Tokenizer
 from support.toy_models import SOURCE_WORDS, sentences, translate_words
@@ -191,7 +191,7 @@ def test_a_vocabulary_that_the_first_training_could_not_learn_is_refused(sample,
     """Held-out pairs and duplicates count as little as they do there."""
     text = given(tmp_path, [(SOURCES[0], translate_words(SOURCES[0]))] * 9, valid=25)
     train, valid = imported(tmp_path, text)
-    _, fates = look_at(text)
+    _, decisions = look_at(text)
 
     def prepare_with(size: int) -> None:
         rules = TextConfig(vocab_size=size, sample_lines=sample)
@@ -199,7 +199,7 @@ def test_a_vocabulary_that_the_first_training_could_not_learn_is_refused(sample,
         prepare([train.source, train.target], [valid.source, valid.target], data, rules)
 
     def check_with(size: int) -> None:
-        learn_vocabulary(text, fates, TextConfig(vocab_size=size, sample_lines=sample))
+        learn_vocabulary(text, decisions, TextConfig(vocab_size=size, sample_lines=sample))
 
     with pytest.raises(HeadwayError, match=r"vocab_size = 5000 is too large .* --text") as refused:
         check_with(5000)
@@ -218,8 +218,8 @@ def test_tokens_are_those_of_the_first_training_which_drops_long_pairs(
     rules = TextConfig(vocab_size=300, max_tokens=14)
     text = given(tmp_path)
     train, valid = imported(tmp_path, text)
-    facts, fates = look_at(text)
-    counted = count_tokens(text, facts, fates, learn_vocabulary(text, fates, rules), 14)
+    facts, decisions = look_at(text)
+    counted = count_tokens(text, facts, decisions, learn_vocabulary(text, decisions, rules), 14)
     data = prepare(
         [train.source, train.target], [valid.source, valid.target], tmp_path / "data", rules
     )
@@ -233,7 +233,7 @@ def test_tokens_are_those_of_the_first_training_which_drops_long_pairs(
     with pytest.raises(
         HeadwayError, match=r"every training pair is longer .* = 1: divide its lines"
     ):
-        count_tokens(text, facts, fates, learn_vocabulary(text, fates, rules), 1)
+        count_tokens(text, facts, decisions, learn_vocabulary(text, decisions, rules), 1)
 
 
 def test_monolingual_lines_are_measured(tmp_path):
@@ -264,15 +264,15 @@ def test_monolingual_lines_that_are_too_long_are_no_part_of_a_plan(
     short = [f"a dog {n}" for n in range(1_000)]
     mono = write(tmp_path / "mono.de", [*short, *(f"{n} dog" + " a dog" * 20 for n in range(500))])
     text = given(tmp_path, mono_target=[mono])
-    facts, fates = look_at(text)
-    tokenizer = learn_vocabulary(text, fates, TextConfig(vocab_size=300))
-    counted = count_tokens(text, facts, fates, tokenizer, 20)
+    facts, decisions = look_at(text)
+    tokenizer = learn_vocabulary(text, decisions, TextConfig(vocab_size=300))
+    counted = count_tokens(text, facts, decisions, tokenizer, 20)
     assert (facts.mono_target, counted.mono_source) == (1_500, 0)
     assert counted.mono_target == pytest.approx(1_000, rel=exact)
     assert counted.mono_target_characters == pytest.approx(sum(map(len, short)), rel=exact)
     long = write(tmp_path / "long.de", [" ".join(["a dog"] * 30)])
     with pytest.raises(HeadwayError, match=r"long\.de: every line is longer than .* = 20: divide"):
-        count_tokens(replace(text, mono_target=[long]), facts, fates, tokenizer, 20)
+        count_tokens(replace(text, mono_target=[long]), facts, decisions, tokenizer, 20)
 
 
 def planned(train: Sequence[str]) -> Options:
@@ -301,9 +301,9 @@ def test_vocabulary_and_settings_are_checked_before_a_plan_of_many_pairs_too(tmp
 def test_pairs_that_are_too_long_choose_the_settings_with_the_others(tmp_path):
     """The settings must be known before the tokens are counted."""
     text = given(tmp_path)
-    facts, fates = look_at(text)
+    facts, decisions = look_at(text)
     rules = TextConfig(vocab_size=300)
-    counted = count_tokens(text, facts, fates, learn_vocabulary(text, fates, rules), 14)
+    counted = count_tokens(text, facts, decisions, learn_vocabulary(text, decisions, rules), 14)
     assert counted.kept < facts.kept == counted.cleaned == facts.cleaned
     many = replace(counted, kept=9_990, dropped={"more than max_tokens": 20, "occurs before": 5})
     options = replace(planned(text.train), valid=7)

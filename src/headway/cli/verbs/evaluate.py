@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headway.cli.file_plan import check_output
 from headway.cli.options import (
     add_backward,
     add_direction,
@@ -18,6 +17,7 @@ from headway.cli.options import (
     list_extension_options,
     use_extension_options,
 )
+from headway.cli.output_checks import check_output
 from headway.cli.parallel_files import read_parallel_files
 from headway.errors import UsageError
 

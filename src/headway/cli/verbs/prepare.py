@@ -5,10 +5,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headway.cli.options import add_file_form, add_preset, file_form, language_code
+from headway.cli.options import add_cluster, add_file_form, add_preset, file_form, language_code
 
 if TYPE_CHECKING:
-    from headway.text.stages.preparation import Preparation
+    from headway.text.preparation.preparation import Preparation
 
 EXAMPLE = (
     "headway prepare data/mine --train a.en a.de --valid v.en v.de\n"
@@ -59,11 +59,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--workers", metavar="N", type=int, default=0,
         help="processes (default: one for each core)",
     )  # fmt: skip
-    parser.add_argument(
-        "--join",
-        action="store_true",
-        help="share the work with this command on other machines",
-    )
+    add_cluster(parser)
     add_preset(parser)
 
 
@@ -75,13 +71,15 @@ def run(args: argparse.Namespace) -> None:
     from headway.cli.text_groups import fetch_text, fetch_validation, parse_text
     from headway.cores import available_cores
     from headway.text.groups import list_targets
-    from headway.text.stages.preparation import Preparation
+    from headway.text.preparation.preparation import Preparation
     from headway.training.starting.fine_tuning import check_shape
     from headway.training.starting.given_vocabulary import GivenVocabulary
     from headway.translation.directory import load_model
 
     if args.workers < 0:
         usage_error(f"--workers {args.workers}: must be 1 or more, or 0 for one for each core")
+    if args.workers and args.cluster:
+        usage_error("--workers: has no effect with --cluster")
     model = tokenizer = None
     given = args.vocabulary or []
     if len(given) == 1 and not Path(given[0]).is_file():
@@ -99,23 +97,23 @@ def run(args: argparse.Namespace) -> None:
     train, test = (fetch_text(args, place) for place in ("train", "test"))
     preparation = Preparation(
         train, fetch_validation(args), args.out, config.text, codes,
-        tests=[test] if test else [], tokenizer=tokenizer, form=file_form(args), join=args.join,
+        tests=[test] if test else [], tokenizer=tokenizer, form=file_form(args),
     )  # fmt: skip
-    _prepare(preparation, args.workers or available_cores())
+    _prepare(preparation, args.workers or available_cores(), args.cluster or "")
     report = (preparation.out / "report.txt").read_text(encoding="utf-8")
     print(report.rstrip(), file=sys.stderr)
 
 
-def _prepare(preparation: "Preparation", workers: int) -> None:
+def _prepare(preparation: "Preparation", workers: int, cluster: str) -> None:
     from headway.cli.display import make_bar
 
     console, bar = make_bar()
     task = bar.add_task("", total=None)
     try:
         with bar:
-            for progress in preparation.run(workers):
-                pairs = f"tasks, {progress.pairs:,} pairs read"
-                bar.update(task, completed=progress.tasks, total=progress.of, description=pairs)
+            for progress in preparation.run(workers, cluster):
+                doing = f"{progress.stage}  {progress.pairs:,} pairs read"
+                bar.update(task, completed=progress.chunks, description=doing)
     except (KeyboardInterrupt, SystemExit):
         if preparation.work.exists():
             place = f"delete {preparation.work}"

@@ -4,8 +4,7 @@ import argparse
 import gc
 import sys
 
-from headway.cli.file_plan import parse_part
-from headway.cli.options import add_backward, add_direction, add_machine, add_models
+from headway.cli.options import add_backward, add_cluster, add_direction, add_machine, add_models
 
 EXAMPLE = (
     "headway translate runs/mine < text.en > text.de\n"
@@ -37,12 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="processes for --input (default: one a thread)",
     )
-    parser.add_argument(
-        "--part",
-        type=parse_part,
-        metavar="K/N",
-        help="part K of N of --input; the last one joins them",
-    )
+    add_cluster(parser)
     parser.add_argument(
         "--scores",
         action="store_true",
@@ -86,8 +80,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Translate standard input to standard output, or one file to another."""
     from headway.cli.arguments import usage_error
-    from headway.cli.file_plan import check_options
-    from headway.cli.file_translation import translate_file
+    from headway.cli.file_translation import check_options, translate_file
     from headway.cli.glossary_notice import GlossaryNotice
     from headway.cli.process import set_threads
     from headway.cli.settings import load_translator
@@ -100,9 +93,11 @@ def run(args: argparse.Namespace) -> None:
         usage_error(f"--{given} needs --{other} too; without both, standard input is translated")
     if "-" in (args.input, args.output):
         usage_error("-: omit --input and --output to translate standard input")
-    for name in ("workers", "part"):
+    for name in ("workers", "cluster"):
         if getattr(args, name) is not None and not args.input:
             usage_error(f"--{name} needs --input and --output")
+    if args.workers is not None and args.cluster is not None:
+        usage_error("--workers: has no effect with --cluster")
     kinds = load_modules("inputs") if args.input else []
     kind = next((kind for kind in kinds if kind.takes(args.input)), None)
     if args.columns and kind is None:

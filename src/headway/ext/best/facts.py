@@ -11,8 +11,8 @@ import numpy.typing as npt
 from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.ext.best.given import GivenText
-from headway.ext.best.pair_fates import PairFates, number_of
-from headway.text import KEPT, TOKENS, Fates, Tokenizer, spread_step
+from headway.ext.best.pair_decisions import PairDecisions, number_of
+from headway.text import KEPT, TOKENS, Decisions, Tokenizer, spread_step
 
 SAMPLE = 10_000  # pairs, or monolingual lines, whose tokens are counted
 MOST_DIGESTS = 200_000  # of monolingual lines that are held at once
@@ -82,7 +82,7 @@ class TextFacts:
         return lines
 
 
-def look_at(text: GivenText) -> tuple[TextFacts, Fates]:
+def look_at(text: GivenText) -> tuple[TextFacts, Decisions]:
     """Read all files once and count.
 
     Returns:
@@ -91,7 +91,7 @@ def look_at(text: GivenText) -> tuple[TextFacts, Fates]:
     Raises:
         HeadwayError: If a file cannot be read, or there are too few pairs.
     """
-    pairs = PairFates(text.held_out, drop_duplicates=text.rules.drop_duplicates)
+    pairs = PairDecisions(text.held_out, drop_duplicates=text.rules.drop_duplicates)
     lengths = np.zeros(2, np.int64)
     for pair in text.read_training():
         pairs.add(pair.source, pair.target, pair.rule)
@@ -102,7 +102,7 @@ def look_at(text: GivenText) -> tuple[TextFacts, Fates]:
     else:
         validation = sum(1 for _ in text.read_validation())
     decided = pairs.decide()
-    read, kept = pairs.report().read, int((decided.fates == KEPT).sum())
+    read, kept = pairs.report().read, int((decided.decisions == KEPT).sum())
     if not isinstance(text.valid, int) and not validation:
         raise HeadwayError(f"{text.valid[0]}: has no pairs: give validation text")
     if not read:
@@ -125,7 +125,7 @@ def look_at(text: GivenText) -> tuple[TextFacts, Fates]:
         mono_source_characters=mono[0][1],
         mono_target_characters=mono[1][1],
     )
-    return facts, decided.fates
+    return facts, decided.decisions
 
 
 def _count_lines(text: GivenText, files: Sequence[str]) -> tuple[int, int]:
@@ -147,29 +147,29 @@ def _count_lines(text: GivenText, files: Sequence[str]) -> tuple[int, int]:
     return round(times * len(lengths)), round(times * sum(lengths.values()))
 
 
-def learn_vocabulary(text: GivenText, fates: Fates, config: TextConfig) -> Tokenizer:
+def learn_vocabulary(text: GivenText, decisions: Decisions, config: TextConfig) -> Tokenizer:
     """Learn the subwords as the first training does, so that none finds that there are too few.
 
     Args:
         text: The user's text.
-        fates: What becomes of its pairs; see `look_at`.
+        decisions: What becomes of its pairs; see `look_at`.
         config: The settings of the vocabulary.
 
     Raises:
         HeadwayError: If the text is too small for the vocabulary; it names the largest size.
     """
-    return Tokenizer.learn(_spread_pairs(text, fates, config.sample_lines), config)
+    return Tokenizer.learn(_spread_pairs(text, decisions, config.sample_lines), config)
 
 
 def count_tokens(
-    text: GivenText, facts: TextFacts, fates: Fates, tokenizer: Tokenizer, most: int
+    text: GivenText, facts: TextFacts, decisions: Decisions, tokenizer: Tokenizer, most: int
 ) -> TextFacts:
     """Return the facts with the numbers of tokens, by a sample, and without what is too long to train on.
 
     Args:
         text: The user's text.
         facts: From `look_at`.
-        fates: What becomes of its pairs; see `look_at`.
+        decisions: What becomes of its pairs; see `look_at`.
         tokenizer: From `learn_vocabulary`.
         most: Tokens of the longer side of a pair, and of a monolingual line.
 
@@ -177,7 +177,7 @@ def count_tokens(
         HeadwayError: If all pairs, or all lines of one language, are too long.
     """
     sources, targets = (
-        list(side) for side in zip(*_spread_pairs(text, fates, SAMPLE), strict=True)
+        list(side) for side in zip(*_spread_pairs(text, decisions, SAMPLE), strict=True)
     )
     lengths = measure_sides(tokenizer, sources, targets)
     fits = lengths.max(0) <= most
@@ -243,7 +243,9 @@ def measure_sides(
     )
 
 
-def _spread_pairs(text: GivenText, fates: Fates, most: int) -> Iterator[tuple[str, str]]:
+def _spread_pairs(text: GivenText, decisions: Decisions, most: int) -> Iterator[tuple[str, str]]:
     """Yield at most so many kept pairs, which are spread over all; 0: all."""
-    every = spread_step(int((fates == KEPT).sum()), most)
-    return ((pair.source, pair.target) for pair in islice(text.read_kept(fates), 0, None, every))
+    every = spread_step(int((decisions == KEPT).sum()), most)
+    return (
+        (pair.source, pair.target) for pair in islice(text.read_kept(decisions), 0, None, every)
+    )

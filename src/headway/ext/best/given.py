@@ -14,7 +14,7 @@ from headway.text import (
     UNREADABLE,
     UTF8,
     Damaged,
-    Fates,
+    Decisions,
     FileForm,
     Pair,
     broken_rule,
@@ -150,14 +150,14 @@ class GivenText:
         """Read the pairs of the training text that break no rule."""
         return (pair for pair in self.read_training() if pair.rule is None)
 
-    def read_kept(self, fates: Fates) -> Iterator[CleanedPair]:
+    def read_kept(self, decisions: Decisions) -> Iterator[CleanedPair]:
         """Read the pairs that are kept as training text.
 
         Args:
-            fates: Of the pairs of `read_fit`.
+            decisions: Of the pairs of `read_fit`.
         """
-        for fate, pair in zip(fates, self.read_fit(), strict=True):
-            if fate == KEPT:
+        for decision, pair in zip(decisions, self.read_fit(), strict=True):
+            if decision == KEPT:
                 yield pair
 
     def _read_teacher(self) -> Iterator[str]:

@@ -11,7 +11,7 @@ from typing import BinaryIO, Literal
 from headway.errors import HeadwayError
 from headway.ext.best.facts import BATCH, measure, measure_sides
 from headway.ext.best.given import GivenText
-from headway.ext.best.pair_fates import Decided, PairFates, mark_first, number_of
+from headway.ext.best.pair_decisions import Decided, PairDecisions, mark_first, number_of
 from headway.ext.best.stage import Work
 from headway.files import add_path_to_errors, write_atomically
 from headway.text import Pair, Tokenizer, digest_held_out, digest_loosely, read_lines
@@ -68,7 +68,7 @@ class ImportText(Work):
 
     def run(self) -> None:
         """Write the files."""
-        fates, held_out = self._decide()
+        decisions, held_out = self._decide()
         valid = list(self.given.read_validation())
         if self.given.held_out is not None:
             numbers = set(held_out)
@@ -82,7 +82,7 @@ class ImportText(Work):
         if self.given.teacher:
             outputs.append(self.teacher)
         with write_files(*outputs) as files:
-            for kept in self.given.read_kept(fates):
+            for kept in self.given.read_kept(decisions):
                 texts = (kept.source, kept.target, kept.teacher)
                 for file, line in zip(files, texts, strict=False):
                     _write(file, line)
@@ -94,7 +94,7 @@ class ImportText(Work):
 
     def _decide(self) -> Decided:
         rules = self.given.rules
-        pairs = PairFates(self.given.held_out, drop_duplicates=rules.drop_duplicates)
+        pairs = PairDecisions(self.given.held_out, drop_duplicates=rules.drop_duplicates)
         for pair in self.given.read_training():
             pairs.add(pair.source, pair.target, pair.rule)
         return pairs.decide()

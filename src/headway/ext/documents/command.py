@@ -9,7 +9,7 @@ from pathlib import Path
 from headway.cli import GlossaryNotice, LineProgress, check_output, load_translator, usage_error
 from headway.errors import UsageError
 
-LINE_OPTIONS = ("workers", "part", "scores", "alignment", "json", "prefix")
+LINE_OPTIONS = ("workers", "cluster", "scores", "alignment", "json", "prefix")
 
 
 def takes(name: str) -> bool:

@@ -7,8 +7,8 @@ from headway.cores import available_cores
 from headway.extension import require
 from headway.files import remove
 from headway.text.groups import list_files, list_targets, make_groups
+from headway.text.preparation.preparation import prepare
 from headway.text.prepared import PreparedData
-from headway.text.preparing import prepare
 from headway.text.readers import describe_layout
 from headway.training import parallel
 from headway.training.starting.fine_tuning import (

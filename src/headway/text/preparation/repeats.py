@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from headway.text.stages.clean_ranges import SIDES, CleanRange, Digests
+from headway.text.preparation.clean_ranges import SIDES, CleanRange, Digests
 
 PARTITION_RANGES = 64  # ranges whose digests fill a partition
 _INDEX_BITS = np.uint64(32)  # a place in the text is a range in the high bits and a place in it

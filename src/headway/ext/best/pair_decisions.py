@@ -1,6 +1,6 @@
 """What becomes of each pair of the training text: it is kept, occurs before, is held out, or shares a side.
 
-The decisions are those of a preparation (`headway.text.stages.selection`), with digests in memory in place of
+The decisions are those of a preparation (`headway.text.preparation.selection`), with digests in memory in place of
 files.
 """
 
@@ -19,30 +19,30 @@ from headway.text import (
     SHARES_A_SIDE,
     SIBLING,
     SIDES,
+    Decisions,
     Digests,
-    Fates,
     Report,
     choose_validation,
+    decide_pairs,
     digest_loosely,
     digest_pair,
-    find_fates,
     mark_repeated,
 )
 
 
 class Decided(NamedTuple):
-    """The fates of the pairs that break no rule.
+    """The decisions of the pairs that break no rule.
 
     Attributes:
-        fates: What becomes of each pair.
+        decisions: What becomes of each pair.
         held_out: The numbers of the pairs that are held out for validation, in ascending order.
     """
 
-    fates: Fates
+    decisions: Decisions
     held_out: list[int]
 
 
-class PairFates:
+class PairDecisions:
     """Counts the pairs of a text, and decides what becomes of them.
 
     Args:
@@ -104,20 +104,20 @@ class PairFates:
         blocks = np.array_split(
             loose, 1 + len(self) // RANGE
         )  # a search needs memory for its block
-        fates = np.concatenate([find_fates(block, wholes, sides) for block in blocks])
-        fates[repeated] = REPEATED
-        if not (fates == KEPT).any():
+        decisions = np.concatenate([decide_pairs(block, wholes, sides) for block in blocks])
+        decisions[repeated] = REPEATED
+        if not (decisions == KEPT).any():
             raise HeadwayError(
                 f"--valid {self._count}: each training pair has a side of a held-out one, so that none is"
                 " left: hold out fewer, or give files"
             )
-        return Decided(fates, held_out)
+        return Decided(decisions, held_out)
 
     def count_dropped(self, decided: Decided) -> dict[str, int]:
         """Return for each rule how many pairs it drops, those that are not decided by themselves included."""
         dropped = {rule: found.count for rule, found in self._report.dropped.items()}
-        for rule, fate in ((DUPLICATE, REPEATED), (SIBLING, SHARES_A_SIDE)):
-            if count := int((decided.fates == fate).sum()):
+        for rule, decision in ((DUPLICATE, REPEATED), (SIBLING, SHARES_A_SIDE)):
+            if count := int((decided.decisions == decision).sum()):
                 dropped[rule] = count
         return dropped
 

@@ -15,11 +15,11 @@ import numpy.typing as npt
 from headway.errors import UsageError
 from headway.text.cleaning import DUPLICATE, HELD_OUT, SIBLING, Finding, Report
 from headway.text.digests import digest_loosely
+from headway.text.preparation.clean_ranges import HALF_LEAKED, PLAIN, CleanRange, Digests
 from headway.text.readers import Pair
-from headway.text.stages.clean_ranges import HALF_LEAKED, PLAIN, CleanRange, Digests
 
 KEPT, REPEATED, CHOSEN, SHARES_A_SIDE = range(4)  # what becomes of a cleaned pair
-Fates = npt.NDArray[np.uint8]
+Decisions = npt.NDArray[np.uint8]
 
 
 class CleanedText(Protocol):
@@ -159,7 +159,7 @@ def digest_held_out(pairs: Sequence[Pair], *, in_both_orders: bool) -> HeldOut:
     )
 
 
-def write_fates(
+def write_decisions(
     directory: Path,
     ranges: Sequence[CleanRange],
     held_out: Sequence[HeldOut],
@@ -172,7 +172,7 @@ def write_fates(
     group.
 
     Args:
-        directory: Where `read_fates` reads.
+        directory: Where `read_decisions` reads.
         ranges: The cleaned text of the group.
         held_out: For each group the digests of the pairs that are held out.
         group: The number of the group.
@@ -182,20 +182,20 @@ def write_fates(
     sides = np.concatenate([digests.sides for digests in held_out])
     kept = 0
     starts = [0]
-    with (directory / "fates").open("wb") as file:
+    with (directory / "decisions").open("wb") as file:
         for number, cleaned in enumerate(ranges):
-            fates = np.full(len(cleaned), KEPT, np.uint8)
+            decisions = np.full(len(cleaned), KEPT, np.uint8)
             if len(sides):
-                fates = find_fates(cleaned.loose_digests(), wholes, sides)
-            fates[read_duplicates(number)] = REPEATED
-            kept += int((fates == KEPT).sum())
-            starts.append(starts[-1] + len(fates))
-            file.write(fates.tobytes())
+                decisions = decide_pairs(cleaned.loose_digests(), wholes, sides)
+            decisions[read_duplicates(number)] = REPEATED
+            kept += int((decisions == KEPT).sum())
+            starts.append(starts[-1] + len(decisions))
+            file.write(decisions.tobytes())
     np.save(directory / "starts.npy", np.array(starts, np.int64))
     return kept
 
 
-def find_fates(loose: Digests, wholes: Digests, sides: Digests) -> Fates:
+def decide_pairs(loose: Digests, wholes: Digests, sides: Digests) -> Decisions:
     """Return what becomes of cleaned pairs if pairs are held out, and none occurs before.
 
     Args:
@@ -203,16 +203,16 @@ def find_fates(loose: Digests, wholes: Digests, sides: Digests) -> Fates:
         wholes: Those of held-out pairs.
         sides: Those of the sides of held-out pairs.
     """
-    fates = np.full(len(loose), KEPT, np.uint8)
+    decisions = np.full(len(loose), KEPT, np.uint8)
     shares = np.isin(loose[:, 1:], sides).any(axis=1)
-    fates[shares] = np.where(np.isin(loose[shares, 0], wholes), CHOSEN, SHARES_A_SIDE)
-    return fates
+    decisions[shares] = np.where(np.isin(loose[shares, 0], wholes), CHOSEN, SHARES_A_SIDE)
+    return decisions
 
 
-def read_fates(directory: Path, number: int) -> Fates:
+def read_decisions(directory: Path, number: int) -> Decisions:
     """Return what becomes of the pairs of a range."""
     start, end = np.load(directory / "starts.npy")[number : number + 2].tolist()
-    return np.fromfile(directory / "fates", np.uint8, end - start, offset=start)
+    return np.fromfile(directory / "decisions", np.uint8, end - start, offset=start)
 
 
 def _by_range(chosen: Sequence[ChosenPair]) -> dict[int, npt.NDArray[np.int64]]:
@@ -235,20 +235,20 @@ def read_pairs(file: Path) -> list[Pair]:
 
 
 def report_cleaning(
-    cleaned: CleanRange, fates: Fates, texts: tuple[list[str], list[str]]
+    cleaned: CleanRange, decisions: Decisions, texts: tuple[list[str], list[str]]
 ) -> Report:
     """Return the report of a range, the duplicates included.
 
     Args:
         cleaned: The range.
-        fates: What becomes of its pairs.
+        decisions: What becomes of its pairs.
         texts: Its sources and targets.
     """
     report = cleaned.report()
     lines, positions, leaks = cleaned.lines(), cleaned.positions(), cleaned.leaks()
-    for i in np.flatnonzero((fates == REPEATED) | (leaks != PLAIN)).tolist():
+    for i in np.flatnonzero((decisions == REPEATED) | (leaks != PLAIN)).tolist():
         line, example = int(lines[i]), f"{texts[0][i]} | {texts[1][i]}"
-        if fates[i] == REPEATED:
+        if decisions[i] == REPEATED:
             report.drop(DUPLICATE, line, example, int(positions[i]))
             report.kept -= 1
         else:
@@ -259,13 +259,13 @@ def report_cleaning(
 
 
 def report_held_out(
-    cleaned: CleanRange, fates: Fates, texts: tuple[list[str], list[str]]
+    cleaned: CleanRange, decisions: Decisions, texts: tuple[list[str], list[str]]
 ) -> Report:
     """Return the report of the pairs of a range that are held out, or share a side with such a pair."""
     report = Report()
     lines = cleaned.lines()
-    for i in np.flatnonzero((fates == CHOSEN) | (fates == SHARES_A_SIDE)).tolist():
-        rule = HELD_OUT if fates[i] == CHOSEN else SIBLING
+    for i in np.flatnonzero((decisions == CHOSEN) | (decisions == SHARES_A_SIDE)).tolist():
+        rule = HELD_OUT if decisions[i] == CHOSEN else SIBLING
         report.drop(rule, int(lines[i]), f"{texts[0][i]} | {texts[1][i]}")
         report.kept -= 1
     return report

@@ -1,19 +1,15 @@
-"""The plan of a preparation: the text, the settings and the state of the files when it began.
-
-Every process that shares a preparation reads the plan from the work directory. A command that goes on with
-an interrupted preparation compares it with its own.
-"""
+"""The plan of a preparation: the text, the settings and the state of the files when it began."""
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, fields
+import time
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from headway import __version__
 from headway.config import TextConfig
 from headway.config.setting import spell
-from headway.tasks.ledger import Ledger
 from headway.text.corpora import origins
 from headway.text.groups import TextGroup
 from headway.text.lines import STANDARD_INPUT
@@ -21,7 +17,6 @@ from headway.text.origins import Manifest
 from headway.text.readers import FileForm, describe_layout
 from headway.text.tokenizer import Tokenizer
 
-PLAN = "plan.json"
 RANGE = 1 << 16  # pairs of a range
 LARGE = 1 << 40  # bytes that standard input may have
 
@@ -79,57 +74,29 @@ class Plan:
             version=__version__,
         )
 
-    @classmethod
-    def read(cls, directory: Path) -> "Plan | None":
-        """Read the plan of a work directory; None if there is none that this version wrote."""
-        try:
-            values = json.loads((directory / PLAN).read_bytes())
-            form = values["form"]
-            columns = form["columns"] and tuple(form["columns"])
-            values |= {
-                "config": TextConfig(**values["config"]),
-                "groups": [_read_group(group) for group in values["groups"]],
-                "form": FileForm(form["encoding"], columns),
-            }
-            return cls(**values)
-        except (OSError, ValueError, KeyError, TypeError):
-            return None
-
-    def write(self, ledger: Ledger) -> None:
-        """Write the plan to a work directory."""
-        ledger.write_text(PLAN, json.dumps(asdict(self), indent=2) + "\n")
-
-    def find_difference(self, other: "Plan") -> str:
-        """Return in a few words how another plan differs from this one, or an empty string."""
-        for path, state in self.files.items():
-            if other.files.get(path, state) != state:
-                return f"{path} has changed"
-        if self.config != other.config:
-            names = (field.name for field in fields(TextConfig))
-            name = next(n for n in names if getattr(self.config, n) != getattr(other.config, n))
-            old, new = getattr(self.config, name), getattr(other.config, name)
-            return f"text.{name} was {spell(old)} and is now {spell(new)}"
-        # Through JSON, because a manifest holds tuples, which are lists in a file.
-        mine, others = (json.loads(json.dumps(asdict(plan))) for plan in (self, other))
-        options = {
-            "train": "--train",
-            "valid": "--valid",
-            "tests": "--test",
-            "languages": "--languages",
-            "codes": "--languages",
-            "groups": "--train",
+    def identify(self) -> dict[str, str]:
+        """Return what the result depends on, by the name that a message uses."""
+        settings = {f"text.{name}": spell(value) for name, value in asdict(self.config).items()}
+        names = {name: json.dumps(value) for name, value in asdict(self).items()}
+        return {
+            **{path: self._describe(path) for path in self.files},
+            **settings,
+            "--train, --valid or --test": names["groups"],
+            "--encoding or --columns": names["form"],
+            "--vocabulary": self.vocabulary,
+            "the origin of the text": names["origins"],
+            "pairs of a range": names["range_pairs"],
+            "the version of Headway": self.version,
         }
-        options |= {"vocabulary": "--vocabulary", "version": "the version of Headway"}
-        tables = [*zip(mine["groups"], others["groups"], strict=False), (mine, others)]
-        for own, theirs in tables:
-            for name in own:
-                if own[name] != theirs[name]:
-                    return f"{options.get(name, name)} has changed"
-        return ""
+
+    def _describe(self, path: str) -> str:
+        """Describe the state of a file; standard input, which can be read only once, is always another one."""
+        size, changed = self.files[path] if path != STANDARD_INPUT else (LARGE, time.time_ns())
+        return f"{size} bytes, changed at {changed} ns"
 
     @property
     def reads_standard_input(self) -> bool:
-        """Whether a file is standard input, which can be read only once, and by the first process only."""
+        """Whether a file is standard input, which can be read only once."""
         return STANDARD_INPUT in self.files
 
     @property
@@ -156,13 +123,6 @@ class Plan:
     def input_bytes(self) -> int:
         """Return the size of the training text; standard input counts as large."""
         return sum(self.files[path][0] for group in self.groups for path in group.train)
-
-
-def _read_group(values: dict[str, Any]) -> TextGroup:
-    languages, codes = values["languages"], values["codes"]
-    return TextGroup(
-        **values | {"languages": languages and tuple(languages), "codes": tuple(codes)}
-    )
 
 
 def _hash_models(tokenizer: Tokenizer) -> str:

@@ -9,9 +9,9 @@ import numpy as np
 from headway.config import TextConfig
 from headway.text.cleaning import TOKENS, Report
 from headway.text.corpus_writer import Block, Side
+from headway.text.preparation.clean_ranges import CleanRange
+from headway.text.preparation.selection import KEPT, Decisions, report_cleaning, report_held_out
 from headway.text.prepared import id_type
-from headway.text.stages.clean_ranges import CleanRange
-from headway.text.stages.selection import KEPT, Fates, report_cleaning, report_held_out
 from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import Draw
 
@@ -22,7 +22,7 @@ REPORTS = "reports.json"
 def write_token_range(
     directory: Path,
     cleaned: CleanRange,
-    fates: Fates,
+    decisions: Decisions,
     tokenizer: Tokenizer,
     config: TextConfig,
     copy: int,
@@ -32,13 +32,13 @@ def write_token_range(
     Args:
         directory: An empty directory.
         cleaned: The range.
-        fates: What becomes of its pairs.
+        decisions: What becomes of its pairs.
         tokenizer: The vocabulary.
         config: ``max_tokens`` and the settings of copies.
         copy: 0: tokenize as translation does, and write reports; otherwise with BPE dropout.
     """
     texts = cleaned.all_pairs()
-    indices = np.flatnonzero(fates == KEPT).tolist()
+    indices = np.flatnonzero(decisions == KEPT).tolist()
     lines = cleaned.lines()
     drawn = Draw(config.merge_dropout, seed=copy) if copy else None
     dtype = id_type(tokenizer)
@@ -65,8 +65,8 @@ def write_token_range(
         save_block(directory, Block.join(blocks))
     if not copy:
         reports = (
-            report_cleaning(cleaned, fates, texts),
-            report_held_out(cleaned, fates, texts),
+            report_cleaning(cleaned, decisions, texts),
+            report_held_out(cleaned, decisions, texts),
             report,
         )
         (directory / REPORTS).write_text(json.dumps([asdict(r) for r in reports]), "utf-8")

@@ -10,10 +10,10 @@ from headway.text.cleaning import Report
 from headway.text.corpus_writer import Block, IdPair
 from headway.text.groups import Group
 from headway.text.language_pairs import name_pair
+from headway.text.preparation.plan import Plan
+from headway.text.preparation.token_ranges import CHUNK, count_pairs, load_block, load_reports
 from headway.text.prepared import write_prepared
 from headway.text.readers import Pair
-from headway.text.stages.plan import Plan
-from headway.text.stages.token_ranges import CHUNK, count_pairs, load_block, load_reports
 from headway.text.tokenizer import Tokenizer
 
 

@@ -1,0 +1,326 @@
+"""Work on large text: stages of chunks, done by one process or several, and gone on with after a kill.
+
+A stage applies a function to each of its chunks, and begins when the stage before it is finished. The result of
+a chunk is a directory that appears whole, below the work directory; a result that is there is not made again. The
+work directory names what the results depend on, so that other work does not take them for its own.
+"""
+
+import json
+import multiprocessing
+import os
+import signal
+import sys
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    wait,
+)
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple
+
+from headway.errors import HeadwayError
+from headway.files import remove, remove_leftovers, replace_text, temporary_path, write_atomically
+from headway.locks import LOCK, DirectoryLock
+from headway.parent import end_with_parent
+
+CAN_FORK = sys.platform == "linux"  # elsewhere the libraries of the system may not survive a fork
+STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+IDENTITY = "identity.json"
+SHORT = 24  # characters of a value that a message shows; longer ones are digests
+FOLDER = 1000  # results in one directory
+# A chunk that ends its process is found by the second loss, unless one of them was the fault of its neighbors.
+MOST_LOSSES = 3
+
+Numbered = tuple[int, Any]  # a chunk with its number
+Work = Callable[[Any, Path], None]  # writes the result of a chunk to an empty directory
+_function: Callable[[Numbered], None]  # of this process, if it is a worker
+
+
+class Stage(NamedTuple):
+    """A function that is applied to each of some chunks.
+
+    Attributes:
+        name: The name of the stage, which is that of the directory of its results.
+        chunks: Each chunk; it is read once, while the first of them are worked on.
+        work: Writes the result of a chunk to an empty directory. The same chunk gives the same bytes.
+        is_local: Whether only this process can do it, as it reads standard input.
+    """
+
+    name: str
+    chunks: Iterable[Any]
+    work: Work
+    is_local: bool = False
+
+
+class LostWorkersError(HeadwayError):
+    """Workers were lost, for no fault of the text; what is finished is kept."""
+
+
+class WorkDirectory:
+    """The directory of unfinished work; inside a ``with`` block no other process works there.
+
+    Args:
+        directory: The directory, which need not exist.
+        out: What the work makes, for messages.
+        identity: What the results depend on, by the name that a message uses.
+
+    Attributes:
+        directory: The directory.
+        dropped: Why the results of interrupted work were dropped; empty: there were none, or they are of use.
+
+    Raises:
+        HeadwayError: On entry, if another process works here.
+    """
+
+    def __init__(self, directory: Path, out: Path, identity: Mapping[str, str]) -> None:
+        self.directory = directory
+        self.dropped = ""
+        self._identity = dict(identity)
+        self._lock = DirectoryLock(directory, out)
+
+    def __enter__(self) -> "WorkDirectory":
+        self.directory.mkdir(parents=True, exist_ok=True)
+        self._lock.acquire()
+        try:
+            remove_leftovers(self.directory)
+            self._compare()
+        except BaseException:
+            self._lock.release()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            if {entry.name for entry in self.directory.iterdir()} == {LOCK, IDENTITY}:
+                remove(self.directory / IDENTITY)  # nothing was done: leave no trace
+        finally:
+            self._lock.release()
+
+    def result(self, stage: str, number: int = 0) -> Path:
+        """Return the directory of a chunk's result, which need not exist."""
+        return find_result(self.directory / stage, number)
+
+    def count_results(self, stage: str) -> int:
+        """Return how many chunks of a stage are finished."""
+        folders = (self.directory / stage).glob("[0-9]*")
+        return sum(1 for folder in folders for _ in folder.glob("[0-9]*"))
+
+    def clear(self) -> None:
+        """Delete the results; the identity last, so that a killed deletion is recognized."""
+        for entry in self.directory.iterdir():
+            if entry.name not in (LOCK, IDENTITY):
+                # A result that is half deleted must not be taken for a whole one.
+                remove(entry.rename(temporary_path(entry)))
+        remove(self.directory / IDENTITY)
+
+    def _compare(self) -> None:
+        """Drop the results of other work, and record what the results depend on."""
+        path = self.directory / IDENTITY
+        is_new = not path.exists()
+        if not is_new:
+            try:
+                self.dropped = _find_difference(json.loads(path.read_bytes()), self._identity)
+            except (ValueError, AttributeError):
+                self.dropped = f"{path} is damaged"
+        if is_new or self.dropped:
+            self.clear()
+            replace_text(path, f"{json.dumps(self._identity, indent=2)}\n")
+
+
+def _find_difference(before: Mapping[str, str], now: Mapping[str, str]) -> str:
+    """Say in a few words what first differs between two identities; empty: nothing does."""
+    for name in [*now, *before]:
+        old, new = before.get(name), now.get(name)
+        if old != new:
+            is_short = old and new and max(len(old), len(new)) <= SHORT
+            return f"{name} was {old} and is now {new}" if is_short else f"changed since: {name}"
+    return ""
+
+
+def find_result(folder: Path, number: int = 0) -> Path:
+    """Return the directory of a chunk's result below the directory of its stage."""
+    return folder / f"{number // FOLDER:05}" / f"{number % FOLDER:03}"
+
+
+class Workers(NamedTuple):
+    """Who works on the chunks of a stage; without any argument this process, in this thread.
+
+    Attributes:
+        processes: Processes of this machine; 1: this one. On Linux they are forked, share the memory of what this
+            process has loaded, and may use torch if this process has used it with one thread only. Elsewhere the
+            function of a stage must be one that can be pickled.
+        threads: Threads of this process, if it works alone.
+        cluster: The address of a scheduler of Dask, whose workers see the same files under the same names; empty: no
+            cluster. The function of a stage must be one that can be pickled.
+    """
+
+    processes: int = 1
+    threads: int = 1
+    cluster: str = ""
+
+
+ALONE = Workers()
+
+
+def run_stage(stage: Stage, directory: Path, workers: Workers = ALONE) -> Iterator[Numbered]:
+    """Do what a stage has left to do, and yield each chunk with its number when its result is there.
+
+    Args:
+        stage: The stage.
+        directory: The work directory.
+        workers: Who does it.
+
+    Raises:
+        LostWorkersError: If processes have ended with the same chunk again and again, or the cluster is lost.
+        Exception: An exception of the function.
+    """
+    work = partial(_write_result, stage.work, directory / stage.name)
+    left = (
+        (number, chunk)
+        for number, chunk in enumerate(stage.chunks)
+        if not find_result(directory / stage.name, number).is_dir()
+    )
+    if workers.cluster and not stage.is_local:
+        yield from _map(left, work, partial(_connect, workers.cluster))
+    elif workers.processes > 1 and not stage.is_local:
+        yield from _map(left, _call, partial(_start_processes, work, workers.processes))
+    elif workers.threads > 1:
+        yield from _map(left, work, partial(_start_threads, workers.threads))
+    else:
+        for chunk in left:
+            work(chunk)
+            yield chunk
+
+
+def _write_result(work: Work, folder: Path, chunk: Numbered) -> None:
+    path = find_result(folder, chunk[0])
+    if path.is_dir():  # by a process that has ended before it could say so
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with write_atomically(path) as unfinished:
+            unfinished.mkdir()
+            work(chunk[1], unfinished)
+    except OSError:
+        if not path.is_dir():  # else another machine of a cluster was faster
+            raise
+
+
+def _map(
+    chunks: Iterator[Numbered],
+    function: Callable[[Numbered], None],
+    start: Callable[[], tuple[Executor, int]],
+) -> Iterator[Numbered]:
+    """Apply a function to chunks by an executor, and yield each chunk when it is finished.
+
+    An executor that has lost a process is replaced, and the chunks that it had are done again.
+
+    Args:
+        chunks: Each chunk with its number.
+        function: The function.
+        start: Starts an executor, and returns it with the number of its workers. One more chunk waits for them, and
+            no more are read.
+    """
+    losses: Counter[int] = Counter()  # by chunk: how often processes were lost that may have worked on it
+    while True:
+        executor, count = start()
+        pending: dict[int, Numbered] = {}
+        futures: dict[Future[None], int] = {}
+        try:
+            for chunk in chunks:
+                pending[chunk[0]] = chunk
+                futures[executor.submit(function, chunk)] = chunk[0]
+                if len(pending) > count:
+                    yield from _take_finished(pending, futures)
+            while pending:
+                yield from _take_finished(pending, futures)
+            return
+        except BrokenExecutor:
+            losses.update(pending.keys())
+            if max(losses.values(), default=0) == MOST_LOSSES:
+                raise LostWorkersError(
+                    "worker processes ended again and again at the same text: if memory is short, use fewer"
+                    " --workers; the same command goes on"
+                ) from None
+            chunks = chain(list(pending.values()), chunks)
+        finally:
+            _stop(executor)
+
+
+def _take_finished(
+    pending: dict[int, Numbered], futures: dict[Future[None], int]
+) -> Iterator[Numbered]:
+    """Wait for a chunk, and yield those that are finished."""
+    for future in wait(futures, return_when=FIRST_COMPLETED).done:
+        future.result()
+        yield pending.pop(futures.pop(future))
+
+
+def _start_threads(count: int) -> tuple[Executor, int]:
+    return ThreadPoolExecutor(count), count
+
+
+def _start_processes(function: Callable[[Numbered], None], count: int) -> tuple[Executor, int]:
+    """Start worker processes, which end with this process and leave Ctrl-C to it."""
+    context = multiprocessing.get_context("fork" if CAN_FORK else "spawn")
+    executor = ProcessPoolExecutor(count, context, _begin_worker, (function, os.getpid()))
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)  # until a worker has its own handlers
+    try:
+        with warnings.catch_warnings():
+            # Python 3.12 warns of the threads of this process. They hold no lock that a worker needs.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            executor.submit(os.getpid)  # this starts them all
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    return executor, count
+
+
+def _begin_worker(function: Callable[[Numbered], None], parent: int) -> None:
+    """Prepare a worker process.
+
+    Args:
+        function: What `_call` applies. A fork has it already, so that it need not be one that can be pickled.
+        parent: The process number of the parent.
+    """
+    global _function
+    _function = function
+    end_with_parent(parent)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends these two to the workers, too
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)
+
+
+def _call(chunk: Numbered) -> None:
+    _function(chunk)
+
+
+def _connect(address: str) -> tuple[Executor, int]:
+    """Return an executor of a cluster, and the number of threads of its workers."""
+    from headway.text.cluster import ClusterExecutor
+
+    executor = ClusterExecutor(address)
+    return executor, executor.count
+
+
+def _stop(executor: Executor) -> None:
+    """End an executor at once: a chunk can take many minutes."""
+    if isinstance(executor, ProcessPoolExecutor):
+        for process in list((executor._processes or {}).values()):
+            process.kill()
+    executor.shutdown(cancel_futures=True)

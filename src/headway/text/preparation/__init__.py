@@ -1,0 +1,1 @@
+"""Raw parallel text becomes prepared data, in stages of ranges of text."""

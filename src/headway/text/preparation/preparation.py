@@ -1,0 +1,190 @@
+"""From raw parallel text to prepared data: clean it, learn subwords, and write token ids.
+
+The text is prepared range by range (`headway.text.preparation.stages`), by this process or by several. The prepared
+data do not depend on the processes. Unfinished work is in a directory beside the prepared one, so that a
+preparation that is killed goes on where it was.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from headway.config import TextConfig
+from headway.errors import HeadwayError
+from headway.files import sync
+from headway.text.chunks import LostWorkersError, WorkDirectory, Workers, run_stage
+from headway.text.groups import Text, Validation, make_groups
+from headway.text.preparation.plan import Plan
+from headway.text.preparation.stages import PreparationStages
+from headway.text.prepared import PreparedData, check_new
+from headway.text.readers import UTF8, FileForm
+from headway.text.tokenizer import Tokenizer, check_symbols
+
+WORKER_BYTES = 1 << 23  # of training text, for which another worker process is worth its start
+
+
+class Progress(NamedTuple):
+    """How far a preparation is.
+
+    Attributes:
+        stage: The stage in progress.
+        chunks: Its finished chunks.
+        pairs: Pairs that are read, up to a whole range.
+    """
+
+    stage: str
+    chunks: int
+    pairs: int
+
+
+class Preparation:
+    """A preparation, which may be new or interrupted.
+
+    Args:
+        train: As the other arguments, see `prepare`.
+        valid: As above.
+        out: As above.
+        config: As above.
+        languages: As above.
+        tests: As above.
+        tokenizer: As above.
+        form: As above.
+
+    Attributes:
+        work: The work directory.
+        notice: What the user should know, or an empty string.
+    """
+
+    def __init__(
+        self,
+        train: Text,
+        valid: Validation,
+        out: str | Path,
+        config: TextConfig,
+        languages: tuple[str, str] | None = None,
+        *,
+        tests: Sequence[Text] = (),
+        tokenizer: Tokenizer | None = None,
+        form: FileForm = UTF8,
+    ) -> None:
+        self.out = Path(out)
+        if not self.out.name:  # the current directory, which has a name in its parent only
+            check_new(self.out)
+        self.work = self.out.with_name(f".preparing-{self.out.name}")
+        self.notice = ""
+        has_symbols = isinstance(train, Mapping)
+        groups = make_groups(train, valid, tests, languages)
+        if has_symbols and tokenizer:
+            check_symbols([group.codes[1] for group in groups], tokenizer)
+        self._plan = Plan.make(groups, config, form, tokenizer, has_symbols=has_symbols)
+        # Two models, unless both languages share one.
+        vocabulary = tokenizer.models[: 1 if tokenizer.joint else 2] if tokenizer else ()
+        self._stages = PreparationStages(self._plan, vocabulary, self.work)
+
+    def run(self, workers: int = 1, cluster: str = "") -> Iterator[Progress]:
+        """Prepare the text, and yield the progress after each chunk.
+
+        Args:
+            workers: The largest number of processes; little text is prepared in this process.
+            cluster: The address of a cluster of Dask, which does the work in place of processes of this machine.
+
+        Raises:
+            HeadwayError: If text is missing or wrong, or another process prepares something here.
+            OSError: If ``out`` cannot be written; it names ``out``. What is finished is kept, and the same call goes on.
+        """
+        if not self.work.exists():
+            check_new(self.out)
+        with (
+            self._name_out(),
+            WorkDirectory(self.work, self.out, self._plan.identify()) as work,
+        ):
+            # A process that was killed may have finished all but the deletion of its work.
+            if work.dropped or not self._is_published:
+                check_new(self.out)
+                if work.dropped:
+                    self.notice = (
+                        f"{self.out}: interrupted before; it starts again ({work.dropped})"
+                    )
+                processes = min(workers, 1 + self._plan.input_bytes() // WORKER_BYTES)
+                yield from self._run(work, Workers(processes, cluster=cluster))
+            work.clear()
+
+    @property
+    def _is_published(self) -> bool:
+        return (self.out / "data.json").exists()
+
+    @contextmanager
+    def _name_out(self) -> Iterator[None]:
+        """Name ``out`` in an error about a file of the work directory, or about no file."""
+        try:
+            yield
+        except OSError as error:
+            if error.filename is not None and not str(error.filename).startswith(str(self.work)):
+                raise
+            raise OSError(error.errno, error.strerror or str(error), str(self.out)) from None
+
+    def _run(self, work: WorkDirectory, workers: Workers) -> Iterator[Progress]:
+        pairs = 0
+        try:
+            for stage in self._stages.list_stages():
+                for number, _ in run_stage(stage, self.work, workers):
+                    if stage.name == "clean":
+                        pairs = max(pairs, (number + 1) * self._plan.range_pairs)
+                    yield Progress(stage.name, number + 1, pairs)
+            # The folder must not hold a part of the data, whenever this process is killed.
+            self._stages.result.rename(self.out)
+            sync(self.out.parent)
+        except LostWorkersError:
+            raise
+        except HeadwayError:
+            with suppress(OSError):  # the first error is the one to report
+                work.clear()
+            raise
+        except OSError as error:
+            if self._plan.reads_standard_input:
+                work.clear()
+                raise
+            raise OSError(
+                error.errno,
+                f"{error.strerror or error}; the same command goes on; otherwise delete {self.work}",
+                error.filename,
+            ) from None
+
+
+def prepare(
+    train: Text,
+    valid: Validation,
+    out: str | Path,
+    config: TextConfig,
+    languages: tuple[str, str] | None = None,
+    tests: Sequence[Text] = (),
+    tokenizer: Tokenizer | None = None,
+    form: FileForm = UTF8,
+    workers: int = 1,
+) -> PreparedData:
+    """Write a prepared directory from raw parallel text; it appears whole or not at all.
+
+    Args:
+        train: One file of pairs, or two plain text files. For a model of several pairs of languages,
+            ``{"en-de": files, "en-fr": files}``.
+        valid: Likewise, and a line that is no pair is an error; or the number of pairs to hold out of
+            the training text, of each pair of languages.
+        out: The directory, which must not exist yet or be empty.
+        config: The cleaning rules and the vocabulary.
+        languages: Codes of source and target; None: the suffixes of two plain files.
+        tests: Test sets, likewise; a training pair that occurs in one is dropped.
+        tokenizer: The vocabulary to use; None: learn one from the training text.
+        form: The encoding of files that are not UTF-8, and the columns of tables.
+        workers: The largest number of processes; little text is prepared in this process.
+
+    Raises:
+        HeadwayError: If text is missing or wrong; it names the file and line.
+        OSError: If ``out`` cannot be written; it names ``out``.
+    """
+    preparation = Preparation(
+        train, valid, out, config, languages, tests=tests, tokenizer=tokenizer, form=form
+    )
+    for _ in preparation.run(workers):
+        pass
+    return PreparedData.open(out)

@@ -1,1 +1,0 @@
-"""The stages in which `headway.text.preparing` prepares text, range by range."""

@@ -1,1 +1,0 @@
-"""Files of lines, translated by several workers and continued after a kill."""

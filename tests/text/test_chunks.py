@@ -1,0 +1,221 @@
+"""Stages of chunks: the same results by any number of workers, and after any kill."""
+
+import multiprocessing
+import os
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from headway.errors import HeadwayError
+from headway.text.chunks import (
+    CAN_FORK,
+    LostWorkersError,
+    Stage,
+    WorkDirectory,
+    Workers,
+    find_result,
+    run_stage,
+)
+from support.processes import fork
+
+forks = pytest.mark.skipif(not CAN_FORK, reason="closures reach workers by a fork only")
+WAYS = [(1, 1), (1, 3), pytest.param(2, 1, marks=forks), pytest.param(5, 1, marks=forks)]
+
+
+def write_square(number: int, directory: Path) -> None:
+    (directory / "square").write_text(str(number**2))
+
+
+def read_squares(directory: Path, count: int) -> list[str]:
+    folders = [find_result(directory / "squares", number) for number in range(count)]
+    return [(folder / "square").read_text() for folder in folders]
+
+
+@pytest.mark.parametrize(("workers", "threads"), WAYS)
+def test_any_number_of_workers_writes_each_result_once(
+    workers: int, threads: int, tmp_path: Path
+) -> None:
+    def refuse_to_repeat(number: int, directory: Path) -> None:
+        (tmp_path / f"done-{number}").touch(exist_ok=False)
+        write_square(number, directory)
+
+    for count in (0, 7, 12, 12):
+        done = {int(path.name.removeprefix("done-")) for path in tmp_path.glob("done-*")}
+        stage = Stage("squares", iter(range(count)), refuse_to_repeat)
+        found = sorted(run_stage(stage, tmp_path, Workers(workers, threads)))
+        assert found == [(number, number) for number in range(count) if number not in done]
+    assert read_squares(tmp_path, 12) == [str(number**2) for number in range(12)]
+
+
+@pytest.mark.parametrize(("workers", "threads"), WAYS)
+def test_chunks_are_read_as_they_are_needed(workers: int, threads: int, tmp_path: Path) -> None:
+    read = []
+
+    def chunks() -> Iterator[int]:
+        for number in range(100):
+            read.append(number)
+            yield number
+
+    for taken, _ in enumerate(
+        run_stage(Stage("squares", chunks(), write_square), tmp_path, Workers(workers, threads))
+    ):
+        assert len(read) <= taken + 2 * max(workers, threads) + 2
+
+
+@forks
+def test_a_chunk_is_done_again_once_if_its_worker_is_killed(tmp_path: Path) -> None:
+    marker = tmp_path / "marker"
+
+    def die_once(number: int, directory: Path) -> None:
+        if number == 3 and not marker.exists():
+            marker.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        write_square(number, directory)
+
+    assert len([*run_stage(Stage("squares", range(9), die_once), tmp_path, Workers(2))]) == 9
+    assert marker.exists()
+    assert read_squares(tmp_path, 9) == [str(number**2) for number in range(9)]
+
+
+@forks
+def test_a_chunk_that_ends_its_workers_is_an_error_and_the_others_are_kept(tmp_path: Path) -> None:
+    def die(number: int, directory: Path) -> None:
+        if number == 3:
+            os._exit(7)
+        write_square(number, directory)
+
+    with pytest.raises(LostWorkersError, match="the same command goes on"):
+        list(run_stage(Stage("squares", range(100), die), tmp_path, Workers(2)))
+    assert read_squares(tmp_path, 3) == ["0", "1", "4"]
+    assert not multiprocessing.active_children()
+    left = run_stage(Stage("squares", range(100), write_square), tmp_path, Workers(2))
+    assert 3 in dict(left)
+
+
+@pytest.mark.parametrize(("workers", "threads"), WAYS)
+@pytest.mark.parametrize("error", [HeadwayError("a.en:3: wrong"), OSError(28, "No space", "x")])
+def test_an_error_ends_the_stage_and_leaves_no_half_result(
+    error: Exception, workers: int, threads: int, tmp_path: Path
+) -> None:
+    def fail(number: int, directory: Path) -> None:
+        write_square(number, directory)
+        if number == 4:
+            raise error
+
+    with pytest.raises(type(error)) as problem:
+        list(run_stage(Stage("squares", range(50), fail), tmp_path, Workers(workers, threads)))
+    assert str(problem.value) == str(error)
+    assert not find_result(tmp_path / "squares", 4).exists()
+    assert not multiprocessing.active_children()
+
+
+@forks
+def test_a_stage_that_is_left_ends_its_workers_at_once(tmp_path: Path) -> None:
+    def wait(number: int, directory: Path) -> None:
+        time.sleep(60 if number else 0)
+
+    began = time.monotonic()
+    steps = run_stage(Stage("squares", range(9), wait), tmp_path, Workers(2))
+    assert next(steps) == (0, 0)
+    steps.close()
+    assert not multiprocessing.active_children()
+    assert time.monotonic() - began < 30
+
+
+@forks
+def test_workers_end_when_their_parent_is_killed(tmp_path: Path) -> None:
+    def write_number(number: int, directory: Path) -> None:
+        (tmp_path / f"worker-{os.getpid()}").touch()
+        time.sleep(60)
+
+    def run() -> None:
+        list(run_stage(Stage("squares", range(2), write_number), tmp_path, Workers(2)))
+
+    process = fork(run)
+    while len(workers := [*tmp_path.glob("worker-*")]) < 2:
+        time.sleep(0.01)
+    process.kill()
+    process.join()
+    for worker in workers:
+        number = int(worker.name.removeprefix("worker-"))
+        deadline = time.monotonic() + 30
+        with suppress(ProcessLookupError):
+            while Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] != "Z":
+                assert time.monotonic() < deadline
+                time.sleep(0.01)
+                os.kill(number, 0)
+
+
+def do_some(work: WorkDirectory, count: int) -> None:
+    for _ in run_stage(Stage("squares", range(count), write_square), work.directory):
+        pass
+
+
+def test_work_goes_on_only_if_it_is_the_same(tmp_path: Path) -> None:
+    directory, out = tmp_path / "work", tmp_path / "out"
+    identity = {"text.vocab_size": "8", "input": "a" * 64}
+    with WorkDirectory(directory, out, identity) as work:
+        do_some(work, 3)
+    with WorkDirectory(directory, out, identity) as work:
+        assert (work.dropped, work.count_results("squares")) == ("", 3)
+    for change, said in (
+        ({"text.vocab_size": "9"}, "text.vocab_size was 8 and is now 9"),
+        ({"input": "b" * 64}, "changed since: input"),
+        ({"glossary": "x"}, "changed since: glossary"),
+    ):
+        with WorkDirectory(directory, out, identity | change) as work:
+            assert (work.dropped, work.count_results("squares")) == (said, 0)
+        assert not directory.exists()  # nothing was done: no trace is left
+        with WorkDirectory(directory, out, identity) as work:
+            assert not work.dropped
+            do_some(work, 3)
+    (directory / "identity.json").write_text("[")
+    with WorkDirectory(directory, out, identity) as work:
+        assert "is damaged" in work.dropped
+        do_some(work, 3)
+        work.clear()
+    assert not directory.exists()
+
+
+def test_a_second_process_is_refused_by_the_name_of_what_is_made(tmp_path: Path) -> None:
+    with WorkDirectory(tmp_path / "work", tmp_path / "out", {}):
+        problem = rf"^{tmp_path / 'out'}: process {os.getpid()} is at work here already"
+        with (
+            pytest.raises(HeadwayError, match=problem),
+            WorkDirectory(tmp_path / "work", tmp_path / "out", {}),
+        ):
+            pass
+
+
+def test_a_deletion_that_was_killed_anywhere_leaves_nothing_half(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory, out = tmp_path / "work", tmp_path / "out"
+    left, unlink = 0, os.unlink
+
+    def unlink_or_die(path: str, *args: object, **options: object) -> None:
+        nonlocal left
+        left -= 1
+        if not left:
+            raise KeyboardInterrupt
+        unlink(path, *args, **options)
+
+    for moment in range(1, 100):
+        with WorkDirectory(directory, out, {}) as work:
+            do_some(work, 3)
+        left = moment
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "unlink", unlink_or_die)
+            try:
+                with WorkDirectory(directory, out, {"settings": "other"}):
+                    break
+            except KeyboardInterrupt:
+                pass
+        with WorkDirectory(directory, out, {}) as work:
+            for number in range(work.count_results("squares")):
+                assert (work.result("squares", number) / "square").exists()
+    assert moment > 3
