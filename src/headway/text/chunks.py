@@ -236,7 +236,9 @@ def _map(
         start: Starts an executor, and returns it with the number of its workers. One more chunk waits for them, and
             no more are read.
     """
-    losses: Counter[int] = Counter()  # by chunk: how often processes were lost that may have worked on it
+    losses: Counter[int] = (
+        Counter()
+    )  # by chunk: how often processes were lost that may have worked on it
     while True:
         executor, count = start()
         pending: dict[int, Numbered] = {}
