@@ -17,8 +17,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from headway.ext.pictures.html_page import write_html
 from headway.ext.pictures.maps import AttentionMap, AttentionMaps
-from headway.ext.pictures.page import write_html
 from headway.ext.pictures.page_layouts import view_json
 from headway.ext.server.page import page_files
 

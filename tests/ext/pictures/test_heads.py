@@ -49,21 +49,6 @@ def test_a_head_that_always_does_one_thing_has_that_role() -> None:
     assert [head.entropy for head in heads] == pytest.approx([0, 0, 0, 0, np.log(n)], abs=1e-6)
 
 
-def test_the_first_query_of_the_decoder_does_not_count() -> None:
-    n = 5
-    start = np.tile(np.eye(n)[0], (n, 1))
-    even = np.tril(np.ones((n, n))) / np.arange(1, n + 1)[:, None]
-    heads = count_heads(
-        "decoder", np.eye(n), start, even, labels=["<start>", " a", " b", "c", " d"]
-    )
-    assert [head.role for head in heads[:2]] == ["itself", "start"]
-    assert heads[0].itself == heads[1].start == 1
-    assert heads[0].start == 0
-    assert heads[1].previous == pytest.approx(1 / (n - 1))
-    assert heads[0].end is heads[0].following is None
-    assert heads[2].entropy == pytest.approx(np.log(np.arange(2, n + 1)).mean(), abs=1e-6)
-
-
 def test_heads_are_compared_with_the_alignment_word_by_word() -> None:
     """Subwords of both sides are merged to words before the comparison."""
     queries, keys = [" gro", "ß", " Hund", "</s>"], [" big", " d", "og", "</s>"]
@@ -104,31 +89,6 @@ def test_shares_equal_a_count_over_every_row_of_all_sentences(translator: Transl
         assert set(head.shares) - {"aligns", "start"} == set(able)
 
 
-def test_occlusion_finds_the_word_that_a_prediction_depends_on(
-    translator: Translator, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The model reads one known source word for each target word, and none for the last."""
-    sentence = read_sentence(translator, "the cat sees", "der Hund läuft grün")
-    tokenizer = translator.tokenizer
-    words = word_groups(sentence.labels["cross"][1])[:-1]
-    targets = word_groups(sentence.labels["cross"][0])[:-1]
-    source_of = {0: 1, 1: 0, 2: 1}  # the last target word depends on no source word
-
-    class Reader(torch.nn.Module):
-        def forward(self, source_BS: torch.Tensor, target_BT: torch.Tensor) -> torch.Tensor:
-            logits = torch.zeros(*target_BT.shape, tokenizer.target_vocab_size)
-            for target, source in source_of.items():
-                for t in targets[target]:
-                    there = source_BS[:, words[source][-1]] != tokenizer.source_pad
-                    logits[there, t] += 9 * torch.eye(len(logits[0, 0]))[target_BT[there, t]]
-            return logits
-
-    monkeypatch.setattr(translator, "model", Reader())
-    for largest in (1, 1 << 24):  # all versions at once, or one by one
-        monkeypatch.setattr("headway.ext.pictures.occlusion.MOST_LOGITS", largest)
-        assert occlusion_links(translator, sentence) == [(1, 0), (0, 1), (1, 2)]
-
-
 @pytest.fixture(scope="module")
 def to_french(tmp_path_factory: pytest.TempPathFactory) -> Translator:
     """Return a translator whose sources begin with the symbol of the target language."""
@@ -151,26 +111,43 @@ def test_the_symbol_of_a_language_is_no_word_of_an_alignment(to_french: Translat
         head_roles(to_french, [source], [target], [[(3, 0)]])
 
 
-def test_occlusion_hides_no_symbol_of_a_language(
-    to_french: Translator, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The first target word depends on the second source word, and the second on the symbol."""
-    sentence = read_sentence(to_french, "the cat sees", "der Hund")
-    tokenizer = to_french.tokenizer
-    symbol, _, cat, *_ = word_groups(sentence.labels["cross"][1])
-    targets = word_groups(sentence.labels["cross"][0])[:-1]
+class Reader(torch.nn.Module):
+    """Predicts each of some target tokens from one known source token, and from nothing else.
 
-    class Reader(torch.nn.Module):
-        def forward(self, source_BS: torch.Tensor, target_BT: torch.Tensor) -> torch.Tensor:
-            logits = torch.zeros(*target_BT.shape, tokenizer.target_vocab_size)
-            for source, target in ((cat, targets[0]), (symbol, targets[1])):
-                there = source_BS[:, source[-1]] != tokenizer.source_pad
-                for t in target:
-                    logits[there, t] += 9 * torch.eye(len(logits[0, 0]))[target_BT[there, t]]
-            return logits
+    Args:
+        pads: The ids of ``<pad>`` of both sides.
+        read: Pairs of a source token, and the target tokens that depend on it.
+    """
 
-    monkeypatch.setattr(to_french, "model", Reader())
-    assert occlusion_links(to_french, sentence) == [(1, 0)]
+    def __init__(self, pads: tuple[int, int], read: list[tuple[int, list[int]]]) -> None:
+        super().__init__()
+        self.pads, self.read = pads, read
+
+    def forward(self, source_BS: torch.Tensor, target_BT: torch.Tensor) -> torch.Tensor:
+        logits = torch.zeros(*target_BT.shape, self.pads[1] + 1)
+        for source, targets in self.read:
+            there = source_BS[:, source] != self.pads[0]
+            for t in targets:
+                logits[there, t] += 9 * torch.eye(len(logits[0, 0]))[target_BT[there, t]]
+        return logits
+
+
+@pytest.mark.parametrize("largest", [1, 1 << 24], ids=["one by one", "all at once"])
+@pytest.mark.parametrize("names_a_language", [False, True])
+def test_occlusion_finds_the_word_that_a_prediction_depends_on(
+    translator: Translator, to_french: Translator, names_a_language: bool, largest: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """The last target word depends on no source word; a symbol of a language is no word."""
+    model = to_french if names_a_language else translator
+    sentence = read_sentence(model, "the cat sees", "der Hund läuft grün")
+    pads = model.tokenizer.source_pad, model.tokenizer.target_pad
+    words, targets = (word_groups(labels)[:-1] for labels in reversed(sentence.labels["cross"]))
+    read = [(words[source][-1], targets[target]) for source, target in ((1, 0), (0, 1), (1, 2))]
+    monkeypatch.setattr(model, "model", Reader(pads, read))
+    monkeypatch.setattr("headway.ext.pictures.occlusion.MOST_LOGITS", largest)
+    found = occlusion_links(model, sentence)
+    assert found == ([(0, 0), (0, 2)] if names_a_language else [(1, 0), (0, 1), (1, 2)])
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
@@ -315,13 +292,6 @@ def test_the_command_prints_the_lost_bleu(
     assert "aligning heads (layer.head): " in text
     assert "others, 5 draws" in text
     assert "greedily, 2 pairs" in text
-
-
-def test_a_text_without_a_pair_that_fits_is_named(model_directory: Path, files: list[str]) -> None:
-    rows = Path(files[1]).read_text(encoding="utf-8").count("\n")
-    Path(files[1]).write_text(("a " * 300 + "\n") * rows, encoding="utf-8")
-    with pytest.raises(HeadwayError, match=r"no pair of lines fits: .* fewer than 256 subwords"):
-        dispatch(["heads", str(model_directory), *files, "--no-bleu"])
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from headway.ext.pictures.layout import Box, Layout
-from headway.ext.pictures.links import Choice, Link, choose_cells, choose_links, head_boxes
+from headway.ext.pictures.html_page import view_script
+from headway.ext.pictures.layout import Box, PictureLayout
+from headway.ext.pictures.links import Selection, TokenLink, choose_cells, choose_links, head_boxes
 from headway.ext.pictures.maps import AttentionMap, AttentionMaps
-from headway.ext.pictures.page import view_script
 from headway.ext.pictures.page_layouts import layouts, view_json
 from headway.ext.pictures.style import FAINTEST, head_color, head_dash
 from support.pages import run_in_node
@@ -23,11 +23,11 @@ from support.pages import run_in_node
 LAYERS, HEADS, TARGETS, SOURCES = 2, 11, 5, 7
 VIEWS = ("heads", "paper", "grid", "heat", "alignment")
 CHOICES = [
-    Choice(1, range(HEADS)),
-    Choice(0, [3]),
-    Choice(1, [2, 9], query=3),
-    Choice(0, [1, 4, 10], key=6),
-    Choice(1, range(HEADS), key=0),
+    Selection(1, range(HEADS)),
+    Selection(0, [3]),
+    Selection(1, [2, 9], query=3),
+    Selection(0, [1, 4, 10], key=6),
+    Selection(1, range(HEADS), key=0),
 ]
 # An element keeps its name, attributes and children, and becomes JSON by itself.
 BROWSER = """
@@ -74,7 +74,7 @@ def drawn(maps: AttentionMaps) -> Iterator[Elements]:
     return iter(found)
 
 
-def spot(choice: Choice) -> dict[str, int] | None:
+def spot(choice: Selection) -> dict[str, int] | None:
     """Return what the pointer of the page's reader is at."""
     chosen = {"query": choice.query, "key": choice.key}
     return {name: token for name, token in chosen.items() if token is not None} or None
@@ -99,7 +99,9 @@ def test_the_page_draws_what_the_files_draw(maps: AttentionMaps, drawn: Iterator
     assert min(links_seen, boxes_seen, cells_seen) > 50
 
 
-def check_links(layout: Layout, choice: Choice, links: list[Link], elements: Elements) -> None:
+def check_links(
+    layout: PictureLayout, choice: Selection, links: list[TokenLink], elements: Elements
+) -> None:
     """Compare the lines of the page with links: their ends, looks and order."""
     lines = [part["attributes"] for part in elements if part["name"] == "line"]
     assert [line["stroke-opacity"] for line in lines] == [f"{link.weight:.3f}" for link in links]
@@ -139,7 +141,7 @@ def check_boxes(boxes: list[Box], elements: Elements) -> None:
 
 
 def check_cells(
-    layout: Layout, choice: Choice, cells: list[np.ndarray], elements: Elements
+    layout: PictureLayout, choice: Selection, cells: list[np.ndarray], elements: Elements
 ) -> None:
     """Compare the cells of all maps: the page has a path for each shade."""
     shades: dict[tuple[int, int, int], float] = {}
@@ -160,7 +162,7 @@ def check_cells(
     assert shades == pytest.approx(wanted, abs=6e-4)
 
 
-def cell_at(layout: Layout, x: float, y: float) -> tuple[int, int, int]:
+def cell_at(layout: PictureLayout, x: float, y: float) -> tuple[int, int, int]:
     """Return the map, row and column of the cell that begins at (x, y)."""
     for number, place in enumerate(layout.maps):
         left, top, width, height = place.area

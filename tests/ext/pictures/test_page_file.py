@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from headway.errors import HeadwayError
+from headway.ext.pictures.html_page import html, write_html
 from headway.ext.pictures.maps import AttentionMap, AttentionMaps
-from headway.ext.pictures.page import html, write_html
 from headway.ext.pictures.page_layouts import view_json
 from support.pages import PICTURE_SCRIPTS, Page, evaluate, foreign_addresses
 

@@ -4,7 +4,6 @@ import base64
 import io
 import json
 import re
-import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -13,14 +12,13 @@ import pytest
 
 from headway.errors import HeadwayError
 from headway.ext.pictures.alignment import alignment_strip
-from headway.ext.pictures.drawing import FORMATS
 from headway.ext.pictures.head_views import head_view
 from headway.ext.pictures.heat import grid, heat_map
-from headway.ext.pictures.layout import Layout, Side
+from headway.ext.pictures.layout import PictureLayout, TokenLabels
 from headway.ext.pictures.maps import AttentionMap, AttentionMaps
 from headway.ext.pictures.page_layouts import layouts, view_json
 from headway.ext.pictures.picture import Picture
-from headway.ext.pictures.style import COLORS, FAINTEST, head_color
+from headway.ext.pictures.style import FAINTEST, head_color
 from headway.ext.pictures.text_width import text_width
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -64,8 +62,7 @@ def style(element: ElementTree.Element) -> dict[str, str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("orientation", ["columns", "paper"])
-@pytest.mark.parametrize("heads", [None, [2, 9]])
+@pytest.mark.parametrize(("orientation", "heads"), [("columns", [2, 9]), ("paper", None)])
 def test_every_link_shows_its_weight(
     maps: AttentionMaps, orientation: str, heads: list[int] | None
 ) -> None:
@@ -192,17 +189,6 @@ def test_a_heat_map_is_the_mean_of_its_heads(maps: AttentionMaps) -> None:
         assert drawn == pytest.approx(np.where(cells >= FAINTEST, cells, 0), abs=0.0041)
 
 
-def test_the_labels_of_a_heat_map_stand_beside_their_rows_and_columns(maps: AttentionMaps) -> None:
-    layout = heat_map(maps, "cross").layout
-    x, y, width, height = layout.maps[0].area
-    assert layout.queries
-    assert layout.keys
-    heights = [point[1] for point in layout.queries.points]
-    assert heights == pytest.approx([y + height * (i + 0.5) / TARGETS for i in range(TARGETS)])
-    places = [point[0] for point in layout.keys.points]
-    assert places == pytest.approx([x + width * (j + 0.5) / SOURCES for j in range(SOURCES)])
-
-
 def test_the_alignment_links_each_target_word_to_its_strongest_sources(
     maps: AttentionMaps,
 ) -> None:
@@ -228,14 +214,14 @@ def extent(
     return [x - before, y - size / 2, x - before + width, y + size / 2]
 
 
-def side_extents(side: Side) -> list[list[float]]:
+def side_extents(side: TokenLabels) -> list[list[float]]:
     return [
         extent(text, *point, side.size, side.anchor, is_turned=side.is_turned)
         for text, point in zip(side.texts, side.points, strict=True)
     ]
 
 
-def check_layout(layout: Layout) -> None:
+def check_layout(layout: PictureLayout) -> None:
     """Check that nothing leaves a layout, and that no label covers another or the links."""
     taken = [extent(t.text, t.x, t.y, t.size, t.anchor, is_turned=False) for t in layout.labels]
     for side in (layout.queries, layout.keys):
@@ -293,13 +279,6 @@ def test_the_page_gets_the_layouts_of_the_files(maps: AttentionMaps) -> None:
     assert found["words"]["cross"] == maps.words().to_json()["maps"]["cross"]
 
 
-def test_the_page_and_the_files_leave_out_the_same_weights() -> None:
-    """The page has weights as bytes; the limit lies between two of them."""
-    weights = np.linspace(0, 0.02, 1001, dtype=np.float32)
-    as_bytes = np.rint(weights * 255)
-    assert np.array_equal(weights >= FAINTEST, as_bytes / 255 >= FAINTEST)
-
-
 @pytest.mark.slow
 def test_svg_has_a_title_and_holds_any_text(maps: AttentionMaps) -> None:
     hostile = ' <script>alert("1")</script>&\x00\x0b\ufffe'
@@ -317,34 +296,17 @@ def test_svg_has_a_title_and_holds_any_text(maps: AttentionMaps) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("suffix", FORMATS)
-def test_the_same_picture_gives_the_same_bytes(
-    maps: AttentionMaps, tmp_path: Path, suffix: str
-) -> None:
+def test_the_same_picture_gives_the_same_bytes(maps: AttentionMaps, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    for name in ("a", "b"):
-        head_view(maps, "cross", query=2).save(tmp_path / f"{name}{suffix}")
-    first, second = ((tmp_path / f"{name}{suffix}").read_bytes() for name in ("a", "b"))
-    assert first == second
-    assert first.startswith({".svg": b"<?xml", ".png": b"\x89PNG", ".pdf": b"%PDF"}[suffix])
-    assert b"dc:date" not in first
-    assert b"CreationDate" not in first
-
-
-def test_png_has_the_colors_of_the_lines(maps: AttentionMaps, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    from matplotlib.image import imread
-
-    one = AttentionMap([" q"], [" k"], np.ones((1, 8, 1, 1), np.float32))
-    picture = head_view(AttentionMaps("q", "k", {"cross": one}), "cross", heads=[3])
-    picture.save(tmp_path / "a.png")
-    pixels = imread(tmp_path / "a.png")[..., :3]
-    assert pixels.shape[:2] == (int(picture.height * 2), int(picture.width * 2))
-    (x1, y1), (x2, y2) = picture.layout.link_ends(0, 0, 3)
-    # The middle of the line, at two dots a pixel, behind margin and header.
-    x, y = int(x1 + x2 + 2 * 16), int(y1 + y2 + 2 * picture.header_height)
-    color = [int(COLORS[3][i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    assert pixels[y, x] == pytest.approx(color, abs=0.1)
+    picture = head_view(maps, "cross", heads=[1, 4], query=2)
+    for suffix, start in ((".svg", b"<?xml"), (".png", b"\x89PNG"), (".pdf", b"%PDF")):
+        for name in ("a", "b"):
+            picture.save(tmp_path / f"{name}{suffix}")
+        first, second = ((tmp_path / f"{name}{suffix}").read_bytes() for name in ("a", "b"))
+        assert first == second
+        assert first.startswith(start)
+        assert b"dc:date" not in first
+        assert b"CreationDate" not in first
 
 
 def test_a_wrong_suffix_kind_or_directory_is_rejected(maps: AttentionMaps, tmp_path: Path) -> None:
@@ -355,14 +317,3 @@ def test_a_wrong_suffix_kind_or_directory_is_rejected(maps: AttentionMaps, tmp_p
     pytest.importorskip("matplotlib")
     with pytest.raises(HeadwayError, match=r"nowhere.*cannot be written"):
         grid(maps, "cross").save(tmp_path / "nowhere" / "a.svg")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("suffix", FORMATS)
-def test_without_matplotlib_the_message_names_the_package(
-    maps: AttentionMaps, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
-) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(HeadwayError, match=re.escape('pip install "headway[pictures]"')):
-        grid(maps, "cross").save(tmp_path / f"a{suffix}")
-    assert view_json(maps)["views"]

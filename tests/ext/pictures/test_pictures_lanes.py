@@ -1,13 +1,11 @@
 """The lanes of an attention step show its numbers, and an animation shows each word with its links."""
 
 import re
-from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
-from headway.cli.main import dispatch
 from headway.ext.pictures import sentence_maps
 from headway.ext.pictures.alignment import alignment_strip
 from headway.ext.pictures.explain import Explanation, explain
@@ -75,19 +73,3 @@ def test_each_word_appears_with_its_links(translator: Translator) -> None:
     starts = [float(s) for s in re.findall(r"keyframes word-\d+ {0% .*? ([\d.]+)%, 100%", text)]
     assert starts == sorted(set(starts))
     assert len(starts) == words
-
-
-@pytest.mark.slow
-def test_the_command_draws_both(
-    model_directory: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    pytest.importorskip("matplotlib")
-    for name, words in {"lanes.svg": ["--explain"], "growth.svg": ["--view", "growth"]}.items():
-        out = tmp_path / name
-        dispatch(
-            ["picture", str(model_directory), SOURCE, "--target", TARGET, *words, "--out", str(out)]
-        )
-        text = out.read_text(encoding="utf-8")
-        assert ("@keyframes" in text) == (name == "growth.svg")
-        assert ("softmax" in text) == (name == "lanes.svg")
-    assert "q.k" in capsys.readouterr().out

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from headway.ext.pictures.page import style_sheet, view_script
+from headway.ext.pictures.html_page import style_sheet, view_script
 from headway.ext.server.page import page_files
 from headway.text.words import find_words
 from support.pages import (

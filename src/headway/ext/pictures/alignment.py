@@ -3,13 +3,12 @@
 import numpy as np
 
 from headway.ext.pictures.labels import NAMES, short_labels
-from headway.ext.pictures.layout import Area, Layout, LinkRule, Point, Side
-from headway.ext.pictures.links import Choice, choose_links
+from headway.ext.pictures.layout import Area, LinkRule, PictureLayout, Point, TokenLabels
+from headway.ext.pictures.links import Selection, choose_links
 from headway.ext.pictures.maps import AttentionMap, AttentionMaps
 from headway.ext.pictures.picture import Picture
 from headway.ext.pictures.style import LETTER_SIZE
 from headway.ext.pictures.text_width import text_width
-from headway.translation import usual_layer
 
 GAP = 14.0  # between words
 LINE = 26.0  # the height of a line of words
@@ -25,18 +24,17 @@ def alignment_strip(maps: AttentionMaps, *, layer: int | None = None) -> Picture
     a weight of at least 0.1.
     """
     attention = maps.pick("cross").words()
-    layers, heads = attention.weights.shape[:2]
-    layer = usual_layer(layers) if layer is None else layer
+    choice = Selection.of(attention, layer)
     return Picture(
-        f"alignment: {NAMES['cross']}, layer {layer + 1} of {layers}, mean of heads",
+        f"alignment: {NAMES['cross']}, layer {choice.layer + 1} of {len(attention.weights)}, mean of heads",
         f"{maps.source} | {maps.target}. Above the source, below the target; the opacity of a line"
         " is the attention weight that a target word gives to a source word.",
         alignment_layout(attention),
-        links=choose_links(attention, LINKS, Choice(layer, range(heads))),
+        links=choose_links(attention, LINKS, choice),
     )
 
 
-def alignment_layout(attention: AttentionMap) -> Layout:
+def alignment_layout(attention: AttentionMap) -> PictureLayout:
     """Place the keys along a line on top, the queries along a line below."""
     sides = short_labels(attention.keys), short_labels(attention.queries)
     widths = [[text_width(text) + GAP for text in texts] for texts in sides]
@@ -50,14 +48,14 @@ def alignment_layout(attention: AttentionMap) -> Layout:
     )
     heads = attention.weights.shape[1]
     fan = [(0.0, 0.0)] * heads
-    return Layout(right, 2 * LINE + ACROSS, queries=below, keys=above, links=LINKS, fan=fan)
+    return PictureLayout(right, 2 * LINE + ACROSS, queries=below, keys=above, links=LINKS, fan=fan)
 
 
-def _line(texts: list[str], widths: list[float], top: float, port: float) -> Side:
+def _line(texts: list[str], widths: list[float], top: float, port: float) -> TokenLabels:
     """Place words one after the other; links meet them at the height ``port``."""
     lefts = np.cumsum([0.0, *widths]).tolist()
     middles = [left + width / 2 for left, width in zip(lefts, widths, strict=False)]
     points: list[Point] = [(x, top + LINE / 2) for x in middles]
     ports: list[Point] = [(x, port) for x in middles]
     areas: list[Area] = [(x, top, width, LINE) for x, width in zip(lefts, widths, strict=False)]
-    return Side(texts, points, "middle", size=LETTER_SIZE, ports=ports, areas=areas)
+    return TokenLabels(texts, points, "middle", size=LETTER_SIZE, ports=ports, areas=areas)

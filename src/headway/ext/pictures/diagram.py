@@ -7,7 +7,7 @@ from headway.errors import HeadwayError
 from headway.ext.pictures.attention_figure import attention_figure
 from headway.ext.pictures.box_column import COLORS, GAP, LOW, WIDTH, BoxColumn, Inputs
 from headway.ext.pictures.diagram_parts import OUTLINE, Parts
-from headway.ext.pictures.layout import Anchor, Box, Label, Layout
+from headway.ext.pictures.layout import Anchor, Box, Label, PictureLayout
 from headway.ext.pictures.picture import Picture
 
 ACTIVATIONS = {"relu": "ReLU", "gelu": "GELU", "swish": "Swish"}
@@ -55,7 +55,7 @@ def diagram(config: ModelConfig) -> Picture:
         f"Transformer, d_model = {config.d_model}",
         f"An encoder of {config.num_encoder_layers} layers and a decoder of"
         f" {config.num_decoder_layers}, {config.num_heads} heads, {config.norm}-norm.",
-        Layout(right + inner_width, bottom + 26, parts.labels, parts.boxes),
+        PictureLayout(right + inner_width, bottom + 26, parts.labels, parts.boxes),
         lines=parts.lines,
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 from headway.errors import HeadwayError, UsageError
 from headway.ext.pictures.labels import xml_text
@@ -70,13 +70,6 @@ def _installed_fonts() -> list[str]:
     return [name for name in FONTS if name in installed or name == FONTS[0]] + ["sans-serif"]
 
 
-def figure_svg(figure: "Figure", title: str, description: str = "") -> str:
-    """Return a figure as an SVG document."""
-    written = io.BytesIO()
-    _save(figure, written, "svg", title, description)
-    return written.getvalue().decode()
-
-
 def new_figure(width: float, height: float) -> "Figure":
     """Return an empty figure.
 
@@ -93,22 +86,20 @@ def new_figure(width: float, height: float) -> "Figure":
     return figure
 
 
-def save_figure(figure: "Figure", path: Path, title: str, description: str = "") -> None:
-    """Write a figure in the format of the path's suffix.
+def write(path: Path, content: bytes) -> None:
+    """Write a picture or a page; an older file is replaced as a whole.
 
     Raises:
         HeadwayError: If the file cannot be written.
     """
-    written = io.BytesIO()
-    _save(figure, written, path.suffix[1:], title, description)
     try:
-        replace_bytes(path, written.getvalue())
+        replace_bytes(path, content)
     except OSError as error:
         raise HeadwayError(f"{path}: cannot be written: {error.strerror or error}") from None
 
 
-def _save(figure: "Figure", file: BinaryIO, form: str, title: str, description: str) -> None:
-    """Write without the time and the version of matplotlib."""
+def figure_bytes(figure: "Figure", form: str, title: str, description: str = "") -> bytes:
+    """Return a figure as "svg", "png" or "pdf", without the time and the version of matplotlib."""
     metadata: dict[str, str | None] = {"Title": title}
     if form == "svg":
         metadata |= {"Description": xml_text(description) or None, "Date": None, "Creator": None}
@@ -116,7 +107,9 @@ def _save(figure: "Figure", file: BinaryIO, form: str, title: str, description: 
         metadata |= {"CreationDate": None, "Creator": None, "Producer": None}
     else:
         metadata["Software"] = None
+    written = io.BytesIO()
     with warnings.catch_warnings():
         # A PNG or PDF shows a box for a character that no installed font has.
         warnings.filterwarnings("ignore", "Glyph .* missing from")
-        figure.savefig(file, format=form, metadata=metadata)
+        figure.savefig(written, format=form, metadata=metadata)
+    return written.getvalue()

@@ -4,27 +4,11 @@ The animation is CSS inside the file. A viewer that knows no animations, and a r
 see the whole strip.
 """
 
-from pathlib import Path
-
-from headway.errors import HeadwayError
 from headway.ext.pictures.picture import Picture
-from headway.files import replace_text
 
 STEP = 0.8  # seconds from word to word
 REST = 4  # steps for which the whole strip stays before the animation begins again
 FADED = 0.25  # opacity of the links of earlier words while a word appears
-
-
-def save_growth(picture: Picture, path: str | Path) -> None:
-    """Write the animation of a picture of `alignment_strip`.
-
-    Raises:
-        HeadwayError: If the file name does not end in .svg, or matplotlib is missing.
-    """
-    path = Path(path)
-    if path.suffix != ".svg":
-        raise HeadwayError(f"{path}: an animation must end in .svg")
-    replace_text(path, growth_svg(picture))
 
 
 def growth_svg(picture: Picture) -> str:

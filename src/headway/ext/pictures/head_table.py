@@ -6,7 +6,7 @@ Layers and heads count from 1 in the table.
 from collections.abc import Sequence
 
 from headway.ext.pictures.labels import NAMES
-from headway.ext.pictures.layout import CAPTION_SIZE, Box, Label, Layout
+from headway.ext.pictures.layout import CAPTION_SIZE, Box, Label, PictureLayout, caption
 from headway.ext.pictures.picture import Picture
 from headway.ext.pictures.roles import Head
 from headway.ext.pictures.text_width import text_width
@@ -46,13 +46,11 @@ def draw_head_table(heads: Sequence[Head], title: str) -> Picture:
             labels += _box_labels(head, x, top)
             if head.head == 0:
                 text = f"layer {head.layer + 1}"
-                labels.append(
-                    Label(text, left - 8, top + HEIGHT / 2, CAPTION_SIZE, "end", is_pale=True)
-                )
+                labels.append(caption(text, left - 8, top + HEIGHT / 2, "end", "label"))
         y += (max(head.layer for head in of_kind) + 1) * (HEIGHT + GAP) + 18
-    labels.append(Label(NOTE, 0, y, CAPTION_SIZE, is_pale=True, role="note"))
+    labels.append(caption(NOTE, 0, y, role="note"))
     width = max(text_width(NOTE, CAPTION_SIZE), *(box.x + box.width for box in boxes))
-    return Picture(title, NOTE, Layout(width, y + 8, labels, boxes))
+    return Picture(title, NOTE, PictureLayout(width, y + 8, labels, boxes))
 
 
 def _box(head: Head, x: float, y: float) -> Box:

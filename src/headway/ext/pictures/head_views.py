@@ -12,18 +12,17 @@ from headway.ext.pictures.layout import (
     CAPTION_SIZE,
     Anchor,
     Area,
-    Label,
-    Layout,
     LinkRule,
+    PictureLayout,
     Point,
-    Side,
+    TokenLabels,
+    caption,
 )
-from headway.ext.pictures.links import Choice, choose_links, head_boxes
+from headway.ext.pictures.links import Selection, choose_links, head_boxes
 from headway.ext.pictures.maps import AttentionMap, AttentionMaps
 from headway.ext.pictures.picture import Picture
 from headway.ext.pictures.style import FAINTEST
 from headway.ext.pictures.text_width import text_width, widest
-from headway.translation import usual_layer
 
 STEP = 22.0  # from token to token
 GAP = 8.0  # between a label and its links
@@ -56,28 +55,25 @@ def head_view(
         orientation: Whether the tokens are in two columns, or in two rows and turned, as in the paper.
     """
     attention = maps.pick(kind)
-    layers, count = attention.weights.shape[:2]
-    layer = usual_layer(layers) if layer is None else layer
-    heads = list(range(count)) if heads is None else list(heads)
-    title = f"{NAMES[kind]}, layer {layer + 1} of {layers}"
+    choice = Selection.of(attention, layer, heads, query)
+    title = f"{NAMES[kind]}, layer {choice.layer + 1} of {len(attention.weights)}"
     if query is not None:
         title += f", from {display_labels(attention.queries)[query]}"
     layout = head_layout(attention, kind, orientation)
-    choice = Choice(layer, heads, query)
     links = choose_links(attention, LINKS, choice)
     return Picture(
         title,
         f"{maps.source} | {maps.target}. Each line goes from a query to a key. Its opacity is the"
         " attention weight; its color and dashes are those of the head.",
         layout,
-        heads,
+        choice.heads,
         links,
         head_boxes(layout, choice, links),
         query=query,
     )
 
 
-def head_layout(attention: AttentionMap, kind: str, orientation: Orientation) -> Layout:
+def head_layout(attention: AttentionMap, kind: str, orientation: Orientation) -> PictureLayout:
     """Place the tokens of both sides and the ends of their links."""
     if orientation == "paper":
         return _rows(attention, kind)
@@ -90,7 +86,7 @@ def _fan(heads: int) -> list[float]:
     return [room * (head - (heads - 1) / 2) for head in range(heads)]
 
 
-def _columns(attention: AttentionMap, kind: str) -> Layout:
+def _columns(attention: AttentionMap, kind: str) -> PictureLayout:
     """Place the queries in a column on the left, the keys in a column on the right."""
     queries, keys = short_labels(attention.queries), short_labels(attention.keys)
     start = widest(queries) + GAP
@@ -101,10 +97,10 @@ def _columns(attention: AttentionMap, kind: str) -> Layout:
     # A caption that is wider than its column starts at the left edge instead of ending at the links.
     fits = text_width(before, CAPTION_SIZE) <= start
     captions = [
-        _caption(before, start if fits else 0, 8, "end" if fits else "start"),
-        _caption(after, stop, 8),
+        caption(before, start if fits else 0, 8, "end" if fits else "start"),
+        caption(after, stop, 8),
     ]
-    return Layout(
+    return PictureLayout(
         max(right, stop + text_width(after, CAPTION_SIZE)),
         CAPTION + STEP * max(len(queries), len(keys)),
         captions,
@@ -115,7 +111,7 @@ def _columns(attention: AttentionMap, kind: str) -> Layout:
     )
 
 
-def _rows(attention: AttentionMap, kind: str) -> Layout:
+def _rows(attention: AttentionMap, kind: str) -> PictureLayout:
     """Place the queries in a row on top, the keys in a row below, all turned upwards."""
     queries, keys = short_labels(attention.queries), short_labels(attention.keys)
     start = CAPTION + widest(queries) + GAP
@@ -125,13 +121,13 @@ def _rows(attention: AttentionMap, kind: str) -> Layout:
     before, after = (
         f"{text} ({place})" for text, place in zip(SIDES[kind], ("top", "bottom"), strict=True)
     )
-    return Layout(
+    return PictureLayout(
         max(
             STEP * max(len(queries), len(keys)),
             *(text_width(t, CAPTION_SIZE) for t in (before, after)),
         ),
         bottom + CAPTION,
-        [_caption(before, 0, 8), _caption(after, 0, bottom + 8)],
+        [caption(before, 0, 8), caption(after, 0, bottom + 8)],
         queries=_side(queries, start - GAP, start, (CAPTION, start - GAP / 2), is_turned=True),
         keys=_side(keys, stop + GAP, stop, (stop + GAP / 2, bottom), is_turned=True),
         links=LINKS,
@@ -141,7 +137,7 @@ def _rows(attention: AttentionMap, kind: str) -> Layout:
 
 def _side(
     texts: list[str], label: float, port: float, area: tuple[float, float], *, is_turned: bool
-) -> Side:
+) -> TokenLabels:
     """Place one label after the other, down a column or, turned, along a row.
 
     Args:
@@ -164,8 +160,4 @@ def _side(
     ]
     # The text of a turned label runs upwards.
     anchor: Anchor = "start" if (label < port) == is_turned else "end"
-    return Side(texts, at(label), anchor, is_turned, ports=at(port), areas=areas)
-
-
-def _caption(text: str, x: float, y: float, anchor: Literal["start", "end"] = "start") -> Label:
-    return Label(text, x, y, CAPTION_SIZE, anchor, is_pale=True, role="caption")
+    return TokenLabels(texts, at(label), anchor, is_turned, ports=at(port), areas=areas)

@@ -5,7 +5,7 @@ Paper: section 3.2.1, equation 1, and Figure 2 (left).
 
 from headway.ext.pictures.explain import Explanation, Numbers
 from headway.ext.pictures.labels import short_labels
-from headway.ext.pictures.layout import CAPTION_SIZE, Box, Label, Layout, Line
+from headway.ext.pictures.layout import Box, Label, Line, PictureLayout, caption
 from headway.ext.pictures.picture import Picture
 from headway.ext.pictures.style import COLORS, PALE
 from headway.ext.pictures.text_width import widest
@@ -37,10 +37,7 @@ def lanes(found: Explanation) -> Picture:
         "k": k_left + STRIP[0] / 2, "q·k": product + NUMBER / 2, by: scaled + NUMBER / 2,
         "softmax": weight + NUMBER / 2, "v": v_left + STRIP[0] / 2,
     }  # fmt: skip
-    labels += [
-        Label(text, x, first - 22, CAPTION_SIZE, "middle", is_pale=True, role="caption")
-        for text, x in captions.items()
-    ]
+    labels += [caption(text, x, first - 22, "middle") for text, x in captions.items()]
     size = {"k": max(abs(found.q).max(), abs(found.k).max()), "v": abs(found.v).max()}
     boxes = _strip(found.q, k_left, top, size["k"], "q")
     for j, key in enumerate(keys):
@@ -64,7 +61,7 @@ def lanes(found: Explanation) -> Picture:
     boxes += _strip(found.output, v_left, bottom, size["v"], "output")
     middles = k_left + STRIP[0] / 2, v_left + STRIP[0] / 2
     legend = "blue: positive; red: negative; the stronger, the larger"
-    labels.append(Label(legend, k_left, bottom + 24, CAPTION_SIZE, is_pale=True, role="legend"))
+    labels.append(caption(legend, k_left, bottom + 24, role="legend"))
     lines = [
         Line(middles[0], top + 9, middles[0], first - 30, is_arrow=True, color=PALE, role="q"),
         Line(
@@ -75,7 +72,7 @@ def lanes(found: Explanation) -> Picture:
         f"{found.title}, from {found.query}",
         "From left to right: each key, its product with the query, the scaled product, the softmax weight and"
         " the value. Below: the sum of the values, each multiplied by its weight.",
-        Layout(v_left + STRIP[0], bottom + 34, labels, boxes),
+        PictureLayout(v_left + STRIP[0], bottom + 34, labels, boxes),
         lines=lines,
     )
 

@@ -39,6 +39,13 @@ class Label:
     role: str = "label"
 
 
+def caption(
+    text: str, x: float, y: float, anchor: Anchor = "start", role: str = "caption"
+) -> Label:
+    """Return a small, pale label: the caption of a part, or a number beside it."""
+    return Label(text, x, y, CAPTION_SIZE, anchor, is_pale=True, role=role)
+
+
 @dataclass(frozen=True)
 class Box:
     """A rectangle, filled or outlined or both.
@@ -82,7 +89,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Side:
+class TokenLabels:
     """The labels of all queries or of all keys, and the ends of their links.
 
     Attributes:
@@ -137,7 +144,7 @@ class MapPlace:
 
 
 @dataclass(frozen=True)
-class Layout:
+class PictureLayout:
     """The positions of everything in a picture; they do not depend on the weights.
 
     Attributes:
@@ -156,8 +163,8 @@ class Layout:
     height: float
     labels: list[Label] = field(default_factory=list)
     boxes: list[Box] = field(default_factory=list)
-    queries: Side | None = None
-    keys: Side | None = None
+    queries: TokenLabels | None = None
+    keys: TokenLabels | None = None
     links: LinkRule | None = None
     fan: list[Point] = field(default_factory=list)
     maps: list[MapPlace] = field(default_factory=list)

@@ -6,17 +6,19 @@ the page makes, and a test compares both. Heads, layers and tokens count from 0.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.ext.pictures.layout import Area, Box, Layout, LinkRule
+from headway.ext.pictures.layout import Area, Box, LinkRule, PictureLayout
 from headway.ext.pictures.maps import AttentionMap
 from headway.ext.pictures.style import BOX_OPACITY, head_color
+from headway.translation import usual_layer
 
 
 @dataclass(frozen=True)
-class Choice:
+class Selection:
     """The part of a map that a picture shows.
 
     Attributes:
@@ -31,9 +33,22 @@ class Choice:
     query: int | None = None
     key: int | None = None
 
+    @classmethod
+    def of(
+        cls,
+        attention: AttentionMap,
+        layer: int | None = None,
+        heads: Sequence[int] | None = None,
+        query: int | None = None,
+    ) -> Self:
+        """Return a part of a map: without a layer, of the one that usually aligns best; without heads, of all."""
+        layers, count = attention.weights.shape[:2]
+        layer = usual_layer(layers) if layer is None else layer
+        return cls(layer, list(range(count)) if heads is None else list(heads), query)
+
 
 @dataclass(frozen=True)
-class Link:
+class TokenLink:
     """A line from a query to a key; its opacity is the weight.
 
     Attributes:
@@ -49,7 +64,7 @@ class Link:
     weight: float
 
 
-def choose_links(attention: AttentionMap, rule: LinkRule, choice: Choice) -> list[Link]:
+def choose_links(attention: AttentionMap, rule: LinkRule, choice: Selection) -> list[TokenLink]:
     """Return the links that a rule draws, in the order of their weights, the strongest last."""
     weights_HQK = attention.weights[choice.layer, list(choice.heads)].astype(np.float64)
     heads: list[int | None] = list(choice.heads)
@@ -64,14 +79,14 @@ def choose_links(attention: AttentionMap, rule: LinkRule, choice: Choice) -> lis
     if choice.key is not None:
         is_drawn &= np.arange(len(attention.keys)) == choice.key
     links = [
-        Link(query, key, heads[place], float(weights_HQK[place, query, key]))
+        TokenLink(query, key, heads[place], float(weights_HQK[place, query, key]))
         for place, query, key in np.argwhere(is_drawn).tolist()
     ]
     return sorted(links, key=lambda link: link.weight)
 
 
 def choose_cells(
-    attention: AttentionMap, layout: Layout, choice: Choice
+    attention: AttentionMap, layout: PictureLayout, choice: Selection
 ) -> list[NDArray[np.float64]]:
     """Return the weights [queries, keys] of each map of a layout."""
     return [
@@ -83,7 +98,7 @@ def choose_cells(
     ]
 
 
-def head_boxes(layout: Layout, choice: Choice, links: Sequence[Link]) -> list[Box]:
+def head_boxes(layout: PictureLayout, choice: Selection, links: Sequence[TokenLink]) -> list[Box]:
     """Return a box for each link of a chosen token, behind the token on the other side.
 
     The heads divide the area of a token among them. The opacity of a box shows the weight.

@@ -6,31 +6,13 @@ Shapes: L layers, H heads. Paper: section 3.2.3.
 import base64
 import binascii
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headway.errors import HeadwayError
 from headway.ext.pictures.labels import KINDS, NAMES, word_groups, word_label
-
-
-class MapJson(TypedDict):
-    """A map as JSON. Weights are base64 of bytes [L, H, queries, keys]; a weight is byte / 255."""
-
-    queries: list[str]
-    keys: list[str]
-    layers: int
-    heads: int
-    weights: str
-
-
-class MapsJson(TypedDict):
-    """The maps of a sentence pair as JSON, by kind."""
-
-    source: str
-    target: str
-    maps: dict[str, MapJson]
 
 
 @dataclass(frozen=True)
@@ -98,8 +80,11 @@ class AttentionMaps:
             )
         return self.maps[kind]
 
-    def to_json(self) -> MapsJson:
-        """Return JSON values."""
+    def to_json(self) -> dict[str, Any]:
+        """Return JSON values: ``source``, ``target``, and ``maps`` by kind, each with its labels.
+
+        The weights of a map are base64 of bytes [L, H, queries, keys]; a weight is byte / 255.
+        """
         return {
             "source": self.source,
             "target": self.target,
@@ -116,7 +101,7 @@ class AttentionMaps:
         }
 
     @classmethod
-    def from_json(cls, values: MapsJson) -> "AttentionMaps":
+    def from_json(cls, values: dict[str, Any]) -> "AttentionMaps":
         """Read the values of `to_json`. Each weight is within 1/510 of the original.
 
         Raises:
@@ -134,7 +119,7 @@ def _pack(weights: NDArray[np.float32]) -> str:
     return base64.b64encode(as_bytes.tobytes()).decode("ascii")
 
 
-def _read_map(kind: str, part: MapJson) -> AttentionMap:
+def _read_map(kind: str, part: dict[str, Any]) -> AttentionMap:
     if kind not in KINDS:
         raise HeadwayError(f"attention maps: kind '{kind}' must be one of {', '.join(KINDS)}")
     queries, keys = [str(q) for q in part["queries"]], [str(k) for k in part["keys"]]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.ext.pictures.layout import Box, Label, Layout, Line, Side
-from headway.ext.pictures.links import Link
+from headway.ext.pictures.layout import Box, Label, Line, PictureLayout, TokenLabels
+from headway.ext.pictures.links import TokenLink
 from headway.ext.pictures.style import FAINTEST, INK, PALE, head_color, head_dash
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def draw_box(axes: "Axes", box: Box, cell_color: str) -> None:
 
 
 def draw_cells(
-    axes: "Axes", layout: Layout, cells: Sequence[NDArray[np.float64]], cell_color: str
+    axes: "Axes", layout: PictureLayout, cells: Sequence[NDArray[np.float64]], cell_color: str
 ) -> None:
     """Draw each map as an image, without smoothing."""
     from matplotlib.colors import to_rgba
@@ -63,7 +63,9 @@ def draw_cells(
         )
 
 
-def draw_links(axes: "Axes", layout: Layout, links: Sequence[Link], *, has_dashes: bool) -> None:
+def draw_links(
+    axes: "Axes", layout: PictureLayout, links: Sequence[TokenLink], *, has_dashes: bool
+) -> None:
     """Draw all links at once: there may be a hundred thousand of them."""
     if layout.links is None:
         return
@@ -128,7 +130,7 @@ def _arrow_head(line: Line, length: float = 7.0) -> list[tuple[float, float]]:
     return [(line.x2, line.y2), (x - dy * 0.4, y + dx * 0.4), (x + dy * 0.4, y - dx * 0.4)]
 
 
-def draw_side(axes: "Axes", side: Side, name: str, chosen: int | None) -> None:
+def draw_side(axes: "Axes", side: TokenLabels, name: str, chosen: int | None) -> None:
     """Write the labels of queries or keys; a chosen one stands out."""
     for number, (text, (x, y)) in enumerate(zip(side.texts, side.points, strict=True)):
         label = Label(

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from headway.ext.pictures.labels import CONTROL, word_groups
-from headway.ext.pictures.sentences import Sentence
+from headway.ext.pictures.sentences import SentencePair
 
 if TYPE_CHECKING:
     from headway.translation import Translator
@@ -24,7 +24,7 @@ MOST_LOGITS = 1 << 24  # in memory at once
 
 
 @torch.inference_mode()
-def occlusion_links(translator: "Translator", sentence: Sentence) -> list[tuple[int, int]]:
+def occlusion_links(translator: "Translator", sentence: SentencePair) -> list[tuple[int, int]]:
     """Return pairs (source word, target word), counted from 0; at most one for each target word.
 
     The source words are removed one at a time: their tokens become ``<pad>``, whose embedding is

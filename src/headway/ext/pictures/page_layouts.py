@@ -1,41 +1,22 @@
 """What the page shows: all weights of a sentence, and a layout for each of its views."""
 
-from typing import TypedDict
+from typing import Any
 
 from headway.ext.pictures.alignment import alignment_layout
 from headway.ext.pictures.head_views import head_layout
 from headway.ext.pictures.heat import grid_layout, heat_layout
 from headway.ext.pictures.labels import display_labels
-from headway.ext.pictures.layout import Layout
-from headway.ext.pictures.maps import AttentionMap, AttentionMaps, MapJson, MapsJson
+from headway.ext.pictures.layout import PictureLayout
+from headway.ext.pictures.maps import AttentionMap, AttentionMaps
 from headway.translation import usual_layer
 
 
-class ViewsJson(TypedDict):
-    """What the views of one map have in common, and the layout of each view by the view's name.
+def view_json(maps: AttentionMaps) -> Any:
+    """Return what the page draws, as JSON values: those of the maps, ``words`` and ``views``.
 
-    Labels are as the views show them; ``layer`` is shown first.
+    ``words`` has the maps with subwords merged to words. ``views`` has, of "maps" and of "words" and by kind, the labels
+    as the page shows them, the ``layer`` that is shown first, and the layout of each view by the view's name.
     """
-
-    queries: list[str]
-    keys: list[str]
-    layer: int
-    layouts: dict[str, dict[str, object]]
-
-
-class PageJson(MapsJson):
-    """What the page draws: the maps of a sentence pair, and their layouts.
-
-    ``words`` has the maps with subwords merged to words. ``views`` has the views of "maps" and of
-    "words", by kind.
-    """
-
-    words: dict[str, MapJson]
-    views: dict[str, dict[str, ViewsJson]]
-
-
-def view_json(maps: AttentionMaps) -> PageJson:
-    """Return what the page draws, as JSON values."""
     words = maps.words()
     return {
         **maps.to_json(),
@@ -44,7 +25,7 @@ def view_json(maps: AttentionMaps) -> PageJson:
     }
 
 
-def _views(maps: AttentionMaps) -> dict[str, ViewsJson]:
+def _views(maps: AttentionMaps) -> dict[str, Any]:
     return {
         kind: {
             "queries": display_labels(attention.queries),
@@ -56,7 +37,7 @@ def _views(maps: AttentionMaps) -> dict[str, ViewsJson]:
     }
 
 
-def layouts(attention: AttentionMap, kind: str) -> dict[str, Layout]:
+def layouts(attention: AttentionMap, kind: str) -> dict[str, PictureLayout]:
     """Return the layout of each view, by the view's name."""
     return {
         "heads": head_layout(attention, kind, "columns"),

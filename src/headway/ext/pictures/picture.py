@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from headway.ext.pictures.drawing import (
     check_output,
     drawing_settings,
-    figure_svg,
+    figure_bytes,
     new_figure,
     require_matplotlib,
-    save_figure,
+    write,
 )
-from headway.ext.pictures.layout import CAPTION_SIZE, Box, Label, Layout, Line
-from headway.ext.pictures.links import Link
+from headway.ext.pictures.layout import CAPTION_SIZE, Box, Label, Line, PictureLayout, caption
+from headway.ext.pictures.links import TokenLink
 from headway.ext.pictures.marks import (
     draw_box,
     draw_cells,
@@ -54,9 +54,9 @@ class Picture:
 
     title: str
     description: str
-    layout: Layout
+    layout: PictureLayout
     heads: Sequence[int] = ()
-    links: Sequence[Link] = ()
+    links: Sequence[TokenLink] = ()
     boxes: Sequence[Box] = ()
     cells: Sequence[NDArray[np.float64]] = ()
     query: int | None = None
@@ -89,7 +89,7 @@ class Picture:
         lines: list[Line] = []
         top += 44
         if self.heads:
-            labels.append(Label("head", 0, top, CAPTION_SIZE, is_pale=True, role="legend"))
+            labels.append(caption("head", 0, top, role="legend"))
         for place, head in enumerate(self.heads):
             x = 40 + place % self._heads_a_row * LEGEND_STEP
             y = top + place // self._heads_a_row * 16
@@ -105,8 +105,7 @@ class Picture:
             HeadwayError: If matplotlib is missing.
         """
         require_matplotlib()
-        with drawing_settings():
-            return figure_svg(self._draw(), self.title, self.description)
+        return self._to_bytes("svg").decode()
 
     def _repr_svg_(self) -> str:
         return self.svg()
@@ -118,8 +117,11 @@ class Picture:
             HeadwayError: If the file name has another suffix, or matplotlib is missing.
         """
         path = check_output(path)
+        write(path, self._to_bytes(path.suffix[1:]))
+
+    def _to_bytes(self, form: str) -> bytes:
         with drawing_settings():
-            save_figure(self._draw(), path, self.title, self.description)
+            return figure_bytes(self._draw(), form, self.title, self.description)
 
     def _draw(self) -> "Figure":
         figure = new_figure(self.width, self.height)

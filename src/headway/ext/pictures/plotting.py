@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headway.ext.pictures.curves import SERIES, Curves, Points, label_runs, thin
-from headway.ext.pictures.drawing import check_output, drawing_settings, save_figure
+from headway.ext.pictures.drawing import check_output, drawing_settings, figure_bytes, write
 from headway.ext.pictures.style import head_color, head_dash
 
 if TYPE_CHECKING:
@@ -44,7 +44,8 @@ def plot(runs: Sequence[Curves], path: str | Path) -> None:
         for place, name in zip(axes, shown, strict=False):
             _draw_series(place, name, runs)
         _draw_legend(axes[-1], runs)
-        save_figure(figure, path, "training curves")
+        content = figure_bytes(figure, path.suffix[1:], "training curves")
+    write(path, content)
 
 
 def _draw_series(axes: "Axes", name: str, runs: Sequence[Curves]) -> None:

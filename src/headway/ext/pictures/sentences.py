@@ -78,7 +78,7 @@ def sentence_maps(
     return compute_maps(translator, read_sentence(translator, source, target))
 
 
-def compute_maps(translator: "Translator", sentence: "Sentence") -> AttentionMaps:
+def compute_maps(translator: "Translator", sentence: "SentencePair") -> AttentionMaps:
     """Return the attention maps of an encoded sentence pair."""
     maps = {
         kind: AttentionMap(*sentence.labels[kind], weights[:, 0].float().cpu().numpy())
@@ -88,7 +88,7 @@ def compute_maps(translator: "Translator", sentence: "Sentence") -> AttentionMap
 
 
 @dataclass(frozen=True)
-class Sentence:
+class SentencePair:
     """An encoded sentence pair.
 
     Attributes:
@@ -104,7 +104,7 @@ class Sentence:
     labels: dict[str, tuple[list[str], list[str]]]
 
 
-def read_sentence(translator: "Translator", source: str, target: str | None) -> Sentence:
+def read_sentence(translator: "Translator", source: str, target: str | None) -> SentencePair:
     """Encode a sentence pair and label its tokens, as for `sentence_maps`."""
     tokenizer, source = translator.tokenizer, source.strip()
     ids = source_ids(translator, source)
@@ -123,7 +123,7 @@ def read_sentence(translator: "Translator", source: str, target: str | None) -> 
     predicted = readable(tokenizer.target_subwords(target_ids))
     inputs = [START, *predicted[:-1]]
     labels = {"encoder": (read, read), "decoder": (inputs, inputs), "cross": (predicted, read)}
-    return Sentence(source, target, batch.to(translator.device), labels)
+    return SentencePair(source, target, batch.to(translator.device), labels)
 
 
 def source_ids(translator: "Translator", source: str) -> list[int]:

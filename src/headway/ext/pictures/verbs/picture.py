@@ -1,6 +1,7 @@
 """``headway picture``: the attention of one sentence, as a picture, a page, data or numbers."""
 
 import argparse
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ from headway.errors import HeadwayError
 
 if TYPE_CHECKING:
     from headway.ext.pictures.explain import Explanation
-    from headway.ext.pictures.maps import AttentionMaps
+    from headway.ext.pictures.maps import AttentionMap, AttentionMaps
     from headway.ext.pictures.picture import Picture
     from headway.translation import Translator
 
@@ -134,23 +135,20 @@ def check_effects(args: argparse.Namespace) -> None:
 
 def write(maps: "AttentionMaps", args: argparse.Namespace) -> None:
     """Write the file of ``--out``."""
+    from headway.files import replace_text
+
     out = Path(args.out)
     maps = maps.words() if args.words else maps
     if out.suffix == ".html":
-        from headway.ext.pictures.page import write_html
+        from headway.ext.pictures.html_page import write_html
 
         write_html(out, maps)
     elif out.suffix == ".json":
-        import json
-
-        from headway.files import replace_text
-
-        text = json.dumps(maps.to_json(), ensure_ascii=False)
-        replace_text(out, f"{text}\n")
+        replace_text(out, json.dumps(maps.to_json(), ensure_ascii=False) + "\n")
     elif args.view == "growth":
-        from headway.ext.pictures.growth import save_growth
+        from headway.ext.pictures.growth import growth_svg
 
-        save_growth(draw(maps, args), out)
+        replace_text(out, growth_svg(draw(maps, args)))
     else:
         draw(maps, args).save(out)
 
@@ -164,9 +162,7 @@ def draw(maps: "AttentionMaps", args: argparse.Namespace) -> "Picture":
 
     kind = "cross" if args.view in ("alignment", "growth") else args.kind
     found = maps.pick(kind)
-    layers, count = found.weights.shape[:2]
-    layer = None if args.layer is None else numbers("--layer", str(args.layer), layers)[0]
-    heads = numbers("--heads", args.heads, count) if args.heads else None
+    layer, heads = choose(found, args)
     if args.view == "grid":
         return grid(maps, kind)
     if args.view == "heat":
@@ -186,25 +182,31 @@ def explanation(
     from headway.cli import usage_error
     from headway.ext.pictures.explain import explain
     from headway.ext.pictures.labels import find_token
-    from headway.translation import usual_layer
+    from headway.ext.pictures.links import Selection
 
     found = maps.pick(args.kind)
-    layers, count = found.weights.shape[:2]
-    layer = usual_layer(layers)
-    if args.layer is not None:
-        [layer] = numbers("--layer", str(args.layer), layers)
-    heads = numbers("--heads", args.heads or "1", count)
-    if len(heads) > 1:
+    layer, heads = choose(found, args)
+    if heads and len(heads) > 1:
         usage_error(f"--heads {args.heads}: --explain shows one head")
+    choice = Selection.of(found, layer, heads)
     return explain(
         translator,
         maps.source,
         maps.target,
         kind=args.kind,
-        layer=layer,
-        head=heads[0],
+        layer=choice.layer,
+        head=choice.heads[0],
         query=find_token(found.queries, args.word) if args.word else 0,
     )
+
+
+def choose(
+    found: "AttentionMap", args: argparse.Namespace
+) -> tuple[int | None, Sequence[int] | None]:
+    """Return the layer and the heads of the command line, from 0; None: not given."""
+    layers, count = found.weights.shape[:2]
+    layer = None if args.layer is None else numbers("--layer", str(args.layer), layers)[0]
+    return layer, numbers("--heads", args.heads, count) if args.heads else None
 
 
 def numbers(option: str, text: str, count: int) -> Sequence[int]:

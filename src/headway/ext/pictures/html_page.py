@@ -9,11 +9,10 @@ import json
 from importlib.resources import files
 from pathlib import Path
 
-from headway.errors import HeadwayError
+from headway.ext.pictures.drawing import write
 from headway.ext.pictures.maps import AttentionMaps
 from headway.ext.pictures.page_layouts import view_json
 from headway.ext.pictures.style import style_json
-from headway.files import replace_text
 
 # Each script adds to the object `headway`; later scripts use earlier ones.
 _SCRIPTS = (
@@ -71,10 +70,7 @@ def write_html(path: str | Path, maps: AttentionMaps) -> None:
     Raises:
         HeadwayError: If the file cannot be written.
     """
-    try:
-        replace_text(Path(path), html(maps))
-    except OSError as error:
-        raise HeadwayError(f"{path}: cannot be written: {error.strerror or error}") from None
+    write(Path(path), html(maps).encode())
 
 
 def view_script() -> str:
