@@ -22,10 +22,10 @@ from queue import PriorityQueue
 from headway.errors import HeadwayError
 from headway.ext.paper.reproduction import ALL, reproduce, write_report
 from headway.ext.paper.running.bitext import Bitext
-from headway.ext.paper.running.plan import PlannedTrial
+from headway.ext.paper.running.planned_trial import PlannedTrial
 from headway.ext.paper.running.trial import Trial, read_trial
 from headway.ext.paper.running.trial_run import run_trial
-from headway.ext.paper.running.work import Work
+from headway.ext.paper.running.work import Study
 from headway.training.machine import configure_process
 
 # They train on processors, or their padded micro-batches are slow on a card, or they take longest of all.
@@ -34,7 +34,7 @@ PAUSE = 0.2  # seconds between two looks for a finished training
 FAILED = "failed"  # the name of a file in the directory of a training that failed
 
 
-class Handing(Work):
+class Handing(Study):
     """Hands the trainings of an experiment to the workers, by lines on standard output, and waits for them."""
 
     def run_trials(self, planned: Sequence[PlannedTrial]) -> list[Trial]:
@@ -153,7 +153,7 @@ def main() -> None:
         reproduce(args.experiment, handing)
         return
     started = time.monotonic()
-    work = Work(*place, corpus=corpus, device=args.device)
+    work = Study(*place, corpus=corpus, device=args.device)
     work.corpus.prepare(args.out / "data", work.base.text)  # once, before several need it
     for mark in args.out.glob(f"trials/*/{FAILED}"):
         mark.unlink()

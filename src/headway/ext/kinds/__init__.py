@@ -9,7 +9,7 @@ from headway.lazy import import_at_first_use
 if TYPE_CHECKING:
     from headway.ext.kinds.class_labels import LabelTokenizer
     from headway.ext.kinds.classifier import Classifier
-    from headway.ext.kinds.examples import Example, prepare_examples, read_examples
+    from headway.ext.kinds.examples import LabeledText, prepare_examples, read_examples
     from headway.ext.kinds.language_model import LanguageModel
     from headway.ext.kinds.mixers import Convolution, Recurrent
     from headway.ext.kinds.sentence_encoder import SentenceEncoder
@@ -25,6 +25,7 @@ __all__ = [
     "TextClassifier",
     "TextGenerator",
 ]
+_MIXERS = ("Convolution", "Recurrent")
 _GROUP = "other kinds of model"
 
 extension = Extension(
@@ -45,16 +46,10 @@ extension = Extension(
             f"{__name__}.verbs.encode", "turn sentences into vectors with a model's encoder", _GROUP
         ),
     },
-    names={
-        "Classifier": f"{__name__}.classifier:Classifier",
-        "LanguageModel": f"{__name__}.language_model:LanguageModel",
-        "SentenceEncoder": f"{__name__}.sentence_encoder:SentenceEncoder",
-        "TextClassifier": f"{__name__}.text_classifier:TextClassifier",
-        "TextGenerator": f"{__name__}.text_generator:TextGenerator",
-    },
+    names={name: f"{__name__}:{name}" for name in __all__ if name not in _MIXERS},
     kinds={
-        "classifier": f"{__name__}.classifiers",
-        "language-model": f"{__name__}.language_models",
+        "classifier": f"{__name__}.classifier",
+        "language-model": f"{__name__}.language_model",
     },
     mixers={
         **dict.fromkeys(("lstm", "gru"), f"{__name__}.mixers:make_recurrent"),

@@ -1,4 +1,4 @@
-"""The encoder alone, which classifies text.
+"""The encoder alone, which classifies text, and what the core asks of this kind: see `headway.extension.Extension.kinds`.
 
 Shapes: B batch, S source length, T texts of a row, D d_model.
 """
@@ -7,6 +7,8 @@ import torch
 from torch import Tensor
 
 from headway.config import ModelConfig
+from headway.ext.kinds.class_labels import LabelTokenizer
+from headway.ext.kinds.examples import prepare_examples
 from headway.model import (
     Linear,
     MakeMixer,
@@ -18,6 +20,11 @@ from headway.model import (
     make_encoder,
     make_positions,
 )
+from headway.text import Tokenizer
+from headway.training import ValidationReport
+
+CARD = ("Classifier of texts", "text-classification", "headway classify . < texts")
+load_tokenizer, prepare = LabelTokenizer.load, prepare_examples
 
 
 class Classifier(Network):
@@ -92,3 +99,23 @@ class Classifier(Network):
     def logits(self, hidden: Tensor) -> Tensor:
         """Map hidden states [..., D] to scores of the classes."""
         return self.output(hidden)
+
+
+def make_model(config: ModelConfig) -> Classifier:
+    """Return a classifier with one class for each id of the target vocabulary."""
+    return Classifier(config, config.target_vocab_size)
+
+
+def list_facts(config: ModelConfig, tokenizer: Tokenizer) -> dict[str, object]:
+    """Return what ``headway info`` says of a classifier."""
+    labels = tokenizer.labels if isinstance(tokenizer, LabelTokenizer) else ()
+    return {
+        "labels": tuple(labels),
+        "vocabulary": config.source_vocab_size,
+        "layers": config.num_encoder_layers,
+    }
+
+
+def describe_score(report: ValidationReport) -> str:
+    """Return the score of a classifier besides the perplexity."""
+    return f"accuracy {report.accuracy:.2f} %  "

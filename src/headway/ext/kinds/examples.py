@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import TypeVar
 
 from headway.config import Kind, TextConfig
 from headway.errors import HeadwayError
@@ -39,11 +38,11 @@ USED = (
 )
 CHUNK = 10_000  # texts tokenized at a time
 
-Text = TypeVar("Text")
+IdPair = tuple[list[int], list[int]]  # of a text and what is learned of it
 
 
 @dataclass(frozen=True)
-class Example:
+class LabeledText:
     """A text, or a pair of texts, and its label.
 
     Attributes:
@@ -72,18 +71,17 @@ def prepare_lines(
         config: ``vocab_size``, how the vocabulary is learned, and ``max_tokens``.
     """
     config = replace(config, joint_vocab=True)  # there is one side
-    sample = _sample(lambda: _lines(train), config)
-    tokenizer = Tokenizer.learn(((line, "") for line in sample), config)
+    tokenizer = _learn(lambda: ((line,) for line in _lines(train)), config)
 
-    def encoded(paths: Sequence[str | Path], longest: int) -> Iterator[tuple[list[int], list[int]]]:
-        for ids in _tokenize(tokenizer.encode_target, _lines(paths)):
-            if len(ids) <= longest:
-                yield [EOS], ids
+    def encode(lines: Iterable[str]) -> Iterator[IdPair]:
+        rest = iter(lines)
+        while chunk := list(islice(rest, CHUNK)):
+            yield from (([EOS], ids) for ids in tokenizer.encode_target(chunk))
 
-    sides = [""] * sum(1 for _ in _lines(valid)), list(_lines(valid))
+    held = list(_lines(valid))
     return _write(
         out, config, tokenizer, "language-model", ("text", "text"),
-        encoded(train, config.max_tokens), encoded(valid, 1 << 30), sides,
+        encode(_lines(train)), encode(held), ([""] * len(held), held),
     )  # fmt: skip
 
 
@@ -103,25 +101,23 @@ def prepare_examples(
         found = f"all texts have the label {labels[0]!r}" if labels else "no texts"
         raise HeadwayError(f"{train[0]}: {found}: a classifier needs two labels or more")
     config = replace(config, joint_vocab=True)  # there is one side
-    sample = _sample(lambda: read_examples(train), config)
-    words = Tokenizer.learn(((part, "") for example in sample for part in example.parts), config)
+    words = _learn(lambda: (example.parts for example in read_examples(train)), config)
     tokenizer = LabelTokenizer(words.models[0], labels)
 
-    def encoded(paths: Sequence[str | Path], longest: int) -> Iterator[tuple[list[int], list[int]]]:
-        for example in read_examples(paths):
-            ids = tokenizer.encode_parts(example.parts)
-            if len(ids) <= longest:
-                yield ids, tokenizer.encode_target([example.label])[0]
+    def encode(examples: Iterable[LabeledText]) -> Iterator[IdPair]:
+        for example in examples:
+            [label] = tokenizer.encode_target([example.label])
+            yield tokenizer.encode_parts(example.parts), label
 
     held = list(read_examples(valid, labels))
     sides = ["\t".join(e.parts) for e in held], [e.label for e in held]
     return _write(
         out, config, tokenizer, "classifier", ("text", "labels"),
-        encoded(train, config.max_tokens), encoded(valid, 1 << 30), sides,
+        encode(read_examples(train)), encode(held), sides,
     )  # fmt: skip
 
 
-def read_examples(paths: Sequence[str | Path], labels: Sequence[str] = ()) -> Iterator[Example]:
+def read_examples(paths: Sequence[str | Path], labels: Sequence[str] = ()) -> Iterator[LabeledText]:
     """Read ``LABEL TAB TEXT [TAB SECOND]`` lines, or JSON with ``label``, ``text`` and ``second``.
 
     Args:
@@ -132,17 +128,20 @@ def read_examples(paths: Sequence[str | Path], labels: Sequence[str] = ()) -> It
         HeadwayError: If a line is neither, or has another label; it names the file and line.
     """
     for path in paths:
-        as_objects = ".jsonl" in Path(path).suffixes
+        read = _object if ".jsonl" in Path(path).suffixes else _columns
         for number, line in enumerate(read_lines(path), 1):
-            if line.strip():
-                read = _object if as_objects else _columns
-                example = read(line, path, number)
-                if labels and example.label not in labels:
-                    raise HeadwayError(
-                        f"{path}:{number}: label {example.label!r} is none of the training text:"
-                        f" {', '.join(labels)}"
-                    )
-                yield example
+            if not line.strip():
+                continue
+            try:
+                example = read(line)
+            except ValueError as error:
+                raise HeadwayError(f"{path}:{number}: {error}") from None
+            if labels and example.label not in labels:
+                raise HeadwayError(
+                    f"{path}:{number}: label {example.label!r} is none of the training text:"
+                    f" {', '.join(labels)}"
+                )
+            yield example
 
 
 def split_parts(line: str) -> tuple[str, ...]:
@@ -159,32 +158,27 @@ def split_parts(line: str) -> tuple[str, ...]:
     return (text, *(other for other in others if other.strip()))
 
 
-def _columns(line: str, path: str | Path, number: int) -> Example:
+def _columns(line: str) -> LabeledText:
     label, *parts = line.split("\t")
     if len(parts) not in (1, 2) or not all(cell.strip() for cell in (label, *parts)):
-        raise HeadwayError(
-            f"{path}:{number}: must be LABEL TAB TEXT, or LABEL TAB TEXT TAB SECOND TEXT"
-        )
-    return Example(_clean(label), tuple(parts))
+        raise ValueError("must be LABEL TAB TEXT, or LABEL TAB TEXT TAB SECOND TEXT")
+    return LabeledText(_clean(label), tuple(parts))
 
 
-def _object(line: str, path: str | Path, number: int) -> Example:
+def _object(line: str) -> LabeledText:
     try:
         values = json.loads(line)
         label, text, second = values["label"], values["text"], values.get("second", "")
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        label = text = second = None
-    if (
-        not all(isinstance(x, str) for x in (label, text, second))
-        or not label.strip()
-        or not text.strip()
-    ):
-        raise HeadwayError(
-            f'{path}:{number}: must be {{"label": "...", "text": "..."}}, with or without "second"'
-        )
+        is_whole = label.strip() and text.strip() and isinstance(second, str)
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        is_whole = False
+    if not is_whole:
+        raise ValueError('must be {"label": "...", "text": "..."}, with or without "second"')
     if SURROGATE.search(label + text + second):
-        raise HeadwayError(f"{path}:{number}: not Unicode: it holds half of a surrogate pair")
-    return Example(_clean(label), tuple(_clean(part) for part in (text, second) if part.strip()))
+        raise ValueError("not Unicode: it holds half of a surrogate pair")
+    return LabeledText(
+        _clean(label), tuple(_clean(part) for part in (text, second) if part.strip())
+    )
 
 
 def _clean(text: str) -> str:
@@ -197,17 +191,11 @@ def _lines(paths: Sequence[str | Path]) -> Iterator[str]:
         yield from (line for line in read_lines(path) if line.strip())
 
 
-def _sample(read: Callable[[], Iterator[Text]], config: TextConfig) -> Iterator[Text]:
-    """Yield texts that are spread over the training text, to learn subwords from."""
+def _learn(read: Callable[[], Iterator[tuple[str, ...]]], config: TextConfig) -> Tokenizer:
+    """Learn subwords from texts that are spread over the training text, which ``read`` reads."""
     count = sum(1 for _ in read()) if config.sample_lines else 0
-    return islice(read(), 0, None, spread_step(count, config.sample_lines))
-
-
-def _tokenize(
-    encode: Callable[[list[str]], list[list[int]]], texts: Iterator[str]
-) -> Iterator[list[int]]:
-    while chunk := list(islice(texts, CHUNK)):
-        yield from encode(chunk)
+    sample = islice(read(), 0, None, spread_step(count, config.sample_lines))
+    return Tokenizer.learn(((part, "") for parts in sample for part in parts), config)
 
 
 def _write(
@@ -216,19 +204,19 @@ def _write(
     tokenizer: Tokenizer,
     kind: Kind,
     languages: tuple[str, str],
-    train: Iterable[tuple[list[int], list[int]]],
-    valid: Iterable[tuple[list[int], list[int]]],
+    train: Iterable[IdPair],
+    valid: Iterable[IdPair],
     sides: tuple[list[str], list[str]],
 ) -> PreparedData:
     out = Path(out)
     check_new(out)
+    short = (pair for pair in train if max(map(len, pair)) <= config.max_tokens)
     with add_path_to_errors(out), write_atomically(out) as temporary:
         temporary.mkdir(parents=True)
-        corpora = write_prepared(
-            temporary, tokenizer, in_blocks(train, id_type(tokenizer)), valid, sides,
+        texts, validation_texts = write_prepared(
+            temporary, tokenizer, in_blocks(short, id_type(tokenizer)), valid, sides,
             config=config, languages=languages, kind=kind, text_files={},
         )  # fmt: skip
-        texts, validation_texts = corpora
         if not len(texts):
             raise HeadwayError(
                 f"no training text is left: the files hold none of text.max_tokens = {config.max_tokens} or fewer tokens"

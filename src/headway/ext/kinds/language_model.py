@@ -1,4 +1,4 @@
-"""The decoder alone, which generates text.
+"""The decoder alone, which generates text, and what the core asks of this kind: see `headway.extension.Extension.kinds`.
 
 Shapes: B batch, T length, D d_model, V vocabulary, N rows of a step.
 """
@@ -6,6 +6,7 @@ Shapes: B batch, T length, D d_model, V vocabulary, N rows of a step.
 from torch import Tensor
 
 from headway.config import ModelConfig
+from headway.ext.kinds.examples import prepare_lines
 from headway.model import (
     DecoderState,
     MakeMixer,
@@ -19,6 +20,11 @@ from headway.model import (
     make_positions,
     shift_right,
 )
+from headway.text import Tokenizer
+from headway.training import ValidationReport
+
+CARD = ("Language model", "text-generation", "headway lm . --generate 1")
+load_tokenizer, prepare = Tokenizer.load, prepare_lines
 
 
 class LanguageModel(Network):
@@ -71,3 +77,16 @@ class LanguageModel(Network):
         """Read one token a row, ``<pad>`` at the start, and predict the next: logits [N, V]."""
         x_N1D = self.positions(self.embedding(tokens_N)[:, None], start=state.position)
         return self.logits(self.decoder.step(x_N1D, state)[:, 0])
+
+
+make_model = LanguageModel
+
+
+def list_facts(config: ModelConfig, tokenizer: Tokenizer) -> dict[str, object]:
+    """Return what ``headway info`` says of a language model."""
+    return {"vocabulary": config.target_vocab_size, "layers": config.num_decoder_layers}
+
+
+def describe_score(report: ValidationReport) -> str:
+    """Return the score of a language model besides the perplexity: there is none."""
+    return ""

@@ -118,17 +118,11 @@ class Convolution(nn.Module):
 
     def step(self, x_N1D: Tensor, cache: Cache) -> Tensor:
         """Convolve one more position, [N, 1, D], with the last inputs in the cache."""
-        inputs_NLD = torch.cat((cache["inputs"], x_N1D), 1) if cache else x_N1D
-        cache["inputs"] = inputs_NLD = inputs_NLD[:, -self.reach - 1 :]
-        last = inputs_NLD.size(1) - 1
-        return self.mix(
-            [
-                inputs_NLD[:, last + offset, None]
-                if last + offset >= 0
-                else torch.zeros_like(x_N1D)
-                for offset in self.offsets
-            ]
-        )
+        rows, _, width = x_N1D.shape
+        before_NLD = cache["inputs"] if cache else x_N1D.new_zeros(rows, self.reach, width)
+        inputs_NLD = torch.cat((before_NLD, x_N1D), 1)
+        cache["inputs"] = inputs_NLD[:, 1:]
+        return self.mix([inputs_NLD[:, self.reach + offset, None] for offset in self.offsets])
 
 
 def shift(x_BTD: Tensor, offset: int, segments: Segments | None) -> Tensor:

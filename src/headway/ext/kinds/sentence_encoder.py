@@ -4,26 +4,24 @@ Shapes: B sentences, S tokens, D d_model, L layers.
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from headway.devices import resolve_device
-from headway.errors import HeadwayError
 from headway.ext.kinds.class_labels import LabelTokenizer
 from headway.ext.kinds.classifier import Classifier
 from headway.ext.kinds.examples import split_parts
+from headway.ext.kinds.text_model import TextModel
 from headway.model import Transformer, watch
 from headway.text import Tokenizer
-from headway.translation import load_any_model, padded_batches
+from headway.translation import padded_batches
 
 Pooling = Literal["mean", "first"]
 
 
-class SentenceEncoder:
+class SentenceEncoder(TextModel[Transformer | Classifier, Tokenizer]):
     """Raw sentences in, vectors out, by the encoder of a translation model or a classifier.
 
     Args:
@@ -34,22 +32,8 @@ class SentenceEncoder:
         >>> SentenceEncoder.load("runs/mine").encode(["A sentence."]).shape  # (1, 1, d_model)
     """
 
-    def __init__(self, model: Transformer | Classifier, tokenizer: Tokenizer) -> None:
-        self.model, self.tokenizer = model, tokenizer
-        self.device = next(model.parameters()).device
-
-    @classmethod
-    def load(cls, path: str | Path, device: str = "auto") -> "SentenceEncoder":
-        """Read a run or model directory, onto a device: auto, cpu, cuda or cuda:N.
-
-        Raises:
-            HeadwayError: If the model has no encoder, or there is no such device.
-        """
-        model = load_any_model(path)
-        network, tokenizer = model.network, model.tokenizer
-        if not isinstance(network, Transformer | Classifier):
-            raise HeadwayError(f"{path}: a language model has no encoder")
-        return cls(network.to(resolve_device(device)), tokenizer)
+    NETWORKS = (Transformer, Classifier)
+    REFUSED = "a {} has no encoder"
 
     @torch.inference_mode()
     def encode(

@@ -5,17 +5,15 @@ Shapes: B texts, S tokens, H heads.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import torch
 from torch import Tensor
 
-from headway.devices import resolve_device
-from headway.errors import HeadwayError
 from headway.ext.kinds.class_labels import LabelTokenizer
 from headway.ext.kinds.classifier import Classifier
+from headway.ext.kinds.text_model import TextModel
 from headway.model import watch
-from headway.translation import load_any_model, padded_batches
+from headway.translation import padded_batches
 
 
 @dataclass(frozen=True)
@@ -36,7 +34,7 @@ class Prediction:
     attention: tuple[float, ...] = ()
 
 
-class TextClassifier:
+class TextClassifier(TextModel[Classifier, LabelTokenizer]):
     """Raw texts in, labels out, by a classifier.
 
     Args:
@@ -48,22 +46,8 @@ class TextClassifier:
         >>> classifier.predict([("Guten Morgen",)])[0].label
     """
 
-    def __init__(self, model: Classifier, tokenizer: LabelTokenizer) -> None:
-        self.model, self.tokenizer = model, tokenizer
-        self.device = model.embedding.weight.device
-
-    @classmethod
-    def load(cls, path: str | Path, device: str = "auto") -> "TextClassifier":
-        """Read a run or model directory, onto a device: auto, cpu, cuda or cuda:N.
-
-        Raises:
-            HeadwayError: If the model is of another kind, or there is no such device.
-        """
-        model = load_any_model(path)
-        network, tokenizer = model.network, model.tokenizer
-        if not isinstance(network, Classifier) or not isinstance(tokenizer, LabelTokenizer):
-            raise HeadwayError(f"{path}: is a {network.config.kind_name}, not a classifier")
-        return cls(network.to(resolve_device(device)), tokenizer)
+    NETWORKS = (Classifier,)
+    REFUSED = "is a {}, not a classifier"
 
     @torch.inference_mode()
     def predict(

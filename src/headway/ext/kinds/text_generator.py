@@ -5,22 +5,19 @@ Shapes: N hypotheses, V vocabulary.
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import torch
 
 from headway.config import SearchConfig
-from headway.devices import resolve_device
 from headway.errors import HeadwayError
 from headway.ext.kinds.language_model import LanguageModel
-from headway.model import DecoderState
+from headway.ext.kinds.text_model import TextModel
 from headway.text import Tokenizer
 from headway.translation import (
     StepDecoding,
     find_hypotheses,
-    load_any_model,
     padded_batches,
     take_log_probabilities,
 )
@@ -38,7 +35,7 @@ class Likelihood(NamedTuple):
     tokens: int
 
 
-class TextGenerator:
+class TextGenerator(TextModel[LanguageModel, Tokenizer]):
     """Raw text in, raw text out, by a language model.
 
     Args:
@@ -50,22 +47,8 @@ class TextGenerator:
         >>> generator.generate(["The dog"], SearchConfig(sample=True, n_best=2))
     """
 
-    def __init__(self, model: LanguageModel, tokenizer: Tokenizer) -> None:
-        self.model, self.tokenizer = model, tokenizer
-        self.device = model.embedding.weight.device
-
-    @classmethod
-    def load(cls, path: str | Path, device: str = "auto") -> "TextGenerator":
-        """Read a run or model directory, onto a device: auto, cpu, cuda or cuda:N.
-
-        Raises:
-            HeadwayError: If the model is of another kind, or there is no such device.
-        """
-        model = load_any_model(path)
-        network, tokenizer = model.network, model.tokenizer
-        if not isinstance(network, LanguageModel):
-            raise HeadwayError(f"{path}: is a {network.config.kind_name}, not a language model")
-        return cls(network.to(resolve_device(device)), tokenizer)
+    NETWORKS = (LanguageModel,)
+    REFUSED = "is a {}, not a language model"
 
     @torch.inference_mode()
     def score(self, texts: Sequence[str], batch_tokens: int = 4000) -> list[Likelihood]:
@@ -96,19 +79,14 @@ class TextGenerator:
         limits = [self._limit(len(start), search.max_extra) for start in starts]
         pad, eos = self.tokenizer.target_pad, self.tokenizer.eos
         found = []
-        for number, (start, limit) in enumerate(zip(starts, limits, strict=True)):
-            decoding: StepDecoding[DecoderState] = StepDecoding(
-                self.model.step, self.model.start(), pad, self.device
-            )
+        for prompt, start, limit in zip(prompts, starts, limits, strict=True):
+            decoding = StepDecoding(self.model.step, self.model.start(), pad, self.device)
             # A sample depends on the seed, the tokens of the prompt, and the number of the sample.
-            [hypotheses] = find_hypotheses(
+            [texts] = find_hypotheses(
                 decoding, [limit], search, keys=[start], prefixes=[start], eos=eos, pad=pad
             )
             found.append(
-                [
-                    (self._append(prompts[number], h.tokens, start), h.log_probability)
-                    for h in hypotheses
-                ]
+                [(self._append(prompt, t.tokens, start), t.log_probability) for t in texts]
             )
         return found
 

@@ -1,9 +1,9 @@
 """The paper's tables, figures and claims as experiments: each measures the package itself.
 
-``reproduction.py`` runs the modules of ``experiments/`` by name, keeps each `Result` as JSON and writes the
+``reproduction.py`` runs the modules of ``experiments/`` by name, keeps each `Findings` as JSON and writes the
 report. An experiment is a module with ``TITLE``, ``SECTION`` and ``run(work) -> Result``. What experiments use:
 
-- ``running/``: `Work` trains several models at once, keeps the finished trials, and groups them by seed.
+- ``running/``: `Study` trains several models at once, keeps the finished trials, and groups them by seed.
 - ``rivals/``: the systems that the paper names, as small translators.
 - ``measuring/``: operations, time, memory, paths and parameters of a layer, without training.
 - ``results.py`` and ``verdicts.py``: tables, figures and claims, and how sure one may be of them.

@@ -6,7 +6,7 @@ from html import escape
 
 from headway import __version__
 from headway.ext.paper.published import PAPER
-from headway.ext.paper.results import Cell, Claim, Figure, Result, Table, place_text
+from headway.ext.paper.results import Cell, Claim, Figure, Findings, Table, place_text
 from headway.ext.paper.verdicts import VERDICTS, count_surviving
 
 # Inline styles are allowed because matplotlib writes them into its SVG.
@@ -57,7 +57,7 @@ _PAGE = """<!doctype html>
 """
 
 
-def html(results: Sequence[Result], scale: str, bases: Table, trainings: Table) -> str:
+def html(results: Sequence[Findings], scale: str, bases: Table, trainings: Table) -> str:
     """Return the page; its content security policy allows no script and no connection.
 
     Args:
@@ -88,7 +88,7 @@ def html(results: Sequence[Result], scale: str, bases: Table, trainings: Table) 
     )
 
 
-def _overview(results: Sequence[Result]) -> str:
+def _overview(results: Sequence[Findings]) -> str:
     counts = {v: sum(c.verdict == v for r in results for c in r.claims) for v in VERDICTS}
     total = sum(counts.values())
     counted = ", ".join(f"{_verdict(v)} {n}" for v, n in counts.items() if n)
@@ -101,7 +101,7 @@ def _overview(results: Sequence[Result]) -> str:
     return f"<p>{found} {_judge_together(results)}</p><nav><ol>{items}</ol></nav>"
 
 
-def _all_claims(results: Sequence[Result]) -> str:
+def _all_claims(results: Sequence[Findings]) -> str:
     """Return the claims of all experiments in one table, in the order of the paper, but for identities and counts."""
     placed = [
         (c.section or r.section, c) for r in results for c in r.claims if c.verdict != "shown"
@@ -119,7 +119,7 @@ def _all_claims(results: Sequence[Result]) -> str:
     )
 
 
-def _judge_together(results: Sequence[Result]) -> str:
+def _judge_together(results: Sequence[Findings]) -> str:
     """Say how many trends are decided if all of them are judged together; one that is not decided alone counts as 1."""
     claims = [c for r in results for c in r.claims if c.p is not None]
     values = sorted(1.0 if c.verdict == "not decided" else c.p or 0.0 for c in claims)
@@ -151,7 +151,7 @@ def _tally(claims: Sequence[Claim]) -> str:
     return "; ".join(f"{n} {v}" for v, n in counts if n)
 
 
-def _section(result: Result) -> str:
+def _section(result: Findings) -> str:
     place = place_text(result.section)
     parts = [
         f'<h2 id="{escape(result.name)}">{escape(result.title)}</h2>',

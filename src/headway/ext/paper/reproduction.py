@@ -14,10 +14,10 @@ import torch
 from headway.errors import HeadwayError
 from headway.ext.paper import experiments, report
 from headway.ext.paper.charts import has_matplotlib
-from headway.ext.paper.results import Claim, Finding, Result, collect, place_text
-from headway.ext.paper.running.forecast import duration_text
+from headway.ext.paper.results import Claim, Finding, Findings, collect, place_text
 from headway.ext.paper.running.sources import code_version
-from headway.ext.paper.running.work import Work
+from headway.ext.paper.running.trial_forecast import duration_text
+from headway.ext.paper.running.work import Study
 from headway.ext.paper.table3_rows import GROUPS
 from headway.files import hash_file
 from headway.training import replace_file
@@ -28,7 +28,7 @@ EXPERIMENTS = (
     "table2", "table3", "table4", "classification", "figures3to5", "rivals",
 )  # fmt: skip
 # The trainings of an experiment at a scale with three seeds, and about how many minutes they take on one
-# core by the forecast of `Work`. Trainings that several experiments share count for each. At "hours", parsers
+# core by the forecast of `Study`. Trainings that several experiments share count for each. At "hours", parsers
 # and classifiers have their measured times: the forecast is made for translators, and too low for them.
 TRAININGS = {
     "minutes": {
@@ -59,7 +59,7 @@ class Experiment(Protocol):
     SECTION: str
 
     @staticmethod
-    def run(work: Work) -> Result:
+    def run(work: Study) -> Findings:
         """Measure; the result needs no name, title, section and seconds."""
 
 
@@ -88,7 +88,7 @@ def list_experiments(scale: str, seeds: int = 3) -> str:
     return "\n".join([*lines, "", note])
 
 
-def reproduce(name: str, work: Work, *, again: bool = False) -> Result:
+def reproduce(name: str, work: Study, *, again: bool = False) -> Findings:
     """Run an experiment, or return the result of an earlier run with the same work."""
     path = work.directory / f"{name}.json"
     key = _key(name, work)  # before it runs: what is edited meanwhile has measured nothing
@@ -104,7 +104,7 @@ def reproduce(name: str, work: Work, *, again: bool = False) -> Result:
     work.directory.mkdir(parents=True, exist_ok=True)
     started = time.monotonic()
 
-    def finish(found: Result) -> Result:
+    def finish(found: Findings) -> Findings:
         return replace(
             found,
             name=name,
@@ -135,7 +135,7 @@ def reproduce(name: str, work: Work, *, again: bool = False) -> Result:
     return result
 
 
-def write_report(work: Work) -> Path:
+def write_report(work: Study) -> Path:
     """Write ``report.html`` of all results and trainings so far at this scale; returns its path."""
     files = [work.directory / f"{name}.json" for name in EXPERIMENTS]
     found = [
@@ -161,7 +161,7 @@ def _as_decided(claim: Claim, scale: str) -> Claim:
     return replace(claim, verdict="not decided", why="nothing is learned at the scale toy", p=None)
 
 
-def _is_current(result: Result, work: Work) -> bool:
+def _is_current(result: Findings, work: Study) -> bool:
     return bool(result.settings.get("work") == _key(result.name, work))
 
 
@@ -170,7 +170,7 @@ def _unfinished(path: Path) -> Path:
     return path.with_suffix(".unfinished.json")
 
 
-def _describe_machine(work: Work) -> str:
+def _describe_machine(work: Study) -> str:
     gpu = "" if work.device == "cpu" else f"{torch.cuda.get_device_name(work.device)}, "
     system = f"Python {platform.python_version()}, {platform.machine()}"
     return f"{gpu}torch {torch.__version__}, {system}"
@@ -181,10 +181,10 @@ def _load(name: str) -> Experiment:
     return module
 
 
-def _read(path: Path, work: Work) -> Result | None:
+def _read(path: Path, work: Study) -> Findings | None:
     """Return a result, or None if it is missing, damaged or of another version: the experiment is done again."""
     try:
-        return Result.from_json(path.read_bytes())
+        return Findings.from_json(path.read_bytes())
     except FileNotFoundError:
         return None
     except (OSError, HeadwayError) as error:
@@ -192,7 +192,7 @@ def _read(path: Path, work: Work) -> Result | None:
         return None
 
 
-def _key(name: str, work: Work) -> str:
+def _key(name: str, work: Study) -> str:
     """Return what the result of an experiment depends on."""
     # An experiment may read files besides the work's text: it says which.
     given_files = getattr(_load(name), "given_files", _no_files)
@@ -216,10 +216,10 @@ def _version_of(package: str) -> str:
         return "missing"
 
 
-def _no_files(work: Work) -> list[Path]:
+def _no_files(work: Study) -> list[Path]:
     return []
 
 
-def _covers(result: Result, work: Work) -> bool:
+def _covers(result: Findings, work: Study) -> bool:
     """Return whether a result has all rows that the work wants; only Table 3 has rows to choose."""
     return set(work.rows or GROUPS) <= set(result.settings.get("rows", GROUPS))

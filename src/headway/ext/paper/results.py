@@ -72,7 +72,7 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Result:
+class Findings:
     """All that an experiment found.
 
     Attributes:
@@ -104,7 +104,7 @@ class Result:
         return json.dumps(values, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
     @classmethod
-    def from_json(cls, text: str | bytes) -> "Result":
+    def from_json(cls, text: str | bytes) -> "Findings":
         """Read what `to_json` returned.
 
         Raises:
@@ -127,7 +127,7 @@ class Result:
 Finding = Table | Figure | Claim
 
 
-def collect(*findings: Finding, differs: str, settings: dict[str, Any] | None = None) -> Result:
+def collect(*findings: Finding, differs: str, settings: dict[str, Any] | None = None) -> Findings:
     """Return the result of an experiment.
 
     Args:
@@ -135,7 +135,7 @@ def collect(*findings: Finding, differs: str, settings: dict[str, Any] | None = 
         differs: How the experiment departs from the paper.
         settings: What it ran with.
     """
-    return Result(
+    return Findings(
         tables=tuple(finding for finding in findings if isinstance(finding, Table)),
         figures=tuple(finding for finding in findings if isinstance(finding, Figure)),
         claims=tuple(finding for finding in findings if isinstance(finding, Claim)),

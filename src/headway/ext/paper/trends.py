@@ -19,7 +19,7 @@ Expected = Literal["more", "less", "equal", "not less"]
 
 
 @dataclass(frozen=True)
-class Learned:
+class LearnedScores:
     """Scores of the models that a trend compares, and what each group must reach for a verdict.
 
     Attributes:
@@ -41,7 +41,7 @@ def trend_claim(
     measured: str,
     differences: Sequence[float],
     *,
-    learned: Learned | None,
+    learned: LearnedScores | None,
     expected: Expected = "more",
     margin: float = 0.0,
     spread: float = 0.0,

@@ -1,1 +1,1 @@
-"""TODO."""
+"""The verbs of other kinds of model."""

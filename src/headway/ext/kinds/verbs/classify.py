@@ -5,11 +5,10 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from headway.cli import add_preset, add_ranks
 from headway.errors import HeadwayError
 
 if TYPE_CHECKING:
-    from headway.ext.kinds.text_classifier import Prediction
+    from headway.ext.kinds.text_classifier import Prediction, TextClassifier
 
 EXAMPLE = """\
 headway classify runs/kinds --train train.tsv --valid valid.tsv
@@ -21,37 +20,27 @@ TRAINS = True  # the process may train
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    parser.add_argument(
-        "run", metavar="RUN", help="run directory; a finished run labels standard input"
+    from headway.ext.kinds.kind_training import add_output, add_text
+
+    add_text(
+        parser,
+        run="run directory; a finished run labels standard input",
+        train=".tsv file (label, text, optional second text) or .jsonl file",
+        valid="validation texts, in the same form",
     )
-    parser.add_argument(
-        "--train",
-        nargs="+",
-        metavar="FILE",
-        help=".tsv file (label, text, optional second text) or .jsonl file",
-    )
-    parser.add_argument(
-        "--valid", nargs="+", metavar="FILE", help="validation texts, in the same form"
-    )
-    add_preset(parser, default="tiny")
     parser.add_argument("--score", metavar="FILE", help="print the accuracy on a file with labels")
     parser.add_argument(
         "--attention",
         action="store_true",
         help="with --json: also print how much attention each token receives",
     )
-    parser.add_argument("--device", default="auto", help="for labeling: auto, cpu, cuda or cuda:N")
-    parser.add_argument(
-        "--json", action="store_true", help="print JSON, with the probability of each label"
-    )
-    add_ranks(parser)
-    parser.add_argument("--quiet", action="store_true", help="print errors only")
+    add_output(parser, use="labeling", json="print JSON, with the probability of each label")
 
 
 def run(args: argparse.Namespace) -> int:
     """Train, or label."""
     from headway.cli import usage_error
-    from headway.ext.kinds.training import train_kind
+    from headway.ext.kinds.kind_training import train_kind
     from headway.training import RunDirectory
 
     directory = RunDirectory(args.run)
@@ -65,20 +54,18 @@ def run(args: argparse.Namespace) -> int:
         return train_kind(args, "classifier")
     if args.attention and not args.json:
         usage_error("--attention needs --json")
-    if args.score:
-        score(args)
-        return 0
-    label(args)
+    from headway.ext.kinds.text_classifier import TextClassifier
+
+    act = score if args.score else label
+    act(TextClassifier.load(args.run, args.device), args)
     return 0
 
 
-def label(args: argparse.Namespace) -> None:
+def label(classifier: "TextClassifier", args: argparse.Namespace) -> None:
     """Label the lines of standard input, each TEXT or TEXT TAB SECOND."""
     from headway.cli import read_input
     from headway.ext.kinds.examples import split_parts
-    from headway.ext.kinds.text_classifier import TextClassifier
 
-    classifier = TextClassifier.load(args.run, args.device)
     for lines in read_input("label"):
         parts = [split_parts(line) for line in lines]
         for found in classifier.predict(parts, attention=args.attention):
@@ -86,12 +73,10 @@ def label(args: argparse.Namespace) -> None:
         sys.stdout.flush()
 
 
-def score(args: argparse.Namespace) -> None:
+def score(classifier: "TextClassifier", args: argparse.Namespace) -> None:
     """Print the accuracy on labeled texts."""
     from headway.ext.kinds.examples import read_examples
-    from headway.ext.kinds.text_classifier import TextClassifier
 
-    classifier = TextClassifier.load(args.run, args.device)
     examples = list(read_examples([args.score]))
     if not examples:
         raise HeadwayError(f"{args.score}: holds no texts")

@@ -3,9 +3,13 @@
 import argparse
 import json
 import sys
+from typing import TYPE_CHECKING
 
-from headway.cli import add_preset, add_ranks
 from headway.errors import HeadwayError
+
+if TYPE_CHECKING:
+    from headway.config import SearchConfig
+    from headway.ext.kinds.text_generator import TextGenerator
 
 EXAMPLE = """\
 headway lm runs/lm --train train.txt --valid valid.txt --preset tiny
@@ -20,54 +24,31 @@ TRAINS = True  # the process may train
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    parser.add_argument("run", metavar="RUN", help="run directory; an unfinished run is resumed")
-    parser.add_argument(
-        "--train",
-        nargs="+",
-        metavar="FILE",
-        help="training text: plain text files, whose lines are independent",
+    from headway.ext.kinds.kind_training import add_output, add_text
+
+    add_text(
+        parser,
+        run="run directory; an unfinished run is resumed",
+        train="training text: plain text files, whose lines are independent",
+        valid="validation text, in the same form",
     )
-    parser.add_argument(
-        "--valid", nargs="+", metavar="FILE", help="validation text, in the same form"
-    )
-    add_preset(parser, default="tiny")
     parser.add_argument("--score", metavar="FILE", help="print the perplexity of this text")
     parser.add_argument("--generate", type=int, metavar="N", help="generate N texts")
     parser.add_argument(
         "--prompt", default="", metavar="TEXT", help="start the generated texts with this text"
     )
-    parser.add_argument(
-        "--device",
-        default="auto",
-        help="for --score and --generate: auto, cpu, cuda or cuda:N",
-    )
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    add_ranks(parser)
-    parser.add_argument("--quiet", action="store_true", help="print errors only")
+    add_output(parser, use="--score and --generate", json="print JSON")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Train, score or generate."""
-    from headway.cli import usage_error
-    from headway.ext.kinds.training import train_kind
+    """Train, or print the perplexity of a text, or generated texts."""
+    from headway.cli import NO_UTF8, check_used, usage_error
+    from headway.ext.kinds.kind_training import train_kind
 
     if args.prompt and args.generate is None:
         usage_error("--prompt needs --generate N, the number of texts")
-    if args.score or args.generate is not None:
-        use(args)
-        return 0
-    return train_kind(args, "language-model")
-
-
-def use(args: argparse.Namespace) -> None:
-    """Print the perplexity of a text, or generated texts."""
-    from dataclasses import replace
-
-    from headway.cli import NO_UTF8, check_used, usage_error
-    from headway.config import Config, SearchConfig, merge_overrides
-    from headway.ext.kinds.text_generator import TextGenerator, perplexity
-    from headway.text import read_lines
-
+    if not args.score and args.generate is None:
+        return train_kind(args, "language-model")
     for option in ("train", "valid", "preset", "config", "ranks"):
         if getattr(args, option):
             usage_error(
@@ -79,13 +60,31 @@ def use(args: argparse.Namespace) -> None:
         usage_error("--prompt: is not UTF-8")
     if args.generate is None:
         check_used(args.overrides, (), "--score")
-    else:
-        check_used(args.overrides, [*GENERATING, *SAMPLING, *SEARCHING], "--generate")
+    search = None if args.generate is None else choose_search(args)
+    from headway.ext.kinds.text_generator import TextGenerator
+
+    generator = TextGenerator.load(args.run, args.device)
+    if args.score:
+        score(generator, args)
+    if search:
+        for text, log_probability in generator.generate([args.prompt], search)[0]:
+            values = {"text": text, "log_probability": log_probability}
+            print(json.dumps(values, ensure_ascii=False) if args.json else text)
+    sys.stdout.flush()
+    return 0
+
+
+def choose_search(args: argparse.Namespace) -> "SearchConfig":
+    """Return the settings with which texts are generated; a mistake exits with 2."""
+    from dataclasses import replace
+
+    from headway.cli import check_used, usage_error
+    from headway.config import Config, SearchConfig, merge_overrides
+
+    check_used(args.overrides, [*GENERATING, *SAMPLING, *SEARCHING], "--generate")
     try:
         sampling = Config(search=SearchConfig(sample=True))
-        search = merge_overrides(sampling, args.overrides).search
-        if args.generate is not None:
-            search = replace(search, n_best=args.generate)
+        search = replace(merge_overrides(sampling, args.overrides).search, n_best=args.generate)
     except HeadwayError as error:
         usage_error(str(error))
     if search.sample:
@@ -93,20 +92,21 @@ def use(args: argparse.Namespace) -> None:
         check_used(args.overrides, [*GENERATING, *SAMPLING], way)
     else:
         check_used(args.overrides, [*GENERATING, *SEARCHING], "a beam search")
-    generator = TextGenerator.load(args.run, args.device)
-    if args.score:
-        lines = generator.score([line for line in read_lines(args.score) if line.strip()])
-        if not lines:
-            raise HeadwayError(f"{args.score}: holds no texts")
-        tokens = sum(line.tokens for line in lines)
-        value = perplexity(lines)
-        if args.json:
-            nll = sum(line.nll for line in lines)
-            print(json.dumps({"perplexity": value, "nll": nll, "tokens": tokens}))
-        else:
-            print(f"perplexity {value:.3f} per token, of {tokens:,} tokens in {len(lines):,} lines")
-    if args.generate is not None:
-        for text, log_probability in generator.generate([args.prompt], search)[0]:
-            values = {"text": text, "log_probability": log_probability}
-            print(json.dumps(values, ensure_ascii=False) if args.json else text)
-    sys.stdout.flush()
+    return search
+
+
+def score(generator: "TextGenerator", args: argparse.Namespace) -> None:
+    """Print the perplexity of a text."""
+    from headway.ext.kinds.text_generator import perplexity
+    from headway.text import read_lines
+
+    lines = generator.score([line for line in read_lines(args.score) if line.strip()])
+    if not lines:
+        raise HeadwayError(f"{args.score}: holds no texts")
+    tokens = sum(line.tokens for line in lines)
+    value = perplexity(lines)
+    if args.json:
+        nll = sum(line.nll for line in lines)
+        print(json.dumps({"perplexity": value, "nll": nll, "tokens": tokens}))
+    else:
+        print(f"perplexity {value:.3f} per token, of {tokens:,} tokens in {len(lines):,} lines")

@@ -6,10 +6,10 @@ from headway.ext.paper.experiments import arguments_embeddings, arguments_heads,
 from headway.ext.paper.measuring.costs import count_operations, processor_seconds
 from headway.ext.paper.measuring.fitting import fit_sum
 from headway.ext.paper.measuring.layer_types import BY_NAME
-from headway.ext.paper.measuring.operations import OperationCounter
+from headway.ext.paper.measuring.operation_counter import OperationCounter
 from headway.ext.paper.measuring.paths import layers_by_formula, layers_by_gradient
-from headway.ext.paper.results import Cell, Claim, Finding, Result, Table, collect
-from headway.ext.paper.running.work import Work
+from headway.ext.paper.results import Cell, Claim, Finding, Findings, Table, collect
+from headway.ext.paper.running.work import Study
 from headway.ext.paper.verdicts import holds, shown
 from headway.model import FeedForward, MultiHeadAttention
 
@@ -17,7 +17,7 @@ TITLE = "Arguments in passing: heads, masks, costs and sizes"
 SECTION = "2, 3.1, 3.2, 3.4 and 4"
 
 
-def run(work: Work) -> Result:
+def run(work: Study) -> Findings:
     """Check all of these arguments."""
     work.show("arguments: counts and times")
     findings: list[Finding] = [

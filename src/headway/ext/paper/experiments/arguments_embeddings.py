@@ -5,8 +5,8 @@ from dataclasses import replace
 import torch
 
 from headway.ext.paper.results import Cell, Claim, Table
-from headway.ext.paper.running.plan import PlannedTrial
-from headway.ext.paper.running.work import Work
+from headway.ext.paper.running.planned_trial import PlannedTrial
+from headway.ext.paper.running.work import Study
 from headway.ext.paper.verdicts import interval_text, percent_text, shown
 from headway.model import Transformer, sinusoids
 
@@ -20,7 +20,7 @@ def component_sizes(model: Transformer) -> tuple[float, float, float]:
     return stored, stored * embedding.scale, float(positions.square().mean().sqrt())
 
 
-def plan_trials(work: Work) -> list[PlannedTrial]:
+def plan_trials(work: Study) -> list[PlannedTrial]:
     """Return a training with the factor and one without."""
     return [
         PlannedTrial(
@@ -30,7 +30,7 @@ def plan_trials(work: Work) -> list[PlannedTrial]:
     ]
 
 
-def compare_sizes(work: Work) -> tuple[Table, Claim]:
+def compare_sizes(work: Study) -> tuple[Table, Claim]:
     """Measure what is added, before and after training, with and without sqrt(d_model)."""
     rows: list[tuple[Cell, ...]] = []
     ratios, trained_ratios = [], []

@@ -10,10 +10,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from headway.ext.paper.results import Claim, Table
-from headway.ext.paper.running.plan import PlannedTrial
+from headway.ext.paper.running.planned_trial import PlannedTrial
 from headway.ext.paper.running.trial import Trial
-from headway.ext.paper.running.work import Work
-from headway.ext.paper.trends import Learned, trend_claim
+from headway.ext.paper.running.work import Study
+from headway.ext.paper.trends import LearnedScores, trend_claim
 from headway.ext.paper.verdicts import interval_text, percent_text
 from headway.ext.pictures import sentence_maps
 from headway.model import MultiHeadAttention
@@ -87,7 +87,7 @@ def train_two_targets(heads: int, seed: int, steps: int) -> TargetScores:
     return TargetScores(float(right), float(entropy.exp()))
 
 
-def compare_two_targets(work: Work) -> tuple[Table, Claim]:
+def compare_two_targets(work: Study) -> tuple[Table, Claim]:
     """Compare one head of full width with two of half of it and four of a quarter."""
     steps = work.pick(toy=20, minutes=600)
     found = {h: [train_two_targets(h, seed, steps) for seed in work.seeds] for h in (1, 2, 4)}
@@ -121,7 +121,7 @@ def compare_two_targets(work: Work) -> tuple[Table, Claim]:
     return table, claim
 
 
-def head_entropies(trial: Trial, work: Work) -> tuple[float, float]:
+def head_entropies(trial: Trial, work: Study) -> tuple[float, float]:
     """Return the mean entropy of encoder-decoder heads, and of the sharpest head of each layer, in nats."""
     translator = trial.translator()
     total = torch.zeros(())
@@ -133,7 +133,7 @@ def head_entropies(trial: Trial, work: Work) -> tuple[float, float]:
     return float(mean_LH.mean()), float(mean_LH.amin(1).mean())
 
 
-def plan_trials(work: Work) -> list[PlannedTrial]:
+def plan_trials(work: Study) -> list[PlannedTrial]:
     """Return a training with one head and one with many, of the same width in all."""
     base = work.base
     return [
@@ -142,7 +142,7 @@ def plan_trials(work: Work) -> list[PlannedTrial]:
     ]
 
 
-def compare_translators(work: Work) -> tuple[Table, Claim]:
+def compare_translators(work: Study) -> tuple[Table, Claim]:
     """Compare the heads of translators with one head and with many."""
     groups = work.run_groups(plan_trials(work))
     found = {
@@ -172,7 +172,7 @@ def compare_translators(work: Work) -> tuple[Table, Claim]:
         "no number",
         f"entropy of 1 head less that of the sharpest of {many}: {{}} nats",
         gaps,
-        learned=Learned(work.least_bleu, tuple(group.bleu for group in groups.values())),
+        learned=LearnedScores(work.least_bleu, tuple(group.bleu for group in groups.values())),
         why="paired by seed; one of many heads is the sharpest by chance too, which is not subtracted",
         section="2",
     )

@@ -3,16 +3,16 @@
 from dataclasses import replace
 
 from headway.ext.paper.results import Claim, Table
-from headway.ext.paper.running.plan import PlannedTrial
+from headway.ext.paper.running.planned_trial import PlannedTrial
 from headway.ext.paper.running.unmasking import remove_mask
-from headway.ext.paper.running.work import Work
-from headway.ext.paper.trends import Learned, trend_claim
+from headway.ext.paper.running.work import Study
+from headway.ext.paper.trends import LearnedScores, trend_claim
 from headway.ext.paper.verdicts import interval_text, percent_text, verdict_needed
 
 SECTION = "3.1 and 3.2.3"
 
 
-def compare_masks(work: Work) -> tuple[Table, Claim, Claim]:
+def compare_masks(work: Study) -> tuple[Table, Claim, Claim]:
     """Train with and without the mask; in translation later positions never exist.
 
     Dropout and label smoothing are off, because with them no loss falls to zero.
@@ -45,7 +45,7 @@ def compare_masks(work: Work) -> tuple[Table, Claim, Claim]:
             [without - with_mask for without, with_mask in pairs],
             expected="less",
             digits=3,
-            learned=Learned(work.least_bleu, (masked.bleu,)),
+            learned=LearnedScores(work.least_bleu, (masked.bleu,)),
             why="paired by seed; the model with the mask knows most of its training text by heart too",
             section=SECTION,
         ),

@@ -11,13 +11,13 @@ from dataclasses import replace
 from headway.config import Config, Mixer, ModelConfig, TextConfig, TrainingConfig
 from headway.ext.demo import Example as Phrase
 from headway.ext.demo import generate
-from headway.ext.kinds import Example
-from headway.ext.paper.results import Cell, Result, Table, collect
-from headway.ext.paper.running.group import Group
+from headway.ext.kinds import LabeledText
+from headway.ext.paper.results import Cell, Findings, Table, collect
+from headway.ext.paper.running.group import TrialGroup
 from headway.ext.paper.running.labeled_texts import LabeledTexts, divide
-from headway.ext.paper.running.plan import PlannedTrial
-from headway.ext.paper.running.work import ONLY_SETTINGS, Work
-from headway.ext.paper.trends import Learned, trend_claim
+from headway.ext.paper.running.planned_trial import PlannedTrial
+from headway.ext.paper.running.work import ONLY_SETTINGS, Study
+from headway.ext.paper.trends import LearnedScores, trend_claim
 from headway.ext.paper.verdicts import percent_text
 
 TITLE = "The encoder alone: classifying texts and pairs of texts"
@@ -37,7 +37,7 @@ SMALL = Config(
 )  # fmt: skip
 
 
-def run(work: Work) -> Result:
+def run(work: Study) -> Findings:
     """Train both encoders on both tasks, and count right labels on unseen texts."""
     if work.is_settings_only:
         return collect(
@@ -89,14 +89,14 @@ def run(work: Work) -> Result:
     )
 
 
-def learned(task: LabeledTexts, *groups: Group) -> Learned:
+def learned(task: LabeledTexts, *groups: TrialGroup) -> LearnedScores:
     """Return the right labels of classifiers, and how many one must have that has learned something."""
     usual = task.most_frequent()
     least = usual + LEAST_LEARNED * (100 - usual)
-    return Learned(least, tuple(group.values("right") for group in groups))
+    return LearnedScores(least, tuple(group.values("right") for group in groups))
 
 
-def write_commands(work: Work) -> Table:
+def write_commands(work: Study) -> Table:
     """Write the settings of the paper's base as a classifier; returns the commands to train it."""
     planned = [
         PlannedTrial(
@@ -107,7 +107,7 @@ def write_commands(work: Work) -> Table:
     return work.write_settings(planned, "classify", "--train train.tsv --valid valid.tsv")
 
 
-def settings(work: Work) -> Config:
+def settings(work: Study) -> Config:
     """Return the settings at the work's scale."""
     steps = work.pick(toy=3, minutes=600, hours=6000)
     tokens = work.pick(toy=300, minutes=2000)
@@ -119,7 +119,7 @@ def settings(work: Work) -> Config:
     return replace(SMALL, text=text, training=training)
 
 
-def make_tasks(work: Work) -> tuple[LabeledTexts, LabeledTexts]:
+def make_tasks(work: Study) -> tuple[LabeledTexts, LabeledTexts]:
     """Return the labeled texts of both tasks, shuffled, always the same; no text is in two parts of a task."""
     count = work.pick(toy=200, minutes=12_000, hours=100_000)
     found = [
@@ -131,12 +131,12 @@ def make_tasks(work: Work) -> tuple[LabeledTexts, LabeledTexts]:
     chooser.shuffle(phrases)
     pairs = [pair for part in divide(phrases).values() for pair in _pair(part, chooser)]
     return (
-        LabeledTexts("Kind of phrase", [Example(p.kind, (p.source,)) for p in phrases]),
+        LabeledTexts("Kind of phrase", [LabeledText(p.kind, (p.source,)) for p in phrases]),
         LabeledTexts("Translation or not", pairs),
     )
 
 
-def _pair(phrases: Sequence[Phrase], chooser: random.Random) -> Iterator[Example]:
+def _pair(phrases: Sequence[Phrase], chooser: random.Random) -> Iterator[LabeledText]:
     """Yield each source with its translation, or with that of another of these phrases, of the same kind.
 
     If a text of another part could stand here, a model might know it, and answer without the source.
@@ -148,7 +148,7 @@ def _pair(phrases: Sequence[Phrase], chooser: random.Random) -> Iterator[Example
         other = chooser.choice(targets[phrase.kind])
         is_right = other == phrase.target or chooser.random() < 0.5
         label, target = ("translation", phrase.target) if is_right else ("another", other)
-        yield Example(label, (phrase.source, target))
+        yield LabeledText(label, (phrase.source, target))
 
 
 def _one_line(text: str) -> str:

@@ -3,8 +3,8 @@
 import torch
 
 from headway.ext.paper.measuring.costs import processor_seconds
-from headway.ext.paper.results import Claim, Result, Table, collect
-from headway.ext.paper.running.work import Work
+from headway.ext.paper.results import Claim, Findings, Table, collect
+from headway.ext.paper.running.work import Study
 from headway.ext.paper.verdicts import shown
 from headway.model import FeedForward
 
@@ -12,7 +12,7 @@ TITLE = "The feed-forward network as two convolutions of kernel size 1"
 SECTION = "3.3"
 
 
-def run(work: Work) -> Result:
+def run(work: Study) -> Findings:
     """Compare outputs, gradients and times of the two descriptions."""
     d, d_ff, n = work.pick(toy=(16, 64, 13), minutes=(512, 2048, 256))
     outputs, gradients = largest_differences(d, d_ff, n)

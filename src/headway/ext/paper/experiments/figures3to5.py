@@ -15,20 +15,20 @@ from headway.ext.paper.charts import has_matplotlib
 from headway.ext.paper.experiments.figures3to5_heads import (
     TOPICS,
     ChosenHead,
-    Sentence,
+    MarkedSentence,
     Topic,
     choose_heads,
     compare_places,
     fitting_pairs,
     weigh,
 )
-from headway.ext.paper.results import Cell, Claim, Figure, Result, Table, collect
+from headway.ext.paper.results import Cell, Claim, Figure, Findings, Table, collect
 from headway.ext.paper.running.bitext import Bitext
-from headway.ext.paper.running.group import Group
-from headway.ext.paper.running.plan import PlannedTrial
+from headway.ext.paper.running.group import TrialGroup
+from headway.ext.paper.running.planned_trial import PlannedTrial
 from headway.ext.paper.running.scoring import Pairs
-from headway.ext.paper.running.work import ONLY_SETTINGS, Work
-from headway.ext.paper.trends import Learned, trend_claim
+from headway.ext.paper.running.work import ONLY_SETTINGS, Study
+from headway.ext.paper.trends import LearnedScores, trend_claim
 from headway.ext.paper.verdicts import interval_text
 from headway.ext.pictures import AttentionMaps, head_view, sentence_maps
 from headway.translation import Translator
@@ -51,7 +51,7 @@ class Seen:
     lifts: NDArray[np.float64]
 
 
-def run(work: Work) -> Result:
+def run(work: Study) -> Findings:
     """Train a model with each seed, choose their heads, measure them, and draw those of the first."""
     base = PlannedTrial("base", work.base)
     if work.is_settings_only:
@@ -117,7 +117,7 @@ def run(work: Work) -> Result:
     )
 
 
-def topic_claim(work: Work, group: Group, topic: Topic, means: list[float]) -> Claim:
+def topic_claim(work: Study, group: TrialGroup, topic: Topic, means: list[float]) -> Claim:
     """Return the claim of a figure, decided by each model's best heads on sentences that did not choose them."""
     return trend_claim(
         topic.claim,
@@ -125,13 +125,13 @@ def topic_claim(work: Work, group: Group, topic: Topic, means: list[float]) -> C
         "{} of the weight above chance",
         means,
         digits=3,
-        learned=Learned(work.least_bleu, (group.bleu,)),
+        learned=LearnedScores(work.least_bleu, (group.bleu,)),
         why=f"the best {'head' if topic.heads == 1 else 'heads'} of each of {len(means)} models",
         section=topic.figure,
     )
 
 
-def unseen_pairs(work: Work) -> Pairs:
+def unseen_pairs(work: Study) -> Pairs:
     """Return pairs that were not trained on; of the built-in corpus more than are scored.
 
     Few sentences fit a rule. A pair is in the same part of every built-in corpus, so that the test part of
@@ -143,14 +143,18 @@ def unseen_pairs(work: Work) -> Pairs:
     return Bitext.built_in(count, count).test
 
 
-def look(translator: Translator, sentence: Sentence) -> Seen:
+def look(translator: Translator, sentence: MarkedSentence) -> Seen:
     """Return what every encoder head sees in a sentence."""
     maps = sentence_maps(translator, sentence.source, sentence.target).words()
     return Seen(maps, weigh(maps.maps["encoder"], sentence.places))
 
 
 def draw(
-    sentences: Sequence[Sentence], seen: Sequence[Seen], topic: Topic, chosen: ChosenHead, seed: int
+    sentences: Sequence[MarkedSentence],
+    seen: Sequence[Seen],
+    topic: Topic,
+    chosen: ChosenHead,
+    seed: int,
 ) -> Figure:
     """Draw a head on the sentence where it is furthest above chance."""
     best = int(np.argmax(chosen.lifts))

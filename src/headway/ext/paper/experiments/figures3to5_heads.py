@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.ext.paper.experiments.figures3to5_links import (
-    Link,
+    WordLink,
     find_anaphora,
     find_distant,
     number_clauses,
@@ -37,7 +37,7 @@ class Topic:
     figure: str
     name: str
     claim: str
-    find_link: Callable[[str], Link | None] | None
+    find_link: Callable[[str], WordLink | None] | None
     heads: int = 1
 
 
@@ -51,7 +51,7 @@ TOPICS = (
 
 
 @dataclass(frozen=True)
-class Sentence:
+class MarkedSentence:
     """A sentence, and the places in it that are compared.
 
     Attributes:
@@ -93,7 +93,7 @@ def fitting_pairs(pairs: Pairs, topic: Topic) -> list[tuple[str, str]]:
     return [pair for pair in pairs if find(pair[0]) is not None]
 
 
-def compare_places(pairs: Sequence[tuple[str, str]], topic: Topic) -> list[Sentence]:
+def compare_places(pairs: Sequence[tuple[str, str]], topic: Topic) -> list[MarkedSentence]:
     """Return the marks of each sentence, less their mean over the other sentences of as many words.
 
     A head that knows positions alone, whichever they are, then has nothing in the mean over the sentences. Left out are
@@ -108,7 +108,7 @@ def compare_places(pairs: Sequence[tuple[str, str]], topic: Topic) -> list[Sente
         same = alike[len(marks)]
         others = (np.sum(same, 0) - marks) / max(len(same) - 1, 1)
         if len(same) > 1 and not np.allclose(marks, others):
-            compared.append(Sentence(source, target, marks - others))
+            compared.append(MarkedSentence(source, target, marks - others))
     return compared
 
 

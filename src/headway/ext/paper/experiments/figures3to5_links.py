@@ -40,20 +40,20 @@ LEAST_DISTANCE = 3  # words: a shorter distance is not long
 
 
 @dataclass(frozen=True)
-class Link:
+class WordLink:
     """From a query word to the key word that it should find, both counted from 0."""
 
     query: int
     key: int
 
 
-def find_distant(sentence: str) -> Link | None:
+def find_distant(sentence: str) -> WordLink | None:
     """Return two distant parts of one construction, if a rule fits."""
     link = _first(DISTANT, sentence)
     return link if link and abs(link.query - link.key) >= LEAST_DISTANCE else None
 
 
-def find_anaphora(sentence: str) -> Link | None:
+def find_anaphora(sentence: str) -> WordLink | None:
     """Return a pronoun and the noun that it stands for, if a rule fits."""
     return _first(ANAPHORA, sentence)
 
@@ -69,9 +69,9 @@ def number_clauses(sentence: str) -> list[int]:
     return numbers
 
 
-def _first(rules: tuple[str, ...], sentence: str) -> Link | None:
+def _first(rules: tuple[str, ...], sentence: str) -> WordLink | None:
     for rule in rules:
         if match := re.search(rule, sentence):
             query, key = (len(sentence[: match.start(name)].split()) for name in ("query", "key"))
-            return Link(query, key)
+            return WordLink(query, key)
     return None

@@ -12,13 +12,13 @@ import torch
 from torch import Tensor
 
 from headway.ext.paper.charts import curves
-from headway.ext.paper.results import Cell, Claim, Figure, Finding, Result, Table, collect
-from headway.ext.paper.running.plan import PlannedTrial
+from headway.ext.paper.results import Cell, Claim, Figure, Finding, Findings, Table, collect
+from headway.ext.paper.running.planned_trial import PlannedTrial
 from headway.ext.paper.running.scoring import SEARCH, Pairs, score_predictions, score_text
 from headway.ext.paper.running.trial import Trial
-from headway.ext.paper.running.work import Work
+from headway.ext.paper.running.work import Study
 from headway.ext.paper.table3_rows import find_row
-from headway.ext.paper.trends import Learned, trend_claim
+from headway.ext.paper.trends import LearnedScores, trend_claim
 from headway.ext.paper.verdicts import MARGIN, percent_text, perplexity_text, shown
 from headway.model import sinusoids
 
@@ -27,7 +27,7 @@ SECTION = "3.5"
 KINDS = ("sinusoidal", "learned", "none")
 
 
-def run(work: Work) -> Result:
+def run(work: Study) -> Findings:
     """Check the sinusoids' identities, and train with each kind of positions."""
     d, length = work.pick(toy=(16, 64), minutes=(512, 2048))
     findings: list[Finding] = [*compare_shifts(d, length), *compare_wavelengths(d)]
@@ -128,7 +128,7 @@ def compare_wavelengths(d: int) -> tuple[Table, Claim, Figure]:
     return table, claim, figure
 
 
-def plan_trials(work: Work, kinds: Sequence[str]) -> list[PlannedTrial]:
+def plan_trials(work: Study, kinds: Sequence[str]) -> list[PlannedTrial]:
     """Return a training for each kind of positions."""
     return [
         PlannedTrial(kind, replace(work.base, model=replace(work.base.model, positions=kind)))  # type: ignore[arg-type]
@@ -136,7 +136,7 @@ def plan_trials(work: Work, kinds: Sequence[str]) -> list[PlannedTrial]:
     ]
 
 
-def compare_kinds(work: Work) -> tuple[Table, Claim]:
+def compare_kinds(work: Study) -> tuple[Table, Claim]:
     """Compare translators with sinusoidal, learned and no positions."""
     groups = work.run_groups(plan_trials(work, KINDS))
     base, learned = (find_row(name) for name in ("base", "learned positions"))
@@ -147,7 +147,7 @@ def compare_kinds(work: Work) -> tuple[Table, Claim]:
         groups["learned"].less(groups["sinusoidal"]),
         expected="equal",
         margin=MARGIN,
-        learned=Learned(work.least_bleu, (groups["sinusoidal"].bleu, groups["learned"].bleu)),
+        learned=LearnedScores(work.least_bleu, (groups["sinusoidal"].bleu, groups["learned"].bleu)),
         why=f"paired by seed; nearly identical: the interval within {MARGIN} BLEU",
         section="3.5, Table 3 row E",
     )
@@ -180,7 +180,7 @@ def score_buckets(
     return found
 
 
-def compare_lengths(work: Work) -> tuple[Table, Claim]:
+def compare_lengths(work: Study) -> tuple[Table, Claim]:
     """Train on short sentences alone, and translate short, longer and much longer ones."""
     most = work.pick(toy=30, minutes=30, hours=60)
     short = work.corpus.only(f"at most {most} characters", lambda a, b: max(len(a), len(b)) <= most)
@@ -219,7 +219,7 @@ def describe_lengths(pairs: Pairs) -> str:
 
 
 def judge_lengths(
-    work: Work,
+    work: Study,
     most: int,
     buckets: Sequence[Pairs],
     scores: Mapping[str, Sequence[Sequence[tuple[float, float]]]],
@@ -252,6 +252,6 @@ def judge_lengths(
         "a hypothesis",
         f"on sources of {describe_lengths(beyond)} characters, learned less sinusoidal: {{}} nats",
         gaps,
-        learned=Learned(work.least_bleu, bleu),
+        learned=LearnedScores(work.least_bleu, bleu),
         why=why,
     )

@@ -7,19 +7,19 @@ from torch.nn import Module
 from headway.config import Config
 from headway.ext.paper.experiments.rivals_sentences import classify_sentences
 from headway.ext.paper.experiments.rivals_stories import answer_questions
-from headway.ext.paper.results import Claim, Result, Table, collect
+from headway.ext.paper.results import Claim, Findings, Table, collect
 from headway.ext.paper.rivals.bytenet import ByteNet
 from headway.ext.paper.rivals.convolutional import ConvolutionalTranslator
 from headway.ext.paper.rivals.memory_network import MemoryNetwork
 from headway.ext.paper.rivals.neural_gpu import NeuralGPU
 from headway.ext.paper.rivals.recurrent import RecurrentTranslator
 from headway.ext.paper.rivals.rival import Rival
+from headway.ext.paper.rivals.rival_training import train_rival
 from headway.ext.paper.rivals.self_attentive import SelfAttentiveClassifier
-from headway.ext.paper.rivals.training import train_rival
-from headway.ext.paper.running.group import Group
-from headway.ext.paper.running.plan import PlannedTrial
-from headway.ext.paper.running.work import Work
-from headway.ext.paper.trends import Learned, trend_claim
+from headway.ext.paper.running.group import TrialGroup
+from headway.ext.paper.running.planned_trial import PlannedTrial
+from headway.ext.paper.running.work import Study
+from headway.ext.paper.trends import LearnedScores, trend_claim
 from headway.model import Transformer
 
 TITLE = "The systems that the paper names, beside the Transformer"
@@ -54,7 +54,7 @@ DEPARTURES = {
 }
 
 
-def run(work: Work) -> Result:
+def run(work: Study) -> Findings:
     """Train every system with every seed; at the scale "paper" there is nothing to run."""
     if work.is_settings_only:
         return collect(differs="The systems are small, and are not trained at this scale.")
@@ -82,25 +82,25 @@ def run(work: Work) -> Result:
     )
 
 
-def compare(work: Work, transformer: Group, name: str, rival: Group) -> Claim:
+def compare(work: Study, transformer: TrialGroup, name: str, rival: TrialGroup) -> Claim:
     """Judge whether the Transformer translates better than a rival."""
     return trend_claim(
         f"The Transformer translates better than {name}.",
         "surpasses all previously published models and ensembles",
         f"{TRANSFORMER} less {name}: {{}} BLEU",
         transformer.less(rival),
-        learned=Learned(work.least_bleu, (transformer.bleu, rival.bleu)),
+        learned=LearnedScores(work.least_bleu, (transformer.bleu, rival.bleu)),
         why="paired by seed; the same steps, not the same time",
         section="6.1",
     )
 
 
-def list_rivals(work: Work) -> list[str]:
+def list_rivals(work: Study) -> list[str]:
     """Return the names of the systems that translate, besides the Transformer, at the work's scale."""
     return [name for name in RIVALS if name != LEFT_OUT.get(work.scale)]
 
 
-def plan_trials(work: Work) -> list[PlannedTrial]:
+def plan_trials(work: Study) -> list[PlannedTrial]:
     """Return a training of each system that translates, the Transformer first."""
     config = settings(work)
     systems: dict[str, type[Module]] = {
@@ -113,7 +113,7 @@ def plan_trials(work: Work) -> list[PlannedTrial]:
     ]
 
 
-def settings(work: Work) -> Config:
+def settings(work: Study) -> Config:
     """Return the settings of all systems: the published base's, without averaging and in fp32."""
     base = work.published_base
     return replace(base, training=replace(base.training, average=1, precision="fp32"))

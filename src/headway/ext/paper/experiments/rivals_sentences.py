@@ -3,15 +3,15 @@
 from headway.ext.paper.experiments import classification
 from headway.ext.paper.results import Cell, Finding, Table
 from headway.ext.paper.rivals.classifying import train_classifier
-from headway.ext.paper.running.plan import PlannedTrial
-from headway.ext.paper.running.work import Work
+from headway.ext.paper.running.planned_trial import PlannedTrial
+from headway.ext.paper.running.work import Study
 from headway.ext.paper.trends import trend_claim
 from headway.ext.paper.verdicts import percent_text
 
 NAME = "structured self-attentive embedding"
 
 
-def classify_sentences(work: Work) -> list[Finding]:
+def classify_sentences(work: Study) -> list[Finding]:
     """Train both classifiers on both tasks of the experiment ``classification``."""
     config = classification.settings(work)
     rows: list[tuple[Cell, ...]] = []

@@ -7,8 +7,8 @@ import torch
 
 from headway.ext.paper.results import Claim, Finding, Table
 from headway.ext.paper.rivals.memory_network import MemoryNetwork, count_right, train_network
-from headway.ext.paper.rivals.stories import LONGEST, Facts, Question, Words, make_questions
-from headway.ext.paper.running.work import Work
+from headway.ext.paper.rivals.stories import LONGEST, Facts, Question, StoryWords, make_questions
+from headway.ext.paper.running.work import Study
 from headway.ext.paper.verdicts import percent_text, verdict
 from headway.model import parameter_count
 from headway.training import thread_count
@@ -18,7 +18,7 @@ SOLVED = 95.0  # percent: Weston et al. (2015) call such a task solved
 TASKS: tuple[Facts, ...] = (1, 2)
 
 
-def answer_questions(work: Work) -> list[Finding]:
+def answer_questions(work: Study) -> list[Finding]:
     """Train a network for each number of supporting facts, of hops and each seed."""
     rows, claims, counts = [], [], set[int]()
     for facts in TASKS:
@@ -53,7 +53,7 @@ def answer_questions(work: Work) -> list[Finding]:
     return [table, *claims]
 
 
-class Trained(NamedTuple):
+class TrainedNetwork(NamedTuple):
     """A trained network.
 
     Attributes:
@@ -69,9 +69,9 @@ class Trained(NamedTuple):
     parameters: int
 
 
-def train_one(work: Work, facts: Facts, hops: int, seed: int) -> Trained:
+def train_one(work: Study, facts: Facts, hops: int, seed: int) -> TrainedNetwork:
     """Train one network, with one thread: its matrices are small."""
-    words = Words()
+    words = StoryWords()
     train, test = make_parts(work, facts, seed)
     torch.manual_seed(seed)
     model = MemoryNetwork(words.size, WIDTH, hops, LONGEST)
@@ -80,10 +80,10 @@ def train_one(work: Work, facts: Facts, hops: int, seed: int) -> Trained:
         train_network(model, words.tensors(train), work.pick(toy=2, minutes=100))
         seconds = time.process_time() - started
     right = count_right(model, words.tensors(test))
-    return Trained(right, len(test), seconds, parameter_count(model))
+    return TrainedNetwork(right, len(test), seconds, parameter_count(model))
 
 
-def make_parts(work: Work, facts: Facts, seed: int) -> tuple[list[Question], list[Question]]:
+def make_parts(work: Study, facts: Facts, seed: int) -> tuple[list[Question], list[Question]]:
     """Return questions to learn from, and unseen ones."""
     count = work.pick(toy=64, minutes=1000)
     seen = make_questions(facts, count, seed)

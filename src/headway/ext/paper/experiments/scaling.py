@@ -12,10 +12,10 @@ from torch import Tensor
 
 from headway.ext.paper.charts import curves
 from headway.ext.paper.measuring.costs import processor_seconds, saved_bytes
-from headway.ext.paper.results import Claim, Finding, Result, Table, collect
-from headway.ext.paper.running.plan import PlannedTrial
-from headway.ext.paper.running.work import Work
-from headway.ext.paper.trends import Expected, Learned, trend_claim
+from headway.ext.paper.results import Claim, Finding, Findings, Table, collect
+from headway.ext.paper.running.planned_trial import PlannedTrial
+from headway.ext.paper.running.work import Study
+from headway.ext.paper.trends import Expected, LearnedScores, trend_claim
 from headway.ext.paper.verdicts import MARGIN_NATS, holds
 from headway.model import Additive, DotProduct, score_scale
 
@@ -33,7 +33,7 @@ COMPATIBILITIES: dict[str, dict[str, object]] = {
 
 
 @dataclass(frozen=True)
-class Spread:
+class DotProductSpread:
     """What random queries and keys lead to, if each component has mean 0 and variance 1.
 
     Attributes:
@@ -51,15 +51,15 @@ class Spread:
 
 
 @torch.no_grad()
-def measure_spread(d_k: int, *, scaled: bool, queries: int = 2000) -> Spread:
-    """Measure `Spread` on the package's own attention."""
+def measure_spread(d_k: int, *, scaled: bool, queries: int = 2000) -> DotProductSpread:
+    """Measure `DotProductSpread` on the package's own attention."""
     random = torch.Generator().manual_seed(d_k)
     q_BHTK = torch.randn(queries, 1, 1, d_k, generator=random)
     k_BHSK = torch.randn(queries, 1, KEYS, d_k, generator=random)
     attention = DotProduct(scaled=scaled)
     scores = q_BHTK * score_scale(attention, d_k) @ k_BHSK.mT
     weights = attention.weights(q_BHTK, k_BHSK)
-    return Spread(
+    return DotProductSpread(
         float(scores.mean()),
         float(scores.var()),
         float(weights.amax(-1).mean()),
@@ -67,7 +67,7 @@ def measure_spread(d_k: int, *, scaled: bool, queries: int = 2000) -> Spread:
     )
 
 
-def run(work: Work) -> Result:
+def run(work: Study) -> Findings:
     """Measure random queries and keys, time both kinds of attention, and train translators."""
     widths = work.pick(toy=(1, 16, 64), minutes=(1, 4, 16, 64, 256, 1024))
     findings = compare_spreads(widths, work.pick(toy=500, minutes=2000))
@@ -196,7 +196,7 @@ def attend_into(
     return torch.softmax(scores_BHTS * q_BHTK.size(-1) ** -0.5, -1) @ v_BHSV
 
 
-def plan_trials(work: Work, widths: Sequence[int]) -> list[PlannedTrial]:
+def plan_trials(work: Study, widths: Sequence[int]) -> list[PlannedTrial]:
     """Return a training for each way of comparing and each width, two heads each."""
     base = work.base
     # Additive attention compares all pairs of a row, so rows hold one sentence each.
@@ -216,7 +216,7 @@ def plan_trials(work: Work, widths: Sequence[int]) -> list[PlannedTrial]:
     ]
 
 
-def batches_in_step(work: Work) -> int:
+def batches_in_step(work: Study) -> int:
     """Return how many batches, each of like lengths, a step takes.
 
     In the built-in corpus length depends on the kind of phrase: a step of a single batch, all of one length, would
@@ -225,7 +225,7 @@ def batches_in_step(work: Work) -> int:
     return work.pick(toy=8, minutes=8, hours=1)
 
 
-def compare_translators(work: Work, widths: Sequence[int]) -> list[Finding]:
+def compare_translators(work: Study, widths: Sequence[int]) -> list[Finding]:
     """Compare translators that differ in how a query is compared with a key."""
     groups = work.run_groups(plan_trials(work, widths))
     table = Table(
@@ -252,7 +252,7 @@ def compare_translators(work: Work, widths: Sequence[int]) -> list[Finding]:
         return trend_claim(
             text, "no number", f"{unscaled} less {other}: {{}} nats a token",
             groups[unscaled].nats_less(groups[other]), expected=expected, margin=margin,
-            learned=Learned(work.least_bleu, (groups[unscaled].bleu, groups[other].bleu)),
+            learned=LearnedScores(work.least_bleu, (groups[unscaled].bleu, groups[other].bleu)),
             why=f"paired by seed{why}",
         )  # fmt: skip
 

@@ -7,10 +7,10 @@ from typing import Literal, NamedTuple
 
 from headway.config import Config
 from headway.ext.paper.charts import curves
-from headway.ext.paper.results import Claim, Figure, Finding, Result, Table, collect
-from headway.ext.paper.running.group import Group
-from headway.ext.paper.running.plan import PlannedTrial
-from headway.ext.paper.running.work import Work
+from headway.ext.paper.results import Claim, Figure, Finding, Findings, Table, collect
+from headway.ext.paper.running.group import TrialGroup
+from headway.ext.paper.running.planned_trial import PlannedTrial
+from headway.ext.paper.running.work import Study
 from headway.ext.paper.verdicts import (
     interval_text,
     percent_text,
@@ -51,7 +51,7 @@ class WarmUp(NamedTuple):
         return replace(base, training=changed)
 
 
-def run(work: Work) -> Result:
+def run(work: Study) -> Findings:
     """Check and draw equation 3 for the paper's models, and train with several warm-ups."""
     base = work.published_base
     usual = WarmUp(base.training.warmup_steps)
@@ -132,7 +132,7 @@ def check_rates() -> list[Claim]:
 
 
 def warmup_claim(
-    longer: WarmUp, none: WarmUp, groups: Mapping[WarmUp, Group], least_bleu: float
+    longer: WarmUp, none: WarmUp, groups: Mapping[WarmUp, TrialGroup], least_bleu: float
 ) -> Claim:
     """Return the claim that models do not learn with a warm-up of a single step."""
     with_it, without = groups[longer].bleu, groups[none].bleu
@@ -145,7 +145,7 @@ def warmup_claim(
     )
 
 
-def score_table(groups: Mapping[WarmUp, Group], base: Config) -> Table:
+def score_table(groups: Mapping[WarmUp, TrialGroup], base: Config) -> Table:
     """Return the scores of each warm-up."""
     rows = []
     for warm_up, group in groups.items():
@@ -166,7 +166,7 @@ def score_table(groups: Mapping[WarmUp, Group], base: Config) -> Table:
     return Table("Warm-up varied: mean and 95 % interval over the seeds", columns, tuple(rows))
 
 
-def draw_losses(groups: Mapping[WarmUp, Group]) -> Figure:
+def draw_losses(groups: Mapping[WarmUp, TrialGroup]) -> Figure:
     """Draw the training loss of each warm-up, the mean of its seeds."""
     return curves(
         "Training loss without smoothing, mean of the seeds",

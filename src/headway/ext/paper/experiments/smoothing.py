@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from headway.ext.paper.charts import intervals
-from headway.ext.paper.results import Claim, Result, Table, collect
-from headway.ext.paper.running.group import Group
-from headway.ext.paper.running.plan import PlannedTrial
-from headway.ext.paper.running.work import Work
+from headway.ext.paper.results import Claim, Findings, Table, collect
+from headway.ext.paper.running.group import TrialGroup
+from headway.ext.paper.running.planned_trial import PlannedTrial
+from headway.ext.paper.running.work import Study
 from headway.ext.paper.table3_rows import find_row
-from headway.ext.paper.trends import Expected, Learned, trend_claim
+from headway.ext.paper.trends import Expected, LearnedScores, trend_claim
 from headway.ext.paper.verdicts import percent_text, perplexity_text
 
 TITLE = "Label smoothing varied"
@@ -17,7 +17,7 @@ SECTION = "5.4"
 ROWS = {0.0: "eps_ls = 0.0", 0.1: "base", 0.2: "eps_ls = 0.2"}  # of Table 3
 
 
-def run(work: Work) -> Result:
+def run(work: Study) -> Findings:
     """Train with the epsilons of Table 3; nothing else differs."""
     planned = [
         PlannedTrial(
@@ -47,7 +47,7 @@ def run(work: Work) -> Result:
     )
 
 
-def score_table(groups: Mapping[float, Group]) -> Table:
+def score_table(groups: Mapping[float, TrialGroup]) -> Table:
     """Return the scores of each epsilon beside the paper's."""
     return Table(
         "Label smoothing: mean and 95 % interval over the seeds",
@@ -66,7 +66,7 @@ def score_table(groups: Mapping[float, Group]) -> Table:
     )  # fmt: skip
 
 
-def smoothing_claims(groups: Mapping[float, Group], least_bleu: float) -> list[Claim]:
+def smoothing_claims(groups: Mapping[float, TrialGroup], least_bleu: float) -> list[Claim]:
     """Return what section 5.4 says of epsilon = 0.1 against none, each with its verdict."""
     base, none = (find_row(ROWS[rate]) for rate in (0.1, 0.0))
     perplexities = f"{base.perplexity} instead of {none.perplexity}"
@@ -84,7 +84,7 @@ def smoothing_claims(groups: Mapping[float, Group], least_bleu: float) -> list[C
             [scale * gap for gap in groups[0.1].less(groups[0.0], score)],
             expected=expected,
             digits=digits,
-            learned=Learned(least_bleu, (groups[0.1].bleu, groups[0.0].bleu)),
+            learned=LearnedScores(least_bleu, (groups[0.1].bleu, groups[0.0].bleu)),
             why="paired by seed",
         )
         for text, score, scale, expected, paper, unit, digits in effects

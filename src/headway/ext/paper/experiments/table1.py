@@ -15,8 +15,8 @@ from headway.ext.paper.measuring.paths import (
     layers_by_gradient,
     states_by_gradient,
 )
-from headway.ext.paper.results import Cell, Claim, Figure, Finding, Result, Table, collect
-from headway.ext.paper.running.work import Work
+from headway.ext.paper.results import Cell, Claim, Figure, Finding, Findings, Table, collect
+from headway.ext.paper.running.work import Study
 from headway.ext.paper.verdicts import holds, shown
 
 TITLE = "Complexity, sequential operations and path lengths of layer types"
@@ -31,7 +31,7 @@ WIDTHS = {"toy": (64, 128), "minutes": (64, 128, 256, 512)}
 MARGIN = 0.05
 
 
-def run(work: Work) -> Result:
+def run(work: Study) -> Findings:
     """Count, measure and train all layer types."""
     scale = work.pick(toy="toy", minutes="minutes")
     work.show("table 1: counting operations")

@@ -4,14 +4,14 @@ from dataclasses import replace
 
 from headway.ext.paper.measuring.layer_types import LAYER_TYPES
 from headway.ext.paper.results import Finding, Table
-from headway.ext.paper.running.plan import PlannedTrial
-from headway.ext.paper.running.work import Work
-from headway.ext.paper.trends import Learned, trend_claim
+from headway.ext.paper.running.planned_trial import PlannedTrial
+from headway.ext.paper.running.work import Study
+from headway.ext.paper.trends import LearnedScores, trend_claim
 
 KERNEL, WINDOW = 3, 8
 
 
-def plan_trials(work: Work) -> list[PlannedTrial]:
+def plan_trials(work: Study) -> list[PlannedTrial]:
     """Return encoder-decoders that differ in what mixes positions, and in nothing else."""
     return [
         PlannedTrial(
@@ -31,7 +31,7 @@ def plan_trials(work: Work) -> list[PlannedTrial]:
     ]
 
 
-def compare_translators(work: Work) -> list[Finding]:
+def compare_translators(work: Study) -> list[Finding]:
     """Train all of them alike, or write their settings at the paper's scale."""
     if work.is_settings_only:
         return [work.write_settings(plan_trials(work))]
@@ -56,7 +56,7 @@ def compare_translators(work: Work) -> list[Finding]:
                 "not compared",
                 f"self-attention less {name}: {{}} BLEU",
                 attention.less(group),
-                learned=Learned(work.least_bleu, (attention.bleu, group.bleu)),
+                learned=LearnedScores(work.least_bleu, (attention.bleu, group.bleu)),
                 why="paired by seed; the paper compares only with published systems",
                 section="4 and 6.1",
             )

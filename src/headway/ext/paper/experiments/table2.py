@@ -20,14 +20,14 @@ from headway.ext.paper.published import (
     TOKENS_A_STEP,
     TRANSFORMERS,
 )
-from headway.ext.paper.results import Cell, Claim, Finding, Result, Table, collect
-from headway.ext.paper.running.group import Group
-from headway.ext.paper.running.plan import PlannedTrial
+from headway.ext.paper.results import Cell, Claim, Finding, Findings, Table, collect
+from headway.ext.paper.running.group import TrialGroup
+from headway.ext.paper.running.planned_trial import PlannedTrial
 from headway.ext.paper.running.scoring import SEARCH, score_text
-from headway.ext.paper.running.work import Work
+from headway.ext.paper.running.work import Study
 from headway.ext.paper.settings import paper_settings
 from headway.ext.paper.table3_rows import TABLE3, configure
-from headway.ext.paper.trends import Learned, trend_claim
+from headway.ext.paper.trends import LearnedScores, trend_claim
 from headway.ext.paper.verdicts import percent_text, shown
 from headway.model import make_model_without_memory
 from headway.training import Machine, plain_loss
@@ -40,7 +40,7 @@ PUBLISHED = "base, trained as in the paper"
 SETTINGS = tuple(f"wmt14-{name}" for name in ("en-de-base", "en-de-big", "en-fr-base", "en-fr-big"))
 
 
-def run(work: Work) -> Result:
+def run(work: Study) -> Findings:
     """Count the paper's models, then train and score base and big at the work's scale."""
     findings: list[Finding] = [published_table(), cost_table(), *cost_claims()]
     if work.is_settings_only:
@@ -175,7 +175,7 @@ def cost_claims() -> list[Claim]:
 
 
 def score_claims(
-    work: Work, last: Mapping[str, Sequence[float]], averaged: Sequence[float]
+    work: Study, last: Mapping[str, Sequence[float]], averaged: Sequence[float]
 ) -> list[Claim]:
     """Return the claims on big against base, and on averaged checkpoints against the last."""
     ahead = [big - base for big, base in zip(last["big"], last["base"], strict=True)]
@@ -184,12 +184,12 @@ def score_claims(
         trend_claim(
             "Big is better than base", f"{TRANSFORMERS['big'].en_de} and {TRANSFORMERS['base'].en_de} on newstest2014, English-German",
             "big less base: {} BLEU", ahead, digits=1,
-            learned=Learned(work.least_bleu, (last["base"], last["big"])),
+            learned=LearnedScores(work.least_bleu, (last["base"], last["big"])),
             why="paired by seed, last checkpoints; only the direction can be compared with the paper's",
         ),
         trend_claim(
             "Averaged checkpoints are better than the last", "", "averaged less last: {} BLEU", gains, digits=1,
-            learned=Learned(work.least_bleu, (last[PUBLISHED], averaged)),
+            learned=LearnedScores(work.least_bleu, (last[PUBLISHED], averaged)),
             why=f"{PUBLISHED}, each seed; the paper averages without a comparison",
         ),
     ]  # fmt: skip
@@ -208,7 +208,7 @@ def _translations(path: str, sources: tuple[str, ...]) -> list[str]:
 
 
 def score(
-    work: Work, group: Group, *, averaged: bool = False, as_paper: bool = True
+    work: Study, group: TrialGroup, *, averaged: bool = False, as_paper: bool = True
 ) -> list[float]:
     """Return the BLEU of each trial's last or averaged weights, as the paper scores or as sacreBLEU."""
     pairs, (_, language) = work.corpus.test, work.corpus.languages
@@ -221,8 +221,8 @@ def score(
 
 
 def trained_table(
-    work: Work,
-    groups: Mapping[str, Group],
+    work: Study,
+    groups: Mapping[str, TrialGroup],
     last: Mapping[str, list[float]],
     averaged: Sequence[float],
     flops: float | None,

@@ -8,12 +8,12 @@ from headway.config import Config
 from headway.ext.paper.charts import intervals
 from headway.ext.paper.experiments.table3_heads import separate_heads
 from headway.ext.paper.experiments.table3_parameters import compare_parameters
-from headway.ext.paper.results import Claim, Result, Table, collect
-from headway.ext.paper.running.group import Group
-from headway.ext.paper.running.plan import PlannedTrial
-from headway.ext.paper.running.work import Work
-from headway.ext.paper.table3_rows import CONTROLS, GROUPS, TABLE3, Row, configure, rows_of
-from headway.ext.paper.trends import Expected, Learned, judge, trend_claim
+from headway.ext.paper.results import Claim, Findings, Table, collect
+from headway.ext.paper.running.group import TrialGroup
+from headway.ext.paper.running.planned_trial import PlannedTrial
+from headway.ext.paper.running.work import Study
+from headway.ext.paper.table3_rows import CONTROLS, GROUPS, TABLE3, Table3Row, configure, rows_of
+from headway.ext.paper.trends import Expected, LearnedScores, judge, trend_claim
 from headway.ext.paper.verdicts import Verdict, interval_text, percent_text, perplexity_text
 
 TITLE = "Table 3: what each part of the model is worth"
@@ -22,7 +22,7 @@ NO_TREND = 0.15  # BLEU: a smaller difference in the paper is no trend to be tes
 NO_TREND_NATS = 0.015
 
 
-def run(work: Work) -> Result:
+def run(work: Study) -> Findings:
     """Count all rows, and train the wanted ones unless the scale is the paper's."""
     parameters = compare_parameters()
     if work.is_settings_only:
@@ -59,7 +59,7 @@ def run(work: Work) -> Result:
     )  # fmt: skip
 
 
-def differs(work: Work, names: Sequence[str]) -> str:
+def differs(work: Study, names: Sequence[str]) -> str:
     """Return how these trainings depart from the paper's."""
     model, training = work.base.model, work.base.training
     text = (
@@ -79,12 +79,12 @@ def differs(work: Work, names: Sequence[str]) -> str:
     return text
 
 
-def plan_trials(base: Config, rows: Sequence[Row]) -> list[PlannedTrial]:
+def plan_trials(base: Config, rows: Sequence[Table3Row]) -> list[PlannedTrial]:
     """Return the trainings of rows."""
     return [PlannedTrial(row.label, configure(base, row)) for row in rows]
 
 
-def trained_groups(work: Work) -> list[str]:
+def trained_groups(work: Study) -> list[str]:
     """Return the groups of rows that are wanted, and those that were trained before."""
     return [
         name
@@ -95,17 +95,17 @@ def trained_groups(work: Work) -> list[str]:
     ]
 
 
-def add_controls(names: Sequence[str]) -> list[Row]:
+def add_controls(names: Sequence[str]) -> list[Table3Row]:
     """Return the base, the rows of some groups, and the controls that belong to them."""
     return rows_of(names) + [row for row in CONTROLS if row.group in names]
 
 
-def trained_rows(groups: Mapping[str, Group]) -> list[Row]:
+def trained_rows(groups: Mapping[str, TrialGroup]) -> list[Table3Row]:
     """Return the rows that were trained, the base first."""
     return [row for row in TABLE3 if row.label in groups]
 
 
-def score_table(groups: Mapping[str, Group]) -> Table:
+def score_table(groups: Mapping[str, TrialGroup]) -> Table:
     """Return the scores of every row beside the paper's."""
     cells = []
     for row in trained_rows(groups):
@@ -128,23 +128,23 @@ def score_table(groups: Mapping[str, Group]) -> Table:
     )  # fmt: skip
 
 
-def bleu_less(groups: Mapping[str, Group], row: Row) -> list[float]:
+def bleu_less(groups: Mapping[str, TrialGroup], row: Table3Row) -> list[float]:
     """Return by how much a row's BLEU exceeds the base's, seed by seed."""
     return groups[row.label].less(groups["base"])
 
 
-def nats_less(groups: Mapping[str, Group], row: Row) -> list[float]:
+def nats_less(groups: Mapping[str, TrialGroup], row: Table3Row) -> list[float]:
     """Return by how much a row's log perplexity exceeds the base's, seed by seed, in nats."""
     return groups[row.label].nats_less(groups["base"])
 
 
-def difference_table(groups: Mapping[str, Group], least_bleu: float) -> Table:
+def difference_table(groups: Mapping[str, TrialGroup], least_bleu: float) -> Table:
     """Return every row's difference to the base, and whether it has the paper's direction."""
     base, cells = TABLE3[0], []
     for row in trained_rows(groups)[1:]:
         bleu, nats = bleu_less(groups, row), nats_less(groups, row)
         paper_bleu, paper_nats = row.bleu - base.bleu, math.log(row.perplexity / base.perplexity)
-        learned = Learned(least_bleu, (groups["base"].bleu, groups[row.label].bleu))
+        learned = LearnedScores(least_bleu, (groups["base"].bleu, groups[row.label].bleu))
         cells.append(
             (
                 row.label,
@@ -167,7 +167,7 @@ def difference_table(groups: Mapping[str, Group], least_bleu: float) -> Table:
 
 
 def judge_direction(
-    differences: Sequence[float], paper: float, least: float, learned: Learned
+    differences: Sequence[float], paper: float, least: float, learned: LearnedScores
 ) -> Verdict | None:
     """Judge whether differences have the sign of the paper's; None: the paper's is too small to be a trend."""
     if abs(paper) < least:
@@ -193,7 +193,7 @@ STATEMENTS: tuple[tuple[str, str, str, Expected], ...] = (
 )  # fmt: skip
 
 
-def statement_claims(groups: Mapping[str, Group], least_bleu: float) -> list[Claim]:
+def statement_claims(groups: Mapping[str, TrialGroup], least_bleu: float) -> list[Claim]:
     """Return the claims that section 6.2 makes in words on the rows that were trained."""
     rows, base = {row.label: row for row in trained_rows(groups)}, TABLE3[0]
     claims = []
@@ -210,7 +210,7 @@ def statement_claims(groups: Mapping[str, Group], least_bleu: float) -> list[Cla
         claims.append(
             trend_claim(
                 text, paper, f"{label} less base: {{}} {unit}", differences, expected=expected, digits=digits,
-                learned=Learned(least_bleu, (groups["base"].bleu, groups[label].bleu)),
+                learned=LearnedScores(least_bleu, (groups["base"].bleu, groups[label].bleu)),
                 why="each seed beside the base of the same seed" if len(differences) > 1 else "a single seed",
                 section="6.2, Table 3",
             )

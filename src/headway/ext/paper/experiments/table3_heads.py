@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 from headway.ext.paper.results import Claim, Finding, Table
-from headway.ext.paper.running.group import Group
+from headway.ext.paper.running.group import TrialGroup
 from headway.ext.paper.table3_rows import CONTROLS
-from headway.ext.paper.trends import Learned, trend_claim
+from headway.ext.paper.trends import LearnedScores, trend_claim
 from headway.ext.paper.verdicts import interval_text
 
 ONE, MANY = (row.label for row in CONTROLS)
@@ -19,7 +19,7 @@ CHANGES = {
 }
 
 
-def separate_heads(groups: Mapping[str, Group], least_bleu: float) -> list[Finding]:
+def separate_heads(groups: Mapping[str, TrialGroup], least_bleu: float) -> list[Finding]:
     """Compare models with more heads, with wider heads, and with more heads of one width.
 
     Args:
@@ -45,7 +45,7 @@ def separate_heads(groups: Mapping[str, Group], least_bleu: float) -> list[Findi
             f"{name} less {other}: {{}} BLEU",
             groups[name].less(groups[other]),
             digits=1,
-            learned=Learned(least_bleu, (groups[name].bleu, groups[other].bleu)),
+            learned=LearnedScores(least_bleu, (groups[name].bleu, groups[other].bleu)),
             why=f"paired by seed; {why}",
             section="6.2, Table 3",
         )

@@ -11,13 +11,13 @@ from headway.ext.paper.measuring.parameters import (
 )
 from headway.ext.paper.published import VOCABULARY
 from headway.ext.paper.results import Claim, Finding, Table
-from headway.ext.paper.table3_rows import Row, shapes
+from headway.ext.paper.table3_rows import Table3Row, shapes
 from headway.ext.paper.verdicts import shown
 
 SECTION = "6.2, Table 3"
 
 
-def common_vocabulary(rows: Sequence[tuple[Row, ModelConfig]]) -> tuple[float, float] | None:
+def common_vocabulary(rows: Sequence[tuple[Table3Row, ModelConfig]]) -> tuple[float, float] | None:
     """Return the range of vocabularies that explains the printed figures of all rows, or None."""
     ranges = [
         vocabulary_range(shape, row.millions) for row, shape in rows if row.millions is not None

@@ -14,14 +14,14 @@ from headway.ext.paper.experiments.table4_treebank import make_treebank
 from headway.ext.paper.parsing.parser import PAPER
 from headway.ext.paper.parsing.treebank import read_treebank
 from headway.ext.paper.published import TABLE4
-from headway.ext.paper.results import Claim, Result, Table, collect
-from headway.ext.paper.running.group import Group
-from headway.ext.paper.running.plan import PlannedTrial
+from headway.ext.paper.results import Claim, Findings, Table, collect
+from headway.ext.paper.running.group import TrialGroup
+from headway.ext.paper.running.planned_trial import PlannedTrial
 from headway.ext.paper.running.scales import LATER
 from headway.ext.paper.running.treebank import Treebank
-from headway.ext.paper.running.work import ONLY_SETTINGS, Work
+from headway.ext.paper.running.work import ONLY_SETTINGS, Study
 from headway.ext.paper.settings import paper_settings
-from headway.ext.paper.trends import Learned, trend_claim
+from headway.ext.paper.trends import LearnedScores, trend_claim
 from headway.ext.paper.verdicts import percent_text, shown, verdict
 
 TITLE, SECTION = "English constituency parsing", "6.3, Table 4"
@@ -48,7 +48,7 @@ MIDDLE = replace(
 )  # fmt: skip
 
 
-def run(work: Work) -> Result:
+def run(work: Study) -> Findings:
     """Train parsers with full and restricted attention, and score the trees that they find."""
     published = Table(
         "The paper's Table 4: F1 on section 23 of the Wall Street Journal",
@@ -85,7 +85,7 @@ def run(work: Work) -> Result:
     )
 
 
-def write_commands(work: Work) -> Table:
+def write_commands(work: Study) -> Table:
     """Write the paper's own settings; returns the commands that train with them."""
     planned = [PlannedTrial(name, paper_settings(name)) for name in SETTINGS]
     return replace(
@@ -95,7 +95,7 @@ def write_commands(work: Work) -> Table:
     )
 
 
-def given_files(work: Work) -> list[Path]:
+def given_files(work: Study) -> list[Path]:
     """Return the files of the treebank that is given: training, validation and test trees; none: no treebank is.
 
     Raises:
@@ -113,7 +113,7 @@ def given_files(work: Work) -> list[Path]:
     return [files[0] for files in found.values() if files]
 
 
-def find_treebank(work: Work) -> Treebank:
+def find_treebank(work: Study) -> Treebank:
     """Return the treebank that is given, or one made by rules."""
     if files := given_files(work):
         most = work.pick(toy=30, minutes=None)
@@ -124,7 +124,7 @@ def find_treebank(work: Work) -> Treebank:
     return Treebank("sentences made by rules", True, *parts)
 
 
-def settings(work: Work, trees: Treebank) -> Config:
+def settings(work: Study, trees: Treebank) -> Config:
     """Return the settings of training and search at the work's scale."""
     made = trees.is_generated
     words = work.pick(toy=340, minutes=400 if made else 2000, hours=400 if made else 8000)
@@ -140,7 +140,9 @@ def settings(work: Work, trees: Treebank) -> Config:
     return replace(SMALL, text=text, training=training, search=search)
 
 
-def score_table(work: Work, trees: Treebank, config: Config, groups: Mapping[str, Group]) -> Table:
+def score_table(
+    work: Study, trees: Treebank, config: Config, groups: Mapping[str, TrialGroup]
+) -> Table:
     """Return the scores of both kinds of attention."""
     scores = ("f1", "precision", "recall", "exact", "tagging")
     search = config.search
@@ -157,7 +159,7 @@ def score_table(work: Work, trees: Treebank, config: Config, groups: Mapping[str
     )
 
 
-def parsing_claims(trees: Treebank, full: Group, restricted: Group) -> list[Claim]:
+def parsing_claims(trees: Treebank, full: TrialGroup, restricted: TrialGroup) -> list[Claim]:
     """Return the claims of section 6.3 on parsing and of section 4 on restricted attention."""
     whole = round(sum((*full.values("whole"), *restricted.values("whole"))))
     expected = len(trees.test) * (len(full.trials) + len(restricted.trials))
@@ -186,7 +188,7 @@ def parsing_claims(trees: Treebank, full: Group, restricted: Group) -> list[Clai
             "to be investigated",
             "full attention less restricted attention: {} F1",
             full.less(restricted, "f1"),
-            learned=Learned(LEAST_F1, (full.values("f1"), restricted.values("f1"))),
+            learned=LearnedScores(LEAST_F1, (full.values("f1"), restricted.values("f1"))),
             spread=a_sentence,
             why=f"paired by seed; not decided below {LEAST_F1:.0f} F1, where training has hardly begun",
             section="4",

@@ -14,11 +14,11 @@ from headway.ext.paper.measuring.parameters import (
     paper_shape,
     parameters_by_formula,
 )
-from headway.ext.paper.results import Claim, Finding, Result, Table, collect
-from headway.ext.paper.running.group import Group
-from headway.ext.paper.running.plan import PlannedTrial
-from headway.ext.paper.running.work import Work
-from headway.ext.paper.trends import Expected, Learned, trend_claim
+from headway.ext.paper.results import Claim, Finding, Findings, Table, collect
+from headway.ext.paper.running.group import TrialGroup
+from headway.ext.paper.running.planned_trial import PlannedTrial
+from headway.ext.paper.running.work import Study
+from headway.ext.paper.trends import Expected, LearnedScores, trend_claim
 from headway.ext.paper.verdicts import MARGIN, percent_text, perplexity_text, shown
 from headway.model import Transformer
 from headway.training import plain_loss
@@ -32,7 +32,7 @@ TYINGS: dict[str, Literal["three-way", "target", "none"]] = {
 ONE_UNSCALED, THREE_UNSCALED = "one matrix, not scaled", "three matrices, not scaled"
 
 
-def run(work: Work) -> Result:
+def run(work: Study) -> Findings:
     """Train each way of tying, with and without the scale, and show that tying adds up gradients."""
     findings: list[Finding] = [count_matrices(), compare_gradients(), compare_parameters()]
     if work.is_settings_only:
@@ -63,7 +63,7 @@ def run(work: Work) -> Result:
     )
 
 
-def plan_trials(work: Work) -> list[PlannedTrial]:
+def plan_trials(work: Study) -> list[PlannedTrial]:
     """Return a training for each way of tying, and two without the scale."""
 
     def plan(
@@ -80,7 +80,7 @@ def plan_trials(work: Work) -> list[PlannedTrial]:
     ]
 
 
-def tying_claims(groups: Mapping[str, Group], work: Work) -> list[Claim]:
+def tying_claims(groups: Mapping[str, TrialGroup], work: Study) -> list[Claim]:
     """Return the claims of section 3.4, decided by differences of BLEU paired by seed."""
     compared: tuple[tuple[str, str, str, Expected], ...] = (
         ("Sharing costs no quality: one matrix less three", ONE, THREE, "not less"),
@@ -97,7 +97,7 @@ def tying_claims(groups: Mapping[str, Group], work: Work) -> list[Claim]:
             expected=expected,
             margin=MARGIN,
             digits=1,
-            learned=Learned(work.least_bleu, (groups[name].bleu, groups[base].bleu)),
+            learned=LearnedScores(work.least_bleu, (groups[name].bleu, groups[base].bleu)),
             why=f"paired by seed{limit if expected == 'not less' else ''}",
         )
         for text, name, base, expected in compared

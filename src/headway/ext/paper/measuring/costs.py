@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from headway.ext.kinds import Recurrent
 from headway.ext.paper.measuring.layer_types import LayerType, projections
-from headway.ext.paper.measuring.operations import OperationCounter
+from headway.ext.paper.measuring.operation_counter import OperationCounter
 from headway.model import DotProduct, SelfAttention, Visibility, attend_with_mask
 
 Forward = Callable[[], Tensor]

@@ -32,7 +32,7 @@ class Parse:
     log_probability: float
 
 
-class Parser:
+class TreeParser:
     """Finds the most probable well-formed trees of sentences by beam search.
 
     Args:
@@ -57,7 +57,7 @@ class Parser:
         self.engine = make_engine(model, self.search.precision)
 
     @classmethod
-    def load(cls, path: str | Path, search: SearchConfig | None = None) -> "Parser":
+    def load(cls, path: str | Path, search: SearchConfig | None = None) -> "TreeParser":
         """Load the parser of a run or model directory."""
         found = load_model(path)
         try:

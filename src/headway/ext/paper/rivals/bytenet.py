@@ -30,7 +30,7 @@ def unfolded_length(length: Length) -> Length:
     return (6 * length + 4) // 5
 
 
-class Block(nn.Module):
+class DilatedBlock(nn.Module):
     """The residual block with ReLUs (section 3.5, Figure 3, left).
 
     Layer norm, ReLU and a map from D to D/2; layer norm, ReLU and the dilated convolution; layer norm,
@@ -79,7 +79,7 @@ class ByteNet(Rival):
 
         def blocks(count: int, *, causal: bool) -> nn.ModuleList:
             return nn.ModuleList(
-                Block(width, k, DILATIONS[index % len(DILATIONS)], causal=causal)
+                DilatedBlock(width, k, DILATIONS[index % len(DILATIONS)], causal=causal)
                 for index in range(count)
             )
 

@@ -36,7 +36,7 @@ def normalized_map(inputs: int, outputs: int, dropout: float = 0.0) -> nn.Linear
     return linear
 
 
-class Block(nn.Module):
+class GatedBlock(nn.Module):
     """A gated convolution with a residual: (v(W [h_(i-k/2), ..., h_(i+k/2)] + b) + h_i) sqrt(0.5).
 
     Section 3.2. The input of the convolution has dropout, with which its weights are initialized:
@@ -95,9 +95,9 @@ class ConvolutionalTranslator(Rival):
         self.output = normalized_map(width, config.target_vocab_size, p)
         depth = config.num_decoder_layers
         self.encoder = nn.ModuleList(
-            Block(width, k, p, causal=False) for _ in range(config.num_encoder_layers)
+            GatedBlock(width, k, p, causal=False) for _ in range(config.num_encoder_layers)
         )
-        self.decoder = nn.ModuleList(Block(width, k, p, causal=True) for _ in range(depth))
+        self.decoder = nn.ModuleList(GatedBlock(width, k, p, causal=True) for _ in range(depth))
         self.queries = nn.ModuleList(normalized_map(width, width) for _ in range(depth))  # W_d
 
     def start(self, source_BS: Tensor, source_segments: SegmentsLike = None) -> RivalState:

@@ -65,7 +65,7 @@ def _make_question(facts: Facts, chooser: random.Random) -> Question:
             return Question(sentences, ("where", "is", "the", thing), places[holders[thing]])
 
 
-class Words:
+class StoryWords:
     """Ids of all words that questions use; 0 is padding."""
 
     def __init__(self) -> None:

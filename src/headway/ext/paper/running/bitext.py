@@ -69,7 +69,7 @@ class Bitext:
         return replace(self, name=name, train=tuple(p for p in self.train if is_wanted(*p)))
 
     def prepare(self, folder: Path, config: TextConfig) -> tuple[Path, list[Path]]:
-        """Write and prepare the text; see `Task`."""
+        """Write and prepare the text; see `TrialTask`."""
         files = self._write(folder / f"text-{self.fingerprint[:16]}")
         prepared = folder / f"pairs-{data_key(self, config)}"
         if not (prepared / "data.json").is_file():
@@ -92,7 +92,7 @@ class Bitext:
     def score(
         model: Network, data: PreparedData, config: Config, test: list[Path]
     ) -> dict[str, float]:
-        """Return ``perplexity``, ``accuracy``, ``confidence`` and ``bleu``; see `Task`."""
+        """Return ``perplexity``, ``accuracy``, ``confidence`` and ``bleu``; see `TrialTask`."""
         assert isinstance(model, Transformer)
         pairs = tuple(zip(*(read_lines(path) for path in test), strict=True))
         predictions = score_predictions(model, data.tokenizer, pairs)

@@ -8,7 +8,7 @@ from headway.ext.paper.verdicts import percent_text, perplexity_text
 
 
 @dataclass(frozen=True)
-class Group:
+class TrialGroup:
     """The trials that differ in their seed alone, in the order of the seeds."""
 
     trials: tuple[Trial, ...]
@@ -57,11 +57,11 @@ class Group:
         """The mean speed of training."""
         return sum(trial.tokens_per_second for trial in self.trials) / len(self.trials)
 
-    def less(self, base: "Group", score: str = "bleu") -> list[float]:
+    def less(self, base: "TrialGroup", score: str = "bleu") -> list[float]:
         """Return for each seed this group's score less the base's."""
         return [a - b for a, b in zip(self.values(score), base.values(score), strict=True)]
 
-    def nats_less(self, base: "Group") -> list[float]:
+    def nats_less(self, base: "TrialGroup") -> list[float]:
         """Return for each seed the logarithm of this group's perplexity less that of the base's, in nats."""
         pairs = zip(self.perplexity, base.perplexity, strict=True)
         return [math.log(ours / theirs) for ours, theirs in pairs]

@@ -10,7 +10,7 @@ from typing import TypeVar
 from headway.config import Config, TextConfig
 from headway.ext.kinds import (
     Classifier,
-    Example,
+    LabeledText,
     LabelTokenizer,
     TextClassifier,
     prepare_examples,
@@ -32,7 +32,7 @@ def divide(items: Sequence[T]) -> dict[str, Sequence[T]]:
 
 @dataclass(frozen=True)
 class LabeledTexts:
-    """Labeled texts to learn from and to be scored on; a `headway.ext.paper.running.task.Task`.
+    """Labeled texts to learn from and to be scored on; a `headway.ext.paper.running.task.TrialTask`.
 
     Attributes:
         name: For tables.
@@ -40,10 +40,10 @@ class LabeledTexts:
     """
 
     name: str
-    examples: Sequence[Example]
+    examples: Sequence[LabeledText]
 
     @cached_property
-    def parts(self) -> dict[str, Sequence[Example]]:
+    def parts(self) -> dict[str, Sequence[LabeledText]]:
         """The examples of validation, test and training."""
         return divide(self.examples)
 

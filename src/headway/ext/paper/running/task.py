@@ -10,7 +10,7 @@ from headway.model import Network
 from headway.text import PreparedData
 
 
-class Task(Protocol):
+class TrialTask(Protocol):
     """Examples that a model learns from, and unseen ones that it is scored on."""
 
     @property
@@ -31,7 +31,7 @@ class Task(Protocol):
         """Score a trained model on the test examples, in the process that trained it."""
 
 
-def data_key(task: Task, config: TextConfig) -> str:
+def data_key(task: TrialTask, config: TextConfig) -> str:
     """Return a name for prepared data: a hash of all that they depend on, examples, settings and code."""
     parts = (task.fingerprint, config, code_version(type(task).__module__))
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]

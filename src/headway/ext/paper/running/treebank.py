@@ -8,7 +8,7 @@ from pathlib import Path
 
 from headway.config import Config, TextConfig
 from headway.ext.paper.parsing.bracketing import score_parser
-from headway.ext.paper.parsing.parser import Parser
+from headway.ext.paper.parsing.parser import TreeParser
 from headway.ext.paper.parsing.treebank import prepare_treebank, read_treebank
 from headway.ext.paper.parsing.trees import Tree
 from headway.ext.paper.running.task import data_key
@@ -19,7 +19,7 @@ from headway.training import replace_file
 
 @dataclass(frozen=True)
 class Treebank:
-    """Trees to learn from and to be scored on; a `headway.ext.paper.running.task.Task`.
+    """Trees to learn from and to be scored on; a `headway.ext.paper.running.task.TrialTask`.
 
     Attributes:
         name: For tables.
@@ -64,7 +64,7 @@ class Treebank:
         """Return what `bracket_scores` says of the trees that the model finds."""
         assert isinstance(model, Transformer)
         trees = read_treebank(test[0])
-        parses = Parser(model, data.tokenizer, config.search).parse(
+        parses = TreeParser(model, data.tokenizer, config.search).parse(
             [tree.words() for tree in trees]
         )
         return bracket_scores(trees, [parse.tree for parse in parses if parse is not None])

@@ -10,13 +10,13 @@ from typing import TypeVar
 from headway.config import NO_LIMIT, Config, TrainingConfig, list_departures, paper_config, to_toml
 from headway.cores import available_cores
 from headway.errors import HeadwayError
-from headway.ext.paper.results import Finding, Result, Table, collect
+from headway.ext.paper.results import Finding, Findings, Table, collect
 from headway.ext.paper.running.bitext import Bitext
-from headway.ext.paper.running.forecast import Forecast, training_effort
-from headway.ext.paper.running.group import Group
-from headway.ext.paper.running.plan import PlannedTrial, read_origin
+from headway.ext.paper.running.group import TrialGroup
+from headway.ext.paper.running.planned_trial import PlannedTrial, read_origin
 from headway.ext.paper.running.scales import BASES, PUBLISHED, SECONDS
 from headway.ext.paper.running.trial import Trial, read_trial
+from headway.ext.paper.running.trial_forecast import Forecast, training_effort
 from headway.ext.paper.running.trial_run import run_trial
 from headway.ext.paper.running.workers import run_together
 from headway.training import replace_file
@@ -29,7 +29,7 @@ ONLY_SETTINGS = (
 T = TypeVar("T")
 
 
-class Work:
+class Study:
     """The place, the scale and the means of a reproduction.
 
     Args:
@@ -187,14 +187,14 @@ class Work:
             plan.write_spec(directory, task, data, {"experiment": self.experiment, **self._origin})
         return waiting
 
-    def run_groups(self, planned: Sequence[PlannedTrial]) -> dict[str, Group]:
+    def run_groups(self, planned: Sequence[PlannedTrial]) -> dict[str, TrialGroup]:
         """Run each planned trial with every seed; returns the trials by the plan's name."""
         wanted = {
             (plan.name, seed): replace(plan, seed=seed) for seed in self.seeds for plan in planned
         }
         trials = dict(zip(wanted, self.run_trials([*wanted.values()]), strict=True))
         return {
-            plan.name: Group(tuple(trials[plan.name, seed] for seed in self.seeds))
+            plan.name: TrialGroup(tuple(trials[plan.name, seed] for seed in self.seeds))
             for plan in planned
         }
 
@@ -276,7 +276,7 @@ class Work:
             )
         return Table("The trainings as commands", ("training", "command"), tuple(rows))
 
-    def settings_only(self, planned: Sequence[PlannedTrial], *findings: Finding) -> Result:
+    def settings_only(self, planned: Sequence[PlannedTrial], *findings: Finding) -> Findings:
         """Write the settings of planned trials; returns a result of what needs no training."""
         return collect(*findings, self.write_settings(planned), differs=ONLY_SETTINGS)
 

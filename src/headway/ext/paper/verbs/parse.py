@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> None:
     from headway.config import Config, merge_overrides
     from headway.errors import HeadwayError
     from headway.ext.paper.parsing.bracketing import score_parser
-    from headway.ext.paper.parsing.parser import PAPER, Parser
+    from headway.ext.paper.parsing.parser import PAPER, TreeParser
     from headway.ext.paper.parsing.treebank import read_all_trees
     from headway.ext.paper.parsing.words import split_words, tokenize_english
 
@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> None:
         usage_error(str(error))
     set_threads(args.threads)
     gold = read_all_trees(args.gold) if args.gold else []
-    parser = Parser.load(args.model, search)
+    parser = TreeParser.load(args.model, search)
     if not args.gold:
         for lines in read_input("parse"):
             split = split_words if args.words else tokenize_english

@@ -84,7 +84,7 @@ def run(args: argparse.Namespace) -> int:
         reproduce,
         write_report,
     )
-    from headway.ext.paper.running.work import Work
+    from headway.ext.paper.running.work import Study
     from headway.ext.paper.table3_rows import GROUPS
     from headway.locks import DirectoryLock
 
@@ -129,7 +129,7 @@ def run(args: argparse.Namespace) -> int:
         from headway.ext.paper.running.bitext import Bitext
 
         corpus = Bitext.read(args.train, args.valid, args.test or ())
-    work = Work(args.out, args.scale, args.seeds, show, args.processes, corpus, rows, device)
+    work = Study(args.out, args.scale, args.seeds, show, args.processes, corpus, rows, device)
     if len(work.seeds) == 1:
         show(
             f"seed {work.seeds[0]} alone: one training of each model has no interval, and decides nothing; --seeds 1 2 3"

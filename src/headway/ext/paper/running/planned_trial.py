@@ -9,9 +9,9 @@ from pathlib import Path
 from torch.nn import Module
 
 from headway.config import Config
-from headway.ext.paper.running.forecast import training_effort
 from headway.ext.paper.running.sources import code_version
-from headway.ext.paper.running.task import Task
+from headway.ext.paper.running.task import TrialTask
+from headway.ext.paper.running.trial_forecast import training_effort
 from headway.model import Transformer
 from headway.training import replace_file
 
@@ -39,7 +39,7 @@ class PlannedTrial:
 
     name: str
     config: Config
-    task: Task | None = None
+    task: TrialTask | None = None
     seed: int = 1
     change: Change | None = None
     trainer: Train | None = None
@@ -51,7 +51,7 @@ class PlannedTrial:
         """How long the training takes, in proportion to others."""
         return self.pace * training_effort(self.config)
 
-    def key(self, task: Task) -> str:
+    def key(self, task: TrialTask) -> str:
         """Return a hash of all that the result depends on: settings, data, system and sources.
 
         Args:
@@ -62,13 +62,13 @@ class PlannedTrial:
         parts = self._seeded_config(), task.fingerprint, named, version
         return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
-    def _modules(self, task: Task) -> list[str]:
+    def _modules(self, task: TrialTask) -> list[str]:
         """Return the names of the modules that train and score the model: the result depends on their source code."""
         named = [each for each in (self.change, self.trainer, self.system) if each]
         return sorted({RUNNER, type(task).__module__, *(each.__module__ for each in named)})
 
     def write_spec(
-        self, directory: Path, task: Task, data_folder: Path, origin: dict[str, str]
+        self, directory: Path, task: TrialTask, data_folder: Path, origin: dict[str, str]
     ) -> None:
         """Prepare the data, and write what the trial is to do.
 
