@@ -1,9 +1,17 @@
-"""Trainings of the experiments run in the process of the test."""
+"""Trainings of the experiments run in the process of the test, or are copies of one that was trained before."""
 
+import json
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
+from headway.config import from_dict
+from headway.ext.paper.running.planned_trial import PlannedTrial
+from headway.ext.paper.running.trial import Trial, read_trial, write_trial
+from headway.ext.paper.running.trial_run import run_trial
+from headway.ext.paper.running.work import Study
 
 
 @pytest.fixture(autouse=True)
@@ -18,3 +26,38 @@ def _train_here(monkeypatch: pytest.MonkeyPatch) -> None:
             yield directory
 
     monkeypatch.setattr("headway.ext.paper.running.work.run_together", run_in_turn)
+
+
+@pytest.fixture(scope="session")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Trial:
+    """A toy translator that was trained as in the paper, with the average of its checkpoints."""
+    work = Study(tmp_path_factory.mktemp("trained"), "toy")
+    [directory] = work.prepare_trials([PlannedTrial("base", work.published_base)])
+    run_trial(directory)
+    trial = read_trial(directory)
+    assert trial is not None
+    return trial
+
+
+@pytest.fixture
+def copied_trainings(trained: Trial, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each training gives the models and scores of one that was trained before, whatever its settings are."""
+    sizes = {
+        name: getattr(trained.config.model, name)
+        for name in ("source_vocab_size", "target_vocab_size")
+    }
+
+    def copy(directory: Path) -> None:
+        spec = json.loads((directory / "spec.json").read_text(encoding="utf-8"))
+        config = from_dict(spec["settings"], where=str(directory))
+        (directory / "model").symlink_to(trained.directory)
+        if config.training.average > 1:
+            (directory / "averaged").symlink_to(trained.averaged)
+        write_trial(
+            replace(
+                trained, name=spec["name"], seed=config.training.seed, directory=directory / "model",
+                config=replace(config, model=replace(config.model, **sizes)),
+            )
+        )  # fmt: skip
+
+    monkeypatch.setattr("headway.ext.paper.running.work.run_trial", copy)

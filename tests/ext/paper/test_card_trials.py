@@ -1,6 +1,6 @@
 """The trainings of experiments, trained by workers beforehand, are those that `headway reproduce` needs."""
 
-import subprocess
+import runpy
 import sys
 from pathlib import Path
 
@@ -14,26 +14,15 @@ SCRIPT = Path(__file__).parents[3] / "benchmarks" / "card_trials.py"
 
 @pytest.mark.slow
 def test_what_workers_have_trained_is_trained_no_more(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     out = str(tmp_path / "paper")
-    options = [
-        "--scale",
-        "toy",
-        "--device",
-        "cpu",
-        "--only",
-        "smoothing",
-        "rivals",
-        "--workers",
-        "2",
-    ]
-    done = subprocess.run(
-        [sys.executable, str(SCRIPT), out, *options], capture_output=True, text=True, check=True
-    )
-    lines = done.stdout.splitlines()
+    words = ["--scale", "toy", "--device", "cpu", "--only", "smoothing", "rivals", "--workers", "1"]
+    monkeypatch.setattr(sys, "argv", [str(SCRIPT), out, *words])
+    runpy.run_path(str(SCRIPT), run_name="__main__")
+    lines = capfd.readouterr().out.splitlines()
     assert len(lines) == 7  # three amounts of smoothing with two seeds, and where the report is
     assert lines[-1].startswith(f"{out}/report.html")
     assert (tmp_path / "paper" / "smoothing.json").is_file()
     monkeypatch.setattr(work, "run_trial", pytest.fail)
-    reproduce("smoothing", work.Work(out, "toy"))
+    reproduce("smoothing", work.Study(out, "toy"))

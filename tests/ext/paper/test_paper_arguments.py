@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -33,19 +32,18 @@ from headway.ext.paper.experiments.figures3to5_heads import (
     weigh,
 )
 from headway.ext.paper.experiments.figures3to5_links import (
-    Link,
+    WordLink,
     find_anaphora,
     find_distant,
     number_clauses,
 )
 from headway.ext.paper.experiments.scaling import attend_into
-from headway.ext.paper.reproduction import reproduce
 from headway.ext.paper.running.bitext import Bitext
 from headway.ext.paper.running.trial import Trial
 from headway.ext.paper.running.unmasking import remove_mask
-from headway.ext.paper.running.work import Work
+from headway.ext.paper.running.work import Study
 from headway.ext.pictures import AttentionMap, AttentionMaps
-from headway.model import Additive, DotProduct, Transformer, sinusoids
+from headway.model import Additive, Transformer, sinusoids
 
 
 def test_the_variance_is_d_k_and_scaling_makes_it_one() -> None:
@@ -86,21 +84,6 @@ def test_additive_attention_in_given_memory_equals_the_core() -> None:
         torch.testing.assert_close(found, core.weights(q, k) @ v)
 
 
-def test_additive_attention_is_compared_with_operations_of_torch_too(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def invent(forward: partial[torch.Tensor], *others: object, **options: object) -> int:
-        """Return a cost: the kernel's function has no attention among its arguments, as it is a method of one."""
-        costs = {DotProduct: 7000, Additive: 35000}
-        return next((costs[type(each)] for each in forward.args if type(each) in costs), 1000)
-
-    monkeypatch.setattr(scaling, "processor_seconds", invent)
-    monkeypatch.setattr(scaling, "saved_bytes", invent)
-    table, claim = scaling.compare_costs((2, 3), 5)
-    assert [row[2:] for row in table.rows[-3:]] == [(1e6, 1), (7e6, 7), (35e6, 35)]
-    assert claim.ours == "at d_k = 3: additive takes 5 times the time, 5 times the memory"
-
-
 def test_shifted_sinusoids_are_rotations_that_a_fit_recovers() -> None:
     d, k = 10, 7
     table = sinusoids(200, d)
@@ -139,7 +122,7 @@ def test_the_scale_paper_trains_no_layer_and_judges_none(
     for name in ("compare_heads", "compare_separable", "compare_convolution", "compare_windows"):
         monkeypatch.setattr(arguments, name, lambda *sizes: ())  # they count and time
     monkeypatch.delattr(arguments_heads, "train_two_targets")
-    result = arguments.run(Work(tmp_path, "paper"))
+    result = arguments.run(Study(tmp_path, "paper"))
     assert [table.title for table in result.tables] == ["The trainings as commands"]
     assert not result.claims
 
@@ -167,7 +150,7 @@ def test_the_sharpest_head_of_each_layer_has_the_least_mean_entropy(
     monkeypatch.setattr(arguments_heads, "sentence_maps", lambda translator, text, _: found[text])
     corpus = Bitext("text", (), (), (("a", "x"), ("b", "x")), ("en", "de"))
     trial = cast(Trial, SimpleNamespace(translator=lambda: None))
-    mean, sharpest = arguments_heads.head_entropies(trial, Work(tmp_path, "toy", corpus=corpus))
+    mean, sharpest = arguments_heads.head_entropies(trial, Study(tmp_path, "toy", corpus=corpus))
     assert mean == pytest.approx(8.5 / 6 * math.log(2))
     assert sharpest == pytest.approx(1.5 / 2 * math.log(2))
 
@@ -222,7 +205,7 @@ def test_the_costs_of_heads_convolutions_and_windows_are_as_claimed() -> None:
     ],
 )
 def test_rules_find_the_words_that_belong_together(
-    rule: Callable[[str], Link | None], sentence: str, query: str, key: str
+    rule: Callable[[str], WordLink | None], sentence: str, query: str, key: str
 ) -> None:
     link = rule(sentence)
     assert link
@@ -330,7 +313,7 @@ def test_the_sentences_that_choose_a_head_do_not_measure_it() -> None:
 
 @pytest.mark.slow
 def test_there_are_more_unseen_sentences_than_scored_ones(tmp_path: Path) -> None:
-    work = Work(tmp_path, "toy")
+    work = Study(tmp_path, "toy")
     pairs = figures3to5.unseen_pairs(work)
     known = {source.casefold() for source, _ in (*work.corpus.train, *work.corpus.valid)}
     known |= {source.casefold() for source, _ in Bitext.built_in(2000, 0).train}
@@ -338,7 +321,7 @@ def test_there_are_more_unseen_sentences_than_scored_ones(tmp_path: Path) -> Non
     for rule in (find_distant, find_anaphora):
         assert sum(rule(source) is not None for source, _ in pairs) >= 4
     given = replace(work.corpus, test=(("a", "b"),))
-    assert figures3to5.unseen_pairs(Work(tmp_path, "toy", corpus=given)) == given.test
+    assert figures3to5.unseen_pairs(Study(tmp_path, "toy", corpus=given)) == given.test
 
 
 @pytest.mark.slow
@@ -353,7 +336,7 @@ def test_the_figures_of_attention_heads_are_drawn(tmp_path: Path) -> None:
         )
         for day in ("Monday", "Friday")
     )
-    result = figures3to5.run(Work(tmp_path, "toy", corpus=replace(corpus, test=test)))
+    result = figures3to5.run(Study(tmp_path, "toy", corpus=replace(corpus, test=test)))
     assert [figure.caption.split(",")[0] for figure in result.figures] == [
         "Figure 3", "Figure 4", "Figure 5", "Figure 5",
     ]  # fmt: skip
@@ -361,26 +344,3 @@ def test_the_figures_of_attention_heads_are_drawn(tmp_path: Path) -> None:
     lifts = {row[2]: row[-1] for row in result.tables[0].rows if row[0] == "Figure 3"}
     assert set(lifts) == {1, 2}
     assert lifts[1] != lifts[2]  # each seed has a model of its own
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("scale", "batches"), [("minutes", 8), ("hours", 1)])
-def test_a_step_mixes_lengths_where_they_depend_on_the_kind_of_phrase(
-    scale: str, batches: int
-) -> None:
-    for plan in scaling.plan_trials(Work("nowhere", scale), (8, 64)):
-        training = plan.config.training
-        assert training.batch_tokens == batches * training.micro_batch_tokens
-        assert not training.packed
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["arguments", "positions", "scaling", "table1"])
-def test_the_scale_paper_only_writes_settings(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # Counts and times of toy size are enough here.
-    work = Work(tmp_path, "paper")
-    monkeypatch.setattr(work, "pick", lambda *, toy, minutes, hours=None: toy)
-    result = reproduce(name, work)
-    assert len(list((tmp_path / "settings").glob("*.toml"))) == len(result.tables[-1].rows)

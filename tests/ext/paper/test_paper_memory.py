@@ -9,8 +9,8 @@ from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from headway.ext.paper.experiments import rivals_stories
 from headway.ext.paper.rivals.memory_network import MemoryNetwork, count_right, train_network
-from headway.ext.paper.rivals.stories import LONGEST, PLACES, Facts, Question, Words, make_questions
-from headway.ext.paper.running.work import Work
+from headway.ext.paper.rivals.stories import LONGEST, PLACES, Facts, StoryWords, make_questions
+from headway.ext.paper.running.work import Study
 
 STORY = torch.tensor([[[3, 7, 2, 9, 4], [5, 2, 0, 0, 0], [8, 3, 6, 0, 0]]])
 QUESTION = torch.tensor([[4, 9, 0, 0]])
@@ -128,7 +128,7 @@ def test_the_story_holds_the_answer(facts: Facts) -> None:
 
 @pytest.mark.slow
 def test_the_network_learns_where_people_are() -> None:
-    words = Words()
+    words = StoryWords()
     data = words.tensors(make_questions(1, 500, 1))
     torch.manual_seed(1)
     model = MemoryNetwork(words.size, 20, 1, LONGEST)
@@ -140,26 +140,19 @@ def test_the_network_learns_where_people_are() -> None:
 def test_the_experiment_answers_questions_that_were_not_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    work = Work(tmp_path, "toy", seeds=(7,))
-    seen, unseen = rivals_stories.make_parts(work, 2, 7)
-    assert unseen
-    assert not set(seen) & set(unseen)
-
-    def make_parts(work: Work, facts: Facts, seed: int) -> tuple[list[Question], list[Question]]:
-        """Return another number of unseen questions for each task and seed."""
-        return make_questions(facts, 64, seed), make_questions(facts, facts + 2 * seed, 1000 + seed)
-
+    work = Study(tmp_path, "toy", seeds=(7,))
     asked: list[tuple[torch.Tensor, ...]] = []
 
     def count(model: MemoryNetwork, data: tuple[torch.Tensor, torch.Tensor, torch.Tensor]) -> float:
         asked.append(data)
         return count_right(model, data)
 
-    monkeypatch.setattr(rivals_stories, "make_parts", make_parts)
     monkeypatch.setattr(rivals_stories, "count_right", count)
     table, *claims = rivals_stories.answer_questions(work)
     assert [row[:2] for row in table.rows] == [(1, 1), (1, 3), (2, 1), (2, 3)]
     assert [claim.verdict for claim in claims] == ["not decided", "not decided"]
     for found, facts in zip(asked, (1, 1, 2, 2), strict=True):
-        assert all(map(torch.equal, found, Words().tensors(make_parts(work, facts, 7)[1])))
-    assert "between 15 and 16 questions that its networks have not seen" in table.note
+        seen, unseen = rivals_stories.make_parts(work, facts, 7)
+        assert unseen
+        assert not set(seen) & set(unseen)
+        assert all(map(torch.equal, found, StoryWords().tensors(unseen)))

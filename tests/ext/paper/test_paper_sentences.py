@@ -1,6 +1,5 @@
 """The structured self-attentive sentence embedding: against its paper's equations, and in a batch."""
 
-from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
@@ -9,10 +8,8 @@ import torch
 from torch import Tensor
 
 from headway.config import Config, ModelConfig, TrainingConfig
-from headway.ext.paper.experiments import classification
 from headway.ext.paper.rivals import classifying
 from headway.ext.paper.rivals.self_attentive import HOPS, SelfAttentiveClassifier, penalty
-from headway.ext.paper.running.work import Work
 from headway.training.steps.feed import Feed
 
 CONFIG = ModelConfig(
@@ -131,12 +128,6 @@ def test_the_perceptron_has_the_dropout_of_the_configuration() -> None:
     kept = read[hidden != 0] != 0
     assert (~kept).double().mean().item() == pytest.approx(CONFIG.dropout, abs=0.1)
     torch.testing.assert_close(read[hidden != 0], hidden[hidden != 0] / 0.7 * kept)
-
-
-def test_the_classifiers_train_with_the_dropout_that_the_report_names(tmp_path: Path) -> None:
-    for scale in ("toy", "minutes", "hours"):
-        dropout = classification.settings(Work(tmp_path, scale)).model.dropout
-        assert f"dropout of {dropout} " in SelfAttentiveClassifier.departs
 
 
 @pytest.mark.slow

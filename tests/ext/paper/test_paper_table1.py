@@ -15,14 +15,14 @@ from headway.ext.paper.measuring.costs import (
 )
 from headway.ext.paper.measuring.fitting import find_crossing, fit_exponents, fit_sum
 from headway.ext.paper.measuring.layer_types import BY_NAME, LAYER_TYPES, LayerType
-from headway.ext.paper.measuring.operations import OperationCounter
+from headway.ext.paper.measuring.operation_counter import OperationCounter
 from headway.ext.paper.measuring.paths import (
     layers_by_formula,
     layers_by_gradient,
     states_by_gradient,
 )
-from headway.ext.paper.results import Claim, Result, Table
-from headway.ext.paper.running.work import Work
+from headway.ext.paper.results import Claim, Findings, Table
+from headway.ext.paper.running.work import Study
 
 
 def test_the_counter_counts_products_and_changes_nothing() -> None:
@@ -126,9 +126,10 @@ def test_memory_of_stored_attention_is_quadratic_and_of_the_layer_linear() -> No
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("copied_trainings")
 def test_table_1_runs_at_toy_size(tmp_path: Path) -> None:
-    result = table1.run(Work(tmp_path, "toy", seeds=(1,)))
-    assert Result.from_json(result.to_json()) == result
+    result = table1.run(Study(tmp_path, "toy", seeds=(1,)))
+    assert Findings.from_json(result.to_json()) == result
     verdicts = {claim.text: claim.verdict for claim in result.claims}
     counted = [v for t, v in verdicts.items() if "mixes positions" in t]
     assert len(counted) == 7

@@ -11,13 +11,13 @@ import pytest
 
 from headway.errors import HeadwayError
 from headway.ext.paper.rivals.classifying import train_classifier
-from headway.ext.paper.rivals.training import train_rival
-from headway.ext.paper.running.plan import RUNNER, PlannedTrial
+from headway.ext.paper.rivals.rival_training import train_rival
+from headway.ext.paper.running.planned_trial import RUNNER, PlannedTrial
 from headway.ext.paper.running.scales import TOY
 from headway.ext.paper.running.sources import code_version
 from headway.ext.paper.running.trial import Trial, read_trial, write_trial
 from headway.ext.paper.running.trial_run import run_trial
-from headway.ext.paper.running.work import Work
+from headway.ext.paper.running.work import Study
 from headway.locks import DirectoryLock
 from headway.translation.directory import WEIGHTS
 
@@ -100,8 +100,8 @@ def test_a_trial_without_its_models_is_not_finished(tmp_path: Path) -> None:
 def test_a_result_that_is_gone_is_named_and_takes_no_other_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    work = Work(tmp_path, "toy", seeds=(1, 2))
-    monkeypatch.setattr(Work, "prepare_trials", lambda work, planned: {})
+    work = Study(tmp_path, "toy", seeds=(1, 2))
+    monkeypatch.setattr(Study, "prepare_trials", lambda work, planned: {})
     planned = [
         PlannedTrial(name, work.base, change=change) for name, change in (("a", None), ("b", print))
     ]  # type: ignore[arg-type]

@@ -62,19 +62,6 @@ def test_no_worker_runs_on_when_another_has_failed(
 
 
 @pytest.mark.slow
-def test_a_single_trial_has_a_worker_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "noting.py").write_text(
-        "import os\ndef note(place):\n    (place / 'process').write_text(str(os.getpid()))\n"
-    )
-    monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
-    from noting import note  # type: ignore[import-not-found]
-
-    assert list(run_together(note, [tmp_path], 3)) == [tmp_path]
-    assert (tmp_path / "process").read_text() not in ("", str(os.getpid()))
-
-
-@pytest.mark.slow
 def test_a_second_process_says_so_in_one_line_and_leaves_the_log_of_the_first(
     tmp_path: Path,
 ) -> None:
@@ -97,11 +84,11 @@ import sys
 from dataclasses import replace
 from headway.config import TextConfig
 from headway.ext.paper.running.bitext import Bitext
-from headway.ext.paper.running.plan import PlannedTrial
-from headway.ext.paper.running.work import Work
+from headway.ext.paper.running.planned_trial import PlannedTrial
+from headway.ext.paper.running.work import Study
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background inherits none
 pairs = tuple((f"a b {c}", f"d e {c}") for c in "fghijklmnopqrstuvwxyz")
-work = Work(sys.argv[1], "toy", corpus=Bitext("text", pairs[1:], pairs[:1], pairs[:1], ("en", "de")))
+work = Study(sys.argv[1], "toy", corpus=Bitext("text", pairs[1:], pairs[:1], pairs[:1], ("en", "de")))
 training = replace(work.base.training, max_steps=10**6)
 work.run_trials([PlannedTrial("x", replace(work.base, text=TextConfig(vocab_size=300), training=training))])
 """
@@ -121,7 +108,7 @@ def test_a_training_is_saved_at_control_c(tmp_path: Path) -> None:
         return [event["step"] for event in events if event["event"] == "step"]
 
     try:
-        while len(list_steps()) < 5:
+        while len(list_steps()) < 2:
             assert parent.poll() is None
             time.sleep(0.05)
         os.killpg(parent.pid, signal.SIGINT)  # as a terminal does

@@ -93,10 +93,3 @@ def test_every_word_of_the_treebank_counts_for_the_parts_of_speech_of_a_parser(r
     assert (scores.words, scores.tags) == (2 * len(rows), sum(row[2] for row in rows))
     assert scores.tagging == pytest.approx(50 * sum(row[2] for row in rows) / len(rows))
     assert scores.exact_match == pytest.approx(100 * sum(row[3] for row in rows) / len(rows))
-
-
-def test_a_treebank_of_punctuation_alone_has_no_score():
-    alone = [parse_brackets("(S (. .))")]
-    scores = score_parser(alone, [parse_brackets("(S (NP (NN .)))")])
-    assert (scores.empty, scores.words, scores.tags) == (1, 0, 0)
-    assert (scores.f1, scores.exact_match, scores.tagging) == (0, 0, 0)

@@ -13,7 +13,7 @@ from headway.errors import HeadwayError
 from headway.ext.paper.experiments.table4_treebank import make_treebank
 from headway.ext.paper.parsing.bracketing import IGNORED
 from headway.ext.paper.parsing.linearization import NUMBERS, delinearize, linearize
-from headway.ext.paper.parsing.parser import Parser
+from headway.ext.paper.parsing.parser import TreeParser
 from headway.ext.paper.parsing.treebank import prepare_treebank
 from headway.ext.paper.parsing.trees import parse_brackets
 from headway.ext.paper.running.treebank import bracket_scores
@@ -81,7 +81,7 @@ def test_a_label_that_cannot_be_one_token_is_refused(tmp_path, tree):
 
 def test_each_token_of_a_tree_is_one_subword(parser):
     path, data, numbered = parser
-    loaded = Parser.load(path / "model")
+    loaded = TreeParser.load(path / "model")
     trees = make_treebank(60)[10:]
     assert 0 < len(data.train) <= len(trees)
     held = {str(tree) for tree in trees}
@@ -101,7 +101,7 @@ def test_each_token_of_a_tree_is_one_subword(parser):
 
 def test_a_sentence_has_the_same_parse_alone_and_in_a_batch(parser):
     path, _, _ = parser
-    loaded = Parser.load(path / "model", SearchConfig(beam=3, alpha=0.3, max_extra=20))
+    loaded = TreeParser.load(path / "model", SearchConfig(beam=3, alpha=0.3, max_extra=20))
     sentences = [["the", "dog", "sleeps", "."], ["unseen", "-LRB-"], [], ["a"] * 12]
     together = loaded.parse(sentences)
     assert together[2] is None

@@ -11,7 +11,7 @@ from headway.errors import HeadwayError
 from headway.ext.paper.parsing.linearization import NUMBERS, delinearize, linearize, number_words
 from headway.ext.paper.parsing.trees import Tree, parse_brackets
 from headway.ext.paper.parsing.wellformed import TreeVocabulary, WellFormedDecoding
-from headway.translation.search.beam_search import Candidates, beam_search
+from headway.translation.search.beam_search import beam_search
 
 SUBWORDS = ["<unk>", "</s>", "▁(S", "▁(NP", "▁)NP", "▁)S", "▁NN", "▁VB", "<pad>"]
 NUMBERED = [*SUBWORDS, *(f"▁{number}" for number in NUMBERS)]
@@ -62,7 +62,7 @@ def insert_numbers(ids, numbers):
 
 @pytest.mark.slow
 @both_vocabularies
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_wide_search_finds_the_most_probable_of_all_trees(seed, subwords):
     vocabulary, words = TreeVocabulary(subwords, 1), 2
     limit, size = vocabulary.least_tokens(words) + 2, len(subwords)
@@ -120,17 +120,6 @@ def test_every_result_is_a_tree_of_its_sentence(beam, subwords):
         assert math.isfinite(best.score)
 
 
-@both_vocabularies
-def test_nothing_but_the_end_follows_a_tree(subwords):
-    vocabulary = TreeVocabulary(subwords, 1)
-    state = vocabulary.start(1, 9)
-    tokens = ["▁(S", *(["▁#1"] if vocabulary.numbers else []), "▁NN", "▁)S", "</s>"]
-    for token in tokens:
-        state = vocabulary.advance(state, subwords.index(token))
-    assert np.flatnonzero(vocabulary.allowed(state)).tolist() == [1]
-    assert state.words_left == 0
-
-
 def test_numbers_begin_again_after_the_last():
     words = [f"w{n}" for n in range(100)]
     tree = Tree("S", tuple(Tree("NN", word=word) for word in words))
@@ -152,19 +141,6 @@ def test_a_tree_is_never_too_deep_to_be_read_again(subwords):
     tree = delinearize([vocabulary.tokens[token] for token in written], ["w"])
     assert str(tree).count("(") > 190
     assert parse_brackets(f"(TOP {tree})", "it").children == (tree,)
-
-
-def test_at_the_limit_only_the_forced_token_is_allowed():
-    vocabulary = TreeVocabulary(SUBWORDS, 1)
-    decoding = WellFormedDecoding(RandomModel(1, 1, len(SUBWORDS)), vocabulary, [1], [4], 1)
-    tokens = []
-    last = np.array([8])
-    for _ in range(4):
-        found = decoding.candidates(last, 2, None)
-        assert isinstance(found, Candidates)
-        last = found.tokens[:, 0]
-        tokens.append(int(last[0]))
-    assert tokens[-1] == 1
 
 
 def test_a_vocabulary_without_constituents_is_rejected():
