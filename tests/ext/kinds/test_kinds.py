@@ -215,17 +215,18 @@ def runs(files, tmp_path_factory):
     """A trained run of each kind, by the command."""
     folder = tmp_path_factory.mktemp("runs")
     words = [
-        "--quiet", "--text.vocab-size", "320", "--training.max-steps", "180",
+        "--quiet", "--text.vocab-size", "320",
         "--training.batch-tokens", "900", "--training.micro-batch-tokens", "900",
-        "--training.warmup-steps", "40", "--training.validate-every", "60",
-        "--training.checkpoint-every", "60", "--training.average", "2", "--training.threads", "1",
+        "--training.warmup-steps", "40", "--training.average", "2", "--training.threads", "1",
         "--training.rate-scale", "1", "--model.dropout", "0",
     ]  # fmt: skip
     for name, value in SHAPE.items():
         words += [f"--model.{name}".replace("_", "-"), str(value)]
-    for verb, end in (("lm", "txt"), ("classify", "tsv")):
+    for verb, end, steps in (("lm", "txt", 180), ("classify", "tsv", 60)):
         texts = [f"--{p}={files / f'{p}.{end}'}" for p in ("train", "valid")]
-        assert dispatch([verb, str(folder / verb), *texts, *words]) == 0
+        often = [f"--training.{name}-every={steps // 3}" for name in ("validate", "checkpoint")]
+        last = f"--training.max-steps={steps}"
+        assert dispatch([verb, str(folder / verb), *texts, *words, *often, last]) == 0
     return folder
 
 

@@ -1,7 +1,8 @@
-"""The trainings of experiments, trained by workers beforehand, are those that `headway reproduce` needs."""
+"""What an experiment on one card hands to the workers is what `headway reproduce` needs."""
 
 import runpy
-import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -13,16 +14,21 @@ SCRIPT = Path(__file__).parents[3] / "benchmarks" / "card_trials.py"
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("copied_trainings")
 def test_what_workers_have_trained_is_trained_no_more(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    out = str(tmp_path / "paper")
-    words = ["--scale", "toy", "--device", "cpu", "--only", "smoothing", "rivals", "--workers", "1"]
-    monkeypatch.setattr(sys, "argv", [str(SCRIPT), out, *words])
-    runpy.run_path(str(SCRIPT), run_name="__main__")
-    lines = capfd.readouterr().out.splitlines()
-    assert len(lines) == 7  # three amounts of smoothing with two seeds, and where the report is
-    assert lines[-1].startswith(f"{out}/report.html")
-    assert (tmp_path / "paper" / "smoothing.json").is_file()
+    handing = runpy.run_path(str(SCRIPT))["Handing"](tmp_path, "toy")
+    train = work.run_trial
     monkeypatch.setattr(work, "run_trial", pytest.fail)
-    reproduce("smoothing", work.Study(out, "toy"))
+    experiment = threading.Thread(target=reproduce, args=("smoothing", handing))
+    experiment.start()
+    lines = ""
+    while experiment.is_alive() and lines.count("\n") < 6:  # three amounts with two seeds
+        lines += capsys.readouterr().out
+        time.sleep(0.01)
+    for line in lines.splitlines():
+        train(Path(line.partition("\t")[2]))
+    experiment.join()
+    assert (tmp_path / "smoothing.json").is_file()
+    reproduce("smoothing", work.Study(tmp_path, "toy"))

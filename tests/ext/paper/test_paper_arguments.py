@@ -129,7 +129,7 @@ def test_the_scale_paper_trains_no_layer_and_judges_none(
 
 @pytest.mark.slow
 def test_two_heads_learn_two_targets_that_one_head_does_not() -> None:
-    one, two = (arguments_heads.train_two_targets(heads, 1, 300) for heads in (1, 2))
+    one, two = (arguments_heads.train_two_targets(heads, 1, 120) for heads in (1, 2))
     assert two.right > 0.95
     assert one.right < 0.75
     x, targets = arguments_heads.draw_symbols(3, torch.Generator().manual_seed(1))

@@ -404,6 +404,12 @@ def test_the_rivals_train_beside_the_transformer(
     whole = Bitext.built_in(300, 6)
     test = tuple(pair for pair in whole.test if is_short(*pair))
     corpus = replace(whole.only("short", is_short), valid=test, test=test)
+
+    def settle(work: Study) -> Config:
+        base = work.published_base
+        return replace(base, training=replace(base.training, average=1, max_steps=1))
+
+    monkeypatch.setattr(rivals, "settings", settle)
     monkeypatch.setattr("headway.ext.paper.rivals.rival_training.EXTRA_TOKENS", 3)
     work = Study(tmp_path, "toy", seeds=(1,), corpus=corpus)
     result = reproduce("rivals", work)

@@ -228,15 +228,13 @@ def test_a_trial_is_reused_unless_settings_text_seed_or_change_differ(
 
 
 @pytest.mark.slow
-def test_trials_run_together_as_they_run_alone(
+def test_a_trial_in_a_worker_is_the_same_as_in_this_process(
     trained: Trial, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("headway.ext.paper.running.work.run_together", run_together)
     work = Study(tmp_path, "toy", processes=2)
-    planned = [PlannedTrial("x", work.published_base, seed=n) for n in (1, 2, 1)]
-    one, two, again = (trial.scores for trial in work.run_trials(planned))
-    assert one == again == trained.scores
-    assert one != two
+    planned = [PlannedTrial("x", work.published_base)] * 2  # equal ones are trained once
+    assert [trial.scores for trial in work.run_trials(planned)] == [trained.scores] * 2
 
 
 def halve(model: Transformer) -> None:
