@@ -14,7 +14,7 @@ from headway.cli.main import dispatch
 from headway.errors import HeadwayError
 from headway.ext.demo import Example as Phrase
 from headway.ext.paper import report, reproduction
-from headway.ext.paper.experiments import classification, table2
+from headway.ext.paper.experiments import classification, table2, table3
 from headway.ext.paper.experiments.table3 import plan_trials as plan_table3
 from headway.ext.paper.reproduction import EXPERIMENTS, TRAININGS, reproduce, write_report
 from headway.ext.paper.results import Claim, Findings, Table
@@ -32,15 +32,21 @@ TRAINED = ("tying", "schedule", "smoothing", "table2", "table3")
 ARGUMENTS = ("feed_forward", "figures3to5", "arguments", "positions", "scaling")
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("paper")
+
+
 @pytest.fixture(autouse=True)
-def _count_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def _count_no_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Counting the steps of the paper's models takes seconds; test_paper_tables.py checks the counts."""
     monkeypatch.setattr(table2, "count_step", lambda shape, tokens: 1e15)
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("paper")
+@pytest.fixture
+def without_parameters(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out the table of parameters, which builds all rows of Table 3."""
+    monkeypatch.setattr(table3, "compare_parameters", list)
 
 
 @pytest.mark.slow
@@ -100,7 +106,8 @@ def test_no_text_is_in_two_parts_of_a_classifiers_task(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["positions", "table2", "table3", "table4"])
+@pytest.mark.usefixtures("without_parameters")
+@pytest.mark.parametrize("name", ["table2", "table3", "table4"])
 def test_the_scale_paper_writes_settings_that_can_be_loaded(name: str, tmp_path: Path) -> None:
     from headway.config import load
 
@@ -245,7 +252,7 @@ def test_the_scale_toy_decides_nothing_and_says_so(
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("copied_trainings")
+@pytest.mark.usefixtures("copied_trainings", "without_parameters")
 def test_rows_of_table_3_can_be_trained_group_by_group(tmp_path: Path) -> None:
     def rows(*groups: str) -> tuple[list[str], str]:
         work = Study(tmp_path, "toy", seeds=(4,), show=(shown := []).append, rows=groups)
@@ -273,6 +280,7 @@ def test_rows_of_table_3_can_be_trained_group_by_group(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("without_parameters")
 def test_no_rows_are_trained_that_nobody_wants(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -297,6 +305,7 @@ def test_no_rows_are_trained_that_nobody_wants(
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("without_parameters")
 def test_rows_belong_to_table_3_alone(tmp_path: Path) -> None:
     shown: list[str] = []
     for rows in (["A"], []):
