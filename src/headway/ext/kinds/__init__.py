@@ -26,25 +26,17 @@ __all__ = [
     "TextGenerator",
 ]
 _MIXERS = ("Convolution", "Recurrent")
-_GROUP = "other kinds of model"
 
 extension = Extension(
     name="kinds",
     version=__version__,
     verbs={
-        "lm": Verb(
-            f"{__name__}.verbs.lm",
-            "train a language model, print its perplexity, or generate text",
-            _GROUP,
-        ),
-        "classify": Verb(
-            f"{__name__}.verbs.classify",
-            "train a text classifier, or label texts with it",
-            _GROUP,
-        ),
-        "encode": Verb(
-            f"{__name__}.verbs.encode", "turn sentences into vectors with a model's encoder", _GROUP
-        ),
+        name: Verb(f"{__name__}.verbs.{name}", summary, "other kinds of model")
+        for name, summary in {
+            "lm": "train a language model, print its perplexity, or generate text",
+            "classify": "train a text classifier, or label texts with it",
+            "encode": "turn sentences into vectors with a model's encoder",
+        }.items()
     },
     names={name: f"{__name__}:{name}" for name in __all__ if name not in _MIXERS},
     kinds={

@@ -99,14 +99,13 @@ class TextGenerator(TextModel[LanguageModel, Tokenizer]):
 
     def _limit(self, start: int, extra: int) -> int:
         shape = self.model.config
-        limit = start + extra + 1
-        if shape.positions == "learned":
-            if start >= shape.max_positions:
-                raise HeadwayError(
-                    f"the prompt has {start} tokens, but the model has {shape.max_positions} positions"
-                )
-            limit = min(limit, shape.max_positions)
-        return limit
+        if shape.positions != "learned":
+            return start + extra + 1
+        if start >= shape.max_positions:
+            raise HeadwayError(
+                f"the prompt has {start} tokens, but the model has {shape.max_positions} positions"
+            )
+        return min(start + extra + 1, shape.max_positions)
 
 
 def perplexity(likelihoods: Sequence[Likelihood]) -> float:
