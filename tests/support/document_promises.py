@@ -35,6 +35,8 @@ SHAPES = [
     (".html", "<img alt='", "c ", "'>"),
     *((".md", "", each, "x") for each in ("[", "*a ", "*a **a ", "`a``", "![a](b ", "[a](", "_a__", "a\n", "a  \n")),
     *((".md", "", each, "x") for each in ("!!! a\n", "!!! a\n    ", ":::\n", ":::a ", "::: a", "=== \"", "[[", ":a")),
+    *((".html", "", each, "x") for each in ('<a "', "<a '\"", "</b>", "<b>x</b> ", "<i translate=no>", "<li translate=no>", "<ruby>a<rt>b", "<ruby><rt>", "<a>x</a>", "<label>")),
+    *((".html", "", each, "x") for each in ("{{", "{% ", "<% ", "<?php ", "{{a}} ", "<a title='{{ a {% b <% c'>d")), (".html", "<i ", "{% ", ">x"), (".html", "<i a", " ", ">x"),
     (".md", "".join(f"{'    ' * depth}!!! a\n" for depth in range(300)), "a", ""),
     *((".md", "", each, "x") for each in ("> ", "- a\n", "[a]: b\n", "<b>", "$a", "{{", "https://", "[^", "&a", " ", "\\")),
     *((".md", "", each, "x") for each in ("$", "$$", "$$a", "$a\\", "$a\\$", "$$ a\n", "$$\n", "$$\n\n", "- $$\n", "> $$\n", "[$a", "{#a")),

@@ -11,41 +11,7 @@ from headway.ext.documents.kept_marks import KeptMarks
 from headway.ext.documents.paragraph import Element, Paragraph, Translated
 from headway.text.word_links import WordLinks
 from support.office_files import OFFICE_MAKERS
-
-WORDS = [
-    "the",
-    "cat",
-    "sees",
-    "a",
-    "red",
-    "door",
-    "near",
-    "my",
-    "old",
-    "house",
-    "While",
-    "Anna",
-    "reads",
-    "about",
-    "tea,",
-    "rain;",
-    "Paris",
-    "and",
-    "'quotes'",
-    "42",
-    "times",
-    "Straße",
-    "naïve",
-    "3.5",
-    "km",
-    "A&B",
-    "x<y",
-]
-
-
-def words(chooser: random.Random, most: int = 9) -> str:
-    """Return a sentence."""
-    return " ".join(chooser.choices(WORDS, k=chooser.randint(1, most))) + chooser.choice(".!?")
+from support.office_packages import WORDS, sentence
 
 
 def make_html(chooser: random.Random) -> str:
@@ -54,13 +20,13 @@ def make_html(chooser: random.Random) -> str:
     def inline(depth: int = 2) -> str:
         parts = []
         for _ in range(chooser.randint(1, 4)):
-            text = html.escape(words(chooser, 4))
+            text = html.escape(sentence(chooser, 4))
             name = chooser.choice(["b", "i", "a href='?x=1&y=2'", 'span class="q"'])
             kind = chooser.randrange(6)
             if kind == 0 and depth:
                 parts.append(f"<{name}>{inline(depth - 1)}</{name.split()[0]}>")
             elif kind == 1:
-                parts.append(f'<img src=a.png alt="{html.escape(words(chooser, 3))}">')
+                parts.append(f'<img src=a.png alt="{html.escape(sentence(chooser, 3))}">')
             elif kind == 2:
                 parts.append(f"<code>{text}</code>")
             else:
@@ -69,7 +35,7 @@ def make_html(chooser: random.Random) -> str:
 
     body = "".join(
         chooser.choice([
-            lambda: f"<p title='{html.escape(words(chooser, 3))}'>{inline()}</p>\n",
+            lambda: f"<p title='{html.escape(sentence(chooser, 3))}'>{inline()}</p>\n",
             lambda: f"<ul><li>{inline()}<li>{inline()}</ul>\r\n",
             lambda: f"<table><tr><th>{inline()}<td>{inline()}</table>",
             lambda: "<script>if (a < b) {'Say'}</script><!-- a note -->",
@@ -80,8 +46,8 @@ def make_html(chooser: random.Random) -> str:
         for _ in range(chooser.randint(1, 8))
     )  # fmt: skip
     return (
-        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{html.escape(words(chooser))}</title>'
-        f'<meta name="description" content="{html.escape(words(chooser))}"></head>\n<body>{body}</body></html>\n'
+        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{html.escape(sentence(chooser))}</title>'
+        f'<meta name="description" content="{html.escape(sentence(chooser))}"></head>\n<body>{body}</body></html>\n'
     )
 
 
@@ -89,7 +55,7 @@ def make_markdown(chooser: random.Random) -> str:
     """Return Markdown with headings, lists, quotes, tables, code, links, HTML and front matter."""
 
     def text(most: int = 6) -> str:
-        return words(chooser, most).replace("<", "\\<")
+        return sentence(chooser, most).replace("<", "\\<")
 
     def inline() -> str:
         mark = chooser.choice(["**", "*", "~~", "***"])
@@ -130,7 +96,7 @@ def make_markdown(chooser: random.Random) -> str:
             out += "```python\nprint('a cat')\n```\n\n    code too\n\n"
         elif kind == 5:
             first, other = chooser.choice([("", ""), ("- ", "  "), ("> ", "> ")])
-            out += f'{first}<div align="center">\n{other}<p title="{chooser.choice(WORDS[:9])}">{html.escape(words(chooser))}</p>\n{other}</div>\n\n'
+            out += f'{first}<div align="center">\n{other}<p title="{chooser.choice(WORDS[:9])}">{html.escape(sentence(chooser))}</p>\n{other}</div>\n\n'
         elif kind == 6:
             out += f"{inline()}\n$$\na_1 * b_2\n= c\n$$\n{inline()}\n\n"
         elif kind == 7:
@@ -149,7 +115,7 @@ def make_subtitles(chooser: random.Random, *, is_vtt: bool = False) -> str:
     point = "." if is_vtt else ","
 
     def text(most: int) -> str:
-        found = words(chooser, most)
+        found = sentence(chooser, most)
         return html.escape(found, quote=False) if is_vtt else found.replace("<", "")
 
     for number in range(1, chooser.randint(2, 9)):
@@ -180,12 +146,14 @@ def make_json(chooser: random.Random) -> str:
             return {f"k{n} {chooser.choice(WORDS)}": value(depth - 1) for n in range(3)}
         if depth and kind == 2:
             return [value(depth - 1) for _ in range(3)]
-        return chooser.choice([words(chooser), "", 3, None, True, '"q" \\ \n\t' + words(chooser)])
+        return chooser.choice(
+            [sentence(chooser), "", 3, None, True, '"q" \\ \n\t' + sentence(chooser)]
+        )
 
     style: dict[str, Any] = chooser.choice([
         {"indent": 2}, {"indent": "\t"}, {}, {"separators": (",", ":")}
     ])  # fmt: skip
-    return json.dumps({"a": value(3), "b": words(chooser)}, ensure_ascii=chooser.random() < 0.5, **style)  # fmt: skip
+    return json.dumps({"a": value(3), "b": sentence(chooser)}, ensure_ascii=chooser.random() < 0.5, **style)  # fmt: skip
 
 
 def make_table(chooser: random.Random) -> str:
@@ -199,7 +167,12 @@ def make_table(chooser: random.Random) -> str:
         return text
 
     rows = [
-        [str(n), words(chooser, 3), words(chooser) + chooser.choice(["", '\nsay "hi"']), "keep me"]
+        [
+            str(n),
+            sentence(chooser, 3),
+            sentence(chooser) + chooser.choice(["", '\nsay "hi"']),
+            "keep me",
+        ]
         for n in range(chooser.randint(1, 6))
     ]
     lines = [delimiter.join(map(cell, row)) for row in rows]
@@ -218,7 +191,7 @@ def make_po(chooser: random.Random) -> str:
         return json.dumps(text, ensure_ascii=False)
 
     for number in range(chooser.randint(1, 8)):
-        text = f"{number} {words(chooser)}"
+        text = f"{number} {sentence(chooser)}"
         kind = chooser.randrange(7)
         if kind == 0:
             out += f'#: a.c:{number}\nmsgctxt "menu"\nmsgid {literal(text)}\nmsgstr ""\n\n'
@@ -244,7 +217,7 @@ def make_xliff(chooser: random.Random) -> str:
     is_first = chooser.random() < 0.5
 
     def text() -> str:
-        return html.escape(words(chooser, 4), quote=False)
+        return html.escape(sentence(chooser, 4), quote=False)
 
     def inline() -> str:
         first = [
@@ -302,7 +275,7 @@ MAKERS: dict[str, Callable[[random.Random], str]] = {
     ".csv": make_table,
     ".po": make_po,
     ".xlf": make_xliff,
-    ".txt": lambda chooser: "\r\n".join(words(chooser) for _ in range(4)),
+    ".txt": lambda chooser: "\r\n".join(sentence(chooser) for _ in range(4)),
 }
 
 

@@ -8,10 +8,12 @@ import zipfile
 from collections.abc import Callable, Mapping, Sequence
 
 SPREADSHEET = "vnd.openxmlformats-officedocument.spreadsheetml"
+WORD_TEXT = "vnd.openxmlformats-officedocument.wordprocessingml"
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
 )
 XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
+WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006"
 PACKAGE = "http://schemas.openxmlformats.org/package/2006"
 WORDS = [
@@ -20,10 +22,14 @@ WORDS = [
 ]  # fmt: skip
 
 
+def sentence(chooser: random.Random, most: int = 9) -> str:
+    """Return a sentence."""
+    return " ".join(chooser.choices(WORDS, k=chooser.randint(1, most))) + chooser.choice(".!?")
+
+
 def words(chooser: random.Random, most: int = 9) -> str:
     """Return a sentence as source of XML."""
-    text = " ".join(chooser.choices(WORDS, k=chooser.randint(1, most))) + chooser.choice(".!?")
-    return html.escape(text, quote=False)
+    return html.escape(sentence(chooser, most), quote=False)
 
 
 def write_zip(members: Sequence[tuple[str, str | bytes]]) -> bytes:
@@ -47,10 +53,39 @@ def change_member(package: bytes, name: str, change: Callable[[str], str]) -> by
         ])  # fmt: skip
 
 
+def read_part(package: bytes, name: str) -> str:
+    """Return the text of a member."""
+    with zipfile.ZipFile(io.BytesIO(package)) as file:
+        return file.read(name).decode()
+
+
+def make_word(body: str, inner: Mapping[str, bytes] | None = None) -> bytes:
+    """Return a document of Word with a body, and with other members."""
+    content = f'<w:document xmlns:w="{WORD}"><w:body>{body}</w:body></w:document>'
+    part = ("word/document.xml", f"{WORD_TEXT}.document.main", content)
+    return write_office_package("word/document.xml", [part], inner=inner)
+
+
+def make_text(**members: str) -> bytes:
+    """Return a text of OpenDocument with the XML files of these names."""
+    written = {"content": "<x/>"} | members
+    mime = ("mimetype", "application/vnd.oasis.opendocument.text")
+    return write_zip([mime, *((f"{name}.xml", content) for name, content in written.items())])
+
+
+def make_workbook(
+    *parts: tuple[str, str, str], relations: Mapping[str, Sequence[tuple[str, str]]] | None = None
+) -> bytes:
+    """Return a spreadsheet with parts in its folder: the name, the type of content, and the content of each."""
+    main = ("xl/workbook.xml", f"{SPREADSHEET}.sheet.main", "<workbook/>")
+    others = [(f"xl/{name}.xml", kind, content) for name, kind, content in parts]
+    return write_office_package("xl/workbook.xml", [main, *others], relations)
+
+
 def write_office_package(
     main: str,
     parts: Sequence[tuple[str, str, str]],
-    relations: Mapping[str, Sequence[tuple[str, str]]],
+    relations: Mapping[str, Sequence[tuple[str, str]]] | None = None,
     inner: Mapping[str, bytes] | None = None,
 ) -> bytes:
     """Return a package of Office Open XML.
@@ -72,7 +107,7 @@ def write_office_package(
          (f"{PACKAGE}/relationships/metadata/core-properties", "docProps/core.xml")])),
     ]  # fmt: skip
     members += [*((name, content) for name, _, content in parts), *(inner or {}).items()]
-    for name, targets in relations.items():
+    for name, targets in (relations or {}).items():
         folder, _, file = name.rpartition("/")
         written = [(f"{OFFICE}/relationships/{kind}", target) for kind, target in targets]
         members.append((f"{folder}/_rels/{file}.rels", _write_relations(written)))

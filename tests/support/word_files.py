@@ -2,12 +2,11 @@
 
 import random
 
-from support.office_packages import OFFICE, XML, core_properties, words, write_office_package
+from support.office_packages import OFFICE, WORD, XML, core_properties, words, write_office_package
 
-_W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 _DRAWING = "http://schemas.openxmlformats.org/drawingml/2006"
 _NAMES = (
-    f'xmlns:w="{_W}" xmlns:r="{OFFICE}/relationships" xmlns:a="{_DRAWING}/main" xmlns:pic="{_DRAWING}/picture" '
+    f'xmlns:w="{WORD}" xmlns:r="{OFFICE}/relationships" xmlns:a="{_DRAWING}/main" xmlns:pic="{_DRAWING}/picture" '
     f'xmlns:wp="{_DRAWING}/wordprocessingDrawing" xmlns:v="urn:schemas-microsoft-com:vml" '
     'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006" '
     'xmlns:wps="http://schemas.microsoft.com/office/word/2010/wordprocessingShape" mc:Ignorable=""'

@@ -3,18 +3,16 @@
 import html
 import random
 import re
-import time
 from collections.abc import Sequence
 
 import pytest
 
-from headway.ext.documents.html.page import HtmlPage, write_block
-from headway.ext.documents.html.parsing import parse_html, scan
+from headway.ext.documents import HtmlPage, Translated
+from headway.ext.documents.html.parsing import scan
 from headway.ext.documents.kept_marks import KeptMarks
-from headway.ext.documents.paragraph import Translated
-from headway.text.word_links import WordLinks
-from headway.text.words import find_words
-from support.documents import translate
+from headway.text import WordLinks, find_words
+from support.bounds import grows_less
+from support.documents import same, translate
 
 
 def linked(source: str, target: str, pairs: Sequence[tuple[int, int]]) -> WordLinks:
@@ -22,8 +20,9 @@ def linked(source: str, target: str, pairs: Sequence[tuple[int, int]]) -> WordLi
 
 
 def one_block(source: str, target: str, pairs: Sequence[tuple[int, int]]) -> str:
-    [block] = [node for node in parse_html(source) if not isinstance(node, str)]
-    return write_block(block, Translated(target, linked(block.text, target, pairs)))
+    page = HtmlPage(source)
+    [block] = page.paragraphs
+    return page.write([Translated(target, linked(block.text, target, pairs))])
 
 
 @pytest.mark.parametrize(
@@ -66,21 +65,15 @@ def test_tags_follow_their_words(
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-@pytest.mark.parametrize(
-    ("source", "expected"),
-    [
-        (
-            "<body>\n<p>a b\n  <p>\n\tc <i>d</i>\n</body>\n",
-            "<body>\n<p>A B\n  <p>\n\tC <i>D</i>\n</body>\n",
-        ),
-        ("<li>\n a\n b\n<ul>", "<li>\n A B\n<ul>"),
-        ("<p> a <p>&#32;\nb  <p>c\n<img>\n</p>", "<p> A <p> B  <p>C <img>\n</p>"),
-    ],
-)
-def test_line_breaks_around_a_text_stay(source: str, expected: str, end: str) -> None:
-    page = HtmlPage(source.replace("\n", end))
-    written = page.write([translate(block, str.upper) for block in page.paragraphs])
-    assert written == expected.replace("\n", end)
+def test_line_breaks_around_a_text_stay(end: str) -> None:
+    for source in ("<body>\n<p>a b\n  <p>\n\tc <i>d</i>\n</body>\n", "<li>\n a\n b\n<ul>", "<p> a <p>&#32;\nb  <p>c\n<img>\n</p>"):  # fmt: skip
+        page = HtmlPage(source.replace("\n", end))
+        written = page.write([translate(block, str.upper) for block in page.paragraphs])
+        joined = re.sub(
+            r"(?<=a)\n b|(?<=c)\n(?=<img)", lambda found: " " + found[0].strip(), source
+        )
+        expected = re.sub(r"\b[a-d]\b(?!>)", lambda found: found[0].upper(), joined)
+        assert written == expected.replace("&#32;\n", " ").replace("\n", end)
 
 
 def test_blocks_code_and_comments_stay() -> None:
@@ -88,14 +81,9 @@ def test_blocks_code_and_comments_stay() -> None:
         "<!DOCTYPE html><!-- a > b --><div class=\"x>y\"><p>One<br/>two</p><script>if (a<b) {}</script>"
         "<p translate=\"no\">Keep <b>me</b></p><pre>x\n y</pre><ul><li>four</ul> &amp; 1 < 2</div>"
     )  # fmt: skip
-    nodes = parse_html(source)
-    assert [p.text for p in nodes if not isinstance(p, str)] == ["One", "two", "four", " & 1 < 2"]
-    same = "".join(
-        p if isinstance(p, str) else write_block(p, Translated(p.text, WordLinks.identity(p.text)))
-        for p in nodes
-    )
-    assert html.unescape(same) == html.unescape(source)
-    assert "".join(token.text for _, tokens in scan(source) for token in tokens) == source
+    page = HtmlPage(source)
+    assert [block.text for block in page.paragraphs] == ["One", "two", "four", " & 1 < 2"]
+    assert page.write([same(block) for block in page.paragraphs]) == source
 
 
 def upper(text: str) -> Translated:
@@ -104,7 +92,7 @@ def upper(text: str) -> Translated:
 
 def translated(source: str) -> list[str]:
     """Return what is translated; `_` stands for an element that stays."""
-    marked = [KeptMarks(node) for node in parse_html(source) if not isinstance(node, str)]
+    marked = map(KeptMarks, HtmlPage(source).paragraphs)
     return [re.sub("[\ue000-\uf8ff]", "_", marks.text) for marks in marked]
 
 
@@ -166,6 +154,53 @@ def test_texts_that_are_seen_apart_are_translated_one_by_one(source: str, texts:
     page = HtmlPage(source)
     written = page.write([translate(block, str.upper) for block in page.paragraphs])
     assert re.findall("<.*?>", written) == re.findall("<.*?>", source)
+
+
+XHTML = '<html xmlns="http://www.w3.org/1999/xhtml">'
+
+
+@pytest.mark.parametrize(
+    ("source", "texts"),
+    [
+        # Tags, comments and declarations are those of the HTML standard.
+        ("a < b and <3 c", ["a < b and <3 c"]), ("<a href=x title=it's>one</a>", ["one"]), ("<b a=\">\" c='>' d>x<br/ >", ["x"]), ("</p x='>'><b =x>y", ["y"]),
+        ("<!-- <b> --> x", [" x"]), ("<!--> x --> y", [" x --> y"]), ("<!---> x", [" x"]), ("<!-- a --!> x", [" x"]), ("<!-- a -- > x", []),
+        ("<!DOCTYPE html>x", ["x"]), ("<![CDATA[ a ]]>x", ["x"]), ("<?x y ?>z", ["z"]), ("a</>b</ c>d", ["abd"]), ("x<", ["x<"]), ("x</", ["x</"]), ("x<b y='z>", ["x"]),
+        ("<title>a <b></title >x", ["a <b>", "x"]), ("<style>a</styles></STYLE>x", ["x"]), ("<textarea><p></textarea>", []),
+        ("<script>if (a</b) '<script>'</script>x", ["x"]), ("<script><!-- <script> </script> --></script>x", ["x"]), ("<script><!-- </script>x", ["x"]),
+        ("<script>x", []), ('<script>document.write("<script src=\'x.js\'><\\/script>")</script><p>one</p>', ["one"]),
+        # Tags of template engines are no HTML.
+        ("{{ a > b }}x{{{c}}}{% if a <b %}", ["{{ a > b }}x{{{c}}}"]), ("{# a <b> #}<% a > b %><?= a->b ?>", []), ("<?php a->b", []), ("<div{% if a > b %} c{% endif %}>x", ["x"]),
+        ("<br <?php a->b ?> c={{d > e}} />", []), ("<br a=\"{{ \"b>c\" }} 'd'\" e='<?= 'f>g' ?>'>h", ["h"]), ("<a b=\"{{\">c</a> <a b='{% {'>d", ["c d"]),
+        # A value may speak of such tags; then it ends where it ends without them. So may text, and a title, but nothing hides its end.
+        ("<p a=\"<?php b\"><i c=\"{{\" d=\"e\" f='}}'>g<?php h ?>", ["g"]), ("<p a='<%\nb'>c%>", ["c%>"]),
+        ("a {{ b<p>c }}", ["a {{ b", "c }}"]), ("a {{ b\n}} {% c {%", ["a {{ b }} {% c {%"]), ("{%</b> {% a</b> %} {# a</b> #} {#<b>#}", ["{% {% a %} {# a #} {##}"]),
+        ("{%1, 2%} {#000} a #}", ["{%1, 2%} {#000} a #}"]), ("{%- a '</b>' <b>c</b> %}{#a#}{#- <b>c</b> #}", []),
+        ("<title>{% a > b %}<b></title>", ["{% a > b %}<b>"]), ("<script>'{%'</script>%}", ["%}"]),
+        # What is XHTML has sections and instructions.
+        (f"{XHTML}a <![CDATA[<b> & ]] > c]]> d", ["a <b> & ]] > c d"]), (f"{XHTML}<title><![CDATA[</title>]]></title>", ["</title>"]),
+        (f"{XHTML}<script>a<![CDATA[<b>]]></script><?x y>z?>a", ["a"]), (f"{XHTML}<?x>a", []), (f"{XHTML}<![CDATA[a>b]]", []),
+        # An element without a closing tag ends where the standard ends it.
+        ("<p translate=no>Acme<ul><li translate=no>B</ul><p>one</p>", ["one"]), ("<ul><li class=notranslate>Acme<ul><li>B<li>C</ul>D<li>one</ul>", ["one"]),
+        ("<table><tr><td translate=no>Acme<td>one</table>", ["one"]), ("<table><tr translate=no><td>Acme<table><tr><td>B</table><tr><td>one</table>", ["one"]),
+        ("<dl><dt translate=no>Acme<dd>one</dl>", ["one"]), ("<select><option translate=no>Acme<option>one</select>", ["one"]), ("<p><code>x = 1</p><p>one</p>", ["one"]),
+        ("<div><span translate=no>Acme</div>one", ["one"]), ("<xmp><b></xmp><p>one</p>", ["one"]), ("<noframes><p>x</noframes><p>one</p>", ["one"]),
+        ("<script><!--><script>'</script>one", ["one"]),
+    ],
+)  # fmt: skip
+def test_what_browsers_show_as_text_is_text(source: str, texts: list[str]) -> None:
+    page = HtmlPage(source)
+    assert [block.text for block in page.paragraphs] == texts
+    assert page.write([same(block) for block in page.paragraphs]) == source
+
+
+def test_no_character_is_lost_in_random_markup() -> None:
+    chooser = random.Random(3)
+    bits = [*["{{", "}}", "{%", "%}", "<%", "%>", "?>", "<", ">", "/", "!", "--", "-", "=", "'", '"', "a", "b", "script", "title", "?"], "<?php ", " ", "\n"]  # fmt: skip
+    for _ in range(2_000):
+        source = "".join(chooser.choices(bits, k=chooser.randrange(1, 30)))
+        page = HtmlPage(source)
+        assert page.write([same(block) for block in page.paragraphs]) == source
 
 
 @pytest.mark.parametrize(
@@ -254,7 +289,7 @@ def random_html(chooser: random.Random) -> str:
 @pytest.mark.slow
 def test_every_tag_comes_back_once_and_no_word_is_lost() -> None:
     chooser = random.Random(4)
-    for _ in range(1000):
+    for _ in range(300):
         source = random_html(chooser)
         found = reverse_page(source)
         parts = [(kind, "".join(token.text for token in tokens)) for kind, tokens in scan(source)]
@@ -276,14 +311,12 @@ def test_well_formed_html_stays_well_formed() -> None:
     def tree(depth: int) -> str:
         parts = []
         for _ in range(chooser.randrange(1, 4)):
-            name = chooser.choice(["b", "i", "em", "a"])
-            inner = (
-                tree(depth - 1) if depth and chooser.random() < 0.6 else chooser.choice("pqrst") * 3
-            )
+            name, has_more = chooser.choice(["b", "i", "em", "a"]), depth and chooser.random() < 0.6
+            inner = tree(depth - 1) if has_more else chooser.choice("pqrst") * 3
             parts.append(f"<{name}>{inner}</{name}>" if chooser.random() < 0.5 else inner)
         return " ".join(parts)
 
-    for _ in range(300):
+    for _ in range(100):
         source = tree(3)
         found = reverse_page(source)
         stack = []
@@ -293,47 +326,31 @@ def test_well_formed_html_stays_well_formed() -> None:
             else:
                 stack.append(name)
         assert not stack
-        assert len(re.findall("<", found)) == len(re.findall("<", source))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "source",
-    [
-        "<!--" * 5000, "<b>" * 5000, "<a \"" * 5000, "<a '\"" * 5000, "<b>x" * 3000, "</b>" * 5000,
-        "<code>" * 3000, "<img a" * 4000, "&" * 20000, "<b>x</b> " * 2000,
-        "<b>" * 3000 + "x" + "</b>" * 3000, "<b>x" * 2000 + "</b>" * 2000,
-        "<i translate=\"no\">" * 1000, "<ruby>a<rt>b" * 1500, "<ruby>" * 3000 + "<rt>" * 3000, "<a>x</a>" * 2000, "<label>" * 5000,
-        "{{" * 9000, "{% " * 9000, "<% " * 9000, "<?php " * 9000, "{{a}} " * 2000, "<i " + "{% " * 9000 + ">x",
-        "word " * 4000, f"<i {'a= ' * 5000}>x", f"<i a{' ' * 9000}>x",
-    ],
-    ids=lambda text: text[:8],
-)  # fmt: skip
-def test_hostile_html_takes_no_time(source: str) -> None:
-    started = time.process_time()
-    reverse_page(source)
-    assert time.process_time() - started < 1.5
+        assert found.count("<") == source.count("<")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "link"),
     [
-        ("<wbr>" * 1000 + " ." * 2450 + "a", ()),
-        ("<wbr>" * 1000 + "a" + " ." * 2450, (0,)),
-        ("<b>" + "<wbr>" * 1000 + " ." * 2450 + "</b> a", (-1,)),
-        ("a " + "<b>x</b>" * 1240, (1,)),
-        ("<b>x</b> " * 1110, (0, 1)),
+        ("{0}{2}a", ()),
+        ("{0}a{2}", (0,)),
+        ("<b>{0}{2}</b> a", (-1,)),
+        ("a {1}", (1,)),
+        ("{1}", (0, 1)),
     ],
 )
-def test_words_with_few_links_or_all_take_no_time(source: str, link: tuple[int, ...]) -> None:
+def test_the_time_for_words_with_few_links_or_all_is_linear(
+    source: str, link: tuple[int, ...]
+) -> None:
     """Tags between words of which none, or one, became all that there is."""
-    (block,) = (node for node in parse_html(source) if not isinstance(node, str))
-    links = linked(block.text, "A " * 2000, [])
-    links.pairs = [(range(len(links.source))[at], word) for at in link for word in range(2000)]
-    taken = []
-    for _ in range(3):  # a busy machine disturbs some
-        started = time.process_time()
-        assert write_block(block, Translated("A " * 2000, links)).count("<") == source.count("<")
-        taken.append(time.process_time() - started)
-    assert min(taken) < 1
+
+    def write(count: int) -> None:
+        page = HtmlPage(source.format("<wbr>" * count, "<b>x</b> " * count, " ." * 2 * count))
+        target = "A " * 2 * count
+        links = linked(page.paragraphs[0].text, target, [])
+        own = range(len(links.source))
+        links.pairs = [(own[at], word) for at in link for word in range(2 * count)]
+        page.write([Translated(target, links)])
+
+    assert grows_less(write, 300, 10)

@@ -4,31 +4,12 @@ from headway.ext.documents.kept_marks import KeptMarks
 from headway.ext.documents.paragraph import Element, Paragraph
 from headway.ext.documents.paragraph_translation import expand_kept
 from headway.ext.documents.texts import TextTranslation
-from headway.ext.protect.kept_text import find_kept_text, has_words
 from headway.text.word_links import WordLinks
 from headway.text.words import find_words
 
 TEXT = "See page 7 and the list `now`."
 SEVEN = Element(9, 10, "f", is_kept=True)
 LIST = Element(19, 23, "b", [Element(19, 23, "c", is_kept=True)])
-
-
-def test_kept_texts_are_marked_and_come_back() -> None:
-    marks = KeptMarks(Paragraph(TEXT, [SEVEN, LIST]))
-    first, second = (marks.text[kept.start] for kept in find_kept_text(marks.text)[:2])
-    assert marks.text == f"See page {first} and the {second} `now`."
-    assert marks.expand_text(marks.text) == TEXT
-    assert (
-        marks.expand_text(f"{second}, {first}, {second}") == "list, 7, "
-    )  # the second one is no element
-
-
-def test_elements_in_kept_ones_and_points_are_no_kept_texts() -> None:
-    outer = Element(4, 10, "f", [Element(9, 10, "n", is_kept=True)], is_kept=True)
-    marks = KeptMarks(Paragraph(TEXT, [Element(0, 0, "p", is_kept=True), outer]))
-    assert len(find_kept_text(marks.text)) == 2  # the other one is the code
-    assert marks.expand_text(marks.text) == TEXT
-    assert KeptMarks(Paragraph(TEXT, [SEVEN, LIST]), is_used=False).text == TEXT
 
 
 def test_the_text_may_contain_such_characters() -> None:
@@ -59,10 +40,3 @@ def test_links_belong_to_the_whole_texts() -> None:
     assert {TEXT[start]: found.text[slice(*place)] for start, place in found.kept.items()} == {
         "l": "list", "7": "7",
     }  # fmt: skip
-
-
-def test_a_paragraph_of_kept_texts_alone_has_no_words() -> None:
-    text = "Anna / 7"
-    elements = [Element(0, 4, "f", is_kept=True), Element(7, 8, "f", is_kept=True)]
-    assert has_words(text)
-    assert not has_words(KeptMarks(Paragraph(text, elements)).text)

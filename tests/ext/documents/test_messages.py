@@ -53,11 +53,8 @@ def test_a_number_means_the_same_where_its_text_has_moved() -> None:
         " one {{m, plural, one {{n, number} dog and # cat '#'1} other {{n, number} dog and # cats '#'1}}}"
         " other {{m, plural, one {{n, number} dogs and # cat '#'1} other {{n, number} dogs and # cats '#'1}}}}"
     )
-
-
-def test_formats_of_numbers_stay() -> None:
-    text = "{n, plural, one {{price, number, #,##0.00} # #1} other {{x, choice, 0#no|1#one}}}"
-    assert identity(text) == text.replace("#1", "#1")
+    formats = "{n, plural, one {{price, number, #,##0.00} # #1} other {{x, choice, 0#no|1#one}}}"
+    assert identity(formats) == formats
 
 
 def test_apostrophes_quote_nothing() -> None:
@@ -113,7 +110,7 @@ def random_message(chooser: random.Random, depth: int) -> str:
 def test_what_was_written_is_read_again_with_the_same_sentences() -> None:
     chooser = random.Random(1)
     seen = 0
-    for _ in range(3000):
+    for _ in range(600):
         text = random_message(chooser, 3)
         if (message := IcuMessage.parse(text)) is None:
             continue
@@ -124,7 +121,7 @@ def test_what_was_written_is_read_again_with_the_same_sentences() -> None:
         again = message.write(found)
         assert sentences(again) == found
         assert identity(again) == again
-    assert seen > 500
+    assert seen > 100
 
 
 @pytest.mark.parametrize("suffix", [".json", ".po", ".xlf", ".csv"])

@@ -1,8 +1,6 @@
 """An office file that is translated into a language of the other direction is read in that direction."""
 
-import io
 import re
-import zipfile
 from collections.abc import Callable
 
 import pytest
@@ -11,51 +9,38 @@ from headway.ext.documents.opening import open_document
 from headway.ext.documents.paragraph import DocumentOptions
 from support.bounds import grows_less
 from support.documents import make_file, translate
-from support.office_packages import SPREADSHEET, write_office_package, write_zip
+from support.office_packages import (
+    SPREADSHEET,
+    WORD_TEXT,
+    change_member,
+    make_text,
+    make_workbook,
+    read_part,
+    write_office_package,
+)
 
 ARABIC, ENGLISH, GERMAN = (
     DocumentOptions(*pair) for pair in (("en", "ar"), ("ar", "en"), ("en", "de"))
 )
-MAIN = "vnd.openxmlformats-officedocument.wordprocessingml."
 SLIDES = "vnd.openxmlformats-officedocument.presentationml."
 BIDI = "<w:pPrDefault><w:pPr><w:bidi/></w:pPr></w:pPrDefault>"
 
 
-def turn(
-    data: bytes,
-    suffix: str,
-    part: str,
-    options: DocumentOptions,
-    change: Callable[[str], str] = str,
-) -> str:
+def turn(data, suffix, part, options, change: Callable[[str], str] = str) -> str:
     """Return a part of a translated file; the texts stay, or are changed."""
     document = open_document(data, f"x{suffix}", options)
     out = document.write([translate(paragraph, change) for paragraph in document.paragraphs])
-    return zipfile.ZipFile(io.BytesIO(out)).read(part).decode()
+    return read_part(out, part)
 
 
-def change_member(data: bytes, name: str, change: Callable[[str], str]) -> bytes:
-    """Return a package in which one member is changed."""
-    out = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(out, "w") as new:
-        for info in old.infolist():
-            content = old.read(info)
-            new.writestr(info, change(content.decode()) if info.filename == name else content)
-    return out.getvalue()
-
-
-def turn_word(
-    content: str,
-    options: DocumentOptions,
-    part: str = "document",
-    change: Callable[[str], str] = str,
-) -> str:
+def turn_word(content, options, part="document", change: Callable[[str], str] = str) -> str:
     contents = {"document": "", part: content}
     parts = [
-        (f"word/{name}.xml", f"{MAIN}{name}{'.main' * (name == 'document')}", f'<w:{name} xmlns:w="w">{text}</w:{name}>')
+        (f"word/{name}.xml", f"{WORD_TEXT}.{name}{'.main' * (name == 'document')}", f'<w:{name} xmlns:w="w">{text}</w:{name}>')
         for name, text in contents.items()
     ]  # fmt: skip
-    found = turn(write_office_package("word/document.xml", parts, {}), ".docx", f"word/{part}.xml", options, change)  # fmt: skip
+    data = write_office_package("word/document.xml", parts)
+    found = turn(data, ".docx", f"word/{part}.xml", options, change)
     return found.removeprefix(f'<w:{part} xmlns:w="w">').removesuffix(f"</w:{part}>")
 
 
@@ -188,8 +173,7 @@ def test_open_document_names_countries_apart() -> None:
         ("ar", f'fo:language="ar" fo:country="none" {other.replace("hi", "ar").replace("IN", "none")}'),
     ):  # fmt: skip
         content = f'<office:styles xmlns:office="o" xmlns:style="s" xmlns:fo="f"><style:text-properties {western} {other}/></office:styles>'  # fmt: skip
-        kind = "application/vnd.oasis.opendocument.text"
-        data = write_zip([("mimetype", kind), ("content.xml", "<x/>"), ("styles.xml", content)])
+        data = make_text(styles=content)
         assert expected in turn(data, ".odt", "styles.xml", DocumentOptions("en", target))
 
 
@@ -198,7 +182,7 @@ def test_slides_are_mirrored() -> None:
         content = f'<p:sldMaster xmlns:p="p" xmlns:a="a">{levels}</p:sldMaster>'
         master = ("ppt/slideMasters/slideMaster1.xml", f"{SLIDES}slideMaster", content)
         main = ("ppt/presentation.xml", f"{SLIDES}presentation.main", '<p:presentation xmlns:p="p"/>')  # fmt: skip
-        return write_office_package("ppt/presentation.xml", [main, master], {})
+        return write_office_package("ppt/presentation.xml", [main, master])
 
     wordy = make('<a:lvl1pPr rtl="false"/><a:tblPr/>')
     expected = '<a:lvl1pPr rtl="1"/><a:tblPr rtl="1"/>'
@@ -215,11 +199,7 @@ def test_slides_are_mirrored() -> None:
 def test_sheets_begin_at_the_right(text: str) -> None:
     def make(view: str, rows: str = f"<row>{text}</row>") -> bytes:
         sheet = f'<worksheet><sheetViews>{view}</sheetViews><sheetData>{rows}</sheetData></worksheet>'  # fmt: skip
-        parts = [
-            ("xl/workbook.xml", f"{SPREADSHEET}.sheet.main", "<workbook/>"),
-            ("xl/worksheets/sheet1.xml", f"{SPREADSHEET}.worksheet", sheet),
-        ]
-        return write_office_package("xl/workbook.xml", parts, {})
+        return make_workbook(("worksheets/sheet1", f"{SPREADSHEET}.worksheet", sheet))
 
     part = "xl/worksheets/sheet1.xml"
     if not text:  # the rows are not read, of which there may be many
@@ -239,11 +219,7 @@ def test_sheets_begin_at_the_right(text: str) -> None:
 def test_the_sides_of_cells_are_turned() -> None:
     def make(side: str) -> bytes:
         styles = f'<styleSheet><cellXfs><xf><alignment horizontal="{side}" vertical="top"/></xf></cellXfs></styleSheet>'
-        parts = [
-            ("xl/workbook.xml", f"{SPREADSHEET}.sheet.main", "<workbook/>"),
-            ("xl/styles.xml", f"{SPREADSHEET}.styles", styles),
-        ]
-        return write_office_package("xl/workbook.xml", parts, {})
+        return make_workbook(("styles", f"{SPREADSHEET}.styles", styles))
 
     for side, other in (("left", "right"), ("right", "left"), ("center", "center")):
         for options, expected in ((ARABIC, other), (ENGLISH, other), (GERMAN, side)):
@@ -256,9 +232,7 @@ ODF_ROOT = '<x xmlns:office="o" xmlns:style="s" xmlns:fo="f">'
 
 def turn_odf(styles: str, options: DocumentOptions, root: str = ODF_ROOT) -> str:
     """Return styles of OpenDocument in a translated file."""
-    kind = "application/vnd.oasis.opendocument.text"
-    members = [("mimetype", kind), ("content.xml", "<x/>"), ("styles.xml", f"{root}{styles}</x>")]
-    turned = turn(write_zip(members), ".odt", "styles.xml", options)
+    turned = turn(make_text(styles=f"{root}{styles}</x>"), ".odt", "styles.xml", options)
     return turned.removeprefix(root).removesuffix("</x>")
 
 
@@ -348,7 +322,7 @@ def test_the_pages_of_a_book_follow_from_right_to_left() -> None:
 
 @pytest.mark.parametrize("suffix", [".docx", ".pptx", ".xlsx", ".odt", ".odp", ".ods", ".epub"])
 def test_a_turned_file_can_be_read_again(suffix: str) -> None:
-    for seed in range(3):
+    for seed in range(2):
         document = open_document(make_file(suffix, seed), f"x{suffix}", ARABIC)
         out = document.write([translate(each, str.upper) for each in document.paragraphs])
         again = open_document(out, f"x{suffix}", DocumentOptions("ar", "en"))

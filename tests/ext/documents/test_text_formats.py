@@ -10,7 +10,6 @@ from xml.etree import ElementTree
 import pytest
 
 from headway.errors import HeadwayError
-from headway.ext.documents.blocks import Block
 from headway.ext.documents.kept_marks import KeptMarks
 from headway.ext.documents.opening import open_document
 from headway.ext.documents.paragraph import DocumentOptions, Paragraph, Translated
@@ -88,40 +87,16 @@ def test_the_text_of_an_attribute_ends_at_a_condition_of_a_template_engine() -> 
     assert written == source.replace("c{", "{").replace("a ", "x y ", 1).replace(" d", " z")
 
 
-@pytest.mark.parametrize("name", ["x.xhtml", "x.html"])
-def test_a_section_of_cdata_is_text_in_xhtml(name: str) -> None:
+def test_a_section_of_cdata_is_text_in_xhtml() -> None:
     page = '<html xmlns="http://www.w3.org/1999/xhtml"><body>{}</body></html>'
     source = page.format(
         "<p>a <![CDATA[b <5>  &amp;]]> c<code><![CDATA[<d>]]></code></p><svg><text><![CDATA[<e>]]></text></svg>"
     )
-    out = translated(source, name)
+    out = translated(source, "x.xhtml")
     assert out == page.format(
         "<p>A B &lt;5&gt;  &amp;AMP; C<code><![CDATA[<d>]]></code></p><svg><text>&lt;E&gt;</text></svg>"
     )
     ElementTree.fromstring(out)
-
-
-@pytest.mark.parametrize(
-    ("source", "expected"),
-    [
-        ("<p lang='en'>a<p lang='fr'>b", "<p lang='en'>A<p lang='fr'>B"),
-        ("<html xml:lang='en'><p lang='fr'>a<p lang='en-US'>b", "<html xml:lang='de'><p lang='fr'>a<p lang='de'>B"),
-        ("<html lang='de-AT'><p lang='de'>a", "<html lang='de-AT'><p lang='de'>A"),
-        ('<html lang="en"><meta http-equiv="Content-Language" content="en-US"><meta property=og:locale content=en_US>',
-         '<html lang="de"><meta http-equiv="Content-Language" content="de"><meta property=og:locale content="de">'),
-        *(('<html lang="en">' + each, '<html lang="de">' + each) for each in (
-            '<meta property="og:locale:alternate" content="en_US">', '<meta property="og:locale" content="fr_FR">', "<meta property=og:locale>",
-        )),
-    ],
-)  # fmt: skip
-def test_only_a_whole_page_names_the_language_of_its_text(source: str, expected: str) -> None:
-    assert translated(source, "x.html", DocumentOptions("", "de")) == expected
-
-
-def test_social_media_write_the_language_of_a_page_in_their_way() -> None:
-    source = '<html lang="{}"><meta property="og:locale" content="{}">'
-    written = translated(source.format("en", "en_US"), "x.html", DocumentOptions("en", "pt-BR"))
-    assert written == source.format("pt-BR", "pt_BR")
 
 
 @pytest.mark.parametrize(
@@ -137,114 +112,79 @@ def test_social_media_write_the_language_of_a_page_in_their_way() -> None:
         *(("en " + code, "<html>a", "<html>A") for code in ("ur-Latn", "ar-Latn", "de", "zh-Hant")),
         ("en ar", "<html dir=' ltr '><svg lang=en></svg><bdo dir=rtl>a</bdo>", "<html dir='rtl'><svg lang=\"ar\"></svg><bdo dir=rtl>A</bdo>"),
         ("ar en", "<p dir=rtl>a <bdo dir=rtl>b", '<p dir="ltr">A <bdo dir=rtl>B'),
+        # If nobody says the language of the text, only a whole page names it.
+        (" de", "<p lang='en'>a<p lang='fr'>b", "<p lang='en'>A<p lang='fr'>B"),
+        (" de", "<html xml:lang='en'><p lang='fr'>a<p lang='en-US'>b", "<html xml:lang='de'><p lang='fr'>a<p lang='de'>B"),
+        (" de", "<html lang='de-AT'><p lang='de'>a", "<html lang='de-AT'><p lang='de'>A"),
+        (" de", '<html lang="en"><meta http-equiv="Content-Language" content="en-US"><meta property=og:locale content=en_US>',
+         '<html lang="de"><meta http-equiv="Content-Language" content="de"><meta property=og:locale content="de">'),
+        *((" de", '<html lang="en">' + each, '<html lang="de">' + each) for each in (
+            '<meta property="og:locale:alternate" content="en_US">', '<meta property="og:locale" content="fr_FR">', "<meta property=og:locale>",
+        )),
+        # Social media have their own way to write it.
+        ("en pt-BR", '<html lang="en"><meta property="og:locale" content="en_US">', '<html lang="pt-BR"><meta property="og:locale" content="pt_BR">'),
     ],
 )  # fmt: skip
-def test_a_page_has_the_direction_of_its_translation(
+def test_a_page_names_the_language_and_the_direction_of_its_translation(
     languages: str, source: str, expected: str
 ) -> None:
-    assert translated(source, "x.html", DocumentOptions(*languages.split())) == expected
+    assert translated(source, "x.html", DocumentOptions(*languages.split(" "))) == expected
 
 
-@pytest.mark.parametrize(
-    ("source", "expected"),
-    [
-        ("a [ref] b\n\n[ref]: http://x\n", "A [REF][ref] B\n\n[ref]: http://x\n"),
-        ("a *b\nc* d  \ne", "A *B C* D  \nE"),
-        ("> a\n> b\n", "> A B\n"),
-        ("| a \\| b | `c\\|d` |\n|--|--|\n", "| A \\| B | `c\\|d` |\n|--|--|\n"),
-        ("a\\*b \\_c\\_ d_e", "A\\*B \\_C\\_ D_E"),
-        ("- [x] a\n- b[^1]\n\n[^1]: note\n", "- [x] A\n- B[^1]\n\n[^1]: NOTE\n"),
-        (
-            "a\n[^1]: b *c\nd* e  \n  [^x]: f\n\n> [^2]: g\n> [^3]: h\n",
-            "A\n[^1]: B *C D* E  \n  [^x]: F\n\n> [^2]: G\n> [^3]: H\n",
-        ),
-        ("**a**[^1]: b\n", "**A**[^1]: B\n"),
-        ("a \\[^b c] d[^e f]", "A \\[^B C] D\\[^E F]"),
-        ("$x_1$ is {{ b.c }} at https://a.b/c_d.\n", "$x_1$ IS {{ b.c }} AT https://a.b/c_d.\n"),
-        ("---\na: b\n---\nc\n", "---\na: b\n---\nC\n"),
-        # Pandoc ends it with dots, Hugo may write JSON. An empty line makes a rule of ---, unless a key follows.
-        ("---\na: b\n...\nc\n", "---\na: b\n...\nC\n"),
-        ("---\n\na: b\n---\nc\n", "---\n\na: b\n---\nC\n"),
-        ("---\n\n# a\n\nb\n\n---\n", "---\n\n# A\n\nB\n\n---\n"),
-        ('{\n "a": {\n "b": "c"\n }\n}\nd\n', '{\n "a": {\n "b": "c"\n }\n}\nD\n'),
+# What Markdown becomes if every text is written in capitals.
+MARKDOWN = {
+    "marks": [
+        ("a [ref] b\n\n[ref]: http://x\n", "A [REF][ref] B\n\n[ref]: http://x\n"), ("a *b\nc* d  \ne", "A *B C* D  \nE"), ("> a\n> b\n", "> A B\n"),
+        ("| a \\| b | `c\\|d` |\n|--|--|\n", "| A \\| B | `c\\|d` |\n|--|--|\n"), ("a\\*b \\_c\\_ d_e", "A\\*B \\_C\\_ D_E"),
+        ("- [x] a\n- b[^1]\n\n[^1]: note\n", "- [x] A\n- B[^1]\n\n[^1]: NOTE\n"), ("**a**[^1]: b\n", "**A**[^1]: B\n"),
+        ("a\n[^1]: b *c\nd* e  \n  [^x]: f\n\n> [^2]: g\n> [^3]: h\n", "A\n[^1]: B *C D* E  \n  [^x]: F\n\n> [^2]: G\n> [^3]: H\n"),
+        ("a \\[^b c] d[^e f]", "A \\[^B C] D\\[^E F]"), ("$x_1$ is {{ b.c }} at https://a.b/c_d.\n", "$x_1$ IS {{ b.c }} AT https://a.b/c_d.\n"),
+        # Pandoc ends front matter with dots, Hugo may write JSON. An empty line makes a rule of ---, unless a key follows.
+        ("---\na: b\n---\nc\n", "---\na: b\n---\nC\n"), ("---\na: b\n...\nc\n", "---\na: b\n...\nC\n"), ("---\n\na: b\n---\nc\n", "---\n\na: b\n---\nC\n"),
+        ("---\n\n# a\n\nb\n\n---\n", "---\n\n# A\n\nB\n\n---\n"), ('{\n "a": {\n "b": "c"\n }\n}\nd\n', '{\n "a": {\n "b": "c"\n }\n}\nD\n'),
         ("{ a }\n\n}\n", "{ A }\n\n}\n"),
         # Comments, names of paragraphs, citations and people
-        ("[//]: # (a)\n[c]: <> 'a'\n[c]: #d 'a'\n", "[//]: # (a)\n[c]: <> 'a'\n[c]: #d 'A'\n"),
-        ("a ^b-c\n\n^d\n\ne^f\n", "A ^b-c\n\n^d\n\nE^F\n"),
-        ("a ^c\nb\n\n*a* ^C\n", "A ^C B\n\n*A* ^C\n"),
-        ("a ^c\n\n*a* ^c\n\n- ^c d\n", "A ^c\n\n*A* ^c\n\n- ^C D\n"),
-        (
-            "[@a b c] [@a chap. 5 b; @c] [@a 5] [@a:b.c]",
-            "[@a B C] [@a chap. 5 b; @c] [@a 5] [@a:b.c]",
-        ),
-        ("a [@b2020, p. 5; @c] d [-@e].", "A [@b2020, p. 5; @c] D [-@e]."),
-        ("a @b_c.d/e, f@g.h @ [@i](j).", "A @b_c.d/e, F@G.H @ [@i](j)."),
+        ("[//]: # (a)\n[c]: <> 'a'\n[c]: #d 'a'\n", "[//]: # (a)\n[c]: <> 'a'\n[c]: #d 'A'\n"), ("a ^b-c\n\n^d\n\ne^f\n", "A ^b-c\n\n^d\n\nE^F\n"),
+        ("a ^c\nb\n\n*a* ^C\n", "A ^C B\n\n*A* ^C\n"), ("a ^c\n\n*a* ^c\n\n- ^c d\n", "A ^c\n\n*A* ^c\n\n- ^C D\n"),
+        ("[@a b c] [@a chap. 5 b; @c] [@a 5] [@a:b.c]", "[@a B C] [@a chap. 5 b; @c] [@a 5] [@a:b.c]"),
+        ("a [@b2020, p. 5; @c] d [-@e].", "A [@b2020, p. 5; @c] D [-@e]."), ("a @b_c.d/e, f@g.h @ [@i](j).", "A @b_c.d/e, F@G.H @ [@i](j)."),
         ("<p>a <b>b</b></p>\n\n<!-- c -->\n", "<p>A <b>B</b></p>\n\n<!-- c -->\n"),
-        ("![a](b.png 'c') ![x *y*](d)", "![A](b.png 'C') ![X *Y*](d)"),
-        ("![A *nice* cat](a.png) ![a [b] `c`](d)", "![A *NICE* CAT](a.png) ![A [B] `c`](d)"),
-        (
-            "> ![a\n> **b ![c\\_](d)**][e] ![](f)\n\n[e]: g",
-            "> ![A **B ![C\\_](d)**][e] ![](f)\n\n[e]: g",
-        ),
-        (
-            "![a *b*] ![c<br>d][]\n\n[a *b*]: e\n[c<br>d]: f",
-            "![A *B*][a *b*] ![C<br>D][c<br>d]\n\n[a *b*]: e\n[c<br>d]: f",
-        ),
+        ("![a](b.png 'c') ![x *y*](d)", "![A](b.png 'C') ![X *Y*](d)"), ("![A *nice* cat](a.png) ![a [b] `c`](d)", "![A *NICE* CAT](a.png) ![A [B] `c`](d)"),
+        ("> ![a\n> **b ![c\\_](d)**][e] ![](f)\n\n[e]: g", "> ![A **B ![C\\_](d)**][e] ![](f)\n\n[e]: g"),
+        ("![a *b*] ![c<br>d][]\n\n[a *b*]: e\n[c<br>d]: f", "![A *B*][a *b*] ![C<br>D][c<br>d]\n\n[a *b*]: e\n[c<br>d]: f"),
         ("```\na\n```\n    b\n",) * 2,
     ],
-)
-def test_marks_of_markdown(source: str, expected: str) -> None:
-    assert translated(source, "x.md") == expected
-
-
-def test_links_follow_the_headings_of_their_file() -> None:
-    source = (
-        "# A *b* c!\n\n## D\n\nD\n=\n\n# é\n\n# f {#i}\n\n"
-        "[A](#a-b-c) [D](#d 't') [é](<#%C3%A9>) [x](y#d) [x](#i) <a href='#d-1'>D</a>\n\n[x]: #d-1\n"
-    )
-    document = open_document(source.encode(), "x.md")
-    written = document.write([Translated(f"x {each.text}") for each in document.paragraphs])
-    *_, links, definition = written.decode().split("\n\n")
-    for link in (
-        "](#x-a-b-c)",
-        "](#x-d 'x t')",
-        "](<#x-é>)",
-        "](y#d)",
-        "](#i)",
-        "<a href='#x-d-1'>",
-    ):
-        assert link in links, link
-    assert definition == "[x]: #x-d-1\n"
-    assert (
-        document.write([Translated(each.text) for each in document.paragraphs]) == source.encode()
-    )
-
-
-@pytest.mark.parametrize("name", ["{#a-b}", "{.c #a-b d=e} ", "{: #a-b }"])
-def test_links_to_a_heading_with_a_name_of_its_own_stay(name: str) -> None:
-    document = open_document(f"# A b {name}\n\n[c](#a-b)\n".encode(), "x.md")
-    written = document.write([Translated(f"x {each.text}") for each in document.paragraphs])
-    assert written.decode() == f"# x A b {name}\n\n[x c](#a-b)\n"
-
-
-def test_alternative_texts_of_markdown_are_no_part_of_a_sentence() -> None:
-    source = "a ![b *c* ![d](e)](f 'g') h [![i](j)](k) ![l\nm][]\n\n[![n](o)](p) [![q](r)](s)\n\n[l m]: t\n"
-    document = open_document(source.encode(), "x.md")
-    texts = [paragraph.text for paragraph in document.paragraphs]
-    assert texts == ["g", "b c d", "i", "l m", "a  h  ", "n", "q"]
-    written = document.write([Translated(f"{text}!") for text in texts]).decode()
-    for expected in (
-        "(f 'g!')",
-        "[![i!](j)](k)",
-        "![l m!][l\nm]",
-        "\n\n[![n!](o)](p) [![q!](r)](s)\n\n",
-    ):
-        assert expected in written
-
-
-@pytest.mark.parametrize(
-    ("source", "expected"),
-    [
+    "formulas and templates": [
+        ("$f^*(x)$ and $g^*(x)$ b", "$f^*(x)$ AND $g^*(x)$ B"), ("a $x\n= *y*$ b", "A $x\n= *y*$ B"),
+        ("a $n$th, $a_n$th, $2 \\cdot x \\text{ if } y$ and ${a \\over b}$ or $2 x$", "A $n$TH, $a_n$TH, $2 \\cdot x \\text{ if } y$ AND ${a \\over b}$ OR $2 x$"),
+        ("a $$ b * c *d* $$ e", "A $$ b * c *d* $$ E"), ("a \\$b$ c `$d`", "A \\$B$ C `$d`"),
+        ("| $a$ | b |\n|--|--|\n", "| $a$ | B |\n|--|--|\n"), ("{{ a*b*c }} d {{$e}} f {{$g}}", "{{ a*b*c }} D {{$e}} F {{$g}}"),
+        # Blocks, which lines of text can surround
+        ("$$\na + b\n$$\n",) * 2, ("$$a\nb$$ (c)\n",) * 2, ("$$\na\n\nb\n$$\n",) * 2,
+        ("a\n$$\n- b\n= c\n$$\nd\n", "A\n$$\n- b\n= c\n$$\nD\n"),
+        ("- a\n\n  $$\n  b\n  $$\n\n> $$\n> c\n> $$\n", "- A\n\n  $$\n  b\n  $$\n\n> $$\n> c\n> $$\n"),
+        # Between brackets, unless they are brackets of a text
+        ("a \\(x^*\\) and \\(y^*_{the end}\\) b", "A \\(x^*\\) AND \\(y^*_{the end}\\) B"), ("a \\(n\\) \\(b\nc\\)", "A \\(n\\) \\(b\nc\\)"),
+        ("| \\(a\\) | b |\n|--|--|\n", "| \\(a\\) | B |\n|--|--|\n"),
+        ("a\n\\[\n- b\n= c\n\\]\nd\n\n- \\[ \\max e \\] (1)\n- f\n", "A\n\\[\n- b\n= c\n\\]\nD\n\n- \\[ \\max e \\] (1)\n- F\n"),
+        ("\\begin{align*}\n\n- the b\n\\begin{c}\n\\end{c}\n\\end{align*}\nd\n", "\\begin{align*}\n\n- the b\n\\begin{c}\n\\end{c}\n\\end{align*}\nD\n"),
+        ("[a \\(pdf\\)](b) \\\\(c\\\\) \\(d", "[A (PDF)](b) \\\\(C\\\\) (D"), ("\\[see \\*the\\* note\\]\n\n\\[注意\\] \n", "\\[SEE \\*THE\\* NOTE\\]\n\n\\[注意\\] \n"),
+        ("\\[a = b\\] c\n\n\\begin{d}\n\ne\n", "\\[A = B\\] C\n\n\\BEGIN{D}\n\nE\n"),
+        ("The guide \\(using `--a=b`\\) and \\(see [the guide](https://a.b/c_d)\\).", "THE GUIDE (USING `--a=b`) AND (SEE [THE GUIDE](https://a.b/c_d))."),
+        ("Here \\( opens the group. Names as my_name stay. It ends with \\).", "HERE ( OPENS THE GROUP. NAMES AS MY_NAME STAY. IT ENDS WITH )."),
+        ("\\[The value of\na = 5\\]\n\n- \\[x\\] (done)\n", "\\[THE VALUE OF A = 5\\]\n\n- \\[X\\] (DONE)\n"),
+        # Emphasis goes on around a condition.
+        ("**a {{ b }} c {{ end }}** *d {% if e %}f{% endif %}*", "**A {{ b }} C {{ end }}** *D {% if e %}F{% endif %}*"),
+        # None of these
+        ("The variables $HOME and $PATH are set.", "THE VARIABLES $HOME AND $PATH ARE SET."),
+        ("It costs $20, or 30 $ in all.", "IT COSTS $20, OR 30 $ IN ALL."), ("a $20-$30 b", "A $20-$30 B"),
+        ("$$ a\n\nb c$$\n", "$$ A\n\nB C$$\n"), ("- $$\n\na$$\n", "- $$\n\nA$$\n"),
+        *((text, text.upper()) for text in (
+            "Hello ${x}, a man is waiting for %1$s.", "The path ${HOME}/bin/$USER is in $HOME/bin:$PATH.", "$one ${two} $${three} and $${four} %12$d five$",
+            "A man pays $5 and a woman pays 7$.", "It is $5 a day, or 7$.", "It is $2.50, or 3$.", "$5 or 7$",
+        )),
+    ],
+    "lines that programs of documentation read": [
         # MkDocs: the indented lines are in a box, and no code.
         ('a\n!!! note "b"\n    c\n    d\n\n        e\n\nf\n', 'A\n!!! note "B"\n    C D\n\n        e\n\nF\n'),
         ('- a\n\n    ??? tip\n        b\n', "- A\n\n    ??? tip\n        B\n"),
@@ -276,64 +216,7 @@ def test_alternative_texts_of_markdown_are_no_part_of_a_sentence() -> None:
         # None of these
         ("a: b 10:30:45 !!! x == y", "A: B 10:30:45 !!! X == Y"), (f"!!! {'a ' * 999}", f"!!! {'A ' * 999}"),
     ],
-)  # fmt: skip
-def test_lines_that_programs_of_documentation_read(source: str, expected: str) -> None:
-    assert translated(source, "x.md") == expected
-
-
-@pytest.mark.parametrize(
-    ("source", "expected"),
-    [
-        ("$f^*(x)$ and $g^*(x)$ b", "$f^*(x)$ AND $g^*(x)$ B"), ("a $x\n= *y*$ b", "A $x\n= *y*$ B"),
-        ("a $n$th, $a_n$th, $2 \\cdot x \\text{ if } y$ and ${a \\over b}$ or $2 x$", "A $n$TH, $a_n$TH, $2 \\cdot x \\text{ if } y$ AND ${a \\over b}$ OR $2 x$"),
-        ("a $$ b * c *d* $$ e", "A $$ b * c *d* $$ E"), ("a \\$b$ c `$d`", "A \\$B$ C `$d`"),
-        ("| $a$ | b |\n|--|--|\n", "| $a$ | B |\n|--|--|\n"), ("{{ a*b*c }} d {{$e}} f {{$g}}", "{{ a*b*c }} D {{$e}} F {{$g}}"),
-        # Blocks, which lines of text can surround
-        ("$$\na + b\n$$\n",) * 2, ("$$a\nb$$ (c)\n",) * 2, ("$$\na\n\nb\n$$\n",) * 2,
-        ("a\n$$\n- b\n= c\n$$\nd\n", "A\n$$\n- b\n= c\n$$\nD\n"),
-        ("- a\n\n  $$\n  b\n  $$\n\n> $$\n> c\n> $$\n", "- A\n\n  $$\n  b\n  $$\n\n> $$\n> c\n> $$\n"),
-        # Between brackets, unless they are brackets of a text
-        ("a \\(x^*\\) and \\(y^*_{the end}\\) b", "A \\(x^*\\) AND \\(y^*_{the end}\\) B"), ("a \\(n\\) \\(b\nc\\)", "A \\(n\\) \\(b\nc\\)"),
-        ("| \\(a\\) | b |\n|--|--|\n", "| \\(a\\) | B |\n|--|--|\n"),
-        ("a\n\\[\n- b\n= c\n\\]\nd\n\n- \\[ \\max e \\] (1)\n- f\n", "A\n\\[\n- b\n= c\n\\]\nD\n\n- \\[ \\max e \\] (1)\n- F\n"),
-        ("\\begin{align*}\n\n- the b\n\\begin{c}\n\\end{c}\n\\end{align*}\nd\n", "\\begin{align*}\n\n- the b\n\\begin{c}\n\\end{c}\n\\end{align*}\nD\n"),
-        ("[a \\(pdf\\)](b) \\\\(c\\\\) \\(d", "[A (PDF)](b) \\\\(C\\\\) (D"), ("\\[see \\*the\\* note\\]\n\n\\[注意\\] \n", "\\[SEE \\*THE\\* NOTE\\]\n\n\\[注意\\] \n"),
-        ("\\[a = b\\] c\n\n\\begin{d}\n\ne\n", "\\[A = B\\] C\n\n\\BEGIN{D}\n\nE\n"),
-        ("The guide \\(using `--a=b`\\) and \\(see [the guide](https://a.b/c_d)\\).", "THE GUIDE (USING `--a=b`) AND (SEE [THE GUIDE](https://a.b/c_d))."),
-        ("Here \\( opens the group. Names as my_name stay. It ends with \\).", "HERE ( OPENS THE GROUP. NAMES AS MY_NAME STAY. IT ENDS WITH )."),
-        ("\\[The value of\na = 5\\]\n\n- \\[x\\] (done)\n", "\\[THE VALUE OF A = 5\\]\n\n- \\[X\\] (DONE)\n"),
-        # Emphasis goes on around a condition.
-        ("**a {{ b }} c {{ end }}** *d {% if e %}f{% endif %}*", "**A {{ b }} C {{ end }}** *D {% if e %}F{% endif %}*"),
-        # None of these
-        ("The variables $HOME and $PATH are set.", "THE VARIABLES $HOME AND $PATH ARE SET."),
-        ("It costs $20, or 30 $ in all.", "IT COSTS $20, OR 30 $ IN ALL."), ("a $20-$30 b", "A $20-$30 B"),
-        ("$$ a\n\nb c$$\n", "$$ A\n\nB C$$\n"), ("- $$\n\na$$\n", "- $$\n\nA$$\n"),
-    ],
-)  # fmt: skip
-def test_formulas_and_templates_of_markdown(source: str, expected: str) -> None:
-    assert translated(source, "x.md") == expected
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Hello ${x}, a man is waiting for %1$s.",
-        "The path ${HOME}/bin/$USER is in $HOME/bin:$PATH.",
-        "$one ${two} $${three} and $${four} %12$d five$",
-        "A man pays $5 and a woman pays 7$.",
-        "It is $5 a day, or 7$.",
-        "It is $2.50, or 3$.",
-        "$5 or 7$",
-    ],
-)
-def test_placeholders_variables_and_prices_are_no_formulas(text: str) -> None:
-    [paragraph] = open_document(text.encode(), "x.md").paragraphs
-    assert paragraph == Block(text, [], text)
-
-
-@pytest.mark.parametrize(
-    ("source", "expected"),
-    [
+    "elements that are not translated": [
         ("a <code>b_c</code>, <kbd>D</kbd>+<kbd>E</kbd>", "A <code>b_c</code>, <kbd>D</kbd>+<kbd>E</kbd>"),
         ("a <samp>b</samp> *c <var>d</var>*", "A <samp>b</samp> *C <var>d</var>*"),
         ("a <span translate=\"no\">b c</span> <i class=notranslate>d</i>", "A <span translate=\"no\">b c</span> <i class=notranslate>d</i>"),
@@ -351,16 +234,7 @@ def test_placeholders_variables_and_prices_are_no_formulas(text: str) -> None:
         ("<div translate=no>a\n\n- b\n\n# c\n", "<div translate=no>a\n\n- B\n\n# C\n"), ("- <code>\n\n  a\n\n<code>\n\nb\n", "- <code>\n\n  a\n\n<code>\n\nB\n"),
         ("<p translate=no>a\n\nb\n", "<p translate=no>a\n\nB\n"), ("<div translate=no>a\n</div>\n\nb\n", "<div translate=no>a\n</div>\n\nB\n"),
     ],
-)  # fmt: skip
-def test_elements_in_markdown_that_are_not_translated(source: str, expected: str) -> None:
-    assert translated(source, "x.md") == expected
-    document = open_document(b"Use <code>git status</code> often.", "x.md")
-    assert document.paragraphs[0].text == "Use git status often."
-
-
-@pytest.mark.parametrize(
-    ("source", "expected"),
-    [
+    "blocks of HTML in lists and quotes": [
         ("- a\n\n  <div>b</div>\n\n> <p>c</p>", "- A\n\n  <div>B</div>\n\n> <p>C</p>"),
         ("1. <div>\n   <b\n   id=d>a\n   b</b> c\n   </div>\n", "1. <div>\n   <b\n   id=d>A B</b> C </div>\n"),
         ("> - <p>a\n>   <b\n>   id=b>c</b> [^d\n>   e</p>\nf", "> - <p>A <b\n>   id=b>C</b> [^D E</p>\nF"),
@@ -368,17 +242,7 @@ def test_elements_in_markdown_that_are_not_translated(source: str, expected: str
         ("-\t<div>\n\t\ta\n\t</div>\n", "-\t<div>\n\t\tA </div>\n"),
         ("<img src=a>  \na *b*\nc", "<img src=a>  \nA *B* C"), ("> <b>\n> a</b>\n> c", "> <b>\n> A</b> C"),
     ],
-)  # fmt: skip
-def test_blocks_of_html_in_lists_and_quotes(source: str, expected: str) -> None:
-    assert translated(source, "x.md") == expected
-    document = open_document(source.replace("\n", "\r\n").encode(), "x.md")
-    unchanged = document.write([Translated(paragraph.text) for paragraph in document.paragraphs])
-    assert unchanged == source.replace("\n", "\r\n").encode()
-
-
-@pytest.mark.parametrize(
-    ("source", "expected"),
-    [
+    "attributes of HTML": [
         ('<p align="center"><img src="a.png" alt="Screenshot of it"></p>\n', '<p align="center"><img src="a.png" alt="SCREENSHOT OF IT"></p>\n'),
         ('a <img alt="b&#10;c" title=d> e', 'A <img alt="b&#10;c" title="D"> E'),
         ('a <img src=b alt=c> <abbr title="d &amp; e">f</abbr>', 'A <img src=b alt="C"> <abbr title="D &amp; E">F</abbr>'),
@@ -388,14 +252,7 @@ def test_blocks_of_html_in_lists_and_quotes(source: str, expected: str) -> None:
         ("a <code title=b>c</code> <i title=d translate=no>e</i>\n", "A <code title=b>c</code> <i title=d translate=no>e</i>\n"),
         ("<a href=b id='alt=c'>d</a> <!-- <b title=e> --> [f](g \"<i title='h'>\")", "<a href=b id='alt=c'>D</a> <!-- <b title=e> --> [F](g \"<I TITLE='H'>\")"),
     ],
-)  # fmt: skip
-def test_attributes_of_html_in_markdown(source: str, expected: str) -> None:
-    assert translated(source, "x.md") == expected
-
-
-@pytest.mark.parametrize(
-    ("source", "expected"),
-    [
+    "titles of links": [
         ('[a](b "c d") ![e](<f g> \'h "i"\') [![j](k (l))](m "n")', '[A](b "C D") ![E](<f g> \'H "I"\') [![J](k (L))](m "N")'),
         ('[a](b "c \\"d\\" &lt; &amp;amp; \\e\\\\")', '[A](b "C \\"D\\" < \\&AMP; \\E\\\\")'),
         ("| [a](b 'c \\| d') |\n|--|\n", "| [A](b 'C \\| D') |\n|--|\n"),
@@ -404,16 +261,59 @@ def test_attributes_of_html_in_markdown(source: str, expected: str) -> None:
         # None of these is a title in one line.
         ('[a](b) [c]( "d") [e](f "1") [g](h "i\nj")', '[A](b) [C]( "d") [E](f "1") [G](h "i\nj")'),
     ],
-)  # fmt: skip
-def test_titles_of_links_in_markdown(source: str, expected: str) -> None:
-    assert translated(source, "x.md") == expected
+    "backslashes": [
+        ("${a} b %1$s {c} d", "${A} B %1$S {C} D"), ("a 5 * 3, 2*3 [b] c_ _d C:\\e 1 < 2 `f # #", "A 5 * 3, 2*3 [B] C_ _D C:\\E 1 < 2 `F # #"),
+        ("a\\*b \\$5 c", "A\\*B \\$5 C"), ("a \\$5 b ${c} \\[d\\]", "A \\$5 B ${C} \\[D\\]"),
+        ("# 1. a\n\n# 1\\. a\n\n| - a |\n|--|\n", "# 1. A\n\n# 1\\. A\n\n| - A |\n|--|\n"), ("!!! a b!\n", "!!! A B!\n"),
+    ],
+    # Boxes in boxes and directives in directives are read to some depth.
+    "nesting": [
+        ("".join(f"{'    ' * depth}!!! note\n" for depth in range(500)) + last for last in ("a\n", "A\n")),
+        ("".join(f"{'`' * length}{{note}}\n" for length in range(300, 2, -1)) + "a\n",) * 2,
+    ],
+}  # fmt: skip
 
 
-def test_a_title_that_does_not_change_stays_as_it_is_written() -> None:
-    source = '[a](b "c &lt; \\d")'
+@pytest.mark.parametrize("topic", MARKDOWN)
+def test_only_the_texts_of_markdown_change(topic: str) -> None:
+    for source, expected in MARKDOWN[topic]:
+        assert translated(source, "x.md") == expected, source
+        data = source.replace("\n", "\r\n").encode()
+        document = open_document(data, "x.md")
+        assert document.write([Translated(each.text) for each in document.paragraphs]) == data
+
+
+def test_links_follow_the_headings_of_their_file() -> None:
+    source = (
+        "# A *b* c!\n\n## D\n\nD\n=\n\n# é\n\n# f {#i}\n\n"
+        "[A](#a-b-c) [D](#d 't') [é](<#%C3%A9>) [x](y#d) [x](#i) <a href='#d-1'>D</a>\n\n[x]: #d-1\n"
+    )
     document = open_document(source.encode(), "x.md")
-    unchanged = [Translated(paragraph.text) for paragraph in document.paragraphs]
-    assert document.write(unchanged).decode() == source
+    written = document.write([Translated(f"x {each.text}") for each in document.paragraphs])
+    *_, links, definition = written.decode().split("\n\n")
+    followed = ["](#x-a-b-c)", "](#x-d 'x t')", "](<#x-é>)", "<a href='#x-d-1'>"]
+    for link in (*followed, "](y#d)", "](#i)"):
+        assert link in links, link
+    assert definition == "[x]: #x-d-1\n"
+    unchanged = document.write([Translated(each.text) for each in document.paragraphs])
+    assert unchanged == source.encode()
+
+
+@pytest.mark.parametrize("name", ["{#a-b}", "{.c #a-b d=e} ", "{: #a-b }"])
+def test_links_to_a_heading_with_a_name_of_its_own_stay(name: str) -> None:
+    document = open_document(f"# A b {name}\n\n[c](#a-b)\n".encode(), "x.md")
+    written = document.write([Translated(f"x {each.text}") for each in document.paragraphs])
+    assert written.decode() == f"# x A b {name}\n\n[x c](#a-b)\n"
+
+
+def test_alternative_texts_of_markdown_are_no_part_of_a_sentence() -> None:
+    source = "a ![b *c* ![d](e)](f 'g') h [![i](j)](k) ![l\nm][]\n\n[![n](o)](p) [![q](r)](s)\n\n[l m]: t\n"
+    document = open_document(source.encode(), "x.md")
+    texts = [paragraph.text for paragraph in document.paragraphs]
+    assert texts == ["g", "b c d", "i", "l m", "a  h  ", "n", "q"]
+    written = document.write([Translated(f"{text}!") for text in texts]).decode()
+    for expected in ("(f 'g!')", "[![i!](j)](k)", "![l m!][l\nm]", "\n\n[![n!](o)](p) [![q!](r)](s)\n\n"):  # fmt: skip
+        assert expected in written
 
 
 @pytest.mark.parametrize(("quotes"), ['""', "''", "()"])
@@ -431,48 +331,14 @@ def test_an_attribute_in_a_table_does_not_end_its_cell() -> None:
     assert out == b'| <img alt="c \\| d"> | e |\n|--|--|\n'
 
 
-def test_boxes_in_boxes_are_read_to_some_depth() -> None:
-    source = "".join(f"{'    ' * depth}!!! note\n" for depth in range(500))
-    assert translated(source + "a\n", "x.md") == source + "A\n"
-
-
-def test_directives_in_directives_are_read_to_some_depth() -> None:
-    opening = "".join(f"{'`' * length}{{note}}\n" for length in range(300, 2, -1))
-    assert translated(opening + "a\n", "x.md") == opening + "a\n"
-
-
 def test_a_translation_does_not_become_markup_of_markdown() -> None:
-    for text in (
-        "1. a",
-        "- a",
-        "# a",
-        "a *b* `c` [d](e) <b>",
-        "a_ _b_",
-        "&amp; ~~x~~",
-        "a|b",
-        "===",
-        "$a$ $$ b $$",
-    ):
+    marks = ("a *b* `c` [d](e) <b>", "a_ _b_", "&amp; ~~x~~", "a|b", "===", "$a$ $$ b $$")
+    for text in ("1. a", "- a", "# a", *marks):
         document = open_document(b"x | y\n--|--\nx | y\n\nx\n", "x.md")
         out = document.write([Translated(text) for _ in document.paragraphs])
         again = open_document(out, "x.md")
         assert [paragraph.text for paragraph in again.paragraphs] == [text] * 5
         assert not any(paragraph.elements for paragraph in again.paragraphs)
-
-
-@pytest.mark.parametrize(
-    ("source", "expected"),
-    [
-        ("${a} b %1$s {c} d", "${A} B %1$S {C} D"),
-        ("a 5 * 3, 2*3 [b] c_ _d C:\\e 1 < 2 `f # #", "A 5 * 3, 2*3 [B] C_ _D C:\\E 1 < 2 `F # #"),
-        ("a\\*b \\$5 c", "A\\*B \\$5 C"),
-        ("a \\$5 b ${c} \\[d\\]", "A \\$5 B ${C} \\[D\\]"),
-        ("# 1. a\n\n# 1\\. a\n\n| - a |\n|--|\n", "# 1. A\n\n# 1\\. A\n\n| - A |\n|--|\n"),
-        ("!!! a b!\n", "!!! A B!\n"),
-    ],
-)
-def test_a_backslash_stands_only_where_the_source_has_one(source: str, expected: str) -> None:
-    assert translated(source, "x.md") == expected
 
 
 @pytest.mark.parametrize(
@@ -497,17 +363,8 @@ def test_a_backslash_stands_where_a_translation_would_become_markup(
 
 
 def test_a_translation_does_not_become_code_or_lose_its_end() -> None:
-    for text in (
-        "a #",
-        "C ##  ",
-        " ##",
-        "    a",
-        " \t a",
-        "  # a",
-        "   - a",
-        " 1) a",
-        "     > a #",
-    ):
+    starts = ("    a", " \t a", "  # a", "   - a", " 1) a")
+    for text in ("a #", "C ##  ", " ##", "     > a #", *starts):
         document = open_document(b"# x\n\n## x ##\n\nx\n\n- x\n\nx\n===\n", "x.md")
         out = document.write([Translated(text) for _ in document.paragraphs])
         again = open_document(out, "x.md")
@@ -605,57 +462,39 @@ def test_brackets_dashes_and_line_breaks_of_subtitles_stay(cue: str, texts: list
     assert written == source.replace(cue, re.sub(r"(?<![<\\/])\w+", lambda w: w[0].upper(), cue))
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_mistyped_time_line_is_no_text(end: str) -> None:
+    for line in (
         "00:00:03,000 -> 00:00:04,000", "00:00:03,000 - -> 00:00:04,000 X1:40", "00:00:03,000 –> 00:00:04,000",
         "00:00:03,000 --&gt; 00:00:04,000", "00:00:03,000 00:00:04,000", " 00:00:03.000-00:00:04.000", "00:00:03 --> 00:00:04",
         "00:00:03:000 --> 00:00:04:000", "00:00:03, 000 --> 00:00:04, 000", "00:00:03,000 -->", "00:03.000 -> 00:04.000",
         "00:00:03;000 --> 00:00:04;000", "00:00:-1,500 --> 00:00:04,000", "2 00:00:03,000 --> 00:00:04,000",
-    ],
-)  # fmt: skip
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_a_mistyped_time_line_is_no_text(line: str, end: str) -> None:
-    source = f"1\n00:00:01,000 --> 00:00:02,000\nA dog.\n\n2\n{line}\nA cat.\n".replace("\n", end)
-    for first, name, number in (("", "x.srt", 6), (f"WEBVTT{end}{end}", "x.vtt", 8)):
-        message = (
-            f"^{name}: line {number}: [-–>&gt;0-9:., ]+ is no time line such as 00:00:01[,.]000 -->"
-        )
-        with pytest.raises(HeadwayError, match=message):
-            open_document((first + source).encode(), name)
+        "0O:00:03,000 --> 00:00:04,000", "\ufeff00:00:03,000 --> 00:00:04,000",
+    ):  # fmt: skip
+        cues = f"1\n00:00:01,000 --> 00:00:02,000\nA dog.\n\n2\n{line}\nA cat.\n"
+        for first, name, number in (("", "x.srt", 6), ("WEBVTT\n\n", "x.vtt", 8)):
+            with pytest.raises(HeadwayError, match=f"^{name}: line {number}: .*is no time line"):
+                open_document((first + cues).replace("\n", end).encode(), name)
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
+def test_times_and_arrows_of_speech_are_text() -> None:
+    for line in (
         "9:00 - 17:00", "12:30:00 -> the end", "1:43.2 - 1:52.8", "Go --> there", "7 --> 8", "4", "At 00:00:03,000 -> 00:00:04,000 it ends",
         "00:00:03,000 and 00:00:04,000", "00:00:03,000", "\n2\n\nA cat", "One: two --> three", "x --> 5:00", "<!-- a --> b: c",
-    ],
-)  # fmt: skip
-def test_times_and_arrows_of_speech_are_text(line: str) -> None:
-    source = f"1\n00:00:01,000 --> 00:00:02,000\nA dog\n{line}\n"
-    assert translated(source, "x.srt").split() == source.upper().split()
+    ):  # fmt: skip
+        source = f"1\n00:00:01,000 --> 00:00:02,000\nA dog\n{line}\n"
+        assert translated(source, "x.srt").split() == source.upper().split()
 
 
-@pytest.mark.parametrize("line", ["0O:00:03,000 --> 00:00:04,000", "\ufeff00:00:03,000 --> 00:00:04,000"])  # fmt: skip
-def test_a_time_line_whose_first_time_has_other_characters_is_no_text(line: str) -> None:
-    source = f"1\n00:00:01,000 --> 00:00:02,000\nA dog.\n\n2\n{line}\nA cat.\n"
-    with pytest.raises(HeadwayError, match=r"line 6: .* is no time line"):
-        open_document(source.encode(), "x.srt")
-
-
-@pytest.mark.parametrize("name", ["x.srt", "x.vtt"])
-def test_subtitles_may_begin_before_the_video(name: str) -> None:
+def test_subtitles_may_begin_before_the_video() -> None:
     """Programs that move all subtitles write such times, and read them."""
     source = (
         "-00:00:03,000 --> -00:00:01,000\nA dog\n\n-00:00:00,900 --> 00:00:01,000\nruns.\n\n"
         "00:00:01,500 --> 00:00:02,000\nA cat\n"
     )
-    source = "WEBVTT\n\n" * name.endswith("vtt") + source
-    texts = [paragraph.text for paragraph in open_document(source.encode(), name).paragraphs]
+    texts = [paragraph.text for paragraph in open_document(source.encode(), "x.srt").paragraphs]
     assert texts == ["A dog runs.", "A cat"]
-    expected = source.replace("A dog", "A DOG").replace("runs", "RUNS").replace("A cat", "A CAT")
-    assert translated(source, name) == expected
+    assert translated(source, "x.srt") == source.upper()
 
 
 @pytest.mark.parametrize(
@@ -672,18 +511,6 @@ def test_readings_of_webvtt_are_no_text(cue: str, text: str, written: str) -> No
     assert [paragraph.text for paragraph in document.paragraphs] == [text]
     assert translated(source, "x.vtt") == source.replace(cue, written)
     assert document.write([Translated(text)]).decode() == source
-
-
-def test_a_cue_in_a_note_of_webvtt_may_have_any_arrow() -> None:
-    note = "NOTE\n00:00:03.000 -> 00:00:04.000\n00:00:03;000 --> 00:00:04;000\nA cat.\n"
-    source = f"WEBVTT\n\n{note}\n00:01.000 --> 00:02.000\na\n"
-    assert translated(source, "x.vtt") == source.replace("\na\n", "\nA\n")
-
-
-def test_the_line_before_a_timing_of_webvtt_is_text() -> None:
-    source = "WEBVTT\n\n00:01.000 --> 00:02.000\nA dog\nruns.\n00:03.000 --> 00:04.000\nA cat\n2\n00:05.000 --> 00:06.000\nB\n"
-    document = open_document(source.encode(), "x.vtt")
-    assert [paragraph.text for paragraph in document.paragraphs] == ["A dog runs.", "A cat", "B"]
 
 
 def test_a_subtitle_has_lines_also_where_no_spaces_separate_words() -> None:
@@ -709,33 +536,35 @@ def test_what_does_not_go_on_is_not_joined() -> None:
     capital = SRT.replace("and ends", "And ends")
     for source in (later, capital):
         assert len(open_document(source.encode(), "x.srt").paragraphs) == 4
-
-
-@pytest.mark.parametrize("aside", ["MARY:", "[sighs]", "(sighs):"])
-def test_a_name_or_a_note_is_no_part_of_a_sentence(aside: str) -> None:
-    source = "00:00:00,000 --> 00:00:00,500\nA man,\n\n00:00:00,600 --> 00:00:00,900\n"
-    source += f"{aside}\n\n{SRT.replace('A long', 'a long')}"
-    texts = [paragraph.text for paragraph in open_document(source.encode(), "x.srt").paragraphs]
-    assert texts[:3] == ["A man,", aside.strip("[]():"), "a long sentence runs on and ends here."]
+    for aside in ("MARY:", "[sighs]", "(sighs):"):
+        source = "00:00:00,000 --> 00:00:00,500\nA man,\n\n00:00:00,600 --> 00:00:00,900\n"
+        source += f"{aside}\n\n{SRT.replace('A long', 'a long')}"
+        texts = [paragraph.text for paragraph in open_document(source.encode(), "x.srt").paragraphs]
+        assert texts[:2] == ["A man,", aside.strip("[]():")]
+        assert texts[2] == "a long sentence runs on and ends here."
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-@pytest.mark.parametrize("suffix", [".srt", ".vtt"])
-def test_a_cue_of_several_lines_is_one_text_whatever_ends_its_lines(suffix: str, end: str) -> None:
+def test_a_cue_of_several_lines_is_one_text_whatever_ends_its_lines(end: str) -> None:
     cues = "1\n00:01:02,000 --> 00:01:03,000\none line\nand more.\n\n2\n00:01:04,000 --> 00:01:05,000\nThe end.\n"
-    source = ("WEBVTT\n\n" if suffix == ".vtt" else "") + cues
-    document = open_document(source.replace("\n", end).encode(), f"x{suffix}")
-    assert [p.text for p in document.paragraphs] == ["one line and more.", "The end."]
-    written = document.write([Translated(p.text.upper()) for p in document.paragraphs]).decode()
-    assert written == re.sub(r"(?m)^[a-zT].*", lambda found: found[0].upper(), source).replace(
-        "\n", end
-    )
+    for name, source in (("x.srt", cues), ("x.vtt", f"WEBVTT\n\n{cues}")):
+        document = open_document(source.replace("\n", end).encode(), name)
+        assert [p.text for p in document.paragraphs] == ["one line and more.", "The end."]
+        written = document.write([Translated(p.text.upper()) for p in document.paragraphs])
+        expected = re.sub(r"(?m)^[a-zT].*", lambda found: found[0].upper(), source)
+        assert written.decode() == expected.replace("\n", end)
 
 
-def test_character_references_are_those_of_webvtt() -> None:
-    source = "WEBVTT\n\nNOTE a --> b is no cue\n\n00:01.000 --> 00:02.000 line:0\n<v Al>a &lt; b &amp; c\n\nNOTE d\n"
-    source = source.replace(" --> b is", " b is")
-    assert translated(source, "x.vtt") == source.replace("a &lt; b &amp; c", "A &lt; B &amp; C")
+def test_what_is_no_text_in_webvtt_stays() -> None:
+    for before, text, after in (
+        ("NOTE a and b is no cue\n\n", "<v Al>a &lt; b &amp; c", "\nNOTE d\n"),
+        # A cue in a note may have any arrow, and the line before a timing is text.
+        ("NOTE\n00:00:03.000 -> 00:00:04.000\n00:00:03;000 --> 00:00:04;000\nA cat.\n\n", "a", ""),
+        ("", "a\nb", "00:05.000 --> 00:06.000\nB\n"),
+    ):
+        source = f"WEBVTT\n\n{before}00:01.000 --> 00:02.000 line:0\n{{}}\n{after}"
+        expected = re.sub(r"(?<!&)\b[abc]\b", lambda found: found[0].upper(), text)
+        assert translated(source.format(text), "x.vtt") == source.format(expected)
     with pytest.raises(HeadwayError, match="does not begin with WEBVTT"):
         open_document(b"00:01.000 --> 00:02.000\na\n", "x.vtt")
 
@@ -747,20 +576,10 @@ def test_translated_catalogs_are_accepted_by_msgfmt(tmp_path: Path) -> None:
         '"Content-Transfer-Encoding: 8bit\\n"\n"Plural-Forms: nplurals=INTEGER; plural=EXPRESSION;\\n"\n\n'
         'msgid "one\\n"\nmsgid_plural "many\\n"\nmsgstr[0] ""\nmsgstr[1] ""\n'
     )  # fmt: skip
-    for target, count in (
-        ("de", 2),
-        ("pl", 3),
-        ("ja", 1),
-        ("ar", 6),
-        ("pt-BR", 2),
-        ("zh_Hans", 1),
-        ("cy", 6),
-        ("mt", 5),
-        ("ga", 5),
-        ("gd", 4),
-    ):
+    counts = {"de": 2, "pl": 3, "ja": 1, "ar": 6, "pt-BR": 2, "zh_Hans": 1, "mt": 5, "gd": 4}
+    for target, count in counts.items():
         options = DocumentOptions("en", target)
-        generated = [make_file(".po", seed).decode() for seed in range(5)]
+        generated = [make_file(".po", seed).decode() for seed in range(3)]
         for number, source in enumerate([template, *generated] if target == "de" else [template]):
             out = tmp_path / f"{target}{number}.po"
             out.write_text(translated(source, "x.po", options), encoding="utf-8")
@@ -799,17 +618,17 @@ HEADER = 'msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=UTF-8\\n"\n'
 PLURAL = '# A note.\nmsgid "ä"\nmsgid_plural "ö"\nmsgstr[0] ""\nmsgstr[1] ""\n'
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("msgfmt") is None, reason="msgfmt is not installed")
 @pytest.mark.parametrize(
     "header",
     ["", 'msgid ""\nmsgstr ""\n\n', f"{HEADER}\n", f'{HEADER}"Plural-Forms: \\n"\n\n', 'msgid ""\nmsgstr "Language: "\n\n'],
 )  # fmt: skip
-@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
 def test_a_catalog_whose_header_has_no_plural_forms_gets_those_of_its_language(
-    header: str, line_end: str, tmp_path: Path
+    header: str, tmp_path: Path
 ) -> None:
-    source = (header + PLURAL).replace("\n", line_end)
-    for target, count in (("de", 2), ("pl", 3), ("ja", 1)):
+    for target, count, line_end in (("de", 2, "\n"), ("pl", 3, "\n"), ("ja", 1, "\r\n")):
+        source = (header + PLURAL).replace("\n", line_end)
         written = translated(source, "x.po", DocumentOptions("en", target))
         assert written.count("msgstr[") == count
         assert written.count("Plural-Forms: ") == 1
@@ -1108,15 +927,22 @@ def test_texts_of_another_language_are_refused(source: str) -> None:
 
 
 def test_columns_are_named_or_numbered() -> None:
-    table = 'id;text\n1;a\n2;"b;\nc"\n'
-    assert translated(table, "x.csv") == 'id;text\n1;A\n2;"B;\nC"\n'
+    for name, table, expected in (
+        ("x.csv", 'id;text\n1;a\n2;"b;\nc"\n', 'id;text\n1;A\n2;"B;\nC"\n'),
+        ("x.csv", 'id,text\n1,a,, \n2,b,""\n', 'id,text\n1,A,, \n2,B,""\n'),  # empty cells stay
+        # Excel reads a line that names the delimiter, and does not show it.
+        ("x.csv", "sep=;\r\nid;text\r\na,b;c,d,e\r\n", "sep=;\r\nid;text\r\na,b;C,D,E\r\n"),
+        ("x.tsv", "sep=|\nid|text\na|b", "sep=|\nid|text\na|B"),
+    ):
+        assert translated(table, name) == expected
     numbered = DocumentOptions("en", "de", ("2",))
     assert translated("1,a\n2,b", "x.csv", numbered) == "1,A\n2,B"
-    for columns, message in (
-        ((), "give columns .* separated by commas: .*the first row is: id, text"),
-        (("id,txt",), "no column 'txt'.*did you mean 'text'"),
-        (("txt",), "no column 'txt'.*did you mean 'text'"),
-        (("3",), "must be from 1 to 2"),
+    for table, columns, message in (
+        ("id;text\n", (), "give columns .* separated by commas: .*the first row is: id, text"),
+        ("id;text\n", ("id,txt",), "no column 'txt'.*did you mean 'text'"),
+        ("id;text\n", ("3",), "must be from 1 to 2"),
+        ("", ("1",), "is empty"),
+        ("sep=;\n", ("1",), "is empty"),
     ):
         with pytest.raises(HeadwayError, match=message):
             open_document(table.encode(), "x.csv", DocumentOptions(columns=columns))
@@ -1159,25 +985,6 @@ def test_a_row_with_more_texts_than_the_first_row_is_refused(table: str, line: i
             open_document(table.encode(), "x.csv", DocumentOptions("en", "de", (columns,)))
 
 
-def test_empty_cells_behind_the_last_column_stay() -> None:
-    assert translated('id,text\n1,a,, \n2,b,""\n', "x.csv") == 'id,text\n1,A,, \n2,B,""\n'
-
-
-def test_an_empty_table_is_refused() -> None:
-    for name, data in (("x.csv", ""), ("x.tsv", ""), ("x.csv", "sep=;\n")):
-        with pytest.raises(HeadwayError, match=f"^{name}: is empty$"):
-            open_document(data.encode(), name, DocumentOptions("en", "de", ("1",)))
-
-
-def test_a_line_that_names_the_delimiter_stays() -> None:
-    """Excel reads it, and does not show it."""
-    assert (
-        translated("sep=;\r\nid;text\r\na,b;c,d,e\r\n", "x.csv")
-        == "sep=;\r\nid;text\r\na,b;C,D,E\r\n"
-    )
-    assert translated("sep=|\nid|text\na|b", "x.tsv") == "sep=|\nid|text\na|B"
-
-
 @pytest.mark.parametrize(
     "columns", [("id,text",), ("id, text",), ("id,", "text"), ("id", "text"), ("text", "id,")]
 )
@@ -1208,25 +1015,14 @@ def test_messages_of_flutter_are_translated_without_their_descriptions(
     assert translated('{"@a": "b"}', "x.json") == '{"@a": "B"}'
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        "common.title", "page.error-404.title", "pageTitle", "en-US", "pt_BR", "zh-Hans-CN", "es-419",
-    ],
-)  # fmt: skip
-def test_names_for_programs_and_codes_of_languages_stay_in_json(value: str) -> None:
-    source = f'{{"a": ["{value}", "b"]}}'
-    assert translated(source, "x.json") == source.replace('"b"', '"B"')
-
-
-@pytest.mark.parametrize(
-    "value", ["title", "e.g", "Hello.", "well-known", "no-one", "so-so", "it", "Page", "no. 5 a.m"]
-)
-def test_words_do_not_stay_in_json(value: str) -> None:
-    assert translated(f'{{"a": "{value}"}}', "x.json") == f'{{"a": "{value.upper()}"}}'
-
-
-def test_the_language_of_a_json_file_stays() -> None:
+def test_names_for_programs_and_codes_of_languages_stay_in_json() -> None:
+    names = ("common.title", "page.error-404.title", "pageTitle")
+    for value in (*names, "en-US", "pt_BR", "zh-Hans-CN", "es-419"):
+        source = f'{{"a": ["{value}", "b"]}}'
+        assert translated(source, "x.json") == source.replace('"b"', '"B"')
+    words = ("title", "e.g", "Hello.", "well-known", "no-one", "so-so", "it", "Page", "no. 5 a.m")
+    for value in words:
+        assert translated(f'{{"a": "{value}"}}', "x.json") == f'{{"a": "{value.upper()}"}}'
     source = '{"lang": "en", "a": {"site_locale": "it", "language": "it is"}, "languageCode": "de"}'
     assert translated(source, "x.json") == source.replace("it is", "IT IS")
 
@@ -1270,12 +1066,11 @@ def test_the_encoding_stays(encoding: str) -> None:
     assert written == data.replace("straße".encode(encoding), "STRASSE".encode(encoding))
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-@pytest.mark.parametrize("name", ["x.md", "x.txt", "x.srt", "x.csv"])
-def test_utf_8_with_a_damaged_byte_is_not_read_in_an_older_encoding(name: str, end: str) -> None:
-    data = f"Café – naïve{end}{end}日本 \ufffd".encode() + b"\xff\xc3"
-    with pytest.raises(HeadwayError, match=f"^{name}: line 3: a byte is no UTF-8"):
-        open_document(data, name, DocumentOptions("fr", columns=("1",)))
+def test_utf_8_with_a_damaged_byte_is_not_read_in_an_older_encoding() -> None:
+    for name, end in (("x.md", "\n"), ("x.txt", "\r\n"), ("x.srt", "\r"), ("x.csv", "\n")):
+        data = f"Café – naïve{end}{end}日本 \ufffd".encode() + b"\xff\xc3"
+        with pytest.raises(HeadwayError, match=f"^{name}: line 3: a byte is no UTF-8"):
+            open_document(data, name, DocumentOptions("fr", columns=("1",)))
 
 
 @pytest.mark.parametrize(
