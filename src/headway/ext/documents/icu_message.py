@@ -7,6 +7,9 @@ of its cases, because in many languages a case also changes the words around it.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any, Literal
+
+from headway.ext.documents.paragraph import Paragraph
 
 MOST_SENTENCES = 24  # of a message
 DEEPEST = 6  # choices in choices
@@ -20,7 +23,7 @@ _NEEDS_QUOTE = re.compile(r"'(?=[{}#|]|$)")
 
 
 @dataclass(frozen=True)
-class Choice:
+class MessageChoice:
     """Cases, one of which is shown.
 
     Attributes:
@@ -31,7 +34,7 @@ class Choice:
 
     argument: str
     kind: str
-    cases: tuple[tuple[str, "tuple[str | Choice, ...]"], ...]
+    cases: tuple[tuple[str, "tuple[str | MessageChoice, ...]"], ...]
 
     @property
     def number(self) -> str:
@@ -39,12 +42,22 @@ class Choice:
         return "" if self.kind == "select" else f"{{{self.argument}, number}}"
 
 
-Parts = tuple[str | Choice, ...]
+Parts = tuple[str | MessageChoice, ...]
 
 
 def is_message(text: str) -> bool:
     """Return whether a text has a choice, so that it is a message, or would be one if it had no mistake."""
     return _HEAD.search(text) is not None
+
+
+def read_message(paragraph: Paragraph[Any]) -> "IcuMessage | Literal['stays'] | None":
+    """Return the message that a paragraph is, or None; one that is too complicated stays as it is.
+
+    So does one with inline elements: they belong to cases, which links of words do not know.
+    """
+    if not is_message(paragraph.text):
+        return None
+    return (None if paragraph.elements else IcuMessage.parse(paragraph.text)) or "stays"
 
 
 class IcuMessage:
@@ -88,7 +101,7 @@ class IcuMessage:
         """
         return self._write(self._tree, iter(translations), "")
 
-    def _write(self, tree: "str | Choice", translations: Iterator[str], number: str) -> str:
+    def _write(self, tree: "str | MessageChoice", translations: Iterator[str], number: str) -> str:
         """Write a sentence or a choice.
 
         Args:
@@ -96,7 +109,7 @@ class IcuMessage:
             translations: Of the sentences that are left.
             number: What `#` means here.
         """
-        if isinstance(tree, Choice):
+        if isinstance(tree, MessageChoice):
             cases = (
                 f"{selector} {{{self._write(case, translations, tree.number)}}}"
                 for selector, (case,) in tree.cases
@@ -123,7 +136,7 @@ class _Reader:
         Args:
             number: What `#` means here.
         """
-        parts: list[str | Choice] = []
+        parts: list[str | MessageChoice] = []
         while self.at < len(self.text) and self.text[self.at] != "}":
             if head := _HEAD.match(self.text, self.at):
                 self.at = head.end()
@@ -151,9 +164,9 @@ class _Reader:
                 self.at += 1 + self.text.startswith("''", self.at)
         return tuple(parts)
 
-    def _read_choice(self, argument: str, kind: str) -> Choice | None:
+    def _read_choice(self, argument: str, kind: str) -> MessageChoice | None:
         """Read the cases of a choice, and its end."""
-        number = Choice(argument, kind, ()).number
+        number = MessageChoice(argument, kind, ()).number
         cases: list[tuple[str, Parts]] = []
         while selector := _SELECTOR.match(self.text, self.at):
             self.at = selector.end()
@@ -166,13 +179,13 @@ class _Reader:
         if end is None or not any(selector == "other" for selector, _ in cases):
             return None
         self.at = end.end()
-        return Choice(argument, kind, tuple(cases))
+        return MessageChoice(argument, kind, tuple(cases))
 
 
 def _count(parts: Parts) -> int:
     """Return how many sentences a message has; 0: it has no choice."""
     total = 1
-    choices = [part for part in parts if isinstance(part, Choice)]
+    choices = [part for part in parts if isinstance(part, MessageChoice)]
     for choice in choices:
         total *= sum(max(1, _count(case)) for _, case in choice.cases)
     return total if choices else 0
@@ -183,21 +196,21 @@ def _depth(parts: Parts) -> int:
     return sum(
         1 + max((_depth(case) for _, case in part.cases), default=0)
         for part in parts
-        if isinstance(part, Choice)
+        if isinstance(part, MessageChoice)
     )
 
 
-def _spread(parts: Parts) -> "str | Choice":
+def _spread(parts: Parts) -> "str | MessageChoice":
     """Move the text around choices into their cases, so that each case is one sentence or one choice."""
     for at, part in enumerate(parts):
-        if isinstance(part, Choice):
+        if isinstance(part, MessageChoice):
             before, after = parts[:at], parts[at + 1 :]
             cases = ((name, (_spread((*before, *case, *after)),)) for name, case in part.cases)
-            return Choice(part.argument, part.kind, tuple(cases))
+            return MessageChoice(part.argument, part.kind, tuple(cases))
     return "".join(part for part in parts if isinstance(part, str))
 
 
-def _list_leaves(tree: "str | Choice") -> Iterator[str]:
+def _list_leaves(tree: "str | MessageChoice") -> Iterator[str]:
     """Yield the sentences of a choice, in the order of the cases."""
     if isinstance(tree, str):
         yield tree

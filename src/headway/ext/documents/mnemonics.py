@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from headway.ext.documents.paragraph import Document, Paragraph, Translated
+from headway.ext.documents.paragraph import Paragraph
 from headway.ext.protect import find_kept_text
 
 # Chinese, Japanese and Korean words lack the letters of the keys: there it stands behind them in brackets, 打开(&O).
@@ -34,11 +34,17 @@ class Mnemonic(NamedTuple):
     letter: str
     text: str
 
-    def put_back(self, translation: str) -> str:
+    @property
+    def sentences(self) -> list[str]:
+        """What is translated."""
+        return [self.text]
+
+    def write(self, translations: Sequence[str]) -> str:
         """Return the translation of the text with the mark.
 
         The mark stands before the same letter, at best where a word begins, or else before the first letter.
         """
+        [translation] = translations
         kept = {at for part in find_kept_text(translation) for at in range(part.start, part.end)}
         letters = [at for at, c in enumerate(translation) if c.isalpha() and at not in kept]
 
@@ -53,6 +59,11 @@ class Mnemonic(NamedTuple):
             name = translation.rstrip(_ENDS)
             return f"{name}({self.mark}{self.letter.upper()}){translation[len(name) :]}"
         return f"{translation[:at]}{self.mark}{translation[at:]}"
+
+
+def read_mnemonic(paragraph: Paragraph[Any]) -> Mnemonic | None:
+    """Return the mnemonic of a message without inline elements."""
+    return None if paragraph.elements else find_mnemonic(paragraph.text)
 
 
 def find_mnemonic(text: str) -> Mnemonic | None:
@@ -97,41 +108,3 @@ def _is_inside_label(text: str, at: int) -> bool:
         return False
     # A word of a menu has a capital, and a name of a variable has none.
     return text[at] == "&" or (first[0] + rest[0]).istitle()
-
-
-class MnemonicDocument:
-    """A document in which some paragraphs have a mnemonic.
-
-    Args:
-        document: The same document, with the marks in its paragraphs.
-
-    Attributes:
-        document: The same.
-    """
-
-    def __init__(self, document: Document) -> None:
-        self.document = document
-        self._mnemonics = [
-            None if paragraph.elements else find_mnemonic(paragraph.text)
-            for paragraph in document.paragraphs
-        ]
-
-    @property
-    def paragraphs(self) -> Sequence[Paragraph[Any]]:
-        """The paragraphs of the document, without marks."""
-        pairs = zip(self.document.paragraphs, self._mnemonics, strict=True)
-        return [Paragraph(found.text) if found else paragraph for paragraph, found in pairs]
-
-    def write(self, translations: Sequence[Translated]) -> bytes:
-        """Return the document with its paragraphs replaced."""
-        whole: list[Translated] = []
-        for paragraph, found, translated in zip(
-            self.document.paragraphs, self._mnemonics, translations, strict=True
-        ):
-            if found is None:
-                whole.append(translated)
-            elif translated.text == found.text:
-                whole.append(Translated(paragraph.text))
-            else:
-                whole.append(Translated(found.put_back(translated.text)))
-        return self.document.write(whole)

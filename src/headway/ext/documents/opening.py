@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 from headway.errors import HeadwayError
-from headway.ext.documents.messages import MessageDocument
-from headway.ext.documents.mnemonics import MnemonicDocument
+from headway.ext.documents.icu_message import read_message
+from headway.ext.documents.mnemonics import read_mnemonic
 from headway.ext.documents.paragraph import Document, DocumentOptions
+from headway.ext.documents.rewriting import RewrittenDocument
 from headway.ext.documents.text_file import LARGEST, LONGEST_PARAGRAPH
 from headway.text import name_conversion, plain_suffix
 
@@ -95,9 +96,7 @@ def _check_lengths(lengths: Sequence[int]) -> None:
 
 def count_missing(document: Document) -> int:
     """Return how many messages of ICU stay as they are, because they are too complicated."""
-    if isinstance(document, MnemonicDocument):
-        document = document.document
-    return document.count_missing() if isinstance(document, MessageDocument) else 0
+    return document.count_missing() if isinstance(document, RewrittenDocument) else 0
 
 
 def _read(data: bytes, suffix: str, options: DocumentOptions) -> Document:
@@ -118,19 +117,21 @@ def _read(data: bytes, suffix: str, options: DocumentOptions) -> Document:
         case ".po" | ".pot":
             from headway.ext.documents.po import PoDocument
 
-            return MnemonicDocument(MessageDocument(PoDocument(data, options)))
+            return _read_labels(PoDocument(data, options))
         case ".xlf" | ".xliff":
             from headway.ext.documents.xliff import XliffDocument
 
-            return MnemonicDocument(MessageDocument(XliffDocument(data, options)))
+            return _read_labels(XliffDocument(data, options))
         case ".arb" | ".json":
             from headway.ext.documents.json_text import JsonDocument
 
-            return MessageDocument(JsonDocument(data, options, is_arb=suffix == ".arb"))
+            document = JsonDocument(data, options, is_arb=suffix == ".arb")
+            return RewrittenDocument(document, read_message)
         case _ if suffix in TABLES:
             from headway.ext.documents.table import TableDocument
 
-            return MessageDocument(TableDocument(data, options, "\t" if suffix == ".tsv" else ""))
+            table = TableDocument(data, options, "\t" if suffix == ".tsv" else "")
+            return RewrittenDocument(table, read_message)
         case _ if suffix in _KINDS:
             from headway.ext.documents.office.document import read_office_file
 
@@ -144,3 +145,8 @@ def _read(data: bytes, suffix: str, options: DocumentOptions) -> Document:
 
             return PlainDocument(data, options)
     raise HeadwayError(describe_unknown(suffix))
+
+
+def _read_labels(document: Document) -> Document:
+    """Return a catalog of the texts of a program, in which messages of ICU and mnemonics stand."""
+    return RewrittenDocument(RewrittenDocument(document, read_message), read_mnemonic)

@@ -1,0 +1,67 @@
+"""Documents in which some paragraphs are translated in another form: sentences of messages, labels without mnemonics."""
+
+from collections.abc import Callable, Sequence
+from itertools import islice
+from typing import Any, Literal, Protocol
+
+from headway.ext.documents.paragraph import Document, Paragraph, Translated
+
+
+class Form(Protocol):
+    """What is translated instead of a paragraph."""
+
+    @property
+    def sentences(self) -> Sequence[str]:
+        """The texts that are translated."""
+
+    def write(self, translations: Sequence[str]) -> str:
+        """Return the paragraph with its texts replaced, each by one of the translations."""
+
+
+class RewrittenDocument:
+    """A document in which some paragraphs are translated in another form.
+
+    Args:
+        document: The same document, with its paragraphs as they stand in the file.
+        read: Returns the form of a paragraph; None: it is translated as it is; "stays": it is not translated.
+    """
+
+    def __init__(
+        self,
+        document: Document,
+        read: Callable[[Paragraph[Any]], Form | Literal["stays"] | None],
+    ) -> None:
+        self._document = document
+        self._forms = [read(paragraph) for paragraph in document.paragraphs]
+
+    @property
+    def paragraphs(self) -> Sequence[Paragraph[Any]]:
+        """The paragraphs of the document, and the texts of those that have another form."""
+        found: list[Paragraph[Any]] = []
+        for paragraph, form in zip(self._document.paragraphs, self._forms, strict=True):
+            if form is None:
+                found.append(paragraph)
+            elif not isinstance(form, str):
+                found += map(Paragraph, form.sentences)
+        return found
+
+    def count_missing(self) -> int:
+        """Return how many paragraphs are not translated."""
+        inner = self._document
+        others = inner.count_missing() if isinstance(inner, RewrittenDocument) else 0
+        return self._forms.count("stays") + others
+
+    def write(self, translations: Sequence[Translated]) -> bytes:
+        """Return the document with its paragraphs replaced; one whose texts do not change stays as it is."""
+        left = iter(translations)
+        whole: list[Translated] = []
+        for paragraph, form in zip(self._document.paragraphs, self._forms, strict=True):
+            if form is None:
+                whole.append(next(left))
+            elif isinstance(form, str):
+                whole.append(Translated(paragraph.text, is_missing=True))
+            else:
+                texts = [each.text for each in islice(left, len(form.sentences))]
+                is_changed = texts != [*form.sentences]
+                whole.append(Translated(form.write(texts) if is_changed else paragraph.text))
+        return self._document.write(whole)
