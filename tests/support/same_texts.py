@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from headway import Glossary, SearchConfig, Translator
 from headway.ext.documents.document_translation import translate_document, write_document
-from headway.ext.documents.html.page import HtmlPage
+from headway.ext.documents.html.html_page import HtmlPage
 from headway.ext.documents.opening import open_document
 from headway.ext.documents.paragraph import DocumentOptions
 from headway.ext.documents.paragraph_translation import translate_page

@@ -6,8 +6,7 @@ import pytest
 
 from headway.config import TextConfig
 from headway.ext.documents.passages import Passage
-from headway.ext.documents.readable import is_readable
-from headway.ext.documents.texts import finish_sentence, join_sentences
+from headway.ext.documents.texts import finish_sentence, is_readable, join_sentences
 from headway.text.learning import learn_model
 from headway.text.tokenizer import Tokenizer
 from headway.text.word_links import WordLinks

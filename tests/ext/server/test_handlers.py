@@ -20,7 +20,7 @@ from starlette.testclient import TestClient
 from headway import __version__
 from headway.config import Config, ServerConfig, load
 from headway.errors import HeadwayError
-from headway.ext.documents.html.page import HtmlPage
+from headway.ext.documents.html.html_page import HtmlPage
 from headway.ext.pictures.maps import AttentionMaps
 from headway.ext.server.app import make_app
 from headway.ext.server.clients import Clients

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
         report_sentences,
         translate_file,
     )
-    from headway.ext.documents.html.page import HtmlPage
+    from headway.ext.documents.html.html_page import HtmlPage
     from headway.ext.documents.opening import SUFFIXES, describe_unknown, is_table, open_document
     from headway.ext.documents.paragraph import Document, DocumentOptions, Paragraph, Translated
     from headway.ext.documents.paragraph_translation import (

@@ -1,12 +1,15 @@
 """Paragraphs of formats whose markup stands in the text: HTML, Markdown, subtitles, XLIFF."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from headway.ext.documents.paragraph import Element, Paragraph
-from headway.ext.documents.placing import Placed
+from headway.ext.documents.paragraph import Element, Paragraph, Translated
+from headway.ext.documents.placing import Placed, place
+from headway.text import is_translatable
+
+LINE_BREAK = re.compile(r"(?<!\s)\s*[\n\r]\s*")  # with the white space around it
 
 _LONGEST_MARK = 12  # characters of the mark of a note: "[12, 13]"
 _MOST_MARKUP = 16  # tags between a mark and the text behind it
@@ -62,6 +65,11 @@ class Part(NamedTuple):
     text: str = ""
     name: str = ""
 
+    @property
+    def is_element(self) -> bool:
+        """Whether its partner is in the same element: nothing is validated."""
+        return False
+
 
 def make_kept(source: str, text: str) -> Part:
     """Return an element that stays as it is: it stands for a word if it has text, and for none otherwise."""
@@ -97,17 +105,33 @@ def make_block(parts: Sequence[Part]) -> Block:
     return block
 
 
-def make_nodes(parts: Iterable[Part]) -> list[str | Block]:
-    """Return the blocks of text between breaks, and what stays as it is."""
+def make_nodes(
+    parts: Iterable[Part],
+    make: Callable[[Sequence[Part]], Iterable[str | Block]] = lambda run: [make_node(run)],
+) -> list[str | Block]:
+    """Return the blocks of text between breaks, and what stays as it is.
+
+    Args:
+        parts: Text, markup and breaks.
+        make: Returns the blocks between two breaks.
+    """
     nodes: list[str | Block] = []
     run: list[Part] = []
     for part in parts:
         if part.kind == "break":
-            nodes += [make_node(run), part.source]
+            nodes += [*make(run), part.source]
             run = []
         else:
             run.append(part)
-    return [*nodes, make_node(run)]
+    return [*nodes, *make(run)]
+
+
+def make_translatable_nodes(parts: Iterable[Part]) -> list[str | Block]:
+    """Return the blocks of text between breaks; what has no words stays as it is."""
+    return [
+        node if isinstance(node, str) or is_translatable(node.text) else node.source
+        for node in make_nodes(parts)
+    ]
 
 
 def make_node(parts: Sequence[Part]) -> str | Block:
@@ -160,21 +184,49 @@ def is_behind_a_word(before: str, inside: str, after: str) -> bool:
     return is_short and not before.isspace() and not after.isalnum()
 
 
-def find_partners(parts: Sequence[Part]) -> dict[int, int]:
-    """Return the number of the closing tag for each opening tag, and the other way round."""
+def find_partners(parts: Sequence[Any]) -> dict[int, int]:
+    """Return the number of the closing tag for each opening tag, and the other way round.
+
+    Args:
+        parts: Such as `Part`: of each ``kind`` and ``name`` say what it is, and ``is_element`` whether its partner is
+            inside of the element around it, as in XML.
+    """
     partner: dict[int, int] = {}
-    stack: list[tuple[str, int]] = []
+    stack: list[int] = []
     for number, part in enumerate(parts):
-        if part.kind == "open" and len(stack) < MAX_DEPTH:
-            stack.append((part.name, number))
-        elif part.kind == "close" and any(known == part.name for known, _ in stack):
-            while stack:
-                known, opened = stack.pop()
-                if known == part.name:
-                    partner[opened] = number
-                    partner[number] = opened
+        if part.kind == "open" and (part.is_element or len(stack) < MAX_DEPTH):
+            stack.append(number)
+        elif part.kind == "close":
+            for depth in range(len(stack) - 1, -1, -1):
+                opening = parts[stack[depth]]
+                if opening.name == part.name:
+                    partner[stack[depth]], partner[number] = number, stack[depth]
+                    del stack[depth:]
                     break
+                if opening.is_element:
+                    break  # a range that ends outside of this element has no partner
     return partner
+
+
+def join_nodes(nodes: Iterable[str | Block], write: Callable[[Block], str]) -> str:
+    """Return what stays as it is, and each block as it is written."""
+    return "".join(node if isinstance(node, str) else write(node) for node in nodes)
+
+
+def write_block(block: Block, translated: Translated, escape: Callable[[str], str]) -> str:
+    """Return the translation of a block with its markup around its words.
+
+    If the translation equals the text, the block is returned as the file has it.
+
+    Args:
+        block: The block.
+        translated: Its translation.
+        escape: Returns the source of a text.
+    """
+    if translated.text == block.text:
+        return block.source
+    parts = flatten(place(block, translated))
+    return "".join(part if is_markup else escape(part) for part, is_markup in parts)
 
 
 def flatten(parts: Sequence[str | Placed[Mark]]) -> Iterator[tuple[str, bool]]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from headway.errors import HeadwayError
 from headway.ext.documents.edits import Edit, apply_edits
 from headway.ext.documents.icu_message import is_message
-from headway.ext.documents.languages import Language
+from headway.ext.documents.language_codes import LanguagePair
 from headway.ext.documents.paragraph import DocumentOptions, Paragraph, Translated
 from headway.ext.documents.text_file import check_count, read_text_file
 from headway.ext.protect import find_kept_text
@@ -93,7 +93,7 @@ class JsonDocument:
             if value.is_language and not (is_arb and value.key.startswith("@"))
         ]
         self._forms = [_split_forms(value.text) for value in self._values]
-        language = Language(options.source, options.target)
+        language = LanguagePair(options.source, options.target)
         name = json.dumps(options.target.replace("-", "_"))
         self._edits = [
             Edit(value.start, value.end, name)

@@ -4,11 +4,11 @@ A model would translate such a text like the words around it, and it could be lo
 The character is of Unicode's private use area, which `headway.ext.protect.kept_text` keeps in the right place.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
 
-from headway.ext.documents.paragraph import Element, Paragraph, Translated
+from headway.ext.documents.paragraph import Paragraph, Translated, walk
 from headway.ext.protect import PRIVATE_USE
 from headway.text import Span, WordLinks
 
@@ -26,7 +26,8 @@ class KeptMarks:
 
     def __init__(self, paragraph: Paragraph[Any], is_used: bool = True) -> None:
         own = paragraph.text
-        kept = [*_outermost(paragraph.elements)] if is_used else []
+        elements = walk(paragraph.elements) if is_used else ()
+        kept = [each for each in elements if each.is_kept and each.start < each.end]
         used = set(own) if kept else set()
         free = (c for c in map(chr, range(*PRIVATE_USE)) if c not in used)
         self._kept: dict[str, str] = {}
@@ -80,12 +81,3 @@ class KeptMarks:
 
 def _move(spans: Sequence[Span], places: Sequence[int]) -> list[Span]:
     return [(places[start], places[end]) for start, end in spans]
-
-
-def _outermost(elements: Sequence[Element[Any]]) -> Iterator[Element[Any]]:
-    """Yield the kept elements with text, but none inside of another one."""
-    for element in elements:
-        if element.is_kept and element.start < element.end:
-            yield element
-        else:
-            yield from _outermost(element.inner)

@@ -17,7 +17,7 @@ from headway.translation import Job, call, together
 
 
 class Page(Protocol):
-    """A text with markup, such as `headway.ext.documents.html.page.HtmlPage`."""
+    """A text with markup, such as `headway.ext.documents.html.html_page.HtmlPage`."""
 
     @property
     def paragraphs(self) -> Sequence[Paragraph[Any]]:

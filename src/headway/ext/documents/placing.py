@@ -11,8 +11,7 @@ from itertools import accumulate
 from typing import Generic
 
 from headway.ext.documents.divisible import WordRange, divide_elements
-from headway.ext.documents.element_places import ElementPlaces
-from headway.ext.documents.kept_spans import KeptSpans
+from headway.ext.documents.element_places import ElementPlaces, KeptSpans
 from headway.ext.documents.paragraph import Content, Element, Paragraph, Translated, walk
 from headway.ext.documents.points import (
     ends_sentence,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from headway.errors import HeadwayError
 from headway.ext.documents.edits import Edit, apply_edits
-from headway.ext.documents.languages import check_catalog, names_language
+from headway.ext.documents.language_codes import check_catalog, names_language
 from headway.ext.documents.paragraph import DocumentOptions, Paragraph, Translated
 from headway.ext.documents.plural_forms import find_plural_forms
 from headway.ext.documents.po_entries import Entry, quote, read_entries

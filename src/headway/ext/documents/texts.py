@@ -7,13 +7,13 @@ from functools import partial
 from html import unescape
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
+from unicodedata import normalize
 
 from headway.config import SearchConfig
 from headway.ext.documents.paragraph import Translated
 from headway.ext.documents.passages import Passage
-from headway.ext.documents.readable import is_readable
 from headway.ext.protect import is_symbol
-from headway.text import Span, WordLinks, cut_words, find_words, is_translatable
+from headway.text import Span, Tokenizer, WordLinks, cut_words, find_words, is_translatable
 from headway.translation import Job, Pipeline, Translation, call, split_sentences, together
 
 if TYPE_CHECKING:
@@ -302,3 +302,17 @@ def mean_quality(parts: Sequence[tuple[int, float]]) -> float:
     """Return the mean of qualities, each with the length of its part; 1 if there are none."""
     total = sum(length for length, _ in parts)
     return sum(length * quality for length, quality in parts) / total if total else 1.0
+
+
+def is_readable(text: str, tokenizer: Tokenizer) -> bool:
+    """Return whether a text has a letter of the vocabulary, or no letter; a text in another script has none.
+
+    Args:
+        text: Any text.
+        tokenizer: Of the model.
+    """
+    letters = tokenizer.source_letters
+    written = normalize(
+        "NFKC", text
+    )  # as the vocabulary reads it, which knows no full-width letters
+    return any(c in letters for c in written) or not any(map(str.isalpha, written))

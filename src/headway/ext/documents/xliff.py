@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from headway.errors import HeadwayError
-from headway.ext.documents.blocks import Block, make_nodes
+from headway.ext.documents.blocks import Block, make_translatable_nodes
 from headway.ext.documents.edits import Edit, apply_edits
-from headway.ext.documents.html.page import write_nodes
-from headway.ext.documents.languages import check_catalog, names_language
+from headway.ext.documents.html.html_page import write_nodes
+from headway.ext.documents.language_codes import check_catalog, names_language
 from headway.ext.documents.paragraph import DocumentOptions, Translated
 from headway.ext.documents.text_file import read_text_file
 from headway.ext.documents.xliff_inline import make_parts
@@ -21,7 +21,6 @@ from headway.ext.documents.xml_tokens import (
     set_attribute,
     tokenize_xml,
 )
-from headway.text import is_translatable
 
 _ENCODING = re.compile(rb"""<\?xml[^>]*?\bencoding\s*=\s*["']([\w.:-]+)""")
 _SPACE = "xml:space"
@@ -55,6 +54,10 @@ class _Unit:
     def blocks(self) -> list[Block]:
         """The texts to translate."""
         return [node for node in self.nodes if isinstance(node, Block)]
+
+    def divide(self, tokens: Sequence[XmlToken]) -> list[str | Block]:
+        """Return the texts to translate between breaks; what has no words stays as it is."""
+        return make_translatable_nodes(make_parts(tokens, self.keeps_lines, self.codes))
 
 
 class XliffDocument:
@@ -166,7 +169,7 @@ def _make_nodes(unit: _Unit, is_complete: bool) -> list[str | Block]:
     sources, targets = _find_segments(unit.segments), _find_segments(unit.target)
     if not sources or (is_done and not targets):
         source = _without_segments(unit.source[1:-1])
-        return [] if is_done else _divide(source, unit.keeps_lines, unit.codes)
+        return [] if is_done else unit.divide(source)
     whole = unit.target if sources.keys() <= targets.keys() else unit.segments
     nodes: list[str | Block] = []
     at = 1
@@ -178,20 +181,10 @@ def _make_nodes(unit: _Unit, is_complete: bool) -> list[str | Block]:
             nodes.append(_join(translation))
         else:
             source = unit.segments[slice(*sources[number])]
-            nodes += _divide(source[1:-1], unit.keeps_lines, unit.codes)
+            nodes += unit.divide(source[1:-1])
         nodes.append(f"</{whole[start].prefix}mrk>")
         at = end
     return [*nodes, _join(whole[at:-1])]
-
-
-def _divide(
-    tokens: Sequence[XmlToken], keeps_lines: bool, codes: Mapping[str, str]
-) -> list[str | Block]:
-    """Return the texts to translate between breaks; what has no words stays as it is."""
-    return [
-        node if isinstance(node, str) or is_translatable(node.text) else node.source
-        for node in make_nodes(make_parts(tokens, keeps_lines, codes))
-    ]
 
 
 def _find_segments(tokens: Sequence[XmlToken]) -> dict[str, tuple[int, int]]:

@@ -4,13 +4,12 @@ import html
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from headway.ext.documents.blocks import Part, make_kept
-from headway.ext.documents.xml_tokens import XmlToken, find_ends, read_text
+from headway.ext.documents.blocks import LINE_BREAK, Part, make_kept
+from headway.ext.documents.xml_tokens import XmlToken, find_ends, find_parents, read_text
 from headway.ext.protect import BREAK_TAG, BREAKS, KeptText, find_kept_text
 
 # Elements that stand for an opening tag of the original format -> for the closing tag of the same.
 _OPENING, _CLOSING = {"bx", "bpt", "sc", "sm"}, {"ex", "ept", "ec", "em"}
-_LINE_BREAK = re.compile(r"(?<!\s)\s*[\n\r]\s*")
 _CODE = {"bpt", "ept", "ph", "it", "ut"}  # their content is code of the original format
 _ALONE = {"ph", "x"}  # elements that stand for code which may be a placeholder
 _BREAK = re.compile(rf"(?:(?:{BREAK_TAG}|\\[nrt])\s*)+")
@@ -20,8 +19,8 @@ _WORD = "{}"  # stands for a placeholder in the text
 
 def make_parts(
     tokens: Sequence[XmlToken], keeps_lines: bool, codes: Mapping[str, str]
-) -> list[Part]:
-    """Return the parts of a text; code, and text that is not for translation, is markup.
+) -> Iterator[Part]:
+    """Yield the parts of a text; code, and text that is not for translation, is markup.
 
     A line break, and a tag of a paragraph, is a break.
 
@@ -30,12 +29,6 @@ def make_parts(
         keeps_lines: Whether line breaks are text; otherwise they are spaces.
         codes: Code of the original format that elements refer to, by its names.
     """
-    return list(_make_parts(tokens, keeps_lines, codes))
-
-
-def _make_parts(
-    tokens: Sequence[XmlToken], keeps_lines: bool, codes: Mapping[str, str]
-) -> Iterator[Part]:
     at, ends = 0, find_ends(tokens)
     protected = _find_protected(tokens, ends)
     elements: list[bool] = []  # those that are open: whether their tags are breaks
@@ -62,8 +55,8 @@ def _make_parts(
         if is_break:
             yield Part("break", source)
         elif token.kind == "text" and not keeps_lines:
-            yield Part("text", source, html.unescape(_LINE_BREAK.sub(" ", source)))
-        elif token.kind in ("text", "data"):
+            yield Part("text", source, html.unescape(LINE_BREAK.sub(" ", source)))
+        elif token.is_text:
             yield Part("text", source, token.text)
         elif is_protected:
             yield make_kept(source, content)
@@ -125,23 +118,20 @@ def _find_protected(tokens: Sequence[XmlToken], ends: Sequence[int]) -> dict[int
     It stands in a ``mrk``, or between ``sm`` and ``em`` if both are in the same element.
     """
     found: dict[int, int] = {}
-    around = [-1]  # the elements that are open
-    started: dict[str, tuple[int, int]] = {}  # the marks, and the elements around them
+    parents = find_parents(tokens)
+    started: dict[str, int] = {}  # the marks
     for number, token in enumerate(tokens):
         if token.kind == "close":
-            around.pop()
             continue
         if token.name in ("mrk", "sm") and _is_protected(token):
             if token.name == "sm":
-                started[_pair_name(token)] = number, around[-1]
+                started[_pair_name(token)] = number
             elif token.kind == "open":
                 found[number] = ends[number]
         elif token.name == "em":
-            start, parent = started.pop(_pair_name(token), (0, None))
-            if parent == around[-1]:
+            start = started.pop(_pair_name(token), number)
+            if start < number and parents[start] == parents[number]:
                 found[start] = ends[number]
-        if token.kind == "open":
-            around.append(number)
     return found
 
 

@@ -3,10 +3,15 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from headway.ext.documents.blocks import Block, Part, make_kept, make_nodes
-from headway.ext.documents.html.page import write_nodes
-from headway.ext.documents.paragraph import Translated
-from headway.ext.documents.xml_tokens import XmlToken, find_ends, read_text, tokenize_xml
+from headway.ext.documents.blocks import Part, make_kept, make_nodes
+from headway.ext.documents.html.html_page import MarkupText
+from headway.ext.documents.xml_tokens import (
+    XmlToken,
+    find_ends,
+    find_parents,
+    read_text,
+    tokenize_xml,
+)
 
 _BEGINNING, _END = "<text>", "</text>"
 
@@ -28,8 +33,8 @@ class XmlTags:
     is_outlined: bool = True
 
 
-class XmlText:
-    """The blocks of a text, and what stands between them.
+class XmlText(MarkupText):
+    """A text with tags of XML.
 
     Args:
         source: A text with tags, or a whole document.
@@ -44,16 +49,7 @@ class XmlText:
             tokens = tokenize_xml(source)
         else:
             tokens = tokenize_xml(_BEGINNING + source + _END)[1:-1]
-        self.nodes = make_nodes(_read_parts(tokens, tags))
-        self.paragraphs = [node for node in self.nodes if isinstance(node, Block)]
-
-    def write(self, translations: Sequence[Translated]) -> str:
-        """Return the text with its blocks replaced.
-
-        Args:
-            translations: One for each paragraph.
-        """
-        return write_nodes(self.nodes, translations)
+        super().__init__(make_nodes(_read_parts(tokens, tags)))
 
 
 def _read_parts(tokens: Sequence[XmlToken], tags: XmlTags) -> Iterator[Part]:
@@ -65,7 +61,7 @@ def _read_parts(tokens: Sequence[XmlToken], tags: XmlTags) -> Iterator[Part]:
         if token.kind == "open" and token.name in tags.ignored:
             end = ends[at]
         source = "".join(each.source for each in tokens[at:end])
-        if token.kind in ("text", "data"):
+        if token.is_text:
             yield Part("text", source, token.text)
         elif at in splitting:
             yield Part("break", source)
@@ -80,32 +76,16 @@ def _read_parts(tokens: Sequence[XmlToken], tags: XmlTags) -> Iterator[Part]:
 
 def _find_splitting(tokens: Sequence[XmlToken], tags: XmlTags) -> set[int]:
     """Return the numbers of the tags that split."""
-    has_text = _find_texts(tokens)
-    found: set[int] = set()
-    stack: list[int] = []  # the opening tags around a place; -1 stands for the text itself
-    for number, token in enumerate(tokens):
+    parents, found = find_parents(tokens), set[int]()
+    # The elements in which text stands, not counting the text of their elements; -1 is the text itself.
+    both = zip(tokens, parents, strict=True)
+    with_text = {parent for token, parent in both if token.is_text and token.text.strip()}
+    for number, (token, parent) in enumerate(zip(tokens, parents, strict=True)):
         if token.kind in ("open", "empty"):
-            parent = stack[-1] if stack else -1
-            is_outlined = tags.is_outlined and parent not in has_text
+            is_outlined = tags.is_outlined and parent not in with_text
             is_outlined = is_outlined and (parent < 0 or parent in found)
             if token.name in tags.splitting or (is_outlined and token.name not in tags.inline):
                 found.add(number)
-        if token.kind == "open":
-            stack.append(number)
-        elif token.kind == "close" and stack and stack.pop() in found:
+        elif token.kind == "close" and parent in found:
             found.add(number)
-    return found
-
-
-def _find_texts(tokens: Sequence[XmlToken]) -> set[int]:
-    """Return the opening tags of the elements in which text stands, not counting the text of their elements."""
-    found: set[int] = set()
-    stack = [-1]
-    for number, token in enumerate(tokens):
-        if token.kind == "open":
-            stack.append(number)
-        elif token.kind == "close":
-            stack.pop()
-        elif token.kind in ("text", "data") and token.text.strip():
-            found.add(stack[-1])
     return found

@@ -45,6 +45,11 @@ class XmlToken(NamedTuple):
         return name[: name.rfind(":") + 1]
 
     @property
+    def is_text(self) -> bool:
+        """Whether the token is text or a CDATA section."""
+        return self.kind in ("text", "data")
+
+    @property
     def text(self) -> str:
         """What text or a CDATA section means."""
         return self.name if self.kind == "data" else html.unescape(self.source)
@@ -58,7 +63,7 @@ class XmlToken(NamedTuple):
 
 def read_text(tokens: Sequence[XmlToken]) -> str:
     """Return the text among tokens."""
-    return "".join(token.text for token in tokens if token.kind in ("text", "data"))
+    return "".join(token.text for token in tokens if token.is_text)
 
 
 def find_ends(tokens: Sequence[XmlToken]) -> list[int]:
@@ -71,6 +76,18 @@ def find_ends(tokens: Sequence[XmlToken]) -> list[int]:
         elif token.kind == "close":
             ends[opened.pop()] = number + 1
     return ends
+
+
+def find_parents(tokens: Sequence[XmlToken]) -> list[int]:
+    """Return for each token the number of the opening tag around it; -1: none. A closing tag stands in its element."""
+    parents, opened = [], [-1]
+    for number, token in enumerate(tokens):
+        parents.append(opened[-1])
+        if token.kind == "open":
+            opened.append(number)
+        elif token.kind == "close":
+            opened.pop()
+    return parents
 
 
 def tokenize_xml(source: str) -> list[XmlToken]:
@@ -144,3 +161,11 @@ def remove_attribute(tag: str, name: str) -> str:
     """Return the source of a tag without an attribute."""
     pattern = rf"(?<!\s)\s*+{_ATTRIBUTE.pattern}"
     return re.sub(pattern, lambda found: "" if found[1] == name else found[0], tag)
+
+
+_INVALID = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def escape_text(text: str) -> str:
+    """Return the source of a text in XML, without characters that XML cannot have."""
+    return html.escape(_INVALID.sub("", text), quote=False)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from headway.ext.documents.blocks import Block
-from headway.ext.documents.html.page import HtmlPage
+from headway.ext.documents.html.html_page import HtmlPage
 from headway.ext.documents.html.tokens import MARKUP
 from headway.ext.documents.html.values import (
     find_language,
@@ -14,7 +14,7 @@ from headway.ext.documents.html.values import (
     replace_languages,
     replace_values,
 )
-from headway.ext.documents.languages import Language
+from headway.ext.documents.language_codes import LanguagePair
 from headway.ext.documents.paragraph import DocumentOptions, Translated
 from headway.ext.documents.text_file import check_count, read_text_file
 
@@ -46,7 +46,7 @@ class HtmlDocument:
         self._file = read_text_file(data, options.source, _find_encoding(data))
         check_count(sum(1 for _ in MARKUP.finditer(self._file.text)), "tags", MOST_TAGS)
         source = options.source or find_language(self._file.text)
-        self._language = Language(source, options.target if source else "")
+        self._language = LanguagePair(source, options.target if source else "")
         self._values = find_values(self._file.text, source)
         self._texts = [block for value in self._values for block in value.blocks]
         self._blocks = HtmlPage(self._file.text, source).paragraphs

@@ -4,7 +4,16 @@ import html
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from headway.ext.documents.blocks import Block, Kind, Part, find_partners, make_kept, make_node
+from headway.ext.documents.blocks import (
+    LINE_BREAK,
+    Block,
+    Kind,
+    Part,
+    find_partners,
+    make_kept,
+    make_node,
+    make_nodes,
+)
 from headway.ext.documents.html.elements import (
     BORDERS,
     CLOSING,
@@ -21,7 +30,6 @@ from headway.ext.documents.html.tokens import Token, tokenize
 
 # A character reference; no character has eight digits.
 _NUMBER = re.compile(r"&#0*([0-9]{1,8})[0-9]*")
-_LINE_BREAK = re.compile(r"(?<!\s)\s*[\n\r]\s*")
 
 
 def scan(source: str, language: str = "") -> Iterator[tuple[str, list[Token]]]:
@@ -56,15 +64,7 @@ def parse_html(source: str, language: str = "") -> list[str | Block]:
         source: The HTML.
         language: See `scan`.
     """
-    nodes: list[str | Block] = []
-    run: list[Part] = []
-    for part in read_parts(source, language):
-        if part.kind == "break":
-            nodes += [*_make_nodes(run), part.source]
-            run = []
-        else:
-            run.append(part)
-    return [*nodes, *_make_nodes(run)]
+    return make_nodes(read_parts(source, language), _make_apart)
 
 
 def read_parts(source: str, language: str = "") -> Iterator[Part]:
@@ -91,7 +91,7 @@ def _read_text(tokens: Sequence[Token]) -> str:
     return "".join(decode_text(token) for token in tokens if token.kind in ("text", "template"))
 
 
-def _make_nodes(run: Sequence[Part]) -> Iterator[str | Block]:
+def _make_apart(run: Sequence[Part]) -> Iterator[str | Block]:
     """Yield the blocks of a line, and what stands between links and other elements that are seen apart."""
     at = 0
     for gap in find_gaps(run):
@@ -127,4 +127,4 @@ def decode_text(token: Token) -> str:
     """Return what text means: without character references and line breaks."""
     text = token.content
     text = text if token.is_data else html.unescape(_NUMBER.sub(r"&#\1", text))
-    return _LINE_BREAK.sub(" ", text)
+    return LINE_BREAK.sub(" ", text)

@@ -1,22 +1,36 @@
 """Texts of HTML that are no part of a paragraph, such as attributes and texts of drawings; and language codes."""
 
 import html
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import accumulate
 from typing import Literal, NamedTuple
 
-from headway.ext.documents.blocks import Block, Part, flatten, make_nodes
+from headway.ext.documents.blocks import (
+    Block,
+    Part,
+    join_nodes,
+    make_translatable_nodes,
+    write_block,
+)
 from headway.ext.documents.edits import Edit, apply_edits
-from headway.ext.documents.html.attributes import find_language_attributes, find_names, is_locale
-from headway.ext.documents.html.drawings import find_seen
-from headway.ext.documents.html.elements import EMBEDDED, WHOLE, find_code, is_untranslated
+from headway.ext.documents.html.elements import (
+    EMBEDDED,
+    WHOLE,
+    OpenElements,
+    find_code,
+    find_element_end,
+    find_language_attributes,
+    find_names,
+    is_kept,
+    is_locale,
+    is_untranslated,
+)
 from headway.ext.documents.html.parsing import decode_text, scan
 from headway.ext.documents.html.templates import TEMPLATE, has_go_blocks, is_control, make_template
 from headway.ext.documents.html.tokens import Token, tokenize
-from headway.ext.documents.languages import Language
+from headway.ext.documents.language_codes import LanguagePair
 from headway.ext.documents.paragraph import Translated
-from headway.ext.documents.placing import place
-from headway.text import is_translatable
 
 _UNDIRECTED = ("bdo", "svg")  # a direction of its own, and none
 
@@ -86,11 +100,11 @@ def _read(token: Token, at: int, with_go: bool) -> Iterator[Value]:
     """
     if token.kind == "text":
         part = Part("text", token.text, decode_text(token))
-        yield Value(at, at + len(token.text), _divide([part]), "text")
+        yield Value(at, at + len(token.text), make_translatable_nodes([part]), "text")
     for name in find_names(token):
         start, end = token.spans[name]
         parts = _read_attribute(token.attributes[name], with_go)
-        yield Value(at + start, at + end, _divide(parts), "attribute")
+        yield Value(at + start, at + end, make_translatable_nodes(parts), "attribute")
 
 
 def _read_attribute(source: str, with_go: bool) -> Iterator[Part]:
@@ -100,14 +114,6 @@ def _read_attribute(source: str, with_go: bool) -> Iterator[Part]:
             yield Part("break", raw) if is_control(raw, with_go) else make_template(raw)
         elif raw:
             yield Part("text", raw, html.unescape(raw))
-
-
-def _divide(parts: Iterable[Part]) -> list[str | Block]:
-    """Return the texts between breaks; what has no words stays as it is."""
-    return [
-        node if isinstance(node, str) or is_translatable(node.text) else node.source
-        for node in make_nodes(parts)
-    ]
 
 
 def find_language(source: str) -> str:
@@ -129,26 +135,19 @@ def replace_values(source: str, values: Sequence[Value], translations: Iterator[
     edits = []
     for value in values:
         before = source[value.start - 1] if value.kind == "attribute" else ""
-        written = "".join(
-            node if isinstance(node, str) else _write(node, next(translations), before)
-            for node in value.nodes
-        )
+        written = _write(value, before, translations)
         if written != source[value.start : value.end]:
             edits.append(Edit(value.start, value.end, _enclose(written, before)))
     return apply_edits(source, edits)
 
 
-def _write(block: Block, translated: Translated, before: str) -> str:
-    """Return the source of a translated text; see `_escape`."""
-    if translated.text == block.text:
-        return block.source
-    return "".join(
-        part if is_markup else _escape(part, before)
-        for part, is_markup in flatten(place(block, translated))
-    )
+def _write(value: Value, before: str, translations: Iterator[Translated]) -> str:
+    """Return the source of a translated value; see `_escape`."""
+    escape = partial(_escape, before=before)
+    return join_nodes(value.nodes, lambda each: write_block(each, next(translations), escape))
 
 
-def replace_languages(source: str, language: Language) -> str:
+def replace_languages(source: str, language: LanguagePair) -> str:
     """Return a document with the language codes of its translation, and the direction of its text.
 
     Args:
@@ -167,7 +166,7 @@ def replace_languages(source: str, language: Language) -> str:
     return apply_edits(source, edits)
 
 
-def _edit_direction(token: Token, at: int, language: Language) -> Iterator[Edit]:
+def _edit_direction(token: Token, at: int, language: LanguagePair) -> Iterator[Edit]:
     """Yield the edit that gives a tag the direction of the translation.
 
     The whole page gets it, and elements of the text's language. Others get it if they name the direction from right to
@@ -198,3 +197,26 @@ def _escape(text: str, before: str) -> str:
 def _enclose(value: str, before: str) -> str:
     """Return the source of an attribute's value, in quotes if the old one has none; see `_escape`."""
     return f'"{value}"' if before and before not in "\"'" else value
+
+
+_WITH_TEXT = ("desc", "foreignobject", "text", "title")
+
+
+def find_seen(tokens: Sequence[Token], language: str) -> Iterator[int]:
+    """Yield the numbers of a drawing's tags and texts, but not those of untranslated elements.
+
+    Args:
+        tokens: The tokens of the drawing.
+        language: Language code of the document; "" if it is not known.
+    """
+    inside, number = OpenElements(), 0
+    while number < len(tokens):
+        token, end = tokens[number], number + 1
+        if is_kept(token, language) and token.name != "svg":
+            end = find_element_end(tokens, number, inside)
+        else:
+            inside.follow(token)
+            is_text = token.kind == "text" and any(name in inside for name in _WITH_TEXT)
+            if is_text or token.kind == "open":
+                yield number
+        number = end

@@ -11,7 +11,7 @@ from headway.ext.documents.markdown.anchors import HeadingNames
 from headway.ext.documents.markdown.inline import read_parts
 from headway.ext.documents.markdown.kept_elements import leave_out_elements
 from headway.ext.documents.markdown.parser import make_parser
-from headway.ext.documents.markdown.passage import Passage
+from headway.ext.documents.markdown.text_block import TextBlock
 from headway.ext.documents.paragraph import DocumentOptions, Paragraph, Translated
 from headway.ext.documents.text_file import check_count, read_text_file
 from headway.text import Span
@@ -50,30 +50,30 @@ class MarkdownDocument:
         self._file = read_text_file(data, options.source)
         check_count(len(self._file.text), "characters", LARGEST)
         check_count(len(_MARKS.findall(self._file.text)), "lines and marks", MOST_MARKS)
-        self._passages = _read_passages(self._file.text, options.source)
+        self._blocks = _read_blocks(self._file.text, options.source)
 
     @property
     def paragraphs(self) -> Sequence[Paragraph[None] | Block]:
         """The blocks of text and the attributes of HTML tags, in the order of the file."""
-        return [each for passage in self._passages for each in passage.paragraphs]
+        return [each for block in self._blocks for each in block.paragraphs]
 
     def write(self, translations: Sequence[Translated]) -> bytes:
         """Return the file with its text replaced."""
         found = iter(translations)
-        edits = [passage.replace(found) for passage in self._passages]
+        edits = [block.replace(found) for block in self._blocks]
         names = HeadingNames(
             (
-                passage.read(self._file.text[edit.start : edit.end]).text,
-                passage.read(edit.replacement).text,
+                block.read(self._file.text[edit.start : edit.end]).text,
+                block.read(edit.replacement).text,
             )
-            for passage, edit in zip(self._passages, edits, strict=True)
-            if passage.names_itself
+            for block, edit in zip(self._blocks, edits, strict=True)
+            if block.names_itself
         )
         edits = [edit._replace(replacement=names.follow(edit.replacement)) for edit in edits]
         return self._file.encode(apply_edits(self._file.text, edits))
 
 
-def _read_passages(text: str, language: str) -> list[Passage]:
+def _read_blocks(text: str, language: str) -> list[TextBlock]:
     front = _FRONT_MATTER.match(text)
     skipped = front.end() if front else 0
     lines = [found.span(1) for found in _LINE.finditer(text, skipped)]
@@ -87,30 +87,30 @@ def _read_passages(text: str, language: str) -> list[Passage]:
             read_parts(token.children or [], range(len(written) + 1), written, language)
         )
 
-    passages: list[Passage] = []
+    blocks: list[TextBlock] = []
     is_cell, is_heading, at = False, False, 0
     for token in leave_out_elements(parser.parse(parsed[skipped:], links), language):
         if token.map and token.type == "definition":
             start, end = lines[token.map[0]][0], lines[token.map[1] - 1][1]
             if found := _LABEL_END.search(text, start, end):
                 part = Part("close", text[found.start() : end], name="definition")
-                passages.append(Passage("text", found.start(), [part], language, read))
+                blocks.append(TextBlock("text", found.start(), [part], language, read))
         if token.map and token.content and token.type in ("html_block", "inline"):
             content = token.content.removesuffix("\n")
             places = _find_places(parsed, lines[slice(*token.map)], content, at if is_cell else -1)
             if places and token.type == "html_block":
                 html = _keep_first_line([*read_html(content.replace(_FOOTNOTE, "[^"), language)])
                 parts = [*_locate(html, places, text)]
-                passages.append(Passage("html", places[0], parts, language, read))
+                blocks.append(TextBlock("html", places[0], parts, language, read))
             elif places:
                 parts = read_parts(token.children or [], places, text, language)
                 kind: Literal["cell", "text"] = "cell" if is_cell else "text"
                 names_itself = is_heading and not _OWN_NAME.search(content)
-                passages.append(Passage(kind, places[0], parts, language, read, names_itself))
+                blocks.append(TextBlock(kind, places[0], parts, language, read, names_itself))
                 at = places[-1]
         is_cell = token.type in ("td_open", "th_open")
         is_heading = token.type == "heading_open"
-    return passages
+    return blocks
 
 
 def _hide_footnotes(text: str) -> str:

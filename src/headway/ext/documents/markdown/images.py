@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from headway.ext.documents.blocks import Block, Part, find_partners, make_nodes
+from headway.ext.documents.blocks import Block, Part, find_partners, join_nodes, make_nodes
 
 OPENING = "!["
 
@@ -40,6 +40,6 @@ def _join(image: Sequence[Part], write: Callable[[Block], str]) -> Part:
     """Return an image with another alternative text; if that changes, a reference no longer has its name in it."""
     opening, *inner, closing = image
     own = "".join(part.source for part in inner)
-    text = "".join(node if isinstance(node, str) else write(node) for node in make_nodes(inner))
+    text = join_nodes(make_nodes(inner), write)
     end = closing.source if text == own else closing.text or closing.source
     return Part("point", opening.source + text + end)

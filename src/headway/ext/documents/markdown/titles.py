@@ -5,10 +5,9 @@ from typing import NamedTuple
 
 from markdown_it.common.utils import unescapeAll
 
-from headway.ext.documents.blocks import Block, Part, flatten, make_node
+from headway.ext.documents.blocks import Block, Part, make_node, write_block
 from headway.ext.documents.html.templates import TEMPLATE, make_template
 from headway.ext.documents.paragraph import Translated
-from headway.ext.documents.placing import place
 from headway.text import is_translatable
 
 # From the bracket that ends the label to the end of the link; the parser has found that it is one. A definition without an
@@ -33,13 +32,10 @@ class Title(NamedTuple):
 
     def replace(self, source: str, translated: Translated) -> str:
         """Return the end of a link with a translated title."""
-        if translated.text == self.block.text:
-            return source
         quotes = re.escape(source[self.start - 1] + source[self.end])
         special = rf"[{quotes}]|\\(?=[!-/:-@\[-`{{-~]|\Z)|&(?=#?\w+;)"
-        written = "".join(
-            part if is_markup else re.sub(special, r"\\\g<0>", part)
-            for part, is_markup in flatten(place(self.block, translated))
+        written = write_block(
+            self.block, translated, lambda text: re.sub(special, r"\\\g<0>", text)
         )
         return source[: self.start] + written + source[self.end :]
 

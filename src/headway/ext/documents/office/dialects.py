@@ -1,14 +1,10 @@
 """How word processing, slides and cells of Office Open XML write paragraphs."""
 
 import re
-from dataclasses import dataclass
+from functools import partial
 
-from headway.ext.documents.office.inline import InlineParagraph, Render, write_paragraph
-from headway.ext.documents.office.run_dialect import RunDialect
 from headway.ext.documents.office.run_reader import RunReader
-from headway.ext.documents.office.run_writer import RunWriter
-from headway.ext.documents.paragraph import Translated
-from headway.ext.documents.xml_tokens import XmlToken
+from headway.ext.documents.office.run_writer import RunDialect
 
 _EMPTY = re.compile(r"^<[\w:]+\s*(/>|>\s*</[\w:]+>)$")
 # What two runs may differ in and still look the same: language, marks of the spelling check, revisions.
@@ -17,29 +13,6 @@ _WORD_NOISE = re.compile(
 )
 _SLIDE_NOISE = re.compile(r"\s(?:lang|altLang|dirty|err|noProof|smtClean|smtId|bmk)=(?:\"[^\"]*\"|'[^']*')")  # fmt: skip
 _ESCAPE = re.compile(r"_x000([9ADad])_")
-
-
-@dataclass(frozen=True)
-class Runs:
-    """Paragraphs of a format.
-
-    Attributes:
-        dialect: How the format writes them.
-    """
-
-    dialect: RunDialect
-
-    def read_paragraph(self, opening: XmlToken, source: str) -> RunReader:
-        """Return a reader of the paragraph that begins with a tag."""
-        return RunReader(self.dialect, opening, source)
-
-    def write_paragraph(
-        self, paragraph: InlineParagraph, translated: Translated, prefix: str, render: Render
-    ) -> str:
-        """Return the content of a paragraph in its translation."""
-        writer = RunWriter(self.dialect, prefix, render)
-        write_paragraph(paragraph, translated, writer)
-        return writer.finish()
 
 
 def _normalize_word(properties: str) -> str:
@@ -64,7 +37,7 @@ def _write_cell(text: str) -> str:
     return text.replace("\r", "_x000D_")
 
 
-WORD = Runs(RunDialect(
+WORD = partial(RunReader, RunDialect(
     normalize=_normalize_word,
     breaks=frozenset({"br", "cr", "ptab", "tab"}),
     new_break="<{0}br/>",
@@ -83,7 +56,8 @@ WORD = Runs(RunDialect(
     formulas=frozenset({"oMath", "oMathPara"}),
     characters=(("noBreakHyphen", "-"),),
 ))  # fmt: skip
-SLIDE = Runs(
+SLIDE = partial(
+    RunReader,
     RunDialect(
         normalize=_normalize_slide,
         breaks=frozenset({"br"}),
@@ -92,13 +66,12 @@ SLIDE = Runs(
         heads=frozenset({"pPr"}),
         tails=frozenset({"endParaRPr"}),
         is_trimmed=False,
-    )
+    ),
 )
-CELL = Runs(
-    RunDialect(
-        normalize=_shorten,
-        dropped=frozenset({"phoneticPr", "rPh"}),
-        read=read_cell,
-        write=_write_cell,
-    )
+CELL_DIALECT = RunDialect(
+    normalize=_shorten,
+    dropped=frozenset({"phoneticPr", "rPh"}),
+    read=read_cell,
+    write=_write_cell,
 )
+CELL = partial(RunReader, CELL_DIALECT)

@@ -1,6 +1,6 @@
 """The direction of the text in office files: a translation from or into a language of the other direction turns it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import NamedTuple, Protocol
 
 from headway.ext.documents.edits import Edit
@@ -9,17 +9,17 @@ from headway.ext.documents.xml_tokens import XmlToken, find_attributes
 Directions = tuple[str, str]  # of the text and of its translation, "ltr" or "rtl"
 
 
-class Turner(Protocol):
-    """Turns the text of a part; it gets all tags of the part in their order."""
+class TextDirection(Protocol):
+    """Changes the direction of a part; it gets all tags of the part in their order."""
 
     def feed(self, token: XmlToken) -> list[Edit]:
         """Return the edits of the next tag."""
 
 
-MakeTurner = Callable[[Directions], Turner]
+MakeDirection = Callable[[Directions], TextDirection]
 
 
-class Turn(NamedTuple):
+class Directed(NamedTuple):
     """An attribute that depends on the direction of the text.
 
     Attributes:
@@ -38,35 +38,39 @@ class Turn(NamedTuple):
 ON_OR_OFF = (("0", "false"), ("1", "true"))
 
 
-def mirror(name: str, left: tuple[str, ...], right: tuple[str, ...]) -> tuple[Turn, Turn]:
-    """Return the turns of an attribute that names a side, of which the left becomes the right, and the right the left."""
-    return Turn(name, left, right), Turn(name, right, left)
+def mirror(name: str, left: tuple[str, ...], right: tuple[str, ...]) -> list[Directed]:
+    """Return what becomes of an attribute that names a side, of which the left becomes the right, and the right the left."""
+    return [Directed(name, left, right), Directed(name, right, left)]
 
 
-class AttributeTurner:
-    """Turns the text by attributes.
+class AttributeDirection:
+    """Changes the direction by attributes.
 
     Args:
-        turns: The attributes, by the names of elements without prefixes.
+        attributes: What depends on the direction, by the names of elements without prefixes.
         directions: See `Directions`.
     """
 
-    def __init__(self, turns: Mapping[str, Sequence[Turn]], directions: Directions) -> None:
-        self._turns, self._directions = turns, directions
+    def __init__(self, attributes: Mapping[str, list[Directed]], directions: Directions) -> None:
+        self._attributes, self._directions = attributes, directions
 
     def feed(self, token: XmlToken) -> list[Edit]:
         """Return the edits of the next tag."""
-        if token.kind == "close" or token.name not in self._turns:
+        if token.kind == "close" or token.name not in self._attributes:
             return []
         edits, spans = [], find_attributes(token.source)
-        for turn in self._turns[token.name]:
-            name = f"{token.prefix}{turn.name[1:]}" if turn.name.startswith(":") else turn.name
-            before, after = (getattr(turn, direction) for direction in self._directions)
+        for attribute in self._attributes[token.name]:
+            name = (
+                f"{token.prefix}{attribute.name[1:]}"
+                if attribute.name.startswith(":")
+                else attribute.name
+            )
+            before, after = (getattr(attribute, direction) for direction in self._directions)
             if name in spans:
                 start, end = spans[name]
                 if token.source[start + 1 : end - 1] in before:
                     edits.append(Edit(token.start + start, token.start + end, f'"{after[0]}"'))
-            elif turn.is_added and self._directions[1] == "rtl":
+            elif attribute.is_added and self._directions[1] == "rtl":
                 edits.append(add_attribute(token, name, after[0]))
         return edits
 

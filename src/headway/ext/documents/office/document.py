@@ -1,19 +1,60 @@
 """Office files: .docx, .pptx, .xlsx, .odt, .odp and .ods, their templates, and files with macros."""
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
 
 from headway.errors import HeadwayError
-from headway.ext.documents.languages import Language
+from headway.ext.documents.edits import apply_edits
+from headway.ext.documents.language_codes import LanguagePair
 from headway.ext.documents.office.column_names import NO_NAMES, ColumnNames, find_column_names
+from headway.ext.documents.office.directions import Directions
 from headway.ext.documents.office.odf import find_odf_parts, find_pivot_fields
-from headway.ext.documents.office.ooxml import find_ooxml_parts, find_wordless_sheets, read_types
-from headway.ext.documents.office.package import Package
-from headway.ext.documents.office.sheet_views import SheetViews
+from headway.ext.documents.office.ooxml import (
+    SHEET_DIRECTION,
+    find_ooxml_parts,
+    find_wordless_sheets,
+    read_types,
+)
+from headway.ext.documents.office.package import Package, find_encoding
 from headway.ext.documents.office.xml_part import XmlPart
 from headway.ext.documents.paragraph import Document, DocumentOptions, Paragraph, Translated
+from headway.ext.documents.xml_tokens import XmlToken
+
+_ROWS = "sheetData"
+_VIEW = re.compile(r"""<(?:\w+:)?sheetView\s(?:[^<>"']|"[^"]*"|'[^']*')*>""")
+
+
+class SheetViews:
+    """The head of a worksheet, which says how it is shown; its rows, which may be many, are not read.
+
+    Args:
+        package: The file.
+        name: Of the worksheet.
+        directions: See `Directions`.
+    """
+
+    paragraphs: Sequence[Paragraph[None]] = ()
+
+    def __init__(self, package: Package, name: str, directions: Directions) -> None:
+        self._package, self._name, self._directions = package, name, directions
+
+    def write(self, translations: Sequence[Translated]) -> bytes:
+        """Return the worksheet, which begins at the side where its text does."""
+        data = self._package.read(self._name)
+        encoding, direction = find_encoding(data), SHEET_DIRECTION(self._directions)
+        head, *rows = data.partition(_ROWS.encode(encoding.removesuffix("-sig")))
+        source = head.decode(encoding, "surrogateescape")
+        edits = []
+        for found in _VIEW.finditer(source):
+            token = XmlToken("empty", found.start(), found[0], "sheetView")
+            if not found[0].endswith("/>"):
+                token = token._replace(kind="open")
+            edits += direction.feed(token)
+        return b"".join([apply_edits(source, edits).encode(encoding, "surrogateescape"), *rows])
+
 
 # Ends of types of files in a file, such as the numbers behind a chart, and the suffix of such files.
 _INNER = {
@@ -83,7 +124,7 @@ def read_office_file(data: bytes, options: DocumentOptions, kind: str) -> Packag
 def _read_package(
     package: Package, options: DocumentOptions, kind: str, *, is_inner: bool = False
 ) -> PackagedDocument:
-    language = Language(options.source, options.target)
+    language = LanguagePair(options.source, options.target)
     if kind.startswith(".od"):
         grammars = [*find_odf_parts(package, kind)]
         fixed = find_pivot_fields(package, kind)

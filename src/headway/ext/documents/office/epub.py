@@ -8,8 +8,12 @@ from urllib.parse import unquote
 from headway.errors import HeadwayError
 from headway.ext.documents.edits import Edit
 from headway.ext.documents.html.document import HtmlDocument
-from headway.ext.documents.languages import Language
-from headway.ext.documents.office.directions import AttributeTurner, Directions, Turn
+from headway.ext.documents.language_codes import LanguagePair
+from headway.ext.documents.office.directions import (
+    AttributeDirection,
+    Directed,
+    Directions,
+)
 from headway.ext.documents.office.document import PackagedDocument
 from headway.ext.documents.office.grammar import Grammar
 from headway.ext.documents.office.package import Package, name_member
@@ -31,26 +35,26 @@ _GRAMMARS = {
         plain=frozenset({"metadata/title", "metadata/description", "metadata/subject"}),
         languages={"package": "xml:lang"},
         codes=frozenset({"metadata/language"}),
-        make_turner=lambda directions: _BookTurner(directions),
+        make_direction=lambda directions: _BookDirection(directions),
         may_have_type=True,
     ),
 }
 _DECLARATIONS = re.compile(r"<!DOCTYPE[^<>]*\[")
 
 
-class _BookTurner(AttributeTurner):
+class _BookDirection(AttributeDirection):
     """Turns the order of the pages, which books name since version 3."""
 
     def __init__(self, directions: Directions) -> None:
         values = ("ltr", "default"), ("rtl",)
-        self._spine = {"spine": [Turn("page-progression-direction", *values, is_added=True)]}
+        self._spine = {"spine": [Directed("page-progression-direction", *values, is_added=True)]}
         super().__init__({}, directions)
 
     def feed(self, token: XmlToken) -> list[Edit]:
         """Return the edits of the next tag."""
         if token.name == "package" and token.kind == "open":
             is_old = token.attributes.get("version", "").startswith(("1", "2"))
-            self._turns = {} if is_old else self._spine
+            self._attributes = {} if is_old else self._spine
         return super().feed(token)
 
 
@@ -65,7 +69,7 @@ def read_book(data: bytes, options: DocumentOptions) -> PackagedDocument:
         HeadwayError: If the file is damaged, protected, or too large.
     """
     package = Package(data, MOST_TAGS)
-    language = Language(options.source, options.target)
+    language = LanguagePair(options.source, options.target)
     protected = _find_protected(package)
     parts: list[tuple[str, Document]] = []
     for name, kind in _find_parts(package):

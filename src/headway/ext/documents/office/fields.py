@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from headway.ext.documents.blocks import MAX_DEPTH
-from headway.ext.documents.office.inline import Part, Piece
+from headway.ext.documents.office.inline import InlinePart, Piece
 from headway.ext.documents.office.inline_reading import is_balanced
 from headway.text import is_translatable
 
@@ -28,15 +28,15 @@ class FieldMark(NamedTuple):
     instruction: str = ""
 
 
-def join_fields(parts: Sequence[Part | FieldMark]) -> list[Part]:
+def join_fields(parts: Sequence[InlinePart | FieldMark]) -> list[InlinePart]:
     """Return parts in which each field is an element around its result, or has no text.
 
     A field that begins or ends in another paragraph, such as a table of contents, becomes plain markup.
     """
-    out: list[Part] = []
+    out: list[InlinePart] = []
     begins: list[_Field] = []
     for part in parts:
-        if isinstance(part, Part):
+        if isinstance(part, InlinePart):
             out.append(part)
             continue
         if part.kind == "begin":
@@ -49,7 +49,7 @@ def join_fields(parts: Sequence[Part | FieldMark]) -> list[Part]:
             begins[-1].instruction.append(part.instruction)
         is_end = part.kind == "end"
         kind: Literal["close", "point"] = "close" if is_end and not begins else "point"
-        out.append(Part(kind, (part.piece,), is_element=False))
+        out.append(InlinePart(kind, (part.piece,), is_element=False))
         if begins and is_end:
             field = begins.pop()
             out[field.begin :] = _join_field(field, out[field.begin :])
@@ -70,7 +70,7 @@ class _Field(NamedTuple):
     separate: int = -1
 
 
-def _join_field(field: _Field, parts: list[Part]) -> list[Part]:
+def _join_field(field: _Field, parts: list[InlinePart]) -> list[InlinePart]:
     """Return the parts of a whole field as an element, if tags of XML do not cross its borders."""
     end = field.separate - field.begin + 1 if field.separate >= 0 else len(parts)
     head, result = parts[:end], parts[end:-1]
@@ -78,14 +78,14 @@ def _join_field(field: _Field, parts: list[Part]) -> list[Part]:
         return parts
     pieces = tuple(piece for part in head for piece in part.pieces)
     if field.separate < 0:
-        return [Part("point", pieces)]
+        return [InlinePart("point", pieces)]
     instruction = "".join(field.instruction)
     is_form = _find_kind(instruction) == _FORM and any(
         is_translatable(part.text) for part in result
     )
     is_kept = not shows_text(instruction) and not is_form
-    opening = Part("open", pieces, name="field", is_kept=is_kept)
-    return [opening, *result, Part("close", parts[-1].pieces, name="field")]
+    opening = InlinePart("open", pieces, name="field", is_kept=is_kept)
+    return [opening, *result, InlinePart("close", parts[-1].pieces, name="field")]
 
 
 def shows_text(instruction: str) -> bool:

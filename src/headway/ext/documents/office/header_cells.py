@@ -21,7 +21,7 @@ _RANGE = re.compile(r"([A-Z]{1,3})([0-9]+):([A-Z]{1,3})[0-9]+")
 _COUNT = re.compile(r"""(?<=\suniqueCount=["'])[0-9]+""")
 
 
-class _Header(NamedTuple):
+class _NameRow(NamedTuple):
     """The first row of a table: its number, its first and its last column, and how many columns have names."""
 
     row: str
@@ -35,7 +35,7 @@ class _Header(NamedTuple):
         return row == self.row and first <= own <= last
 
 
-class _Cell(NamedTuple):
+class _TextCell(NamedTuple):
     """A cell with text: where it stands, the place and the number of its shared string, and whether it is a header."""
 
     start: int
@@ -84,9 +84,9 @@ def find_header_texts(
     return texts
 
 
-def _find_headers(package: Package, tables: Collection[str]) -> dict[str, list[_Header]] | None:
+def _find_headers(package: Package, tables: Collection[str]) -> dict[str, list[_NameRow]] | None:
     """Return the headers of the tables on each worksheet; None if one is not known."""
-    headers: dict[str, list[_Header]] = {}
+    headers: dict[str, list[_NameRow]] = {}
     left = set(tables)
     for name in package.names:
         folder, _, file = name.rpartition("/_rels/")
@@ -105,14 +105,14 @@ def _find_headers(package: Package, tables: Collection[str]) -> dict[str, list[_
             if place is None:
                 return None
             if attributes.get("headerRowCount") != "0":
-                header = _Header(place[2], place[1], place[3], len(found) - 1)
+                header = _NameRow(place[2], place[1], place[3], len(found) - 1)
                 headers.setdefault(sheet, []).append(header)
     return None if left else headers
 
 
 def _read_cells(
-    package: Package, sheet: str, headers: Mapping[str, Sequence[_Header]]
-) -> Iterator[_Cell]:
+    package: Package, sheet: str, headers: Mapping[str, Sequence[_NameRow]]
+) -> Iterator[_TextCell]:
     """Yield the cells of a worksheet that have text."""
     own = headers.get(sheet, ())
     for found in _CELL.finditer(package.read_xml(sheet)):
@@ -122,11 +122,16 @@ def _read_cells(
         is_header = place is not None and any(each.holds(*place.groups()) for each in own)
         is_shared = kind[1] == "s" and found["number"] is not None
         number = int(found["number"]) if is_shared else 0
-        yield _Cell(*found.span(), found.span("number") if is_shared else None, number, is_header)
+        yield _TextCell(
+            *found.span(), found.span("number") if is_shared else None, number, is_header
+        )
 
 
 def _divide_strings(
-    package: Package, cells: Mapping[str, Sequence[_Cell]], others: Collection[int], strings: str
+    package: Package,
+    cells: Mapping[str, Sequence[_TextCell]],
+    others: Collection[int],
+    strings: str,
 ) -> None:
     """Give headers strings of their own where other cells show the same ones."""
     source = package.read_xml(strings)

@@ -6,10 +6,11 @@ Markup is known by its place in the part (the XML file). Neighboring runs with t
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple
 
 from headway.ext.documents.paragraph import Paragraph, Translated
 from headway.ext.documents.placing import Placed, place
+from headway.ext.documents.xml_tokens import escape_text
 
 Render = Callable[[int, int], str]  # the source of a stretch of the part, with the edits in it
 
@@ -81,7 +82,10 @@ class InlineParagraph(Paragraph[Inline]):
     style: Style | None = None
 
 
-class Part(NamedTuple):
+PartKind = Literal["text", "break", "open", "close", "point"]
+
+
+class InlinePart(NamedTuple):
     """A part of a paragraph's source.
 
     Attributes:
@@ -94,7 +98,7 @@ class Part(NamedTuple):
         key: Of an opening tag: neighboring elements of one key become one element; "": they stay two.
     """
 
-    kind: Literal["text", "break", "open", "close", "point"]
+    kind: PartKind
     pieces: tuple[Piece, ...]
     text: str = ""
     name: str = ""
@@ -102,21 +106,55 @@ class Part(NamedTuple):
     is_kept: bool = False
     key: str = ""
 
+    @property
+    def style(self) -> Style | None:
+        """Of text: its properties."""
+        return self.pieces[0].style
 
-class Writer(Protocol):
-    """Writes the content of a paragraph from its beginning to its end."""
+    @property
+    def style_key(self) -> str | None:
+        """Of text: what is equal for texts that look the same."""
+        return self.style and self.style.key
+
+
+class ContentWriter:
+    """Writes the content of a paragraph from its beginning to its end.
+
+    Args:
+        prefix: The prefix of its elements, with a colon.
+        render: Returns the source of a place.
+
+    Attributes:
+        new_break: A line break that the source does not have, ``{0}`` being the prefix.
+    """
+
+    new_break = "\n"
+
+    def __init__(self, prefix: str, render: Render) -> None:
+        self._prefix, self._render = prefix, render
+        self._out: list[str] = []
 
     def write_text(self, text: str, style: Style | None) -> None:
         """Write text without line breaks."""
+        self._out.append(escape_text(text))
 
     def write_break(self, piece: Piece | None, style: Style | None) -> None:
         """Write a line break or tab; None: a line break that the source does not have."""
+        new = self.new_break.format(self._prefix)
+        self._out.append(new if piece is None else self._render(piece.start, piece.end))
 
     def write_piece(self, piece: Piece) -> None:
         """Write markup."""
+        self._out.append(self._render(piece.start, piece.end))
+
+    def finish(self) -> str:
+        """Return what was written."""
+        return "".join(self._out)
 
 
-def write_paragraph(paragraph: InlineParagraph, translated: Translated, writer: Writer) -> None:
+def write_paragraph(
+    paragraph: InlineParagraph, translated: Translated, writer: ContentWriter
+) -> None:
     """Write the translation of a paragraph with its elements around their words."""
     breaks = iter(paragraph.breaks)
 

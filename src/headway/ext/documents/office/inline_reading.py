@@ -6,22 +6,22 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, groupby
 
-from headway.ext.documents.blocks import MAX_DEPTH, is_behind_a_word
-from headway.ext.documents.office.inline import Inline, InlineParagraph, Part, Piece, Style
+from headway.ext.documents.blocks import find_partners, is_behind_a_word
+from headway.ext.documents.office.inline import Inline, InlineParagraph, InlinePart, Piece, Style
 from headway.ext.documents.paragraph import Element
 
 _PIECE = re.compile(r"\s+|\S+")
 
 
-def make_paragraph(parts: Sequence[Part]) -> InlineParagraph:
+def make_paragraph(parts: Sequence[InlinePart]) -> InlineParagraph:
     """Return the paragraph of text and markup."""
     parts = [*_join_texts(_merge_neighbors(parts))]
-    builder = _Builder(parts, _find_partners(parts))
+    builder = _Builder(parts, find_partners(parts))
     elements, style = builder.build(0, len(parts), None)
     return InlineParagraph("".join(builder.texts), elements, builder.breaks, style)
 
 
-def is_balanced(parts: Sequence[Part]) -> bool:
+def is_balanced(parts: Sequence[InlinePart]) -> bool:
     """Return whether every tag of XML among some parts has its partner among them."""
     depth = 0
     for part in parts:
@@ -32,9 +32,9 @@ def is_balanced(parts: Sequence[Part]) -> bool:
     return depth == 0
 
 
-def _merge_neighbors(parts: Sequence[Part]) -> list[Part]:
+def _merge_neighbors(parts: Sequence[InlinePart]) -> list[InlinePart]:
     """Return parts without the tags between two neighboring elements of one key."""
-    out: list[Part] = []
+    out: list[InlinePart] = []
     keys: list[str] = []  # of the open elements
     closed = ""  # the key of the element whose closing tag was the last part
     for part in parts:
@@ -50,7 +50,7 @@ def _merge_neighbors(parts: Sequence[Part]) -> list[Part]:
     return out
 
 
-def _join_texts(parts: Sequence[Part]) -> Iterator[Part]:
+def _join_texts(parts: Sequence[InlinePart]) -> Iterator[InlinePart]:
     """Yield parts in which neighboring texts that look the same are one text, and a word has one style."""
     kept = 0  # elements around a part whose text stays, and with it all of its pieces
     for is_text, group in groupby(parts, key=lambda part: part.kind == "text"):
@@ -63,16 +63,16 @@ def _join_texts(parts: Sequence[Part]) -> Iterator[Part]:
             yield part
 
 
-def _join_equal(texts: Iterable[Part]) -> Iterator[Part]:
+def _join_equal(texts: Iterable[InlinePart]) -> Iterator[InlinePart]:
     """Yield one text for neighboring texts of one style."""
-    for _, group in groupby(texts, key=_style_key):
+    for _, group in groupby(texts, key=lambda text: text.style_key):
         first, *others = group
         pieces = chain(first.pieces, *(each.pieces for each in others))
         text = "".join([first.text, *(each.text for each in others)])
         yield first._replace(text=text, pieces=tuple(dict.fromkeys(pieces)))
 
 
-def _share_words(texts: Sequence[Part]) -> list[Part]:
+def _share_words(texts: Sequence[InlinePart]) -> list[InlinePart]:
     """Return neighboring texts divided so that each word is in one of them, whose style most of its letters have.
 
     A program may cut a word anywhere. What is raised or lowered is a part of a word on purpose.
@@ -80,54 +80,29 @@ def _share_words(texts: Sequence[Part]) -> list[Part]:
     if len(texts) < 2:
         return [*texts]
     pieces = [(piece, text) for text in texts for piece in _PIECE.findall(text.text)]
-    out: list[Part] = []
+    out: list[InlinePart] = []
     for is_shared, group in groupby(pieces, key=_is_plain_word):
         word = [*group]
         if is_shared:
-            sizes, owners = Counter[str | None](), {_style_key(text): text for _, text in word}
+            sizes, owners = Counter[str | None](), {text.style_key: text for _, text in word}
             for piece, text in word:
-                sizes[_style_key(text)] += len(piece)
+                sizes[text.style_key] += len(piece)
             [(key, _)] = sizes.most_common(1)  # the first one of several
             word = [("".join(piece for piece, _ in word), owners[key])]
         out += [text._replace(text=piece) for piece, text in word]
     return out
 
 
-def _is_plain_word(item: tuple[str, Part]) -> bool:
+def _is_plain_word(item: tuple[str, InlinePart]) -> bool:
     piece, text = item
-    style = text.pieces[0].style
-    return not (piece.isspace() or (style and style.is_shifted))
-
-
-def _style_key(text: Part) -> str | None:
-    style = text.pieces[0].style
-    return style and style.key
-
-
-def _find_partners(parts: Sequence[Part]) -> dict[int, int]:
-    """Return the number of the closing tag for each opening tag; marks of ranges may have none."""
-    partner: dict[int, int] = {}
-    stack: list[int] = []
-    for number, part in enumerate(parts):
-        if part.kind == "open" and (part.is_element or len(stack) < MAX_DEPTH):
-            stack.append(number)
-        elif part.kind == "close":
-            for depth in range(len(stack) - 1, -1, -1):
-                opening = parts[stack[depth]]
-                if opening.name == part.name:
-                    partner[stack[depth]] = number
-                    del stack[depth:]
-                    break
-                if opening.is_element:
-                    break  # a range that ends outside of this element has no partner
-    return partner
+    return not (piece.isspace() or (text.style and text.style.is_shifted))
 
 
 @dataclass
 class _Builder:
     """The text and the elements of a paragraph, as far as they are known."""
 
-    parts: Sequence[Part]
+    parts: Sequence[InlinePart]
     partner: dict[int, int]
     texts: list[str] = field(default_factory=list)
     length: int = 0
@@ -156,7 +131,7 @@ class _Builder:
                 element, at = self._make_element(at, main)
                 (out if group is None else after_group).append(element)
                 continue
-            own = part.pieces[0].style
+            own = part.style
             if own is not None and own.is_raised and self._is_note_mark(at):
                 point = Element(self.length, self.length, Inline(part.pieces))
                 (out if group is None else after_group).append(point)
@@ -202,8 +177,7 @@ class _Builder:
         at = first
         while at < last:
             part = self.parts[at]
-            if part.kind == "text" and part.pieces[0].style is not None:
-                style = part.pieces[0].style
+            if part.kind == "text" and (style := part.style) is not None:
                 sizes[style.key] += 1 + 2 * len(part.text.strip())
                 styles.setdefault(style.key, style)
                 if part.text != " ":  # the style of a space is an accident

@@ -3,11 +3,12 @@
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from headway.errors import HeadwayError
 from headway.ext.documents.office.grammar import Grammar
-from headway.ext.documents.office.odf_directions import OdfTurner
-from headway.ext.documents.office.odf_text import OdfText, find_equal_styles
+from headway.ext.documents.office.odf_directions import OdfDirection
+from headway.ext.documents.office.odf_text import OdfReader, find_equal_styles
 from headway.ext.documents.office.package import NO_MAIN_PART, Package, name_member
 from headway.ext.documents.xml_tokens import XmlToken
 
@@ -51,7 +52,7 @@ _GRAMMAR = Grammar(
     resumed=frozenset({"annotation"}),
     languages={"text-properties": "fo:language"},
     codes=frozenset({"meta/language"}),
-    make_turner=OdfTurner,
+    make_direction=OdfDirection,
 )  # fmt: skip
 
 
@@ -84,5 +85,5 @@ def find_odf_parts(package: Package, kind: str) -> Iterator[tuple[str, Grammar]]
         if _PARTS.fullmatch(name):
             source = package.read_xml(name)
             with name_member(name):
-                text = OdfText(find_equal_styles(source))
-            yield name, replace(_GRAMMAR, paragraphs={"p": text, "h": text})
+                read = partial(OdfReader, find_equal_styles(source))
+            yield name, replace(_GRAMMAR, paragraphs={"p": read, "h": read})

@@ -1,12 +1,17 @@
 """The direction of the text in OpenDocument: pages, and what names a direction or a side."""
 
 from headway.ext.documents.edits import Edit
-from headway.ext.documents.office.directions import AttributeTurner, Directions, Turn, mirror
+from headway.ext.documents.office.directions import (
+    AttributeDirection,
+    Directed,
+    Directions,
+    mirror,
+)
 from headway.ext.documents.xml_tokens import XmlToken
 
-_MODE = Turn(":writing-mode", ("lr-tb", "lr"), ("rl-tb", "rl"))
+_MODE = Directed(":writing-mode", ("lr-tb", "lr"), ("rl-tb", "rl"))
 _SIDES = (("left",), ("right",))
-_TURNS = {
+_DIRECTED = {
     "page-layout-properties": [_MODE._replace(is_added=True)],
     "paragraph-properties": [_MODE],
     "table-properties": [_MODE, *mirror("table:align", *_SIDES)],
@@ -26,12 +31,12 @@ _PARAGRAPHS = mirror("fo:text-align", ("left", "start"), ("right", "end"))
 # writes "end" for the right one. So paragraphs get the side itself, which LibreOffice does not read in cells.
 _ALIGNMENTS = {
     "style": _PARAGRAPHS,
-    "default-style": (_PARAGRAPHS[0]._replace(is_added=True), _PARAGRAPHS[1]),
+    "default-style": [_PARAGRAPHS[0]._replace(is_added=True), _PARAGRAPHS[1]],
     "cell": mirror("fo:text-align", ("start", "left"), ("end", "right")),
 }
 
 
-class OdfTurner:
+class OdfDirection:
     """Turns pages, paragraphs, tables, sections, shapes, lists and notes.
 
     A paragraph that names no alignment takes the alignment of the default style. A default style that names none
@@ -42,10 +47,10 @@ class OdfTurner:
     """
 
     def __init__(self, directions: Directions) -> None:
-        self._attributes = AttributeTurner(_TURNS, directions)
+        self._attributes = AttributeDirection(_DIRECTED, directions)
         self._alignments = {
-            kind: AttributeTurner({"paragraph-properties": turns}, directions)
-            for kind, turns in _ALIGNMENTS.items()
+            kind: AttributeDirection({"paragraph-properties": attributes}, directions)
+            for kind, attributes in _ALIGNMENTS.items()
         }
         self._kind = "style"  # of the style to which the next properties belong
         self._has_prefix = False  # whether the part declares the prefix of an alignment

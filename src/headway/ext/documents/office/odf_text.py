@@ -2,20 +2,10 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-from headway.ext.documents.office.escaping import escape_text
-from headway.ext.documents.office.inline import (
-    InlineParagraph,
-    Part,
-    Piece,
-    Render,
-    Style,
-    write_paragraph,
-)
-from headway.ext.documents.office.inline_reading import make_paragraph
-from headway.ext.documents.paragraph import Translated
-from headway.ext.documents.xml_tokens import XmlToken, iterate_xml
+from headway.ext.documents.office.content_reader import ContentReader
+from headway.ext.documents.office.inline import ContentWriter, Piece, Render, Style
+from headway.ext.documents.xml_tokens import XmlToken, escape_text, iterate_xml
 
 _SPACES = re.compile(r"[ \t\r\n]+")
 _WRAPPERS = frozenset({
@@ -36,29 +26,6 @@ _DROPPED = frozenset({"ruby-text", "soft-page-break"})
 _WITHOUT_TEXT = frozenset({"script"})
 _MOST_SPACES = 100  # that one element stands for
 _REVISION = re.compile(r"(?<!\s)\s++officeooo:[\w-]*rsid=\"[^\"]*\"")
-
-
-@dataclass(frozen=True)
-class OdfText:
-    """How OpenDocument writes paragraphs.
-
-    Attributes:
-        styles: Of automatic styles of spans: another style that looks the same, or "" for none.
-    """
-
-    styles: Mapping[str, str]
-
-    def read_paragraph(self, opening: XmlToken, source: str) -> "OdfReader":
-        """Return a reader of the paragraph that begins with a tag."""
-        return OdfReader(self.styles, opening)
-
-    def write_paragraph(
-        self, paragraph: InlineParagraph, translated: Translated, prefix: str, render: Render
-    ) -> str:
-        """Return the content of a paragraph in its translation."""
-        writer = OdfWriter(prefix, render)
-        write_paragraph(paragraph, translated, writer)
-        return writer.finish()
 
 
 def find_equal_styles(source: str) -> dict[str, str]:
@@ -87,56 +54,41 @@ def find_equal_styles(source: str) -> dict[str, str]:
     return found
 
 
-class OdfReader:
-    """Reads the tokens of a paragraph; those of paragraphs in it are left out.
+class OdfReader(ContentReader):
+    """Reads and writes a paragraph.
 
     Args:
-        styles: As of `OdfText`.
+        styles: Of automatic styles of spans: another style that looks the same, or "" for none.
         opening: The opening tag of the paragraph.
+        source: The source of the part.
     """
 
-    def __init__(self, styles: Mapping[str, str], opening: XmlToken) -> None:
-        self.start, self.end, self.prefix = opening.end, -1, opening.prefix
+    def __init__(self, styles: Mapping[str, str], opening: XmlToken, source: str) -> None:
+        super().__init__(opening)
         self._styles = styles
-        self._parts: list[Part] = []
         self._left_out: list[bool] = []  # whether the tags of each open element are
-        self._depth, self._opened = 0, opening  # an element that is read as a whole
-        self._inner: list[str] | None = None  # its text; None: it also has elements
         self._is_space = True  # another space would not count
 
-    @property
-    def is_inside(self) -> bool:
-        """Whether the next token is in an element that is read as a whole, which may hold paragraphs."""
-        return self._depth > 0
+    def _make_writer(self, render: Render) -> "OdfWriter":
+        return OdfWriter(self.prefix, render)
 
-    def feed(self, token: XmlToken) -> None:
-        """Read the next token."""
-        is_tag = token.kind in ("open", "close", "empty")
-        if self._depth:
-            self._depth += {"open": 1, "close": -1}.get(token.kind, 0)
-            if self._depth == 0:
-                self._add(self._opened, token.end)
-            elif is_tag:
-                self._inner = None
-            elif token.kind in ("text", "data") and self._inner is not None:
-                self._inner.append(token.text)
-        elif token.kind in ("text", "data"):
-            text = _SPACES.sub(" ", token.text)
-            text = text.removeprefix(" ") if self._is_space else text
-            self._is_space = text.endswith(" ") if text else self._is_space
-            self._parts.append(Part("text", (Piece(token.start, token.end),), text))
-        elif token.kind == "close":
-            if not self._left_out.pop():
-                self._parts.append(Part("close", (Piece(token.start, token.end),), name=token.name))
-        elif token.kind == "open" and token.name in _TRANSPARENT:
+    def _read_text(self, token: XmlToken) -> None:
+        text = _SPACES.sub(" ", token.text)
+        text = text.removeprefix(" ") if self._is_space else text
+        self._is_space = text.endswith(" ") if text else self._is_space
+        self._put("text", Piece(token.start, token.end), text)
+
+    def _close(self, token: XmlToken) -> None:
+        if not self._left_out.pop():
+            self._put("close", Piece(token.start, token.end), name=token.name)
+
+    def _open(self, token: XmlToken) -> None:
+        if token.kind == "open" and token.name in _TRANSPARENT:
             self._left_out.append(True)
         elif token.kind == "open" and token.name in _WRAPPERS:
             self._open_wrapper(token)
-        elif token.kind == "open":
-            self._opened, self._depth, self._inner = token, 1, []
-        elif is_tag:
-            self._inner = None
-            self._add(token, token.end)
+        else:
+            self._read_whole(token)
 
     def _open_wrapper(self, token: XmlToken) -> None:
         attributes = token.attributes
@@ -149,10 +101,9 @@ class OdfReader:
         if token.name in _MERGED:
             same = self._styles.get(style, style)
             key = token.source.replace(f'"{style}"', f'"{same}"') if style else token.source
-        self._parts.append(Part("open", (Piece(token.start, token.end),), name=token.name, key=key))
+        self._put("open", Piece(token.start, token.end), name=token.name, key=key)
 
     def _add(self, opening: XmlToken, end: int) -> None:
-        """Add an element that is read as a whole."""
         piece, name = Piece(opening.start, end), opening.name
         is_text = opening.prefix == self.prefix
         if name in _DROPPED:
@@ -161,30 +112,20 @@ class OdfReader:
         if is_text and name == "s":
             count = opening.attributes.get(f"{self.prefix}c", "1")
             spaces = " " * min(int(count) if count.isdecimal() and len(count) < 6 else 1, _MOST_SPACES)  # fmt: skip
-            self._parts.append(Part("text", (piece,), spaces))
+            self._put("text", piece, spaces)
         elif is_text and name in _BREAKS:
             self._is_space = name == "line-break"
-            self._parts.append(Part("break", (piece,)))
+            self._put("break", piece)
         elif _begins_range(opening):
             self._is_space = was_space
-            self._parts.append(Part("open", (piece,), name=_name_range(opening), is_element=False))
+            self._put("open", piece, name=_name_range(opening), is_element=False)
         elif name.removesuffix("-end") in _RANGES and name.endswith("-end"):
             self._is_space = was_space
-            self._parts.append(Part("close", (piece,), name=_name_range(opening), is_element=False))
-        elif is_text and self._inner and name not in _WITHOUT_TEXT:
-            middle = Piece(end, end)
-            self._parts += [
-                Part("open", (piece,), name="field", is_kept=True),
-                Part("text", (middle,), _SPACES.sub(" ", "".join(self._inner))),
-                Part("close", (middle,), name="field"),
-            ]
+            self._put("close", piece, name=_name_range(opening), is_element=False)
+        elif is_text and self._inner and not self._has_elements and name not in _WITHOUT_TEXT:
+            self._add_kept(piece, _SPACES.sub(" ", "".join(self._inner)))
         else:
-            self._parts.append(Part("point", (piece,)))
-
-    def finish(self, closing: XmlToken) -> InlineParagraph:
-        """Return the paragraph."""
-        self.end = closing.start
-        return make_paragraph(self._parts)
+            self._put("point", piece)
 
 
 def _begins_range(token: XmlToken) -> bool:
@@ -200,17 +141,13 @@ def _name_range(token: XmlToken) -> str:
     return f"{name} {next((found[key] for key in _NAMES if key in found), '')}"
 
 
-class OdfWriter:
-    """Writes the content of a paragraph.
+class OdfWriter(ContentWriter):
+    """Writes the content of a paragraph."""
 
-    Args:
-        prefix: The prefix of its elements, with a colon.
-        render: Returns the source of a place.
-    """
+    new_break = "<{0}line-break/>"
 
     def __init__(self, prefix: str, render: Render) -> None:
-        self._prefix, self._render = prefix, render
-        self._out: list[str] = []
+        super().__init__(prefix, render)
         self._is_space = True  # another space would not count
 
     def write_text(self, text: str, style: Style | None) -> None:
@@ -225,14 +162,5 @@ class OdfWriter:
 
     def write_break(self, piece: Piece | None, style: Style | None) -> None:
         """Write a line break or tab."""
-        new = f"<{self._prefix}line-break/>"
-        self._out.append(new if piece is None else self._render(piece.start, piece.end))
+        super().write_break(piece, style)
         self._is_space = True
-
-    def write_piece(self, piece: Piece) -> None:
-        """Write markup."""
-        self._out.append(self._render(piece.start, piece.end))
-
-    def finish(self) -> str:
-        """Return what was written."""
-        return "".join(self._out)

@@ -1,21 +1,25 @@
 """Which parts of Office Open XML (.docx, .pptx, .xlsx) have text, and where it stands in them."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 
 from headway.errors import HeadwayError
 from headway.ext.documents.office import sheet_headers
 from headway.ext.documents.office.dialects import CELL, SLIDE, WORD
-from headway.ext.documents.office.directions import ON_OR_OFF, AttributeTurner, Turn, mirror
+from headway.ext.documents.office.directions import (
+    ON_OR_OFF,
+    AttributeDirection,
+    Directed,
+    mirror,
+)
 from headway.ext.documents.office.grammar import Grammar
-from headway.ext.documents.office.package import NO_MAIN_PART, Package
-from headway.ext.documents.office.sheet_comments import NOTE, ThreadedComments
-from headway.ext.documents.office.sheet_headers import SheetHeaders
-from headway.ext.documents.office.stores import find_bound_elements, find_stores
-from headway.ext.documents.office.word_directions import WordTurner
-from headway.ext.documents.xml_tokens import XmlToken
+from headway.ext.documents.office.package import NO_MAIN_PART, Package, name_member
+from headway.ext.documents.office.sheet_comments import NOTE, CommentReader
+from headway.ext.documents.office.sheet_headers import SheetHeaderReader
+from headway.ext.documents.office.word_directions import WordDirection
+from headway.ext.documents.xml_tokens import XmlToken, iterate_xml
 
 _TYPES, _RELATIONS = "[Content_Types].xml", "_rels/.rels"
 _MAIN = {  # ends of the types of a file's main part: documents and templates, without and with macros
@@ -88,47 +92,49 @@ _TEXT = Grammar(
     },
     is_skipped=_is_deleted,
     languages={"lang": "w:val"},
-    make_turner=WordTurner,
+    make_direction=WordDirection,
 )
-_RTL = Turn("rtl", *ON_OR_OFF)
+_RTL = Directed("rtl", *ON_OR_OFF)
 _ALIGNED = [_RTL, *mirror("algn", ("l",), ("r",))]
-_TURN_SLIDES = partial(AttributeTurner, {
+_SLIDE_DIRECTION = partial(AttributeDirection, {
     **dict.fromkeys(("pPr", "defPPr", *(f"lvl{level}pPr" for level in range(1, 10))), _ALIGNED),
     "tblPr": [_RTL._replace(is_added=True)],
 })  # fmt: skip
-TURN_SHEETS = partial(
-    AttributeTurner, {"sheetView": [Turn("rightToLeft", *ON_OR_OFF, is_added=True)]}
+SHEET_DIRECTION = partial(
+    AttributeDirection, {"sheetView": [Directed("rightToLeft", *ON_OR_OFF, is_added=True)]}
 )
-_TURN_CELLS = partial(AttributeTurner, {"alignment": mirror("horizontal", ("left",), ("right",))})
+_CELL_DIRECTION = partial(
+    AttributeDirection, {"alignment": mirror("horizontal", ("left",), ("right",))}
+)
 _SLIDE = Grammar(
     {"p": SLIDE},
     frozenset({"cm/text", "pt/v", "trendline/name", "tx/v"}),
     _DRAWINGS,
     lambda token, source: token.name in ("numCache", "numLit"),
     languages={"*": "lang"},
-    make_turner=_TURN_SLIDES,
+    make_direction=_SLIDE_DIRECTION,
 )
 _LAYOUT = Grammar(
     {"p": SLIDE},
     attributes=_DRAWINGS,
     is_skipped=_is_placeholder,
     languages={"*": "lang"},
-    make_turner=_TURN_SLIDES,
+    make_direction=_SLIDE_DIRECTION,
 )
-_MASTER = Grammar(languages={"*": "lang"}, make_turner=_TURN_SLIDES)
+_MASTER = Grammar(languages={"*": "lang"}, make_direction=_SLIDE_DIRECTION)
 _NEWER_CHART = Grammar(  # such as a waterfall or a map
     {"p": SLIDE},
     frozenset({"lvl/pt", "txData/v"}),
     _DRAWINGS,
     _is_no_label,
     languages={"*": "lang"},
-    make_turner=_TURN_SLIDES,
+    make_direction=_SLIDE_DIRECTION,
 )
 # The attributes of an input check, and the most characters they may have.
 _MESSAGES = {"promptTitle": 32, "prompt": 255, "errorTitle": 32, "error": 255}
 _CELLS = {"si": 32_767, "is": 32_767}  # the most characters of a cell
 _SHEET = Grammar(
-    {"is": CELL, **dict.fromkeys(sheet_headers.NAMES, SheetHeaders())},
+    {"is": CELL, **dict.fromkeys(sheet_headers.NAMES, SheetHeaderReader)},
     frozenset({"c/v"}),
     attributes={
         "dataValidation": tuple(_MESSAGES),
@@ -136,7 +142,7 @@ _SHEET = Grammar(
     },
     limits=_CELLS | {f"dataValidation/{name}": limit for name, limit in _MESSAGES.items()},
     is_skipped=_is_no_text,
-    make_turner=TURN_SHEETS,
+    make_direction=SHEET_DIRECTION,
 )
 _CORE = Grammar(plain=_TITLES, codes=frozenset({"coreProperties/language"}))
 _WORKSHEET = "spreadsheetml.worksheet"
@@ -148,8 +154,8 @@ _GRAMMARS = {  # by the ends of types of content, without "+xml"
     "wordprocessingml.footnotes": _TEXT,
     "wordprocessingml.endnotes": _TEXT,
     "wordprocessingml.comments": _TEXT,
-    "wordprocessingml.styles": Grammar(languages={"lang": "w:val"}, make_turner=WordTurner),
-    "wordprocessingml.numbering": Grammar(make_turner=WordTurner),
+    "wordprocessingml.styles": Grammar(languages={"lang": "w:val"}, make_direction=WordDirection),
+    "wordprocessingml.numbering": Grammar(make_direction=WordDirection),
     **dict.fromkeys(_MAIN[".pptx"], _MASTER),
     "presentationml.slide": _SLIDE,
     "presentationml.notesSlide": _SLIDE,
@@ -167,10 +173,10 @@ _GRAMMARS = {  # by the ends of types of content, without "+xml"
     "officedocument.drawing": _SLIDE,
     "spreadsheetml.sharedStrings": Grammar({"si": CELL}, limits=_CELLS),
     _WORKSHEET: _SHEET,
-    "spreadsheetml.styles": Grammar(make_turner=_TURN_CELLS),
+    "spreadsheetml.styles": Grammar(make_direction=_CELL_DIRECTION),
     "spreadsheetml.table": Grammar(attributes={"tableColumn": ("name", "totalsRowLabel")}),
     "spreadsheetml.comments": Grammar({"text": NOTE}),
-    "ms-excel.threadedcomments": Grammar({"threadedComment": ThreadedComments()}),
+    "ms-excel.threadedcomments": Grammar({"threadedComment": CommentReader}),
     "package.core-properties": _CORE,
 }
 # A worksheet without any of these has no text of its own, only numbers and shared strings.
@@ -240,3 +246,43 @@ def read_types(package: Package) -> dict[str, str]:
         if name not in types:
             types[name] = defaults.get(name.rpartition(".")[2].lower(), "")
     return types
+
+
+_STORE = re.compile(r"customXml/[^/]+\.xml")
+_NOT_A_NAME = re.compile(r"^.*:|\[.*")
+
+
+def find_stores(package: Package) -> list[str]:
+    """Return the names of the parts with such data."""
+    return [name for name in package.names if _STORE.fullmatch(name)]
+
+
+def find_bound_elements(package: Package, parts: Iterable[str]) -> frozenset[str]:
+    """Return the elements of the data that content controls show, as ``parent/element``: see `Grammar.plain`.
+
+    Args:
+        package: A document of Word.
+        parts: The names of its parts with paragraphs.
+    """
+    found: set[str] = set()
+    for part in parts:
+        source = package.read_xml(part)
+        if "dataBinding" in source:
+            with name_member(part):
+                found.update(_read_bindings(iterate_xml(source)))
+    return frozenset(found)
+
+
+def _read_bindings(tokens: Iterable[XmlToken]) -> Iterable[str]:
+    """Yield the elements that controls of plain text show; others show dates, numbers or pictures."""
+    path, is_text = "", False
+    for token in tokens:
+        if token.name == "sdtPr":
+            if token.kind == "close" and is_text and path:
+                *_, parent, name = ["", *path.split("/")]
+                yield f"{_NOT_A_NAME.sub('', parent)}/{_NOT_A_NAME.sub('', name)}"
+            path, is_text = "", False
+        elif token.name == "dataBinding":
+            path = token.attributes.get(f"{token.prefix}xpath", "")
+        elif token.name == "text" and token.kind in ("open", "empty"):
+            is_text = True

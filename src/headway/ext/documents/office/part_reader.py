@@ -10,13 +10,13 @@ from typing import Any
 
 from headway.errors import HeadwayError
 from headway.ext.documents.edits import Edit
-from headway.ext.documents.languages import Language
-from headway.ext.documents.office.escaping import escape_text
-from headway.ext.documents.office.grammar import Grammar, ParagraphFormat, ParagraphReader
+from headway.ext.documents.language_codes import LanguagePair
+from headway.ext.documents.office.content_reader import ContentReader
+from headway.ext.documents.office.grammar import Grammar
 from headway.ext.documents.office.inline import InlineParagraph, Render
-from headway.ext.documents.office.languages import edit_language
+from headway.ext.documents.office.language_attributes import edit_language
 from headway.ext.documents.paragraph import Paragraph, Translated, walk
-from headway.ext.documents.xml_tokens import XmlToken, find_attributes, iterate_xml
+from headway.ext.documents.xml_tokens import XmlToken, escape_text, find_attributes, iterate_xml
 from headway.text import is_translatable
 
 _MOST_DEPTH = 200  # elements in each other
@@ -39,7 +39,7 @@ class Place:
     write: Callable[[Translated, Render], str]
 
 
-def read_places(source: str, grammar: Grammar, language: Language) -> tuple[list[Place], list[Edit]]:  # fmt: skip
+def read_places(source: str, grammar: Grammar, language: LanguagePair) -> tuple[list[Place], list[Edit]]:  # fmt: skip
     """Return the texts of a part in their order, and the edits that name its language.
 
     Raises:
@@ -55,22 +55,22 @@ def read_places(source: str, grammar: Grammar, language: Language) -> tuple[list
 class _PartReader:
     """Reads the tokens of a part."""
 
-    def __init__(self, source: str, grammar: Grammar, language: Language) -> None:
+    def __init__(self, source: str, grammar: Grammar, language: LanguagePair) -> None:
         self.places: list[Place] = []
         self.edits: list[Edit] = []
         self._source, self._grammar, self._language = source, grammar, language
-        directions, make_turner = language.directions, grammar.make_turner
-        self._turner = make_turner(directions) if directions and make_turner else None
+        directions, make_direction = language.directions, grammar.make_direction
+        self._direction = make_direction(directions) if directions and make_direction else None
         self._path: list[str] = []
         self._skips = [(0, False)]  # depths of elements, and whether the text in them stays
-        self._readers: list[tuple[ParagraphReader, int, ParagraphFormat]] = []
+        self._readers: list[tuple[ContentReader, int]] = []
         self._plain_names = {re.split("[/:]", name)[-1] for name in grammar.plain | grammar.codes}
         self._plain = self._code = 0  # where the content of such an element starts; 0: in none
 
     def feed(self, token: XmlToken) -> None:
         """Read the next token."""
-        if self._turner and token.kind in ("open", "empty", "close"):
-            self.edits += self._turner.feed(token)
+        if self._direction and token.kind in ("open", "empty", "close"):
+            self.edits += self._direction.feed(token)
         if token.kind in ("open", "empty"):
             self._open(token)
         elif token.kind == "close":
@@ -104,10 +104,9 @@ class _PartReader:
                 names = {f"{around}/{token.name}", f"{token.prefix}{token.name}"}
                 self._plain = token.end if names & self._grammar.plain else 0
                 self._code = token.end if names & self._grammar.codes else 0
-            paragraphs = self._grammar.paragraphs.get(token.name)
-            if is_open and paragraphs and (not self._readers or self._readers[-1][0].is_inside):
-                reader = paragraphs.read_paragraph(token, self._source)
-                self._readers.append((reader, len(self._path), paragraphs))
+            make_reader = self._grammar.paragraphs.get(token.name)
+            if is_open and make_reader and (not self._readers or self._readers[-1][0].is_inside):
+                self._readers.append((make_reader(token, self._source), len(self._path)))
                 return
         if self._readers:
             self._readers[-1][0].feed(token)
@@ -123,30 +122,14 @@ class _PartReader:
             self.edits.append(Edit(self._code, token.start, self._language.target))
         self._plain = self._code = 0
         if self._readers and self._readers[-1][1] == depth:
-            reader, _, paragraphs = self._readers.pop()
+            reader, _ = self._readers.pop()
             paragraph = reader.finish(token)
             if is_translatable(_find_free_text(paragraph)):
-                self._add_paragraph(
-                    reader, paragraph, paragraphs, self._grammar.limits.get(token.name, sys.maxsize)
-                )
+                limit = self._grammar.limits.get(token.name, sys.maxsize)
+                write = partial(_write_paragraph, reader, paragraph, limit)
+                self.places.append(Place(reader.start, reader.end, paragraph, write))
         elif self._readers:
             self._readers[-1][0].feed(token)
-
-    def _add_paragraph(
-        self,
-        reader: ParagraphReader,
-        paragraph: InlineParagraph,
-        paragraphs: ParagraphFormat,
-        limit: int,
-    ) -> None:
-        prefix = reader.prefix
-
-        def write(translated: Translated, render: Render) -> str:
-            if len(translated.text) > limit:
-                return render(reader.start, reader.end)
-            return paragraphs.write_paragraph(paragraph, translated, prefix, render)
-
-        self.places.append(Place(reader.start, reader.end, paragraph, write))
 
     def _add_plain(self, start: int, end: int) -> None:
         text = html.unescape(self._source[start:end])
@@ -175,6 +158,19 @@ def _find_free_text(paragraph: Paragraph[Any]) -> str:
             text += paragraph.text[at : element.start]
             at = element.end
     return text + paragraph.text[at:]
+
+
+def _write_paragraph(
+    reader: ContentReader,
+    paragraph: InlineParagraph,
+    limit: int,
+    translated: Translated,
+    render: Render,
+) -> str:
+    """Return the content of a paragraph; one that would be too long stays as it is."""
+    if len(translated.text) > limit:
+        return render(reader.start, reader.end)
+    return reader.write(paragraph, translated, render)
 
 
 def _write_plain(translated: Translated, render: Render) -> str:

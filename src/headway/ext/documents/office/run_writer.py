@@ -1,11 +1,66 @@
 """Writes paragraphs made of runs."""
 
-from headway.ext.documents.office.escaping import escape_text
-from headway.ext.documents.office.inline import Piece, Render, Style
-from headway.ext.documents.office.run_dialect import BARE, RunDialect
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from headway.ext.documents.office.inline import ContentWriter, Piece, Render, Style
+from headway.ext.documents.xml_tokens import escape_text
+
+BARE = "bare"  # the style of text that stands in no run, in a cell
+_SPACE = re.compile(r"[\t\n\r]")
 
 
-class RunWriter:
+@dataclass(frozen=True)
+class RunDialect:
+    """How a format writes paragraphs.
+
+    Attributes:
+        breaks: Elements that are line breaks or tabs.
+        new_break: How a new line break is written, ``{0}`` being the prefix; "": as a character.
+        has_breaks_in_runs: Whether a line break stands in a run.
+        dropped: Elements that say nothing about a translation, such as marks of the spelling check.
+        heads: Elements before the content.
+        tails: Elements behind the content.
+        wrappers: Elements around runs.
+        holders: Elements in wrappers that hold the content.
+        attached: Elements that describe the wrapper around them.
+        described: Wrappers with such elements.
+        numbered: Wrappers whose identifiers differ where nothing else does.
+        transparent: Elements around runs or text whose tags a translation lacks.
+        ranges: Names of pairs of elements that mark a range.
+        kept: Wrappers that are fields: their text stays unless it is text of the document.
+        formulas: Elements whose text stays as it is, and stands for a word.
+        characters: Elements that are written as a character.
+        is_trimmed: Whether space at the ends of a text counts only with ``xml:space="preserve"``.
+        normalize: Return the key of a run's properties.
+        read: Return what the characters of a text mean.
+        write: Return the characters of a text.
+    """
+
+    normalize: Callable[[str], str]
+    breaks: frozenset[str] = frozenset()
+    new_break: str = ""
+    has_breaks_in_runs: bool = True
+    dropped: frozenset[str] = frozenset()
+    heads: frozenset[str] = frozenset()
+    tails: frozenset[str] = frozenset()
+    wrappers: frozenset[str] = frozenset()
+    holders: frozenset[str] = frozenset()
+    attached: frozenset[str] = frozenset()
+    described: frozenset[str] = frozenset()
+    numbered: frozenset[str] = frozenset()
+    transparent: frozenset[str] = frozenset()
+    ranges: frozenset[str] = frozenset()
+    kept: frozenset[str] = frozenset()
+    formulas: frozenset[str] = frozenset()
+    characters: tuple[tuple[str, str], ...] = ()
+    is_trimmed: bool = True
+    read: Callable[[str], str] = lambda text: _SPACE.sub(" ", text)
+    write: Callable[[str], str] = lambda text: text
+
+
+class RunWriter(ContentWriter):
     """Writes the content of a paragraph; neighboring text of one style becomes one run.
 
     Args:
@@ -15,8 +70,8 @@ class RunWriter:
     """
 
     def __init__(self, dialect: RunDialect, prefix: str, render: Render) -> None:
-        self._dialect, self._prefix, self._render = dialect, prefix, render
-        self._out: list[str] = []
+        super().__init__(prefix, render)
+        self._dialect, self.new_break = dialect, dialect.new_break
         self._run: Style | None = None
         self._text = ""  # that is not written yet: a run has one text element in most formats
 
@@ -32,19 +87,18 @@ class RunWriter:
             return
         self._start_run((style or Style("")) if self._dialect.has_breaks_in_runs else None)
         self._write_text()
-        new = self._dialect.new_break.format(self._prefix)
-        self._out.append(new if piece is None else self._render(piece.start, piece.end))
+        super().write_break(piece, style)
 
     def write_piece(self, piece: Piece) -> None:
         """Write markup."""
         self._start_run(piece.style)
         self._write_text()
-        self._out.append(self._render(piece.start, piece.end))
+        super().write_piece(piece)
 
     def finish(self) -> str:
         """Return what was written."""
         self._start_run(None)
-        return "".join(self._out)
+        return super().finish()
 
     def _write_text(self) -> None:
         if self._text:

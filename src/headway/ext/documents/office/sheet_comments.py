@@ -2,31 +2,19 @@
 
 import html
 import re
-from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 
-from headway.ext.documents.office.dialects import CELL, Runs
-from headway.ext.documents.office.escaping import escape_text
-from headway.ext.documents.office.inline import Inline, InlineParagraph, Part, Piece, Render
+from headway.ext.documents.office.content_reader import ContentReader
+from headway.ext.documents.office.dialects import CELL_DIALECT
+from headway.ext.documents.office.inline import Inline, InlineParagraph, InlinePart, Piece, Render
 from headway.ext.documents.office.run_reader import RunReader
 from headway.ext.documents.paragraph import Element, Translated
 from headway.ext.documents.placing import place
-from headway.ext.documents.xml_tokens import XmlToken, find_attributes
+from headway.ext.documents.xml_tokens import XmlToken, escape_text, find_attributes
 
 _AUTHOR = re.compile(r"<(?:\w+:)?author>([^<]*)</")
 _COUNT = re.compile("[0-9]{1,9}")
 _UNIT = "utf-16-le"  # places in a comment are counted in units of two bytes
-
-
-class Notes(Runs):
-    """The format of notes."""
-
-    def read_paragraph(self, opening: XmlToken, source: str) -> RunReader:
-        """Return a reader of the note that begins with a tag."""
-        return _NoteReader(self.dialect, opening, source)
-
-
-NOTE = Notes(CELL.dialect)
 
 
 class _NoteReader(RunReader):
@@ -37,8 +25,11 @@ class _NoteReader(RunReader):
         if token.name != "r" or len(self._parts) != 1:
             return
         part = self._parts[0]
-        if isinstance(part, Part) and _names_author(part.text, self._source):
+        if isinstance(part, InlinePart) and _names_author(part.text, self._source):
             self._parts, self.start = [], token.end
+
+
+NOTE = partial(_NoteReader, CELL_DIALECT)
 
 
 def _names_author(text: str, source: str) -> bool:
@@ -53,72 +44,19 @@ def _find_authors(source: str) -> frozenset[str]:
     return frozenset(html.unescape(name).strip() for name in names)
 
 
-@dataclass
-class _Comment(InlineParagraph):
-    """A comment in a thread; a mention is an element around the name, with the place in the text that it tells.
+class CommentReader(ContentReader):
+    """Reads and writes a comment in a thread; a mention is an element around the name, with the place in the text that it tells.
 
-    Attributes:
-        text_end: Where the text ends in the part; the mentions stand behind it.
-        end: Where the comment ends.
+    Args:
+        opening: The opening tag of the comment.
+        source: The source of the part.
     """
 
-    text_end: int = 0
-    end: int = 0
-
-
-class ThreadedComments:
-    """The format of comments in threads."""
-
-    def read_paragraph(self, opening: XmlToken, source: str) -> "_CommentReader":
-        """Return a reader of the comment that begins with a tag."""
-        return _CommentReader(opening)
-
-    def write_paragraph(
-        self, paragraph: InlineParagraph, translated: Translated, prefix: str, render: Render
-    ) -> str:
-        """Return the text of a comment in its translation, and what stands behind it in the comment."""
-        assert isinstance(paragraph, _Comment)
-        text, indexes = "", {}
-        for part in place(paragraph, translated):
-            if isinstance(part, str):
-                text += part
-                continue
-            (piece,) = part.element.content.before
-            indexes[piece] = len(text.encode(_UNIT)) // 2
-            text += paragraph.text[part.element.start : part.element.end]
-        out, at = escape_text(text), paragraph.text_end
-        for piece, index in sorted(indexes.items()):
-            out += f'{render(at, piece.start)}"{index}"'
-            at = piece.end
-        return out + render(at, paragraph.end)
-
-
-@dataclass
-class _CommentReader:
-    """Reads a comment in a thread."""
-
-    opening: XmlToken
-    is_inside: bool = field(default=False, init=False)
-
-    def __post_init__(self) -> None:
-        self.start = self.end = self._text_end = self.opening.end
-        self.prefix = self.opening.prefix
-        self._text = ""
+    def __init__(self, opening: XmlToken, source: str) -> None:
+        super().__init__(opening)
+        self._text, self._text_end = "", opening.end  # the mentions stand behind the text
         self._is_text = False
         self._mentions: list[XmlToken] = []
-
-    def feed(self, token: XmlToken) -> None:
-        """Read the next token."""
-        if token.name == "text" and token.kind in ("open", "close"):
-            self._is_text = token.kind == "open"
-            if self._is_text:
-                self.start = self._text_end = token.end
-            else:
-                self._text_end = token.start
-        elif token.name == "mention" and token.kind in ("open", "empty"):
-            self._mentions.append(token)
-        elif self._is_text and token.kind in ("text", "data"):
-            self._text += token.text
 
     def finish(self, closing: XmlToken) -> InlineParagraph:
         """Return the text of the comment."""
@@ -128,7 +66,38 @@ class _CommentReader:
         for element in found:
             if (elements[-1].end if elements else 0) <= element.start < element.end:
                 elements.append(element)
-        return _Comment(self._text, elements, text_end=self._text_end, end=self.end)
+        return InlineParagraph(self._text, elements)
+
+    def write(self, paragraph: InlineParagraph, translated: Translated, render: Render) -> str:
+        """Return the text of a comment in its translation, and what stands behind it in the comment."""
+        text, indexes = "", {}
+        for part in place(paragraph, translated):
+            if isinstance(part, str):
+                text += part
+                continue
+            (piece,) = part.element.content.before
+            indexes[piece] = len(text.encode(_UNIT)) // 2
+            text += paragraph.text[part.element.start : part.element.end]
+        out, at = escape_text(text), self._text_end
+        for piece, index in sorted(indexes.items()):
+            out += f'{render(at, piece.start)}"{index}"'
+            at = piece.end
+        return out + render(at, self.end)
+
+    def _open(self, token: XmlToken) -> None:
+        if token.name == "text" and token.kind == "open":
+            self._is_text = True
+            self.start = self._text_end = token.end
+        elif token.name == "mention":
+            self._mentions.append(token)
+
+    def _close(self, token: XmlToken) -> None:
+        if token.name == "text":
+            self._is_text, self._text_end = False, token.start
+
+    def _read_text(self, token: XmlToken) -> None:
+        if self._is_text:
+            self._text += token.text
 
     def _read_mention(self, token: XmlToken) -> Element[Inline]:
         """Return the element of a mention; one without a valid place has no text."""

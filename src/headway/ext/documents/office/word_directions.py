@@ -37,7 +37,7 @@ _SWITCHES = ("bidi", "bidiVisual", "rtl")  # of paragraphs and sections, of tabl
 _OF_RUNS = {"bCs": "b", "iCs": "i", "szCs": "sz"}
 
 
-class WordTurner:
+class WordDirection:
     """Turns paragraphs, sections, tables and runs of Word.
 
     Paragraphs without a direction of their own get one by the styles, and each table gets one. A run is turned only from

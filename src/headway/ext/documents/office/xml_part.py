@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from headway.ext.documents.languages import Language
+from headway.ext.documents.language_codes import LanguagePair
 from headway.ext.documents.office.grammar import Grammar
 from headway.ext.documents.office.package import Package, find_encoding, name_member
 from headway.ext.documents.office.part_reader import read_places
@@ -31,7 +31,7 @@ class XmlPart:
         package: Package,
         name: str,
         grammar: Grammar,
-        language: Language,
+        language: LanguagePair,
         keeps: Callable[[str, int], bool] = lambda text, start: False,
     ) -> None:
         self._package, self._name = package, name

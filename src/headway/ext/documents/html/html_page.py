@@ -6,26 +6,25 @@ translation, stay as they are. Nothing is validated: what is not a tag is text.
 
 import html
 from collections.abc import Sequence
+from functools import partial
 
-from headway.ext.documents.blocks import Block, flatten
+from headway.ext.documents.blocks import Block, join_nodes, write_block
 from headway.ext.documents.html.parsing import parse_html
 from headway.ext.documents.paragraph import Translated
-from headway.ext.documents.placing import place
 
 _SPACES = " \t\n\f\r"
 
 
-class HtmlPage:
-    """The blocks of a document, and what stands between them.
+class MarkupText:
+    """The blocks of a text with markup, and what stands between them.
 
     Args:
-        source: HTML; any text is.
-        language: Its language code; elements in other languages stay. "": it is not known.
+        nodes: Both, in their order.
     """
 
-    def __init__(self, source: str, language: str = "") -> None:
-        self.nodes = parse_html(source, language)
-        self.paragraphs = [node for node in self.nodes if isinstance(node, Block)]
+    def __init__(self, nodes: Sequence[str | Block]) -> None:
+        self.nodes = nodes
+        self.paragraphs = [node for node in nodes if isinstance(node, Block)]
 
     def write(self, translations: Sequence[Translated]) -> str:
         """Return the document with its blocks replaced.
@@ -36,13 +35,22 @@ class HtmlPage:
         return write_nodes(self.nodes, translations)
 
 
+class HtmlPage(MarkupText):
+    """A document or a fragment of HTML.
+
+    Args:
+        source: HTML; any text is.
+        language: Its language code; elements in other languages stay. "": it is not known.
+    """
+
+    def __init__(self, source: str, language: str = "") -> None:
+        super().__init__(parse_html(source, language))
+
+
 def write_nodes(nodes: Sequence[str | Block], translations: Sequence[Translated]) -> str:
     """Return markup with its blocks replaced, each by one of the translations; lines end around them where they did."""
     found = iter(translations)
-    return "".join(
-        node if isinstance(node, str) else _keep_ends(node.source, write_block(node, next(found)))
-        for node in nodes
-    )
+    return join_nodes(nodes, lambda each: _keep_ends(each.source, write_html(each, next(found))))
 
 
 def _keep_ends(source: str, written: str) -> str:
@@ -56,14 +64,6 @@ def _keep_ends(source: str, written: str) -> str:
     return written
 
 
-def write_block(block: Block, translated: Translated) -> str:
-    """Return the translation of a block with the block's tags around its words.
-
-    If the translation equals the text, the block is returned as the document has it.
-    """
-    if translated.text == block.text:
-        return block.source
-    return "".join(
-        part if is_markup else html.escape(part, quote=False)
-        for part, is_markup in flatten(place(block, translated))
-    )
+def write_html(block: Block, translated: Translated) -> str:
+    """Return the HTML of a translated block; see `write_block`."""
+    return write_block(block, translated, partial(html.escape, quote=False))

@@ -23,7 +23,7 @@ _COMPLEX = frozenset({
 
 
 @dataclass
-class Language:
+class LanguagePair:
     """The languages of a translation.
 
     Attributes:

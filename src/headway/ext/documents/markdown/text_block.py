@@ -1,4 +1,4 @@
-"""A passage of a Markdown file: a paragraph, a heading, a cell of a table, or an HTML block."""
+"""A text of a Markdown file: a paragraph, a heading, a cell of a table, or an HTML block."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from headway.ext.documents.blocks import Block, Part, make_nodes
+from headway.ext.documents.blocks import Block, Part, join_nodes, make_nodes
 from headway.ext.documents.edits import Edit
-from headway.ext.documents.html.page import write_block as write_html
+from headway.ext.documents.html.html_page import write_html
 from headway.ext.documents.html.values import Value, find_values, replace_values
 from headway.ext.documents.markdown.escapes import Escapes
 from headway.ext.documents.markdown.images import find_alternatives, join_images
@@ -20,7 +20,7 @@ _END_OF_CELL = re.compile(r"(?<!\\)\|")
 
 
 @dataclass(frozen=True)
-class Passage:
+class TextBlock:
     """A part of the file that has text.
 
     Attributes:
@@ -55,9 +55,8 @@ class Passage:
 
         parts = [self._translate_markup(part, translations) for part in self.parts]
         nodes = make_nodes(join_images(parts, write))
-        out = "".join(node if isinstance(node, str) else write(node) for node in nodes)
         end = self.start + sum(len(part.source) for part in self.parts)
-        return Edit(self.start, end, out)
+        return Edit(self.start, end, join_nodes(nodes, write))
 
     def _find_texts(self, part: Part) -> list[Block]:
         """Return the texts in markup."""

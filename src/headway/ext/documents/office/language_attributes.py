@@ -1,7 +1,7 @@
 """Attributes of office files that name the language of their text."""
 
 from headway.ext.documents.edits import Edit
-from headway.ext.documents.languages import Language, find_script_group
+from headway.ext.documents.language_codes import LanguagePair, find_script_group
 from headway.ext.documents.xml_tokens import XmlToken, find_attributes
 
 # For each group of scripts: the attribute that names the language, and the one that names the country, or "".
@@ -15,7 +15,7 @@ _NAMES = {
 }
 
 
-def edit_language(token: XmlToken, attribute: str, language: Language) -> list[Edit]:
+def edit_language(token: XmlToken, attribute: str, language: LanguagePair) -> list[Edit]:
     """Return the edits that name the new language in a tag.
 
     Args:
