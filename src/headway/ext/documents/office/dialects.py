@@ -39,38 +39,34 @@ def _write_cell(text: str) -> str:
 
 WORD = partial(RunReader, RunDialect(
     normalize=_normalize_word,
-    breaks=frozenset({"br", "cr", "ptab", "tab"}),
+    roles={
+        **dict.fromkeys(("br", "cr", "ptab", "tab"), "break"),
+        **dict.fromkeys(("lastRenderedPageBreak", "proofErr", "rt", "rubyPr", "softHyphen"), "dropped"),
+        **dict.fromkeys(("ruby", "rubyBase"), "transparent"),
+        **dict.fromkeys(("bdo", "customXml", "dir", "fldSimple", "hyperlink", "ins", "moveTo", "sdt", "smartTag"), "wrapper"),
+        **dict.fromkeys(("customXmlPr", "sdtEndPr", "sdtPr", "smartTagPr"), "attached"),
+        **dict.fromkeys(("oMath", "oMathPara"), "formula"),
+        "pPr": "head", "sdtContent": "holder", "noBreakHyphen": "hyphen",
+    },
     new_break="<{0}br/>",
-    dropped=frozenset({"lastRenderedPageBreak", "proofErr", "rt", "rubyPr", "softHyphen"}),
-    transparent=frozenset({"ruby", "rubyBase"}),
-    heads=frozenset({"pPr"}),
-    wrappers=frozenset({
-        "bdo", "customXml", "dir", "fldSimple", "hyperlink", "ins", "moveTo", "sdt", "smartTag",
-    }),
-    holders=frozenset({"sdtContent"}),
-    attached=frozenset({"customXmlPr", "sdtEndPr", "sdtPr", "smartTagPr"}),
     described=frozenset({"customXml", "sdt", "smartTag"}),
     numbered=frozenset({"ins", "moveTo"}),
-    ranges=frozenset({"bookmark", "commentRange", "moveFromRange", "moveToRange", "perm"}),
     kept=frozenset({"fldSimple"}),
-    formulas=frozenset({"oMath", "oMathPara"}),
-    characters=(("noBreakHyphen", "-"),),
+    ranges=frozenset({"bookmark", "commentRange", "moveFromRange", "moveToRange", "perm"}),
 ))  # fmt: skip
 SLIDE = partial(
     RunReader,
     RunDialect(
         normalize=_normalize_slide,
-        breaks=frozenset({"br"}),
+        roles={"br": "break", "pPr": "head", "endParaRPr": "tail"},
         new_break="<{0}br/>",
         has_breaks_in_runs=False,
-        heads=frozenset({"pPr"}),
-        tails=frozenset({"endParaRPr"}),
         is_trimmed=False,
     ),
 )
 CELL_DIALECT = RunDialect(
     normalize=_shorten,
-    dropped=frozenset({"phoneticPr", "rPh"}),
+    roles={"phoneticPr": "dropped", "rPh": "dropped"},
     read=read_cell,
     write=_write_cell,
 )

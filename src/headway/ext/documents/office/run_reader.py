@@ -38,6 +38,7 @@ class RunReader(ContentReader):
 
     def _open(self, token: XmlToken) -> None:
         dialect, name, is_open = self._dialect, token.name, token.kind == "open"
+        role = dialect.roles.get(name)
         if name == "r":
             if is_open:
                 self._outer.append(self._style)
@@ -45,7 +46,7 @@ class RunReader(ContentReader):
         elif name == "t":
             self._text = [] if is_open else None
             self._opened = token
-        elif is_open and name in dialect.wrappers:
+        elif is_open and role == "wrapper":
             is_kept = name in dialect.kept and not shows_text(
                 token.attributes.get(f"{self.prefix}instr", "")
             )
@@ -54,12 +55,13 @@ class RunReader(ContentReader):
                 key = _NUMBER.sub("", key)
             pieces = (Piece(token.start, token.end),)
             self._parts.append(InlinePart("open", pieces, name=name, is_kept=is_kept, key=key))
-        elif name in dialect.transparent or (name in dialect.holders and self._attach(token.end)):
+        elif role == "transparent" or (role == "holder" and self._attach(token.end)):
             pass  # nothing more to do
         else:
             self._read_whole(token)
 
     def _close(self, token: XmlToken) -> None:
+        role = self._dialect.roles.get(token.name)
         if token.name == "r":
             self._style = self._outer.pop()
         elif token.name == "t" and self._text is not None:
@@ -69,41 +71,41 @@ class RunReader(ContentReader):
             style = self._style or Style(BARE)
             self._put("text", Piece(self._opened.start, token.end, style), text)
             self._text = None
-        elif token.name in self._dialect.holders:
+        elif role == "holder":
             self._holder_end = token.start
-        elif token.name in self._dialect.wrappers:
+        elif role == "wrapper":
             start = token.start if self._holder_end < 0 else self._holder_end
             self._holder_end = -1
             self._put("close", Piece(start, token.end), name=token.name)
 
     def _add(self, opening: XmlToken, end: int) -> None:
         dialect, name = self._dialect, opening.name
+        role = dialect.roles.get(name)
         piece = Piece(opening.start, end, self._style)
         if name == "rPr" and self._style is not None:
             key = dialect.normalize(self._source[opening.start : end])
             self._style = Style(key, opening.start, end)
-        elif name in dialect.heads:
+        elif role == "head":
             self.start = end
-        elif name in dialect.tails:
+        elif role == "tail":
             self.end = opening.start
-        elif name in dialect.dropped or (name in dialect.attached and self._attach(end)):
+        elif role == "dropped" or (role == "attached" and self._attach(end)):
             pass  # nothing more to do
-        elif name in dialect.breaks:
+        elif role == "break":
             self._put("break", piece)
         elif name == "fldChar":
             self._parts.append(FieldMark(piece, opening.attributes.get(f"{self.prefix}fldCharType", "")))  # fmt: skip
         elif name == "instrText":
             self._parts.append(FieldMark(piece, "", "".join(self._inner)))
-        elif character := dict(dialect.characters).get(name):
-            style = self._style or Style("")
-            self._put("text", Piece(opening.start, end, style), character)
+        elif role == "hyphen":
+            self._put("text", Piece(opening.start, end, self._style or Style("")), "-")
         elif name.removesuffix("Start") in dialect.ranges:
             self._put("open", piece, name=_name_range(opening), is_element=False)
         elif name.removesuffix("End") in dialect.ranges:
             self._put("close", piece, name=_name_range(opening), is_element=False)
         elif name == "fld":
             self._add_kept(piece, self._read_field(opening, end))
-        elif name in dialect.formulas:
+        elif role == "formula":
             self._add_kept(piece, " ".join("".join(self._inner).split()))
         else:
             self._put("point", piece)

@@ -1,7 +1,7 @@
 """Writes paragraphs made of runs."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from headway.ext.documents.office.inline import ContentWriter, Piece, Render, Style
@@ -16,45 +16,30 @@ class RunDialect:
     """How a format writes paragraphs.
 
     Attributes:
-        breaks: Elements that are line breaks or tabs.
+        normalize: Returns the key of a run's properties.
+        roles: What elements are, by their names: a "break" is a line break or tab; a "head" or a "tail" stands before or
+            behind the content; a "wrapper" stands around runs, its content in a "holder", and what is "attached" to it
+            describes it; of a "transparent" element around runs or text a translation lacks the tags; a "formula" stays as
+            it is, and stands for a word; a "hyphen" is one; what is "dropped" says nothing about a translation.
         new_break: How a new line break is written, ``{0}`` being the prefix; "": as a character.
         has_breaks_in_runs: Whether a line break stands in a run.
-        dropped: Elements that say nothing about a translation, such as marks of the spelling check.
-        heads: Elements before the content.
-        tails: Elements behind the content.
-        wrappers: Elements around runs.
-        holders: Elements in wrappers that hold the content.
-        attached: Elements that describe the wrapper around them.
-        described: Wrappers with such elements.
+        described: Wrappers with attached elements.
         numbered: Wrappers whose identifiers differ where nothing else does.
-        transparent: Elements around runs or text whose tags a translation lacks.
-        ranges: Names of pairs of elements that mark a range.
         kept: Wrappers that are fields: their text stays unless it is text of the document.
-        formulas: Elements whose text stays as it is, and stands for a word.
-        characters: Elements that are written as a character.
+        ranges: Names of pairs of elements that mark a range.
         is_trimmed: Whether space at the ends of a text counts only with ``xml:space="preserve"``.
-        normalize: Return the key of a run's properties.
-        read: Return what the characters of a text mean.
-        write: Return the characters of a text.
+        read: Returns what the characters of a text mean.
+        write: Returns the characters of a text.
     """
 
     normalize: Callable[[str], str]
-    breaks: frozenset[str] = frozenset()
+    roles: Mapping[str, str]
     new_break: str = ""
     has_breaks_in_runs: bool = True
-    dropped: frozenset[str] = frozenset()
-    heads: frozenset[str] = frozenset()
-    tails: frozenset[str] = frozenset()
-    wrappers: frozenset[str] = frozenset()
-    holders: frozenset[str] = frozenset()
-    attached: frozenset[str] = frozenset()
     described: frozenset[str] = frozenset()
     numbered: frozenset[str] = frozenset()
-    transparent: frozenset[str] = frozenset()
-    ranges: frozenset[str] = frozenset()
     kept: frozenset[str] = frozenset()
-    formulas: frozenset[str] = frozenset()
-    characters: tuple[tuple[str, str], ...] = ()
+    ranges: frozenset[str] = frozenset()
     is_trimmed: bool = True
     read: Callable[[str], str] = lambda text: _SPACE.sub(" ", text)
     write: Callable[[str], str] = lambda text: text
