@@ -21,7 +21,7 @@ _LOOK = re.compile(
 
 
 @dataclass(frozen=True)
-class Mark:
+class Markup:
     """The markup of an inline element.
 
     Attributes:
@@ -34,7 +34,7 @@ class Mark:
 
 
 @dataclass
-class Block(Paragraph[Mark]):
+class Block(Paragraph[Markup]):
     """A paragraph of text with inline markup.
 
     Attributes:
@@ -82,25 +82,25 @@ def make_block(parts: Sequence[Part]) -> Block:
     partner = find_partners(parts)
     text = ""
     block = Block("", source="".join(part.source for part in parts))
-    path: list[Element[Mark]] = []
+    path: list[Element[Markup]] = []
     for number, part in enumerate(parts):
         inner = path[-1].inner if path else block.elements
         if part.kind == "text":
             text += part.text
         elif part.kind == "code":
             end = len(text) + len(part.text)
-            inner.append(Element(len(text), end, Mark(part.source), is_kept=True))
+            inner.append(Element(len(text), end, Markup(part.source), is_kept=True))
             text += part.text
         elif number in partner and part.kind == "open":
             closing = parts[partner[number]]
-            mark = Mark(part.text or part.source, closing.text or closing.source)
+            mark = Markup(part.text or part.source, closing.text or closing.source)
             is_look = _LOOK.fullmatch(part.source) is not None
             path.append(Element(len(text), 0, mark, kind=part.name, is_divisible=is_look))
             inner.append(path[-1])
         elif number in partner:
             path.pop().end = len(text)
         elif part.kind != "dropped":
-            inner.append(Element(len(text), len(text), Mark(part.text or part.source)))
+            inner.append(Element(len(text), len(text), Markup(part.text or part.source)))
     block.text = text
     return block
 
@@ -229,7 +229,7 @@ def write_block(block: Block, translated: Translated, escape: Callable[[str], st
     return "".join(part if is_markup else escape(part) for part, is_markup in parts)
 
 
-def flatten(parts: Sequence[str | Placed[Mark]]) -> Iterator[tuple[str, bool]]:
+def flatten(parts: Sequence[str | Placed[Markup]]) -> Iterator[tuple[str, bool]]:
     """Yield the parts of a translation in their order: the characters, and whether they are markup."""
     for part in parts:
         if isinstance(part, str):

@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol
 from headway.ext.documents.paragraph import Document, Paragraph, Translated
 
 
-class Form(Protocol):
+class Rewriting(Protocol):
     """What is translated instead of a paragraph."""
 
     @property
@@ -23,13 +23,13 @@ class RewrittenDocument:
 
     Args:
         document: The same document, with its paragraphs as they stand in the file.
-        read: Returns the form of a paragraph; None: it is translated as it is; "stays": it is not translated.
+        read: Returns the other form of a paragraph; None: it is translated as it is; "stays": it is not translated.
     """
 
     def __init__(
         self,
         document: Document,
-        read: Callable[[Paragraph[Any]], Form | Literal["stays"] | None],
+        read: Callable[[Paragraph[Any]], Rewriting | Literal["stays"] | None],
     ) -> None:
         self._document = document
         self._forms = [read(paragraph) for paragraph in document.paragraphs]

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from headway.errors import HeadwayError
-from headway.ext.documents.blocks import Block, Mark
+from headway.ext.documents.blocks import Block, Markup
 from headway.ext.documents.cue_text import TAG, make_cue, write_cue
 from headway.ext.documents.dividing import divide
 from headway.ext.documents.edits import Edit, apply_edits
@@ -87,7 +87,7 @@ class SubtitleDocument:
         self._sentences = _join_sentences(cues)
 
     @property
-    def paragraphs(self) -> Sequence[Paragraph[Mark]]:
+    def paragraphs(self) -> Sequence[Paragraph[Markup]]:
         """The sentences, each of one cue or several."""
         return [
             cues[0].block if len(cues) == 1 else Paragraph(" ".join(c.block.text for c in cues))

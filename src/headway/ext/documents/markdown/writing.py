@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Literal
 
-from headway.ext.documents.blocks import Block, Mark, flatten
+from headway.ext.documents.blocks import Block, Markup, flatten
 from headway.ext.documents.markdown.escapes import Escapes, escape_start
 from headway.ext.documents.paragraph import Translated
 from headway.ext.documents.placing import Placed, place
@@ -57,12 +57,12 @@ def _is_same(block: Block, other: Block) -> bool:
     return (block.text, block.elements) == (other.text, other.elements)
 
 
-def _fit_emphasis(parts: Sequence[str | Placed[Mark]]) -> list[str | Placed[Mark]]:
+def _fit_emphasis(parts: Sequence[str | Placed[Markup]]) -> list[str | Placed[Markup]]:
     """Return a translation in which marks of emphasis touch words: elsewhere they are shown as asterisks.
 
     Spaces at the edges of emphasis move out of it. Emphasis with nothing else inside is left out.
     """
-    fitted: list[str | Placed[Mark]] = []
+    fitted: list[str | Placed[Markup]] = []
     for part in parts:
         if isinstance(part, str):
             fitted.append(part)
@@ -77,7 +77,7 @@ def _fit_emphasis(parts: Sequence[str | Placed[Mark]]) -> list[str | Placed[Mark
     return fitted
 
 
-def _cut_spaces(parts: list[str | Placed[Mark]], end: Literal[0, -1]) -> str:
+def _cut_spaces(parts: list[str | Placed[Markup]], end: Literal[0, -1]) -> str:
     """Remove the spaces at one end of a list, and return them."""
     spaces = ""
     while parts and isinstance(text := parts[end], str):
