@@ -31,7 +31,7 @@ HOSTILE = ("<", "&#", '"', "\\", "\0", "\ufeff", "-->", "]]>", "<![CDATA[", "`",
 CUE = "1\n00:00:01,000 --> 00:00:02,000\n"
 # What a file begins with, what is repeated, and what it ends with.
 SHAPES = [
-    *((".html", "", each, "") for each in ("<b>", "<p>a", "<!--", "<a ", "<a b=", "<code>x", "a<wbr>. ", "<p title=a>", "&")),
+    *((".html", "", each, "") for each in ("<b>", "<p>a", "<!-- a dog ", "<a ", "<a b=", "<code>x", "a<wbr>. ", "<p title=a>", "&")),
     (".html", "<img alt='", "c ", "'>"),
     *((".md", "", each, "x") for each in ("[", "*a ", "*a **a ", "`a``", "![a](b ", "[a](", "_a__", "a\n", "a  \n")),
     *((".md", "", each, "x") for each in ("!!! a\n", "!!! a\n    ", ":::\n", ":::a ", "::: a", "=== \"", "[[", ":a")),

@@ -122,7 +122,7 @@ def test_the_time_grows_with_the_length() -> None:
     def turn(count: int) -> str:
         return turn_word("<w:styles></w:styles>" * count, ARABIC, "styles")
 
-    assert grows_less(turn, 4_000, 10)
+    assert grows_less(turn, 1_200, 10)
 
 
 def test_a_language_that_is_not_known_from_the_start_turns_nothing() -> None:
