@@ -13,14 +13,10 @@ if TYPE_CHECKING:
         report_sentences,
         translate_file,
     )
-    from headway.ext.documents.html.html_page import HtmlPage
+    from headway.ext.documents.html.html_page import HtmlPage, Page
     from headway.ext.documents.opening import SUFFIXES, describe_unknown, is_table, open_document
     from headway.ext.documents.paragraph import Document, DocumentOptions, Paragraph, Translated
-    from headway.ext.documents.paragraph_translation import (
-        Page,
-        translate_page,
-        translate_paragraph,
-    )
+    from headway.ext.documents.paragraph_translation import translate_page, translate_paragraph
     from headway.ext.documents.texts import SplitText, TextPipeline, TextTranslation, mean_quality
     from headway.ext.documents.xml_text import XmlTags, XmlText
 

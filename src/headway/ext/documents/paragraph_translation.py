@@ -1,9 +1,9 @@
 """Translation of paragraphs with inline elements, such as links and bold words, which are placed by the links between words."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from headway.ext.documents.kept_marks import KeptMarks
 from headway.ext.documents.paragraph import Paragraph, Translated
@@ -15,16 +15,8 @@ from headway.ext.documents.texts import (
 )
 from headway.translation import Job, call, together
 
-
-class Page(Protocol):
-    """A text with markup, such as `headway.ext.documents.html.html_page.HtmlPage`."""
-
-    @property
-    def paragraphs(self) -> Sequence[Paragraph[Any]]:
-        """What is translated."""
-
-    def write(self, translations: Sequence[Translated]) -> str:
-        """Return the text with its paragraphs translated."""
+if TYPE_CHECKING:
+    from headway.ext.documents.html.html_page import Page
 
 
 def translate_paragraph(pipeline: TextPipeline, paragraph: Paragraph[Any]) -> Job[TextTranslation]:
@@ -41,7 +33,7 @@ def translate_paragraph(pipeline: TextPipeline, paragraph: Paragraph[Any]) -> Jo
 
 
 def translate_page(
-    pipeline: TextPipeline, source: str, read: Callable[[str], Page]
+    pipeline: TextPipeline, source: str, read: Callable[[str], "Page"]
 ) -> Job[TextTranslation]:
     """Translate a text with markup.
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from headway.ext.documents.blocks import Part, make_kept, make_nodes
-from headway.ext.documents.html.html_page import MarkupText
+from headway.ext.documents.html.html_page import Page
 from headway.ext.documents.xml_tokens import (
     XmlToken,
     find_ends,
@@ -33,7 +33,7 @@ class XmlTags:
     is_outlined: bool = True
 
 
-class XmlText(MarkupText):
+class XmlText(Page):
     """A text with tags of XML.
 
     Args:

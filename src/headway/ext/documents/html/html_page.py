@@ -15,7 +15,7 @@ from headway.ext.documents.paragraph import Translated
 _SPACES = " \t\n\f\r"
 
 
-class MarkupText:
+class Page:
     """The blocks of a text with markup, and what stands between them.
 
     Args:
@@ -35,7 +35,7 @@ class MarkupText:
         return write_nodes(self.nodes, translations)
 
 
-class HtmlPage(MarkupText):
+class HtmlPage(Page):
     """A document or a fragment of HTML.
 
     Args:

@@ -14,8 +14,8 @@ from headway.ext.documents.office.directions import Directions
 from headway.ext.documents.office.odf import find_odf_parts, find_pivot_fields
 from headway.ext.documents.office.ooxml import (
     SHEET_DIRECTION,
+    WORDLESS,
     find_ooxml_parts,
-    find_wordless_sheets,
     read_types,
 )
 from headway.ext.documents.office.package import Package, find_encoding
@@ -134,13 +134,13 @@ def _read_package(
         ]
         return PackagedDocument(package, parts)
     names = find_column_names(package) if kind == ".xlsx" else NO_NAMES
-    documents: list[tuple[str, Document]] = [
-        (name, XmlPart(package, name, grammar, language, partial(names.keeps, name)))
-        for name, grammar in find_ooxml_parts(package, kind)
-    ]
-    if directions := language.directions:
-        sheets = find_wordless_sheets(package)
-        documents += [(name, SheetViews(package, name, directions)) for name in sheets]
+    documents: list[tuple[str, Document]] = []
+    for name, grammar in find_ooxml_parts(package, kind):
+        if grammar is not WORDLESS:
+            part = XmlPart(package, name, grammar, language, partial(names.keeps, name))
+            documents.append((name, part))
+        elif directions := language.directions:
+            documents.append((name, SheetViews(package, name, directions)))
     if not is_inner:
         documents += _read_inner_files(package, options)
     return PackagedDocument(package, documents, names)

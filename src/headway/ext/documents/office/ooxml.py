@@ -145,7 +145,7 @@ _SHEET = Grammar(
     make_direction=SHEET_DIRECTION,
 )
 _CORE = Grammar(plain=_TITLES, codes=frozenset({"coreProperties/language"}))
-_WORKSHEET = "spreadsheetml.worksheet"
+WORDLESS = Grammar()  # of a worksheet without a text of its own
 _GRAMMARS = {  # by the ends of types of content, without "+xml"
     **dict.fromkeys(_MAIN[".docx"], _TEXT),
     "wordprocessingml.document.glossary": _TEXT,
@@ -172,7 +172,7 @@ _GRAMMARS = {  # by the ends of types of content, without "+xml"
     "drawingml.diagramDrawing": _SLIDE,
     "officedocument.drawing": _SLIDE,
     "spreadsheetml.sharedStrings": Grammar({"si": CELL}, limits=_CELLS),
-    _WORKSHEET: _SHEET,
+    "spreadsheetml.worksheet": _SHEET,
     "spreadsheetml.styles": Grammar(make_direction=_CELL_DIRECTION),
     "spreadsheetml.table": Grammar(attributes={"tableColumn": ("name", "totalsRowLabel")}),
     "spreadsheetml.comments": Grammar({"text": NOTE}),
@@ -198,11 +198,10 @@ def find_ooxml_parts(package: Package, kind: str) -> Iterator[tuple[str, Grammar
     if _RELATIONS not in package or not any(name in package for name in main):
         raise HeadwayError(NO_MAIN_PART)
     found = [
-        (name, grammar)
+        (name, WORDLESS if _is_wordless(package, name, grammar) else grammar)
         for name in package.names
         for end, grammar in _GRAMMARS.items()
         if types.get(name, "").removesuffix("+xml").endswith(end)
-        and not is_wordless_sheet(package, name, grammar)
     ]
     bound = find_bound_elements(package, [name for name, grammar in found if grammar is _TEXT])
     for name, grammar in found:
@@ -211,16 +210,7 @@ def find_ooxml_parts(package: Package, kind: str) -> Iterator[tuple[str, Grammar
         yield from ((name, Grammar(plain=bound)) for name in find_stores(package))
 
 
-def find_wordless_sheets(package: Package) -> Iterator[str]:
-    """Yield the names of the worksheets that have no text of their own."""
-    types = read_types(package)
-    for name in package.names:
-        is_sheet = types.get(name, "").removesuffix("+xml").endswith(_WORKSHEET)
-        if is_sheet and is_wordless_sheet(package, name, _SHEET):
-            yield name
-
-
-def is_wordless_sheet(package: Package, name: str, grammar: Grammar) -> bool:
+def _is_wordless(package: Package, name: str, grammar: Grammar) -> bool:
     """Return whether a part is a worksheet that has only numbers and shared strings."""
     return grammar is _SHEET and not _SIGNS_OF_TEXT.search(package.read(name))
 
