@@ -12,11 +12,10 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from headway.errors import HeadwayError
-from headway.ext.documents.edits import Edit, apply_edits
 from headway.ext.documents.icu_message import is_message
 from headway.ext.documents.language_codes import LanguagePair
 from headway.ext.documents.paragraph import DocumentOptions, Paragraph, Translated
-from headway.ext.documents.text_file import check_count, read_text_file
+from headway.ext.documents.text_file import Edit, apply_edits, check_count, read_text_file
 from headway.ext.protect import find_kept_text
 from headway.text import NAMES, base_code, is_code, is_translatable
 

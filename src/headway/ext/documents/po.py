@@ -4,12 +4,11 @@ import re
 from collections.abc import Sequence
 
 from headway.errors import HeadwayError
-from headway.ext.documents.edits import Edit, apply_edits
 from headway.ext.documents.language_codes import check_catalog, names_language
 from headway.ext.documents.paragraph import DocumentOptions, Paragraph, Translated
 from headway.ext.documents.plural_forms import find_plural_forms
 from headway.ext.documents.po_entries import Entry, quote, read_entries
-from headway.ext.documents.text_file import read_text_file
+from headway.ext.documents.text_file import Edit, apply_edits, read_text_file
 from headway.text import is_translatable
 
 # The entry of the empty text is the header.

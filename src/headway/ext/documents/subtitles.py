@@ -8,9 +8,8 @@ from headway.errors import HeadwayError
 from headway.ext.documents.blocks import Block, Markup
 from headway.ext.documents.cue_text import TAG, make_cue, write_cue
 from headway.ext.documents.dividing import divide
-from headway.ext.documents.edits import Edit, apply_edits
 from headway.ext.documents.paragraph import DocumentOptions, Paragraph, Translated
-from headway.ext.documents.text_file import check_count, read_text_file
+from headway.ext.documents.text_file import Edit, apply_edits, check_count, read_text_file
 from headway.text import is_translatable
 
 _TIME = r"(-?)(?:(\d+):)?(\d+):(\d+)[.,](\d+)"  # programs that move all times write negative ones

@@ -5,9 +5,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from headway.errors import HeadwayError, suggest
-from headway.ext.documents.edits import Edit, apply_edits
 from headway.ext.documents.paragraph import DocumentOptions, Paragraph, Translated
-from headway.ext.documents.text_file import check_count, read_text_file
+from headway.ext.documents.text_file import Edit, apply_edits, check_count, read_text_file
 from headway.text import is_translatable
 
 _HINT = re.compile(r"sep=([^\r\n])(?:\r\n|\n|\r)")  # a line by which Excel knows the delimiter

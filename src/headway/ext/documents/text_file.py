@@ -1,8 +1,10 @@
-"""The text of a file, and the encoding in which it is written again."""
+"""The text of a file, replacements of parts of it, and the encoding in which it is written again."""
 
 import codecs
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from headway.errors import HeadwayError
 from headway.text import likely_encoding, recognize_wide
@@ -150,3 +152,20 @@ def _decode(data: bytes, encoding: str, mark: bytes = b"") -> TextFile:
     if not is_same:
         raise HeadwayError(f"cannot be written again in {encoding}: convert it to UTF-8")
     return TextFile(text, encoding, mark)
+
+
+class Edit(NamedTuple):
+    """What takes the place of the characters from ``start`` to ``end``."""
+
+    start: int
+    end: int
+    replacement: str
+
+
+def apply_edits(text: str, edits: Iterable[Edit]) -> str:
+    """Return a text with some parts replaced; the parts do not overlap."""
+    out, at = [], 0
+    for edit in sorted(edits):
+        out += [text[at : edit.start], edit.replacement]
+        at = edit.end
+    return "".join([*out, text[at:]])

@@ -7,11 +7,10 @@ from itertools import islice
 
 from headway.errors import HeadwayError
 from headway.ext.documents.blocks import Block, make_translatable_nodes
-from headway.ext.documents.edits import Edit, apply_edits
 from headway.ext.documents.html.html_page import write_nodes
 from headway.ext.documents.language_codes import check_catalog, names_language
 from headway.ext.documents.paragraph import DocumentOptions, Translated
-from headway.ext.documents.text_file import read_text_file
+from headway.ext.documents.text_file import Edit, apply_edits, read_text_file
 from headway.ext.documents.xliff_inline import make_parts
 from headway.ext.documents.xml_tokens import (
     XmlToken,

@@ -13,7 +13,6 @@ from headway.ext.documents.blocks import (
     make_translatable_nodes,
     write_block,
 )
-from headway.ext.documents.edits import Edit, apply_edits
 from headway.ext.documents.html.elements import (
     EMBEDDED,
     WHOLE,
@@ -31,6 +30,7 @@ from headway.ext.documents.html.templates import TEMPLATE, has_go_blocks, is_con
 from headway.ext.documents.html.tokens import Token, tokenize
 from headway.ext.documents.language_codes import LanguagePair
 from headway.ext.documents.paragraph import Translated
+from headway.ext.documents.text_file import Edit, apply_edits
 
 _UNDIRECTED = ("bdo", "svg")  # a direction of its own, and none
 

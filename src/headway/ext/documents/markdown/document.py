@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 from headway.ext.documents.blocks import Block, Part, make_block
-from headway.ext.documents.edits import apply_edits
 from headway.ext.documents.html.parsing import read_parts as read_html
 from headway.ext.documents.markdown.anchors import HeadingNames
 from headway.ext.documents.markdown.inline import read_parts
@@ -13,7 +12,7 @@ from headway.ext.documents.markdown.kept_elements import leave_out_elements
 from headway.ext.documents.markdown.parser import make_parser
 from headway.ext.documents.markdown.text_block import TextBlock
 from headway.ext.documents.paragraph import DocumentOptions, Paragraph, Translated
-from headway.ext.documents.text_file import check_count, read_text_file
+from headway.ext.documents.text_file import apply_edits, check_count, read_text_file
 from headway.text import Span
 
 LARGEST = 1_000_000  # characters

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Literal
 
 from headway.ext.documents.blocks import Block, Part, join_nodes, make_nodes
-from headway.ext.documents.edits import Edit
 from headway.ext.documents.html.html_page import write_html
 from headway.ext.documents.html.values import Value, find_values, replace_values
 from headway.ext.documents.markdown.escapes import Escapes
@@ -15,6 +14,7 @@ from headway.ext.documents.markdown.images import find_alternatives, join_images
 from headway.ext.documents.markdown.titles import find_title
 from headway.ext.documents.markdown.writing import write_block
 from headway.ext.documents.paragraph import Translated
+from headway.ext.documents.text_file import Edit
 
 _END_OF_CELL = re.compile(r"(?<!\\)\|")
 

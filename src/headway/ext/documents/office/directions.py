@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, Protocol
 
-from headway.ext.documents.edits import Edit
+from headway.ext.documents.text_file import Edit
 from headway.ext.documents.xml_tokens import XmlToken, find_attributes
 
 Directions = tuple[str, str]  # of the text and of its translation, "ltr" or "rtl"

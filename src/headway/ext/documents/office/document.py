@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 from headway.errors import HeadwayError
-from headway.ext.documents.edits import apply_edits
 from headway.ext.documents.language_codes import LanguagePair
 from headway.ext.documents.office.column_names import NO_NAMES, ColumnNames, find_column_names
 from headway.ext.documents.office.directions import Directions
@@ -21,6 +20,7 @@ from headway.ext.documents.office.ooxml import (
 from headway.ext.documents.office.package import Package, find_encoding
 from headway.ext.documents.office.xml_part import XmlPart
 from headway.ext.documents.paragraph import Document, DocumentOptions, Paragraph, Translated
+from headway.ext.documents.text_file import apply_edits
 from headway.ext.documents.xml_tokens import XmlToken
 
 _ROWS = "sheetData"

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from urllib.parse import unquote
 
 from headway.errors import HeadwayError
-from headway.ext.documents.edits import Edit
 from headway.ext.documents.html.document import HtmlDocument
 from headway.ext.documents.language_codes import LanguagePair
 from headway.ext.documents.office.directions import (
@@ -19,6 +18,7 @@ from headway.ext.documents.office.grammar import Grammar
 from headway.ext.documents.office.package import Package, name_member
 from headway.ext.documents.office.xml_part import XmlPart
 from headway.ext.documents.paragraph import Document, DocumentOptions
+from headway.ext.documents.text_file import Edit
 from headway.ext.documents.xml_tokens import XmlToken
 
 MOST_TAGS = 200_000  # of all chapters

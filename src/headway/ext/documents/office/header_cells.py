@@ -5,8 +5,8 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from headway.ext.documents.edits import Edit, apply_edits
 from headway.ext.documents.office.package import Package, find_encoding
+from headway.ext.documents.text_file import Edit, apply_edits
 from headway.text import Span
 
 # An element without an end is read only until the next one begins, so that no file takes long.

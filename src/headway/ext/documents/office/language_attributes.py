@@ -1,7 +1,7 @@
 """Attributes of office files that name the language of their text."""
 
-from headway.ext.documents.edits import Edit
 from headway.ext.documents.language_codes import LanguagePair, find_script_group
+from headway.ext.documents.text_file import Edit
 from headway.ext.documents.xml_tokens import XmlToken, find_attributes
 
 # For each group of scripts: the attribute that names the language, and the one that names the country, or "".

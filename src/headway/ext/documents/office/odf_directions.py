@@ -1,12 +1,12 @@
 """The direction of the text in OpenDocument: pages, and what names a direction or a side."""
 
-from headway.ext.documents.edits import Edit
 from headway.ext.documents.office.directions import (
     AttributeDirection,
     Directed,
     Directions,
     mirror,
 )
+from headway.ext.documents.text_file import Edit
 from headway.ext.documents.xml_tokens import XmlToken
 
 _MODE = Directed(":writing-mode", ("lr-tb", "lr"), ("rl-tb", "rl"))

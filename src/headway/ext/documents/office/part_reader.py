@@ -9,13 +9,13 @@ from functools import partial
 from typing import Any
 
 from headway.errors import HeadwayError
-from headway.ext.documents.edits import Edit
 from headway.ext.documents.language_codes import LanguagePair
 from headway.ext.documents.office.content_reader import ContentReader
 from headway.ext.documents.office.grammar import Grammar
 from headway.ext.documents.office.inline import InlineParagraph, Render
 from headway.ext.documents.office.language_attributes import edit_language
 from headway.ext.documents.paragraph import Paragraph, Translated, walk
+from headway.ext.documents.text_file import Edit
 from headway.ext.documents.xml_tokens import XmlToken, escape_text, find_attributes, iterate_xml
 from headway.text import is_translatable
 

@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from headway.ext.documents.edits import Edit
 from headway.ext.documents.office.directions import Directions, add_attribute
+from headway.ext.documents.text_file import Edit
 from headway.ext.documents.xml_tokens import XmlToken, find_attributes
 
 
