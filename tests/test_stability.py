@@ -15,7 +15,7 @@ import headway
 from headway import __version__
 from headway.cli.main import main
 from headway.errors import HeadwayError
-from headway.ext.protect.stand_in_file import load_stand_ins, save_stand_ins
+from headway.ext.protect.placeholder_word_file import load_placeholder_words, save_placeholder_words
 from headway.ext.quality.quality_model import QualityModel
 from headway.file_format import OtherVersionError
 from headway.text.corpus_writer import in_blocks
@@ -55,9 +55,9 @@ STORED = {
     "ext/quality/quality_model.py": Stored(
         "model/quality.json", lambda golden: QualityModel.load(golden / "model"), {"weights": {}}
     ),
-    "ext/protect/stand_in_file.py": Stored(
+    "ext/protect/placeholder_word_file.py": Stored(
         "model/stand_ins.json",
-        lambda golden: load_stand_ins(golden / "model"),
+        lambda golden: load_placeholder_words(golden / "model"),
         {"pairs": {"en-de": {"phrase": "a cat"}}},
     ),
     "training/storage/run_directory.py": Stored(
@@ -86,7 +86,9 @@ UNPROMISED = {"text/corpora.py", "ext/paper/results.py"}
 @pytest.fixture
 def golden(tmp_path: Path) -> Path:
     copy = shutil.copytree(GOLDEN, tmp_path / "golden")
-    save_stand_ins(copy / "model", {})  # which 0.2 writes, but only for text with such phrases
+    save_placeholder_words(
+        copy / "model", {}
+    )  # which 0.2 writes, but only for text with such phrases
     return copy
 
 
@@ -110,7 +112,7 @@ def test_each_file_names_the_version_that_wrote_it(golden: Path, tmp_path: Path)
         (out / folder).mkdir(parents=True)
     write_config(out / "model", stored.config, stored.languages)
     QualityModel.load(golden / "model").save(out / "model")
-    save_stand_ins(out / "model", {})
+    save_placeholder_words(out / "model", {})
     pairs = [(s.tolist(), t.tolist()) for s, t in map(data.train.pair, range(len(data.train)))]
     write_prepared(
         out / "run" / "data", data.tokenizer, in_blocks(pairs, "uint16"), pairs[:1], (["a"], ["b"]),

@@ -202,9 +202,9 @@ def test_what_is_broken_is_left_out_and_the_next_one_taken(
     install: Install, caplog: pytest.LogCaptureFixture
 ) -> None:
     install("one", "Extension('one', '1', masking='no_such:it', end_steps={'a': 'no_such'})")
-    assert load_single("masking").__name__ == "ProtectedText"
+    assert load_single("masking").__name__ == "ProtectedTextMasking"
     assert [module.__name__.split(".")[-1] for module in load_modules("end_steps")] == [
-        "learned_shortlist", "learned_stand_ins", "learned_quality"
+        "learned_shortlist", "learned_placeholder_words", "learned_quality"
     ]  # fmt: skip
     assert [line.split(":")[0] for line in caplog.messages] == ["extension 'one'"] * 2
 

@@ -45,7 +45,7 @@ REPLACED = [
     (r"\b[Tt]hree\b", r"\b[Dd]rei\b", r"\b[Tt]rois\b"),
     (r"\b[Ff]our\b", r"\b[Vv]ier\b", r"\b[Qq]uatre\b"),
 ]
-# Other words, most of which are no stand-ins: for `others`.
+# Other words, most of which are no placeholder words: for `others`.
 OTHERS = [
     (r"\bdog\b", r"\bHund\b", r"\bchien\b"),
     (r"\b[Aa] boy\b", r"\b[Ee]in(?:en|em)? Jungen?\b", r"\b[Uu]n garçon\b"),

@@ -302,7 +302,7 @@ def rotate(text: str) -> str:
 
 
 def translate(paragraph: Paragraph[Any], change: Callable[[str], str] = rotate) -> Translated:
-    """Return a translation in which every word is changed, in its place, but no kept text."""
+    """Return a translation in which every word is changed, in its place, but no protected text."""
     marks = KeptMarks(paragraph)
     return marks.expand(Translated(change(marks.text), WordLinks.identity(marks.text)))
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from headway import SearchConfig, Translation, Translator
 from headway.ext.documents.texts import SplitText, TextPipeline, TextTranslation
-from headway.ext.protect.masking import ProtectedText
+from headway.ext.protect.masking import ProtectedTextMasking
 from headway.ext.quality import evidence
 from headway.ext.quality.evidence import Evidence
 from headway.ext.quality.rating import RatedHypotheses
@@ -106,7 +106,7 @@ def choose(
     forward: TokenSearch, segment: Segment, search: SearchConfig, prefix: Sequence[int] = ()
 ) -> list[Hypothesis]:
     """Return the translations of a segment without links."""
-    return run(find_translations(ProtectedText(), forward, None, segment, search, prefix))
+    return run(find_translations(ProtectedTextMasking(), forward, None, segment, search, prefix))
 
 
 def log_probabilities(

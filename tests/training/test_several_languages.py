@@ -9,7 +9,10 @@ import torch
 from headway.cli.main import dispatch
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
-from headway.ext.protect.stand_in_file import learn_stand_ins, load_stand_ins
+from headway.ext.protect.placeholder_word_file import (
+    learn_placeholder_words,
+    load_placeholder_words,
+)
 from headway.text.prepared import PreparedData
 from headway.text.readers import read_lines
 from headway.training import validation
@@ -61,11 +64,11 @@ def test_files_of_a_run_name_its_pairs(whole):
 
 @pytest.mark.slow
 def test_stand_ins_are_learned_from_the_training_text_of_each_pair(whole, texts):
-    found = load_stand_ins(whole)
+    found = load_placeholder_words(whole)
     assert set(found) == set(PAIRS)
     for name, (source, target) in files(texts, "train", *PAIRS).items():
         pairs = dict(zip(*map(read_lines, (source, target)), strict=True))  # the run has each once
-        expected = learn_stand_ins([*pairs], [*pairs.values()])
+        expected = learn_placeholder_words([*pairs], [*pairs.values()])
         assert {phrase.text: phrase.translations for phrase in found[name].phrases} == {
             phrase.text: phrase.translations for phrase in expected.phrases
         }

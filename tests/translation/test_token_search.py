@@ -10,7 +10,7 @@ from headway.translation import Translator, constrained_search
 from headway.translation.constrained_search import fill_up, search_automata
 from headway.translation.search.beam_search import Hypothesis
 from headway.translation.search.constraints import Constraint, Constraints
-from headway.translation.splitting import choose_reading
+from headway.translation.splitting import choose_masked_source
 
 LINES = ["the cat sees the house", "a tree", "the dog sees it and the tree"]
 GREEDY = SearchConfig(beam=1, max_extra=9)
@@ -149,11 +149,11 @@ def test_where_there_is_no_room_for_a_word_the_plain_translation_stays(
         assert find(translator, [[each], (), ()]) == plain
 
 
-def test_a_reading_whose_search_was_given_up_may_have_nothing() -> None:
+def test_a_masked_source_whose_search_was_given_up_may_have_nothing() -> None:
     found = [[], [Hypothesis([5, 1], -2.0, -2.0)], [Hypothesis([6, 1], -3.0, -3.0)]]
-    [best] = choose_reading(found)
-    assert (best.tokens, best.reading) == ([5, 1], 1)
-    assert choose_reading([[]]) == choose_reading([[], []]) == []
+    [best] = choose_masked_source(found)
+    assert (best.tokens, best.masked_source) == ([5, 1], 1)
+    assert choose_masked_source([[]]) == choose_masked_source([[], []]) == []
 
 
 def test_hypotheses_of_two_searches_are_in_order_behind_the_first_best() -> None:

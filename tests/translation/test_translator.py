@@ -705,7 +705,7 @@ def test_terms_of_a_line_in_capitals_are_read_and_written_as_its_other_words(
     assert all(term in text for term, text in zip(("BAUM", "HOF", "BAUM"), found, strict=True))
     [segment] = cut(own, lines[0])
     [small] = cut(own, "The dogs")
-    assert segment.readings[0].ids == small.readings[0].ids
+    assert segment.masked_sources[0].ids == small.masked_sources[0].ids
 
 
 def test_the_translation_of_capitals_is_in_capitals(translator: Translator) -> None:

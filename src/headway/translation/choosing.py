@@ -118,8 +118,8 @@ def choose(
         size = len(segment.text) * len(found) ** 2 // 4  # each is compared with each
         ranked = yield from call(partial(rank_by_risk, found, forward.tokenizer), size)
     else:
-        is_read = segment.readings and found
-        text = segment.readings[found[0].reading].text if is_read else segment.text
+        is_read = segment.masked_sources and found
+        text = segment.masked_sources[found[0].masked_source].text if is_read else segment.text
         ranked = yield from rank_by_backward_model(
             text.strip(), found, forward.tokenizer, backward, search
         )

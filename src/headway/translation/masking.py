@@ -31,7 +31,7 @@ class Terms(Protocol):
 class Masking:
     """Lines as they are; a subclass masks parts of them, and restores these in the translations.
 
-    A segment with masked parts has `Segment.readings`: what the model reads instead.
+    A segment with masked parts has `Segment.masked_sources`: what the model reads instead.
     """
 
     follows_terms = False  # whether translations have the terms of a glossary

@@ -15,9 +15,9 @@ from headway.translation.requests import LONG, Find, Job, call, together
 from headway.translation.search.beam_search import Hypothesis
 from headway.translation.splitting import (
     Segment,
-    choose_reading,
+    choose_masked_source,
     is_plain,
-    list_readings,
+    list_masked_sources,
     split_line,
     split_sentences,
 )
@@ -57,10 +57,10 @@ def find_translations(
         from headway.translation.choosing import choose, widen_search
 
     wide = widen_search(search) if is_chosen else search
-    rows = list_readings(segment, wide)
+    rows = list_masked_sources(segment, wide)
     requests = [Find(forward, wide, ids, prefix, constraints) for ids, constraints in rows]
-    found = choose_reading((yield [*requests]))
-    if segment.readings:
+    found = choose_masked_source((yield [*requests]))
+    if segment.masked_sources:
         found = yield from masking.settle(forward, segment, found, prefix, wide)
     if is_chosen:
         found = yield from choose(forward, backward, segment, found, search)
@@ -287,7 +287,7 @@ class Pipeline:
         )
         if self.rater is not None:
             found, ratings = yield from self.rater.rate(segment, found, self.search, prefix)
-        if self.align or segment.readings:
+        if self.align or segment.masked_sources:
             found = yield from masking.link(
                 self.forward, segment, found, self.search, all_of_them=self.align
             )

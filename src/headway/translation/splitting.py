@@ -30,7 +30,7 @@ class Segment(NamedTuple):
             was attached.
         ids: Source token ids of the text, without white space around it and behind the name of its target language, if
             it has one; ``</s>`` last.
-        readings: What the model reads instead, if the translation must contain something: objects with ``text``, ``ids``
+        masked_sources: What the model reads instead, if the translation must contain something: objects with ``text``, ``ids``
             and ``constraints``, made by `headway.translation.masking.Masking.split`.
         is_capital: Whether the line is in capitals, so that its translation is written so.
         before: Tags such as ``<li>`` and the label of a list before the text, which stand before its translation, too.
@@ -41,7 +41,7 @@ class Segment(NamedTuple):
 
     text: str
     ids: list[int]
-    readings: "tuple[Any, ...]" = ()
+    masked_sources: "tuple[Any, ...]" = ()
     is_capital: bool = False
     before: str = ""
     after: str = ""
@@ -50,7 +50,7 @@ class Segment(NamedTuple):
     @property
     def is_plain(self) -> bool:
         """Whether the translation of the tokens is that of the segment."""
-        return not (self.readings or self.is_capital or self.before or self.after)
+        return not (self.masked_sources or self.is_capital or self.before or self.after)
 
 
 def is_plain(line: str) -> bool:
@@ -58,26 +58,26 @@ def is_plain(line: str) -> bool:
     return _PLAIN.fullmatch(line) is not None and not line.isupper()
 
 
-def list_readings(
+def list_masked_sources(
     segment: Segment, search: SearchConfig
 ) -> "list[tuple[list[int], tuple[Constraint, ...]]]":
-    """Return what the search translates for a segment: the ids and the constraints of each reading, or its own ids.
+    """Return what the search translates for a segment: the ids and the constraints of each masked source, or its own ids.
 
-    Samples are drawn for the first reading only, because nothing compares samples.
+    Samples are drawn for the first masked source only, because nothing compares samples.
     """
-    readings = segment.readings[: 1 if search.sample else None]
-    return [(reading.ids, reading.constraints) for reading in readings] or [(segment.ids, ())]
+    masked_sources = segment.masked_sources[: 1 if search.sample else None]
+    return [(masked.ids, masked.constraints) for masked in masked_sources] or [(segment.ids, ())]
 
 
-def choose_reading(found: Sequence[list[Hypothesis]]) -> list[Hypothesis]:
-    """Return the hypotheses of the best reading, which is the one with the highest score.
+def choose_masked_source(found: Sequence[list[Hypothesis]]) -> list[Hypothesis]:
+    """Return the hypotheses of the best masked source, which is the one with the highest score.
 
-    A search that was stopped, because its request was cancelled, leaves a reading without hypotheses.
+    A search that was stopped, because its request was cancelled, leaves a masked source without hypotheses.
     """
     best = max(
         range(len(found)), key=lambda number: found[number][0].score if found[number] else -math.inf
     )
-    return [each._replace(reading=best) for each in found[best]] if best else found[0]
+    return [each._replace(masked_source=best) for each in found[best]] if best else found[0]
 
 
 Encode = Callable[[str], list[int]]

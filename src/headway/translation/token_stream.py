@@ -28,7 +28,7 @@ def stream_tokens(translator: Translator, segment: Segment) -> Iterator[str]:
         segment: From `Pipeline.cut`.
     """
     search, tokenizer = translator.default_search, translator.tokenizer
-    if segment.readings or segment.is_capital:  # what is written depends on the whole
+    if segment.masked_sources or segment.is_capital:  # what is written depends on the whole
         pipeline = translator.pipeline(replace(search, beam=1, n_best=1, sample=False))
         yield pipeline.join([segment], [run(pipeline.find(segment))])[0].text
         return

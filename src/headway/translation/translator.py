@@ -279,7 +279,7 @@ class Translator:
         Args:
             lines: Raw text, without line ends.
             search: Search settings; None: the default.
-            prefix: Text with which the model starts the translation of every line that has one. Tags and kept text
+            prefix: Text with which the model starts the translation of every line that has one. Tags and protected text
                 before the line's sentence stay before it, and of a line in capitals it is in capitals, too.
             align: Also align the words of source and translation.
             quality: Also rate the translations, and translate again what looks broken.

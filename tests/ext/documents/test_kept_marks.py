@@ -1,4 +1,4 @@
-"""Kept texts of a paragraph as single characters: they come back whole, wherever the translation has them."""
+"""Protected texts of a paragraph as single characters: they come back whole, wherever the translation has them."""
 
 from headway.ext.documents.kept_marks import KeptMarks
 from headway.ext.documents.paragraph import Element, Paragraph
@@ -16,7 +16,7 @@ def test_the_text_may_contain_such_characters() -> None:
     text = "\ue000\ue001 and x"
     marks = KeptMarks(Paragraph(text, [Element(7, 8, "c", is_kept=True)]))
     assert marks.expand_text(marks.text) == text
-    # More kept texts than there are characters: the last ones are read like other text.
+    # More protected texts than there are characters: the last ones are read like other text.
     many = "a " * 7000
     elements = [Element(at, at + 1, "c", is_kept=True) for at in range(0, len(many), 2)]
     marks = KeptMarks(Paragraph(many, elements))

@@ -88,14 +88,14 @@ def translated(source: str, target: str, pairs: Pairs) -> str:
          "<i>Ein Mann spielt</i> <span id=y>auf der Straße Gitarre. Zwei Hunde rennen.</span><span id=x></span>"),
         ("<span class=a><b>One</b> two four five</span> <i>three</i>", "One two three four five", [(0, 0), (1, 1), (2, 3), (3, 4), (4, 2)],
          "<i><span class=a><b>One</b> two three four five</span></i>"),
-        # Kept text stays wherever the translation has it. In the first place it is a word, which has been translated, or not.
+        # Protected text stays wherever the translation has it. In the first place it is a word, which has been translated, or not.
         ("print the list in <code>list</code> and <kbd>list</kbd>", "druck die Liste in {0} und {1}", [], "druck die Liste in <code>list</code> und <kbd>list</kbd>"),
         ("print the list in <code>list</code> and <kbd>list</kbd>", "druck die list in {0} und {1}", [], "druck die list in <code>list</code> und <kbd>list</kbd>"),
         ("print the list in <code>list</code> and <kbd>list</kbd>", "erst {1}, dann {0}!", [], "erst <kbd>list</kbd>, dann <code>list</code>!"),
         ("print the list in <code>list</code> and <kbd>list</kbd>", "", [], "<code>list</code><kbd>list</kbd>"),
         ("the <code>test</code>s are", "Das sind die {0}s", [(1, 3)], "Das sind die <code>test</code>s"),
         ("<b>Page</b><code>7</code> ends", "Seite{0} endet", [(0, 0), (1, 1)], "<b>Seite</b><code>7</code> endet"),
-        # If it does not say where, kept text takes the place of its link, but not of words that translate others.
+        # If it does not say where, protected text takes the place of its link, but not of words that translate others.
         ("run <code>a b</code> now and <kbd>b</kbd>", "JETZT A B UND X", [(0, 0), (1, 1), (2, 2), (4, 3), (5, 4)], "JETZT <code>a b</code> UND <kbd>b</kbd>"),
         ("run <code>a b</code> now and <kbd>b</kbd>", "JETZT A B UND X", [(0, 0), (1, 1), (2, 2), (4, 3)], "JETZT <code>a b</code> UND <kbd>b</kbd> X"),
         ("<code>7</code> tea,", "Sessa,", [(0, 0)], "<code>7</code> Sessa,"), ("<code>7</code> tea,", "Tee,", [(0, 0), (1, 0)], "<code>7</code> Tee,"),

@@ -16,7 +16,7 @@ from headway.ext.documents.paragraph_translation import translate_paragraph
 from headway.ext.documents.text_file import LONGEST_PARAGRAPH
 from headway.ext.documents.texts import TextPipeline
 from headway.ext.documents.xml_tokens import XmlToken, remove_attribute, set_attribute
-from headway.ext.protect.kept_text import find_kept_text
+from headway.ext.protect.protected_text import find_protected_text
 from headway.text.word_links import WordLinks
 from headway.translation.requests import run
 from headway.translation.translator import Translator
@@ -59,7 +59,7 @@ PUMPED: dict[str, tuple[Callable[[int], object], int]] = {
     "tag with a bracket in Markdown": (lambda n: rewrite(f'a <{"a" * n} b=">">c\n'.encode(), "a.md"), 1_200),
     "revision of a text": (lambda n: _REVISION.sub("", f"<a{' ' * n}b"), 1_200),
     "results of formulas": (lambda n: _SIGNS_OF_TEXT.search(b"<c " + b't="str"' * n), 500),
-    "joined tags": (lambda n: find_kept_text(f"<{'a' * n}>{{b}} c"), 1_200),
+    "joined tags": (lambda n: find_protected_text(f"<{'a' * n}>{{b}} c"), 1_200),
     "spaces behind a formula": (lambda n: rewrite(f"$$\na\n$${' ' * n}a\n".encode(), "a.md"), 1_200),
     "spaces in JSON": (lambda n: rewrite(json.dumps({"a": "A" + " " * n + "dog"}).encode(), "a.json"), 4_000),
     "key of JSON": (lambda n: rewrite(json.dumps({"k" * 10 * n: ["en"] * n}).encode(), "a.json"), 500),

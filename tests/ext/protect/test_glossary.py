@@ -11,7 +11,7 @@ import pytest
 from headway.errors import HeadwayError
 from headway.ext.protect.glossary import MOST_RENDERINGS, Glossary, Term, fold_capitals
 from headway.ext.protect.glossary_file import LanguageError, parse_glossary, read_glossary
-from headway.ext.protect.kept_text import find_kept_text, has_words, is_symbol
+from headway.ext.protect.protected_text import find_protected_text, has_words, is_symbol
 from headway.text.words import is_word_character
 from support.bounds import bounded, grows_less
 
@@ -467,7 +467,7 @@ def test_what_must_stay_is_found() -> None:
     ]  # fmt: skip
     for text in kept + numbers:
         for sentence in (f"Look at {text} now.", f"{text}", f"(x {text})", f"See {text}."):
-            spans = [sentence[k.start : k.end] for k in find_kept_text(sentence)]
+            spans = [sentence[k.start : k.end] for k in find_protected_text(sentence)]
             is_alone = sentence in numbers
             assert spans == ([] if is_alone else [text]), sentence
 
@@ -484,16 +484,16 @@ def test_words_beside_numbers_are_no_units() -> None:
         "183M",
         "12B people",
     ):
-        assert find_kept_text(text) == [], text
-    assert len(find_kept_text("after 5 s or 5ms, 7 TRY, EUR 3")) == 4
-    assert len(find_kept_text("A4, 4K-TV, M3.")) == 3
+        assert find_protected_text(text) == [], text
+    assert len(find_protected_text("after 5 s or 5ms, 7 TRY, EUR 3")) == 4
+    assert len(find_protected_text("A4, 4K-TV, M3.")) == 3
 
 
 def test_a_sign_of_a_currency_before_a_number_is_left_to_the_model() -> None:
     """Many languages write it behind the number, which a constraint would forbid."""
     for text in ("It cost $5.99.", "for €1,000", "US$7 each", "$5k or $10and", "£870.68."):
-        assert find_kept_text(text) == []
-    assert len(find_kept_text("It cost 5.99 €.")) == 1
+        assert find_protected_text(text) == []
+    assert len(find_protected_text("It cost 5.99 €.")) == 1
 
 
 @pytest.mark.parametrize(
@@ -529,7 +529,7 @@ def test_words_alone_are_no_symbols(text: str) -> None:
 
 def test_references_to_characters_are_kept() -> None:
     text = "AT&amp;T&nbsp;Ger&auml;t &#8217;&#x2019; &copy; &#10; &foo; R&D; A&B"
-    found = [(text[k.start : k.end], k.kind) for k in find_kept_text(text)]
+    found = [(text[k.start : k.end], k.kind) for k in find_protected_text(text)]
     assert [each for each, kind in found if kind == "reference"] == [
         "&amp;",
         "&nbsp;",
@@ -551,35 +551,35 @@ def test_symbols_and_codes_are_kept() -> None:
         "©",
         "👨‍👩‍👧 A family",
     ):
-        kept = find_kept_text(text)
+        kept = find_protected_text(text)
         assert {each.kind for each in kept} == {"tag"}
         rest = "".join(c for n, c in enumerate(text) if not any(k.start <= n < k.end for k in kept))
         assert all(character.isalpha() or character.isspace() for character in rest), text
     for code in ("A4", "DE-2301", "COVID-19", "H2O", "3D", "ISO/IEC-27001"):
-        [kept] = find_kept_text(f"See {code}, please.")
+        [kept] = find_protected_text(f"See {code}, please.")
         assert kept == (4, 4 + len(code), "literal")
-        assert [k[:2] for k in find_kept_text(code)] == [(0, len(code))]  # alone, too
+        assert [k[:2] for k in find_protected_text(code)] == [(0, len(code))]  # alone, too
     for text in ("NASA", "17 dogs", "a4", "Type-2", "2nd", "1990-1995", "X"):
-        assert find_kept_text(text) == [], text
+        assert find_protected_text(text) == [], text
 
 
 def test_numbers_with_units_alone_are_translated() -> None:
     """Languages write them differently: "1.5%" is "1,5 %" in German."""
-    assert find_kept_text("1.5% – 3 km") == []
-    assert find_kept_text("1.5% {name}")
+    assert find_protected_text("1.5% – 3 km") == []
+    assert find_protected_text("1.5% {name}")
     assert not has_words("3 km")
 
 
-def test_kept_text_that_is_no_part_of_its_sentence_is_like_a_tag() -> None:
+def test_protected_text_that_is_no_part_of_its_sentence_is_like_a_tag() -> None:
     for text, aside in (
         ("A man ({url}) runs.", "({url})"),
         ("A man [5 km/h].", "[5 km/h]"),
         ("A man runs - {url}", "- {url}"),
         ("A man runs \u2013 5 km/h", "\u2013 5 km/h"),
     ):
-        [kept] = find_kept_text(text)
+        [kept] = find_protected_text(text)
         assert (text[kept.start : kept.end], kept.kind) == (aside, "tag")
-    assert [k.kind for k in find_kept_text("f({x}, {y}) {x}")] == ["name"] * 3
+    assert [k.kind for k in find_protected_text("f({x}, {y}) {x}")] == ["name"] * 3
 
 
 @pytest.mark.parametrize(
@@ -596,22 +596,24 @@ def test_kept_text_that_is_no_part_of_its_sentence_is_like_a_tag() -> None:
         ("At {time}: {name} runs", [], ["{time}", "{name}"]),
     ],
 )
-def test_kept_text_before_and_after_a_sentence_is_no_part_of_it(
+def test_protected_text_before_and_after_a_sentence_is_no_part_of_it(
     text: str, apart: list[str], others: list[str]
 ) -> None:
-    kept = [(text[k.start : k.end], k.kind) for k in find_kept_text(text)]
+    kept = [(text[k.start : k.end], k.kind) for k in find_protected_text(text)]
     assert [each for each, kind in kept if kind == "tag"] == apart
     assert [each for each, kind in kept if kind == "name"] == others
 
 
 def test_names_of_files_variables_and_colors_are_kept() -> None:
     for text in ("IMG_0001.jpg", "report-2.de.docx", "btn_save_01", "#ff00aa", "a_b"):
-        assert [(k.start, k.end, k.kind) for k in find_kept_text(text)] == [(0, len(text), "name")]
+        assert [(k.start, k.end, k.kind) for k in find_protected_text(text)] == [
+            (0, len(text), "name")
+        ]
         assert not has_words(text)
     for text in ("end.The cat", "_word_ here", "#1 and #abc", "e.g. this", "a __b"):
-        assert find_kept_text(text) == [], text
+        assert find_protected_text(text) == [], text
     text = "请打开文件config.json。"
-    [kept] = find_kept_text(text)
+    [kept] = find_protected_text(text)
     assert text[kept.start : kept.end] == "config.json"
     assert has_words(text)
 
@@ -638,7 +640,7 @@ def test_names_of_files_variables_and_colors_are_kept() -> None:
 )  # fmt: skip
 def test_placeholders_of_programs_are_kept(text: str, expected: list[str]) -> None:
     text = f"A man {text} here"
-    assert [text[kept.start : kept.end] for kept in find_kept_text(text)] == expected
+    assert [text[kept.start : kept.end] for kept in find_protected_text(text)] == expected
 
 
 @pytest.mark.parametrize(
@@ -655,17 +657,17 @@ def test_placeholders_of_programs_are_kept(text: str, expected: list[str]) -> No
 )
 def test_kept_parts_that_only_marks_join_are_one(text: str, expected: list[str]) -> None:
     text = f"A man {text} here"
-    assert [text[kept.start : kept.end] for kept in find_kept_text(text)] == expected
+    assert [text[kept.start : kept.end] for kept in find_protected_text(text)] == expected
 
 
 def test_keys_digests_and_encoded_data_are_kept() -> None:
     for text in ("550e8400-e29b-41d4-a716-446655440000", "d41d8cd98f00b204e9800998ecf8427e", "data:image/png;base64,iVBO+w0K/g==",
                  "Qz9+/" * 20, "f" * 80):  # fmt: skip
-        [kept] = find_kept_text(f"the key {text}, and more")
+        [kept] = find_protected_text(f"the key {text}, and more")
         assert text == f"the key {text}, and more"[kept.start : kept.end]
     compound = "Grundstücksverkehrsgenehmigungszuständigkeitsübertragungsverordnung"
     for text in (compound, "f" * 79, "deadbeef and c0ffee", "a data: set"):
-        assert find_kept_text(text) == []
+        assert find_protected_text(text) == []
 
 
 @pytest.mark.parametrize(
@@ -682,7 +684,7 @@ def test_keys_digests_and_encoded_data_are_kept() -> None:
 )
 def test_an_address_has_whole_placeholders_and_pairs_of_brackets(address: str) -> None:
     for text in (f"See {address}, and", f"Has he seen {address}?", f"as (see {address})."):
-        [kept] = find_kept_text(text)
+        [kept] = find_protected_text(text)
         assert text[kept.start : kept.end] == address, text
 
 
@@ -698,7 +700,7 @@ def test_an_address_has_whole_placeholders_and_pairs_of_brackets(address: str) -
     ],
 )
 def test_a_bracket_without_its_partner_ends_an_address(text: str, expected: list[str]) -> None:
-    assert [text[kept.start : kept.end] for kept in find_kept_text(text)] == expected
+    assert [text[kept.start : kept.end] for kept in find_protected_text(text)] == expected
 
 
 def test_ordinary_text_is_not_kept() -> None:
@@ -708,11 +710,11 @@ def test_ordinary_text_is_not_kept() -> None:
         "a <3 you> b, x < 0 > y", "{ the set of all }", "5%n, 100 %now", "a 50 %discount", "100%sure", "at 10:30, :) :p :D", "note:this, std::vector",
         "he said : yes", "it is $5 or $10$",
     ):  # fmt: skip
-        assert [k for k in find_kept_text(text) if k.kind != "literal"] == [], text
+        assert [k for k in find_protected_text(text) if k.kind != "literal"] == [], text
 
 
 @pytest.mark.slow
-def test_the_time_to_find_kept_text_is_linear() -> None:
+def test_the_time_to_find_protected_text_is_linear() -> None:
     parts = [
         "a",
         "a1",
@@ -741,7 +743,7 @@ def test_the_time_to_find_kept_text_is_linear() -> None:
     for part in [*parts, " "]:
         beginning = "<a" if part == " " else "1"
         started = time.process_time()
-        find_kept_text(beginning + part * (40_000 // len(part)))
+        find_protected_text(beginning + part * (40_000 // len(part)))
         assert time.process_time() - started < 3.0, part
 
 
@@ -756,7 +758,7 @@ def test_the_time_to_find_kept_text_is_linear() -> None:
 def test_four_times_as_many_signs_take_four_times_as_long(
     begin: str, pumped: str, end: str
 ) -> None:
-    assert grows_less(lambda n: find_kept_text(begin + pumped * n + end), 3_000, times=9)
+    assert grows_less(lambda n: find_protected_text(begin + pumped * n + end), 3_000, times=9)
 
 
 def test_a_path_begins_behind_a_hyphen_that_is_no_part_of_a_word() -> None:
@@ -765,7 +767,9 @@ def test_a_path_begins_behind_a_hyphen_that_is_no_part_of_a_word() -> None:
         ("a -/etc/hosts", "/etc/hosts"),
         ("a-/b/c", ""),
     ):
-        assert [text[kept.start : kept.end] for kept in find_kept_text(text)] == [path] * bool(path)
+        assert [text[kept.start : kept.end] for kept in find_protected_text(text)] == [path] * bool(
+            path
+        )
 
 
 def test_a_term_has_a_bounded_number_of_renderings() -> None:

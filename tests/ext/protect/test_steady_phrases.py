@@ -35,7 +35,7 @@ def test_a_steady_phrase_has_all_its_forms_and_neighbors() -> None:
     assert people.fit("the", "trees") < two.fit("the", "trees")
 
 
-def test_what_is_not_steady_or_only_joins_words_is_no_stand_in() -> None:
+def test_what_is_not_steady_or_only_joins_words_is_no_placeholder_word() -> None:
     found = {phrase.text.casefold() for phrase in find_steady_phrases(*zip(*LINES, strict=True))}
     assert "people" in found
     assert "bears" not in found  # three translations
@@ -44,7 +44,7 @@ def test_what_is_not_steady_or_only_joins_words_is_no_stand_in() -> None:
     assert find_steady_phrases([], []) == []
 
 
-def test_a_phrase_of_which_only_one_word_is_translated_is_no_stand_in() -> None:
+def test_a_phrase_of_which_only_one_word_is_translated_is_no_placeholder_word() -> None:
     pairs = [(f"People do {noun}.", f"Leute {noun}x.") for noun in "abcdefghijkl"]
     found = find_steady_phrases(*zip(*pairs, strict=True))
     assert [phrase.text for phrase in found if "people" in phrase.text.casefold()] == ["People"]
@@ -82,7 +82,7 @@ def test_rare_phrases_are_found_behind_frequent_ones() -> None:
     assert {*towns, *verbs} <= found
 
 
-def test_numbers_of_things_are_stand_ins_and_share_their_neighbors() -> None:
+def test_numbers_of_things_are_placeholder_words_and_share_their_neighbors() -> None:
     things, verbs = ["days", "years", "miles", "men"], {"has": "hat", "sees": "sieht"}
     pairs = [
         (f"It {verb} {n} {thing}, {n + 10}.", f"Es {translated} {n} {thing}x, {n + 10}.")
@@ -103,7 +103,7 @@ def test_numbers_of_things_are_stand_ins_and_share_their_neighbors() -> None:
     assert not [p for p in find_steady_phrases(*zip(*words, strict=True)) if p.text.isdigit()]
 
 
-def test_a_phrase_of_which_a_word_is_lost_is_no_stand_in() -> None:
+def test_a_phrase_of_which_a_word_is_lost_is_no_placeholder_word() -> None:
     pairs = [
         (f"{verb} un gars de {noun}.", f"{verb}x guy {n % 9} {noun}y.")
         for n, (verb, noun) in enumerate((v, w) for v in "abcdef" for w in "ghijkl")
@@ -112,7 +112,7 @@ def test_a_phrase_of_which_a_word_is_lost_is_no_stand_in() -> None:
     assert not {"un gars", "gars de"} & found
 
 
-def test_numbers_are_parts_of_times_and_no_stand_ins() -> None:
+def test_numbers_are_parts_of_times_and_no_placeholder_words() -> None:
     pairs = [
         *[(f"They {c} two.", f"Sie {c} 2.") for c in "abc" * 4],
         *[(f"They {c}.", f"Sie {c}.") for c in "abc" * 4],

@@ -9,9 +9,9 @@ import pytest
 from headway.config import SearchConfig
 from headway.ext.protect.glossary import Glossary
 from headway.ext.protect.marked_text import MarkedText
-from headway.ext.protect.masking import ProtectedText
-from headway.ext.protect.reading_writer import ReadingWriter
-from headway.ext.protect.readings import PlacedTerm, StandIn
+from headway.ext.protect.masked_source import PlacedTerm, PlaceholderWord
+from headway.ext.protect.masking import ProtectedTextMasking
+from headway.ext.protect.source_masker import SourceMasker
 from headway.ext.protect.term_places import _CORE, _has_rendering, _write_terms, place_terms
 from headway.translation import Translator
 from headway.translation.engines import constrained_decoding
@@ -41,13 +41,13 @@ def write(
     """
     tokenizer = translator.tokenizer
     marked = MarkedText(source, tokenizer, keep=True, glossary=glossary)
-    [reading] = ReadingWriter(marked, tokenizer).readings(marked.text)
-    words = len(reading.text.split())
+    [masked] = SourceMasker(marked, tokenizer).mask(marked.text)
+    words = len(masked.text.split())
     weights = [[0.1] * words for _ in target.split()]
     for word, own in links.items():
         weights[word][own] = 0.9
     tokens = tokenizer.encode_target([target])[0]
-    written = _write_terms(translator.token_search, reading, tokens, weights)
+    written = _write_terms(translator.token_search, masked, tokens, weights)
     return None if written is None else tokenizer.decode(written)
 
 
@@ -110,8 +110,8 @@ def test_a_prefix_stays_before_terms(
     """The word that attends to the term's is the first of a prefix."""
     tokenizer = translator.tokenizer
     marked = MarkedText("the cat", tokenizer, keep=True, glossary=Glossary.of({"cat": "Kater"}))
-    readings = tuple(ReadingWriter(marked, tokenizer).readings(marked.text))
-    segment = Segment("the cat", [*readings[0].ids], readings)
+    masked_sources = tuple(SourceMasker(marked, tokenizer).mask(marked.text))
+    segment = Segment("the cat", [*masked_sources[0].ids], masked_sources)
     tokens, without, prefix, taken = tokenizer.encode_target(
         ["Hund sieht Kater", "Hund sieht", "Hund", "Kater sieht"]
     )
@@ -119,7 +119,7 @@ def test_a_prefix_stays_before_terms(
 
     def place(prefix: list[int]) -> list[int]:
         job = place_terms(
-            ProtectedText(), translator.token_search, segment, found, prefix, SearchConfig()
+            ProtectedTextMasking(), translator.token_search, segment, found, prefix, SearchConfig()
         )
         return drive(job, [[0.1, 0.9], [0.9, 0.1]])[0].tokens
 
@@ -137,9 +137,9 @@ def test_where_attention_leads_to_a_name_the_likeliest_place_is_taken(
     tokenizer = translator.tokenizer
     glossary = Glossary.of({"cat": "Kater"})
     marked = MarkedText("{name} sees the cat", tokenizer, keep=True, glossary=glossary)
-    stand_in = StandIn("dog", spell_words(tokenizer, ["Hund"]))
-    reading = ReadingWriter(marked, tokenizer).read(marked.text, [stand_in])
-    segment = Segment("{name} sees the cat", reading.ids, (reading,))
+    placeholder_word = PlaceholderWord("dog", spell_words(tokenizer, ["Hund"]))
+    masked = SourceMasker(marked, tokenizer).write(marked.text, [placeholder_word])
+    segment = Segment("{name} sees the cat", masked.ids, (masked,))
     tokens, without = tokenizer.encode_target(
         ["Hund sieht die Katze Kater", "Hund sieht die Katze"]
     )
@@ -151,7 +151,9 @@ def test_where_attention_leads_to_a_name_the_likeliest_place_is_taken(
         tried.append(tokenizer.decode([*target]))
         return float(tried[-1].endswith("die Kater"))
 
-    job = place_terms(ProtectedText(), translator.token_search, segment, found, [], SearchConfig())
+    job = place_terms(
+        ProtectedTextMasking(), translator.token_search, segment, found, [], SearchConfig()
+    )
     n_best = drive(job, weights, score)
     assert tokenizer.decode(n_best[0].tokens) == "Hund sieht die Kater"
     assert tried == ["Hund Kater die Katze", "Hund sieht Kater Katze", "Hund sieht die Kater"]

@@ -17,16 +17,16 @@ from headway.errors import HeadwayError
 from headway.ext.documents.document_translation import describe_defects
 from headway.ext.documents.texts import SentenceTranslation, TextTranslation
 from headway.ext.protect.marked_text import MarkedText
+from headway.ext.protect.masked_source import PlaceholderWord
 from headway.ext.protect.numbers import compare_numbers
-from headway.ext.protect.reading_writer import ReadingWriter
-from headway.ext.protect.readings import StandIn
+from headway.ext.protect.source_masker import SourceMasker
 from headway.ext.quality import rating
 from headway.ext.quality.calibration import Calibration
 from headway.ext.quality.defects import count_copies, find_defects, has_loop, keeps_words
 from headway.ext.quality.evidence import (
     FEATURES,
     Attended,
-    Translated,
+    TranslationAsRead,
     measure_features,
 )
 from headway.ext.quality.quality_model import FILE, QualityModel, rank_correlation
@@ -215,7 +215,7 @@ def test_features_are_those_of_the_forward_pass(translator: Translator) -> None:
     [layer] = single_layer(translator.model.config)
     weights = seen.attention[f"decoder.layers.{layer}.cross"][0].mean(0)
     texts = (evidence.source, evidence.translation)
-    translated = Translated(segment.ids, best.tokens, texts)
+    translated = TranslationAsRead(segment.ids, best.tokens, texts)
     features = measure_features(translated, log_p.double().numpy(), Attended.of(weights))
     assert evidence.features == pytest.approx(features, rel=1e-4)
     # An ensemble of equal models is the model.
@@ -231,7 +231,7 @@ def test_features_by_hand() -> None:
     assert attended.coverage == pytest.approx((1 + 0.6) / 2)
     assert attended.focus == pytest.approx((0.5 + 0.75 + 0.7 + 0.9) / 4)
     log_p = np.log([0.5, 1e-9, 0.25, 0.75])
-    translated = Translated((7, 8, 2), (5, 5, 5, 2), ("the cat sees 21", "the 21 35"), (1,))
+    translated = TranslationAsRead((7, 8, 2), (5, 5, 5, 2), ("the cat sees 21", "the 21 35"), (1,))
     assert measure_features(translated, log_p, attended).tolist() == pytest.approx(
         [
             (0.5 + 0.25 + 0.75) / 3,
@@ -303,7 +303,7 @@ def test_tokens_that_a_translation_had_to_contain_do_not_count(translator: Trans
     best = Hypothesis(tokens, 0.0, 0.0)
     own = translator.with_glossary(Glossary.of({"dog": "Hund"}))
     [asked] = cut(own, "the cat sees a dog")
-    [constraint] = asked.readings[0].constraints
+    [constraint] = asked.masked_sources[0].constraints
     texts = (asked.text, tokenizer.decode(best.tokens))
     [span] = find_alternatives(tokenizer, [constraint.alternatives], best.tokens).values()
     assert tuple(best.tokens[slice(*span)]) in constraint.alternatives
@@ -443,23 +443,23 @@ def test_numbers_in_terms_are_those_of_their_renderings(tmp_path: Path) -> None:
         assert find_defects(evidence.source, evidence.translation, ("en", "de")) == defects
         # The features have the same numbers.
         assert (evidence.features[list(FEATURES).index("numbers")] == 1) == (not defects)
-    required = require_numbers(segment, tokenizer).readings[0].constraints
-    assert len(required) == len(segment.readings[0].constraints) + 1  # 29
+    required = require_numbers(segment, tokenizer).masked_sources[0].constraints
+    assert len(required) == len(segment.masked_sources[0].constraints) + 1  # 29
 
 
-def test_numbers_that_a_reading_requires_anyway_are_required_once() -> None:
+def test_numbers_that_a_masked_source_requires_anyway_are_required_once() -> None:
     pairs = [
         (f"{text} 102 56%", f"{translate_words(text)} 17 102 56%") for text in sentences(400, 1)
     ]
     tokenizer = Tokenizer.learn(pairs, TextConfig(vocab_size=361))
     marked = MarkedText("the 102 dogs, 56% of {name}", tokenizer, keep=True, glossary=None)
-    stand_in = StandIn("17 cats", spell_words(tokenizer, ["17 Katzen"]))
-    reading = ReadingWriter(marked, tokenizer).read(marked.text, [stand_in])
-    assert reading.text == "the 102 dogs, 56% of 17 cats"
-    segment = Segment("the 102 dogs, 56% of {name}", reading.ids, (reading,))
-    [required] = require_numbers(segment, tokenizer).readings
+    placeholder_word = PlaceholderWord("17 cats", spell_words(tokenizer, ["17 Katzen"]))
+    masked = SourceMasker(marked, tokenizer).write(marked.text, [placeholder_word])
+    assert masked.text == "the 102 dogs, 56% of 17 cats"
+    segment = Segment("the 102 dogs, 56% of {name}", masked.ids, (masked,))
+    [required] = require_numbers(segment, tokenizer).masked_sources
     assert required.constraints == (
-        *reading.constraints,
+        *masked.constraints,
         Constraint(spell_words(tokenizer, ["102"])),
     )
 

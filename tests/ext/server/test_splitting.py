@@ -174,8 +174,8 @@ def test_no_client_waits_for_what_is_found_once(
     """What an imported model reads in the place of placeholders takes a second or two to find."""
     directory = write_random_model(tmp_path, tokenizer)
     translator = load_models([directory]).pairs["en", "de"]
-    monkeypatch.setattr("headway.ext.protect.stand_ins.find_copied", pytest.fail)
-    assert cut(translator, "the {name} sees a dog")[0].readings
+    monkeypatch.setattr("headway.ext.protect.placeholder_words.find_copied", pytest.fail)
+    assert cut(translator, "the {name} sees a dog")[0].masked_sources
 
 
 def test_long_lines_are_admitted_with_the_short_ones(models: Models) -> None:

@@ -14,11 +14,11 @@ from headway.text import Span, WordLinks, is_translatable
 
 
 class KeptSpans:
-    """The places of kept texts in a translation.
+    """The places of protected texts in a translation.
 
     Args:
         target: The translation.
-        kept: Where each kept text stands in it, by where it starts in the paragraph.
+        kept: Where each protected text stands in it, by where it starts in the paragraph.
     """
 
     def __init__(self, target: str, kept: Mapping[int, Span]) -> None:
@@ -31,7 +31,7 @@ class KeptSpans:
         return self._places.get(element.start) if is_kept else None
 
     def cut(self, start: int, end: int) -> str:
-        """Return the characters from ``start`` to ``end`` without kept texts."""
+        """Return the characters from ``start`` to ``end`` without protected texts."""
         text, at = "", start
         for a, b, _ in self._between(start, end):
             text, at = text + self._target[at:a], b
@@ -40,7 +40,7 @@ class KeptSpans:
         return text + self._target[at:end]
 
     def leave_out_others(self, own: Span, span: Span) -> Span:
-        """Return a range of the translation for an element, without the kept texts of other elements.
+        """Return a range of the translation for an element, without the protected texts of other elements.
 
         It ends before the first of these, or begins behind one that it would begin with.
 
@@ -62,7 +62,7 @@ class KeptSpans:
         return start, end
 
     def _between(self, start: int, end: int) -> Iterator[tuple[int, int, int]]:
-        """Yield the kept texts that begin in a range: start, end, and where it starts in the paragraph."""
+        """Yield the protected texts that begin in a range: start, end, and where it starts in the paragraph."""
         for number in range(bisect_left(self._spans, (start,)), len(self._spans)):
             if self._spans[number][0] >= end:
                 break
@@ -80,7 +80,7 @@ class ElementPlaces(Generic[Content]):
         text: The text of the paragraph.
         target: The translation.
         links: Words that belong together.
-        kept: Where the translation has kept texts.
+        kept: Where the translation has protected texts.
     """
 
     text: str

@@ -16,7 +16,7 @@ from headway.ext.documents.icu_message import is_message
 from headway.ext.documents.language_codes import LanguagePair
 from headway.ext.documents.paragraph import DocumentOptions, Paragraph, Translated
 from headway.ext.documents.text_file import Edit, apply_edits, check_count, read_text_file
-from headway.ext.protect import find_kept_text
+from headway.ext.protect import find_protected_text
 from headway.text import NAMES, base_code, is_code, is_translatable
 
 _TOKEN = re.compile(r'(?P<string>"(?:[^"\\]|\\.)*+")(?P<colon>\s*+:)?|[{}\[\]]')
@@ -124,7 +124,7 @@ def _split_forms(text: str) -> list[str]:
     A ``|`` in a message of ICU, a placeholder or code is no border.
     """
     breaks = [] if is_message(text) else [found.span() for found in _FORM_BREAK.finditer(text)]
-    kept = find_kept_text(text) if breaks else []
+    kept = find_protected_text(text) if breaks else []
     inside = [
         place for each in kept for place in each[:2]
     ]  # sorted: between an odd one and the next

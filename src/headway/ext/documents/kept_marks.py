@@ -1,7 +1,7 @@
-"""Kept texts of a paragraph, such as code and fields, each written as one character for the translation.
+"""Protected texts of a paragraph, such as code and fields, each written as one character for the translation.
 
 A model would translate such a text like the words around it, and it could be lost or take the place of other words.
-The character is of Unicode's private use area, which `headway.ext.protect.kept_text` keeps in the right place.
+The character is of Unicode's private use area, which `headway.ext.protect.protected_text` keeps in the right place.
 """
 
 from collections.abc import Sequence
@@ -14,11 +14,11 @@ from headway.text import Span, WordLinks
 
 
 class KeptMarks:
-    """A paragraph with a character in the place of each kept text.
+    """A paragraph with a character in the place of each protected text.
 
     Args:
         paragraph: The paragraph.
-        is_used: Whether kept texts are marked; otherwise the text stays as it is.
+        is_used: Whether protected texts are marked; otherwise the text stays as it is.
 
     Attributes:
         text: What is translated.
@@ -40,7 +40,7 @@ class KeptMarks:
         self.text = "".join([*parts, own[at:]])
 
     def expand(self, translated: Translated) -> Translated:
-        """Return the translation of the paragraph; a kept text that it has twice stays where it is first.
+        """Return the translation of the paragraph; a protected text that it has twice stays where it is first.
 
         Args:
             translated: The translation of `text`.
@@ -59,7 +59,7 @@ class KeptMarks:
         return Translated("".join(pieces), links, kept)
 
     def expand_text(self, text: str) -> str:
-        """Return a text with the kept texts in the places of their characters."""
+        """Return a text with the protected texts in the places of their characters."""
         return "".join(self._pieces(text))
 
     def places(self, text: str) -> Sequence[int]:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from headway.ext.documents.paragraph import Paragraph
-from headway.ext.protect import find_kept_text
+from headway.ext.protect import find_protected_text
 
 # Chinese, Japanese and Korean words lack the letters of the keys: there it stands behind them in brackets, 打开(&O).
 _IN_BRACKETS = re.compile(r"(?<![%$\s])\s*+\(([&_])([A-Za-z])\)")
@@ -45,7 +45,9 @@ class Mnemonic(NamedTuple):
         The mark stands before the same letter, at best where a word begins, or else before the first letter.
         """
         [translation] = translations
-        kept = {at for part in find_kept_text(translation) for at in range(part.start, part.end)}
+        kept = {
+            at for part in find_protected_text(translation) for at in range(part.start, part.end)
+        }
         letters = [at for at, c in enumerate(translation) if c.isalpha() and at not in kept]
 
         def rank(at: int) -> tuple[bool, bool, int]:
@@ -92,7 +94,7 @@ def _find_kept(text: str) -> set[int]:
     """Return the places of placeholders, addresses and the like; a single word may have a mnemonic (Cu_t)."""
     parts = [
         part
-        for part in find_kept_text(text)
+        for part in find_protected_text(text)
         if not _WORD.fullmatch(text[part.start : part.end].rstrip(_ENDS))
     ]
     return {at for part in parts for at in range(part.start, part.end)}

@@ -60,7 +60,7 @@ class Translated:
     Attributes:
         text: The translation of the paragraph's text.
         links: Words that belong together; None: inline elements keep their relative places.
-        kept: Where kept texts stand in the translation, by where they start in the paragraph's text. One without an
+        kept: Where protected texts stand in the translation, by where they start in the paragraph's text. One without an
             entry takes the place of the words that it is linked to.
         is_missing: Whether there is no translation: the text of the paragraph takes its place, or nothing does in a
             file that has both (po, xliff).

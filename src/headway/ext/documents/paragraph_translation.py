@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def translate_paragraph(pipeline: TextPipeline, paragraph: Paragraph[Any]) -> Job[TextTranslation]:
-    """Translate a paragraph of a document, and say where its kept texts stand.
+    """Translate a paragraph of a document, and say where its protected texts stand.
 
     Args:
         pipeline: Aligns words; its texts are of a document.
@@ -57,7 +57,7 @@ def translate_page(
 
 
 def expand_kept(found: TextTranslation, marks: KeptMarks) -> TextTranslation:
-    """Return the translation of a paragraph with the kept texts in the places of their marks."""
+    """Return the translation of a paragraph with the protected texts in the places of their marks."""
     whole = marks.expand(Translated(found.text, found.links))
     places = marks.places(found.text)
     sentences = [

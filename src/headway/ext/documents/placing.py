@@ -83,7 +83,7 @@ class _Placing(Generic[Content]):
 
     @cached_property
     def pairs(self) -> list[tuple[int, int]]:
-        """The links, sorted; a kept text is linked to itself, and to nothing else."""
+        """The links, sorted; a protected text is linked to itself, and to nothing else."""
         if not self.kept:
             return sorted(self.links.pairs)
         forced = set()
@@ -151,7 +151,7 @@ class _Placing(Generic[Content]):
         return out + self._write_text(at, span[1])
 
     def _write_text(self, start: int, end: int) -> list[str | Placed[Content]]:
-        """Return a part of the translation, if it has text; kept texts are written by their elements."""
+        """Return a part of the translation, if it has text; protected texts are written by their elements."""
         text = self._spans.cut(start, end)
         return [text] if text else []
 
@@ -164,7 +164,7 @@ class _Placing(Generic[Content]):
     ) -> list[WordRange[Content]]:
         """Return each element after its range of target words, in the order of the translation."""
         placed: list[WordRange[Content]] = []
-        starts: dict[int, int] = {}  # of kept texts, in the translation
+        starts: dict[int, int] = {}  # of protected texts, in the translation
         places: dict[Range, Range] = {}  # several elements can cover the same words
         extents: dict[int, Range] = {}  # of the source words that each target word translates
         for source, target in pairs:  # sorted by the source
@@ -192,7 +192,7 @@ class _Placing(Generic[Content]):
             if element.is_kept and (others or is_whole or not is_linked):
                 last = first  # to replace the words would lose the translation of others
             placed.append((first, last, element))
-        # Elements at one place keep the order of the source, but for kept texts in one word.
+        # Elements at one place keep the order of the source, but for protected texts in one word.
         begins = [*(start for start, _ in self.links.target), len(self.target)]
 
         def order(item: WordRange[Content]) -> tuple[int, int, int, bool]:

@@ -89,7 +89,7 @@ class TextTranslation:
         links: Words that belong together; None unless they were requested.
         sentences: In the order of the text; what is no sentence stays as it is.
         quality: The mean quality of the sentences, by their lengths; 1 if there are none, or none is rated.
-        kept: Where the kept texts of a paragraph stand in the translation, by where they start in the paragraph.
+        kept: Where the protected texts of a paragraph stand in the translation, by where they start in the paragraph.
     """
 
     text: str

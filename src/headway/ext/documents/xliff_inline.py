@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from headway.ext.documents.blocks import LINE_BREAK, Part, make_kept
 from headway.ext.documents.xml_tokens import XmlToken, find_ends, find_parents, read_text
-from headway.ext.protect import BREAK_TAG, BREAKS, KeptText, find_kept_text
+from headway.ext.protect import BREAK_TAG, BREAKS, ProtectedText, find_protected_text
 
 # Elements that stand for an opening tag of the original format -> for the closing tag of the same.
 _OPENING, _CLOSING = {"bx", "bpt", "sc", "sm"}, {"ex", "ept", "ec", "em"}
@@ -109,7 +109,7 @@ def _is_placeholder(token: XmlToken, code: str) -> bool:
         return True
     code = code.strip()
     is_variable = attributes.get("subType") == "xlf:var"
-    return is_variable or find_kept_text(code) == [KeptText(0, len(code), "name")]
+    return is_variable or find_protected_text(code) == [ProtectedText(0, len(code), "name")]
 
 
 def _find_protected(tokens: Sequence[XmlToken], ends: Sequence[int]) -> dict[int, int]:

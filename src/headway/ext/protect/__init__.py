@@ -10,18 +10,18 @@ if TYPE_CHECKING:
     from headway.ext.protect.break_tags import BREAK_TAG, BREAKS
     from headway.ext.protect.glossary import Glossary
     from headway.ext.protect.glossary_file import LanguageError, parse_glossary, read_glossary
-    from headway.ext.protect.kept_text import (
+    from headway.ext.protect.masked_source import MaskedSource
+    from headway.ext.protect.numbers import NUMBER, compare_numbers, spell_numbers
+    from headway.ext.protect.protected_text import (
         AMOUNT,
         PRIVATE_USE,
-        KeptText,
+        ProtectedText,
         divide_at_breaks,
-        find_kept_text,
+        find_protected_text,
         has_words,
-        is_all_kept,
+        is_all_protected,
         is_symbol,
     )
-    from headway.ext.protect.numbers import NUMBER, compare_numbers, spell_numbers
-    from headway.ext.protect.readings import Reading
     from headway.ext.protect.word_ranges import Range, between, overlapped, translate_range
 
 __all__ = ["Glossary", "read_glossary"]
@@ -33,9 +33,9 @@ extension = Extension(
         "Glossary": f"{__name__}.glossary:Glossary",
         "read_glossary": f"{__name__}.glossary_file:read_glossary",
     },
-    masking=f"{__name__}.masking:ProtectedText",
+    masking=f"{__name__}.masking:ProtectedTextMasking",
     sidecars={"stand_ins.json": "text"},
-    end_steps={"stand_ins": f"{__name__}.learned_stand_ins"},
+    end_steps={"stand_ins": f"{__name__}.learned_placeholder_words"},
 )
 
 if not TYPE_CHECKING:

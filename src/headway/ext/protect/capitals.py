@@ -2,7 +2,7 @@
 
 import re
 
-from headway.ext.protect.kept_text import find_kept_text, list_gaps
+from headway.ext.protect.protected_text import find_protected_text, list_gaps
 from headway.text import LETTERS
 
 _LONG, _SINGLE = 4, 5  # letters of a word that is no abbreviation, beside other words and alone
@@ -15,7 +15,7 @@ def is_in_capitals(text: str) -> bool:
 
     Placeholders, addresses and the like do not count.
     """
-    own = " ".join(list_gaps(text, find_kept_text(text)))
+    own = " ".join(list_gaps(text, find_protected_text(text)))
     if not own.isupper():
         return False
     lengths = [sum(map(str.isalpha, word)) for word in _WORD.findall(own)]
@@ -62,7 +62,7 @@ def to_capitals(text: str, language: str) -> str:
         language: Its code.
     """
     parts, at = [], 0
-    for kept in find_kept_text(text):
+    for kept in find_protected_text(text):
         parts += [_upper(text[at : kept.start], language), text[kept.start : kept.end]]
         at = kept.end
     return "".join([*parts, _upper(text[at:], language)])

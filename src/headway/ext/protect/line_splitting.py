@@ -5,15 +5,15 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, cast
 
 from headway.ext.protect.capitals import is_in_capitals
-from headway.ext.protect.kept_text import divide_at_breaks, find_kept_text, has_words
 from headway.ext.protect.marked_text import MarkedText
-from headway.ext.protect.reading_writer import ReadingWriter
+from headway.ext.protect.protected_text import divide_at_breaks, find_protected_text, has_words
+from headway.ext.protect.source_masker import SourceMasker
 from headway.text import is_translatable, simplify_breaks
 from headway.translation import Segment, split_line, split_sentences
 
 if TYPE_CHECKING:
     from headway.ext.protect.glossary import Glossary
-    from headway.ext.protect.readings import StandIn
+    from headway.ext.protect.masked_source import PlaceholderWord
     from headway.translation import LineSplitter
 
 
@@ -27,7 +27,7 @@ _NUMBER_WITH_DOT = re.compile(rf"(?:\d{{1,3}}(?:\.\d{{1,3}})*|[IVX]{{2,5}})\.{_S
 
 def _is_kept(line: str) -> bool:
     """Return whether a line has no letter and no digit, or no words besides what is kept."""
-    return not is_translatable(line) or (not has_words(line) and bool(find_kept_text(line)))
+    return not is_translatable(line) or (not has_words(line) and bool(find_protected_text(line)))
 
 
 def find_list_label(text: str, language: str, is_split: bool) -> str:
@@ -57,14 +57,16 @@ def _put_between(before: str, segments: Iterator[Segment], after: str) -> Iterat
 
 
 def split_protected(
-    splitter: "LineSplitter", line: str, stand_ins: Callable[[], "Sequence[StandIn]"]
+    splitter: "LineSplitter",
+    line: str,
+    placeholder_words: Callable[[], "Sequence[PlaceholderWord]"],
 ) -> Iterator[Segment]:
     """Yield the segments of a line that may have something to keep, terms, or capitals.
 
     Args:
         splitter: Its settings.
         line: The line, without white space around it.
-        stand_ins: Returns those of the model; called if there is text to replace.
+        placeholder_words: Returns those of the model; called if there is text to replace.
     """
     if splitter.search.keep and _is_kept(line):
         return
@@ -75,7 +77,7 @@ def split_protected(
         gap, parts = "", [text, ""]
     for part, after in zip(parts[::2], parts[1::2], strict=True):
         label = _find_label(splitter, part) if splitter.search.keep else ""
-        segments = _split_text(splitter, part.removeprefix(label), language_name, stand_ins)
+        segments = _split_text(splitter, part.removeprefix(label), language_name, placeholder_words)
         yield from _put_between(gap + label, segments, after)
         gap = ""
 
@@ -91,7 +93,7 @@ def _split_text(
     splitter: "LineSplitter",
     text: str,
     language_name: str,
-    stand_ins: Callable[[], "Sequence[StandIn]"],
+    placeholder_words: Callable[[], "Sequence[PlaceholderWord]"],
 ) -> Iterator[Segment]:
     """Yield the segments of a text without breaks; the model reads the name of a language before each."""
     tokenizer, language, keep = splitter.tokenizer, splitter.language, splitter.search.keep
@@ -105,13 +107,13 @@ def _split_text(
         written = simplify_breaks(marked.restore(part))
         return tokenizer.encode_source([language_name + written])[0]
 
-    writer = ReadingWriter(marked, tokenizer, stand_ins, language_name)
+    writer = SourceMasker(marked, tokenizer, placeholder_words, language_name)
     sentences = split_sentences(marked.text, language) if splitter.is_split else [marked.text]
     for sentence in sentences:
         for part in split_line(sentence, language, encode, splitter.longest):
             yield part._replace(
                 text=marked.restore(part.text),
-                readings=writer.readings(part.text),
+                masked_sources=writer.mask(part.text),
                 is_capital=is_capital,
                 language_name=language_name,
             )

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from headway.ext.protect.capitals import find_initials, lower, to_small_letters
 from headway.ext.protect.glossary import Glossary, TermMatch
-from headway.ext.protect.kept_text import KeptText, find_kept_text
+from headway.ext.protect.protected_text import ProtectedText, find_protected_text
 from headway.text import Tokenizer, is_byte
 
 # Characters without a meaning in Unicode; those of a document's own marks are others.
@@ -17,13 +17,13 @@ _FREE = range(0xF0000, 0x110000)
 _MARK = re.compile(f"([{chr(_FREE[0])}-{chr(_FREE[-1])}])")
 
 
-class Mark(NamedTuple):
+class MarkedPart(NamedTuple):
     """What a private-use character stands for in a marked text.
 
     Attributes:
         source: The text of the source.
-        kind: name: kept, the model reads a stand-in; tag: kept, the model reads nothing; literal: kept, the
-            model reads it or a stand-in; reference: the model reads its character; term: the model reads the source.
+        kind: name: kept, the model reads a placeholder word; tag: kept, the model reads nothing; literal: kept, the
+            model reads it or a placeholder word; reference: the model reads its character; term: the model reads the source.
         renderings: Of a term: each of them meets its constraint. Of a reference: its character. Otherwise the text
             that is kept.
     """
@@ -41,7 +41,7 @@ class Mark(NamedTuple):
 
 
 class MarkedText:
-    """A text with a private-use character in the place of each kept part and of each term.
+    """A text with a private-use character in the place of each protected part and of each term.
 
     Args:
         text: Raw text.
@@ -57,8 +57,8 @@ class MarkedText:
         self, text: str, tokenizer: Tokenizer, *, keep: bool, glossary: Glossary | None
     ) -> None:
         self.tokenizer = tokenizer
-        self.marks: dict[str, Mark] = {}
-        found = find_kept_text(text) if keep else []
+        self.marks: dict[str, MarkedPart] = {}
+        found = find_protected_text(text) if keep else []
         terms = [] if glossary is None else _find_terms(glossary, text, found)
         in_terms = {at for term in terms for at in range(term.start, term.end)}
         found = [kept for kept in found if kept.start not in in_terms]
@@ -69,13 +69,13 @@ class MarkedText:
             source = text[start:end]
             is_name = kind == "literal" and not self._find_spelled((source,))
             written = unescape(source) if kind == "reference" else source
-            spans.append((start, end, Mark(source, "name" if is_name else kind, (written,))))
+            spans.append((start, end, MarkedPart(source, "name" if is_name else kind, (written,))))
         find_spelled = cache(self._find_spelled)  # a term may occur a thousand times
         for start, end, renderings, is_kept in terms:
-            # A rendering that the vocabulary cannot spell is kept text.
+            # A rendering that the vocabulary cannot spell is protected text.
             spelled = () if is_kept else find_spelled(renderings)
             rendered = spelled or renderings[:1]
-            mark = Mark(text[start:end], "term" if spelled else "name", rendered)
+            mark = MarkedPart(text[start:end], "term" if spelled else "name", rendered)
             spans.append((start, end, mark))
         if not spans:
             return
@@ -119,13 +119,13 @@ class MarkedText:
             for character in marked
         )
 
-    def parts(self, marked: str) -> list[tuple[str, Mark | None]]:
+    def parts(self, marked: str) -> list[tuple[str, MarkedPart | None]]:
         """Return the parts of a part of the marked text, each with its mark; None: it is ordinary text."""
         split = groupby(filter(None, _MARK.split(marked)), lambda part: part in self.marks and part)
         return [("".join(group), self.marks.get(mark or "")) for mark, group in split]
 
 
-def _find_terms(glossary: Glossary, text: str, found: Sequence[KeptText]) -> list[TermMatch]:
+def _find_terms(glossary: Glossary, text: str, found: Sequence[ProtectedText]) -> list[TermMatch]:
     """Return the terms of a text; they may contain codes and numbers with units, and nothing else that is kept."""
     literals = [(kept.start, kept.end) for kept in found if kept.kind == "literal"]
     others = [(kept.start, kept.end) for kept in found if kept.kind != "literal"]

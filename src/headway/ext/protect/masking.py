@@ -9,12 +9,12 @@ from headway.text import Tokenizer
 from headway.translation import Hypothesis, Job, Masking, Segment, Terms, WordPairs
 
 if TYPE_CHECKING:
-    from headway.ext.protect.readings import Reading, StandIn
+    from headway.ext.protect.masked_source import MaskedSource, PlaceholderWord
     from headway.text import Languages
     from headway.translation import LineSplitter, TokenSearch
 
 
-class ProtectedText(Masking):
+class ProtectedTextMasking(Masking):
     """Lines in which placeholders, code, tags, numbers with units and terms are hidden, and capitals are small letters.
 
     What such lines need is imported when one comes.
@@ -23,7 +23,7 @@ class ProtectedText(Masking):
     follows_terms = True
 
     def __init__(self) -> None:
-        self._stand_ins: dict[tuple[str, Languages], list[StandIn]] = {}
+        self._words: dict[tuple[str, Languages], list[PlaceholderWord]] = {}
 
     def count_work(self, line: str, terms: Terms | None) -> int:
         """Return how much work a line is, in characters; trying a rendering of a term counts as one."""
@@ -38,28 +38,28 @@ class ProtectedText(Masking):
         from headway.ext.protect.line_splitting import split_protected
 
         if line:
-            yield from split_protected(splitter, line, partial(self.stand_ins, splitter))
+            yield from split_protected(splitter, line, partial(self.placeholder_words, splitter))
 
-    def stand_ins(self, splitter: "LineSplitter") -> "list[StandIn]":
+    def placeholder_words(self, splitter: "LineSplitter") -> "list[PlaceholderWord]":
         """Return what the models read in the place of placeholders and the like.
 
         They are those of one translator, and of its copies for other languages, which share its weights.
         """
-        from headway.ext.protect.stand_in_file import load_stand_ins
-        from headway.ext.protect.stand_ins import find_copied, spell_learned
+        from headway.ext.protect.placeholder_word_file import load_placeholder_words
+        from headway.ext.protect.placeholder_words import find_copied, spell_learned
         from headway.text import name_pair
 
         forward, languages = splitter.forward, splitter.languages
         precision = splitter.search.precision
         key = precision, languages
-        if key not in self._stand_ins:
-            learned = load_stand_ins(forward.directory).get(name_pair(languages))
-            self._stand_ins[key] = (
+        if key not in self._words:
+            learned = load_placeholder_words(forward.directory).get(name_pair(languages))
+            self._words[key] = (
                 spell_learned(learned, forward.tokenizer)
                 if learned and learned.phrases
                 else find_copied(forward.engine(precision), forward.tokenizer)
             )
-        return self._stand_ins[key]
+        return self._words[key]
 
     def settle(
         self,
@@ -78,17 +78,17 @@ class ProtectedText(Masking):
 
     def read_by_model(self, segment: Segment, hypothesis: Hypothesis) -> tuple[str, list[int]]:
         """Return the text that the model has read, and its token ids; see `Masking.read_by_model`."""
-        reading = _reading_of(segment, hypothesis)
-        if reading is None:
+        masked = _masked_source_of(segment, hypothesis)
+        if masked is None:
             return super().read_by_model(segment, hypothesis)
-        return segment.language_name + reading.text.strip(), reading.ids
+        return segment.language_name + masked.text.strip(), masked.ids
 
     def needs_links(self, segment: Segment, hypothesis: Hypothesis, all_of_them: bool) -> bool:
         """Return whether a translation gets links: tags need them."""
-        reading = _reading_of(segment, hypothesis)
-        if reading is None:
+        masked = _masked_source_of(segment, hypothesis)
+        if masked is None:
             return all_of_them
-        return _has_words(reading) and (all_of_them or bool(reading.tags))
+        return _has_words(masked) and (all_of_them or bool(masked.tags))
 
     def link_words(
         self,
@@ -97,14 +97,14 @@ class ProtectedText(Masking):
         hypothesis: Hypothesis,
         weights: Sequence[Sequence[float]],
     ) -> WordPairs:
-        """Return the links by attention; those of terms and stand-ins are certain."""
-        reading = _reading_of(segment, hypothesis)
-        if reading is None:
+        """Return the links by attention; those of terms and placeholder words are certain."""
+        masked = _masked_source_of(segment, hypothesis)
+        if masked is None:
             return super().link_words(tokenizer, segment, hypothesis, weights)
         from headway.ext.protect.rendered_words import link_rendered
         from headway.translation import link_words
 
-        return link_words(weights, link_rendered(tokenizer, reading, hypothesis.tokens, weights))
+        return link_words(weights, link_rendered(tokenizer, masked, hypothesis.tokens, weights))
 
     def write(
         self, tokenizer: Tokenizer, language: str, segment: Segment, hypothesis: Hypothesis
@@ -123,39 +123,39 @@ class ProtectedText(Masking):
 
     def _write_small(self, tokenizer: Tokenizer, segment: Segment, hypothesis: Hypothesis) -> str:
         """Return the text as the model has written it, with what the segment keeps."""
-        reading = _reading_of(segment, hypothesis)
-        if reading is None:
+        masked = _masked_source_of(segment, hypothesis)
+        if masked is None:
             return tokenizer.decode(hypothesis.tokens)
-        if not _has_words(reading):
-            return "".join(source for _, source in reading.pieces)
-        from headway.ext.protect.kept_places import restore_kept
+        if not _has_words(masked):
+            return "".join(source for _, source in masked.pieces)
+        from headway.ext.protect.protected_places import restore_protected
 
-        links = (hypothesis.links or []) if reading.tags else []
-        return restore_kept(tokenizer, reading, hypothesis.tokens, links).text
+        links = (hypothesis.links or []) if masked.tags else []
+        return restore_protected(tokenizer, masked, hypothesis.tokens, links).text
 
     def align(self, tokenizer: Tokenizer, segment: Segment, hypothesis: Hypothesis) -> WordPairs:
         """Return the links between the words of a segment and those of a translation; see `Masking.align`."""
         links = hypothesis.links or []
-        reading = _reading_of(segment, hypothesis)
-        if reading is None:
+        masked = _masked_source_of(segment, hypothesis)
+        if masked is None:
             return links
-        if not _has_words(reading):
+        if not _has_words(masked):
             return []
-        from headway.ext.protect.kept_places import restore_kept
+        from headway.ext.protect.protected_places import restore_protected
         from headway.ext.protect.rendered_words import link_parts
 
-        restored = restore_kept(tokenizer, reading, hypothesis.tokens, links)
-        sources, targets = reading.words, restored.words
+        restored = restore_protected(tokenizer, masked, hypothesis.tokens, links)
+        sources, targets = masked.words, restored.words
         read = [(sources[source], targets[target]) for source, target in links]
-        kept = link_parts(reading.source, restored.text, restored.kept)
+        kept = link_parts(masked.source, restored.text, restored.kept)
         return sorted(dict.fromkeys([*read, *kept]), key=lambda pair: pair[1])
 
 
-def _reading_of(segment: Segment, hypothesis: Hypothesis) -> "Reading | None":
+def _masked_source_of(segment: Segment, hypothesis: Hypothesis) -> "MaskedSource | None":
     """Return what the model has read instead of a segment, if anything."""
-    return segment.readings[hypothesis.reading] if segment.readings else None
+    return segment.masked_sources[hypothesis.masked_source] if segment.masked_sources else None
 
 
-def _has_words(reading: "Reading") -> bool:
+def _has_words(masked: "MaskedSource") -> bool:
     """Return whether the model has read anything."""
-    return any(map(str.isalnum, reading.text))
+    return any(map(str.isalnum, masked.text))

@@ -1,38 +1,38 @@
-"""Words of a translation of which it is known what they translate: those of terms and of kept text."""
+"""Words of a translation of which it is known what they translate: those of terms and of protected text."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 
-from headway.ext.protect.kept_places import find_stand_ins
-from headway.ext.protect.readings import PlacedTerm, Reading
+from headway.ext.protect.masked_source import MaskedSource, PlacedTerm
+from headway.ext.protect.protected_places import find_placeholder_words
 from headway.text import Span, Tokenizer, find_words, is_inside_word, word_at
 from headway.translation import WordPairs
 
 
 def link_rendered(
     tokenizer: Tokenizer,
-    reading: Reading,
+    masked: MaskedSource,
     tokens: Sequence[int],
     weights: Sequence[Sequence[float]],
 ) -> WordPairs:
-    """Return the links between the words of terms and stand-ins in a reading and the words that render them.
+    """Return the links between the words of terms and placeholder words in a masked source and the words that render them.
 
     Args:
         tokenizer: Of the model.
-        reading: What the model has translated.
+        masked: What the model has translated.
         tokens: The translation.
-        weights: For each word of the translation how much it attends to each word of the reading.
+        weights: For each word of the translation how much it attends to each word of the masked source.
     """
     text = tokenizer.decode(tokens)
-    sides = _Words(reading.text), _Words(text)
+    sides = _Words(masked.text), _Words(text)
     pairs: WordPairs = []
-    for number, place in find_stand_ins(tokenizer, reading.names, tokens, text).items():
-        pairs += _pair(*sides, reading.names[number].read, place)
+    for number, place in find_placeholder_words(tokenizer, masked.names, tokens, text).items():
+        pairs += _pair(*sides, masked.names[number].read, place)
     # A rendering may occur several times: a term gets the occurrence that attends to it most.
     found: list[tuple[float, PlacedTerm, Span, WordPairs]] = []
-    for term in reading.terms:
+    for term in masked.terms:
         for place in _find_renderings(term, text):
             links = _pair(*sides, (term.start, term.end), place)
             known = [(s, t) for s, t in links if t < len(weights) and s < len(weights[t])]

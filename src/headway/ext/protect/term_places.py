@@ -3,7 +3,7 @@
 The search finds the likeliest translation that has the terms. A rendering that the model would never choose is
 likeliest where it does least harm: after the sentence, or in the place of another word. Such a translation has
 `Hypothesis.without_terms`: the translation without the term, in which the rendering then takes the place of the words
-that attention links to the term. If attention leads to a word that must stay, such as the stand-in of a placeholder,
+that attention links to the term. If attention leads to a word that must stay, such as the one read for a placeholder,
 the model chooses: of the words that attend to the term most, that one in whose place the rendering is likeliest.
 Articles before it stay as they are, which is a mistake where the rendering has another gender.
 """
@@ -15,7 +15,7 @@ from functools import partial
 from itertools import pairwise
 
 from headway.config import SearchConfig
-from headway.ext.protect.readings import PlacedTerm, Reading
+from headway.ext.protect.masked_source import MaskedSource, PlacedTerm
 from headway.text import MARK, find_words, is_word_character, turn_marks_to_letters
 from headway.translation import (
     Find,
@@ -53,21 +53,21 @@ def place_terms(
     """
     best, *others = found
     assert best.without_terms is not None
-    without = best.without_terms._replace(reading=best.reading)
+    without = best.without_terms._replace(masked_source=best.masked_source)
     [weights] = yield [masking.read_attention(forward, segment, without, search)]
-    reading, tokens = segment.readings[without.reading], without.tokens
-    write = partial(_write_terms, forward, reading, tokens, weights)
+    masked, tokens = segment.masked_sources[without.masked_source], without.tokens
+    write = partial(_write_terms, forward, masked, tokens, weights)
     written = yield from call(write, len(segment.text))
     if written is None:
-        written = yield from _write_likeliest(forward, reading, tokens, weights, search)
+        written = yield from _write_likeliest(forward, masked, tokens, weights, search)
     if written is not None and _starts_with(forward, written, prefix):
         return [best._replace(tokens=written), *others]
     if best.tokens != tokens:
         return found
     # It lacks the terms, which now may stand anywhere.
-    constraints = tuple(replace(each, is_term=False) for each in reading.constraints)
-    [again] = yield [Find(forward, search, reading.ids, prefix, constraints)]
-    return [each._replace(reading=best.reading) for each in again]
+    constraints = tuple(replace(each, is_term=False) for each in masked.constraints)
+    [again] = yield [Find(forward, search, masked.ids, prefix, constraints)]
+    return [each._replace(masked_source=best.masked_source) for each in again]
 
 
 def _starts_with(forward: TokenSearch, written: list[int], prefix: Sequence[int]) -> bool:
@@ -78,7 +78,7 @@ def _starts_with(forward: TokenSearch, written: list[int], prefix: Sequence[int]
 
 def _write_terms(
     forward: TokenSearch,
-    reading: Reading,
+    masked: MaskedSource,
     tokens: Sequence[int],
     weights: Sequence[Sequence[float]],
 ) -> list[int] | None:
@@ -86,16 +86,16 @@ def _write_terms(
 
     Args:
         forward: The model.
-        reading: What it has translated.
+        masked: What it has translated.
         tokens: The translation, which lacks terms.
         weights: For each target word how much it attends to each source word.
     """
     text = forward.tokenizer.decode(tokens)
-    if not _has_spaces_between_words(reading.text + text):
+    if not _has_spaces_between_words(masked.text + text):
         return None
-    source_words, words = find_words(reading.text), find_words(text)
+    source_words, words = find_words(masked.text), find_words(text)
     edits: list[tuple[int, int, str]] = []
-    for term in reading.terms:
+    for term in masked.terms:
         own = [n for n, (a, b) in enumerate(source_words) if a < term.end and b > term.start]
         gains = [sum(row[n] for n in own) for row in weights[: len(words)]]
         place = _find_place(weights, gains, own)
@@ -109,12 +109,12 @@ def _write_terms(
             return None
         if not _has_rendering(core[0], term):
             edits.append(_replace_word(core, term))
-    return _apply_edits(forward, reading, text, edits)
+    return _apply_edits(forward, masked, text, edits)
 
 
 def _write_likeliest(
     forward: TokenSearch,
-    reading: Reading,
+    masked: MaskedSource,
     tokens: Sequence[int],
     weights: Sequence[Sequence[float]],
     search: SearchConfig,
@@ -124,12 +124,12 @@ def _write_likeliest(
     Tried are the words that attend to the term most; those that must stay are left out. See `_write_terms`.
     """
     text, tokenizer = forward.tokenizer.decode(tokens), forward.tokenizer
-    if not _has_spaces_between_words(reading.text + text):
+    if not _has_spaces_between_words(masked.text + text):
         return None
-    kept = [each for each in reading.constraints if not each.is_term]
-    source_words, words = find_words(reading.text), find_words(text)
+    kept = [each for each in masked.constraints if not each.is_term]
+    source_words, words = find_words(masked.text), find_words(text)
     edits: list[tuple[int, int, str]] = []
-    for term in reading.terms:
+    for term in masked.terms:
         own = [n for n, (a, b) in enumerate(source_words) if a < term.end and b > term.start]
         gains = [sum(row[n] for n in own) for row in weights[: len(words)]]
         likely = sorted(range(len(gains)), key=lambda n: -gains[n])[:TRIED]
@@ -141,9 +141,9 @@ def _write_likeliest(
         if not allowed:
             return None
         targets = [texts[n] for n in allowed]
-        scores = yield [Read(forward, search, reading.ids, target, add_log_p) for target in targets]
+        scores = yield [Read(forward, search, masked.ids, target, add_log_p) for target in targets]
         edits.append(tried[allowed[scores.index(max(scores))]])
-    return _apply_edits(forward, reading, text, edits)
+    return _apply_edits(forward, masked, text, edits)
 
 
 def _replace_word(core: re.Match[str], term: PlacedTerm) -> tuple[int, int, str]:
@@ -154,7 +154,7 @@ def _replace_word(core: re.Match[str], term: PlacedTerm) -> tuple[int, int, str]
 
 
 def _apply_edits(
-    forward: TokenSearch, reading: Reading, text: str, edits: list[tuple[int, int, str]]
+    forward: TokenSearch, masked: MaskedSource, text: str, edits: list[tuple[int, int, str]]
 ) -> list[int] | None:
     """Return the tokens of a text with renderings; None: they overlap, or a constraint is not met."""
     edits.sort(key=lambda edit: edit[:2])
@@ -163,7 +163,7 @@ def _apply_edits(
     for start, end, rendering in reversed(edits):
         text = text[:start] + rendering + text[end:]
     [written] = forward.tokenizer.encode_target([text])
-    return written if forward.follow(reading.constraints).accepts(written) else None
+    return written if forward.follow(masked.constraints).accepts(written) else None
 
 
 def _find_place(

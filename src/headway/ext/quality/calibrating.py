@@ -4,7 +4,7 @@ from pathlib import Path
 
 from headway.cli import LineProgress
 from headway.errors import HeadwayError
-from headway.ext.protect import stand_in_file
+from headway.ext.protect import placeholder_word_file
 from headway.ext.quality.calibration import Calibration
 from headway.ext.quality.quality_model import FILE, QualityModel
 from headway.file_format import OtherVersionError
@@ -38,7 +38,7 @@ def calibrate(_: bool, translator: Translator, sources: list[str], references: l
             f"{directory / FILE}: was learned from {learned:,} sentences, and this text has {len(sources):,} lines:"
             f" give {min(FEW, learned)} lines or more, or delete the file first"
         )
-    known = stand_in_file.load_stand_ins(
+    known = placeholder_word_file.load_placeholder_words(
         directory
     )  # before anything is written: it may be of a newer version
     calibration = Calibration()
@@ -58,10 +58,10 @@ def calibrate(_: bool, translator: Translator, sources: list[str], references: l
         print(
             f"{directory / FILE}: all pairs of this model share it, and now it is from {pair} alone"
         )
-    found = stand_in_file.learn_stand_ins(sources, references)
-    stand_in_file.save_stand_ins(directory, {**known, pair: found})
+    found = placeholder_word_file.learn_placeholder_words(sources, references)
+    placeholder_word_file.save_placeholder_words(directory, {**known, pair: found})
     print(
-        f"{directory / stand_in_file.FILE}: {len(found.phrases)} phrases that stand for placeholders"
+        f"{directory / placeholder_word_file.FILE}: {len(found.phrases)} phrases that stand for placeholders"
         + "".join(f", {phrase.text}" for phrase in found.phrases)
     )
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
-from headway.ext.protect import NUMBER, compare_numbers, has_words, is_all_kept
+from headway.ext.protect import NUMBER, compare_numbers, has_words, is_all_protected
 from headway.text import LETTERS, MARK, UNSPACED, WORD, is_unspaced, turn_marks_to_letters
 
 Defect = Literal["loop", "numbers", "untranslated"]
@@ -32,7 +32,7 @@ def find_defects(source: str, translation: str, languages: tuple[str, str]) -> t
 
     Returns:
         loop: words come three times in a row, and not in the source. numbers: a number from 13 on is in one
-        of the texts only. untranslated: the translation is empty or has nothing but kept text such as placeholders, or nearly
+        of the texts only. untranslated: the translation is empty or has nothing but protected text such as placeholders, or nearly
         all words stand in it as they stand in the source.
     """
     source_language, language = languages
@@ -41,7 +41,7 @@ def find_defects(source: str, translation: str, languages: tuple[str, str]) -> t
         found.append("loop")
     if compare_numbers(source, translation).different:
         found.append("numbers")
-    is_bare = is_all_kept(translation) and all(kept in source for kept in translation.split())
+    is_bare = is_all_protected(translation) and all(kept in source for kept in translation.split())
     if (has_words(source) and (is_bare or not translation.strip())) or (
         source_language != language and share_copied(source, translation) >= MOST_COPIED
     ):

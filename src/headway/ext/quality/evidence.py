@@ -49,7 +49,7 @@ class Evidence(NamedTuple):
     """What the quality of a translation is computed from.
 
     Attributes:
-        source: What the model has read; stand-ins are in the places of kept text, and renderings in those of terms with
+        source: What the model has read; placeholder words are in the places of protected text, and renderings in those of terms with
             numbers.
         translation: What it has written.
         features: A number for each name in `FEATURES`.
@@ -119,7 +119,7 @@ def _measure(given: GivenTarget) -> tuple[LogProbabilities, Attended]:
     return given.log_p, Attended.of(given.weights)
 
 
-class Translated(NamedTuple):
+class TranslationAsRead(NamedTuple):
     """A translation as its model read and wrote it.
 
     Attributes:
@@ -137,19 +137,19 @@ class Translated(NamedTuple):
 
 def _as_read(
     tokenizer: Tokenizer, segment: Segment, hypothesis: Hypothesis, prefix: int
-) -> Translated:
+) -> TranslationAsRead:
     text, ids = segment.text, segment.ids
     translation = tokenizer.decode(hypothesis.tokens)
     # Terms without natural places were put there afterwards: what the model wrote lacks them.
     written = (hypothesis.without_terms or hypothesis).tokens
     forced = {*range(min(prefix, len(written) - 1))}
-    if segment.readings:
-        reading = segment.readings[hypothesis.reading]
-        text, ids = reading.replace_terms(partial(_prescribe_numbers, translation)), reading.ids
-        wanted = [constraint.alternatives for constraint in reading.constraints]
+    if segment.masked_sources:
+        masked = segment.masked_sources[hypothesis.masked_source]
+        text, ids = masked.replace_terms(partial(_prescribe_numbers, translation)), masked.ids
+        wanted = [constraint.alternatives for constraint in masked.constraints]
         spans = find_alternatives(tokenizer, wanted, written)
         forced.update(place for span in spans.values() for place in range(*span))
-    return Translated(ids, written, (text.strip(), translation), sorted(forced))
+    return TranslationAsRead(ids, written, (text.strip(), translation), sorted(forced))
 
 
 def _prescribe_numbers(translation: str, term: str, renderings: Sequence[str]) -> str:
@@ -162,7 +162,7 @@ def _prescribe_numbers(translation: str, term: str, renderings: Sequence[str]) -
 
 
 def measure_features(
-    translation: Translated, log_p_T: LogProbabilities, attended: Attended
+    translation: TranslationAsRead, log_p_T: LogProbabilities, attended: Attended
 ) -> Features:
     """Return the features of a translation.
 

@@ -32,7 +32,7 @@ FOLDS = 5  # of cross-validation
 Vector = NDArray[np.float64]
 
 
-class Rating(NamedTuple):
+class SegmentRating(NamedTuple):
     """How good the translation of a segment is.
 
     Attributes:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from headway.config import SearchConfig
 from headway.ext.quality.defects import find_defects, keeps_words
 from headway.ext.quality.evidence import Evidence, examine
-from headway.ext.quality.quality_model import QualityModel, Rating
+from headway.ext.quality.quality_model import QualityModel, SegmentRating
 from headway.ext.quality.repair import list_ways
 from headway.translation import (
     LONG,
@@ -32,7 +32,7 @@ class RatedHypotheses(NamedTuple):
     """The n best translations of a segment and the rating of each."""
 
     hypotheses: list[Hypothesis]
-    ratings: list[Rating]
+    ratings: list[SegmentRating]
 
 
 class Rater:
@@ -114,13 +114,13 @@ class Rater:
         found: Sequence[Hypothesis],
         search: SearchConfig,
         prefix: Sequence[int],
-    ) -> Job[list[Rating]]:
+    ) -> Job[list[SegmentRating]]:
         evidence = yield from examine(self.token_search, segment, found, search, prefix)
         # To look for defects takes about a millisecond.
         return (yield from call(lambda: [*map(self._judge, evidence)], LONG * len(found)))
 
-    def _judge(self, evidence: Evidence) -> Rating:
+    def _judge(self, evidence: Evidence) -> SegmentRating:
         """Return the rating of a translation."""
         source, translation, features = evidence
         defects = find_defects(source, translation, self.languages)
-        return Rating(self.model.rate(features) * DEFECT ** len(defects), defects)
+        return SegmentRating(self.model.rate(features) * DEFECT ** len(defects), defects)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from headway.config import SearchConfig
-from headway.ext.protect import Reading, spell_numbers
+from headway.ext.protect import MaskedSource, spell_numbers
 from headway.ext.quality.defects import Defect
 from headway.text import Tokenizer
 from headway.translation import Constraint, Segment, spell_words
@@ -33,7 +33,7 @@ def list_ways(
     ways = [(segment, wide)]
     if "numbers" in defects:
         ways.insert(0, (require_numbers(segment, tokenizer), wide))
-    if not segment.readings:
+    if not segment.masked_sources:
         samples = replace(
             wide,
             sample=True,
@@ -48,21 +48,21 @@ def list_ways(
 
 
 def require_numbers(segment: Segment, tokenizer: Tokenizer) -> Segment:
-    """Return a segment whose translation must contain its numbers, also in other readings."""
+    """Return a segment whose translation must contain its numbers, also in other masked sources."""
     text = segment.text.strip()
-    plain = Reading(text, segment.ids, (), (), (), (), ((text, text),))
-    readings = [
-        reading._replace(constraints=(*reading.constraints, *_numbers_of(reading, tokenizer)))
-        for reading in segment.readings or (plain,)
+    plain = MaskedSource(text, segment.ids, (), (), (), (), ((text, text),))
+    masked_sources = [
+        masked._replace(constraints=(*masked.constraints, *_numbers_of(masked, tokenizer)))
+        for masked in segment.masked_sources or (plain,)
     ]
-    return segment._replace(readings=tuple(readings))
+    return segment._replace(masked_sources=tuple(masked_sources))
 
 
-def _numbers_of(reading: Reading, tokenizer: Tokenizer) -> Iterator[Constraint]:
-    """Yield a constraint for each number besides those that are required anyway: of terms, stand-ins and literals."""
-    required = [(term.start, term.end) for term in reading.terms]
-    required += [*(name.read for name in reading.names), *reading.literals]
-    text = reading.text
+def _numbers_of(masked: MaskedSource, tokenizer: Tokenizer) -> Iterator[Constraint]:
+    """Yield a constraint for each number besides those that are required anyway: of terms, placeholder words and literals."""
+    required = [(term.start, term.end) for term in masked.terms]
+    required += [*(name.read for name in masked.names), *masked.literals]
+    text = masked.text
     for start, end in required:
         text = text[:start] + " " * (end - start) + text[end:]
     for forms in spell_numbers(text):

@@ -73,7 +73,7 @@ class Hypothesis(NamedTuple):
         score: ``log_probability`` divided by the length penalty, unless something else has ranked the
             hypotheses.
         log_probability: Natural logarithm, summed over the tokens.
-        reading: Which reading of the source it translates; see `headway.ext.protect.readings`.
+        masked_source: Which masked form of the source it translates; see `headway.ext.protect.masked_source`.
         without_terms: A translation that lacks terms of a glossary and is so much likelier that the terms have
             no natural place in this one; None: they have one. It is the same translation if the search has
             found none with the terms.
@@ -83,7 +83,7 @@ class Hypothesis(NamedTuple):
     tokens: list[int]
     score: float
     log_probability: float
-    reading: int = 0
+    masked_source: int = 0
     without_terms: "Hypothesis | None" = None
     links: list[tuple[int, int]] | None = None
 

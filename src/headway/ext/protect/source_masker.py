@@ -1,11 +1,11 @@
-"""Write the readings of a segment: choose what the model reads in the place of a placeholder or an address.
+"""Write the masked sources of a segment: choose what the model reads in the place of a placeholder or an address.
 
 A model has seldom seen ``{name}`` or an address, and translates the words around it badly. So it reads a
-stand-in: a phrase that it translates in the same way in most sentences, or a word that it copies. A constraint
-makes the translation contain the stand-in exactly as often as the source, and then the kept text takes its place.
-Which stand-in fits depends on the sentence ("{count} files", "{name} writes"), and nothing may fit best: a sentence
-may be whole without the kept text ("the user {name} has left"). The words beside it decide between phrases and nothing.
-Nothing is known of words that are copied: a segment has several readings with them, and one without, and the
+placeholder word: a phrase that it translates in the same way in most sentences, or a word that it copies. A constraint
+makes the translation contain the placeholder word exactly as often as the source, and then the protected text takes its place.
+Which placeholder word fits depends on the sentence ("{count} files", "{name} writes"), and nothing may fit best: a sentence
+may be whole without the protected text ("the user {name} has left"). The words beside it decide between phrases and nothing.
+Nothing is known of words that are copied: a segment has several masked sources with them, and one without, and the
 translation that the model finds likeliest is taken. Tags stand for no word, so the model does not read them.
 """
 
@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from itertools import cycle
 
-from headway.ext.protect.marked_text import Mark, MarkedText
-from headway.ext.protect.reading_draft import ReadingDraft
-from headway.ext.protect.readings import NOTHING, PlacedTerm, Reading, StandIn
+from headway.ext.protect.marked_text import MarkedPart, MarkedText
+from headway.ext.protect.masked_source import NOTHING, MaskedSource, PlacedTerm, PlaceholderWord
+from headway.ext.protect.masked_source_draft import MaskedSourceDraft
 from headway.ext.protect.steady_phrases import SteadyPhrase
 from headway.text import (
     WORD,
@@ -28,18 +28,18 @@ from headway.text import (
 )
 from headway.translation import Constraint, spell_words
 
-COPIES = 3  # readings with words that are copied
+COPIES = 3  # masked sources with words that are copied
 _JOINTS = "'\u2019-"  # of words
 MOST_TERMS = 32  # of a segment; the time of a step grows with them
 
 
-class ReadingWriter:
-    """Writes the readings of a marked text.
+class SourceMasker:
+    """Writes the masked sources of a marked text.
 
     Args:
         marked: The marked text.
         tokenizer: Of the model.
-        stand_ins: Returns those of the model; called if there is text to replace.
+        placeholder_words: Returns those of the model; called if there is text to replace.
         language_name: The name of a target language that the model reads first, such as ``>>deu<<``.
     """
 
@@ -47,15 +47,15 @@ class ReadingWriter:
         self,
         marked: MarkedText,
         tokenizer: Tokenizer,
-        stand_ins: Callable[[], Sequence[StandIn]] = tuple,
+        placeholder_words: Callable[[], Sequence[PlaceholderWord]] = tuple,
         language_name: str = "",
     ) -> None:
         self.marked, self.tokenizer = marked, tokenizer
-        self.stand_ins, self.language_name = stand_ins, language_name
+        self.placeholder_words, self.language_name = placeholder_words, language_name
         self._spell = cache(partial(spell_words, tokenizer))  # a term may occur a thousand times
 
-    def readings(self, part: str) -> tuple[Reading, ...]:
-        """Return the readings of a part of the marked text; none: the model reads the text itself.
+    def mask(self, part: str) -> tuple[MaskedSource, ...]:
+        """Return the masked sources of a part of the marked text; none: the model reads the text itself.
 
         Args:
             part: Of `MarkedText.text`.
@@ -63,58 +63,62 @@ class ReadingWriter:
         kept = [mark for _, mark in self.marked.parts(part) if mark is not None]
         kinds = {mark.kind for mark in kept}
         if kinds.isdisjoint(("name", "literal")):
-            return (self.read(part, ()),) if kinds else ()
-        return tuple(self._list_readings(part, kept))
+            return (self.write(part, ()),) if kinds else ()
+        return tuple(self._list_masked_sources(part, kept))
 
-    def _list_readings(self, part: str, kept: Sequence[Mark]) -> Iterator[Reading]:
-        """Yield the readings of a part that has text to replace."""
+    def _list_masked_sources(self, part: str, kept: Sequence[MarkedPart]) -> Iterator[MaskedSource]:
+        """Yield the masked sources of a part that has text to replace."""
         has_names = any(mark.kind == "name" for mark in kept)
         has_literals = any(mark.kind == "literal" for mark in kept)
         free = self._find_free(part, kept)
         if any(each.known is not None for each in free):
             for way in (True, False) if has_literals else (True,):
-                yield self.read(part, self._choose(part, free, way), reads_literals=way)
+                yield self.write(part, self._choose(part, free, way), reads_literals=way)
             return
         count = COPIES if has_names else 2  # literals are read once, and replaced once
         for first in range(max(1, min(count, len(free)))):
-            yield self.read(part, [*free[first:], *free[:first]], reads_literals=first == 0)
+            yield self.write(part, [*free[first:], *free[:first]], reads_literals=first == 0)
         parts = list(self.marked.parts(part))
         names = [n for n, (_, mark) in enumerate(parts) if mark is not None and mark.kind == "name"]
         if names and all(_may_be_nothing(parts, number) for number in names):
-            yield self.read(part, [NOTHING])
+            yield self.write(part, [NOTHING])
 
-    def _find_free(self, part: str, kept: Sequence[Mark]) -> list[StandIn]:
+    def _find_free(self, part: str, kept: Sequence[MarkedPart]) -> list[PlaceholderWord]:
         """Return the words and phrases that the translation can only contain because of themselves.
 
-        Two phrases may have one translation: a text with "personnes" has no stand-in "gens", because both are "people".
+        Two phrases may have one translation: a text with "personnes" has no placeholder word "gens", because both are "people".
         """
         present = _spell_phrase(part)
         said = [
-            each for each in self.stand_ins() if each.text and _spell_phrase(each.text) in present
+            each
+            for each in self.placeholder_words()
+            if each.text and _spell_phrase(each.text) in present
         ]
-        # A stand-in with a token of a term could only be written as a part of the term.
+        # A placeholder word with a token of a term could only be written as a part of the term.
         terms = [mark for mark in kept if mark.kind in ("term", "literal")]
         taken = {
             token for term in terms for tokens in self._spell(term.renderings) for token in tokens
         }
         return [
             each
-            for each in self.stand_ins()
+            for each in self.placeholder_words()
             if each.text
             and _spell_phrase(each.text) not in present
             and not any(taken.intersection(tokens) for tokens in each.alternatives)
             and not any(map(each.is_within, said))
         ]
 
-    def _choose(self, part: str, phrases: Sequence[StandIn], reads_literals: bool) -> list[StandIn]:
+    def _choose(
+        self, part: str, phrases: Sequence[PlaceholderWord], reads_literals: bool
+    ) -> list[PlaceholderWord]:
         """Return for each name of a part the phrase, or nothing, that fits best between its neighbors.
 
         No phrase is taken twice while there are others, so that names do not change places. A number with its unit
         never stands for nothing.
         """
         kinds = ("name",) if reads_literals else ("name", "literal")
-        nothing = [each for each in self.stand_ins() if not each.text]
-        chosen: list[StandIn] = []
+        nothing = [each for each in self.placeholder_words() if not each.text]
+        chosen: list[PlaceholderWord] = []
         parts = list(self.marked.parts(part))
         for number, (_, mark) in enumerate(parts):
             if mark is not None and mark.kind in kinds:
@@ -124,28 +128,28 @@ class ReadingWriter:
                     for each in phrases
                     if not any(each.is_within(other) or other.is_within(each) for other in chosen)
                 ]
-                fitting: Sequence[StandIn] = apart or phrases
+                fitting: Sequence[PlaceholderWord] = apart or phrases
                 if mark.kind == "name" and _may_be_nothing(parts, number):
                     fitting = [*fitting, *nothing]
                 chosen.append(max(fitting, key=lambda each: each.fit(neighbors)))
         return chosen
 
-    def read(
+    def write(
         self,
         part: str,
-        stand_ins: Sequence[StandIn],
+        placeholder_words: Sequence[PlaceholderWord],
         *,
         reads_literals: bool = True,
-    ) -> Reading:
+    ) -> MaskedSource:
         """Return what the model reads for a part of the marked text.
 
         Args:
             part: Of `MarkedText.text`.
-            stand_ins: The stand-ins to take, in this order; after the last comes the first again.
-            reads_literals: Whether the model reads numbers with units, and not stand-ins for them.
+            placeholder_words: The placeholder words to take, in this order; after the last comes the first again.
+            reads_literals: Whether the model reads numbers with units, and not placeholder words for them.
         """
-        chosen = cycle(stand_ins)
-        draft = ReadingDraft()
+        chosen = cycle(placeholder_words)
+        draft = MaskedSourceDraft()
         at = 0
         for text, mark in self.marked.parts(part):
             at += len(text)
@@ -168,7 +172,7 @@ class ReadingWriter:
                 draft.write(mark.source, mark.source)
             else:
                 # A model that copies nothing reads the text itself.
-                itself = StandIn(mark.source, self._spell(mark.renderings)[:1])
+                itself = PlaceholderWord(mark.source, self._spell(mark.renderings)[:1])
                 written, alternatives, known = next(chosen, itself)
                 if not written:
                     draft.hang(mark.renderings[0], mark.source, part[at : at + 1], is_name=True)
@@ -180,7 +184,7 @@ class ReadingWriter:
         return draft.finish(self.tokenizer.encode_source([self.language_name + plain])[0])
 
 
-Parts = Sequence[tuple[str, Mark | None]]  # of a marked text
+Parts = Sequence[tuple[str, MarkedPart | None]]  # of a marked text
 
 
 def _find_neighbors(parts: Parts, number: int) -> tuple[str, str]:

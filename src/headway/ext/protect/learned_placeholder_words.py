@@ -3,8 +3,11 @@
 from collections.abc import Iterator
 
 from headway.config import Config
-from headway.ext.protect.stand_in_file import FILE as FILE
-from headway.ext.protect.stand_in_file import learn_stand_ins, save_stand_ins
+from headway.ext.protect.placeholder_word_file import FILE as FILE
+from headway.ext.protect.placeholder_word_file import (
+    learn_placeholder_words,
+    save_placeholder_words,
+)
 from headway.text import PreparedData, name_pair
 from headway.training import Event, RunDirectory, parallel
 
@@ -26,8 +29,8 @@ def learn(directory: RunDirectory, data: PreparedData, device: str) -> Iterator[
 
 def _learn(directory: RunDirectory, data: PreparedData) -> None:
     found = {
-        name_pair(languages): learn_stand_ins(*zip(*pairs, strict=True))
+        name_pair(languages): learn_placeholder_words(*zip(*pairs, strict=True))
         for languages, pairs in data.sample(MAX_PAIRS)
     }
     for path in directory.list_installed():
-        save_stand_ins(path, found)
+        save_placeholder_words(path, found)

@@ -25,7 +25,7 @@ MAX_NEIGHBORS = 200  # words beside a phrase; the first files had so many
 LONGEST = 200  # characters of a text
 
 
-class Learned(NamedTuple):
+class LearnedPhrases(NamedTuple):
     """What was learned for a pair of languages.
 
     Attributes:
@@ -37,13 +37,13 @@ class Learned(NamedTuple):
     gap: Gap
 
 
-def learn_stand_ins(sources: Sequence[str], translations: Sequence[str]) -> Learned:
+def learn_placeholder_words(sources: Sequence[str], translations: Sequence[str]) -> LearnedPhrases:
     """Learn from raw text and as many translations."""
     phrases = find_steady_phrases(sources, translations)
-    return Learned(phrases, count_gaps(sources, phrases))
+    return LearnedPhrases(phrases, count_gaps(sources, phrases))
 
 
-def save_stand_ins(directory: Path, learned: Mapping[str, Learned]) -> None:
+def save_placeholder_words(directory: Path, learned: Mapping[str, LearnedPhrases]) -> None:
     """Write ``stand_ins.json``.
 
     Args:
@@ -60,7 +60,7 @@ def save_stand_ins(directory: Path, learned: Mapping[str, Learned]) -> None:
     )
 
 
-def load_stand_ins(directory: Path | None) -> dict[str, Learned]:
+def load_placeholder_words(directory: Path | None) -> dict[str, LearnedPhrases]:
     """Return what was learned for each pair of languages of a model; none: it has no ``stand_ins.json`` of this format.
 
     Raises:
@@ -79,20 +79,20 @@ def load_stand_ins(directory: Path | None) -> dict[str, Learned]:
             raise HeadwayError(f"{file}: damaged: {error}") from None
 
 
-def _parse(values: Mapping[str, object]) -> dict[str, Learned]:
+def _parse(values: Mapping[str, object]) -> dict[str, LearnedPhrases]:
     pairs = values.get("pairs")
     if not isinstance(pairs, dict):
         raise ValueError("pairs must be an object")
     return {name: _parse_learned(each) for name, each in pairs.items()}
 
 
-def _parse_learned(values: object) -> Learned:
-    if not isinstance(values, dict) or values.keys() != set(Learned._fields):
-        raise ValueError(f"a pair must have the fields {', '.join(Learned._fields)}")
+def _parse_learned(values: object) -> LearnedPhrases:
+    if not isinstance(values, dict) or values.keys() != set(LearnedPhrases._fields):
+        raise ValueError(f"a pair must have the fields {', '.join(LearnedPhrases._fields)}")
     if not isinstance(values["phrases"], list):
         raise ValueError("phrases must be a list")
     phrases = [_parse_phrase(each) for each in values["phrases"][:FOUND]]
-    return Learned(phrases, _parse_gap(values["gap"]))
+    return LearnedPhrases(phrases, _parse_gap(values["gap"]))
 
 
 def _parse_gap(values: object) -> Gap:

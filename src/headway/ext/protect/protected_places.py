@@ -1,12 +1,12 @@
-"""Put kept text back into a translation: names in the place of their stand-ins, tags by attention."""
+"""Put protected text back into a translation: names in the place of their placeholder words, tags by attention."""
 
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from headway.ext.protect.kept_text import ELEMENT
-from headway.ext.protect.readings import KeptName, KeptTag, Reading
+from headway.ext.protect.masked_source import MaskedSource, ProtectedName, ProtectedTag
+from headway.ext.protect.protected_text import ELEMENT
 from headway.ext.protect.word_ranges import translate_range
 from headway.text import MARK, Span, Tokenizer, find_words, is_word_character, word_at
 from headway.translation import WordPairs, find_alternatives
@@ -16,7 +16,7 @@ _LETTER_MARKS = re.compile(f"[{MARK}]*")  # they belong to the letter before the
 _SPACES = re.compile("(?<! ) +$")
 
 
-class Edit(NamedTuple):
+class Replacement(NamedTuple):
     """Characters of a text and what takes their place.
 
     Attributes:
@@ -33,17 +33,17 @@ class Edit(NamedTuple):
 
 
 class Restored(NamedTuple):
-    """A translation with the kept text.
+    """A translation with the protected text.
 
     Attributes:
         text: The translation.
-        translation: The translation of the reading.
+        translation: The translation of the masked source.
         edits: What was changed in it, from left to right, each with the place in ``text`` where it ends.
     """
 
     text: str
     translation: str
-    edits: list[tuple[Edit, int]]
+    edits: list[tuple[Replacement, int]]
 
     @property
     def kept(self) -> list[tuple[Span, Span]]:
@@ -59,7 +59,7 @@ class Restored(NamedTuple):
 
     @property
     def words(self) -> list[int]:
-        """For each word of the translation of the reading the number of its word in ``text``."""
+        """For each word of the translation of the masked source the number of its word in ``text``."""
         words, numbers = find_words(self.text), []
         for start, _ in find_words(self.translation):
             last = bisect_right(self.edits, start, key=lambda each: each[0].start) - 1
@@ -70,24 +70,24 @@ class Restored(NamedTuple):
         return numbers
 
 
-def restore_kept(
-    tokenizer: Tokenizer, reading: Reading, tokens: Sequence[int], links: WordPairs
+def restore_protected(
+    tokenizer: Tokenizer, masked: MaskedSource, tokens: Sequence[int], links: WordPairs
 ) -> Restored:
-    """Return a translation with the kept text of its source.
+    """Return a translation with the protected text of its source.
 
     Args:
         tokenizer: Of the model.
-        reading: What the model has translated.
+        masked: What the model has translated.
         tokens: The translation.
-        links: Pairs (word of the reading, word of the translation); needed if there are tags.
+        links: Pairs (word of the masked source, word of the translation); needed if there are tags.
     """
     text = tokenizer.decode(tokens)
-    names = _replace_names(tokenizer, reading, tokens, text)
-    edits = [*names, *_place_tags(reading, text, links), *_write_references(reading, text, names)]
+    names = _replace_names(tokenizer, masked, tokens, text)
+    edits = [*names, *_place_tags(masked, text, links), *_write_references(masked, text, names)]
     restored, at = "", 0
-    done: list[tuple[Edit, int]] = []
+    done: list[tuple[Replacement, int]] = []
     for edit in sorted(edits, key=lambda edit: edit[:2]):
-        # The model may have written a space before the stand-in; one is enough.
+        # The model may have written a space before the placeholder word; one is enough.
         restored += _SPACES.sub(" ", text[at : max(at, edit.start)])
         at = max(at, edit.end)
         edit = edit._replace(text=_join_spaces(restored, edit.text, text[at:]))
@@ -97,43 +97,45 @@ def restore_kept(
 
 
 def _join_spaces(before: str, kept: str, after: str) -> str:
-    """Return kept text without the spaces at its ends that the text around it has already."""
+    """Return protected text without the spaces at its ends that the text around it has already."""
     kept = kept.removeprefix(" ") if before.endswith(" ") else kept
     return kept.removesuffix(" ") if after.startswith(" ") else kept
 
 
 def _replace_names(
-    tokenizer: Tokenizer, reading: Reading, tokens: Sequence[int], text: str
-) -> list[Edit]:
-    """Return the edits that put names in the place of their stand-ins."""
-    spans = find_stand_ins(tokenizer, reading.names, tokens, text)
-    edits: list[Edit] = []
-    for number, name in enumerate(reading.names):
+    tokenizer: Tokenizer, masked: MaskedSource, tokens: Sequence[int], text: str
+) -> list[Replacement]:
+    """Return the edits that put names in the place of their placeholder words."""
+    spans = find_placeholder_words(tokenizer, masked.names, tokens, text)
+    edits: list[Replacement] = []
+    for number, name in enumerate(masked.names):
         if number in spans:
-            edits.append(Edit(*spans[number], name.text, name.source))
+            edits.append(Replacement(*spans[number], name.text, name.source))
         else:  # nothing has kept the constraints: the name keeps its relative place
             words = find_words(text)
-            place = round((number + 1) / (len(reading.names) + 1) * len(words))
+            place = round((number + 1) / (len(masked.names) + 1) * len(words))
             at = words[place][0] if place < len(words) else len(text)
             spaced = f"{name.text} " if place < len(words) else f" {name.text}"
-            edits.append(Edit(at, at, spaced, name.source))
+            edits.append(Replacement(at, at, spaced, name.source))
     return edits
 
 
-def _write_references(reading: Reading, text: str, names: Sequence[Edit]) -> list[Edit]:
+def _write_references(
+    masked: MaskedSource, text: str, names: Sequence[Replacement]
+) -> list[Replacement]:
     """Return the edits that write characters as references, as the source does; common ones stay."""
-    references = {c: r for c, r in reading.references if not c.isascii() or c in "&<>\"'"}
+    references = {c: r for c, r in masked.references if not c.isascii() or c in "&<>\"'"}
     return [
-        Edit(at, at + 1, references[character])
+        Replacement(at, at + 1, references[character])
         for at, character in enumerate(text)
         if character in references and not any(name.start <= at < name.end for name in names)
     ]
 
 
-def find_stand_ins(
-    tokenizer: Tokenizer, names: Sequence[KeptName], tokens: Sequence[int], text: str
+def find_placeholder_words(
+    tokenizer: Tokenizer, names: Sequence[ProtectedName], tokens: Sequence[int], text: str
 ) -> dict[int, Span]:
-    """Return where the stand-ins of names stand in a translation: ranges of its characters that do not overlap."""
+    """Return where the placeholder words of names stand in a translation: ranges of its characters that do not overlap."""
     ranges = find_alternatives(tokenizer, [name.alternatives for name in names], tokens)
     found: dict[int, Span] = {}
     for number, places in ranges.items():
@@ -142,40 +144,40 @@ def find_stand_ins(
     return found
 
 
-def _place_tags(reading: Reading, text: str, links: WordPairs) -> list[Edit]:
+def _place_tags(masked: MaskedSource, text: str, links: WordPairs) -> list[Replacement]:
     """Return the edits that put tags around the translations of their words."""
-    if not reading.tags:
+    if not masked.tags:
         return []
-    own_words, text = find_words(text), _mask_literals(reading, text)
+    own_words, text = find_words(text), _mask_literals(masked, text)
     words = find_words(text)
     links = [(s, word_at(words, own_words[t][0])) for s, t in links if t < len(own_words)]
-    closing = _pair_tags(reading.tags)
-    edits: list[Edit | None] = [None] * len(reading.tags)
-    source_words = find_words(reading.text)
+    closing = _pair_tags(masked.tags)
+    edits: list[Replacement | None] = [None] * len(masked.tags)
+    source_words = find_words(masked.text)
     own = (0, len(source_words))
     pairs = sorted(links)
     # The open pairs: where each closes, which characters are inside, and which of these other pairs have. Pairs never
     # cross.
-    is_open: list[tuple[int, int, int, list[Span]]] = [(len(reading.tags), 0, len(text), [])]
-    for number, tag in enumerate(reading.tags):
+    is_open: list[tuple[int, int, int, list[Span]]] = [(len(masked.tags), 0, len(text), [])]
+    for number, tag in enumerate(masked.tags):
         while is_open[-1][0] < number:
             is_open.pop()
         if edits[number] is not None:
             continue
         if number not in closing:
             _, low, high, _ = is_open[-1]
-            is_last = tag.word == len(source_words) and _ends_in_marks(reading.text, source_words)
+            is_last = tag.word == len(source_words) and _ends_in_marks(masked.text, source_words)
             if is_last and tag.is_attached and not tag.is_followed:
-                edit = Edit(len(text), len(text), tag.text)  # it belongs to the sentence
+                edit = Replacement(len(text), len(text), tag.text)  # it belongs to the sentence
             else:
                 edit = _place_alone(tag, words, text, links)
             edits[number] = _move_between(edit, tag, text, low, high)
             continue
-        other = reading.tags[closing[number]]
+        other = masked.tags[closing[number]]
         begin, last = translate_range(pairs, (tag.word, other.word), own, (0, len(words)))
         start = words[begin][0] if begin < len(words) else len(text)
         end = words[last - 1][1] if begin < last else start
-        has_marks = _ends_in_marks(reading.text, source_words[: other.word])
+        has_marks = _ends_in_marks(masked.text, source_words[: other.word])
         if begin < last and (other.is_followed or not has_marks):
             end -= len(_find_marks(text[start:end]))
         _, low, high, taken = is_open[-1]
@@ -184,22 +186,22 @@ def _place_tags(reading: Reading, text: str, links: WordPairs) -> list[Edit]:
         is_open.append((closing[number], start, end, []))
         is_apart = bool(text) and start == len(text) and not tag.is_attached
         edits[number], edits[closing[number]] = (
-            Edit(start, start, f" {tag.text}" if is_apart else tag.text),
-            Edit(end, end, other.text),
+            Replacement(start, start, f" {tag.text}" if is_apart else tag.text),
+            Replacement(end, end, other.text),
         )
     return [
         edit._replace(source=tag.name)
-        for edit, tag in zip(edits, reading.tags, strict=True)
+        for edit, tag in zip(edits, masked.tags, strict=True)
         if edit is not None
     ]
 
 
-def _mask_literals(reading: Reading, text: str) -> str:
+def _mask_literals(masked: MaskedSource, text: str) -> str:
     """Return a translation with a letter for each character of a code or a number with its unit.
 
     So each is one word without marks, and no tag comes into it.
     """
-    for literal in {reading.text[slice(*span)] for span in reading.literals}:
+    for literal in {masked.text[slice(*span)] for span in masked.literals}:
         text = text.replace(literal, "x" * len(literal))
     return text
 
@@ -221,7 +223,9 @@ def _ends_in_marks(text: str, words: Sequence[Span]) -> bool:
     return bool(words) and bool(_find_marks(text[slice(*words[-1])]))
 
 
-def _move_between(edit: Edit, tag: KeptTag, text: str, low: int, high: int) -> Edit:
+def _move_between(
+    edit: Replacement, tag: ProtectedTag, text: str, low: int, high: int
+) -> Replacement:
     """Return the edit for a tag, moved between the tags that enclose it; of a name, no word touches it."""
     at, written = min(max(edit.start, low), high), edit.text
     if at != edit.start:
@@ -230,10 +234,10 @@ def _move_between(edit: Edit, tag: KeptTag, text: str, low: int, high: int) -> E
         written = f" {written}"
     if tag.name and is_word_character(text[at : at + 1]) and not written[-1].isspace():
         written = f"{written} "
-    return Edit(at, at, written)
+    return Replacement(at, at, written)
 
 
-def _pair_tags(tags: Sequence[KeptTag]) -> dict[int, int]:
+def _pair_tags(tags: Sequence[ProtectedTag]) -> dict[int, int]:
     """Return the number of the closing tag of each opening tag."""
     found: dict[int, int] = {}
     is_open: list[tuple[int, str]] = []
@@ -258,18 +262,20 @@ def _find_marks(text: str) -> str:
     return _LETTER_MARKS.sub("", text[len(text) - found.end() :], count=1) if found else ""
 
 
-def _place_alone(tag: KeptTag, words: Sequence[Span], text: str, links: WordPairs) -> Edit:
+def _place_alone(
+    tag: ProtectedTag, words: Sequence[Span], text: str, links: WordPairs
+) -> Replacement:
     """Return the edit for a tag that is not one of a pair."""
     if tag.word == 0:
-        return Edit(0, 0, tag.text if tag.is_followed else f"{tag.text} ")
+        return Replacement(0, 0, tag.text if tag.is_followed else f"{tag.text} ")
     if tag.is_attached:
         before = [target for source, target in links if source == tag.word - 1]
         if before and max(before) < len(words):
             start, end = words[max(before)]
             end -= len(_find_marks(text[start:end])) if tag.is_followed else 0
-            return Edit(end, end, tag.text)
+            return Replacement(end, end, tag.text)
     after = sorted(pair for pair in links if pair[0] >= tag.word and pair[1] < len(words))
     at = words[after[0][1]][0] if after else len(text)
     if tag.is_followed or tag.is_attached:
-        return Edit(at, at, tag.text)
-    return Edit(at, at, f"{tag.text} " if after else f" {tag.text}")
+        return Replacement(at, at, tag.text)
+    return Replacement(at, at, f"{tag.text} " if after else f" {tag.text}")

@@ -9,18 +9,18 @@ import pytest
 
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
-from headway.ext.protect import stand_in_file
+from headway.ext.protect import placeholder_word_file
 from headway.ext.protect.gaps import PAIRS, Gap
 from headway.ext.protect.marked_text import MarkedText
-from headway.ext.protect.reading_writer import ReadingWriter
-from headway.ext.protect.readings import StandIn
-from headway.ext.protect.stand_in_file import (
+from headway.ext.protect.masked_source import PlaceholderWord
+from headway.ext.protect.placeholder_word_file import (
     FILE,
-    Learned,
-    learn_stand_ins,
-    load_stand_ins,
-    save_stand_ins,
+    LearnedPhrases,
+    learn_placeholder_words,
+    load_placeholder_words,
+    save_placeholder_words,
 )
+from headway.ext.protect.source_masker import SourceMasker
 from headway.ext.protect.steady_phrases import FOUND, NEIGHBORS, SteadyPhrase
 from headway.translation import Translator
 from headway.translation.saving import hash_model
@@ -31,7 +31,7 @@ PHRASES = [
     SteadyPhrase("two", "Two", ("zwei",), 17, {"": 13, "^the": 5}, {"houses": 7}),
     SteadyPhrase("dog", "Dog", ("Hund",), 11, {"the": 5, "^the": 5}, {"sees": 2}),
 ]
-LEARNED = Learned(PHRASES, Gap({"tree": {"sees": 40}, "": {"the": 90}}, 510, 51))
+LEARNED = LearnedPhrases(PHRASES, Gap({"tree": {"sees": 40}, "": {"the": 90}}, 510, 51))
 SEARCH = SearchConfig(max_extra=7)
 
 
@@ -39,14 +39,14 @@ SEARCH = SearchConfig(max_extra=7)
 def learned(translator: Translator, tmp_path: Path) -> Translator:
     """The random model, which has learned the phrases."""
     translator.save_pretrained(tmp_path)
-    save_stand_ins(tmp_path, {"-".join(translator.languages): LEARNED})
+    save_placeholder_words(tmp_path, {"-".join(translator.languages): LEARNED})
     return Translator.load(tmp_path)
 
 
 def read(translator: Translator, line: str) -> list[str]:
     """Return what the model reads for a line."""
     [segment] = cut(translator, line)
-    return [reading.text for reading in segment.readings]
+    return [masked.text for masked in segment.masked_sources]
 
 
 def test_the_words_beside_a_placeholder_choose_what_the_model_reads(learned: Translator) -> None:
@@ -55,24 +55,26 @@ def test_the_words_beside_a_placeholder_choose_what_the_model_reads(learned: Tra
     assert read(learned, "the {n} houses") == ["the two houses"]
     assert read(learned, "the {name} sees it") == ["the dog sees it"]
     assert read(learned, "{a} sees the {b}. {c} houses") == ["A cat sees the dog. Two houses"]
-    # A phrase that the sentence has already cannot be told from the stand-in.
+    # A phrase that the sentence has already cannot be told from the placeholder word.
     assert read(learned, "A cat, {name} sees it") == ["A cat, dog sees it"]
 
 
-def test_a_stand_in_is_not_taken_for_another_word_with_its_translation(
+def test_a_placeholder_word_is_not_taken_for_another_word_with_its_translation(
     translator: Translator,
 ) -> None:
     """Dog and hound are one word of the target language, which "a dog" contains."""
 
-    def read_with(line: str, *stand_ins: tuple[str, tuple[int, ...], int]) -> str:
+    def read_with(line: str, *placeholder_words: tuple[str, tuple[int, ...], int]) -> str:
         known = [
-            StandIn(text, (tokens,), SteadyPhrase(text, text, (text,), 9, {}, {"sees": count}))
-            for text, tokens, count in stand_ins
+            PlaceholderWord(
+                text, (tokens,), SteadyPhrase(text, text, (text,), 9, {}, {"sees": count})
+            )
+            for text, tokens, count in placeholder_words
         ]
         marked = MarkedText(line, translator.tokenizer, keep=True, glossary=None)
-        writer = ReadingWriter(marked, translator.tokenizer, lambda: known)
-        [reading] = writer.readings(marked.text)
-        return reading.text
+        writer = SourceMasker(marked, translator.tokenizer, lambda: known)
+        [masked] = writer.mask(marked.text)
+        return masked.text
 
     dog, hound, cat = ("dog", (5,), 7), ("hound", (5,), 5), ("cat", (6,), 3)
     assert read_with("{name} sees it", dog, hound, cat) == "dog sees it"
@@ -81,7 +83,7 @@ def test_a_stand_in_is_not_taken_for_another_word_with_its_translation(
     whole = ("a dog", (4, 5), 1)
     assert read_with("{name} sees a dog", dog, hound, cat, whole) == "cat sees a dog"
     assert read_with("{name} sees a hound", hound, whole) == "a dog sees a hound"
-    # Of two stand-ins none may be a part of the other.
+    # Of two placeholder words none may be a part of the other.
     assert read_with("{a} sees that {b} sees", dog, whole, cat) == "dog sees that cat sees"
     assert read_with("{a} sees that {b} sees", ("a dog", (4, 5), 9), dog, cat) == (
         "a dog sees that cat sees"
@@ -100,20 +102,23 @@ def test_a_placeholder_between_words_that_often_stand_together_may_stand_for_not
     assert read(learned, 'The house sees "{name}".') == ['The house sees "dog".']
     assert read(learned, "The house, {name}.") == ["The house, a cat."]
     marked = MarkedText("{name}!", learned.tokenizer, keep=True, glossary=None)
-    stand_ins = [StandIn("", (), Gap({"": {"!": 9}}, 9, 9)), StandIn("dog", ((5,),), PHRASES[2])]
-    writer = ReadingWriter(marked, learned.tokenizer, lambda: stand_ins)
-    assert [reading.text for reading in writer.readings(marked.text)] == ["Dog!"]
+    placeholder_words = [
+        PlaceholderWord("", (), Gap({"": {"!": 9}}, 9, 9)),
+        PlaceholderWord("dog", ((5,),), PHRASES[2]),
+    ]
+    writer = SourceMasker(marked, learned.tokenizer, lambda: placeholder_words)
+    assert [masked.text for masked in writer.mask(marked.text)] == ["Dog!"]
     # A number with its unit is never nothing.
     marked = MarkedText("the tree 5 kg sees it", learned.tokenizer, keep=True, glossary=None)
     marked.marks = {at: mark._replace(kind="literal") for at, mark in marked.marks.items()}
-    stand_ins[0] = StandIn("", (), LEARNED.gap)
-    writer = ReadingWriter(marked, learned.tokenizer, lambda: stand_ins)
-    found = [reading.text for reading in writer.readings(marked.text)]
+    placeholder_words[0] = PlaceholderWord("", (), LEARNED.gap)
+    writer = SourceMasker(marked, learned.tokenizer, lambda: placeholder_words)
+    found = [masked.text for masked in writer.mask(marked.text)]
     assert found == ["the tree 5 kg sees it", "the tree dog sees it"]
-    # A phrase that the segment has is no stand-in; then the model reads the name itself.
+    # A phrase that the segment has is no placeholder word; then the model reads the name itself.
     marked = MarkedText("{name}'s dog", learned.tokenizer, keep=True, glossary=None)
-    writer = ReadingWriter(marked, learned.tokenizer, lambda: stand_ins)
-    assert [reading.text for reading in writer.readings(marked.text)] == ["{name}'s dog"]
+    writer = SourceMasker(marked, learned.tokenizer, lambda: placeholder_words)
+    assert [masked.text for masked in writer.mask(marked.text)] == ["{name}'s dog"]
 
 
 def test_the_neighbors_of_a_placeholder_do_not_depend_on_what_the_model_does_not_read(
@@ -126,7 +131,7 @@ def test_the_neighbors_of_a_placeholder_do_not_depend_on_what_the_model_does_not
 def test_gaps_are_counted_in_the_source_text() -> None:
     sources = [*["The cat sees the dog.", "The cat, it sees."] * 20, "Yes"]
     translations = [*["Katze sieht Hund", "Katze, sie sieht"] * 20, "Ja"]
-    phrases, gap = learn_stand_ins(sources, translations)
+    phrases, gap = learn_placeholder_words(sources, translations)
     assert gap.pairs["^the"] == {"cat": 40}  # the first words
     assert gap.pairs["the"] == {"dog": 20}
     assert "yes" not in str(gap.pairs)  # once
@@ -162,8 +167,8 @@ def test_the_file_holds_the_phrases_and_goes_with_the_model(
     learned: Translator, tmp_path: Path
 ) -> None:
     learned.save_pretrained(tmp_path / "copy")
-    assert list(load_stand_ins(tmp_path / "copy").values()) == [LEARNED]
-    assert load_stand_ins(tmp_path / "none") == load_stand_ins(None) == {}
+    assert list(load_placeholder_words(tmp_path / "copy").values()) == [LEARNED]
+    assert load_placeholder_words(tmp_path / "none") == load_placeholder_words(None) == {}
 
 
 @pytest.mark.slow
@@ -171,10 +176,10 @@ def test_the_largest_file_of_many_languages_can_be_read(tmp_path: Path) -> None:
     words = [f"{n:04}{'ж' * 8}" for n in range(PAIRS)]
     counts = dict.fromkeys(words[:NEIGHBORS], 10_000)
     phrases = [SteadyPhrase(word, word, (word,), 9999, counts, counts) for word in words[:FOUND]]
-    learned = Learned(phrases, Gap({word: {word: 9999} for word in words}, 9, 9))
+    learned = LearnedPhrases(phrases, Gap({word: {word: 9999} for word in words}, 9, 9))
     pairs = {f"xx-{n}": learned for n in range(24)}
-    save_stand_ins(tmp_path, pairs)
-    assert load_stand_ins(tmp_path) == pairs
+    save_placeholder_words(tmp_path, pairs)
+    assert load_placeholder_words(tmp_path) == pairs
 
 
 def change(field: str, value: object) -> Callable[[dict[str, object]], None]:
@@ -208,19 +213,19 @@ def change(field: str, value: object) -> Callable[[dict[str, object]], None]:
 def test_a_damaged_file_is_refused_in_one_line(
     tmp_path: Path, damage: Callable[[dict[str, object]], None], message: str
 ) -> None:
-    save_stand_ins(tmp_path, {"en-de": LEARNED})
+    save_placeholder_words(tmp_path, {"en-de": LEARNED})
     values = json.loads((tmp_path / FILE).read_text())
     damage(values["pairs"]["en-de"])
     (tmp_path / FILE).write_text(json.dumps(values))
     with pytest.raises(HeadwayError, match=rf"stand_ins\.json: damaged: .*{message}"):
-        load_stand_ins(tmp_path)
+        load_placeholder_words(tmp_path)
 
 
 def test_what_stands_for_placeholders_decides_translations(tmp_path: Path) -> None:
-    """So that a half-written output does not go on with other stand-ins."""
+    """So that a half-written output does not go on with other placeholder words."""
     (tmp_path / "config.json").write_text("{}")
     hashes = [hash_model(tmp_path)]
     for content in ("{}", "{ }"):
-        (tmp_path / stand_in_file.FILE).write_text(content)
+        (tmp_path / placeholder_word_file.FILE).write_text(content)
         hashes.append(hash_model(tmp_path))
     assert len({*hashes}) == 3

@@ -1,4 +1,4 @@
-"""A reading: the text that a model reads in the place of a segment with placeholders or terms of a glossary."""
+"""A masked source: the text that a model reads in the place of a segment with placeholders or terms of a glossary."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -11,7 +11,7 @@ from headway.text import Span, find_words, word_at
 from headway.translation import Constraint
 
 
-class StandIn(NamedTuple):
+class PlaceholderWord(NamedTuple):
     """A word or phrase that the model translates in the same way in most sentences, or nothing.
 
     Attributes:
@@ -28,8 +28,8 @@ class StandIn(NamedTuple):
         """Return how well it fits between two neighbors; see `SteadyPhrase.fit` and `Gap.fit`."""
         return 0.0 if self.known is None else self.known.fit(*neighbors)
 
-    def is_within(self, other: "StandIn") -> bool:
-        """Return whether a translation of it is one of another stand-in, or a part of one."""
+    def is_within(self, other: "PlaceholderWord") -> bool:
+        """Return whether a translation of it is one of another placeholder word, or a part of one."""
         return not _list_parts(other.alternatives).isdisjoint(self.alternatives)
 
 
@@ -43,16 +43,16 @@ def _list_parts(alternatives: tuple[tuple[int, ...], ...]) -> frozenset[tuple[in
     )
 
 
-NOTHING = StandIn("", ())
+NOTHING = PlaceholderWord("", ())
 
 
-class KeptName(NamedTuple):
-    """Kept text for which the model reads a stand-in.
+class ProtectedName(NamedTuple):
+    """Protected text for which the model reads a placeholder word.
 
     Attributes:
-        text: The kept text.
-        alternatives: The translations of the stand-in, as tokens, one of whose places it takes.
-        read: Where the stand-in is in the reading.
+        text: The protected text.
+        alternatives: The translations of the placeholder word, as tokens, one of whose places it takes.
+        read: Where the placeholder word is in the masked source.
         source: Where the segment has what is kept.
     """
 
@@ -62,12 +62,12 @@ class KeptName(NamedTuple):
     source: Span
 
 
-class KeptTag(NamedTuple):
+class ProtectedTag(NamedTuple):
     """A tag that the model does not read.
 
     Attributes:
         text: The tag.
-        word: How many words of the reading begin before it.
+        word: How many words of the masked source begin before it.
         is_attached: Whether a word ends at it.
         is_followed: Whether something follows it without a space.
         name: Where the segment has it, if it is a name that the model does not read, so that no word may touch it.
@@ -81,10 +81,10 @@ class KeptTag(NamedTuple):
 
 
 class PlacedTerm(NamedTuple):
-    """A term of a glossary in a reading.
+    """A term of a glossary in a masked source.
 
     Attributes:
-        start: Its first character in the reading.
+        start: Its first character in the masked source.
         end: The character after it.
         renderings: Each of them translates it.
     """
@@ -94,7 +94,7 @@ class PlacedTerm(NamedTuple):
     renderings: tuple[str, ...]
 
 
-class Reading(NamedTuple):
+class MaskedSource(NamedTuple):
     """A form of a segment that the model can translate.
 
     Attributes:
@@ -113,8 +113,8 @@ class Reading(NamedTuple):
     text: str
     ids: list[int]
     constraints: tuple[Constraint, ...]
-    names: tuple[KeptName, ...]
-    tags: tuple[KeptTag, ...]
+    names: tuple[ProtectedName, ...]
+    tags: tuple[ProtectedTag, ...]
     terms: tuple[PlacedTerm, ...]
     pieces: tuple[tuple[str, str], ...]
     references: tuple[tuple[str, str], ...] = ()

@@ -41,7 +41,7 @@ _BRACKETS_INSIDE = rf"\((?:{_INNER})*+\)|\[(?:{_INNER})*+\]"
 _IN_BRACKETS = f"(?:{_INNER}|{_BRACKETS_INSIDE})*+"
 _SIGN = rf"(?![.,;:!?]){_NO_BRACKET}|{_BRACES}|{_BRACE}|\({_IN_BRACKETS}\)|\[{_IN_BRACKETS}\]"
 _ADDRESS = f"(?:[.,;:!?]*+(?:{_SIGN}))++"
-# Characters without a meaning in Unicode, with which documents mark kept texts.
+# Characters without a meaning in Unicode, with which documents mark protected texts.
 PRIVATE_USE = (0xE000, 0xF900)
 # Marks of lists, notes of songs, arrows, emoji and the like.
 _SYMBOL = (
@@ -119,7 +119,7 @@ _LETTERS = re.compile(r"[^\W\d_\u00b2\u00b3\u00b9]+(?:['\u2019][^\W\d_]+)*")
 ELEMENT = re.compile(r"<(/?)([\w:.-]++)[^<>]*?(/?)>")
 _BETWEEN = re.compile(r"[^\w\s]*")
 _BRACKETS = {"(": ")", "[": "]"}
-# What stands between a sentence and kept text before or after it. A comma does not: "{name}, a teacher, sings".
+# What stands between a sentence and protected text before or after it. A comma does not: "{name}, a teacher, sings".
 _SEPARATOR = r"(?:[:;|.!?\u2026]|\s(?P<dash>[-\u2013\u2014/]))\s+"
 _OPENING, _CLOSING = re.compile(_SEPARATOR), re.compile(_SEPARATOR + "$")
 _WORD = re.compile(r"\w")
@@ -127,15 +127,15 @@ _WORD = re.compile(r"\w")
 _HINT = re.compile(rf"[`@{{%$&/\\<\d_#\[\ue000-\uf8ff{_SYMBOL}]|www\.|\w\.[a-z]|:[a-z]|\w{{80}}")
 
 
-class KeptText(NamedTuple):
+class ProtectedText(NamedTuple):
     """A part of a text that its translation keeps.
 
     Attributes:
         start: Its first character.
         end: The character after it.
-        kind: How it stands in a sentence. A name stands for words, a tag for none, like other kept text in
+        kind: How it stands in a sentence. A name stands for words, a tag for none, like other protected text in
             brackets of its own; a literal, a code or a number with its unit, is read like the words beside it; a
-            reference is read as its character. A break is a tag at which a text ends; `find_kept_text` returns it as
+            reference is read as its character. A break is a tag at which a text ends; `find_protected_text` returns it as
             a tag.
     """
 
@@ -144,7 +144,7 @@ class KeptText(NamedTuple):
     kind: Kind
 
 
-def find_kept_text(text: str) -> list[KeptText]:
+def find_protected_text(text: str) -> list[ProtectedText]:
     """Return what the translation of a text must keep, from left to right.
 
     Numbers with units are kept in sentences. Alone they are what a model may have learned to write as its language
@@ -179,8 +179,8 @@ def divide_at_breaks(text: str) -> list[str]:
     return ["".join(pieces) for pieces in parts]
 
 
-def list_gaps(text: str, found: list[KeptText]) -> list[str]:
-    """Return what stands before, between and after kept text."""
+def list_gaps(text: str, found: list[ProtectedText]) -> list[str]:
+    """Return what stands before, between and after protected text."""
     ends = [0, *(kept.end for kept in found)]
     starts = [*(kept.start for kept in found), len(text)]
     return [text[end:start] for end, start in zip(ends, starts, strict=True)]
@@ -192,8 +192,8 @@ def has_words(text: str) -> bool:
     return any(map(str.isalpha, text)) and _has_words(text, _match(text))
 
 
-def is_all_kept(text: str) -> bool:
-    """Return whether a text has kept text, and no letter or digit besides."""
+def is_all_protected(text: str) -> bool:
+    """Return whether a text has protected text, and no letter or digit besides."""
     found = _match(text)
     return bool(found) and not any(map(str.isalnum, "".join(list_gaps(text, found))))
 
@@ -210,17 +210,17 @@ def is_symbol(text: str) -> bool:
     return all(len(word) == 1 and word.lower() != word.upper() for word in words)
 
 
-def _has_words(text: str, found: list[KeptText]) -> bool:
+def _has_words(text: str, found: list[ProtectedText]) -> bool:
     return any(map(str.isalpha, "".join(list_gaps(text, found))))
 
 
-def _match(text: str) -> list[KeptText]:
+def _match(text: str) -> list[ProtectedText]:
     """Return placeholders, addresses, code, tags and numbers with units, from left to right."""
     found = [kept._replace(kind="tag") if kept.kind == "break" else kept for kept in _find(text)]
     return _join_touching(text, found)
 
 
-def _find(text: str) -> list[KeptText]:
+def _find(text: str) -> list[ProtectedText]:
     """Return what `_match` joins where only marks are between, with the tags at which a text ends."""
     if _HINT.search(text) is None:
         return []
@@ -231,7 +231,7 @@ def _find(text: str) -> list[KeptText]:
             if (character := unescape(match[0])) == match[0]:
                 continue  # there is no such character
             kind = kind if _is_read(character) else "tag"
-        found.append(_take_brackets(text, KeptText(*match.span(), kind)))
+        found.append(_take_brackets(text, ProtectedText(*match.span(), kind)))
     return found
 
 
@@ -244,18 +244,18 @@ def _is_read(character: str) -> bool:
     )
 
 
-def _take_brackets(text: str, kept: KeptText) -> KeptText:
-    """Return kept text as a tag with the brackets around it, if it has its own."""
+def _take_brackets(text: str, kept: ProtectedText) -> ProtectedText:
+    """Return protected text as a tag with the brackets around it, if it has its own."""
     start, end, _ = kept
     closing = _BRACKETS.get(text[start - 1 : start])
     if closing and text[end : end + 1] == closing:
-        return KeptText(start - 1, end + 1, "tag")
+        return ProtectedText(start - 1, end + 1, "tag")
     return kept
 
 
-def _join_touching(text: str, found: list[KeptText]) -> list[KeptText]:
+def _join_touching(text: str, found: list[ProtectedText]) -> list[ProtectedText]:
     """Join names and tags with nothing but marks between them, such as "{a}/{b}" and "<b>{name}</b>", to one name."""
-    runs: list[list[KeptText]] = []
+    runs: list[list[ProtectedText]] = []
     for kept in found:
         if runs and _touches(text, runs[-1][-1], kept):
             runs[-1].append(kept)
@@ -264,8 +264,8 @@ def _join_touching(text: str, found: list[KeptText]) -> list[KeptText]:
     return [kept for run in runs for kept in (_join_run(text, run) if len(run) > 1 else run)]
 
 
-def _touches(text: str, one: KeptText, other: KeptText) -> bool:
-    """Return whether only marks stand between two kept parts, and none of them between a tag and what it encloses."""
+def _touches(text: str, one: ProtectedText, other: ProtectedText) -> bool:
+    """Return whether only marks stand between two protected parts, and none of them between a tag and what it encloses."""
     is_joinable = {one.kind, other.kind} <= {"name", "tag"}
     if not is_joinable or not _BETWEEN.fullmatch(text, one.end, other.start):
         return False
@@ -274,7 +274,7 @@ def _touches(text: str, one: KeptText, other: KeptText) -> bool:
     return one.end == other.start or not encloses
 
 
-def _join_run(text: str, run: list[KeptText]) -> list[KeptText]:
+def _join_run(text: str, run: list[ProtectedText]) -> list[ProtectedText]:
     """Join parts that touch each other, without the tags at the ends of the run that have no partner in it."""
     whole: set[int] = set()
     opened: list[tuple[int, str]] = []
@@ -290,12 +290,12 @@ def _join_run(text: str, run: list[KeptText]) -> list[KeptText]:
     has_name = any(kept.kind == "name" for kept in run[first:end])
     if not has_name or end - first == 1 or not whole.issuperset(range(first, end)):
         return run
-    joined = KeptText(run[first].start, run[end - 1].end, "name")
+    joined = ProtectedText(run[first].start, run[end - 1].end, "name")
     return [*run[:first], _take_brackets(text, joined), *run[end:]]
 
 
-def _set_apart_before(text: str, found: list[KeptText]) -> None:
-    """Replace the kept text before a sentence, as in "{name}: Hello", by one tag, which includes the colon and the space."""
+def _set_apart_before(text: str, found: list[ProtectedText]) -> None:
+    """Replace the protected text before a sentence, as in "{name}: Hello", by one tag, which includes the colon and the space."""
     at = count = 0
     for number, kept in enumerate(found):
         if _WORD.search(text, at, kept.start):
@@ -308,8 +308,8 @@ def _set_apart_before(text: str, found: list[KeptText]) -> None:
         found[:count] = _join_apart(text, found[:count], 0, found[count - 1].end)
 
 
-def _set_apart_after(text: str, found: list[KeptText]) -> None:
-    """Replace the kept text after a sentence, as in "Hello. {name}", by one tag, which includes a dash before it."""
+def _set_apart_after(text: str, found: list[ProtectedText]) -> None:
+    """Replace the protected text after a sentence, as in "Hello. {name}", by one tag, which includes a dash before it."""
     at, first = len(text), len(found)
     for number, kept in reversed([*enumerate(found)]):
         if _WORD.search(text, kept.end, at):
@@ -324,8 +324,8 @@ def _set_apart_after(text: str, found: list[KeptText]) -> None:
         found[first:] = _join_apart(text, found[first:], found[first].start, found[-1].end)
 
 
-def _join_apart(text: str, group: list[KeptText], start: int, end: int) -> list[KeptText]:
+def _join_apart(text: str, group: list[ProtectedText], start: int, end: int) -> list[ProtectedText]:
     """Return one tag from ``start`` to ``end``, or the same parts as tags if some are tags of HTML or XML."""
     if any(text.startswith("<", kept.start) for kept in group):
         return [kept._replace(kind="tag") for kept in group]
-    return [KeptText(start, end, "tag")]
+    return [ProtectedText(start, end, "tag")]

@@ -3,18 +3,18 @@
 import numpy as np
 import torch
 
-from headway.ext.protect.readings import StandIn
-from headway.ext.protect.stand_in_file import Learned
+from headway.ext.protect.masked_source import PlaceholderWord
+from headway.ext.protect.placeholder_word_file import LearnedPhrases
 from headway.text import SPACE, Tokenizer
 from headway.translation import Engine, spell_words
 
-FOUND = 24  # stand-ins of a model
+FOUND = 24  # placeholder words of a model
 EXAMINED = 1000  # words; the most frequent are first in a vocabulary
 AT_ONCE = 250
 COMMON = 0.25  # how much it counts against a word that it is common
 
 
-def spell_learned(learned: Learned, tokenizer: Tokenizer) -> list[StandIn]:
+def spell_learned(learned: LearnedPhrases, tokenizer: Tokenizer) -> list[PlaceholderWord]:
     """Return the phrases that were learned, and nothing, which may fit better than any of them.
 
     Args:
@@ -22,14 +22,14 @@ def spell_learned(learned: Learned, tokenizer: Tokenizer) -> list[StandIn]:
         tokenizer: Of the model.
     """
     phrases = [
-        StandIn(phrase.text, spell_words(tokenizer, phrase.translations), phrase)
+        PlaceholderWord(phrase.text, spell_words(tokenizer, phrase.translations), phrase)
         for phrase in learned.phrases
     ]
-    return [*phrases, StandIn("", (), learned.gap)]
+    return [*phrases, PlaceholderWord("", (), learned.gap)]
 
 
 @torch.inference_mode()
-def find_copied(engine: Engine, tokenizer: Tokenizer) -> list[StandIn]:
+def find_copied(engine: Engine, tokenizer: Tokenizer) -> list[PlaceholderWord]:
     """Return the words that a model copies best, the best first.
 
     Candidates are words with a capital and numbers, because names and numbers are copied in most
@@ -40,7 +40,7 @@ def find_copied(engine: Engine, tokenizer: Tokenizer) -> list[StandIn]:
         engine: Runs the model.
         tokenizer: Of the model.
     """
-    candidates: list[tuple[StandIn, list[int]]] = []
+    candidates: list[tuple[PlaceholderWord, list[int]]] = []
     subwords = tokenizer.target_subwords(range(tokenizer.target_vocab_size))
     words = dict.fromkeys(subword.removeprefix(SPACE) for subword in subwords)
     likely = [
@@ -54,7 +54,7 @@ def find_copied(engine: Engine, tokenizer: Tokenizer) -> list[StandIn]:
         [source], [target] = tokenizer.encode_source([word]), tokenizer.encode_target([word])
         is_short = len(source) <= 4 and len(target) <= 3  # two tokens, </s>, perhaps a language
         if is_short and tokenizer.unk not in (*source, *target):
-            candidates.append((StandIn(word, (tuple(target[:-1]),)), source))
+            candidates.append((PlaceholderWord(word, (tuple(target[:-1]),)), source))
     own: list[float] = []  # the log-probability of each word, given itself
     usual = torch.zeros(tokenizer.target_vocab_size, dtype=torch.float64)  # given any of the words
     for start in range(0, len(candidates), AT_ONCE):
@@ -66,8 +66,8 @@ def find_copied(engine: Engine, tokenizer: Tokenizer) -> list[StandIn]:
         usual += log_p_NV.exp().sum(0) / len(candidates)
     prior = usual.log().tolist()
     scores = [
-        each - COMMON * prior[stand_in.alternatives[0][0]]
-        for each, (stand_in, _) in zip(own, candidates, strict=True)
+        each - COMMON * prior[placeholder_word.alternatives[0][0]]
+        for each, (placeholder_word, _) in zip(own, candidates, strict=True)
     ]
     best = sorted(range(len(scores)), key=lambda i: (-scores[i], i))[:FOUND]
     return [candidates[i][0] for i in best]

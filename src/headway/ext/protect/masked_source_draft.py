@@ -1,24 +1,24 @@
-"""A reading while it is written, from left to right."""
+"""A masked source while it is written, from left to right."""
 
 import re
 
-from headway.ext.protect.kept_text import ELEMENT
-from headway.ext.protect.readings import KeptName, KeptTag, PlacedTerm, Reading
+from headway.ext.protect.masked_source import MaskedSource, PlacedTerm, ProtectedName, ProtectedTag
+from headway.ext.protect.protected_text import ELEMENT
 from headway.text import Span, find_words
 from headway.translation import Constraint
 
-Alternatives = tuple[tuple[int, ...], ...]  # translations of a stand-in, as tokens
+Alternatives = tuple[tuple[int, ...], ...]  # translations of a placeholder word, as tokens
 _CLOSING = re.compile(r"[.,;:!?]")
 
 
-class ReadingDraft:
-    """A reading that is being written; see `Reading` for its parts."""
+class MaskedSourceDraft:
+    """A masked source that is being written; see `MaskedSource` for its parts."""
 
     def __init__(self) -> None:
         self.text = ""
         self.constraints: list[Constraint] = []
-        self.names: list[KeptName] = []
-        self.tags: list[KeptTag] = []
+        self.names: list[ProtectedName] = []
+        self.tags: list[ProtectedTag] = []
         self.terms: list[PlacedTerm] = []
         self.literals: list[Span] = []
         self.pieces: list[tuple[str, str]] = []
@@ -31,12 +31,14 @@ class ReadingDraft:
         self.text += text
         self._length += len(source)
 
-    def write_name(self, stand_in: str, name: str, alternatives: Alternatives, source: str) -> None:
-        """Add a name for which the model reads a stand-in."""
-        read = len(self.text), len(self.text) + len(stand_in)
+    def write_name(
+        self, placeholder_word: str, name: str, alternatives: Alternatives, source: str
+    ) -> None:
+        """Add a name for which the model reads a placeholder word."""
+        read = len(self.text), len(self.text) + len(placeholder_word)
         self.constraints.append(Constraint(alternatives, is_exact=True))
-        self.names.append(KeptName(name, alternatives, read, self._span(source)))
-        self.write(stand_in, source)
+        self.names.append(ProtectedName(name, alternatives, read, self._span(source)))
+        self.write(placeholder_word, source)
 
     def _span(self, source: str) -> Span:
         """Return where the segment has what is read next."""
@@ -53,7 +55,7 @@ class ReadingDraft:
             kept, is_attached = f" {kept}", True
         word = len(find_words(self.text))
         name = self._span(source) if is_name else None
-        self.tags.append(KeptTag(kept, word, is_attached, bool(following.strip()), name))
+        self.tags.append(ProtectedTag(kept, word, is_attached, bool(following.strip()), name))
         self.write("", source)
 
     def _end_at_word(self) -> bool:
@@ -70,7 +72,7 @@ class ReadingDraft:
         self.text = self.text.rstrip()
         word = len(find_words(self.text))
         self.tags[first:] = [
-            KeptTag(f" {t.text}", word, True, True, t.name) for t in self.tags[first:]
+            ProtectedTag(f" {t.text}", word, True, True, t.name) for t in self.tags[first:]
         ]
         read, source = self.pieces[last]
         shorter = read.rstrip()
@@ -79,13 +81,13 @@ class ReadingDraft:
         self.pieces[last:] = [(shorter, own), ("", source[len(own) :]), *rest]
         return True
 
-    def finish(self, ids: list[int]) -> Reading:
-        """Return the reading.
+    def finish(self, ids: list[int]) -> MaskedSource:
+        """Return the masked source.
 
         Args:
             ids: The token ids of ``text``, ``</s>`` last.
         """
-        return Reading(
+        return MaskedSource(
             self.text, ids, tuple(self.constraints), tuple(self.names), tuple(self.tags),
             tuple(self.terms), tuple(self.pieces), tuple(self.references.items()), tuple(self.literals),
         )  # fmt: skip

@@ -13,12 +13,12 @@ from headway.config import SearchConfig, TextConfig
 from headway.errors import UsageError
 from headway.ext.documents.passages import Passage
 from headway.ext.protect.glossary import Glossary, Term
-from headway.ext.protect.kept_places import _find_marks, restore_kept
 from headway.ext.protect.line_splitting import split_protected
 from headway.ext.protect.marked_text import MarkedText
-from headway.ext.protect.reading_writer import ReadingWriter, _spell_phrase
-from headway.ext.protect.readings import NOTHING, KeptTag, Reading, StandIn
+from headway.ext.protect.masked_source import NOTHING, MaskedSource, PlaceholderWord, ProtectedTag
+from headway.ext.protect.protected_places import _find_marks, restore_protected
 from headway.ext.protect.rendered_words import link_parts
+from headway.ext.protect.source_masker import SourceMasker, _spell_phrase
 from headway.text.tokenizer import Tokenizer
 from headway.text.word_links import WordLinks
 from headway.text.words import find_words
@@ -111,7 +111,7 @@ def test_characters_of_line_breaks_are_read_as_common_ones(
     [segment], [expected] = cut(translator, line), cut(translator, plain)
     assert segment.text == line
     assert segment.ids == expected.ids
-    assert [r.ids for r in segment.readings] == [r.ids for r in expected.readings]
+    assert [r.ids for r in segment.masked_sources] == [r.ids for r in expected.masked_sources]
     [[found]] = translator.stream([line], SEARCH, align=True)
     [[same]] = translator.stream([plain], SEARCH, align=True)
     assert found == same
@@ -178,9 +178,9 @@ def test_a_tag_behind_the_mark_of_a_sentence_stays_behind_it(tokenizer: Tokenize
         ("the cat sees a dog<x/>.", "die Katze hat den Hund<x/> gesehen."),
     ):
         marked = MarkedText(line, tokenizer, keep=True, glossary=None)
-        [reading] = ReadingWriter(marked, tokenizer).readings(marked.text)
+        [masked] = SourceMasker(marked, tokenizer).mask(marked.text)
         [tokens] = tokenizer.encode_target(["die Katze hat den Hund gesehen."])
-        assert restore_kept(tokenizer, reading, tokens, [(4, 4)]).text == expected
+        assert restore_protected(tokenizer, masked, tokens, [(4, 4)]).text == expected
 
 
 def test_a_word_of_which_a_term_is_a_part_has_other_links_too() -> None:
@@ -223,8 +223,8 @@ def test_tags_stand_around_the_translations_of_their_words(tokenizer: Tokenizer)
 
     def place(source: str, links: list[tuple[int, int]]) -> str:
         marked = MarkedText(source, tokenizer, keep=True, glossary=None)
-        reading = ReadingWriter(marked, tokenizer).read(marked.text, ())
-        return restore_kept(tokenizer, reading, tokens, links).text
+        masked = SourceMasker(marked, tokenizer).write(marked.text, ())
+        return restore_protected(tokenizer, masked, tokens, links).text
 
     straight = [(0, 0), (1, 1), (2, 2), (3, 3)]
     assert place("the <b>cat sees</b> house.", straight) == "die <b>Katze sieht</b> Haus."
@@ -271,9 +271,9 @@ def test_no_tag_comes_into_a_number_with_its_unit() -> None:
         ("a cat<x/> sees USD 20.", "USD 20. Katze", [(1, 0), (2, 2)], "USD 20.<x/> Katze"),
     ):  # fmt: skip
         marked = MarkedText(source, tokenizer, keep=True, glossary=None)
-        reading = ReadingWriter(marked, tokenizer).read(marked.text, ())
+        masked = SourceMasker(marked, tokenizer).write(marked.text, ())
         [tokens] = tokenizer.encode_target([written])
-        assert restore_kept(tokenizer, reading, tokens, links).text == text
+        assert restore_protected(tokenizer, masked, tokens, links).text == text
 
 
 def test_signs_of_vowels_are_no_punctuation() -> None:
@@ -282,7 +282,7 @@ def test_signs_of_vowels_are_no_punctuation() -> None:
     assert _spell_phrase("ये किताबें, A") == " ये किताबें a "
 
 
-def test_kept_text_apart_from_the_sentence_stays_where_it_is(tokenizer: Tokenizer) -> None:
+def test_protected_text_apart_from_the_sentence_stays_where_it_is(tokenizer: Tokenizer) -> None:
     tokens = tokenizer.encode_target(["die Katze sieht Haus."])[0]
     crossing = [(0, 3), (1, 2), (2, 1), (3, 0)]
     for source, text in (
@@ -296,9 +296,9 @@ def test_kept_text_apart_from_the_sentence_stays_where_it_is(tokenizer: Tokenize
         ("the cat sees house. <b>{a}</b>", "die Katze sieht Haus. <b>{a}</b>"),
     ):
         marked = MarkedText(source, tokenizer, keep=True, glossary=None)
-        [reading] = ReadingWriter(marked, tokenizer).readings(marked.text)
-        assert reading.text.strip() == "the cat sees house."
-        assert restore_kept(tokenizer, reading, tokens, crossing).text == text
+        [masked] = SourceMasker(marked, tokenizer).mask(marked.text)
+        assert masked.text.strip() == "the cat sees house."
+        assert restore_protected(tokenizer, masked, tokens, crossing).text == text
 
 
 def test_marks_are_characters_that_the_text_does_not_have(tokenizer: Tokenizer) -> None:
@@ -314,11 +314,11 @@ def test_a_punctuation_mark_is_read_at_its_word(tokenizer: Tokenizer) -> None:
     tokens = tokenizer.encode_target(["die Katze sieht Haus."])[0]
     source = "the cat sees house ({url})."
     marked = MarkedText(source, tokenizer, keep=True, glossary=None)
-    [reading] = ReadingWriter(marked, tokenizer).readings(marked.text)
-    assert reading.text == "the cat sees house."
-    assert "".join(original for _, original in reading.pieces) == source
+    [masked] = SourceMasker(marked, tokenizer).mask(marked.text)
+    assert masked.text == "the cat sees house."
+    assert "".join(original for _, original in masked.pieces) == source
     straight = [(0, 0), (1, 1), (2, 2), (3, 3)]
-    restored = restore_kept(tokenizer, reading, tokens, straight)
+    restored = restore_protected(tokenizer, masked, tokens, straight)
     assert restored.text == "die Katze sieht Haus ({url})."
 
 
@@ -330,10 +330,10 @@ def test_names_beside_each_other_keep_their_order(tokenizer: Tokenizer) -> None:
         ("the cat {a} {b} sees house.", "die Katze {a} {b} sieht Haus."),
     ):
         marked = MarkedText(source, tokenizer, keep=True, glossary=None)
-        reading = ReadingWriter(marked, tokenizer).read(marked.text, [NOTHING])
-        assert reading.text.split() == ["the", "cat", "sees", "house."]
-        assert "".join(original for _, original in reading.pieces) == source
-        assert restore_kept(tokenizer, reading, tokens, straight).text == text
+        masked = SourceMasker(marked, tokenizer).write(marked.text, [NOTHING])
+        assert masked.text.split() == ["the", "cat", "sees", "house."]
+        assert "".join(original for _, original in masked.pieces) == source
+        assert restore_protected(tokenizer, masked, tokens, straight).text == text
 
 
 def test_no_two_spaces_stand_beside_kept_text(tokenizer: Tokenizer) -> None:
@@ -342,14 +342,14 @@ def test_no_two_spaces_stand_beside_kept_text(tokenizer: Tokenizer) -> None:
     before, name, after = (
         tokenizer.encode_target([text])[0][:-1] for text in ("die Katze", "Hund", "sieht")
     )
-    dog = StandIn("dog", (tuple(name),))
+    dog = PlaceholderWord("dog", (tuple(name),))
 
-    def write(source: str, stand_in: StandIn, tokens: list[int]) -> str:
+    def write(source: str, placeholder_word: PlaceholderWord, tokens: list[int]) -> str:
         marked = MarkedText(source, tokenizer, keep=True, glossary=None)
-        reading = ReadingWriter(marked, tokenizer).read(marked.text, [stand_in])
-        return restore_kept(tokenizer, reading, tokens, []).text
+        masked = SourceMasker(marked, tokenizer).write(marked.text, [placeholder_word])
+        return restore_protected(tokenizer, masked, tokens, []).text
 
-    # The translation already has a space before the stand-in.
+    # The translation already has a space before the placeholder word.
     tokens = [*before, space, *name, *after]
     assert write("the cat {a} sees", dog, tokens) == "die Katze {a} sieht"
     # So it does at the end, where the name comes with a space.
@@ -366,14 +366,14 @@ def test_tags_stay_around_names_that_are_not_read(tokenizer: Tokenizer) -> None:
         ("the cat ({a}, sees) house.", "die Katze sieht {a} Haus."),
     ):
         marked = MarkedText(source, tokenizer, keep=True, glossary=None)
-        reading = ReadingWriter(marked, tokenizer).read(marked.text, [NOTHING])
-        assert restore_kept(tokenizer, reading, tokens, straight).text == text
+        masked = SourceMasker(marked, tokenizer).write(marked.text, [NOTHING])
+        assert restore_protected(tokenizer, masked, tokens, straight).text == text
     # Whatever attention says, names stay in their tags.
     source = "the <b>cat {a}</b> sees house."
     marked = MarkedText(source, tokenizer, keep=True, glossary=None)
-    reading = ReadingWriter(marked, tokenizer).read(marked.text, [NOTHING])
+    masked = SourceMasker(marked, tokenizer).write(marked.text, [NOTHING])
     for links in ([(0, 3), (1, 2), (2, 1), (3, 0)], [], [(1, 3)], [(2, 0)]):
-        restored = restore_kept(tokenizer, reading, tokens, links)
+        restored = restore_protected(tokenizer, masked, tokens, links)
         assert re.search("<b>.*{a}.*</b>", restored.text), restored.text
         assert not re.search(r"\w{a}|{a}\w", restored.text), restored.text
 
@@ -381,49 +381,55 @@ def test_tags_stay_around_names_that_are_not_read(tokenizer: Tokenizer) -> None:
 def test_references_are_read_as_their_characters(tokenizer: Tokenizer) -> None:
     source = "the&nbsp;cat &amp; house&hellip; <b>&lt;sees&gt;</b>"
     marked = MarkedText(source, tokenizer, keep=True, glossary=None)
-    [reading] = ReadingWriter(marked, tokenizer).readings(marked.text)
-    assert reading.text == "the\u00a0cat & house… <sees>"
-    assert reading.ids == tokenizer.encode_source(["the cat & house… <sees>"])[0]
-    assert "".join(original for _, original in reading.pieces) == source
-    assert reading.words == (0, 0, 1, 2, 3)
+    [masked] = SourceMasker(marked, tokenizer).mask(marked.text)
+    assert masked.text == "the\u00a0cat & house… <sees>"
+    assert masked.ids == tokenizer.encode_source(["the cat & house… <sees>"])[0]
+    assert "".join(original for _, original in masked.pieces) == source
+    assert masked.words == (0, 0, 1, 2, 3)
     tokens = tokenizer.encode_target(["die Katze & Haus… <sieht>"])[0]
-    restored = restore_kept(tokenizer, reading, tokens, [(n, n) for n in range(5)])
+    restored = restore_protected(tokenizer, masked, tokens, [(n, n) for n in range(5)])
     assert restored.text == "die Katze &amp; Haus&hellip; <b>&lt;sieht&gt;</b>"
     assert restored.words == [0, 1, 2, 3, 4]
 
 
 @pytest.mark.slow
-def test_the_sources_of_a_reading_are_the_segment(tokenizer: Tokenizer) -> None:
+def test_the_sources_of_a_masked_source_are_the_segment(tokenizer: Tokenizer) -> None:
     chooser = random.Random(7)
     parts = ["{a}", "({b})", "https://x.org", "(https://x.org)", "&amp;", "&hellip;", "<b>", "</b>", "♪", "5 km", "the cat", "house"]  # fmt: skip
-    stand_ins = [StandIn("the old dog", ((5,),)), StandIn("Hund", ((6,),)), NOTHING]
+    placeholder_words = [
+        PlaceholderWord("the old dog", ((5,),)),
+        PlaceholderWord("Hund", ((6,),)),
+        NOTHING,
+    ]
     for _ in range(500):
         source = "the " + "".join(
             chooser.choice(parts) + chooser.choice([" ", " ", "", ", ", ". "]) for _ in range(6)
         )
         marked = MarkedText(source, tokenizer, keep=True, glossary=None)
-        writer = ReadingWriter(marked, tokenizer)
-        for stand_in in stand_ins:
-            reading = writer.read(marked.text, [stand_in])
-            assert reading.source == source
-            for name in reading.names:  # what is kept is where the reading says it is
+        writer = SourceMasker(marked, tokenizer)
+        for placeholder_word in placeholder_words:
+            masked = writer.write(marked.text, [placeholder_word])
+            assert masked.source == source
+            for name in masked.names:  # what is kept is where the masked source says it is
                 assert source[slice(*name.source)] == name.text
-                assert reading.text[slice(*name.read)] == stand_in.text
+                assert masked.text[slice(*name.read)] == placeholder_word.text
 
 
-def test_words_behind_kept_text_with_a_mark_have_their_own_places(tokenizer: Tokenizer) -> None:
+def test_words_behind_protected_text_with_a_mark_have_their_own_places(
+    tokenizer: Tokenizer,
+) -> None:
     line = "Ask {name} (https://example.org), the cat"
     marked = MarkedText(line, tokenizer, keep=True, glossary=None)
-    old = StandIn("the old man", ((5,),))
-    reading = ReadingWriter(marked, tokenizer).read(marked.text, [old])
-    read, own = ([text[slice(*span)] for span in find_words(text)] for text in (reading.text, line))
-    assert [own[number] for number in reading.words[-2:]] == read[-2:] == ["the", "cat"]
+    old = PlaceholderWord("the old man", ((5,),))
+    masked = SourceMasker(marked, tokenizer).write(marked.text, [old])
+    read, own = ([text[slice(*span)] for span in find_words(text)] for text in (masked.text, line))
+    assert [own[number] for number in masked.words[-2:]] == read[-2:] == ["the", "cat"]
 
 
 def test_a_name_that_a_word_continues_is_always_read(translator: Translator) -> None:
     for text, count in (("{name}'s cat", 3), ("a{n}", 3), ("cat-{n} sees", 3), ("the cat {n}", 4)):
         [segment] = cut(translator, text)
-        assert len(segment.readings) == count, text
+        assert len(segment.masked_sources) == count, text
 
 
 def test_a_segment_of_which_nothing_is_read_is_copied(translator: Translator) -> None:
@@ -433,30 +439,30 @@ def test_a_segment_of_which_nothing_is_read_is_copied(translator: Translator) ->
 
 
 def test_a_sentence_is_also_read_without_its_names(translator: Translator) -> None:
-    """The likeliest of its readings is taken, and every one of them keeps the name."""
+    """The likeliest of its masked sources is taken, and every one of them keeps the name."""
     [segment] = cut(translator, "the cat {name} sees the dog.")
-    texts = [reading.text.split() for reading in segment.readings]
+    texts = [masked.text.split() for masked in segment.masked_sources]
     assert texts[-1] == ["the", "cat", "sees", "the", "dog."]
     assert all(len(words) == 6 for words in texts[:-1])
-    for reading in segment.readings:
-        alone = segment._replace(readings=(reading,))
+    for masked in segment.masked_sources:
+        alone = segment._replace(masked_sources=(masked,))
         [n_best] = find(translator, [alone], SEARCH)
         assert join(translator, [alone], [n_best])[0].text.count("{name}") == 1
 
 
-def test_a_reading_maps_its_words_to_those_of_the_segment(tokenizer: Tokenizer) -> None:
+def test_a_masked_source_maps_its_words_to_those_of_the_segment(tokenizer: Tokenizer) -> None:
     line = "the `a b` cat <x/> sees 5 km"
     marked = MarkedText(line, tokenizer, keep=True, glossary=None)
-    reading = ReadingWriter(marked, tokenizer).read(marked.text, ())
-    assert isinstance(reading, Reading)
+    masked = SourceMasker(marked, tokenizer).write(marked.text, ())
+    assert isinstance(masked, MaskedSource)
     assert marked.restore(marked.text) == line
-    words, own = line.split(), reading.text.split()
-    assert [words[number] for number in reading.words] == own
-    assert reading.tags == (KeptTag("<x/>", 4, False, False),)
-    [stand_in] = [StandIn("Hund", ((5,),))]
-    reading = ReadingWriter(marked, tokenizer).read(marked.text, [stand_in])
-    assert reading.text == "the Hund cat  sees Hund"  # the vocabulary has no digits
-    assert reading.words == (0, 1, 3, 5, 6)
+    words, own = line.split(), masked.text.split()
+    assert [words[number] for number in masked.words] == own
+    assert masked.tags == (ProtectedTag("<x/>", 4, False, False),)
+    [placeholder_word] = [PlaceholderWord("Hund", ((5,),))]
+    masked = SourceMasker(marked, tokenizer).write(marked.text, [placeholder_word])
+    assert masked.text == "the Hund cat  sees Hund"  # the vocabulary has no digits
+    assert masked.words == (0, 1, 3, 5, 6)
 
 
 @pytest.mark.parametrize("term", ["COVID-19", "A4 paper", "5 km", "10 €", "the H2O", "A4"])
@@ -501,8 +507,8 @@ def test_only_the_first_word_of_a_sentence_in_capitals_gets_one(
     glossary = Glossary.of({"dogs": "Baum", "fence": "Hof"})
     marked = MarkedText(line, tokenizer, keep=True, glossary=glossary)
     marked.to_small_letters("en")
-    stand_in = StandIn("Hund", ((5,),))
-    assert ReadingWriter(marked, tokenizer).read(marked.text, [stand_in]).text == expected
+    placeholder_word = PlaceholderWord("Hund", ((5,),))
+    assert SourceMasker(marked, tokenizer).write(marked.text, [placeholder_word]).text == expected
 
 
 def test_text_without_words_stays_as_it_is(translator: Translator) -> None:
@@ -607,7 +613,7 @@ def test_the_renderings_of_a_term_are_tokenized_once_for_a_text(
 
     monkeypatch.setattr(Tokenizer, "encode_target", count)
     segments = cut(translator.with_glossary(glossary), "a dog sees a dog " * 200)
-    assert any(reading.terms for each in segments for reading in each.readings)
+    assert any(masked.terms for each in segments for masked in each.masked_sources)
     assert 3 * 64 <= counted < 4 * 64  # alone, after a space and after a bracket
 
 
@@ -674,8 +680,10 @@ def test_a_line_of_words_and_common_marks_is_cut_as_every_line(translator: Trans
         for split in (True, False):
             splitter = translator.pipeline(replace(SEARCH, split_sentences=split)).splitter
             stripped = line.strip()
-            stand_ins = partial(splitter.masking.stand_ins, splitter)
-            expected = list(split_protected(splitter, stripped, stand_ins)) if stripped else []
+            placeholder_words = partial(splitter.masking.placeholder_words, splitter)
+            expected = (
+                list(split_protected(splitter, stripped, placeholder_words)) if stripped else []
+            )
             assert list(splitter.split(line)) == expected, line
             taken += is_plain(stripped)
     assert 500 < taken < 5_500
