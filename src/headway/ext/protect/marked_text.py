@@ -10,27 +10,46 @@ from typing import NamedTuple
 from headway.ext.protect.capitals import find_initials, lower, to_small_letters
 from headway.ext.protect.glossary import Glossary, TermMatch
 from headway.ext.protect.protected_text import ProtectedText, find_protected_text
-from headway.text import Tokenizer, is_byte
+from headway.text import Span, Tokenizer, is_byte
 
 # Characters without a meaning in Unicode; those of a document's own marks are others.
 _FREE = range(0xF0000, 0x110000)
 _MARK = re.compile(f"([{chr(_FREE[0])}-{chr(_FREE[-1])}])")
 
 
-class MarkedPart(NamedTuple):
-    """What a private-use character stands for in a marked text.
+class SourcePart(NamedTuple):
+    """A part of a text, and what the model reads for it.
 
     Attributes:
-        source: The text of the source.
-        kind: name: kept, the model reads a placeholder word; tag: kept, the model reads nothing; literal: kept, the
-            model reads it or a placeholder word; reference: the model reads its character; term: the model reads the source.
-        renderings: Of a term: each of them meets its constraint. Of a reference: its character. Otherwise the text
-            that is kept.
+        source: The part, as the text has it.
+        kind: text: the model reads it; name: protected, the model reads a placeholder word or nothing; tag: protected,
+            the model reads nothing; literal: protected, the model reads it or a placeholder word; reference: the model
+            reads its character; term: the model reads it.
+        renderings: Of a term: each of them meets its constraint. Of a reference: its character. Of ordinary text: none.
+            Otherwise the text that is kept.
+        read: What the model reads for it.
+        alternatives: Target token ids, one of which the translation must have.
+        start: Its place in what the model reads.
+        at: Its place in the segment.
     """
 
     source: str
-    kind: str
-    renderings: tuple[str, ...]
+    kind: str = "text"
+    renderings: tuple[str, ...] = ()
+    read: str = ""
+    alternatives: tuple[tuple[int, ...], ...] = ()
+    start: int = 0
+    at: int = 0
+
+    @property
+    def span(self) -> Span:
+        """Where it stands in what the model reads."""
+        return self.start, self.start + len(self.read)
+
+    @property
+    def own_span(self) -> Span:
+        """Where it stands in the segment."""
+        return self.at, self.at + len(self.source)
 
     @property
     def is_word(self) -> bool:
@@ -57,7 +76,7 @@ class MarkedText:
         self, text: str, tokenizer: Tokenizer, *, keep: bool, glossary: Glossary | None
     ) -> None:
         self.tokenizer = tokenizer
-        self.marks: dict[str, MarkedPart] = {}
+        self.marks: dict[str, SourcePart] = {}
         found = find_protected_text(text) if keep else []
         terms = [] if glossary is None else _find_terms(glossary, text, found)
         in_terms = {at for term in terms for at in range(term.start, term.end)}
@@ -69,13 +88,13 @@ class MarkedText:
             source = text[start:end]
             is_name = kind == "literal" and not self._find_spelled((source,))
             written = unescape(source) if kind == "reference" else source
-            spans.append((start, end, MarkedPart(source, "name" if is_name else kind, (written,))))
+            spans.append((start, end, SourcePart(source, "name" if is_name else kind, (written,))))
         find_spelled = cache(self._find_spelled)  # a term may occur a thousand times
         for start, end, renderings, is_kept in terms:
             # A rendering that the vocabulary cannot spell is protected text.
             spelled = () if is_kept else find_spelled(renderings)
             rendered = spelled or renderings[:1]
-            mark = MarkedPart(text[start:end], "term" if spelled else "name", rendered)
+            mark = SourcePart(text[start:end], "term" if spelled else "name", rendered)
             spans.append((start, end, mark))
         if not spans:
             return
@@ -119,10 +138,10 @@ class MarkedText:
             for character in marked
         )
 
-    def parts(self, marked: str) -> list[tuple[str, MarkedPart | None]]:
-        """Return the parts of a part of the marked text, each with its mark; None: it is ordinary text."""
+    def parts(self, marked: str) -> list[SourcePart]:
+        """Return the parts of a part of the marked text."""
         split = groupby(filter(None, _MARK.split(marked)), lambda part: part in self.marks and part)
-        return [("".join(group), self.marks.get(mark or "")) for mark, group in split]
+        return [self.marks.get(mark or "") or SourcePart("".join(group)) for mark, group in split]
 
 
 def _find_terms(glossary: Glossary, text: str, found: Sequence[ProtectedText]) -> list[TermMatch]:

@@ -1,13 +1,14 @@
 """A masked source: the text that a model reads in the place of a segment with placeholders or terms of a glossary."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import combinations
 from typing import NamedTuple
 
 from headway.ext.protect.gaps import Gap
+from headway.ext.protect.marked_text import SourcePart
 from headway.ext.protect.steady_phrases import SteadyPhrase
-from headway.text import Span, find_words, word_at
+from headway.text import find_words, word_at
 from headway.translation import Constraint
 
 
@@ -46,52 +47,22 @@ def _list_parts(alternatives: tuple[tuple[int, ...], ...]) -> frozenset[tuple[in
 NOTHING = PlaceholderWord("", ())
 
 
-class ProtectedName(NamedTuple):
-    """Protected text for which the model reads a placeholder word.
-
-    Attributes:
-        text: The protected text.
-        alternatives: The translations of the placeholder word, as tokens, one of whose places it takes.
-        read: Where the placeholder word is in the masked source.
-        source: Where the segment has what is kept.
-    """
-
-    text: str
-    alternatives: tuple[tuple[int, ...], ...]
-    read: Span
-    source: Span
-
-
 class ProtectedTag(NamedTuple):
-    """A tag that the model does not read.
+    """A tag, or a name, that the model does not read.
 
     Attributes:
-        text: The tag.
+        text: What the translation has for it.
         word: How many words of the masked source begin before it.
         is_attached: Whether a word ends at it.
         is_followed: Whether something follows it without a space.
-        name: Where the segment has it, if it is a name that the model does not read, so that no word may touch it.
+        part: The part of the segment; no word may touch a name.
     """
 
     text: str
     word: int
     is_attached: bool
     is_followed: bool
-    name: Span | None = None
-
-
-class PlacedTerm(NamedTuple):
-    """A term of a glossary in a masked source.
-
-    Attributes:
-        start: Its first character in the masked source.
-        end: The character after it.
-        renderings: Each of them translates it.
-    """
-
-    start: int
-    end: int
-    renderings: tuple[str, ...]
+    part: SourcePart
 
 
 class MaskedSource(NamedTuple):
@@ -101,46 +72,42 @@ class MaskedSource(NamedTuple):
         text: What the model reads.
         ids: Its token ids, ``</s>`` last.
         constraints: What the translation must contain.
-        names: In the order of the source.
+        parts: Of the segment, from left to right; what is read for each, joined, is ``text``.
         tags: In the order of the source.
-        terms: In the order of the source.
-        pieces: Pairs of what the model reads and what it stands for, which is mostly the same; joined they
-            are ``text`` and the segment.
-        references: Pairs of a character and the reference of HTML with which the source writes it.
-        literals: Where ``text`` has codes and numbers with units that the translation must contain.
     """
 
     text: str
     ids: list[int]
-    constraints: tuple[Constraint, ...]
-    names: tuple[ProtectedName, ...]
-    tags: tuple[ProtectedTag, ...]
-    terms: tuple[PlacedTerm, ...]
-    pieces: tuple[tuple[str, str], ...]
-    references: tuple[tuple[str, str], ...] = ()
-    literals: tuple[Span, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
+    parts: tuple[SourcePart, ...] = ()
+    tags: tuple[ProtectedTag, ...] = ()
 
     @property
     def source(self) -> str:
         """The segment."""
-        return "".join(source for _, source in self.pieces)
+        return "".join(part.source for part in self.parts)
 
-    def replace_terms(self, choose: Callable[[str, tuple[str, ...]], str]) -> str:
-        """Return the text with what ``choose`` returns for each term and its renderings in the term's place."""
-        text, at = "", 0
-        for start, end, renderings in self.terms:
-            text += self.text[at:start] + choose(self.text[start:end], renderings)
-            at = end
-        return text + self.text[at:]
+    def find(self, *kinds: str) -> list[SourcePart]:
+        """Return the parts of some kinds for which the model reads something."""
+        return [part for part in self.parts if part.kind in kinds and part.read]
 
     @property
-    def words(self) -> tuple[int, ...]:
+    def words(self) -> list[int]:
         """For each word of ``text`` the number of its word in the segment."""
-        places: list[int] = []  # for each character of ``text`` its place in the segment
-        at = 0
-        for written, source in self.pieces:
-            common = range(len(written)) if written == source else [0] * len(written)
-            places += [at + i for i in common]
-            at += len(source)
-        words = find_words(self.source)
-        return tuple(max(0, word_at(words, places[start])) for start, _ in find_words(self.text))
+        return map_words([(p.read, p.source, p.read == p.source) for p in self.parts])
+
+
+def map_words(pieces: Sequence[tuple[str, str, bool]]) -> list[int]:
+    """Return for each word of a text the number of its word in a changed form of the text.
+
+    Args:
+        pieces: Of both texts, from left to right, and whether each was left as it was; all words of another piece belong
+            to its beginning.
+    """
+    places: list[int] = []  # for each character of the text its place in the changed one
+    at = 0
+    for piece, changed, is_same in pieces:
+        places += range(at, at + len(piece)) if is_same else [at] * len(piece)
+        at += len(changed)
+    text, words = "".join(p[0] for p in pieces), find_words("".join(p[1] for p in pieces))
+    return [max(0, word_at(words, places[start])) for start, _ in find_words(text)]

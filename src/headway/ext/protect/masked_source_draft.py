@@ -2,12 +2,12 @@
 
 import re
 
-from headway.ext.protect.masked_source import MaskedSource, PlacedTerm, ProtectedName, ProtectedTag
+from headway.ext.protect.marked_text import SourcePart
+from headway.ext.protect.masked_source import MaskedSource, ProtectedTag
 from headway.ext.protect.protected_text import ELEMENT
-from headway.text import Span, find_words
+from headway.text import find_words
 from headway.translation import Constraint
 
-Alternatives = tuple[tuple[int, ...], ...]  # translations of a placeholder word, as tokens
 _CLOSING = re.compile(r"[.,;:!?]")
 
 
@@ -16,47 +16,30 @@ class MaskedSourceDraft:
 
     def __init__(self) -> None:
         self.text = ""
-        self.constraints: list[Constraint] = []
-        self.names: list[ProtectedName] = []
+        self.parts: list[SourcePart] = []
         self.tags: list[ProtectedTag] = []
-        self.terms: list[PlacedTerm] = []
-        self.literals: list[Span] = []
-        self.pieces: list[tuple[str, str]] = []
-        self.references: dict[str, str] = {}
         self._length = 0  # of the source so far
 
-    def write(self, text: str, source: str) -> None:
-        """Add what the model reads for a part of the source."""
-        self.pieces.append((text, source))
-        self.text += text
-        self._length += len(source)
+    def write(self, part: SourcePart) -> SourcePart:
+        """Add a part of the source, and return it with its places."""
+        part = part._replace(start=len(self.text), at=self._length)
+        self.parts.append(part)
+        self.text += part.read
+        self._length += len(part.source)
+        return part
 
-    def write_name(
-        self, placeholder_word: str, name: str, alternatives: Alternatives, source: str
-    ) -> None:
-        """Add a name for which the model reads a placeholder word."""
-        read = len(self.text), len(self.text) + len(placeholder_word)
-        self.constraints.append(Constraint(alternatives, is_exact=True))
-        self.names.append(ProtectedName(name, alternatives, read, self._span(source)))
-        self.write(placeholder_word, source)
-
-    def _span(self, source: str) -> Span:
-        """Return where the segment has what is read next."""
-        return self._length, self._length + len(source)
-
-    def hang(self, kept: str, source: str, following: str, *, is_name: bool) -> None:
+    def hang(self, part: SourcePart, following: str) -> None:
         """Add a tag, or a name, that the model does not read, before the character that follows it.
 
         A punctuation mark moves to the word before, as the model knows it: "a dog {name}." is read as "a dog.".
         """
+        kept = part.renderings[0]
         is_attached = bool(self.text) and not self.text[-1].isspace()
         is_closed = self.text.strip() and not is_attached and _CLOSING.match(following)
         if is_closed and not ELEMENT.fullmatch(kept) and self._end_at_word():
             kept, is_attached = f" {kept}", True
-        word = len(find_words(self.text))
-        name = self._span(source) if is_name else None
-        self.tags.append(ProtectedTag(kept, word, is_attached, bool(following.strip()), name))
-        self.write("", source)
+        word, is_followed = len(find_words(self.text)), bool(following.strip())
+        self.tags.append(ProtectedTag(kept, word, is_attached, is_followed, self.write(part)))
 
     def _end_at_word(self) -> bool:
         """Remove the white space at the end, and hang the tags in it on the last word, too.
@@ -64,21 +47,24 @@ class MaskedSourceDraft:
         Returns:
             Whether it was possible: elements with two tags keep their places.
         """
-        last = max(n for n, (text, _) in enumerate(self.pieces) if text.strip())
-        count = sum(bool(source.strip()) for _, source in self.pieces[last + 1 :])
+        last = max(n for n, part in enumerate(self.parts) if part.read.strip())
+        count = sum(bool(part.source.strip()) for part in self.parts[last + 1 :])
         first = len(self.tags) - count
         if any(ELEMENT.fullmatch(tag.text) for tag in self.tags[first:]):
             return False
         self.text = self.text.rstrip()
         word = len(find_words(self.text))
         self.tags[first:] = [
-            ProtectedTag(f" {t.text}", word, True, True, t.name) for t in self.tags[first:]
+            ProtectedTag(f" {tag.text}", word, True, True, tag.part) for tag in self.tags[first:]
         ]
-        read, source = self.pieces[last]
-        shorter = read.rstrip()
-        own = source.removesuffix(read[len(shorter) :])
-        rest = [("", source) for _, source in self.pieces[last + 1 :]]
-        self.pieces[last:] = [(shorter, own), ("", source[len(own) :]), *rest]
+        part, *rest = self.parts[last:]
+        read = part.read.rstrip()
+        source = part.source.removesuffix(part.read[len(read) :])
+        spaces = SourcePart(part.source[len(source) :], at=part.at + len(source))
+        self.parts[last:] = [
+            part._replace(read=read, source=source),
+            *(each._replace(read="", start=len(self.text)) for each in (spaces, *rest)),
+        ]
         return True
 
     def finish(self, ids: list[int]) -> MaskedSource:
@@ -87,7 +73,9 @@ class MaskedSourceDraft:
         Args:
             ids: The token ids of ``text``, ``</s>`` last.
         """
-        return MaskedSource(
-            self.text, ids, tuple(self.constraints), tuple(self.names), tuple(self.tags),
-            tuple(self.terms), tuple(self.pieces), tuple(self.references.items()), tuple(self.literals),
-        )  # fmt: skip
+        constraints = tuple(
+            Constraint(part.alternatives, part.kind == "name", part.kind == "term")
+            for part in self.parts
+            if part.kind in ("name", "term", "literal") and part.read
+        )
+        return MaskedSource(self.text, ids, constraints, tuple(self.parts), tuple(self.tags))

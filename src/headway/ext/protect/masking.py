@@ -127,7 +127,7 @@ class ProtectedTextMasking(Masking):
         if masked is None:
             return tokenizer.decode(hypothesis.tokens)
         if not _has_words(masked):
-            return "".join(source for _, source in masked.pieces)
+            return masked.source
         from headway.ext.protect.protected_places import restore_protected
 
         links = (hypothesis.links or []) if masked.tags else []

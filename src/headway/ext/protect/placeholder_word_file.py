@@ -8,7 +8,7 @@ reads words that it copies.
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from headway import __version__
 from headway.errors import HeadwayError
@@ -79,59 +79,60 @@ def load_placeholder_words(directory: Path | None) -> dict[str, LearnedPhrases]:
             raise HeadwayError(f"{file}: damaged: {error}") from None
 
 
-def _parse(values: Mapping[str, object]) -> dict[str, LearnedPhrases]:
-    pairs = values.get("pairs")
-    if not isinstance(pairs, dict):
-        raise ValueError("pairs must be an object")
-    return {name: _parse_learned(each) for name, each in pairs.items()}
+def _parse(values: Mapping[str, Any]) -> dict[str, LearnedPhrases]:
+    pairs: Any = values.get("pairs")
+    if not _has_form(pairs, (dict, _LEARNED, MAX_BYTES)):
+        raise ValueError("its pairs of languages are not as a training writes them")
+    found = {}
+    for name, each in pairs.items():
+        phrases = [SteadyPhrase(**phrase) for phrase in each["phrases"][:FOUND]]
+        phrases = [each._replace(translations=tuple(each.translations)) for each in phrases]
+        found[name] = LearnedPhrases(phrases, Gap(**each["gap"]))
+        if sum(map(len, found[name].gap.pairs.values())) > PAIRS:
+            raise ValueError(f"gap must have {PAIRS} pairs at most")
+        if not all(phrase.translations for phrase in phrases):
+            raise ValueError("a phrase has no translation")
+    return found
 
 
-def _parse_learned(values: object) -> LearnedPhrases:
-    if not isinstance(values, dict) or values.keys() != set(LearnedPhrases._fields):
-        raise ValueError(f"a pair must have the fields {', '.join(LearnedPhrases._fields)}")
-    if not isinstance(values["phrases"], list):
-        raise ValueError("phrases must be a list")
-    phrases = [_parse_phrase(each) for each in values["phrases"][:FOUND]]
-    return LearnedPhrases(phrases, _parse_gap(values["gap"]))
+def _has_form(value: Any, form: Any) -> bool:
+    """Return whether a JSON value has a form.
 
-
-def _parse_gap(values: object) -> Gap:
-    if not isinstance(values, dict) or values.keys() != set(Gap._fields):
-        raise ValueError(f"gap must have the fields {', '.join(Gap._fields)}")
-    pairs = values["pairs"]
-    if not isinstance(pairs, dict) or not all(isinstance(some, dict) for some in pairs.values()):
-        raise ValueError("the pairs of gap must be objects of counts")
-    counts = [count for some in pairs.values() for count in some.values()]
-    if len(counts) > PAIRS:
-        raise ValueError(f"gap must have {PAIRS} pairs at most")
-    if not all(_is_count(count) for count in (*counts, values["places"], values["phrases"])):
-        raise ValueError("the counts of gap must be numbers from 0 to 1e9")
-    return Gap(pairs, values["places"], values["phrases"])
-
-
-def _parse_phrase(values: object) -> SteadyPhrase:
-    if not isinstance(values, dict) or values.keys() != set(SteadyPhrase._fields):
-        raise ValueError(f"a phrase must have the fields {', '.join(SteadyPhrase._fields)}")
-    translations, lines = values["translations"], values["lines"]
-    if not isinstance(translations, list) or not 0 < len(translations) <= MAX_FORMS:
-        raise ValueError(f"translations must be a list of 1 to {MAX_FORMS} texts")
-    if not all(_is_text(text) for text in (values["text"], values["initial"], *translations)):
-        raise ValueError(
-            f"text, initial and translations must be texts of 1 to {LONGEST} characters"
+    Args:
+        value: Anything.
+        form: A function that accepts it; of an object the forms of its fields; or of a list or an object the type, the
+            form of its values, and how many it may have.
+    """
+    if isinstance(form, dict):
+        return (
+            isinstance(value, dict)
+            and value.keys() == form.keys()
+            and all(_has_form(value[field], own) for field, own in form.items())
         )
-    counts = [values["before"], values["after"]]
-    if not all(isinstance(some, dict) and len(some) <= MAX_NEIGHBORS for some in counts):
-        raise ValueError(f"before and after must have {MAX_NEIGHBORS} counts at most")
-    if not all(_is_count(count) for some in counts for count in some.values()):
-        raise ValueError("the counts of before and after must be numbers from 0 to 1e9")
-    if not _is_count(lines):
-        raise ValueError("lines must be a number from 0 to 1e9")
-    return SteadyPhrase(values["text"], values["initial"], tuple(translations), lines, *counts)
+    if not isinstance(form, tuple):
+        return bool(form(value))
+    kind, own, most = form
+    if not isinstance(value, kind) or len(value) > most:
+        return False
+    return all(_has_form(each, own) for each in (value.values() if kind is dict else value))
 
 
-def _is_text(value: object) -> bool:
+def _is_text(value: Any) -> bool:
     return isinstance(value, str) and len(value.strip()) > 0 and len(value) <= LONGEST
 
 
-def _is_count(value: object) -> bool:
+def _is_count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 1e9
+
+
+_NEIGHBORS = dict, _is_count, MAX_NEIGHBORS
+_PHRASE = {
+    "text": _is_text,
+    "initial": _is_text,
+    "translations": (list, _is_text, MAX_FORMS),
+    "lines": _is_count,
+    "before": _NEIGHBORS,
+    "after": _NEIGHBORS,
+}
+_GAP = {"pairs": (dict, (dict, _is_count, PAIRS), PAIRS), "places": _is_count, "phrases": _is_count}
+_LEARNED = {"phrases": (list, _PHRASE, MAX_BYTES), "gap": _GAP}

@@ -1,11 +1,11 @@
 """Put protected text back into a translation: names in the place of their placeholder words, tags by attention."""
 
 import re
-from bisect import bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from headway.ext.protect.masked_source import MaskedSource, ProtectedName, ProtectedTag
+from headway.ext.protect.marked_text import SourcePart
+from headway.ext.protect.masked_source import MaskedSource, ProtectedTag, map_words
 from headway.ext.protect.protected_text import ELEMENT
 from headway.ext.protect.word_ranges import translate_range
 from headway.text import MARK, Span, Tokenizer, find_words, is_word_character, word_at
@@ -13,7 +13,6 @@ from headway.translation import WordPairs, find_alternatives
 
 _PUNCTUATION = re.compile(r"[^\w\s]*")
 _LETTER_MARKS = re.compile(f"[{MARK}]*")  # they belong to the letter before them
-_SPACES = re.compile("(?<! ) +$")
 
 
 class Replacement(NamedTuple):
@@ -37,37 +36,13 @@ class Restored(NamedTuple):
 
     Attributes:
         text: The translation.
-        translation: The translation of the masked source.
-        edits: What was changed in it, from left to right, each with the place in ``text`` where it ends.
+        words: For each word of the translation of the masked source the number of its word in ``text``.
+        kept: Pairs of where the segment has what is kept for words, and where ``text`` has it.
     """
 
     text: str
-    translation: str
-    edits: list[tuple[Replacement, int]]
-
-    @property
-    def kept(self) -> list[tuple[Span, Span]]:
-        """Pairs of where the segment has what is kept for words, and where ``text`` has it."""
-        return [
-            (
-                edit.source,
-                (end - len(edit.text.lstrip()), end - len(edit.text) + len(edit.text.rstrip())),
-            )
-            for edit, end in self.edits
-            if edit.source is not None
-        ]
-
-    @property
-    def words(self) -> list[int]:
-        """For each word of the translation of the masked source the number of its word in ``text``."""
-        words, numbers = find_words(self.text), []
-        for start, _ in find_words(self.translation):
-            last = bisect_right(self.edits, start, key=lambda each: each[0].start) - 1
-            if last >= 0:
-                edit, end = self.edits[last]
-                start = end - len(edit.text) if start < edit.end else start + end - edit.end
-            numbers.append(max(0, word_at(words, start)))
-        return numbers
+    words: list[int]
+    kept: list[tuple[Span, Span]]
 
 
 def restore_protected(
@@ -84,16 +59,24 @@ def restore_protected(
     text = tokenizer.decode(tokens)
     names = _replace_names(tokenizer, masked, tokens, text)
     edits = [*names, *_place_tags(masked, text, links), *_write_references(masked, text, names)]
+    pieces, kept = list[tuple[str, str, bool]](), list[tuple[Span, Span]]()
     restored, at = "", 0
-    done: list[tuple[Replacement, int]] = []
     for edit in sorted(edits, key=lambda edit: edit[:2]):
-        # The model may have written a space before the placeholder word; one is enough.
-        restored += _SPACES.sub(" ", text[at : max(at, edit.start)])
-        at = max(at, edit.end)
-        edit = edit._replace(text=_join_spaces(restored, edit.text, text[at:]))
-        restored += edit.text
-        done.append((edit, len(restored)))
-    return Restored(restored + text[at:], text, done)
+        before, end = text[at : max(at, edit.start)], max(at, edit.end)
+        # The model may have written spaces before the placeholder word; one is enough.
+        words = before.rstrip(" ")
+        space = " " * (words != before)
+        restored += words + space
+        new = _join_spaces(restored, edit.text, text[end:])
+        pieces.append((words, words, True))
+        pieces.append((before[len(words) :], space, False))
+        pieces.append((text[at + len(before) : end], new, False))
+        restored, at = restored + new, end
+        if edit.source is not None:
+            first = len(restored) - len(new.lstrip())
+            kept.append((edit.source, (first, first + len(new.strip()))))
+    pieces.append((text[at:], text[at:], True))
+    return Restored(restored + text[at:], map_words(pieces), kept)
 
 
 def _join_spaces(before: str, kept: str, after: str) -> str:
@@ -106,17 +89,19 @@ def _replace_names(
     tokenizer: Tokenizer, masked: MaskedSource, tokens: Sequence[int], text: str
 ) -> list[Replacement]:
     """Return the edits that put names in the place of their placeholder words."""
-    spans = find_placeholder_words(tokenizer, masked.names, tokens, text)
+    names = masked.find("name")
+    spans = find_placeholder_words(tokenizer, names, tokens, text)
     edits: list[Replacement] = []
-    for number, name in enumerate(masked.names):
+    for number, name in enumerate(names):
+        [kept] = name.renderings
         if number in spans:
-            edits.append(Replacement(*spans[number], name.text, name.source))
+            edits.append(Replacement(*spans[number], kept, name.own_span))
         else:  # nothing has kept the constraints: the name keeps its relative place
             words = find_words(text)
-            place = round((number + 1) / (len(masked.names) + 1) * len(words))
+            place = round((number + 1) / (len(names) + 1) * len(words))
             at = words[place][0] if place < len(words) else len(text)
-            spaced = f"{name.text} " if place < len(words) else f" {name.text}"
-            edits.append(Replacement(at, at, spaced, name.source))
+            spaced = f"{kept} " if place < len(words) else f" {kept}"
+            edits.append(Replacement(at, at, spaced, name.own_span))
     return edits
 
 
@@ -124,16 +109,18 @@ def _write_references(
     masked: MaskedSource, text: str, names: Sequence[Replacement]
 ) -> list[Replacement]:
     """Return the edits that write characters as references, as the source does; common ones stay."""
-    references = {c: r for c, r in masked.references if not c.isascii() or c in "&<>\"'"}
+    references = {part.read: part.source for part in masked.find("reference")}
     return [
         Replacement(at, at + 1, references[character])
         for at, character in enumerate(text)
-        if character in references and not any(name.start <= at < name.end for name in names)
+        if character in references
+        and (not character.isascii() or character in "&<>\"'")
+        and not any(name.start <= at < name.end for name in names)
     ]
 
 
 def find_placeholder_words(
-    tokenizer: Tokenizer, names: Sequence[ProtectedName], tokens: Sequence[int], text: str
+    tokenizer: Tokenizer, names: Sequence[SourcePart], tokens: Sequence[int], text: str
 ) -> dict[int, Span]:
     """Return where the placeholder words of names stand in a translation: ranges of its characters that do not overlap."""
     ranges = find_alternatives(tokenizer, [name.alternatives for name in names], tokens)
@@ -190,7 +177,7 @@ def _place_tags(masked: MaskedSource, text: str, links: WordPairs) -> list[Repla
             Replacement(end, end, other.text),
         )
     return [
-        edit._replace(source=tag.name)
+        edit._replace(source=tag.part.own_span if tag.part.kind == "name" else None)
         for edit, tag in zip(edits, masked.tags, strict=True)
         if edit is not None
     ]
@@ -201,7 +188,7 @@ def _mask_literals(masked: MaskedSource, text: str) -> str:
 
     So each is one word without marks, and no tag comes into it.
     """
-    for literal in {masked.text[slice(*span)] for span in masked.literals}:
+    for literal in {part.read for part in masked.find("literal")}:
         text = text.replace(literal, "x" * len(literal))
     return text
 
@@ -230,9 +217,10 @@ def _move_between(
     at, written = min(max(edit.start, low), high), edit.text
     if at != edit.start:
         written = tag.text
-    if tag.name and is_word_character(text[at - 1 : at]) and not written[0].isspace():
+    is_name = tag.part.kind == "name"
+    if is_name and is_word_character(text[at - 1 : at]) and not written[0].isspace():
         written = f" {written}"
-    if tag.name and is_word_character(text[at : at + 1]) and not written[-1].isspace():
+    if is_name and is_word_character(text[at : at + 1]) and not written[-1].isspace():
         written = f"{written} "
     return Replacement(at, at, written)
 

@@ -15,7 +15,8 @@ from functools import partial
 from itertools import pairwise
 
 from headway.config import SearchConfig
-from headway.ext.protect.masked_source import MaskedSource, PlacedTerm
+from headway.ext.protect.marked_text import SourcePart
+from headway.ext.protect.masked_source import MaskedSource
 from headway.text import MARK, find_words, is_word_character, turn_marks_to_letters
 from headway.translation import (
     Find,
@@ -56,10 +57,12 @@ def place_terms(
     without = best.without_terms._replace(masked_source=best.masked_source)
     [weights] = yield [masking.read_attention(forward, segment, without, search)]
     masked, tokens = segment.masked_sources[without.masked_source], without.tokens
-    write = partial(_write_terms, forward, masked, tokens, weights)
-    written = yield from call(write, len(segment.text))
-    if written is None:
-        written = yield from _write_likeliest(forward, masked, tokens, weights, search)
+    text, written = forward.tokenizer.decode(tokens), None
+    if _has_spaces_between_words(masked.text + text):
+        write = partial(_write_terms, forward, masked, text, weights)
+        written = yield from call(write, len(segment.text))
+        if written is None:
+            written = yield from _write_likeliest(forward, masked, text, weights, search)
     if written is not None and _starts_with(forward, written, prefix):
         return [best._replace(tokens=written), *others]
     if best.tokens != tokens:
@@ -77,27 +80,20 @@ def _starts_with(forward: TokenSearch, written: list[int], prefix: Sequence[int]
 
 
 def _write_terms(
-    forward: TokenSearch,
-    masked: MaskedSource,
-    tokens: Sequence[int],
-    weights: Sequence[Sequence[float]],
+    forward: TokenSearch, masked: MaskedSource, text: str, weights: Sequence[Sequence[float]]
 ) -> list[int] | None:
     """Return a translation with the renderings of its terms; None: attention does not say where they belong.
 
     Args:
         forward: The model.
         masked: What it has translated.
-        tokens: The translation, which lacks terms.
+        text: The translation, which lacks terms.
         weights: For each target word how much it attends to each source word.
     """
-    text = forward.tokenizer.decode(tokens)
-    if not _has_spaces_between_words(masked.text + text):
-        return None
-    source_words, words = find_words(masked.text), find_words(text)
+    words = find_words(text)
     edits: list[tuple[int, int, str]] = []
-    for term in masked.terms:
-        own = [n for n, (a, b) in enumerate(source_words) if a < term.end and b > term.start]
-        gains = [sum(row[n] for n in own) for row in weights[: len(words)]]
+    for term in masked.find("term"):
+        own, gains = _weigh_words(masked, term, weights[: len(words)])
         place = _find_place(weights, gains, own)
         if place is None:  # no word translates the term: it comes before the word nearest to it
             nearest = max(range(len(gains)), key=gains.__getitem__, default=None)
@@ -115,7 +111,7 @@ def _write_terms(
 def _write_likeliest(
     forward: TokenSearch,
     masked: MaskedSource,
-    tokens: Sequence[int],
+    text: str,
     weights: Sequence[Sequence[float]],
     search: SearchConfig,
 ) -> Job[list[int] | None]:
@@ -123,20 +119,16 @@ def _write_likeliest(
 
     Tried are the words that attend to the term most; those that must stay are left out. See `_write_terms`.
     """
-    text, tokenizer = forward.tokenizer.decode(tokens), forward.tokenizer
-    if not _has_spaces_between_words(masked.text + text):
-        return None
     kept = [each for each in masked.constraints if not each.is_term]
-    source_words, words = find_words(masked.text), find_words(text)
+    words = find_words(text)
     edits: list[tuple[int, int, str]] = []
-    for term in masked.terms:
-        own = [n for n, (a, b) in enumerate(source_words) if a < term.end and b > term.start]
-        gains = [sum(row[n] for n in own) for row in weights[: len(words)]]
+    for term in masked.find("term"):
+        _, gains = _weigh_words(masked, term, weights[: len(words)])
         likely = sorted(range(len(gains)), key=lambda n: -gains[n])[:TRIED]
         cores = [core for n in likely if (core := _CORE.search(text, *words[n])) is not None]
         taken = [edit[0] for edit in edits]
         tried = [_replace_word(core, term) for core in cores if core.start() not in taken]
-        texts = tokenizer.encode_target([text[:a] + new + text[b:] for a, b, new in tried])
+        texts = forward.tokenizer.encode_target([text[:a] + new + text[b:] for a, b, new in tried])
         allowed = [n for n, t in enumerate(texts) if not kept or forward.follow(kept).accepts(t)]
         if not allowed:
             return None
@@ -146,7 +138,16 @@ def _write_likeliest(
     return _apply_edits(forward, masked, text, edits)
 
 
-def _replace_word(core: re.Match[str], term: PlacedTerm) -> tuple[int, int, str]:
+def _weigh_words(
+    masked: MaskedSource, term: SourcePart, weights: Sequence[Sequence[float]]
+) -> tuple[list[int], list[float]]:
+    """Return the numbers of a term's words in the source, and how much each target word attends to them."""
+    (start, end), source_words = term.span, find_words(masked.text)
+    own = [number for number, (a, b) in enumerate(source_words) if a < end and b > start]
+    return own, [sum(row[number] for number in own) for row in weights]
+
+
+def _replace_word(core: re.Match[str], term: SourcePart) -> tuple[int, int, str]:
     """Return where a word of a translation stands, and the rendering that takes its place."""
     capitals = [r for r in term.renderings if r[:1].isupper()]
     is_capital = core.start() == 0 and core[0][0].isupper() and capitals
@@ -193,7 +194,7 @@ def _has_spaces_between_words(text: str) -> bool:
     return all(is_word_character(character) for character in text if character.isalpha())
 
 
-def _has_rendering(text: str, term: PlacedTerm) -> bool:
+def _has_rendering(text: str, term: SourcePart) -> bool:
     """Return whether a text has a rendering of a term as a whole word."""
     text, *renderings = map(turn_marks_to_letters, (text, *term.renderings))
     return any(re.search(rf"(?<!\w){re.escape(r)}(?!\w)", text) for r in renderings)

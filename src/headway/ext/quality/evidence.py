@@ -4,7 +4,6 @@ Shapes: T target tokens, S source tokens.
 """
 
 from collections.abc import Sequence
-from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from headway.config import SearchConfig
-from headway.ext.protect import compare_numbers
+from headway.ext.protect import MaskedSource, compare_numbers
 from headway.ext.quality.defects import share_copied
 from headway.text import Tokenizer
 from headway.translation import (
@@ -95,28 +94,16 @@ def examine(
     return (yield from call(collect, len(segment.text)))
 
 
-class Attended(NamedTuple):
-    """What attention weights show.
-
-    Attributes:
-        coverage: See `FEATURES`.
-        focus: Likewise.
-    """
-
-    coverage: float
-    focus: float
-
-    @classmethod
-    def of(cls, weights_TS: Tensor) -> "Attended":
-        """Measure how much each target token attends to each source token, [T, S]."""
-        # The end of the source gets the attention that the words do not need.
-        attended_S = weights_TS[:, :-1].sum(0).clamp(max=1)
-        coverage = attended_S.sum().item() / max(1, len(attended_S))
-        return cls(coverage, weights_TS.max(1).values.mean().item())
+def measure_attention(weights_TS: Tensor) -> tuple[float, float]:
+    """Return coverage and focus, see `FEATURES`, of how much each target token attends to each source token, [T, S]."""
+    # The end of the source gets the attention that the words do not need.
+    attended_S = weights_TS[:, :-1].sum(0).clamp(max=1)
+    coverage = attended_S.sum().item() / max(1, len(attended_S))
+    return coverage, weights_TS.max(1).values.mean().item()
 
 
-def _measure(given: GivenTarget) -> tuple[LogProbabilities, Attended]:
-    return given.log_p, Attended.of(given.weights)
+def _measure(given: GivenTarget) -> tuple[LogProbabilities, tuple[float, float]]:
+    return given.log_p, measure_attention(given.weights)
 
 
 class TranslationAsRead(NamedTuple):
@@ -145,31 +132,37 @@ def _as_read(
     forced = {*range(min(prefix, len(written) - 1))}
     if segment.masked_sources:
         masked = segment.masked_sources[hypothesis.masked_source]
-        text, ids = masked.replace_terms(partial(_prescribe_numbers, translation)), masked.ids
+        text, ids = _prescribe_numbers(masked, translation), masked.ids
         wanted = [constraint.alternatives for constraint in masked.constraints]
         spans = find_alternatives(tokenizer, wanted, written)
         forced.update(place for span in spans.values() for place in range(*span))
     return TranslationAsRead(ids, written, (text.strip(), translation), sorted(forced))
 
 
-def _prescribe_numbers(translation: str, term: str, renderings: Sequence[str]) -> str:
-    """Return a term, or its rendering if one of both has digits: a glossary may prescribe a word for a number.
+def _prescribe_numbers(masked: MaskedSource, translation: str) -> str:
+    """Return what the model has read, with renderings in the places of terms if one of both has digits:
+    a glossary may prescribe a word for a number.
 
     Of several renderings it is the one that the translation has, or the first.
     """
-    rendering = next((each for each in renderings if each in translation), renderings[0])
-    return rendering if any(map(str.isdigit, term + rendering)) else term
+    text = masked.text
+    for term in reversed(masked.find("term")):
+        (start, end), renderings = term.span, term.renderings
+        rendering = next((each for each in renderings if each in translation), renderings[0])
+        if any(map(str.isdigit, term.read + rendering)):
+            text = text[:start] + rendering + text[end:]
+    return text
 
 
 def measure_features(
-    translation: TranslationAsRead, log_p_T: LogProbabilities, attended: Attended
+    translation: TranslationAsRead, log_p_T: LogProbabilities, attended: tuple[float, float]
 ) -> Features:
     """Return the features of a translation.
 
     Args:
         translation: Its tokens and texts.
         log_p_T: The natural log-probability of each target token.
-        attended: What its attention shows.
+        attended: Its coverage and focus.
 
     Returns:
         A number for each name in `FEATURES`.

@@ -50,7 +50,7 @@ def list_ways(
 def require_numbers(segment: Segment, tokenizer: Tokenizer) -> Segment:
     """Return a segment whose translation must contain its numbers, also in other masked sources."""
     text = segment.text.strip()
-    plain = MaskedSource(text, segment.ids, (), (), (), (), ((text, text),))
+    plain = MaskedSource(text, segment.ids)
     masked_sources = [
         masked._replace(constraints=(*masked.constraints, *_numbers_of(masked, tokenizer)))
         for masked in segment.masked_sources or (plain,)
@@ -60,10 +60,9 @@ def require_numbers(segment: Segment, tokenizer: Tokenizer) -> Segment:
 
 def _numbers_of(masked: MaskedSource, tokenizer: Tokenizer) -> Iterator[Constraint]:
     """Yield a constraint for each number besides those that are required anyway: of terms, placeholder words and literals."""
-    required = [(term.start, term.end) for term in masked.terms]
-    required += [*(name.read for name in masked.names), *masked.literals]
     text = masked.text
-    for start, end in required:
+    for part in masked.find("term", "name", "literal"):
+        start, end = part.span
         text = text[:start] + " " * (end - start) + text[end:]
     for forms in spell_numbers(text):
         yield Constraint(spell_words(tokenizer, forms))
