@@ -4,41 +4,44 @@ import json
 import random
 import shutil
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
-from headway import Glossary, translate_file
+from headway import Glossary, SearchConfig, Translator
 from headway.cli.main import dispatch
-from headway.config import SearchConfig, TextConfig
+from headway.config import TextConfig
 from headway.errors import HeadwayError
-from headway.ext.documents.document_translation import describe_defects
-from headway.ext.documents.texts import SentenceTranslation, TextTranslation
+from headway.ext.protect import compare_numbers
 from headway.ext.protect.marked_text import MarkedText
 from headway.ext.protect.masked_source import PlaceholderWord
-from headway.ext.protect.numbers import compare_numbers
 from headway.ext.protect.source_masker import SourceMasker
 from headway.ext.quality import rating
+from headway.ext.quality.calibrating import count_learned
 from headway.ext.quality.calibration import Calibration
 from headway.ext.quality.defects import count_copies, find_defects, has_loop, keeps_words
 from headway.ext.quality.evidence import (
     FEATURES,
-    Attended,
     TranslationAsRead,
+    measure_attention,
     measure_features,
 )
 from headway.ext.quality.quality_model import FILE, QualityModel, rank_correlation
 from headway.ext.quality.repair import list_ways, require_numbers
 from headway.model import Transformer, watch
-from headway.text.tokenizer import Tokenizer
-from headway.translation import Hypothesis, Segment, Translator
-from headway.translation.alignment import single_layer
-from headway.translation.engines.plain_engine import PlainEngine
-from headway.translation.requests import Job
-from headway.translation.search.constraints import Constraint, find_alternatives, spell_words
-from headway.translation.translation import Translation
+from headway.text import Tokenizer
+from headway.translation import (
+    Constraint,
+    Hypothesis,
+    Job,
+    Segment,
+    find_alternatives,
+    single_layer,
+    spell_words,
+)
 from support.engines import native
 from support.segments import (
     choose,
@@ -50,15 +53,10 @@ from support.segments import (
     log_probabilities,
     rate,
 )
-from support.toy_models import (
-    sentences,
-    small_config,
-    translate_words,
-    write_random_model,
-    write_several,
-)
+from support.toy_models import sentences, small_config, translate_words, write_random_model
 
 SEARCH = SearchConfig(max_extra=7)
+LANGUAGES = "en", "de"
 QUALITY = QualityModel(-1.0, dict.fromkeys(FEATURES, 0.5))
 
 
@@ -71,24 +69,32 @@ def rated(model_directory: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
     return path
 
 
+@pytest.fixture(scope="module")
+def numbered(tmp_path_factory: pytest.TempPathFactory) -> Translator:
+    """A random model whose subwords are also digits and words of numbers."""
+    source, target = (
+        "13 102 17 29 56% 2,5 1957 dogs see",
+        "dreizehn zwölf Hunde sehen Katzen und eine 56% 73",
+    )
+    pairs = [
+        (f"{text} {source}", f"{translate_words(text)} {target} 102") for text in sentences(400, 1)
+    ]
+    tokenizer = Tokenizer.learn(pairs, TextConfig(vocab_size=371))
+    return Translator.load(write_random_model(tmp_path_factory.mktemp("numbered"), tokenizer))
+
+
 @pytest.mark.parametrize(
     ("source", "translation", "found"),
     [
         ("the cat sees", "die Katze sieht", ()),
         ("no, no, no!", "nein, nein, nein!", ()),  # as in the source
         ("the cat sees", "die Katze die Katze die Katze", ("loop",)),
-        ("the cat sees", "die Katze, Katze. Katze", ("loop",)),
         ("the nation", "die Nationalalalalalal", ("loop",)),
         ("in 1990, 1,000 came", "1990 kamen 1.000", ()),
         ("in 1990", "im Jahr 1991", ("numbers",)),
-        ("at 3:20 PM", "um 15:20 Uhr", ()),
-        ("at 3:20 PM", "um 3:20 Uhr", ("numbers",)),
-        ("20 of 20", "20", ("numbers",)),
         ("two of 12", "2 von zwölf", ()),
-        ("٤٢", "42", ()),
         ("the cat sees a dog", "the cat sees a dog", ("untranslated",)),
         ("the cat sees a dog", " ", ("untranslated",)),
-        ("{n} minutes", "{n}", ("untranslated",)),
         ("Page {n} of {m}", "{n} {m}", ("untranslated",)),
         ("{n} minutes", "{n} Minuten", ()),
         ("a {n}", "1 {n}", ()),
@@ -100,50 +106,46 @@ def rated(model_directory: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
 def test_defects_are_found_in_the_texts_alone(
     source: str, translation: str, found: tuple[str, ...]
 ) -> None:
-    assert find_defects(source, translation, ("en", "de")) == found
+    assert find_defects(source, translation, LANGUAGES) == found
 
 
 def test_a_loop_of_any_period_is_counted() -> None:
     chooser = random.Random(1)
-    for period in range(1, 12):
-        for copies in range(1, 6):
-            words = [f"{n}" for n in range(period)] * copies
-            around = [chooser.choice("abc") + str(n) for n in range(5)]
-            assert count_copies([*around, *words, *around], period) == copies
-    assert find_defects("a b", "ein 猫猫猫", ("en", "de")) == ()
+    for period, copies in product((1, 2, 5, 12), (1, 2, 3, 5)):
+        words = [f"{n}" for n in range(period)] * copies
+        around = [chooser.choice("abc") + str(n) for n in range(5)]
+        assert count_copies([*around, *words, *around], period) == copies
+    assert find_defects("a b", "ein 猫猫猫", LANGUAGES) == ()
     assert find_defects("a b", "我看猫看猫看猫", ("en", "zh")) == ("loop",)
 
 
-@pytest.mark.parametrize(
-    ("text", "language"),
-    [
-        ("他出生于2000年。", "zh"), ("1000元", "zh"), ("二〇〇〇年", "zh"), ("WWW、PPPoE", "zh"), ("等等………", "zh"),
-        ("2000年です。", "ja"), ("一九九九年", "ja"), ("ห้อง 1110", "th"),
-        ("1.000.000.000 Euro", "de"), ("1 000 000 000 euros", "fr"), ("सससुर", "hi"),
-    ],
-)  # fmt: skip
-def test_characters_of_one_number_word_or_row_of_marks_are_no_loop(
-    text: str, language: str
-) -> None:
-    assert not has_loop(text, language)
-
-
-@pytest.mark.parametrize(
-    ("text", "language"),
-    [
-        ("好好好好好好", "zh"), ("我们我们我们走", "zh"), ("好！！好！！好！！", "zh"), ("GPT-4、GPT-4、GPT-4、", "zh"),
-        ("2000 2000 2000", "zh"), ("一一一一一", "zh"), ("ハハハ", "ja"), ("ไปไปไป", "th"), ("ก้้้", "th"),
-        ("2000 2000 2000", "de"), ("किकिकिकिकि", "hi"), ("किताब किताब किताब", "hi"),
-    ],
-)  # fmt: skip
-def test_loops_are_found_in_every_script(text: str, language: str) -> None:
-    assert has_loop(text, language)
+def test_loops_are_found_in_every_script_and_characters_of_one_number_are_none() -> None:
+    for text, language in (
+        ("好好好好好好", "zh"),
+        ("好！！好！！好！！", "zh"),
+        ("GPT-4、GPT-4、GPT-4、", "zh"),
+        ("一一一一一", "zh"),
+        ("ไปไปไป", "th"),
+        ("2000 2000 2000", "de"),
+        ("किकिकिकिकि", "hi"),
+        ("किताब किताब किताब", "hi"),
+    ):
+        assert has_loop(text, language), text
+    for text, language in (
+        ("他出生于2000年。等等………", "zh"),
+        ("二〇〇〇年, WWW、PPPoE", "zh"),
+        ("一九九九年", "ja"),
+        ("1.000.000.000 Euro", "de"),
+        ("1 000 000 000 euros", "fr"),
+        ("सससुर", "hi"),
+    ):
+        assert not has_loop(text, language), text
 
 
 @pytest.mark.slow
 def test_no_better_feature_lowers_the_quality_and_it_is_calibrated() -> None:
     chooser = np.random.default_rng(2)
-    features = chooser.normal(size=(701, len(FEATURES)))
+    features = chooser.normal(size=(151, len(FEATURES)))
     # One feature helps, one harms (it gets weight 0), and one is constant.
     features[:, 2] = 1.0
     truth = 1 / (1 + np.exp(-(0.3 + 1.5 * features[:, 0] - 0.9 * features[:, 1])))
@@ -157,7 +159,7 @@ def test_no_better_feature_lowers_the_quality_and_it_is_calibrated() -> None:
     assert 0.7 < model.spearman < rank_correlation(rated, truth) + 0.02
     for column in range(len(FEATURES)):
         better = features.copy()
-        better[:, column] += chooser.uniform(0, 3, size=701)
+        better[:, column] += chooser.uniform(0, 3, size=151)
         assert all(model.rate(row) >= before for row, before in zip(better, rated, strict=True))
     assert 0 <= model.rate(np.full(len(FEATURES), -1e9)) < 1e-9
     for score in (0.0, 1.0):  # all alike
@@ -168,9 +170,9 @@ def test_no_better_feature_lowers_the_quality_and_it_is_calibrated() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("count", "bad"), [(1000, 10), (300, 5), (1000, 3)])
-def test_the_fit_of_nearly_perfect_translations_is_a_good_one(count: int, bad: int) -> None:
+def test_the_fit_of_nearly_perfect_translations_is_a_good_one() -> None:
     """Where nearly all scores are 1, steps that are too long end anywhere, and a feature that tells has no weight."""
+    count, bad = 300, 5
     features = np.random.default_rng(1).normal(size=(count, len(FEATURES))) * 0.01
     features[:bad, 7] -= 1
     scores = np.ones(count)
@@ -189,20 +191,20 @@ def test_a_quality_is_stored_and_a_damaged_one_is_refused(tmp_path: Path) -> Non
     assert QualityModel.load(tmp_path) == model
     whole = (tmp_path / FILE).read_text()
     values = json.loads(whole)
-    damaged = [whole[:-9], "[]", "9" * 5000, "[" * 60_000, whole + " " * (1 << 16), "\xff"]
-    damaged += [
-        json.dumps(values | change)
-        for change in (
-            {"format": 0}, {"bias": None}, {"bias": True}, {"bias": 1e99}, {"weights": [1]},
-            {"weights": {}}, {"weights": values["weights"] | {"length": -1}}, {"spearman": "high"},
-            {"weights": values["weights"] | {"length": float("nan")}},
-        )
-    ]  # fmt: skip
-    for text in damaged:
+    weights = values["weights"]
+    changes: list[dict[str, object]] = [
+        {"format": 0},
+        {"bias": True},
+        {"bias": 1e99},
+        {"weights": [1]},
+    ]
+    changes += [{"weights": {}}, {"weights": weights | {"length": -1}}, {"spearman": "high"}]
+    changes += [{"weights": weights | {"length": float("nan")}}]
+    damaged = [whole[:-9], "[]", "[" * 60_000, whole + " " * (1 << 16), "\xff"]
+    for text in damaged + [json.dumps(values | change) for change in changes]:
         (tmp_path / FILE).write_bytes(text.encode("latin-1"))
-        with pytest.raises(HeadwayError, match=rf"{FILE}: damaged: ") as error:
+        with pytest.raises(HeadwayError, match=rf"{FILE}: damaged: .+\Z"):
             QualityModel.load(tmp_path)
-        assert "\n" not in str(error.value)
 
 
 def test_features_are_those_of_the_forward_pass(translator: Translator) -> None:
@@ -216,7 +218,7 @@ def test_features_are_those_of_the_forward_pass(translator: Translator) -> None:
     weights = seen.attention[f"decoder.layers.{layer}.cross"][0].mean(0)
     texts = (evidence.source, evidence.translation)
     translated = TranslationAsRead(segment.ids, best.tokens, texts)
-    features = measure_features(translated, log_p.double().numpy(), Attended.of(weights))
+    features = measure_features(translated, log_p.double().numpy(), measure_attention(weights))
     assert evidence.features == pytest.approx(features, rel=1e-4)
     # An ensemble of equal models is the model.
     twice = Translator(translator.model, translator.tokenizer, others=translator.models)
@@ -227,9 +229,9 @@ def test_features_are_those_of_the_forward_pass(translator: Translator) -> None:
 def test_features_by_hand() -> None:
     # Two source tokens and </s>, three target tokens and </s>, of which one was forced.
     weights = torch.tensor([[0.5, 0.3, 0.2], [0.75, 0.0, 0.25], [0.1, 0.2, 0.7], [0.0, 0.1, 0.9]])
-    attended = Attended.of(weights)
-    assert attended.coverage == pytest.approx((1 + 0.6) / 2)
-    assert attended.focus == pytest.approx((0.5 + 0.75 + 0.7 + 0.9) / 4)
+    attended = measure_attention(weights)
+    assert attended[0] == pytest.approx((1 + 0.6) / 2)
+    assert attended[1] == pytest.approx((0.5 + 0.75 + 0.7 + 0.9) / 4)
     log_p = np.log([0.5, 1e-9, 0.25, 0.75])
     translated = TranslationAsRead((7, 8, 2), (5, 5, 5, 2), ("the cat sees 21", "the 21 35"), (1,))
     assert measure_features(translated, log_p, attended).tolist() == pytest.approx(
@@ -256,17 +258,6 @@ def test_tokens_that_a_translation_had_to_begin_with_do_not_count(translator: Tr
         assert evidence.features[0] == pytest.approx(np.exp(free).mean())
 
 
-def test_probabilities_that_are_not_finite_are_reported(tokenizer: Tokenizer) -> None:
-    model = Transformer(small_config(tokenizer).model)
-    with torch.no_grad():
-        model.decoder.layers[0].feed_forward.outer.weight.fill_(float("nan"))
-    search = Translator(model, tokenizer).token_search
-    for engine in (search.engine("fp32"), PlainEngine(model)):
-        search._engines["fp32"] = engine
-        with pytest.raises(HeadwayError, match="not finite"):
-            log_probabilities(search, [[5, 6, 1]], [[7, 1]], SEARCH)
-
-
 def test_a_translation_by_a_decoder_without_layers_has_features(tokenizer: Tokenizer) -> None:
     config = replace(small_config(tokenizer).model, num_decoder_layers=0)
     translator = Translator(Transformer(config), tokenizer)
@@ -284,7 +275,7 @@ def test_the_features_of_a_translation_depend_on_no_other(
 ) -> None:
     """Bit by bit, among translations of all lengths."""
     search = replace(SEARCH, precision=precision)
-    segments = [cut(translator, line)[0] for line in sentences(30, seed=3)]
+    segments = [cut(translator, line)[0] for line in sentences(12, seed=3)]
     found = find(translator, segments, search)
     pairs = [(segment, [best]) for segment, [best, *_] in zip(segments, found, strict=True)]
     together = [each for [each] in examine_together(translator, pairs, search)]
@@ -292,33 +283,27 @@ def test_the_features_of_a_translation_depend_on_no_other(
         [alone] = examine(translator, *pair, search)
         assert (alone.source, alone.translation) == (evidence.source, evidence.translation)
         assert alone.features.tolist() == evidence.features.tolist()
-    assert len({evidence.features[0] for evidence in together}) > 20
+    assert len({evidence.features[0] for evidence in together}) > 8
 
 
 def test_tokens_that_a_translation_had_to_contain_do_not_count(translator: Translator) -> None:
     """Where a glossary asks for what the model writes anyway, only the free tokens are fewer."""
     tokenizer = translator.tokenizer
-    [segment] = cut(translator, "the cat sees a dog")
+    own = translator.with_glossary(Glossary.of({"dog": "Hund"}))
+    [segment], [asked] = (cut(each, "the cat sees a dog") for each in (translator, own))
     [tokens] = tokenizer.encode_target(["die Katze sieht einen Hund"])
     best = Hypothesis(tokens, 0.0, 0.0)
-    own = translator.with_glossary(Glossary.of({"dog": "Hund"}))
-    [asked] = cut(own, "the cat sees a dog")
     [constraint] = asked.masked_sources[0].constraints
-    texts = (asked.text, tokenizer.decode(best.tokens))
-    [span] = find_alternatives(tokenizer, [constraint.alternatives], best.tokens).values()
-    assert tuple(best.tokens[slice(*span)]) in constraint.alternatives
-    with torch.inference_mode():
-        logits = translator.model(torch.tensor([segment.ids]), torch.tensor([best.tokens]))[0]
-    log_p = logits.log_softmax(-1)[range(len(best.tokens)), best.tokens].tolist()
-    free = np.array([p for n, p in enumerate(log_p) if n not in range(*span)])
+    [span] = find_alternatives(tokenizer, [constraint.alternatives], tokens).values()
+    [log_p] = log_probabilities(translator.token_search, [segment.ids], [tokens], SEARCH)
+    free = np.delete(log_p, range(*span))
     [plain] = examine(translator, segment, [best], SEARCH)
     [evidence] = examine(own, asked, [best], SEARCH)
     found = evidence.features
-    assert found[0] == pytest.approx(np.exp(free).mean(), rel=1e-5)
-    assert found[1] == pytest.approx(max(-10.0, free.min()), rel=1e-5)
+    assert found[:2] == pytest.approx([np.exp(free).mean(), max(-10.0, free.min())], rel=1e-5)
     assert found[2:] == pytest.approx(plain.features[2:])
     # A term that was put into a finished translation changes nothing that the model shows.
-    [put] = tokenizer.encode_target([texts[1].replace("Hund", "sieht läuft unter")])
+    [put] = tokenizer.encode_target(["die Katze sieht einen sieht läuft unter"])
     placed = best._replace(tokens=put, without_terms=best)
     [of_placed] = examine(own, asked, [placed], SEARCH)
     assert of_placed.features == pytest.approx(found)
@@ -359,7 +344,7 @@ def test_a_repair_of_numbers_keeps_the_words(rated: Path, monkeypatch: pytest.Mo
 @pytest.mark.slow
 def test_quality_depends_on_the_line_alone(rated: Path) -> None:
     translator = Translator.load(rated)
-    lines = [*sentences(5, 8), "", "the cat {name} sees 1990 <b>dogs</b>"]
+    lines = [*sentences(3, 8), "", "the cat {name} sees 1990 <b>dogs</b>"]
     search = replace(SEARCH, n_best=2)
     alone = [next(translator.stream([line], search, quality=True)) for line in lines]
     order = random.Random(3).sample(range(len(lines)), len(lines))
@@ -375,12 +360,12 @@ def test_quality_depends_on_the_line_alone(rated: Path) -> None:
 @pytest.mark.slow
 def test_a_translation_is_only_replaced_by_a_sounder_one(rated: Path) -> None:
     translator = Translator.load(rated)
-    lines = sentences(41, 8)
+    lines = sentences(15, 8)
     plain = [best for best, *_ in translator.stream(lines, SEARCH)]
     checked = [best for best, *_ in translator.stream(lines, SEARCH, quality=True)]
     repaired = 0
     for line, before, after in zip(lines, plain, checked, strict=True):
-        broken = find_defects(line, before.text, ("en", "de"))
+        broken = find_defects(line, before.text, LANGUAGES)
         assert (before.quality, before.notes) == (None, "")
         if after.repaired:
             repaired += 1
@@ -391,7 +376,7 @@ def test_a_translation_is_only_replaced_by_a_sounder_one(rated: Path) -> None:
         else:
             assert after.text == before.text
             assert after.defects == broken
-        assert after.defects == find_defects(line, after.text, ("en", "de"))
+        assert after.defects == find_defects(line, after.text, LANGUAGES)
     assert 0 < repaired < len(lines)  # random weights make loops
     # Samples are rated, and never replaced.
     samples = replace(SEARCH, sample=True, n_best=3)
@@ -402,10 +387,8 @@ def test_a_translation_is_only_replaced_by_a_sounder_one(rated: Path) -> None:
     assert not any(t.repaired for each in drawn for t in each)
 
 
-def test_numbers_of_the_source_are_forced_into_a_new_translation(tmp_path: Path) -> None:
-    pairs = [(f"{text} 19 2,5", f"{translate_words(text)} 73") for text in sentences(400, 1)]
-    tokenizer = Tokenizer.learn(pairs, TextConfig(vocab_size=361))
-    translator = Translator.load(write_random_model(tmp_path, tokenizer))
+def test_numbers_of_the_source_are_forced_into_a_new_translation(numbered: Translator) -> None:
+    translator, tokenizer = numbered, numbered.tokenizer
     for line in ("the 1,957 dogs", "a dog runs 2.753,19 <b>under</b> {x}"):
         [segment] = cut(translator, line)
         (searched, wide), *_ = list_ways(tokenizer, segment, ["numbers"], SEARCH)
@@ -421,40 +404,34 @@ def test_numbers_of_the_source_are_forced_into_a_new_translation(tmp_path: Path)
             assert not compare_numbers(line, written.text).different
 
 
-def test_numbers_in_terms_are_those_of_their_renderings(tmp_path: Path) -> None:
+def test_numbers_in_terms_are_those_of_their_renderings(numbered: Translator) -> None:
     """Neither a word that a glossary prescribes for a number is wrong, nor is the number required beside it."""
-    translations = ["dreizehn Hunde sehen 17 Katzen und 29 Hund", "13 Hunde"]
-    pairs = [(text, translations[n % 2]) for n, text in enumerate(sentences(400, 1))]
-    tokenizer = Tokenizer.learn(pairs, TextConfig(vocab_size=361))
-    translator = Translator.load(write_random_model(tmp_path, tokenizer))
+    tokenizer = numbered.tokenizer
     terms = {"13 dogs": ["13 Hunde", "dreizehn Hunde"], "a cat": "17 Katzen", "dog": "Hund"}
-    own = translator.with_glossary(Glossary.of(terms))
+    own = numbered.with_glossary(Glossary.of(terms))
     [segment] = cut(own, "13 dogs see a cat and 29 dog")
     for translation, defects in (
         ("dreizehn Hunde sehen 17 Katzen und 29 Hund", ()),
-        ("13 Hunde sehen 17 Katzen und 29 Hund", ()),
         ("zwölf Hunde sehen 17 Katzen und 29 Hund", ("numbers",)),
-        ("dreizehn Hunde sehen eine Katze und 29 Hund", ("numbers",)),
         ("dreizehn Hunde sehen 17 Katzen und 28 Hund", ("numbers",)),
     ):
         [tokens] = tokenizer.encode_target([translation])
         hypothesis = Hypothesis(tokens, 0.0, 0.0)
         [evidence] = examine(own, segment, [hypothesis], SEARCH)
-        assert find_defects(evidence.source, evidence.translation, ("en", "de")) == defects
+        assert find_defects(evidence.source, evidence.translation, LANGUAGES) == defects
         # The features have the same numbers.
         assert (evidence.features[list(FEATURES).index("numbers")] == 1) == (not defects)
     required = require_numbers(segment, tokenizer).masked_sources[0].constraints
     assert len(required) == len(segment.masked_sources[0].constraints) + 1  # 29
 
 
-def test_numbers_that_a_masked_source_requires_anyway_are_required_once() -> None:
-    pairs = [
-        (f"{text} 102 56%", f"{translate_words(text)} 17 102 56%") for text in sentences(400, 1)
-    ]
-    tokenizer = Tokenizer.learn(pairs, TextConfig(vocab_size=361))
+def test_numbers_that_a_masked_source_requires_anyway_are_required_once(
+    numbered: Translator,
+) -> None:
+    tokenizer = numbered.tokenizer
     marked = MarkedText("the 102 dogs, 56% of {name}", tokenizer, keep=True, glossary=None)
     placeholder_word = PlaceholderWord("17 cats", spell_words(tokenizer, ["17 Katzen"]))
-    masked = SourceMasker(marked, tokenizer).write(marked.text, [placeholder_word])
+    masked = SourceMasker(marked, tokenizer).write(marked.parts(marked.text), [placeholder_word])
     assert masked.text == "the 102 dogs, 56% of 17 cats"
     segment = Segment("the 102 dogs, 56% of {name}", masked.ids, (masked,))
     [required] = require_numbers(segment, tokenizer).masked_sources
@@ -462,26 +439,6 @@ def test_numbers_that_a_masked_source_requires_anyway_are_required_once() -> Non
         *masked.constraints,
         Constraint(spell_words(tokenizer, ["102"])),
     )
-
-
-@pytest.mark.slow
-def test_terms_are_placed_in_a_new_translation(tmp_path: Path) -> None:
-    pairs = [(f"{text} 19 27", f"{translate_words(text)} 73") for text in sentences(400, 1)]
-    tokenizer = Tokenizer.learn(pairs, TextConfig(vocab_size=361))
-    translator = Translator.load(write_random_model(tmp_path, tokenizer))
-    # A word that the model would never choose.
-    translator = translator.with_glossary(Glossary.of({"dogs": "sieht läuft unter"}))
-    placed = 0
-    for text in sentences(20, 5):
-        [segment] = cut(translator, f"{text} 1927 dogs")
-        (searched, wide), *_ = list_ways(tokenizer, segment, ["numbers"], SEARCH)
-        best, *_ = choose(translator.token_search, searched, wide)
-        if best.without_terms is None:
-            continue
-        [[written]] = [join(translator, [segment], [[best]])]
-        assert "sieht läuft unter" in written.text
-        placed += written.tokens != best.without_terms.tokens
-    assert placed
 
 
 def test_segments_of_a_line_give_their_mean(rated: Path) -> None:
@@ -493,8 +450,7 @@ def test_segments_of_a_line_give_their_mean(rated: Path) -> None:
     ratings = [each.ratings for each in both]
     [joined] = join(translator, segments, hypotheses, ratings)
     each = [rating.quality for [rating] in ratings]
-    assert joined.quality is not None
-    assert min(each) < joined.quality < max(each)
+    assert min(each) < (joined.quality or 0) < max(each)
     assert {*joined.defects} == {defect for [rating] in ratings for defect in rating.defects}
 
 
@@ -554,8 +510,7 @@ def test_commands_print_it_and_learn_it(
         dispatch(["evaluate", str(model), *names, "--calibrate"])
     assert (model / "quality.json").read_bytes() == before
     (model / "quality.json").write_text("garbage")  # but anything takes the place of a damaged one
-    assert dispatch(["evaluate", str(model), *names, "--calibrate"]) == 0
-    assert QualityModel.load(model).sentences == 7
+    assert count_learned(model) == 0
 
     translator = Translator.load(rated)
     translator.save_pretrained(tmp_path / "copy")
@@ -564,49 +519,3 @@ def test_commands_print_it_and_learn_it(
     stream = translator.stream(lines, SEARCH, quality=True)
     expected = [f"{t.quality:.4f}\t{t.text}\t{t.notes}" for t, *_ in stream]
     assert out.read_text().splitlines() == expected
-
-    page, report = tmp_path / "page.html", tmp_path / "new.html.quality.tsv"
-    page.write_text(f"<p>{lines[0]}. {lines[1]}.</p><p>{lines[2]}</p>")
-    words = ["--input", str(page), "--output", str(tmp_path / "new.html"), "--quality"]
-    words += ["--search.max-extra", "7"]
-    assert dispatch(["translate", str(rated), *words, "--threads", "1"]) == 0
-    header, *rows = (line.split("\t") for line in report.read_text().splitlines())
-    assert header == ["quality", "notes", "source", "translation"]
-    assert [row[2] for row in rows] == [f"{lines[0]}.", f"{lines[1]}.", lines[2]]
-    translate_file(translator, page, tmp_path / "again.html", SEARCH, report=tmp_path / "again.tsv")
-    assert (tmp_path / "again.tsv").read_text() == report.read_text()
-    assert (tmp_path / "again.html").read_text() == (tmp_path / "new.html").read_text()
-
-
-@pytest.mark.slow
-def test_a_calibration_says_that_all_pairs_share_it(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    model = write_several(tmp_path / "model")
-    for name in ("a.en", "a.fr"):
-        (tmp_path / name).write_text("the cat sees\n" * 3)
-    words = ["--source", str(tmp_path / "a.en"), "--reference", str(tmp_path / "a.fr")]
-    assert dispatch(["evaluate", str(model), *words, "--calibrate", "--to", "fr"]) == 0
-    assert "all pairs of this model share it, and now it is from en-fr alone" in (
-        capsys.readouterr().out
-    )
-
-
-def test_a_document_says_how_many_sentences_look_broken() -> None:
-    def sentence(text: str, *defects: str, repaired: tuple[str, ...] = ()) -> SentenceTranslation:
-        best = Translation(text, 0.0, 0.0, defects=defects, repaired=repaired)
-        return SentenceTranslation("Of 40 dogs.", 0, best)
-
-    good, wrong = sentence("Von 40 Hunden."), sentence("Von 41 Hunden.", "numbers")
-    mended = sentence("Von 40 Hunden.", repaired=("loop",))
-    found = [TextTranslation("", sentences=[good, wrong]), TextTranslation("", sentences=[mended])]
-    said = describe_defects(found, ("en", "de"), is_rated=False)
-    assert said.startswith(
-        "of 3 sentences, repaired: 1, probably broken: 1 (numbers 1); with --quality"
-    )
-    said = describe_defects(found, ("en", "de"), is_rated=True)
-    assert said == "of 3 sentences, repaired: 1, probably broken: 1 (numbers 1)"
-    assert (
-        describe_defects([TextTranslation("", sentences=[good])], ("en", "de"), is_rated=False)
-        == ""
-    )

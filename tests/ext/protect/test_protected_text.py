@@ -1,0 +1,218 @@
+"""Text that must stay is found as it stands, and ordinary text is none."""
+
+import time
+
+import pytest
+
+from headway.ext.protect import find_protected_text, has_words, is_symbol
+from support.bounds import grows_less
+
+PLACEHOLDERS = (
+    "{} {{{x}}} $(x) %% %.1f%% %1 %L2 [[Page]] __NAME__ {name} {{a.b}} ${x} $VAR %1$s %d %.2f %(count)s %name%"
+    " %@ <b> </b> {0} ${HOME}/bin/$USER $HOME/.config/a.b https://example.org/a?b=c&d www.example.org"
+    r" joe.doe@example.com /etc/hosts ~/notes.txt ./run.sh C:\temp\a.txt IMG_0001.jpg btn_save_01 #ff00aa a_b"
+)
+PUMPED = (
+    "a a1 {a {n,plural,{ http://. http://a({b http://a(b[ www.(a) $a/{b %( 1, /a a@ ` a. a- - a_"
+)
+NO_SYMBOLS = "no OK I'm 犬 나 में MIX bar TRY C'è"
+
+
+def find(text: str) -> list[str]:
+    """Return the protected text of a text."""
+    return [text[each.start : each.end] for each in find_protected_text(text)]
+
+
+def test_what_must_stay_is_found() -> None:
+    numbers = ["5 km/h", "3.5kg", "50%", "1,000 MB", "-20 °C", "8.50 EUR", "USD 1,250.00", "24h"]
+    kept = [
+        *PLACEHOLDERS.split(),
+        "<%= user.name %>",
+        "`rm -rf /`",
+        '<x id="1"/>',
+        "{count, number}",
+    ]
+    for text in (*kept, "{n, plural, one {# file of {name}} other {# files}}", *numbers):
+        for sentence in (f"Look at {text} now.", f"{text}", f"(x {text})", f"See {text}."):
+            assert find(sentence) == [text] * (sentence not in numbers), sentence
+
+
+def test_letters_units_and_roman_numbers_alone_are_symbols() -> None:
+    for text in ("x", "A", "II", "(XII)", "kg", "m²", "°C", "5 x 3", "к", "km/h:", "[GB]", "A & B"):
+        assert is_symbol(text), text
+    for text in (*NO_SYMBOLS.split(), "a b cd", "{name} x"):
+        assert not is_symbol(text), text
+
+
+def test_references_to_characters_are_kept() -> None:
+    text = "AT&amp;T&nbsp;Ger&auml;t &#8217;&#x2019; &copy; &#10; &foo; R&D; A&B"
+    kinds: dict[str, list[str]] = {}
+    for each in find_protected_text(text):
+        kinds.setdefault(each.kind, []).append(text[each.start : each.end])
+    references = ["&amp;", "&nbsp;", "&auml;", "&#8217;", "&#x2019;"]
+    assert kinds == {"reference": references, "tag": ["&copy;", "&#10;"]}
+    assert not has_words("&nbsp;&hellip;")
+
+
+def test_symbols_and_codes_are_kept() -> None:
+    for text in ("♪ A man sings ♪", "A man → a dog", "★★★", "😀 A man ☐", "👨‍👩‍👧 A family"):
+        rest = text
+        for each in find_protected_text(text)[::-1]:
+            assert each.kind == "tag"
+            rest = rest[: each.start] + rest[each.end :]
+        assert all(character.isalpha() or character.isspace() for character in rest), text
+    for code in ("A4", "DE-2301", "COVID-19", "H2O", "3D", "ISO/IEC-27001"):
+        assert find_protected_text(f"See {code}, please.") == [(4, 4 + len(code), "literal")]
+        assert [k[:2] for k in find_protected_text(code)] == [(0, len(code))]  # alone, too
+
+
+def test_numbers_with_units_alone_are_translated() -> None:
+    """Languages write them differently: "1.5%" is "1,5 %" in German."""
+    assert find_protected_text("1.5% – 3 km") == []
+    assert find_protected_text("1.5% {name}")
+    assert not has_words("3 km")
+    assert len(find_protected_text("after 5 s or 5ms, 7 TRY, EUR 3, A4, 4K-TV, M3.")) == 7
+
+
+def test_protected_text_in_brackets_or_behind_a_dash_is_like_a_tag() -> None:
+    for text, aside in (
+        ("A man ({url}) runs.", "({url})"),
+        ("A man [5 km/h].", "[5 km/h]"),
+        ("A man runs \u2013 5 km/h", "\u2013 5 km/h"),
+    ):
+        assert find(text) == [aside]
+        assert find_protected_text(text)[0].kind == "tag"
+    assert [k.kind for k in find_protected_text("f({x}, {y}) {x}")] == ["name"] * 3
+
+
+@pytest.mark.parametrize(
+    ("text", "apart", "others"),
+    [
+        ("{name}: A man runs.", ["{name}: "], []),
+        ("A man runs. {name}", ["{name}"], []),
+        ("Deleted: {file}.", ["{file}."], []),
+        ("{a} {b}: {c} - Deleted {d}", ["{a} {b}: {c} - "], ["{d}"]),
+        ("{a} runs! %s | `x`?", ["%s | `x`?"], ["{a}"]),
+        ("<b>{name}: A man</b> runs", ["<b>", "{name}: ", "</b>"], []),
+        ("{name}, a man, runs", [], ["{name}"]),
+        ("A man {name} runs: here", [], ["{name}"]),
+        ("At {time}: {name} runs", [], ["{time}", "{name}"]),
+    ],
+)
+def test_protected_text_before_and_after_a_sentence_is_no_part_of_it(
+    text: str, apart: list[str], others: list[str]
+) -> None:
+    kept = [(text[k.start : k.end], k.kind) for k in find_protected_text(text)]
+    assert [each for each, kind in kept if kind == "tag"] == apart
+    assert [each for each, kind in kept if kind == "name"] == others
+
+
+def test_the_name_of_a_file_may_stand_between_chinese_words() -> None:
+    assert find("请打开文件config.json。") == ["config.json"]
+    assert has_words("请打开文件config.json。")
+    assert not has_words("IMG_0001.jpg")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("on <0>a bike</0> by <1/>", ["<0>", "</0>", "<1/>"]),
+        ("<color=red>a hat</color> <size=20>", ["<color=red>", "</color>", "<size=20>"]),
+        ("with { name } and { $user-name } on", ["{ name }", "{ $user-name }"]),
+        ("with $USER$ and $A$$B$ on", ["$USER$", "$A$$B$"]),
+        ("$HOME$PATH or $x", ["$HOME$PATH", "$x"]),
+        ("%n men and %Ln dogs", ["%n", "%Ln"]),
+        ("%ds, %dh or %dMB of %dx%d", ["%ds", "%dh", "%dMB", "%dx%d"]),
+        ("%(n)dMB, the %1$sth %nTwo men and %sToken", ["%(n)dMB", "%1$sth", "%n", "%s"]),
+        ("%disk% or %USER%s, %d%% of %ld%%", ["%disk%", "%USER%", "%d%%", "%ld%%"]),
+        (
+            "an @:a.b_c. @.lower:key, @:{'a b'} and @:(x) not a@b: or @: here",
+            ["@:a.b_c", "@.lower:key", "@:{'a b'}", "@:(x)"],
+        ),
+        ('see $t(common.key) or $t(a, {"n": 1})', ["$t(common.key)", '$t(a, {"n": 1})']),
+        (
+            "The :attribute (:min-:max) of <b>:name</b>",
+            [":attribute", "(:min-:max)", "<b>:name</b>"],
+        ),
+        ("with {a}/{b} or {c}-%s://%d", ["{a}/{b}", "{c}-%s://%d"]),
+        ("<b>{a}</b>, <i>%s</i>+<i>{x}</i>", ["<b>{a}</b>", "<i>%s</i>+<i>{x}</i>"]),
+        ("<b>the {a}</b> {a}<br/>{b}", ["<b>", "{a}", "</b>", "{a}<br/>{b}"]),
+        ("<p><b>{a}</b> runs</p>", ["<p>", "<b>{a}</b>", "</p>"]),
+        ("<b>{a}:</b> {b}, {c}", ["<b>", "{a}", "</b>", "{b}", "{c}"]),
+        ("{a}</b>{b} ({c}/{d}), A4 {e}", ["{a}", "</b>", "{b}", "({c}/{d})", "A4", "{e}"]),
+        # A bracket without its partner ends an address.
+        ("a (https://example.org){name} b", ["(https://example.org){name}"]),
+        ("[a](https://example.org/{id}) b", ["(https://example.org/{id})"]),
+        ("a https://example.org/{id b", ["https://example.org/"]),
+        ("a https://example.org/a(b{c d}", ["https://example.org/a", "{c d}"]),
+        ("a https://example.org/a(b)) c", ["https://example.org/a(b)"]),
+        ("a https://example.org/[a(b] c", ["https://example.org/"]),
+        ("<b></b><br/> \ue000+\ue001", ["<b>", "</b>", "<br/>", "\ue000+\ue001"]),
+    ],
+)
+def test_placeholders_of_programs_are_found_and_joined_where_only_marks_are_between(
+    text: str, expected: list[str]
+) -> None:
+    assert find(f"A man {text} here") == expected
+
+
+def test_keys_digests_and_encoded_data_are_kept() -> None:
+    data = "data:image/png;base64,iVBO+w0K/g=="
+    digest, identity = "d41d8cd98f00b204e9800998ecf8427e", "550e8400-e29b-41d4-a716-446655440000"
+    for text in (identity, digest, data, "Qz9+/" * 20, "f" * 80):
+        assert find(f"the key {text}, and more") == [text]
+
+
+def test_an_address_has_whole_placeholders_and_pairs_of_brackets() -> None:
+    for address in (
+        "https://example.org/${id}/{ a }/b?q={{query}}",
+        "www.example.org/{a b}",
+        "http://[::1]:80/a,(b[c](d)).e",
+        "$HOME/{user name}/a",
+    ):
+        for text in (f"See {address}, and", f"Has he seen {address}?", f"as (see {address})."):
+            assert find(text) == [address], text
+
+
+def test_ordinary_text_is_not_kept() -> None:
+    for text in (
+        "A dog runs, and/or. 5 pm",
+        "it costs $5 or 3 < 4 > 2, $5k or $10and, for €1,000, US$7 each, £870.68.",
+        'He said: "I\'m 5 minutes late", Mr. and Mrs. {',
+        "In 1999, 3 men of the 1990s and the 80s, 17 dogs, a4, Type-2, 2nd, 1990-1995, X, NASA",
+        "TRY 5 TIMES, MAD 3, 25 EURO, for CHF9.12, 183M, 12B people",
+        "a <3 you> b, x < 0 > y, { the set of all }, C: is a drive, he said : yes",
+        "5%n, 100 %now, a 50 %discount, 100%sure, at 10:30, :) :p :D",
+        "note:this, std::vector, end.The cat, _word_ here, #1 and #abc, e.g. this, a __b",
+        "Grundstücksverkehrsgenehmigungszuständigkeitsübertragungsverordnung",
+        "f" * 79,
+        "deadbeef and c0ffee, a data: set",
+    ):
+        assert find(text) == [], text
+    # A percent sign belongs to its number, and not to the word behind it.
+    assert [each.kind for each in find_protected_text("a 50 % discount")] == ["literal"]
+
+
+@pytest.mark.slow
+def test_the_time_to_find_protected_text_is_linear() -> None:
+    for part in [*PUMPED.split(), "<a ", "{a} ", ": ", "{a}: ", " "]:
+        beginning = "<a" if part == " " else "1"
+        started = time.process_time()
+        find(beginning + part * (20_000 // len(part)))
+        assert time.process_time() - started < 1.0, part
+
+
+def test_four_times_as_many_signs_take_four_times_as_long() -> None:
+    for begin, pumped in (
+        ("A dog ", "/.-"),
+        ("%(a)", "0"),
+        ("%1$", "0"),
+        ("a {", "0"),
+        ("1", ",1."),
+    ):
+        assert grows_less(lambda n, b=begin, p=pumped: find(b + p * n + "!"), 3_000, times=9)
+
+
+def test_a_path_begins_behind_a_hyphen_that_is_no_part_of_a_word() -> None:
+    assert find("a -/etc/hosts") == ["/etc/hosts"]
+    assert find("a-/b/c") == []
