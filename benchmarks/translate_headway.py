@@ -3,8 +3,8 @@
 import torch
 from worker import Cell, Facts, Ids, TranslationTask, Work, serve, translation_work
 
-from headway.ext.bench.bench_translation import translate_ids
-from headway.translation import Hypothesis, Translator, make_engine
+from headway.text import EOS
+from headway.translation import Hypothesis, Translator, make_engine, search_engine
 
 
 def start(task: TranslationTask) -> tuple[Work, Facts]:
@@ -14,10 +14,11 @@ def start(task: TranslationTask) -> tuple[Work, Facts]:
     engine = make_engine(translator.model, task["precision"])
     pad = translator.tokenizer.target_pad
 
+    @torch.inference_mode()
     def translate(sources: list[Ids], cell: Cell, limit: int) -> list[list[Hypothesis]]:
         limits = [limit] * len(sources)
-        return translate_ids(
-            engine, sources, limits, beam=cell["beam"], alpha=cell["penalty"], pad=pad
+        return search_engine(
+            engine, sources, limits, beam=cell["beam"], alpha=cell["penalty"], eos=EOS, pad=pad
         )
 
     def finish(found: list[list[Hypothesis]]) -> list[Ids]:

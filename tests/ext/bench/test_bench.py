@@ -10,70 +10,54 @@ from torch.utils.flop_counter import FlopCounterMode
 from headway.cli.main import dispatch
 from headway.config import PRESETS, ModelConfig, TrainingConfig
 from headway.errors import HeadwayError
-from headway.ext.bench import bench_machine, bench_training, matrix_rate
-from headway.ext.bench.bench_translation import bench_translation, make_endless, translate_ids
+from headway.ext.bench import bench_machine, bench_training, bench_translation, matrix_rate
+from headway.ext.bench.bench_translation import make_endless
 from headway.ext.bench.flop import forward_flop, search_flop, training_flop
-from headway.ext.bench.peak_rates import published_rate
+from headway.ext.bench.matrix_rate import published_rate
 from headway.ext.bench.synthetic import TEXTS, draw_lengths, draw_sentences, prepare_synthetic
 from headway.model import Transformer
-from headway.training.machine import Machine
-from headway.training.steps.feed import Feed
-from headway.translation import make_engine
-from support.command import headway
+from headway.text import EOS
+from headway.training import Feed, Machine
+from headway.translation import make_engine, search_engine
 
-B, S, T, K, V = 3, 13, 7, 2, 101
-SHAPES = {
-    "plain": {},
-    "heads of their own widths": {"d_k": 5, "d_v": 11},
-    "narrow embeddings": {"d_embedding": 17},
-    "own output": {"tying": "none"},
-    "pre-norm": {"norm": "pre", "feed_forward": "convolution"},
-}
+B, S, T, K, V = 3, 13, 5, 2, 101
 
 
 def shape(**settings):
-    sizes = {"num_encoder_layers": 2, "num_decoder_layers": 3, "d_model": 38, "d_ff": 29}
+    sizes = {"num_encoder_layers": 1, "num_decoder_layers": 2, "d_model": 38, "d_ff": 29}
     sizes |= {"source_vocab_size": V, "target_vocab_size": V, "num_heads": 2, "dropout": 0.0}
     return ModelConfig(**(sizes | settings))
 
 
-def plain_model(config):
-    """Return a model in float64, which only the plain implementations compute."""
-    torch.manual_seed(1)
-    return Transformer(config).double()
-
-
 def counted(work):
-    counter = FlopCounterMode(display=False)
-    with counter:
+    with FlopCounterMode(display=False) as counter:
         work()
     return counter.get_total_flops()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("settings", SHAPES.values(), ids=SHAPES)
-def test_the_flop_of_a_step_equal_those_that_torch_counts(settings):
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"d_k": 5, "d_v": 11, "d_embedding": 17, "tying": "none"},
+        {"norm": "pre", "feed_forward": "convolution"},
+    ],
+)
+def test_flop_equal_those_that_torch_counts(settings):
     config = shape(**settings)
-    model = plain_model(config)
+    torch.manual_seed(1)
+    model = Transformer(config).double()  # which only the plain implementations compute
     source, target = torch.randint(V, (B, S)), torch.randint(V, (B, T))
-    sources, targets = [S] * B, [T] * B
     forward = counted(lambda: model(source, target))
     if "feed_forward" not in settings:  # torch counts a convolution's gradients by another rule
         both = counted(lambda: model(source, target).sum().backward())
-        assert both == training_flop(config, sources, targets)
-    assert forward == forward_flop(config, sources, targets)
-    assert training_flop(config, sources, targets) == 3 * forward
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("settings", SHAPES.values(), ids=SHAPES)
-def test_the_flop_of_a_search_equal_those_that_torch_counts(settings):
-    config = shape(**settings)
-    model = plain_model(config).eval()
-    source = torch.randint(V, (B, S))
+        assert both == training_flop(config, [S] * B, [T] * B)
+    assert forward == forward_flop(config, [S] * B, [T] * B)
+    assert training_flop(config, [S] * B, [T] * B) == 3 * forward
 
     def translate():
-        state = model.start(model.encode(source))
+        state = model.eval().start(model.encode(source))
         for _ in range(T):
             model.step(torch.full((B * K,), V - 1), state)
 
@@ -86,20 +70,13 @@ def test_the_flop_of_sentences_add_up():
     for count in (forward_flop, training_flop, lambda *a: search_flop(*a, beam=3)):
         together = count(config, [5, 11], [7, 3])
         assert together == count(config, [5], [7]) + count(config, [11], [3])
-
-
-def test_a_window_counts_only_its_own_positions():
-    config = shape(window=3, num_decoder_layers=0)  # attention to the memory has no window
+    # A window counts only its own positions; attention to the memory has none.
+    config = shape(window=3, num_decoder_layers=0)
     assert forward_flop(config, [202], [202]) == 2 * forward_flop(config, [101], [101])
-
-
-@pytest.mark.parametrize("setting", [{"encoder_mixer": "lstm"}, {"compatibility": "additive"}])
-def test_layers_that_cannot_be_counted_are_rejected(setting):
     with pytest.raises(HeadwayError, match="not counted"):
-        forward_flop(shape(**setting), [5], [7])
+        forward_flop(shape(encoder_mixer="lstm"), [5], [7])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("text", TEXTS)
 def test_random_sentences_have_realistic_lengths(text):
     source, target = draw_lengths(text, 5000, 200, seed=3)
@@ -112,44 +89,43 @@ def test_random_sentences_have_realistic_lengths(text):
     assert all(s[-1] == 1 and 1 not in s[:-1] and V - 1 not in s for s in drawn)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("precision", ["fp32", "int8"])
+@torch.inference_mode()
 def test_a_model_that_never_ends_runs_to_its_length_limits(precision):
     torch.manual_seed(1)
     model = make_endless(Transformer(shape()).eval())
     limits = [5, 11, 2]
     sources = [[*range(2, 2 + n), 1] for n in (7, 3, 13)]
     engine = make_engine(model, precision)
-    found = translate_ids(engine, sources, limits, beam=K, alpha=0.6, pad=V - 1)
+    found = search_engine(engine, sources, limits, beam=K, alpha=0.6, eos=EOS, pad=V - 1)
     assert [len(best.tokens) for [best] in found] == limits
 
 
-SMALL = [
-    "--preset=tiny", "--device=cpu", "--threads=1", "--repeats=3", "--text.vocab-size=307",
-    "--model.d-model=24", "--model.d-ff=37", "--model.num-heads=2", "--model.num-encoder-layers=1",
-    "--training.batch-tokens=311", "--training.micro-batch-tokens=211",
-]  # fmt: skip
-
-
-@pytest.fixture
-def _short_measurements(monkeypatch):
-    monkeypatch.setattr(bench_training, "REPEAT_SECONDS", 0.1)
+def bench(monkeypatch, *words):
+    """Measure a small model for a short time."""
+    monkeypatch.setattr(bench_training, "REPEAT_SECONDS", 0.01)
+    monkeypatch.setattr(bench_training, "MAX_STEPS", 3)
     monkeypatch.setattr(matrix_rate, "MIN_SECONDS", 0.02)
+    monkeypatch.setattr(matrix_rate, "REPEATS", 1)
+    small = [
+        "--preset=tiny", "--device=cpu", "--threads=1", "--repeats=2", "--text.vocab-size=307",
+        "--model.d-model=24", "--model.d-ff=37", "--model.num-heads=2", "--model.num-encoder-layers=1",
+        "--model.num-decoder-layers=1", "--training.batch-tokens=311", "--training.micro-batch-tokens=211",
+    ]  # fmt: skip
+    assert dispatch(["bench", *words, *small]) == 0
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("_short_measurements")
-def test_bench_train_prints_consistent_figures(tmp_path, capsys):
+def test_figures_of_training_are_consistent(monkeypatch, tmp_path, capsys):
     file = tmp_path / "bench.json"
-    assert dispatch(["bench", "train", *SMALL, "--precision", "fp32", "--json", str(file)]) == 0
+    bench(monkeypatch, "train", "--precision", "fp32", "--json", str(file))
     assert "target tokens/s" in capsys.readouterr().out
     found = json.loads(file.read_text())
     [row] = found["rows"]
     assert (found["device"], found["precision"], found["threads"]) == ("cpu", "fp32", 1)
-    assert row["tokens"] == pytest.approx(
-        row["tokens_per_second"]["median"] * row["seconds"]["median"]
-    )
-    for spread in (row["seconds"], row["tokens_per_second"]):
+    rates = row["tokens_per_second"]
+    assert row["tokens"] == pytest.approx(rates["high"] * row["seconds"]["low"])
+    for spread in (row["seconds"], rates):
         assert 0 < spread["low"] <= spread["median"] <= spread["high"]
     for side in ("source", "target"):
         assert 0 <= row[f"{side}_padding"] < 0.5
@@ -158,28 +134,29 @@ def test_bench_train_prints_consistent_figures(tmp_path, capsys):
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("_short_measurements")
-def test_bench_translate_prints_consistent_figures(capsys):
-    assert dispatch(["bench", "translate", *SMALL, "--cells", "5x3", "1x1", "--json", "-"]) == 0
+def test_figures_of_translation_are_consistent(monkeypatch, capsys):
+    monkeypatch.setattr(bench_translation, "measure_matrix_rate", lambda *_: 1e12)
+    bench(monkeypatch, "translate", "--cells", "3x2", "1x1", "--json", "-")
     found = json.loads(capsys.readouterr().out)
-    assert [(row["batch"], row["beam"]) for row in found["rows"]] == [(5, 3), (1, 1)]
+    assert [(row["batch"], row["beam"]) for row in found["rows"]] == [(3, 2), (1, 1)]
     for row in found["rows"]:
-        ratio = row["tokens_per_second"]["median"] / row["sentences_per_second"]["median"]
+        ratio = row["tokens_per_second"]["high"] / row["sentences_per_second"]["high"]
         assert ratio == pytest.approx(row["tokens"] / row["sentences"])
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("_short_measurements")
-def test_bench_measures_the_whole_machine(tmp_path, capsys):
+def test_the_whole_machine_is_measured(monkeypatch, tmp_path, capsys):
+    for part in (bench_training, bench_translation):  # beside that of the machine
+        monkeypatch.setattr(part, "measure_matrix_rate", lambda *_: 1e12)
     file = tmp_path / "bench.json"
-    assert dispatch(["bench", *SMALL, "--cells", "5x2", "--repeats=2", "--json", str(file)]) == 0
+    bench(monkeypatch, "--cells", "1x2", "--json", str(file))
     table = capsys.readouterr().out
     found = json.loads(file.read_text())
     assert (found["work"], found["device"], found["published_rate"]) == ("all", "cpu", None)
     [row] = found["training"]["tiny"]["rows"]
     assert 0 < row["share_of_matrix_rate"] < 1
     [row] = found["decoding"]["tiny"]["rows"]
-    assert (row["batch"], row["beam"]) == (5, 2)
+    assert (row["batch"], row["beam"]) == (1, 2)
     if found["problems"]:
         assert all("CTranslate2" in line for line in found["problems"])
         assert found["problems"][0] in table
@@ -187,37 +164,35 @@ def test_bench_measures_the_whole_machine(tmp_path, capsys):
         [row] = found["ctranslate2"]
         assert row["ratio"] == row["headway"]["median"] / row["ctranslate2"]["median"]
         assert f"{row['ratio']:.2f}" in table
-    for word in ("tiny 5x2 fp32", "published rate", "peak memory"):
+    for word in ("tiny 1x2 fp32", "published rate", "peak memory"):
         assert word in table
 
 
-@pytest.mark.slow
 def test_a_part_that_cannot_be_measured_is_listed(monkeypatch, capsys):
-    def full(*args, **settings):
-        raise RuntimeError("CUDA out of memory. Tried to allocate 3 GiB")
+    def measure():
+        machine = Machine(device="cpu", precision="fp32", threads=1)
+        configs = {"tiny": PRESETS["tiny"]}
+        found = bench_machine.bench_machine(configs, machine, "captions", [(1, 1)], repeats=1)
+        assert found.training == found.decoding == {}
+        assert len(found.problems) == 3
+        return found.problems
 
-    def broken(*args, **settings):
-        raise RuntimeError("Library libcublas.so.12 is not found\nor cannot be loaded")
+    def fail(message):
+        def full(*args, **settings):
+            raise RuntimeError(message)
 
-    machine = Machine(device="cpu", precision="fp32", threads=1)
+        for part in ("bench_training", "bench_translation", "compare_with_ctranslate2"):
+            monkeypatch.setattr(bench_machine, part, full)
+
     monkeypatch.setattr(bench_machine, "measure_matrix_rate", lambda *args: 1e9)
-    for part in ("bench_training", "bench_translation", "compare_with_ctranslate2"):
-        monkeypatch.setattr(bench_machine, part, full)
-    configs = {"tiny": PRESETS["tiny"]}
-    found = bench_machine.bench_machine(configs, machine, "captions", [(1, 1)], repeats=1)
-    assert found.training == found.decoding == {}
-    assert found.problems[0] == "training tiny: not measured, out of memory"
-    assert len(found.problems) == 3
-    monkeypatch.setattr(bench_machine, "MAX_SECONDS", -1)
-    found = bench_machine.bench_machine(configs, machine, "captions", [(1, 1)], repeats=1)
-    assert found.problems[2] == "decoding tiny beside CTranslate2: not measured, the time is over"
-    monkeypatch.setattr(bench_machine, "MAX_SECONDS", 500)
+    fail("CUDA out of memory. Tried to allocate 3 GiB")
+    assert measure()[0] == "training tiny: not measured, out of memory"
     assert not capsys.readouterr().err
-    monkeypatch.setattr(bench_machine, "bench_training", broken)
-    found = bench_machine.bench_machine(configs, machine, "captions", [(1, 1)], repeats=1)
-    assert found.problems[0] == "training tiny: not measured, Library libcublas.so.12 is not found"
-    assert len(found.problems) == 3
+    fail("Library libcublas.so.12 is not found\nor cannot be loaded")
+    assert measure()[0] == "training tiny: not measured, Library libcublas.so.12 is not found"
     assert "Traceback" in capsys.readouterr().err
+    monkeypatch.setattr(bench_machine, "MAX_SECONDS", -1)
+    assert measure()[2] == "decoding tiny beside CTranslate2: not measured, the time is over"
 
 
 def test_a_gpu_also_trains_with_one_packed_micro_batch_a_step():
@@ -247,20 +222,7 @@ def test_the_published_rate_is_that_of_the_first_name_that_fits():
     assert published_rate("AMD EPYC", "bf16") is None
 
 
-def test_a_wrong_cell_is_reported_in_one_line():
-    result = headway("bench", "translate", "--cells", "32by4")
-    assert result.returncode == 2
-    assert result.stderr.count("\n") == 1
-    assert "32by4" in result.stderr
-
-
-@pytest.mark.slow
-def test_a_benchmark_changes_neither_threads_nor_seed_by_itself():
-    config = PRESETS["tiny"]
-    small = replace(config.model, num_encoder_layers=1, num_decoder_layers=1, d_model=24, d_ff=37)
-    config = replace(config, model=small, text=replace(config.text, vocab_size=307))
-    torch.manual_seed(98765)
-    threads = torch.get_num_threads()
-    machine = Machine(device="cpu", precision="fp32", threads=1)
-    bench_translation(config, machine, "captions", [(2, 1)], repeats=1)
-    assert (torch.initial_seed(), torch.get_num_threads()) == (98765, threads)
+def test_a_wrong_cell_is_named(capsys):
+    with pytest.raises(SystemExit):
+        dispatch(["bench", "translate", "--cells", "32by4"])
+    assert "32by4" in capsys.readouterr().err

@@ -4,7 +4,7 @@ import platform
 import statistics
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 
@@ -13,7 +13,8 @@ from headway.config import Config
 from headway.ext.native import read_processor
 
 
-class Spread(NamedTuple):
+@dataclass(frozen=True)
+class RepeatSummary:
     """Median, minimum and maximum of the repeats."""
 
     median: float
@@ -21,7 +22,7 @@ class Spread(NamedTuple):
     high: float
 
     @classmethod
-    def of(cls, values: Sequence[float]) -> "Spread":
+    def of(cls, values: Sequence[float]) -> "RepeatSummary":
         """Summarize the values of the repeats."""
         return cls(statistics.median(values), min(values), max(values))
 
@@ -42,8 +43,8 @@ class TrainingRow:
 
     steps: int
     tokens: int
-    seconds: Spread
-    tokens_per_second: Spread
+    seconds: RepeatSummary
+    tokens_per_second: RepeatSummary
     source_padding: float
     target_padding: float
     flop: int
@@ -68,9 +69,9 @@ class TranslationRow:
     beam: int
     sentences: int
     tokens: int
-    seconds: Spread
-    sentences_per_second: Spread
-    tokens_per_second: Spread
+    seconds: RepeatSummary
+    sentences_per_second: RepeatSummary
+    tokens_per_second: RepeatSummary
     flop: int
 
 
@@ -86,7 +87,7 @@ class BenchResult:
         precision: Precision of matrix products.
         threads: Processor threads.
         text: Key of `headway.ext.bench.synthetic.TEXTS`.
-        repeats: Number of repeats behind each spread.
+        repeats: Number of repeats behind each summary.
         parameters: Parameters of the model.
         matrix_rate: FLOP per second of a large matrix product in this precision.
         peak_memory: Largest number of bytes held on the device.
@@ -111,9 +112,6 @@ class BenchResult:
         values = asdict(self)
         values["versions"] = {"headway": __version__, "torch": torch.__version__}
         for row in values["rows"]:
-            for name, value in row.items():
-                if isinstance(value, Spread):
-                    row[name] = value._asdict()
             rate = row["flop"] / row["seconds"]["median"]
             row |= {"flop_per_second": rate, "share_of_matrix_rate": rate / self.matrix_rate}
         return values

@@ -1,7 +1,6 @@
 """Measure CTranslate2 with the same weights, sentences and lengths as Headway, on the same device."""
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -9,17 +8,18 @@ from tempfile import TemporaryDirectory
 import torch
 
 from headway.config import Config
-from headway.ext.bench.bench import Spread
-from headway.ext.bench.bench_translation import draw_batches, make_endless, translate_ids
-from headway.ext.bench.matrix_rate import synchronize
-from headway.ext.exchange import build_spec, import_package
+from headway.ext.bench.bench import RepeatSummary
+from headway.ext.bench.bench_translation import draw_batches, make_endless
+from headway.ext.bench.matrix_rate import time_in_turns
+from headway.ext.exchange import import_package, write_weights
 from headway.model import Transformer
+from headway.text import EOS
 from headway.training import Machine
-from headway.translation import make_engine
+from headway.translation import make_engine, search_engine
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison:
+class SpeedComparison:
     """The translation speed of two programs, from source tokens to target tokens.
 
     Attributes:
@@ -35,8 +35,8 @@ class Comparison:
     precision: str
     batch: int
     beam: int
-    headway: Spread
-    ctranslate2: Spread
+    headway: RepeatSummary
+    ctranslate2: RepeatSummary
 
     @property
     def ratio(self) -> float:
@@ -51,7 +51,7 @@ def compare_with_ctranslate2(
     text: str,
     cells: Sequence[tuple[int, int]],
     repeats: int,
-) -> list[Comparison]:
+) -> list[SpeedComparison]:
     """Translate the same batches with both programs, in turns; all lengths of a batch are equal.
 
     Args:
@@ -71,16 +71,15 @@ def compare_with_ctranslate2(
     model = make_endless(Transformer(shape)).eval()
     words = ["<unk>", "</s>", *(f"t{i}" for i in range(2, shape.target_vocab_size - 1)), "<pad>"]
     with TemporaryDirectory() as directory:
-        path = str(Path(directory) / "model")
-        _export(model, words, path, precision, config.model.norm_epsilon)
-        index = device.index or 0
+        path = Path(directory) / "model"
+        write_weights(model, path, (words, words), precision, adds_eos=False)
         theirs = program.Translator(
-            path, device=device.type, device_index=index, compute_type=precision,
+            str(path), device=device.type, device_index=device.index or 0, compute_type=precision,
             intra_threads=machine.threads,
         )  # fmt: skip
     engine = make_engine(model.to(device), config.search.precision)
 
-    def measure(batch: int, beam: int) -> Comparison:
+    def measure(batch: int, beam: int) -> SpeedComparison:
         # Headway counts </s> as the last token of a limit; CTranslate2 does not.
         work = [
             (sources, max(limits))
@@ -88,11 +87,12 @@ def compare_with_ctranslate2(
         ]
         tokens = sum(len(sources) * limit for sources, limit in work)
 
+        @torch.inference_mode()
         def run_headway() -> None:
             for sources, limit in work:
-                translate_ids(
+                search_engine(
                     engine, sources, [limit] * len(sources), beam=beam, alpha=config.search.alpha,
-                    pad=shape.target_vocab_size - 1,
+                    eos=EOS, pad=shape.target_vocab_size - 1,
                 )  # fmt: skip
 
         def run_ctranslate2() -> None:
@@ -103,40 +103,12 @@ def compare_with_ctranslate2(
                     max_decoding_length=limit - 1, max_input_length=0,
                 )  # fmt: skip
 
-        times: list[list[float]] = [[], []]
-        for turn in range(repeats + 2):
-            for program_times, run in zip(times, (run_headway, run_ctranslate2), strict=True):
-                seconds = _time(run, device)
-                if turn > 1:  # the first turns warm up and record
-                    program_times.append(seconds)
-        ours, peers = (Spread.of([tokens / t for t in each]) for each in times)
-        return Comparison(
+        # The first turns warm up and record.
+        times = time_in_turns((run_headway, run_ctranslate2), device, repeats, warm_ups=2)
+        ours, peers = (RepeatSummary.of([tokens / t for t in each]) for each in times)
+        return SpeedComparison(
             preset=preset, precision=precision, batch=batch, beam=beam, headway=ours,
             ctranslate2=peers,
         )  # fmt: skip
 
     return [measure(batch, beam) for batch, beam in cells]
-
-
-def _export(
-    model: Transformer, words: list[str], path: str, precision: str, epsilon: float
-) -> None:
-    spec = build_spec(model)
-    spec.register_source_vocabulary(words)
-    spec.register_target_vocabulary(words)
-    spec.config.unk_token, spec.config.eos_token = "<unk>", "</s>"
-    spec.config.bos_token = spec.config.decoder_start_token = words[-1]
-    spec.config.add_source_eos = False  # the sentences end with </s>
-    spec.config.layer_norm_epsilon = epsilon
-    spec.validate()
-    spec.optimize(quantization=precision)
-    Path(path).mkdir()
-    spec.save(path)
-
-
-def _time(run: Callable[[], None], device: torch.device) -> float:
-    synchronize(device)
-    start = time.perf_counter()
-    run()
-    synchronize(device)
-    return time.perf_counter() - start

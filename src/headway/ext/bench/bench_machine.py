@@ -14,11 +14,10 @@ from headway import __version__
 from headway.config import Config
 from headway.errors import HeadwayError, is_out_of_memory
 from headway.ext.bench.bench import BenchResult, processor_name
-from headway.ext.bench.bench_ctranslate2 import Comparison, compare_with_ctranslate2
+from headway.ext.bench.bench_ctranslate2 import SpeedComparison, compare_with_ctranslate2
 from headway.ext.bench.bench_training import bench_training
 from headway.ext.bench.bench_translation import bench_translation
-from headway.ext.bench.matrix_rate import measure_matrix_rate
-from headway.ext.bench.peak_rates import published_rate
+from headway.ext.bench.matrix_rate import measure_matrix_rate, published_rate
 from headway.training import Machine
 
 MAX_SECONDS = 500.0  # no part begins later; the longest takes under a minute on a GPU
@@ -50,7 +49,7 @@ class MachineResult:
     seconds: float
     training: Mapping[str, BenchResult]
     decoding: Mapping[str, BenchResult]
-    comparisons: Sequence[Comparison]
+    comparisons: Sequence[SpeedComparison]
     problems: Sequence[str]
 
     def to_dict(self) -> dict[str, Any]:
@@ -66,17 +65,9 @@ class MachineResult:
             values[part] = {name: each.to_dict() for name, each in getattr(self, part).items()}
             for each in values[part].values():
                 for row in each["rows"]:
-                    row["share_of_published_rate"] = (
-                        row["flop_per_second"] / self.published_rate
-                        if self.published_rate
-                        else None
-                    )
-        values["ctranslate2"] = [
-            asdict(each)
-            | {"headway": each.headway._asdict(), "ctranslate2": each.ctranslate2._asdict()}
-            | {"ratio": each.ratio}
-            for each in self.comparisons
-        ]
+                    rate = self.published_rate
+                    row["share_of_published_rate"] = row["flop_per_second"] / rate if rate else None
+        values["ctranslate2"] = [asdict(each) | {"ratio": each.ratio} for each in self.comparisons]
         return values
 
 
@@ -122,7 +113,7 @@ def bench_machine(
 
     training: dict[str, BenchResult] = {}
     decoding: dict[str, BenchResult] = {}
-    comparisons: list[Comparison] = []
+    comparisons: list[SpeedComparison] = []
     for name, config in configs.items():
         for variant, settings in list_variants(name, config, device).items():
             measure = partial(bench_training, settings, machine, text, repeats=repeats)

@@ -1,6 +1,6 @@
 """Tables of the results of ``headway bench``."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from headway.ext.bench.bench import BenchResult
@@ -19,7 +19,7 @@ def format_table(result: "BenchResult") -> str:
     if result.work == "train":
         [row] = values["rows"]
         facts |= {
-            "target tokens/s": _format_spread(row["tokens_per_second"]),
+            "target tokens/s": _format_summary(row["tokens_per_second"]),
             "tokens a step, steps": f"{row['tokens'] / row['steps']:,.0f}, {row['steps']}",
             "padding, source and target": f"{row['source_padding']:.1%}, {row['target_padding']:.1%}",
             "GFLOP/s": f"{row['flop_per_second'] / 1e9:,.0f}",
@@ -32,30 +32,18 @@ def format_table(result: "BenchResult") -> str:
     lines = [f"{name:<30}{value}" for name, value in facts.items()]
     if result.work == "translate":
         head = ("batch x beam", "sentences/s", "output tokens/s", "GFLOP/s", "of matrix rate")
-        lines += ["", _format_row(head)]
-        for row in values["rows"]:
-            cell = (
+        cells = [
+            (
                 f"{row['batch']}x{row['beam']}",
-                _format_spread(row["sentences_per_second"]),
-                _format_spread(row["tokens_per_second"]),
+                _format_summary(row["sentences_per_second"]),
+                _format_summary(row["tokens_per_second"]),
                 f"{row['flop_per_second'] / 1e9:,.1f}",
                 f"{row['share_of_matrix_rate']:.1%}",
             )
-            lines.append(_format_row(cell))
+            for row in values["rows"]
+        ]
+        lines += _format_cells([head, *cells], (14, 26, 30, 10, 0))
     return "\n".join(lines)
-
-
-def _format_row(cells: tuple[str, ...]) -> str:
-    widths = (14, 26, 30, 10, 0)
-    return "".join(f"{word:<{width}}" for word, width in zip(cells, widths, strict=True))
-
-
-def _format_spread(values: dict[str, float]) -> str:
-    digits = 0 if values["median"] >= 100 else 1
-    median, low, high = (f"{values[name]:,.{digits}f}" for name in ("median", "low", "high"))
-    if low == high:
-        return median
-    return f"{median} ({low} to {high})"
 
 
 def format_machine_table(result: "MachineResult") -> str:
@@ -70,46 +58,56 @@ def format_machine_table(result: "MachineResult") -> str:
         "duration": f"{result.seconds:.0f} s",
     }
     lines = [f"{name:<30}{value}" for name, value in facts.items()]
-    head = ("training", "target tokens/s", "of matrix rate", "of published", "peak memory")
-    lines += ["", _format_cells(head)]
-    for name, each in values["training"].items():
-        [row] = each["rows"]
-        lines.append(
-            _format_cells((name, _format_spread(row["tokens_per_second"]), *_ends(each, row)))
-        )
-    head = ("decoding", "output tokens/s", "of matrix rate", "of published", "peak memory")
-    lines += ["", _format_cells(head)]
-    for name, each in values["decoding"].items():
-        for row in each["rows"]:
-            cell = f"{name} {row['batch']}x{row['beam']} {each['precision']}"
-            lines.append(
-                _format_cells((cell, _format_spread(row["tokens_per_second"]), *_ends(each, row)))
-            )
+    for part, speed in (("training", "target tokens/s"), ("decoding", "output tokens/s")):
+        cells = [(part, speed, "of matrix rate", "of published", "peak memory")]
+        for name, each in values[part].items():
+            for row in each["rows"]:
+                is_decoding = part == "decoding"
+                of_cell = (
+                    f" {row['batch']}x{row['beam']} {each['precision']}" if is_decoding else ""
+                )
+                share = row["share_of_published_rate"]
+                cells.append(
+                    (
+                        f"{name}{of_cell}",
+                        _format_summary(row["tokens_per_second"]),
+                        f"{row['share_of_matrix_rate']:.1%}",
+                        "" if share is None else f"{share:.1%}",
+                        f"{each['peak_memory'] / 1e9:.2f} GB",
+                    )
+                )
+        lines += _format_cells(cells)
     if values["ctranslate2"]:
         head = ("beside CTranslate2", "Headway, tokens/s", "CTranslate2", "", "ratio")
-        lines += ["", _format_cells(head)]
-    for row in values["ctranslate2"]:
-        lines.append(
-            _format_cells(
-                (
-                    f"{row['preset']} {row['batch']}x{row['beam']}",
-                    _format_spread(row["headway"]),
-                    f"{row['ctranslate2']['median']:,.0f}",
-                    row["precision"],
-                    f"{row['ratio']:.2f}",
-                )
+        cells = [
+            (
+                f"{row['preset']} {row['batch']}x{row['beam']}",
+                _format_summary(row["headway"]),
+                f"{row['ctranslate2']['median']:,.0f}",
+                row["precision"],
+                f"{row['ratio']:.2f}",
             )
-        )
+            for row in values["ctranslate2"]
+        ]
+        lines += _format_cells([head, *cells])
     return "\n".join([*lines, *([""] if result.problems else []), *result.problems])
 
 
-def _ends(each: dict[str, Any], row: dict[str, Any]) -> tuple[str, str, str]:
-    """Return the shares of the two rates, and the memory."""
-    share = row["share_of_published_rate"]
-    published = "" if share is None else f"{share:.1%}"
-    return f"{row['share_of_matrix_rate']:.1%}", published, f"{each['peak_memory'] / 1e9:.2f} GB"
+def _format_summary(values: dict[str, float]) -> str:
+    digits = 0 if values["median"] >= 100 else 1
+    median, low, high = (f"{values[name]:,.{digits}f}" for name in ("median", "low", "high"))
+    if low == high:
+        return median
+    return f"{median} ({low} to {high})"
 
 
-def _format_cells(cells: tuple[str, str, str, str, str]) -> str:
-    widths = (22, 34, 16, 14, 0)
-    return "".join(f"{word:<{width}}" for word, width in zip(cells, widths, strict=True)).rstrip()
+def _format_cells(
+    rows: list[tuple[str, str, str, str, str]],
+    widths: tuple[int, int, int, int, int] = (22, 34, 16, 14, 0),
+) -> list[str]:
+    """Return an empty line and the lines of a table."""
+    lines = (
+        "".join(f"{word:<{width}}" for word, width in zip(cells, widths, strict=True))
+        for cells in rows
+    )
+    return ["", *(line.rstrip() for line in lines)]

@@ -1,7 +1,6 @@
 """Measure the training speed of a model with random weights on random sentences."""
 
 import tempfile
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,14 +9,9 @@ import torch
 from torch import Tensor
 
 from headway.config import Config
-from headway.ext.bench.bench import (
-    BenchResult,
-    Spread,
-    TrainingRow,
-    processor_name,
-)
+from headway.ext.bench.bench import BenchResult, RepeatSummary, TrainingRow, processor_name
 from headway.ext.bench.flop import training_flop
-from headway.ext.bench.matrix_rate import measure_matrix_rate, synchronize
+from headway.ext.bench.matrix_rate import measure_matrix_rate, time_work
 from headway.ext.bench.synthetic import prepare_synthetic
 from headway.model import Transformer, parameter_count
 from headway.training import Feed, Machine, Trainer, parallel
@@ -26,13 +20,7 @@ MAX_STEPS = 20  # of one repeat
 REPEAT_SECONDS = 2.0  # about as long as a repeat takes
 
 
-def bench_training(
-    config: Config,
-    machine: Machine,
-    text: str,
-    *,
-    repeats: int = 5,
-) -> BenchResult:
+def bench_training(config: Config, machine: Machine, text: str, *, repeats: int = 5) -> BenchResult:
     """Measure optimizer steps, as `headway train` takes them, on batches prepared beforehand.
 
     Args:
@@ -45,14 +33,9 @@ def bench_training(
     shape = config.largest_model()
     with tempfile.TemporaryDirectory() as directory:
         longest = min(config.text.max_tokens, config.training.micro_batch_tokens)
-        data = prepare_synthetic(
-            Path(directory),
-            text,
-            MAX_STEPS * max(1000, config.training.batch_tokens // 10),
-            shape.target_vocab_size,
-            longest,
-            config.training.seed,
-        )
+        count = MAX_STEPS * max(1000, config.training.batch_tokens // 10)
+        vocab_size, seed = shape.target_vocab_size, config.training.seed
+        data = prepare_synthetic(Path(directory), text, count, vocab_size, longest, seed)
         model = Transformer(shape).to(device)
         trainer = Trainer(model, config.training, machine.precision)
         feed = Feed(data, config.training, device)
@@ -60,12 +43,7 @@ def bench_training(
         work = [feed.next() for _ in range(MAX_STEPS)]
 
         def take(steps: int) -> float:
-            synchronize(device)
-            start = time.perf_counter()
-            for step in work[:steps]:
-                trainer.step(step)
-            synchronize(device)
-            return time.perf_counter() - start
+            return time_work(lambda: [trainer.step(step) for step in work[:steps]], device)
 
         take(1)
         steps = max(1, min(MAX_STEPS, round(REPEAT_SECONDS / take(1))))
@@ -80,19 +58,17 @@ def bench_training(
         plan = planned[: steps * feed.micro_batches]
         batches = [feed.batch(rows) for rows in plan]
         pairs = np.concatenate(plan)
+        sides = data.train.source_lengths, data.train.target_lengths
+        lengths = (side[pairs].tolist() for side in sides)
         tokens = sum(step.target_tokens for step in work[:steps])
         row = TrainingRow(
             steps=steps,
             tokens=tokens,
-            seconds=Spread.of(times),
-            tokens_per_second=Spread.of([tokens / t for t in times]),
+            seconds=RepeatSummary.of(times),
+            tokens_per_second=RepeatSummary.of([tokens / t for t in times]),
             source_padding=_padding([batch.source_segments for batch in batches]),
             target_padding=_padding([batch.target_segments for batch in batches]),
-            flop=training_flop(
-                shape,
-                data.train.source_lengths[pairs].tolist(),
-                data.train.target_lengths[pairs].tolist(),
-            ),
+            flop=training_flop(shape, *lengths),
         )
         rate = measure_matrix_rate(device, machine.precision)
     return BenchResult(

@@ -1,24 +1,19 @@
 """Measure the translation speed of a model with random weights and forced lengths."""
 
-import time
 from collections.abc import Sequence
+from functools import partial
 
 import torch
 
 from headway.config import Config
-from headway.ext.bench.bench import (
-    BenchResult,
-    Spread,
-    TranslationRow,
-    processor_name,
-)
+from headway.ext.bench.bench import BenchResult, RepeatSummary, TranslationRow, processor_name
 from headway.ext.bench.flop import search_flop
-from headway.ext.bench.matrix_rate import measure_matrix_rate, synchronize
+from headway.ext.bench.matrix_rate import measure_matrix_rate, time_in_turns
 from headway.ext.bench.synthetic import draw_lengths, draw_sentences
 from headway.model import Transformer, parameter_count
 from headway.text import EOS
 from headway.training import Machine, peak_memory
-from headway.translation import Engine, Hypothesis, make_engine, resolve_precision, search_engine
+from headway.translation import make_engine, resolve_precision, search_engine
 
 # Sentences are drawn from this many, so that the batches are short, medium and long ones.
 DRAWN_SENTENCES = 1000
@@ -51,29 +46,18 @@ def bench_translation(
     engine = make_engine(model, precision)
     works = [draw_batches(text, batch, shape.target_vocab_size) for batch, _ in cells]
 
-    def translate(cell: int) -> float:
-        synchronize(device)
-        start = time.perf_counter()
-        for sources, limits in works[cell]:
-            found = translate_ids(
-                engine,
-                sources,
-                limits,
-                beam=cells[cell][1],
-                alpha=config.search.alpha,
+    @torch.inference_mode()
+    def translate(work: list[tuple[list[list[int]], list[int]]], beam: int) -> None:
+        for sources, limits in work:
+            found = search_engine(
+                engine, sources, limits, beam=beam, alpha=config.search.alpha, eos=EOS,
                 pad=shape.target_vocab_size - 1,
-            )
+            )  # fmt: skip
             assert [len(best.tokens) for [best] in found] == limits, "a forced length was not kept"
-        synchronize(device)
-        return time.perf_counter() - start
 
-    times: list[list[float]] = [[] for _ in cells]
     warm_ups = 2 if device.type == "cuda" else 1  # a GPU's steps are recorded in the second turn
-    for turn in range(repeats + warm_ups):
-        for cell in range(len(cells)):
-            seconds = translate(cell)
-            if turn >= warm_ups:
-                times[cell].append(seconds)
+    calls = [partial(translate, work, beam) for work, (_, beam) in zip(works, cells, strict=True)]
+    times = time_in_turns(calls, device, repeats, warm_ups)
     memory = peak_memory(str(device))
     rows = []
     for (batch, beam), work, took in zip(cells, works, times, strict=True):
@@ -85,9 +69,9 @@ def bench_translation(
                 beam=beam,
                 sentences=len(lengths),
                 tokens=sum(limits),
-                seconds=Spread.of(took),
-                sentences_per_second=Spread.of([len(lengths) / t for t in took]),
-                tokens_per_second=Spread.of([sum(limits) / t for t in took]),
+                seconds=RepeatSummary.of(took),
+                sentences_per_second=RepeatSummary.of([len(lengths) / t for t in took]),
+                tokens_per_second=RepeatSummary.of([sum(limits) / t for t in took]),
                 flop=search_flop(shape, lengths, limits, beam),
             )
         )
@@ -134,29 +118,3 @@ def draw_batches(text: str, size: int, vocab_size: int) -> list[tuple[list[list[
         sources = list(draw_sentences(lengths[rows], vocab_size, seed=index))
         batches.append((sources, limits[rows].tolist()))
     return batches
-
-
-@torch.inference_mode()
-def translate_ids(
-    engine: Engine,
-    sources: Sequence[Sequence[int]],
-    limits: Sequence[int],
-    *,
-    beam: int,
-    alpha: float,
-    pad: int,
-) -> list[list[Hypothesis]]:
-    """Translate one batch from source ids to target ids, as `Translator` does.
-
-    Args:
-        engine: Engine that runs the model.
-        sources: Ids of each sentence, with ``</s>``.
-        limits: Maximum number of target tokens of each sentence, ``</s>`` included.
-        beam: Hypotheses of each sentence; 1 is greedy search.
-        alpha: Exponent of the length penalty.
-        pad: Id of ``<pad>`` on the target side.
-
-    Returns:
-        The hypotheses of each sentence, best first.
-    """
-    return search_engine(engine, sources, limits, beam=beam, alpha=alpha, eos=EOS, pad=pad)

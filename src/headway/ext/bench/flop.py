@@ -26,14 +26,10 @@ def forward_flop(config: ModelConfig, sources: Sequence[int], targets: Sequence[
         sources: Number of tokens of each source sentence.
         targets: Number of tokens of each target sentence, ``</s>`` included.
     """
-    decoder = config.num_decoder_layers * (
-        sum(targets)
-        * (_four_projections(config) + _two_projections(config) + _feed_forward(config))
-        + sum(sources) * _two_projections(config)
-        + _attention_pair(config)
-        * sum(_visible_positions(config, t) + s * t for s, t in zip(sources, targets, strict=True))
+    pairs = sum(
+        _visible_positions(config, t) + s * t for s, t in zip(sources, targets, strict=True)
     )
-    return _encoder(config, sources) + decoder + sum(targets) * _output(config)
+    return _count(config, sources, sum(targets), pairs)
 
 
 def training_flop(config: ModelConfig, sources: Sequence[int], targets: Sequence[int]) -> int:
@@ -55,18 +51,22 @@ def search_flop(
         targets: Number of steps for each sentence.
         beam: Hypotheses of each sentence.
     """
-    token = _four_projections(config) + _two_projections(config) + _feed_forward(config)
-    steps = 0
-    for s, t in zip(sources, targets, strict=True):
-        pairs = t * (t + 1) // 2 + s * t
-        steps += config.num_decoder_layers * (t * token + pairs * _attention_pair(config))
-        steps += t * _output(config)
-    memory = config.num_decoder_layers * sum(sources) * _two_projections(config)
-    return _encoder(config, sources) + memory + beam * steps
+    pairs = sum(t * (t + 1) // 2 + s * t for s, t in zip(sources, targets, strict=True))
+    return _count(config, sources, beam * sum(targets), beam * pairs)
+
+
+def _count(config: ModelConfig, sources: Sequence[int], tokens: int, pairs: int) -> int:
+    """Count the FLOP of sources that are read once, and of so many target tokens and pairs of a query and a key."""
+    token = 3 * _two_projections(config) + _feed_forward(config)
+    memory = sum(sources) * _two_projections(config)
+    decoder = config.num_decoder_layers * (
+        memory + tokens * token + pairs * _attention_pair(config)
+    )
+    return _encoder(config, sources) + decoder + tokens * _output(config)
 
 
 def _encoder(config: ModelConfig, sources: Sequence[int]) -> int:
-    token = _four_projections(config) + _feed_forward(config)
+    token = 2 * _two_projections(config) + _feed_forward(config)
     pairs = sum(_visible_positions(config, s) for s in sources)
     layers = config.num_encoder_layers * (sum(sources) * token + pairs * _attention_pair(config))
     return layers + sum(sources) * _embedding_projection(config)
@@ -76,10 +76,6 @@ def _two_projections(config: ModelConfig) -> int:
     """Return the FLOP of query and output projection, or of key and value projection, for a token."""
     _check_countable(config)
     return 2 * config.d_model * config.num_heads * sum(config.head_widths)
-
-
-def _four_projections(config: ModelConfig) -> int:
-    return 2 * _two_projections(config)
 
 
 def _attention_pair(config: ModelConfig) -> int:

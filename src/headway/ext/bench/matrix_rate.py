@@ -1,8 +1,8 @@
-"""Measure how fast this machine multiplies matrices."""
+"""How fast this machine multiplies matrices: as measured, and as the makers of graphics cards say."""
 
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 from torch.nn import functional as F
@@ -11,6 +11,18 @@ from headway.torch_private import has_onednn_linear, multiply_int8, onednn_linea
 
 REPEATS = 5
 MIN_SECONDS = 0.2  # duration of a repeat
+# Dense matrix products of 16-bit numbers with 32-bit sums, in FLOP per second, from the data sheets of
+# the makers. The first name that a card's name starts with counts.
+PEAKS = {
+    "NVIDIA H100 PCIe": 756e12,
+    "NVIDIA H100 NVL": 835e12,
+    "NVIDIA H100": 989e12,
+    "NVIDIA H200": 989e12,
+    "NVIDIA A100": 312e12,
+    "NVIDIA L40S": 362e12,
+    "NVIDIA L4": 121e12,
+    "Tesla V100": 125e12,
+}
 
 
 def measure_matrix_rate(device: torch.device, precision: str) -> float:
@@ -48,6 +60,35 @@ def synchronize(device: torch.device) -> None:
     """Wait until a GPU has finished all work; does nothing on a processor."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)
+
+
+def time_work(work: Callable[[], object], device: torch.device) -> float:
+    """Return the seconds of a call, with all that it gives a GPU to do."""
+    synchronize(device)
+    start = time.perf_counter()
+    work()
+    synchronize(device)
+    return time.perf_counter() - start
+
+
+def time_in_turns(
+    works: Sequence[Callable[[], object]], device: torch.device, repeats: int, warm_ups: int
+) -> list[list[float]]:
+    """Return the seconds of the repeats of each work; the works take turns, and the first turns do not count."""
+    turns = [[time_work(work, device) for work in works] for _ in range(warm_ups + repeats)]
+    return [list(times) for times in zip(*turns[warm_ups:], strict=True)]
+
+
+def published_rate(card: str, precision: str) -> float | None:
+    """Return the FLOP per second that a card's maker names; None: it is not known here.
+
+    Args:
+        card: The product name, as torch reports it.
+        precision: Of the products; only 16-bit precisions have a rate here.
+    """
+    if precision not in ("bf16", "fp16"):
+        return None
+    return next((rate for name, rate in PEAKS.items() if card.startswith(name)), None)
 
 
 def _median_seconds(work: Callable[[], object], device: torch.device) -> float:

@@ -10,11 +10,13 @@ from typing import Literal
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from headway.config import SearchConfig
 from headway.ext.bench.device_check import compare_with_processor
 from headway.ext.bench.finding import Finding
 from headway.model import Transformer
+from headway.text import EOS
 from headway.translation import Engine, PlainEngine, Translator, resolve_precision
 
 # In fp32, sums in another order differ by about 1e-6 of the largest logit.
@@ -35,8 +37,13 @@ def self_check(translator: Translator, sentences: Sequence[str] = ()) -> Iterato
     """
     model = translator.model
     sources = _sources(translator, sentences)
+    generator = torch.Generator().manual_seed(2)
+    target = torch.randint(2, model.config.target_vocab_size - 1, (1, 12), generator=generator)
+    device = translator.device
     for name, check in CHECKS.items():
-        yield _finding(name, check(model, sources))
+        with torch.inference_mode():
+            worst = check(model, torch.tensor(sources[:1], device=device), target.to(device))
+        yield Finding(name, worst <= TOLERANCE, f"largest difference {worst:.1e} in a logit")
     same, total = _alone_equals_batch(translator, sources)
     yield Finding(
         "a sentence alone is translated as in a batch", same == total, f"{same} of {total} the same"
@@ -55,63 +62,42 @@ def self_check(translator: Translator, sentences: Sequence[str] = ()) -> Iterato
         yield from compare_with_processor(translator, sources)
 
 
-@torch.inference_mode()
-def future_leak(model: Transformer, sources: list[list[int]]) -> float:
+def future_leak(model: Transformer, source: Tensor, target: Tensor) -> float:
     """Return how far earlier predictions change when the last two target tokens change."""
-    source, target = torch.tensor([sources[0]]), torch.tensor([_target(model, 12)])
     changed = target.clone()
     changed[0, -2:] = (changed[0, -2:] + 1) % (model.config.target_vocab_size - 1)
-    before, after = _logits(model, source, target), _logits(model, source, changed)
+    before, after = model(source, target), model(source, changed)
     return _largest(before[:, :-1] - after[:, :-1])
 
 
-@torch.inference_mode()
-def padding_neutrality(model: Transformer, sources: list[list[int]]) -> float:
+def padding_neutrality(model: Transformer, source: Tensor, target: Tensor) -> float:
     """Return how far the predictions change when the source is padded."""
-    target = torch.tensor([_target(model, 12)])
-    alone = _logits(model, torch.tensor([sources[0]]), target)
-    pad = model.config.source_vocab_size - 1
-    padded = torch.tensor([sources[0] + [pad] * 9])
-    segments = torch.tensor([[1] * len(sources[0]) + [0] * 9])
-    return _largest(alone - _logits(model, padded, target, segments))
+    padded = F.pad(source, (0, 9), value=model.config.source_vocab_size - 1)
+    segments = F.pad(torch.ones_like(source), (0, 9))
+    return _largest(model(source, target) - model(padded, target, segments))
 
 
-@torch.inference_mode()
-def cache_equals_no_cache(model: Transformer, sources: list[list[int]]) -> float:
+def cache_equals_no_cache(model: Transformer, source: Tensor, target: Tensor) -> float:
     """Return how far the logits of step-by-step decoding differ from those of a full forward pass."""
-    device = next(model.parameters()).device
-    source = torch.tensor([sources[0]], device=device)
-    target = torch.tensor([_target(model, 12)], device=device)
-    full = model(source, target)
-    state = model.start(model.encode(source))
-    token = torch.tensor([model.config.target_vocab_size - 1], device=device)
-    worst = 0.0
+    full, state = model(source, target), model.start(model.encode(source))
+    worst, token = 0.0, target.new_tensor([model.config.target_vocab_size - 1])
     for t in range(target.size(1)):
         worst = max(worst, _largest(model.step(token, state) - full[:, t]))
         token = target[:, t]
     return worst
 
 
-@torch.inference_mode()
-def beam_of_one_is_greedy(model: Transformer, sources: list[list[int]]) -> float:
+def beam_of_one_is_greedy(model: Transformer, source: Tensor, _target: Tensor) -> float:
     """Return how far the tokens of a search with beam 1 are below the best logit of their step."""
     from headway.translation import StepDecoding, beam_search
 
-    device = next(model.parameters()).device
-    source = torch.tensor([sources[0]], device=device)
     pad, limit = model.config.target_vocab_size - 1, 20
-    [[found]] = beam_search(
-        StepDecoding(model.step, model.start(model.encode(source)), pad, device),
-        [limit],
-        beam=1,
-        alpha=0.6,
-        eos=1,
-        pad=pad,
-    )
     memory = model.encode(source)
+    decoding = StepDecoding(model.step, model.start(memory), pad, source.device)
+    [[found]] = beam_search(decoding, [limit], beam=1, alpha=0.6, eos=EOS, pad=pad)
     worst = 0.0
     for t, token in enumerate(found.tokens[: limit - 1]):
-        prefix = torch.tensor([found.tokens[: t + 1]], device=device)
+        prefix = source.new_tensor([found.tokens[: t + 1]])
         logits = model.logits(model.decode(prefix, memory))[0, t]
         logits[pad] = -torch.inf
         worst = max(worst, float(logits.max() - logits[token]))
@@ -149,16 +135,12 @@ def engine_distance(
     return worst / largest
 
 
-CHECKS: dict[str, Callable[[Transformer, list[list[int]]], float]] = {
+CHECKS: dict[str, Callable[[Transformer, Tensor, Tensor], float]] = {
     "no prediction depends on a later target token": future_leak,
     "padding changes no prediction": padding_neutrality,
     "step-by-step decoding equals a full forward pass": cache_equals_no_cache,
     "a beam of 1 takes the most probable token": beam_of_one_is_greedy,
 }
-
-
-def _finding(name: str, worst: float) -> Finding:
-    return Finding(name, worst <= TOLERANCE, f"largest difference {worst:.1e} in a logit")
 
 
 def _alone_equals_batch(translator: Translator, sources: list[list[int]]) -> tuple[int, int]:
@@ -184,20 +166,6 @@ def _sources(translator: Translator, sentences: Sequence[str]) -> list[list[int]
         torch.randint(min(258, highest - 1), highest, (n,), generator=generator) for n in lengths
     ]
     return [[*row.tolist(), tokenizer.eos] for row in rows]
-
-
-def _target(model: Transformer, length: int) -> list[int]:
-    generator = torch.Generator().manual_seed(2)
-    highest = model.config.target_vocab_size - 1
-    return torch.randint(2, highest, (length,), generator=generator).tolist()
-
-
-def _logits(
-    model: Transformer, source: Tensor, target: Tensor, segments: Tensor | None = None
-) -> Tensor:
-    device = next(model.parameters()).device
-    moved = None if segments is None else segments.to(device)
-    return model(source.to(device), target.to(device), moved).cpu()
 
 
 def _largest(difference: Tensor) -> float:

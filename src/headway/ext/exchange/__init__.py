@@ -11,7 +11,7 @@ from headway.extension import Extension, Verb
 from headway.lazy import import_at_first_use
 
 if TYPE_CHECKING:
-    from headway.ext.exchange.ctranslate2.spec import build_spec
+    from headway.ext.exchange.ctranslate2.spec import write_weights
     from headway.ext.exchange.optional_package import import_package
     from headway.ext.exchange.other_programs import OtherPrograms
 

@@ -18,7 +18,7 @@ from torch.nn import functional as F
 
 from headway import __version__
 from headway.config import SearchConfig
-from headway.ext.exchange.formats import PACKAGES, Runner
+from headway.ext.exchange.formats import FORMATS, ExportRunner
 from headway.translation import Model, TokenSearch, batch_by_length, pad_right
 
 MAX_LINES = 1000
@@ -91,7 +91,7 @@ class Certificate:
 
 def certify(
     model: Model,
-    runner: Runner,
+    runner: ExportRunner,
     format_name: str,
     precision: str,
     notes: Sequence[str],
@@ -258,7 +258,7 @@ def _bleu(
 def versions(format_name: str) -> dict[str, str]:
     """Return the versions of Headway and of the packages of a format that are installed."""
     found = {"headway": __version__, "torch": torch.__version__}
-    for name in PACKAGES[format_name]:
+    for name in FORMATS[format_name].packages:
         try:
             found[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from headway.errors import HeadwayError, UsageError
 from headway.ext.exchange.certificate import Certificate, certify
-from headway.ext.exchange.formats import Writer, load_runner, load_writer
+from headway.ext.exchange.formats import ExportWriter, load_runner, load_writer
 from headway.ext.exchange.output import check_absent, create_atomically
 from headway.text import list_codes
 from headway.translation import Model, complete_card
@@ -32,7 +32,7 @@ class Export:
     certificate: Certificate | None
 
 
-def check_request(to: str, out: str | Path, precision: str, licence: str = "") -> Writer:
+def check_request(to: str, out: str | Path, precision: str, licence: str = "") -> ExportWriter:
     """Return the writer of a format, for a request whose mistakes need no model to be found.
 
     Raises:

@@ -2,23 +2,34 @@
 
 import importlib
 from pathlib import Path
-from typing import Protocol, cast
+from typing import NamedTuple, Protocol, cast
 
 from headway.config import ModelConfig
 from headway.errors import UsageError, suggest
 from headway.ext.exchange.recognizing import recognize_format
 from headway.translation import Model
 
-FORMATS = ("ctranslate2", "huggingface", "argos")
-# The packages with which an export is written and compared; a certificate names their versions.
-PACKAGES = {
-    "ctranslate2": ("ctranslate2",),
-    "huggingface": ("transformers", "safetensors"),
-    "argos": ("ctranslate2",),
+
+class Format(NamedTuple):
+    """What is known of a format before its modules are imported.
+
+    Attributes:
+        runner: The class in its module ``runner``.
+        packages: With these an export is written and compared; a certificate names their versions.
+    """
+
+    runner: str
+    packages: tuple[str, ...]
+
+
+FORMATS = {
+    "ctranslate2": Format("CTranslate2Runner", ("ctranslate2",)),
+    "huggingface": Format("TransformersRunner", ("transformers", "safetensors")),
+    "argos": Format("ArgosRunner", ("ctranslate2",)),
 }
 
 
-class Writer(Protocol):
+class ExportWriter(Protocol):
     """The functions and constants of a format's module ``writer``."""
 
     PRECISIONS: tuple[str, ...]  # of the stored weights
@@ -43,7 +54,7 @@ class Writer(Protocol):
         """Add text files, by name, to an export."""
 
 
-class Runner(Protocol):
+class ExportRunner(Protocol):
     """An export, run by the program that it is for."""
 
     def translate_greedily(self, sources: list[list[int]], limits: list[int]) -> list[list[int]]:
@@ -58,7 +69,7 @@ class Runner(Protocol):
         """Return the log-probability of each target token, in nats."""
 
 
-def load_writer(name: str) -> Writer:
+def load_writer(name: str) -> ExportWriter:
     """Return the module that writes a format.
 
     Raises:
@@ -73,17 +84,17 @@ def load_writer(name: str) -> Writer:
         raise UsageError(
             f"{name}: no such format{suggest(name, FORMATS)}; there are {', '.join(FORMATS)}"
         )
-    return cast("Writer", importlib.import_module(f"headway.ext.exchange.{name}.writer"))
+    return cast("ExportWriter", importlib.import_module(f"headway.ext.exchange.{name}.writer"))
 
 
-def load_runner(name: str, path: Path) -> Runner:
+def load_runner(name: str, path: Path) -> ExportRunner:
     """Load an export into the program that it is for.
 
     Raises:
         HeadwayError: If the program is not installed, or cannot load the export.
     """
     module = importlib.import_module(f"headway.ext.exchange.{name}.runner")
-    return cast("Runner", module.Runner(path))
+    return cast("ExportRunner", getattr(module, FORMATS[name].runner)(path))
 
 
 def read_foreign_model(path: Path) -> tuple[str, Model]:

@@ -1,7 +1,6 @@
 """Importing a foreign model: it becomes a model directory with a card."""
 
 import contextlib
-import hashlib
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from headway.ext.exchange.formats import read_foreign_model
 from headway.ext.exchange.named_languages import find_named_languages
 from headway.ext.exchange.output import create_atomically
 from headway.ext.exchange.placeholders import UNKNOWN_LANGUAGE
+from headway.files import hash_file
 from headway.text import Languages, list_pairs, name_pair, normalize_code
 from headway.translation import Model, complete_card, license_fields, save_model, split_card
 
@@ -89,7 +89,7 @@ def make_card(path: Path, format_name: str, languages: tuple[str, str], name: st
     if path.is_dir():
         files = [file for file in sorted(path.rglob("*")) if file.is_file()][:MAX_LISTED_FILES]
     rows = "\n".join(
-        f"| {file.relative_to(path) if file != path else file.name} | `{_sha256(file)}` |"
+        f"| {file.relative_to(path) if file != path else file.name} | `{hash_file(file)}` |"
         for file in files
     )
     card = _read_card(path)
@@ -119,8 +119,3 @@ def _read_card(path: Path) -> str:
         if not card.is_file() or card.stat().st_size > MAX_CARD_BYTES:
             return ""
         return card.read_text("utf-8", "replace")
-
-
-def _sha256(file: Path) -> str:
-    with file.open("rb") as opened:
-        return hashlib.file_digest(opened, "sha256").hexdigest()

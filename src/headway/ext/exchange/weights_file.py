@@ -3,10 +3,8 @@
 No code in a file is run, and no more memory is used than the expected shapes need.
 """
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Protocol
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -19,14 +17,6 @@ from headway.translation import check_header
 MAX_OTHER_BYTES = 1 << 24  # of a file beside its numbers
 FLOAT_TYPES = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
 Shapes = Mapping[str, tuple[int, ...]]
-
-
-class _Slice(Protocol):
-    """A tensor in a safetensors file, whose values are read by ``[:]``."""
-
-    def get_shape(self) -> list[int]: ...
-
-    def __getitem__(self, everything: slice) -> Tensor: ...
 
 
 def read_weights(file: Path, required: Shapes, optional: Shapes) -> dict[str, Tensor]:
@@ -49,15 +39,13 @@ def read_weights(file: Path, required: Shapes, optional: Shapes) -> dict[str, Te
     if size > 8 * (_count(required) + _count(optional)) + MAX_OTHER_BYTES:
         raise HeadwayError(f"{file}: {size} bytes are more than config.json's shapes need")
     known = {**required, **optional}
-    opened = _open_safetensors(file) if file.suffix == ".safetensors" else _open_pickle(file)
-    with opened as stored:
-        for name in sorted(stored.keys() | required.keys()):
-            shape = tuple(stored[name].get_shape()) if name in stored else "missing"
-            if name not in known:
-                raise HeadwayError(f"{file}: {name} is no weight of a Marian model")
-            if shape != known[name]:
-                raise HeadwayError(f"{file}: {name} is {shape}, config.json expects {known[name]}")
-        weights = {name: part[:] for name, part in stored.items()}
+    weights = _read_safetensors(file) if file.suffix == ".safetensors" else read_tensors(file)
+    for name in sorted(weights.keys() | required.keys()):
+        shape = tuple(weights[name].shape) if name in weights else "missing"
+        if name not in known:
+            raise HeadwayError(f"{file}: {name} is no weight of a Marian model")
+        if shape != known[name]:
+            raise HeadwayError(f"{file}: {name} is {shape}, config.json expects {known[name]}")
     converted: dict[object, Tensor] = {}  # a tensor with several names is converted once
     for name, weight in weights.items():
         if weight.dtype not in FLOAT_TYPES:
@@ -75,29 +63,11 @@ def _count(shapes: Shapes) -> int:
     return sum(torch.Size(shape).numel() for shape in shapes.values())
 
 
-@contextmanager
-def _open_safetensors(file: Path) -> Iterator[dict[str, _Slice]]:
+def _read_safetensors(file: Path) -> dict[str, Tensor]:
+    """Return the tensors of a file; their numbers are mapped and not copied."""
     check_header(file)
     try:
         with safe_open(file, framework="pt") as weights:
-            yield {name: weights.get_slice(name) for name in weights.keys()}  # noqa: SIM118
+            return {name: weights.get_tensor(name) for name in weights.keys()}  # noqa: SIM118
     except SafetensorError as error:
         raise HeadwayError(f"{file}: not a whole safetensors file: {error}") from None
-
-
-class _TensorSlice:
-    """A tensor with the interface of a safetensors slice."""
-
-    def __init__(self, tensor: Tensor) -> None:
-        self.tensor = tensor
-
-    def get_shape(self) -> list[int]:
-        return list(self.tensor.shape)
-
-    def __getitem__(self, everything: slice) -> Tensor:
-        return self.tensor[everything]
-
-
-@contextmanager
-def _open_pickle(file: Path) -> Iterator[dict[str, _Slice]]:
-    yield {name: _TensorSlice(part) for name, part in read_tensors(file).items()}

@@ -10,15 +10,14 @@ from headway.cli import add_preset, add_ranks, launch, settings_from, usage_erro
 
 if TYPE_CHECKING:
     from headway.config import Config
-    from headway.ext.bench.bench import BenchResult
 
 EXAMPLE = """\
 headway bench --device cuda --json card.json
 headway bench train --preset tiny
 headway bench train --preset big --device cuda --text news --json big.json
 headway bench translate --preset base --cells 32x4 1x1"""
-CELLS = ("32x4", "32x1", "1x4", "1x1")
-GPU_CELLS = ("512x4", "512x1", "32x4", "1x4")  # of the whole machine
+CELLS = [(32, 4), (32, 1), (1, 4), (1, 1)]
+GPU_CELLS = [(512, 4), (512, 1), (32, 4), (1, 4)]  # of the whole machine
 SETTINGS = ("text", "model", "training", "search")
 TRAINS = True  # the process may train
 
@@ -60,7 +59,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Set the process up as `headway train` does, measure, and print a table."""
-    cells = [_parse_cell(word) for word in args.cells or CELLS]
+    cells = [_parse_cell(word) for word in args.cells or ()]
     if args.repeats is None:
         args.repeats = 5 if args.work else 3
     if args.repeats < 1:
@@ -70,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
             section = "search" if (option, args.work) == ("precision", "translate") else "training"
             args.overrides[f"{section}.{option}"] = str(getattr(args, option))
     if args.work is None:
-        return report_machine(args)
+        return report_machine(args, cells)
     config = settings_from(args)
     if args.work == "translate" and config.search.shortlist:
         usage_error(
@@ -83,18 +82,28 @@ def run(args: argparse.Namespace) -> int:
         if launch.is_launched():
             check_ranks(machine, config.training, int(os.environ["WORLD_SIZE"]))
         elif (ranks := count_ranks(machine, config.training, args.ranks)) > 1:
-            return launch.launch(report, (args, config, cells), ranks)
-    return report(args, config, cells)
+            return launch.launch(report, (args, config, cells or CELLS), ranks)
+    return report(args, config, cells or CELLS)
 
 
 def report(args: argparse.Namespace, config: "Config", cells: list[tuple[int, int]]) -> int:
-    """Measure, alone or as one of several ranks, and print a table."""
+    """Prepare this process, alone or as one of several ranks, measure, and print a table."""
+    import torch
+
     from headway.ext.bench.bench_tables import format_table
-    from headway.training import parallel
+    from headway.ext.bench.bench_training import bench_training
+    from headway.ext.bench.bench_translation import bench_translation
+    from headway.training import Machine, configure_process, parallel
 
     parallel.join()
     try:
-        result = measure(args.work, config, args.text, cells, args.repeats)
+        machine = Machine.resolve(config.training)
+        configure_process(machine.threads_per_rank, machine.torch_device)
+        torch.manual_seed(config.training.seed)
+        if args.work == "train":
+            result = bench_training(config, machine, args.text, repeats=args.repeats)
+        else:
+            result = bench_translation(config, machine, args.text, cells, repeats=args.repeats)
         if parallel.rank():
             return 0
     finally:
@@ -103,7 +112,7 @@ def report(args: argparse.Namespace, config: "Config", cells: list[tuple[int, in
     return 0
 
 
-def report_machine(args: argparse.Namespace) -> int:
+def report_machine(args: argparse.Namespace, cells: list[tuple[int, int]]) -> int:
     """Measure the matrix rate, training and decoding in this process, and print tables."""
     import torch
 
@@ -119,12 +128,10 @@ def report_machine(args: argparse.Namespace) -> int:
     configs = {}
     for args.preset in presets:
         configs[args.preset] = settings_from(args)
-    words = args.cells or (GPU_CELLS if is_gpu else CELLS)
+    cells = cells or (GPU_CELLS if is_gpu else CELLS)
     configure_process(machine.threads, machine.torch_device)
     torch.manual_seed(1)
-    result = bench_machine(
-        configs, machine, args.text, [_parse_cell(word) for word in words], repeats=args.repeats
-    )
+    result = bench_machine(configs, machine, args.text, cells, repeats=args.repeats)
     write_result(args, result.to_dict(), format_machine_table(result))
     return 0
 
@@ -138,24 +145,6 @@ def write_result(args: argparse.Namespace, values: dict[str, Any], table: str) -
     if args.json:
         Path(args.json).write_text(text + "\n", encoding="utf-8")
     print(table)
-
-
-def measure(
-    work: str, config: "Config", text: str, cells: list[tuple[int, int]], repeats: int
-) -> "BenchResult":
-    """Prepare this process and run the benchmark."""
-    import torch
-
-    from headway.ext.bench.bench_training import bench_training
-    from headway.ext.bench.bench_translation import bench_translation
-    from headway.training import Machine, configure_process
-
-    machine = Machine.resolve(config.training)
-    configure_process(machine.threads_per_rank, machine.torch_device)
-    torch.manual_seed(config.training.seed)
-    if work == "train":
-        return bench_training(config, machine, text, repeats=repeats)
-    return bench_translation(config, machine, text, cells, repeats=repeats)
 
 
 def _parse_cell(word: str) -> tuple[int, int]:

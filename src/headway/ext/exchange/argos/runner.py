@@ -4,11 +4,11 @@ import tempfile
 from pathlib import Path
 
 from headway.ext.exchange.argos.package import unpack
-from headway.ext.exchange.ctranslate2.runner import Runner as CTranslate2Runner
+from headway.ext.exchange.ctranslate2.runner import CTranslate2Runner
 
 
-class Runner(CTranslate2Runner):
-    """The model of a package; see `headway.ext.exchange.formats.Runner`.
+class ArgosRunner(CTranslate2Runner):
+    """The model of a package; see `headway.ext.exchange.formats.ExportRunner`.
 
     Args:
         path: A package.

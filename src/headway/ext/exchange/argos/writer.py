@@ -25,7 +25,7 @@ LibreTranslate serves installed packages: `libretranslate --load-only FROM,TO`."
 
 
 def write(model: Model, out: Path, precision: str = "float32") -> list[str]:
-    """Write a package; see `headway.ext.exchange.formats.Writer`.
+    """Write a package; see `headway.ext.exchange.formats.ExportWriter`.
 
     Raises:
         HeadwayError: If the model has two vocabularies, or a program is not installed.

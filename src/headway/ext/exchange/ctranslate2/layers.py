@@ -16,7 +16,7 @@ from torch import Tensor
 
 from headway.config import MAX_WIDTH, Activation, ModelConfig
 from headway.errors import HeadwayError
-from headway.ext.exchange.ctranslate2.positions import read_positions
+from headway.ext.exchange.ctranslate2.position_tables import read_positions
 from headway.ext.exchange.ctranslate2.spec import ACTIVATIONS, MIN_POSITIONS
 from headway.ext.exchange.ctranslate2.variables import Variables
 from headway.ext.exchange.tables import tie_tables
@@ -30,7 +30,7 @@ TABLES = {
 
 
 @dataclass(frozen=True)
-class Side:
+class StackSettings:
     """What holds for all layers of the encoder or of the decoder.
 
     Attributes:
@@ -68,7 +68,7 @@ def convert_variables(
     variables = Variables(stored, file)
     # A rounded table takes four times its memory in fp32, so its sizes are checked before it is converted.
     d_model = _read_width(variables, entries)
-    side, other = (_read_side(variables, name, d_model) for name in ("encoder", "decoder"))
+    side, other = (_read_stack(variables, name, d_model) for name in ("encoder", "decoder"))
     if side != other:
         raise HeadwayError(f"{file}: encoder and decoder differ: {side} and {other}")
     source, target, output = (variables.get(name) for name in TABLES)
@@ -159,7 +159,7 @@ def _has_scaled_logits(variables: Variables, d_model: int) -> bool:
     return scale != 1.0
 
 
-def _read_side(variables: Variables, side: str, d_model: int) -> Side:
+def _read_stack(variables: Variables, side: str, d_model: int) -> StackSettings:
     file = variables.file
     if not variables.count_layers(side):
         raise HeadwayError(f"{file}: {side} has no layers")
@@ -171,7 +171,7 @@ def _read_side(variables: Variables, side: str, d_model: int) -> Side:
     if activation not in names:
         raise HeadwayError(f"{file}: {side}/activation = {activation}: unknown to Headway")
     width = int(variables.get_number(f"{side}/layer_0/self_attention/head_dim", d_model // heads))
-    return Side(
+    return StackSettings(
         num_heads=heads,
         head_width=0 if width * heads == d_model else width,
         norm="pre" if variables.get_number(f"{side}/pre_norm", 1) else "post",
@@ -194,7 +194,7 @@ def _has_scaled_embeddings(variables: Variables, side: str, d_model: int) -> boo
     return True
 
 
-def _read_layers(variables: Variables, side: Side) -> dict[str, Tensor]:
+def _read_layers(variables: Variables, side: StackSettings) -> dict[str, Tensor]:
     weights: dict[str, Tensor] = {}
     for name in ("encoder", "decoder"):
         if side.norm == "pre":
@@ -205,7 +205,9 @@ def _read_layers(variables: Variables, side: Side) -> dict[str, Tensor]:
     return weights
 
 
-def _read_layer(variables: Variables, scope: str, ours: str, side: Side) -> dict[str, Tensor]:
+def _read_layer(
+    variables: Variables, scope: str, ours: str, side: StackSettings
+) -> dict[str, Tensor]:
     groups = [["query", "key", "value"], ["output"]]
     attention = f"{ours}.mixer.attention"
     weights = _read_attention(variables, f"{scope}/self_attention", attention, groups, side)
@@ -235,7 +237,7 @@ def _read_norm(variables: Variables, theirs: str, ours: str) -> dict[str, Tensor
 
 
 def _read_attention(
-    variables: Variables, scope: str, ours: str, groups: list[list[str]], side: Side
+    variables: Variables, scope: str, ours: str, groups: list[list[str]], side: StackSettings
 ) -> dict[str, Tensor]:
     """Split fused projections; fold another scale than 1 / sqrt(W) into the queries.
 

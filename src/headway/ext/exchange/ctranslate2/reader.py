@@ -17,13 +17,12 @@ from headway.ext.exchange.ctranslate2.entries import (
     reorder_weights,
 )
 from headway.ext.exchange.ctranslate2.layers import convert_variables
-from headway.ext.exchange.imported_transformer import build_transformer
+from headway.ext.exchange.imported_model import build_model
 from headway.ext.exchange.json_file import read_json_object
-from headway.ext.exchange.order import ADDED, Order, check_pieces
-from headway.ext.exchange.own_settings import read_own_settings, restore_settings
+from headway.ext.exchange.order import ADDED, Order, order_pieces
 from headway.ext.exchange.placeholders import UNKNOWN_LANGUAGE
-from headway.text import PAD, Languages, SentencePieceFile, Tokenizer, check_symbols, is_language
-from headway.translation import MAX_CONFIG_BYTES, Model
+from headway.text import Languages, SentencePieceFile, Tokenizer, check_symbols, is_language
+from headway.translation import MAX_CONFIG_BYTES, Model, StoredConfig
 
 JOINT = ("tokenizer.model", "sentencepiece.model", "spm.model")
 PAIRS = (("source.spm", "target.spm"), ("source.model", "target.model"))
@@ -67,15 +66,11 @@ def read(
     shape, weights = reorder_weights(shape, weights, orders, start_row)
     tokenizer, text = _make_tokenizer(directory, orders, shape)
     config = Config(text=text, model=shape)
-    stored = read_own_settings(directory, tokenizer)
-    if stored:
-        languages = languages or stored.languages
-        config = restore_settings(config, stored.config)
-    transformer = build_transformer(config.model, weights, file)
-    languages = languages or (UNKNOWN_LANGUAGE, UNKNOWN_LANGUAGE)
-    pairs = stored.pairs if stored else _find_pairs(settings, tokenizer, languages)
-    origin = stored.origin if stored else "another program"
-    return Model(transformer, tokenizer, config, languages, path or directory, pairs, origin)
+    found = languages or (UNKNOWN_LANGUAGE, UNKNOWN_LANGUAGE)
+    pairs = _find_pairs(settings, tokenizer, found)
+    facts = StoredConfig(config, found, pairs, "another program")
+    model = build_model(directory, tokenizer, facts, weights, file)
+    return replace(model, path=path or directory, languages=languages or model.languages)
 
 
 def _read_settings(file: Path) -> dict[str, Any]:
@@ -110,18 +105,12 @@ def _make_tokenizer(
     directory: Path, orders: tuple[Order, Order], shape: ModelConfig
 ) -> tuple[Tokenizer, TextConfig]:
     files = [SentencePieceFile(path) for path in _find_sentencepiece(directory)]
-    entries = [order.names for order in orders]
-    if len(files) == 1:
-        entries = [[*entries[0], *entries[1]]]
-    for file, names in zip(files, entries, strict=True):
-        check_pieces(file, names)
-    models = [_reorder(file, order) for file, order in zip(files, orders, strict=False)]
-    if len(files) == 1 and orders[0].names != orders[1].names:
-        models.append(files[0].reordered(orders[1].names))
-    try:
-        tokenizer = Tokenizer(*models)
-    except RuntimeError:
-        raise HeadwayError(f"{files[0].path}: not a sentencepiece model, or damaged") from None
+    source, target = (
+        order_pieces(file, order, keeps_own=True)
+        for file, order in zip((files[0], files[-1]), orders, strict=True)
+    )
+    is_joint = len(files) == 1 and orders[0].names == orders[1].names
+    tokenizer = Tokenizer(source, None if is_joint else target)
     text = TextConfig(
         vocab_size=tokenizer.target_vocab_size,
         joint_vocab=tokenizer.joint,
@@ -129,11 +118,6 @@ def _make_tokenizer(
         max_tokens=min(256, shape.max_positions),
     )
     return tokenizer, text
-
-
-def _reorder(file: SentencePieceFile, order: Order) -> bytes:
-    """Return the sentencepiece model in an order; a model of ours keeps its bytes."""
-    return file.content if [*file.pieces, PAD] == order.names else file.reordered(order.names)
 
 
 def _find_sentencepiece(directory: Path) -> list[Path]:

@@ -14,8 +14,8 @@ from headway.text import Tokenizer
 BATCH_TOKENS = 2000
 
 
-class Runner:
-    """An export, run by CTranslate2; see `headway.ext.exchange.formats.Runner`.
+class CTranslate2Runner:
+    """An export, run by CTranslate2; see `headway.ext.exchange.formats.ExportRunner`.
 
     Args:
         path: A directory that `headway.ext.exchange.ctranslate2.writer.write` wrote.

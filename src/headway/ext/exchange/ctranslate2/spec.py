@@ -6,6 +6,8 @@ width than the model are multiplied out, and heads are padded with zeros.
 Shapes: V vocabulary, D d_model, H heads, K d_k.
 """
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import torch
@@ -81,6 +83,39 @@ def build_spec(model: Transformer) -> "TransformerSpec":
         for spec, layer in zip(side.layer, stack.layers, strict=True):
             _set_layer(spec, layer, config)
     return specs.TransformerSpec(encoder, decoder)
+
+
+def write_weights(
+    model: Transformer,
+    out: Path,
+    entries: tuple[Sequence[str], Sequence[str]],
+    precision: str,
+    *,
+    symbol: str = "",
+    adds_eos: bool,
+) -> None:
+    """Write a model that CTranslate2 loads, without a tokenizer.
+
+    Args:
+        model: As for `build_spec`.
+        out: A directory that does not exist yet.
+        entries: The vocabularies of source and target in the order of the ids, ``<pad>`` last.
+        precision: Of the stored weights.
+        symbol: An entry that CTranslate2 puts before each source.
+        adds_eos: Whether CTranslate2 puts ``</s>`` behind each source.
+    """
+    spec, (source, target) = build_spec(model), entries
+    spec.register_source_vocabulary(source)
+    spec.register_target_vocabulary(target)
+    spec.config.unk_token, spec.config.eos_token = "<unk>", "</s>"
+    spec.config.decoder_start_token = target[-1]
+    spec.config.bos_token, spec.config.add_source_bos = symbol or target[-1], bool(symbol)
+    spec.config.add_source_eos = adds_eos
+    spec.config.layer_norm_epsilon = model.config.norm_epsilon
+    spec.validate()
+    spec.optimize(quantization=precision)
+    out.mkdir()
+    spec.save(str(out))
 
 
 def _copy(tensor: Tensor) -> Tensor:

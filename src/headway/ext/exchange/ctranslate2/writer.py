@@ -8,7 +8,7 @@ which is zero in the paper's model.
 from pathlib import Path
 
 from headway.config import ModelConfig
-from headway.ext.exchange.ctranslate2.spec import MIN_POSITIONS, build_spec
+from headway.ext.exchange.ctranslate2.spec import MIN_POSITIONS, write_weights
 from headway.ext.exchange.notes import list_sentence_note
 from headway.ext.exchange.output import add_files
 from headway.ext.exchange.own_settings import write_own_settings
@@ -40,26 +40,14 @@ def find_refusals(config: ModelConfig) -> list[str]:
 
 
 def write(model: Model, out: Path, precision: str = "float32") -> list[str]:
-    """Write a model directory of CTranslate2; see `headway.ext.exchange.formats.Writer`.
+    """Write a model directory of CTranslate2; see `headway.ext.exchange.formats.ExportWriter`.
 
     Raises:
         HeadwayError: If CTranslate2 is not installed.
     """
-    spec = build_spec(model.transformer)
-    source, target = vocabularies(model.tokenizer)
-    spec.register_source_vocabulary(source)
-    spec.register_target_vocabulary(target)
-    spec.config.unk_token, spec.config.eos_token = "<unk>", "</s>"
-    spec.config.bos_token = spec.config.decoder_start_token = target[-1]
-    if len(model.targets) == 1:  # CTranslate2 puts the symbol before each source
-        spec.config.bos_token = language_symbol(model.targets[0])
-        spec.config.add_source_bos = True
-    spec.config.add_source_eos = True
-    spec.config.layer_norm_epsilon = model.config.model.norm_epsilon
-    spec.validate()
-    spec.optimize(quantization=precision)
-    out.mkdir()
-    spec.save(str(out))
+    symbol = language_symbol(model.targets[0]) if len(model.targets) == 1 else ""
+    entries = vocabularies(model.tokenizer)
+    write_weights(model.transformer, out, entries, precision, symbol=symbol, adds_eos=True)
     model.tokenizer.save(out)
     write_own_settings(model, out)
     return [*_note_search(model), *note_model(model, precision)]

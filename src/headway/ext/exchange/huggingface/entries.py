@@ -7,7 +7,7 @@ from typing import Any
 from headway.config import Subwords
 from headway.errors import HeadwayError
 from headway.ext.exchange.json_file import read_json_object
-from headway.ext.exchange.order import Order, check_pieces
+from headway.ext.exchange.order import Order, order_pieces
 from headway.text import PAD, SentencePieceFile, Tokenizer
 
 EOS, UNK = "</s>", "<unk>"
@@ -88,17 +88,5 @@ def make_tokenizer(path: Path, orders: tuple[Order, Order]) -> tuple[Tokenizer, 
         HeadwayError: Naming the file that is no sentencepiece model of these entries.
     """
     files = [SentencePieceFile(path / f"{side}.spm") for side in ("source", "target")]
-    source, target = (_reorder(file, side) for file, side in zip(files, orders, strict=True))
+    source, target = (order_pieces(file, side) for file, side in zip(files, orders, strict=True))
     return Tokenizer(source, None if source == target else target), files[1].algorithm
-
-
-def _reorder(file: SentencePieceFile, order: Order) -> bytes:
-    """Return the sentencepiece model with its pieces in another order."""
-    check_pieces(file, order.names)
-    model = file.reordered(order.names)
-    try:
-        Tokenizer(model).encode_source([""])
-    except (ValueError, RuntimeError, IndexError) as error:
-        reason = str(error).splitlines()[0] if str(error) else "damaged"
-        raise HeadwayError(f"{file.path}: not a sentencepiece model: {reason}") from None
-    return model

@@ -6,12 +6,15 @@ from headway.config import Config, TextConfig
 from headway.errors import HeadwayError
 from headway.ext.exchange.huggingface.entries import make_tokenizer, read_orders
 from headway.ext.exchange.huggingface.from_marian import expected_shapes, find_tables, from_marian
-from headway.ext.exchange.huggingface.settings import MarianSettings, find_languages, read_search
-from headway.ext.exchange.imported_transformer import build_transformer
+from headway.ext.exchange.huggingface.marian_settings import (
+    MarianSettings,
+    find_languages,
+    read_search,
+)
+from headway.ext.exchange.imported_model import build_model
 from headway.ext.exchange.json_file import read_json_object, read_optional_json_object
-from headway.ext.exchange.own_settings import read_own_settings, restore_settings
 from headway.ext.exchange.weights_file import read_weights
-from headway.translation import Model
+from headway.translation import Model, StoredConfig
 
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 
@@ -53,12 +56,5 @@ def read(path: Path) -> Model:
         max_tokens=min(TextConfig().max_tokens, shape.max_positions),
     )
     config = Config(text=text, model=shape, search=read_search(path, settings))
-    stored = read_own_settings(path, tokenizer)
-    if stored:
-        config = restore_settings(config, stored.config)
-    transformer = build_transformer(config.model, own, weights_file)
-    if stored:
-        languages, pairs, origin = stored.languages, stored.pairs, stored.origin
-    else:
-        languages, pairs, origin = find_languages(settings, about), (), "Marian"
-    return Model(transformer, tokenizer, config, languages, path, pairs, origin)
+    facts = StoredConfig(config, find_languages(settings, about), (), "Marian")
+    return build_model(path, tokenizer, facts, own, weights_file)

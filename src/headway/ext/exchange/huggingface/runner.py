@@ -13,8 +13,8 @@ from headway.text import Tokenizer
 from headway.translation import batch_rows, pad_right
 
 
-class Runner:
-    """An export, run by transformers; see `headway.ext.exchange.formats.Runner`.
+class TransformersRunner:
+    """An export, run by transformers; see `headway.ext.exchange.formats.ExportRunner`.
 
     Args:
         path: A directory that `headway.ext.exchange.huggingface.writer.write` wrote.

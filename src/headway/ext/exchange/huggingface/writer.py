@@ -29,7 +29,7 @@ print(tokenizer.batch_decode(found, skip_special_tokens=True))
 
 
 def write(model: Model, out: Path, precision: str = "float32") -> list[str]:
-    """Write a Marian directory; see `headway.ext.exchange.formats.Writer`.
+    """Write a Marian directory; see `headway.ext.exchange.formats.ExportWriter`.
 
     Raises:
         HeadwayError: If a weight is too large for the precision.

@@ -1,4 +1,4 @@
-"""Building a Transformer from foreign weights."""
+"""Building a model from foreign weights and facts."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -7,7 +7,36 @@ from torch import Tensor
 
 from headway.config import ModelConfig
 from headway.errors import HeadwayError
+from headway.ext.exchange.own_settings import read_own_settings, restore_settings
 from headway.model import Transformer, make_model_without_memory
+from headway.text import Tokenizer
+from headway.translation import Model, StoredConfig
+
+
+def build_model(
+    directory: Path,
+    tokenizer: Tokenizer,
+    facts: StoredConfig,
+    weights: Mapping[str, Tensor],
+    file: Path,
+) -> Model:
+    """Build a model; what Headway has stored beside an export of its own counts more than what the export shows.
+
+    Args:
+        directory: The directory of the import.
+        tokenizer: The tokenizer in Headway's order.
+        facts: What the files of the other program show.
+        weights: A tensor for each name of the model's state.
+        file: The file of the weights, for messages.
+
+    Raises:
+        HeadwayError: As `build_transformer` does, or if the stored settings are damaged.
+    """
+    if stored := read_own_settings(directory, tokenizer):
+        facts = stored._replace(config=restore_settings(facts.config, stored.config))
+    transformer = build_transformer(facts.config.model, weights, file)
+    config, languages, pairs, origin = facts.config, facts.languages, facts.pairs, facts.origin
+    return Model(transformer, tokenizer, config, languages, directory, pairs, origin)
 
 
 def build_transformer(
