@@ -10,7 +10,7 @@ from urllib.parse import quote
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from headway.ext.server.files import TranslatedFile
+from headway.ext.server.file_store import TranslatedFile
 from headway.ext.server.rejection import CLIENT_LEFT, FAILED, Rejection
 
 T = TypeVar("T")

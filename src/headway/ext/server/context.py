@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from headway.config import ServerConfig
 from headway.ext.server.file_jobs import FileJobs
-from headway.ext.server.files import FileStore
+from headway.ext.server.file_store import FileStore
 from headway.ext.server.glossaries import Glossaries
 from headway.ext.server.models import Models
 from headway.ext.server.queue import TranslationQueue

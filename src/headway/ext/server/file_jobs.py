@@ -10,8 +10,8 @@ from typing import Any
 
 from headway.config import ServerConfig
 from headway.errors import HeadwayError
-from headway.ext.server.file_translation import KeptDocument, Progress
-from headway.ext.server.files import KEPT_FILES, KEPT_SECONDS, FileStore
+from headway.ext.server.file_store import KEPT_FILES, KEPT_SECONDS, FileStore
+from headway.ext.server.file_translation import FileProgress, KeptDocument
 from headway.ext.server.rejection import FAILED, Rejection, overloaded
 
 log = logging.getLogger("headway.ext.server")
@@ -35,7 +35,7 @@ class FileJob:
     """
 
     owner: str
-    progress: Progress
+    progress: FileProgress
     key: str = field(default_factory=lambda: secrets.token_hex(32).upper())
     started_at: float = 0.0
     ended_at: float = 0.0
@@ -65,7 +65,9 @@ class FileJobs:
         self._jobs: dict[str, FileJob] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def start(self, owner: str, progress: Progress, work: Coroutine[Any, Any, KeptDocument]) -> str:
+    def start(
+        self, owner: str, progress: FileProgress, work: Coroutine[Any, Any, KeptDocument]
+    ) -> str:
         """Start a job when its turn comes.
 
         Args:

@@ -16,9 +16,9 @@ from headway.ext.documents import (
     open_document,
     translate_paragraph,
 )
-from headway.ext.server.directions import find_direction
 from headway.ext.server.driver import Driver
-from headway.ext.server.files import FileStore, Upload, name_translation
+from headway.ext.server.file_store import FileStore, Upload, name_translation
+from headway.ext.server.model_routes import find_route
 from headway.ext.server.models import Models
 from headway.ext.server.quality import QualityReport
 from headway.ext.server.queue import TranslationQueue
@@ -30,7 +30,7 @@ WINDOW = 32  # sentences of such a paragraph that wait in the queue at a time
 
 
 @dataclass
-class Progress:
+class FileProgress:
     """How much of a file is translated, in characters."""
 
     done: int = 0
@@ -98,7 +98,7 @@ async def open_upload(
     """
     document = await _open(upload, options, queue)
     texts = [paragraph.text for paragraph in document.paragraphs]
-    route, detected = await find_direction(options.source or "auto", options.target, texts, models)
+    route, detected = await find_route(options.source or "auto", options.target, texts, models)
     if detected is not None and route:  # what the file says of its language depends on it
         document = await _open(upload, replace(options, source=detected["language"]), queue)
     return document, route
@@ -119,7 +119,7 @@ async def translate_document(
     queue: TranslationQueue,
     route: Sequence[Translator],
     document: Document,
-    progress: Progress | None = None,
+    progress: FileProgress | None = None,
     *,
     quality: bool = False,
     is_split: bool = True,
@@ -137,7 +137,7 @@ async def translate_document(
     Raises:
         Rejection: 400 if the translation cannot be written.
     """
-    progress = progress or Progress()
+    progress = progress or FileProgress()
     progress.total = sum(len(paragraph.text) for paragraph in document.paragraphs)
     pipeline = TextPipeline.of(
         route, align=True, quality=quality, is_split=is_split, is_document=True, window=WINDOW

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime
 
 from headway.errors import HeadwayError, UsageError
@@ -18,18 +18,20 @@ _ENTRY = re.compile(r"([^=]*[^=\s])\s*=\s*(.+?)(?:@([\w-]+))?")  # NAME=FILE or 
 
 
 async def add_named_glossary(
-    route: Sequence[Translator], text: str, glossaries: "Glossaries"
+    route: list[Translator], text: str | None, glossaries: "Glossaries"
 ) -> list[Translator]:
     """Return the models of a route with a glossary.
 
     Args:
         route: From `Models.find_route`.
-        text: As for `Glossaries.find`.
+        text: As for `Glossaries.find`; None: no glossary.
         glossaries: Those of the server.
 
     Raises:
         Rejection: 400 if there is no such glossary, a row is wrong, or the route has two models.
     """
+    if text is None:
+        return route
     if len(route) > 1:
         raise Rejection(400, "Invalid request: a glossary needs one model between two languages")
     find = glossaries.find  # the rows of a large glossary take a while to read

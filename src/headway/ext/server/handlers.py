@@ -9,7 +9,6 @@ from headway import __version__
 from headway.errors import HeadwayError
 from headway.ext.documents import SUFFIXES, DocumentOptions
 from headway.ext.server.context import Context
-from headway.ext.server.directions import detect_languages, find_direction
 from headway.ext.server.file_translation import keep_document, open_upload, translate_document
 from headway.ext.server.glossaries import add_named_glossary
 from headway.ext.server.messages import (
@@ -29,6 +28,7 @@ from headway.ext.server.messages import (
     Translation,
     Word,
 )
+from headway.ext.server.model_routes import detect_languages, find_route
 from headway.ext.server.openapi import API_VERSION
 from headway.ext.server.quality import check_quality, has_quality, list_sentences
 from headway.ext.server.rejection import Rejection
@@ -43,9 +43,8 @@ async def translate(request: TranslateRequest, context: Context) -> Translation:
     """Translate a text or a list of texts."""
     is_list = isinstance(request.q, list)
     texts = request.q if isinstance(request.q, list) else [request.q]
-    route, detected = await find_direction(request.source, request.target, texts, context.models)
-    if request.glossary is not None:
-        route = await add_named_glossary(route, request.glossary, context.glossaries)
+    route, detected = await find_route(request.source, request.target, texts, context.models)
+    route = await add_named_glossary(route, request.glossary, context.glossaries)
     if request.quality:
         check_quality(route)
     quality = request.quality
@@ -93,8 +92,7 @@ async def translate_file(request: FileRequest, context: Context) -> FileTranslat
     options = DocumentOptions(source, target, (request.columns or "",))
     async with context.files.reserve():
         document, route = await open_upload(upload, options, models, context.queue)
-        if request.glossary is not None:
-            route = await add_named_glossary(route, request.glossary, context.glossaries)
+        route = await add_named_glossary(route, request.glossary, context.glossaries)
         if request.quality:
             check_quality(route)
         translated = await translate_document(
@@ -116,11 +114,8 @@ async def detect(request: DetectRequest, context: Context) -> list[DetectedLangu
 
 async def align(request: AlignRequest, context: Context) -> Alignment:
     """Translate a text and link each of its words to the words of the translation."""
-    route, detected = await find_direction(
-        request.source, request.target, [request.q], context.models
-    )
-    if request.glossary is not None:
-        route = await add_named_glossary(route, request.glossary, context.glossaries)
+    route, detected = await find_route(request.source, request.target, [request.q], context.models)
+    route = await add_named_glossary(route, request.glossary, context.glossaries)
     [found] = await context.translator.translate(route, [request.q], align=True)
     links = found.links or WordLinks()
     answer = Alignment(
@@ -140,7 +135,7 @@ async def attention(request: AttentionRequest, context: Context) -> Attention:
 
     if not is_translatable(request.q):
         raise Rejection(400, "Invalid request: q parameter has no letter or digit to attend to")
-    route, _ = await find_direction(request.source, request.target, [request.q], context.models)
+    route, _ = await find_route(request.source, request.target, [request.q], context.models)
     if len(route) != 1:
         raise Rejection(400, "Invalid request: attention needs one model between two languages")
     [translator], queue, target = route, context.queue, request.translation
@@ -167,7 +162,7 @@ async def stream(request: StreamRequest, context: Context) -> AsyncGenerator[str
     The answer is server-sent events: ``token`` with ``{"text"}`` for each part, then ``done`` with
     ``{"translatedText"}``, or ``error`` with ``{"error"}``.
     """
-    route, _ = await find_direction(request.source, request.target, [request.q], context.models)
+    route, _ = await find_route(request.source, request.target, [request.q], context.models)
     return context.translator.stream(route, request.q)
 
 

@@ -33,7 +33,7 @@ class JobGroup:
     is_search: bool = False
     is_file: bool = False
     is_counted: bool = True
-    waiting: deque["Job"] = field(default_factory=deque)
+    waiting: deque["QueuedJob"] = field(default_factory=deque)
     tokens: int = 0
     unfinished: int = 0
     is_cancelled: bool = False
@@ -43,22 +43,22 @@ class JobGroup:
         """Tokens for which others are rejected if there are too many."""
         return self.tokens if self.is_counted else 0
 
-    def turns(self) -> "Iterator[tuple[float, Job]]":
+    def turns(self) -> "Iterator[tuple[float, QueuedJob]]":
         """Yield each waiting job with the turn of the group when it has got this job."""
         turn = self.turn
         for job in self.waiting:
             turn += job.tokens
             yield turn, job
 
-    def add(self, work: Any, tokens: int) -> "Job":
+    def add(self, work: Any, tokens: int) -> "QueuedJob":
         """Add a job before the group waits."""
-        job = Job(self, work, tokens)
+        job = QueuedJob(self, work, tokens)
         self.waiting.append(job)
         self.tokens += tokens
         self.unfinished += 1
         return job
 
-    def start(self, job: "Job") -> None:
+    def start(self, job: "QueuedJob") -> None:
         """Take a job, one of the first, from those that wait."""
         self.waiting.remove(job)
         self.tokens -= job.tokens
@@ -66,7 +66,7 @@ class JobGroup:
 
 
 @dataclass(eq=False)
-class Job:
+class QueuedJob:
     """A request for a row, or a function to call.
 
     Attributes:
@@ -105,7 +105,7 @@ def next_turn(group: JobGroup) -> float:
     return group.turn + group.waiting[0].tokens
 
 
-def run_batch(batch: Sequence[Job]) -> list[object]:
+def run_batch(batch: Sequence[QueuedJob]) -> list[object]:
     """Do the work of a batch.
 
     Returns:

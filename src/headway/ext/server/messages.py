@@ -7,7 +7,7 @@ that limits the field; a second one describes it.
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
-from headway.ext.server.files import Upload
+from headway.ext.server.file_store import Upload
 
 Text = Annotated[str, "char_limit"]
 Glossary = Annotated[

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from headway.config import merge_overrides
 from headway.errors import HeadwayError, UsageError
-from headway.ext.server.languages import LanguageDetector, normalize_code
 from headway.ext.server.quality import load_quality
 from headway.ext.server.rejection import Rejection
+from headway.ext.server.served_languages import LanguageDetector, normalize_code
 from headway.files import hash_file
 from headway.text import name_of
 from headway.translation import Translator, load_backward_model, load_model

@@ -8,7 +8,7 @@ from typing import Any, get_type_hints
 
 from headway.ext.server.answers import DEEPL
 from headway.ext.server.deepl.messages import DeepLError
-from headway.ext.server.files import Upload
+from headway.ext.server.file_store import Upload
 from headway.ext.server.messages import Error, Event
 from headway.ext.server.schemas import API_KEY, PLAIN, Schema, Schemas, required_fields
 

@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from headway.config import ServerConfig
-from headway.ext.server.jobs import Job, JobGroup, run_batch
+from headway.ext.server.jobs import JobGroup, QueuedJob, run_batch
 from headway.ext.server.metrics import Metrics
 from headway.ext.server.rejection import overloaded, too_long
 from headway.ext.server.speed import Speed
@@ -80,7 +80,7 @@ class TranslationQueue:
         if not (is_admitted or is_file):
             self.check_room(sum(request.tokens for request in requests))
         groups: dict[Hashable, JobGroup] = {}
-        jobs: list[Job] = []
+        jobs: list[QueuedJob] = []
         for request in requests:
             key = request.key
             if key not in groups:
@@ -205,7 +205,7 @@ class TranslationQueue:
         )
 
     async def _finish(
-        self, groups: Sequence[JobGroup], jobs: Sequence[Job], texts: int
+        self, groups: Sequence[JobGroup], jobs: Sequence[QueuedJob], texts: int
     ) -> list[Any]:
         """Queue the jobs of groups, of so many texts besides those of files, and return their results when all are done."""
         if not jobs:
@@ -249,7 +249,7 @@ class TranslationQueue:
             self._running.add(task)
             task.add_done_callback(self._running.discard)
 
-    async def _run(self, batch: list[Job]) -> None:
+    async def _run(self, batch: list[QueuedJob]) -> None:
         started = time.monotonic()
         results = await asyncio.get_running_loop().run_in_executor(self.pool, run_batch, batch)
         seconds = time.monotonic() - started
@@ -261,7 +261,7 @@ class TranslationQueue:
             if number % RESULTS_AT_ONCE == 0:
                 await asyncio.sleep(0)
 
-    def _measure(self, batch: list[Job], seconds: float) -> None:
+    def _measure(self, batch: list[QueuedJob], seconds: float) -> None:
         """Update the speed and the metrics after a batch."""
         tokens = sum(job.tokens for job in batch)
         self.running_tokens -= sum(job.load for job in batch)

@@ -18,7 +18,7 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import ClientDisconnect, Request
 
 from headway.config import ServerConfig
-from headway.ext.server.files import Upload
+from headway.ext.server.file_store import Upload
 from headway.ext.server.rejection import CLIENT_LEFT, Rejection
 from headway.text import SURROGATE
 

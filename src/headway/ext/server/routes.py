@@ -17,13 +17,13 @@ from headway.ext.server.answers import (
     json_response,
     run_while_connected,
 )
-from headway.ext.server.deepl.languages import list_sources, list_targets
+from headway.ext.server.deepl.language_codes import list_sources, list_targets
 from headway.ext.server.deepl.routes import deepl_routes, describe_deepl
 from headway.ext.server.keys import read_authorization
 from headway.ext.server.messages import Event, FileRequest, StreamRequest
 from headway.ext.server.models import Models
 from headway.ext.server.openapi import GONE, REJECTIONS, Handler, OpenAPI
-from headway.ext.server.page import page_files
+from headway.ext.server.page_files import page_files
 from headway.ext.server.rejection import CLIENT_LEFT, Rejection
 from headway.ext.server.schemas import Schemas
 from headway.ext.server.server import Server

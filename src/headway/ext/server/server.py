@@ -7,7 +7,7 @@ from headway.config import ServerConfig
 from headway.ext.server.admission import Admission
 from headway.ext.server.context import Context
 from headway.ext.server.file_jobs import FileJobs
-from headway.ext.server.files import FileStore
+from headway.ext.server.file_store import FileStore
 from headway.ext.server.glossaries import Glossaries
 from headway.ext.server.keys import Keys
 from headway.ext.server.metrics import Metrics

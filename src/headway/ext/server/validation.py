@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Generic, TypeVar, get_args, get_type_hints
 
 from headway.config import ServerConfig
-from headway.ext.server.files import Upload
+from headway.ext.server.file_store import Upload
 from headway.ext.server.rejection import Rejection, missing_field, too_long
 
 R = TypeVar("R")

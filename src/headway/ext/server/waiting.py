@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from operator import itemgetter
 
 from headway.config import ServerConfig
-from headway.ext.server.jobs import Job, JobGroup, next_turn
+from headway.ext.server.jobs import JobGroup, QueuedJob, next_turn
 from headway.ext.server.speed import Speed
 
 LONGEST_WAIT = 0.3  # of the deadline: a request that would wait longer is rejected
@@ -65,7 +65,7 @@ class Waiting:
             self._before[size] = sum(min(g.load, max(0.0, end - g.turn)) for g in self.groups)
         return self._before[size]
 
-    def take_batch(self, idle_workers: int) -> list[Job]:
+    def take_batch(self, idle_workers: int) -> list[QueuedJob]:
         """Take the jobs of the next batch.
 
         Groups take turns: the next group gives the first job. If that is a row, rows of similar length join it.
@@ -86,7 +86,7 @@ class Waiting:
         self.groups = [group for group in self.groups if group.waiting]
         return batch
 
-    def _choose_rows(self, first: Job, idle_workers: int) -> list[Job]:
+    def _choose_rows(self, first: QueuedJob, idle_workers: int) -> list[QueuedJob]:
         """Return a row, and rows of similar length that may share its batch."""
         sharing = [group for group in self.groups if group.key == first.group.key]
         tokens, extra = first.work.batch_limits(self.config.batch_tokens)

@@ -5,7 +5,7 @@ from pathlib import PurePath
 from headway.ext.documents import SUFFIXES, DocumentOptions, describe_unknown
 from headway.ext.server.context import Context
 from headway.ext.server.deepl.glossaries import add_glossary
-from headway.ext.server.deepl.languages import find_language
+from headway.ext.server.deepl.language_codes import find_language
 from headway.ext.server.deepl.messages import (
     DeepLDocument,
     DeepLDocumentKeyRequest,
@@ -13,14 +13,14 @@ from headway.ext.server.deepl.messages import (
     DeepLDocumentStatus,
 )
 from headway.ext.server.deepl.text import check_formality, require_source
+from headway.ext.server.file_store import GONE, TranslatedFile, Upload
 from headway.ext.server.file_translation import (
+    FileProgress,
     KeptDocument,
-    Progress,
     keep_document,
     open_upload,
     translate_document,
 )
-from headway.ext.server.files import GONE, TranslatedFile, Upload
 from headway.ext.server.glossaries import add_named_glossary
 from headway.ext.server.quality import check_quality
 from headway.ext.server.rejection import Rejection
@@ -50,7 +50,7 @@ async def upload_document(request: DeepLDocumentRequest, context: Context) -> De
         if not route:
             raise Rejection(400, "Source and target language are equal.")
         await _prepare_route(route, request, context)  # rejects what is wrong now
-    progress = Progress()
+    progress = FileProgress()
     work = _translate(request, upload, source, target, context, progress)
     name = context.jobs.start(context.owner, progress, work)
     return {"document_id": name, "document_key": context.jobs.key_of(name)}
@@ -65,8 +65,7 @@ async def _prepare_route(
         Rejection: If the glossary is wrong, or the models cannot rate translations and the request asks for that.
     """
     route = add_glossary(route, request.glossary_id, context.glossaries)
-    if request.glossary:
-        route = await add_named_glossary(route, request.glossary, context.glossaries)
+    route = await add_named_glossary(route, request.glossary, context.glossaries)
     if request.quality:
         check_quality(route)
     return route
@@ -78,7 +77,7 @@ async def _translate(
     source: str,
     target: str,
     context: Context,
-    progress: Progress,
+    progress: FileProgress,
 ) -> KeptDocument:
     """Translate a file and keep the translated one."""
     options = DocumentOptions(source, target, (request.columns or "",))

@@ -1,7 +1,7 @@
 """What DeepL's addresses of glossaries do: clients use those of the server's settings, and make none."""
 
 from headway.ext.server.context import Context
-from headway.ext.server.deepl.languages import source_code
+from headway.ext.server.deepl.language_codes import source_code
 from headway.ext.server.deepl.messages import (
     DeepLGlossaries,
     DeepLGlossary,

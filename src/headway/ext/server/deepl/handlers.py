@@ -1,7 +1,7 @@
 """What DeepL's smaller addresses do: a request in, an answer out."""
 
 from headway.ext.server.context import Context
-from headway.ext.server.deepl.languages import list_sources, list_targets
+from headway.ext.server.deepl.language_codes import list_sources, list_targets
 from headway.ext.server.deepl.messages import DeepLLanguage, DeepLLanguagesRequest, DeepLUsage
 
 UNLIMITED = 1_000_000_000_000  # what DeepL calls the limit of accounts without one

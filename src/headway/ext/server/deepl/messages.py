@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal, NotRequired, TypedDict
 
-from headway.ext.server.files import Upload
+from headway.ext.server.file_store import Upload
 from headway.ext.server.messages import Glossary, Texts
 
 Formality = Literal["default", "more", "less", "prefer_more", "prefer_less"]

@@ -13,7 +13,7 @@ from headway.ext.server.answers import file_response, json_response, run_while_c
 from headway.ext.server.context import Context
 from headway.ext.server.deepl import documents, glossaries, handlers, text
 from headway.ext.server.deepl.messages import DeepLDocumentRequest
-from headway.ext.server.files import TranslatedFile
+from headway.ext.server.file_store import TranslatedFile
 from headway.ext.server.keys import given_key
 from headway.ext.server.openapi import GONE, REJECTIONS, Handler, OpenAPI
 from headway.ext.server.rejection import CLIENT_LEFT, Rejection

@@ -8,7 +8,7 @@ from headway.errors import HeadwayError
 from headway.ext.documents import TextTranslation, XmlTags, XmlText
 from headway.ext.server.context import Context
 from headway.ext.server.deepl.glossaries import add_glossary
-from headway.ext.server.deepl.languages import find_language, source_code
+from headway.ext.server.deepl.language_codes import find_language, source_code
 from headway.ext.server.deepl.messages import DeepLTextRequest, DeepLTranslation, DeepLTranslations
 from headway.ext.server.models import Models
 from headway.ext.server.rejection import Rejection

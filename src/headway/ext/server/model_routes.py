@@ -10,16 +10,14 @@ from headway.text import is_translatable
 from headway.translation import Translator
 
 
-class Direction(NamedTuple):
+class ModelRoute(NamedTuple):
     """The models from source to target, and what was detected if the source was ``auto``."""
 
     route: list[Translator]
     detected: DetectedLanguage | None
 
 
-async def find_direction(
-    source: str, target: str, texts: Sequence[str], models: Models
-) -> Direction:
+async def find_route(source: str, target: str, texts: Sequence[str], models: Models) -> ModelRoute:
     """Return the models between two languages; ``auto`` as source is detected from the texts.
 
     Raises:
@@ -28,14 +26,14 @@ async def find_direction(
     if source.lower() != "auto":
         source = models.served_code(source, "source")
         target = models.served_code(target, "target")
-        return Direction(models.require_route(source, target), None)
+        return ModelRoute(models.require_route(source, target), None)
     target = models.served_code(target, "target")
     # The likeliest language counts even if no route leads on from it: a text that is translated from
     # a wrong language becomes nonsense.
     [detected, *_] = await detect_languages(texts, models)
     if not any(map(is_translatable, texts)):
-        return Direction([], detected)
-    return Direction(models.require_route(detected["language"], target), detected)
+        return ModelRoute([], detected)
+    return ModelRoute(models.require_route(detected["language"], target), detected)
 
 
 async def detect_languages(texts: Sequence[str], models: Models) -> list[DetectedLanguage]:
