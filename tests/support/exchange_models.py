@@ -1,7 +1,9 @@
-"""Random models of many settings, for tests of exports."""
+"""Random models of many settings, for tests of exports, and changes of their files."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -55,3 +57,9 @@ def random_model(
     config = Config(model=shape, text=TextConfig(max_tokens=min(256, shape.max_positions)))
     save_model(directory, model, tokenizer, config, ("en", "de"), "# A model\n")
     return load_model(directory)
+
+
+def change_json(file: Path, **values: Any) -> None:
+    """Set fields of an object in a JSON file."""
+    stored = json.loads(file.read_text(encoding="utf-8"))
+    file.write_text(json.dumps(stored | values), encoding="utf-8")

@@ -6,9 +6,6 @@ import shutil
 import struct
 import zipfile
 from collections import OrderedDict
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -17,37 +14,33 @@ from headway.errors import HeadwayError
 from headway.ext.exchange.argos.package import unpack
 from headway.ext.exchange.ctranslate2.binary import read_variables
 from headway.ext.exchange.ctranslate2.reader import read
-from headway.ext.exchange.ctranslate2.variables import Variables
-from headway.ext.exchange.exporting import export_model
 from headway.ext.exchange.importing import import_model
 from headway.ext.exchange.json_file import read_json
 from headway.ext.exchange.pickled_tensors import read_tensors
 from headway.ext.exchange.weights_file import read_weights
-from headway.model.positions import Positions
 from headway.translation import Translator, load_model
 from headway.translation.weights import check_header
 from support.bounds import bounded
 from support.ctranslate2_models import write_variables
+from support.exchange_models import change_json
 from support.hostile_models import list_cases, try_case, write_models
 
 pytest.importorskip("ctranslate2")
 
 
 @pytest.mark.slow
-def test_hostile_values_and_files_are_refused_within_bounds(
-    model_directory: Path, tmp_path: Path
-) -> None:
+def test_hostile_values_and_files_are_refused_within_bounds(model_directory, tmp_path):
     formats = write_models(model_directory, tmp_path)
     cases = list_cases(formats)
     assert len(cases) > 3_000
-    for case in cases[::151]:
+    for case in cases[::487]:
         outcome = try_case(case, formats, tmp_path)
         assert outcome.what in ("accepted", "refused"), (case, outcome)
         assert outcome.seconds < 5, (case, outcome)
         assert outcome.megabytes < 200, (case, outcome)
 
 
-def test_a_large_table_of_tensors_is_refused_before_it_is_parsed(tmp_path: Path) -> None:
+def test_a_large_table_of_tensors_is_refused_before_it_is_parsed(tmp_path):
     file = tmp_path / "model.safetensors"
     header = b"{" + b" " * (9 << 20) + b"}"
     file.write_bytes(struct.pack("<Q", len(header)) + header)
@@ -55,7 +48,7 @@ def test_a_large_table_of_tensors_is_refused_before_it_is_parsed(tmp_path: Path)
         check_header(file)
 
 
-def test_aliases_cannot_multiply_a_tensor(tmp_path: Path) -> None:
+def test_aliases_cannot_multiply_a_tensor(tmp_path):
     large = {"large": torch.zeros(1 << 20, dtype=torch.int8)}
     write_variables(tmp_path / "model.bin", large, {"second": "large", "third": "large"})
     assert len(read_variables(tmp_path / "model.bin")) == 3
@@ -65,9 +58,7 @@ def test_aliases_cannot_multiply_a_tensor(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_table_that_does_not_fit_its_vocabulary_is_refused_before_it_is_converted(
-    tmp_path: Path,
-) -> None:
+def test_a_table_that_does_not_fit_its_vocabulary_is_refused_before_it_is_converted(tmp_path):
     """A table of bytes takes four times its memory in fp32."""
     (tmp_path / "config.json").write_text('{"add_source_eos": true}')
     (tmp_path / "shared_vocabulary.json").write_text('["<unk>", "</s>"]')
@@ -79,26 +70,17 @@ def test_a_table_that_does_not_fit_its_vocabulary_is_refused_before_it_is_conver
         read(tmp_path)
 
 
-def test_a_rounded_tensor_with_several_names_is_converted_once(tmp_path: Path) -> None:
-    stored = {"large": torch.ones(3, 5, dtype=torch.int8), "large_scale": torch.full((3,), 2.0)}
-    write_variables(tmp_path / "model.bin", stored, {"second": "large"})
-    variables = Variables(read_variables(tmp_path / "model.bin"), tmp_path / "model.bin")
-    first = variables.get("large")
-    assert torch.equal(first, torch.full((3, 5), 0.5))
-    assert variables.get("second") is first
-
-
 class Call:
     """Pickled as a call of a function."""
 
-    def __init__(self, function: Callable[..., Any], *arguments: Any) -> None:
+    def __init__(self, function, *arguments):
         self.call = function, arguments
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self):
         return self.call
 
 
-def write_archive(file: Path, content: bytes, pickle_name: str = "data.pkl") -> None:
+def write_archive(file, content, pickle_name="data.pkl"):
     """Write an archive as torch does, with another pickle."""
     torch.save({"x": torch.zeros(3)}, file)
     with zipfile.ZipFile(file) as old:
@@ -110,7 +92,7 @@ def write_archive(file: Path, content: bytes, pickle_name: str = "data.pkl") -> 
             new.writestr(name, content if is_pickle else data)
 
 
-def nested_pickle() -> bytes:
+def nested_pickle():
     """Return the pickle of a dictionary whose key is 60 nested tuples: to hash it takes 2^60 operations."""
     pairs = b"".join(b"q" + bytes([i]) + b"h" + bytes([i]) + b"\x86" for i in range(60))
     return b"\x80\x02})" + pairs + b"K\x01s."
@@ -129,9 +111,7 @@ def nested_pickle() -> bytes:
     ],
     ids=["bytes", "size", "storage", "tuples", "long", "damaged"],
 )
-def test_a_pickle_that_does_more_than_list_tensors_is_refused(
-    content: bytes, tmp_path: Path
-) -> None:
+def test_a_pickle_that_does_more_than_list_tensors_is_refused(content, tmp_path):
     file = tmp_path / "pytorch_model.bin"
     write_archive(file, content)
     with pytest.raises(HeadwayError, match=r"pytorch_model\.bin") as refused, bounded():
@@ -139,39 +119,39 @@ def test_a_pickle_that_does_more_than_list_tensors_is_refused(
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize("name", ["data.pkl", "data.PKL", "DATA.pkl"])
-def test_a_pickle_is_checked_whatever_the_case_of_its_name(name: str, tmp_path: Path) -> None:
+def test_a_pickle_is_checked_whatever_the_case_of_its_name(tmp_path):
     """PyTorch finds the pickle of an archive without regard to case."""
     file = tmp_path / "pytorch_model.bin"
-    write_archive(file, pickle.dumps(Call(bytearray, 1 << 28), 2), name)
-    with pytest.raises(HeadwayError, match="its pickle names"), bounded():
-        read_tensors(file)
+    for name in ("data.pkl", "DATA.pkl"):
+        write_archive(file, pickle.dumps(Call(bytearray, 1 << 28), 2), name)
+        with pytest.raises(HeadwayError, match="its pickle names"), bounded():
+            read_tensors(file)
 
 
-@pytest.mark.parametrize("is_archive", [True, False])
-def test_tensors_that_torch_saved_are_read(is_archive: bool, tmp_path: Path) -> None:
+def test_tensors_that_torch_saved_are_read(tmp_path):
     tied = torch.arange(6.0).view(2, 3)
     state = OrderedDict(a=tied, b=tied, c=torch.nn.Parameter(torch.ones(2)), d=tied.half())
-    state._metadata = {"": {"version": 1}}  # type: ignore[attr-defined]
+    state._metadata = {"": {"version": 1}}
     file = tmp_path / "pytorch_model.bin"
-    torch.save(state, file, _use_new_zipfile_serialization=is_archive)
-    found = read_tensors(file)
-    assert list(found) == list(state)
-    assert all(torch.equal(found[name], state[name]) for name in state)
+    for is_archive in (True, False):
+        torch.save(state, file, _use_new_zipfile_serialization=is_archive)
+        found = read_tensors(file)
+        assert list(found) == list(state)
+        assert all(torch.equal(found[name], state[name]) for name in state)
 
 
 @pytest.mark.slow
-def test_a_tensor_with_several_names_is_converted_once(tmp_path: Path) -> None:
+def test_a_tensor_with_several_names_is_converted_once(tmp_path):
     tied = torch.zeros(1 << 20, 16, dtype=torch.half)
     file = tmp_path / "pytorch_model.bin"
     torch.save({f"{i}": tied for i in range(6)}, file)
-    shapes: dict[str, tuple[int, ...]] = {f"{i}": (1 << 20, 16) for i in range(6)}
+    shapes = {f"{i}": (1 << 20, 16) for i in range(6)}
     with bounded(5, 250):
         found = read_weights(file, {}, shapes)
     assert len({tensor.data_ptr() for tensor in found.values()}) == 1
 
 
-def test_a_tensor_of_more_numbers_than_the_file_is_refused(tmp_path: Path) -> None:
+def test_a_tensor_of_more_numbers_than_the_file_is_refused(tmp_path):
     file = tmp_path / "pytorch_model.bin"
     torch.save({"x": torch.zeros(1, dtype=torch.half).expand(1 << 15, 1 << 15)}, file)
     with pytest.raises(HeadwayError, match="more numbers than the file"), bounded():
@@ -179,7 +159,7 @@ def test_a_tensor_of_more_numbers_than_the_file_is_refused(tmp_path: Path) -> No
 
 
 @pytest.mark.slow
-def test_a_package_of_a_million_entries_is_refused_before_they_are_read(tmp_path: Path) -> None:
+def test_a_package_of_a_million_entries_is_refused_before_they_are_read(tmp_path):
     package = tmp_path / "x.argosmodel"
     entry = struct.pack("<4s6H3I5H2I", b"PK\x01\x02", *[0] * 6, 0, 0, 0, 1, *[0] * 4, 0, 0) + b"x"
     entries = entry * 1_000_000
@@ -189,7 +169,7 @@ def test_a_package_of_a_million_entries_is_refused_before_they_are_read(tmp_path
         unpack(package, tmp_path)
 
 
-def test_a_package_that_unpacks_to_many_times_its_size_is_refused(tmp_path: Path) -> None:
+def test_a_package_that_unpacks_to_many_times_its_size_is_refused(tmp_path):
     package = tmp_path / "x.argosmodel"
     with zipfile.ZipFile(package, "w", zipfile.ZIP_DEFLATED) as new:
         new.writestr("x/model/model.bin", bytes(1 << 25))
@@ -198,7 +178,7 @@ def test_a_package_that_unpacks_to_many_times_its_size_is_refused(tmp_path: Path
     assert not (tmp_path / "out").exists()
 
 
-def test_a_damaged_entry_of_a_package_is_refused(tmp_path: Path) -> None:
+def test_a_damaged_entry_of_a_package_is_refused(tmp_path):
     """Each byte of compressed data is inverted in turn."""
     package = tmp_path / "x.argosmodel"
     content = bytes(i * i % 251 for i in range(60))
@@ -217,51 +197,30 @@ def test_a_damaged_entry_of_a_package_is_refused(tmp_path: Path) -> None:
     assert reasons == {"Bad", "Error"}  # of zipfile, by the checksum, and of zlib
 
 
-@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
-def test_a_package_that_is_compressed_in_another_way_is_refused(
-    method: int, tmp_path: Path
-) -> None:
+def test_a_package_that_is_compressed_in_another_way_is_refused(tmp_path):
     package = tmp_path / "x.argosmodel"
-    with zipfile.ZipFile(package, "w", method) as new:
+    with zipfile.ZipFile(package, "w", zipfile.ZIP_LZMA) as new:
         new.writestr("x/metadata.json", "{}")
     with pytest.raises(HeadwayError, match=r"metadata\.json' is compressed in another way"):
         unpack(package, tmp_path / "out")
 
 
-def test_a_wide_model_has_a_short_first_table_of_positions() -> None:
-    positions = Positions("sinusoidal", 1 << 17, 1 << 20)
-    with bounded():
-        positions.table_of(3)
-    assert Positions("sinusoidal", 512, 1 << 20).table_of(3).size(0) == 1024
-
-
-def change_json(file: Path, *names: str, value: object) -> None:
-    values = json.loads(file.read_bytes())
-    inner = values
-    for name in names[:-1]:
-        inner = inner[name]
-    inner[names[-1]] = value
-    file.write_text(json.dumps(values), encoding="utf-8")
-
-
-def test_tables_of_positions_are_as_long_as_needed(model_directory: Path, tmp_path: Path) -> None:
+def test_tables_of_positions_are_as_long_as_needed(model_directory, tmp_path):
     copy = shutil.copytree(model_directory, tmp_path / "model")
-    change_json(copy / "config.json", "settings", "model", "max_positions", value=1_000_000)
+    settings = json.loads((copy / "config.json").read_bytes())["settings"]
+    settings["model"]["max_positions"] = 1_000_000
+    change_json(copy / "config.json", settings=settings)
     with bounded():
         found = Translator.load(copy, "cpu").translate("the cat sees")
     assert found == Translator.load(model_directory, "cpu").translate("the cat sees")
 
 
-@pytest.mark.slow
-def test_an_import_tabulates_no_positions_that_are_only_declared(
-    model_directory: Path, tmp_path: Path
-) -> None:
-    export_model(load_model(model_directory), "huggingface", tmp_path / "theirs", verify=False)
-    import_model(tmp_path / "theirs", tmp_path / "first")  # imports modules, which takes time
-    file = tmp_path / "theirs" / "config.json"
-    change_json(file, "max_position_embeddings", value=1_000_000)
+def test_an_import_tabulates_no_positions_that_are_only_declared(exports, tmp_path):
+    theirs = shutil.copytree(exports["huggingface"], tmp_path / "theirs")
+    import_model(theirs, tmp_path / "first")  # imports modules, which takes time
+    change_json(theirs / "config.json", max_position_embeddings=1_000_000)
     with bounded(5, 100):
-        import_model(tmp_path / "theirs", tmp_path / "ours")
+        import_model(theirs, tmp_path / "ours")
     assert load_model(tmp_path / "ours").config.model.positions == "sinusoidal"
 
 
@@ -269,11 +228,8 @@ def test_an_import_tabulates_no_positions_that_are_only_declared(
     ("form", "name"),
     [("huggingface", "vocab.json"), ("ctranslate2", "shared_vocabulary.json")],
 )
-def test_half_a_character_in_a_vocabulary_is_refused(
-    form: str, name: str, model_directory: Path, tmp_path: Path
-) -> None:
-    export_model(load_model(model_directory), form, tmp_path / "theirs", verify=False)
-    file = tmp_path / "theirs" / name
+def test_half_a_character_in_a_vocabulary_is_refused(form, name, exports, tmp_path):
+    file = shutil.copytree(exports[form], tmp_path / "theirs") / name
     text = file.read_text(encoding="utf-8")
     assert text.count('"\\u00fc"') == 1
     file.write_text(text.replace('"\\u00fc"', '"\\ud800"'), encoding="utf-8")
@@ -282,29 +238,12 @@ def test_half_a_character_in_a_vocabulary_is_refused(
     assert str(refused.value) == f"{file}: holds half a character, which UTF-8 cannot express"
 
 
-@pytest.mark.parametrize(
-    ("content", "is_whole"),
-    [
-        (r'["\ud83d\ude00", "\u00e9"]', True),
-        ('["\U0001f600"]', True),
-        (r'["\ude00\ud83d"]', False),
-        (r'{"a": {"\uDFFF": 1}}', False),
-    ],
-)
-def test_characters_of_json_are_whole(content: str, is_whole: bool, tmp_path: Path) -> None:
+def test_characters_of_json_are_whole(tmp_path):
     file = tmp_path / "x.json"
-    file.write_text(content, encoding="utf-8")
-    if is_whole:
+    for content in (r'["\ud83d\ude00", "\u00e9"]', '["\U0001f600"]'):
+        file.write_text(content, encoding="utf-8")
         assert read_json(file)[0] == "\U0001f600"
-    else:
+    for content in (r'["\ude00\ud83d"]', r'{"a": {"\uDFFF": 1}}'):
+        file.write_text(content, encoding="utf-8")
         with pytest.raises(HeadwayError, match="half a character"):
             read_json(file)
-
-
-def test_a_marian_directory_with_an_empty_tokenizer_is_refused(
-    model_directory: Path, tmp_path: Path
-) -> None:
-    export_model(load_model(model_directory), "huggingface", tmp_path / "theirs", verify=False)
-    (tmp_path / "theirs" / "source.spm").write_bytes(b"")
-    with pytest.raises(HeadwayError, match=r"source\.spm: not a sentencepiece model: it is empty"):
-        import_model(tmp_path / "theirs", tmp_path / "ours")

@@ -5,10 +5,8 @@ import pickle
 import shutil
 import struct
 import zipfile
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from functools import cache
 
 import pytest
 import torch
@@ -17,14 +15,14 @@ from headway.config import ModelConfig, SearchConfig, TextConfig
 from headway.errors import HeadwayError
 from headway.ext.exchange.certificate import certify
 from headway.ext.exchange.huggingface.reader import read
-from headway.ext.exchange.huggingface.runner import Runner
+from headway.ext.exchange.huggingface.runner import TransformersRunner
 from headway.ext.exchange.huggingface.writer import find_refusals, write
 from headway.ext.exchange.importing import import_model
 from headway.text.tokenizer import Tokenizer
 from headway.translation import Translator, load_model, save_model
 from headway.translation.batching import pad_right
-from headway.translation.directory import Model
 from support.bounds import bounded
+from support.exchange_models import change_json
 from support.marian_models import KINDS, to_old, write_marian
 from support.random_models import EXACT, REFUSED_BY_MARIAN, make_model
 from support.segments import align, cut, find
@@ -45,13 +43,13 @@ UNKNOWN_CODE = ">>xyz<<"  # not in the vocabulary: transformers drops it, Headwa
 
 
 @pytest.fixture(scope="module")
-def directories(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def directories(tmp_path_factory):
     top = tmp_path_factory.mktemp("marian")
     return {kind: write_marian(top / kind, kind) for kind in KINDS}
 
 
 @pytest.fixture(scope="module")
-def two_vocabularies() -> Tokenizer:
+def two_vocabularies():
     """A tokenizer whose source vocabulary is smaller than the target's."""
     lines = sentences(400, 1)
     joint = Tokenizer.learn([(line, line) for line in lines], TextConfig(vocab_size=311))
@@ -59,7 +57,7 @@ def two_vocabularies() -> Tokenizer:
     return Tokenizer(joint.models[0], Tokenizer.learn(other, TextConfig(vocab_size=331)).models[0])
 
 
-def numbers(directory: Path, model: Model) -> tuple[list[int], list[int]]:
+def numbers(directory, model):
     """Return the Marian id of each of Headway's ids, for source and target."""
     known = json.loads((directory / "vocab.json").read_text())
     file = directory / "target_vocab.json"
@@ -71,14 +69,15 @@ def numbers(directory: Path, model: Model) -> tuple[list[int], list[int]]:
     )
 
 
-def load_theirs(directory: Path) -> tuple[Any, Any]:
+@cache
+def load_theirs(directory):
     load = transformers.AutoTokenizer, transformers.AutoModelForSeq2SeqLM
     tokenizer, model = (kind.from_pretrained(directory) for kind in load)
     return tokenizer, model.eval()
 
 
 @torch.inference_mode()
-def logits(directory: Path, model: Model) -> tuple[torch.Tensor, torch.Tensor]:
+def logits(directory, model):
     """Return the logits of a padded batch by Headway and by transformers, in Headway's order."""
     lines = sentences(7, 3)
     sources = model.tokenizer.encode_source(lines)
@@ -95,9 +94,8 @@ def logits(directory: Path, model: Model) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_an_imported_model_predicts_what_transformers_predicts(
-    kind: str, directories: dict[str, Path]
-) -> None:
+def test_an_imported_model_is_that_of_transformers(kind, directories, tmp_path):
+    """It predicts and splits text alike, also when it was saved, or exported again."""
     model = read(directories[kind])
     ours, theirs = logits(directories[kind], model)
     assert theirs.std() > 0.5
@@ -108,30 +106,32 @@ def test_an_imported_model_predicts_what_transformers_predicts(
     assert shape.tying == {"untied": "none", "target": "target", "two vocabularies": "target"}.get(
         kind, "three-way"
     )
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_an_imported_tokenizer_splits_text_as_transformers_does(
-    kind: str, directories: dict[str, Path]
-) -> None:
-    model = read(directories[kind])
-    theirs, _ = load_theirs(directories[kind])
+    write(model, tmp_path / "out", "float32")
+    again = read(tmp_path / "out")
+    assert replace(again.config.model, max_positions=67) == shape
+    card = "# A model\n"
+    save_model(tmp_path, model.transformer, model.tokenizer, model.config, model.languages, card)
+    saved = load_model(tmp_path)
+    assert saved.config == model.config
+    for other in (again, saved):
+        for name, value in other.transformer.state_dict().items():
+            assert torch.equal(value, model.transformer.state_dict()[name]), name
+    original, copied = (load_theirs(where)[0] for where in (directories[kind], tmp_path / "out"))
     rows, columns = numbers(directories[kind], model)
     for text in TEXTS:
+        assert copied.tokenize(text) == original.tokenize(text)
         if not text.startswith(UNKNOWN_CODE):
             [ids] = model.tokenizer.encode_source([text])
-            assert [rows[i] for i in ids] == theirs(text).input_ids, text
+            assert [rows[i] for i in ids] == original(text).input_ids, text
+            assert saved.tokenizer.encode_source([text]) == [ids]
     for text in map(translate_words, sentences(9, 8)):
         [ids] = model.tokenizer.encode_target([text])
-        assert [columns[i] for i in ids] == theirs(text_target=text).input_ids
+        assert [columns[i] for i in ids] == original(text_target=text).input_ids
         assert Tokenizer.unk in ids or model.tokenizer.decode(ids) == text
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("beam", [1, 4])
-def test_an_imported_model_translates_as_transformers_does(
-    kind: str, beam: int, directories: dict[str, Path]
-) -> None:
+@pytest.mark.parametrize(("kind", "beam"), [("opus", 1), ("two vocabularies", 4), ("learned", 4)])
+def test_an_imported_model_translates_as_transformers_does(kind, beam, directories):
     model = read(directories[kind])
     tokenizer, theirs = load_theirs(directories[kind])
     _, columns = numbers(directories[kind], model)
@@ -152,36 +152,16 @@ def test_an_imported_model_translates_as_transformers_does(
             assert model.tokenizer.decode(found.tokens).split() == said.split()
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_an_imported_model_can_be_exported_again(
-    kind: str, directories: dict[str, Path], tmp_path: Path
-) -> None:
-    model = read(directories[kind])
-    write(model, tmp_path / "out", "float32")
-    again = read(tmp_path / "out")
-    assert replace(again.config.model, max_positions=67) == model.config.model
-    for name, value in again.transformer.state_dict().items():
-        assert torch.equal(value, model.transformer.state_dict()[name]), name
-    first, second = logits(directories[kind], model)[1], logits(tmp_path / "out", again)[1]
-    assert torch.allclose(first, second, rtol=0, atol=1e-5)
-    original, copied = (load_theirs(where)[0] for where in (directories[kind], tmp_path / "out"))
-    for text in TEXTS:
-        assert copied.tokenize(text) == original.tokenize(text)
-
-
-@pytest.mark.parametrize(("stored", "kept"), [(1, 1), (20, 20), (64, 64), (65, 4), (0, 4)])
-def test_an_import_keeps_the_beam(
-    stored: int, kept: int, directories: dict[str, Path], tmp_path: Path
-) -> None:
+def test_an_import_keeps_the_beam(directories, tmp_path):
     shutil.copytree(directories["opus"], tmp_path / "model")
-    settings = {"num_beams": stored, "length_penalty": 1.5, "forced_bos_token_id": None}
-    (tmp_path / "model" / "generation_config.json").write_text(json.dumps(settings))
-    assert read(tmp_path / "model").config.search == SearchConfig(beam=kept)
+    for stored, kept in ((1, 1), (64, 64), (65, 4), (0, 4)):
+        settings = {"num_beams": stored, "length_penalty": 1.5, "forced_bos_token_id": None}
+        (tmp_path / "model" / "generation_config.json").write_text(json.dumps(settings))
+        assert read(tmp_path / "model").config.search == SearchConfig(beam=kept)
 
 
-def test_an_old_directory_is_the_same_model(directories: dict[str, Path], tmp_path: Path) -> None:
-    old = tmp_path / "old"
-    shutil.copytree(directories["opus"], old)
+def test_an_old_directory_is_the_same_model(directories, tmp_path):
+    old = shutil.copytree(directories["opus"], tmp_path / "old")
     to_old(old)
     assert not (old / "model.safetensors").exists()
     new = read(directories["opus"]).transformer.state_dict()
@@ -189,9 +169,7 @@ def test_an_old_directory_is_the_same_model(directories: dict[str, Path], tmp_pa
         assert torch.equal(value, new[name])
 
 
-def test_every_segment_of_a_long_line_starts_with_its_language(
-    directories: dict[str, Path],
-) -> None:
+def test_every_segment_of_a_long_line_starts_with_its_language(directories):
     model = read(directories["opus"])
     search = SearchConfig(max_tokens=17)
     translator = Translator(model.transformer, model.tokenizer, search, "cpu")
@@ -207,9 +185,7 @@ def test_every_segment_of_a_long_line_starts_with_its_language(
     assert "".join(segment.text for segment in cut(translator, line)) == line
 
 
-def test_words_are_aligned_in_a_line_that_starts_with_its_language(
-    directories: dict[str, Path],
-) -> None:
+def test_words_are_aligned_in_a_line_that_starts_with_its_language(directories):
     model = read(directories["opus"])
     line = " ".join(sentences(13, 2))
     for longest, named in ((200, ">>deu<< "), (17, ">>deu<< "), (17, ">>deu<<")):
@@ -234,43 +210,35 @@ def test_words_are_aligned_in_a_line_that_starts_with_its_language(
         assert pairs == expected
 
 
-@pytest.mark.parametrize("kind", ["opus", "two vocabularies", "bpe"])
-def test_an_import_can_be_saved_and_loaded(
-    kind: str, directories: dict[str, Path], tmp_path: Path
-) -> None:
-    model = read(directories[kind])
-    assert model.languages == ("en", "de")
-    save_model(
-        tmp_path, model.transformer, model.tokenizer, model.config, model.languages, "# A model\n"
-    )
-    again = load_model(tmp_path)
-    assert again.config == model.config
-    assert again.tokenizer.encode_source(TEXTS) == model.tokenizer.encode_source(TEXTS)
-    a, b = (Translator(m.transformer, m.tokenizer, device="cpu") for m in (model, again))
-    search = SearchConfig(max_extra=2)
-    assert a.translate(TEXTS[:5], search) == b.translate(TEXTS[:5], search)
-
-
-def check_exact(model: Model, out: Path) -> None:
-    """Export a model, and check that transformers computes the same on 60 lines."""
+def check_exact(model, out):
+    """Export a model, and check that transformers computes the same on 20 lines."""
     assert find_refusals(model.config.model) == []
     notes = write(model, out, "float32")
-    found = certify(model, Runner(out), "huggingface", "float32", notes, sentences(60, 9, 15))
+    found = certify(
+        model, TransformersRunner(out), "huggingface", "float32", notes, sentences(20, 9, 15)
+    )
     assert found.largest_difference is not None
     assert found.largest_difference <= 1e-4
-    assert found.identical == found.lines == 60
+    assert found.identical == found.lines == 20
 
 
 @pytest.mark.parametrize("name", EXACT)
-def test_an_export_is_exact(name: str, tokenizer: Tokenizer, tmp_path: Path) -> None:
-    model = make_model(tokenizer, **EXACT[name])
-    check_exact(model, tmp_path / "out")
+def test_an_export_is_exact(name, tokenizer, tmp_path):
+    check_exact(make_model(tokenizer, **EXACT[name]), tmp_path / "out")
+
+
+def test_an_exported_tokenizer_splits_text_as_the_model_does(tokenizer, tmp_path):
+    write(make_model(tokenizer), tmp_path / "out", "float32")
+    loaded, _ = load_theirs(tmp_path / "out")
+    texts = [*sentences(9, 8), "größer ①ﬁ 👩‍👩‍👧 \t x", "a  b", "日本", "don't  stop…"]
+    for text in texts:
+        [ids] = tokenizer.encode_source([text])
+        assert loaded(text).input_ids == ids
+        assert loaded.decode(ids, skip_special_tokens=True).split() == tokenizer.decode(ids).split()
 
 
 @pytest.mark.parametrize("turned", [False, True])
-def test_two_vocabularies_of_two_sizes_are_exact(
-    turned: bool, two_vocabularies: Tokenizer, tmp_path: Path
-) -> None:
+def test_two_vocabularies_of_two_sizes_are_exact(turned, two_vocabularies, tmp_path):
     models = two_vocabularies.models
     tokenizer = Tokenizer(*(models[::-1] if turned else models))
     assert (tokenizer.source_vocab_size > tokenizer.target_vocab_size) == turned
@@ -283,67 +251,40 @@ def test_two_vocabularies_of_two_sizes_are_exact(
         assert loaded(text_target=target).input_ids == tokenizer.encode_target([target])[0]
 
 
-def test_an_exported_tokenizer_splits_text_as_the_model_does(
-    tokenizer: Tokenizer, tmp_path: Path
-) -> None:
-    write(make_model(tokenizer), tmp_path / "out", "float32")
-    loaded, _ = load_theirs(tmp_path / "out")
-    texts = [*sentences(9, 8), "größer ①ﬁ 👩‍👩‍👧 \t x", "a  b", "日本", "don't  stop…"]
-    for text in texts:
-        [ids] = tokenizer.encode_source([text])
-        assert loaded(text).input_ids == ids
-        assert loaded.decode(ids, skip_special_tokens=True).split() == tokenizer.decode(ids).split()
-
-
-@pytest.mark.parametrize("precision", ["float16", "bfloat16"])
-def test_weights_can_be_stored_in_16_bits(
-    precision: str, two_vocabularies: Tokenizer, tmp_path: Path
-) -> None:
+def test_weights_can_be_stored_in_16_bits(two_vocabularies, tmp_path):
     model = make_model(two_vocabularies, tying="target")
-    write(model, tmp_path / "full", "float32")
-    notes = write(model, tmp_path / "half", precision)
-    assert any(precision in note for note in notes)
-    sizes = [(tmp_path / n / "model.safetensors").stat().st_size for n in ("full", "half")]
-    assert sizes[1] < 0.6 * sizes[0]
-    ours, theirs = logits(tmp_path / "half", read(tmp_path / "half"))
-    assert torch.allclose(ours, theirs.float(), rtol=0.1, atol=0.3)
+    write(model, tmp_path / "float32", "float32")
+    whole = (tmp_path / "float32" / "model.safetensors").stat().st_size
+    for precision in ("float16", "bfloat16"):
+        out = tmp_path / precision
+        assert any(precision in note for note in write(model, out, precision))
+        assert (out / "model.safetensors").stat().st_size < 0.6 * whole
+        ours, theirs = logits(out, read(out))
+        assert torch.allclose(ours, theirs.float(), rtol=0.1, atol=0.3)
 
 
-@pytest.mark.parametrize("name", REFUSED_BY_MARIAN)
-def test_an_unsupported_setting_is_rejected(name: str) -> None:
+def test_an_unsupported_setting_is_rejected():
     config = ModelConfig(source_vocab_size=11, target_vocab_size=11, d_model=24, num_heads=3)
     assert find_refusals(config) == []
-    [reason] = find_refusals(replace(config, **REFUSED_BY_MARIAN[name]))
-    assert reason.startswith(name)
+    for name, change in REFUSED_BY_MARIAN.items():
+        [reason] = find_refusals(replace(config, **change))
+        assert reason.startswith(name)
 
 
-def test_the_penalty_matches_at_a_typical_length() -> None:
-    from headway.ext.exchange.huggingface.text_files import matched_penalty
-    from headway.translation.search.beam_search import length_penalty
-
-    exponent = matched_penalty(0.6)
-    ours = length_penalty(21, 0.6) / length_penalty(19, 0.6)
-    assert ours == pytest.approx((21 / 19) ** exponent, rel=1e-3)
+def changed(name, **values):
+    return lambda directory: change_json(directory / name, **values)
 
 
-def changed(name: str, **values: object) -> Callable[[Path], None]:
-    def change(directory: Path) -> None:
-        file = directory / name
-        file.write_text(json.dumps(json.loads(file.read_text()) | values))
-
-    return change
-
-
-def pickled(directory: Path) -> None:
+def pickled(directory):
     (directory / "model.safetensors").unlink()
     (directory / "pytorch_model.bin").write_bytes(pickle.dumps(Trap(directory / "canary")))
 
 
-def pickled_safetensors(directory: Path) -> None:
+def pickled_safetensors(directory):
     (directory / "model.safetensors").write_bytes(pickle.dumps(Trap(directory / "canary")))
 
 
-def pickled_in_zip(directory: Path) -> None:
+def pickled_in_zip(directory):
     to_old(directory)
     file = directory / "pytorch_model.bin"
     with zipfile.ZipFile(file) as archive:
@@ -354,19 +295,19 @@ def pickled_in_zip(directory: Path) -> None:
             archive.writestr(part, trap if part.endswith(".pkl") else data)
 
 
-def compressed(directory: Path) -> None:
+def compressed(directory):
     (directory / "model.safetensors").unlink()
     with zipfile.ZipFile(directory / "pytorch_model.bin", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("archive/data.pkl", bytes(1 << 26))
         archive.writestr("archive/version", "3")
 
 
-def not_a_state(directory: Path) -> None:
+def not_a_state(directory):
     (directory / "model.safetensors").unlink()
     torch.save([1, 2, torch.zeros(3000)], directory / "pytorch_model.bin")
 
 
-def stretched(directory: Path) -> None:
+def stretched(directory):
     """Store a tensor with a huge shape and one number."""
     to_old(directory)
     file = directory / "pytorch_model.bin"
@@ -375,134 +316,79 @@ def stretched(directory: Path) -> None:
     torch.save(weights, file)
 
 
-def no_weights(directory: Path) -> None:
-    (directory / "model.safetensors").unlink()
-
-
-def without(name: str) -> Callable[[Path], None]:
-    def change(directory: Path) -> None:
+def without(name):
+    def change(directory):
         (directory / name).unlink()
 
     return change
 
 
-def rewritten(directory: Path, edit: Callable[[dict[str, torch.Tensor]], None]) -> None:
-    from safetensors.torch import load_file, save_file
+def with_weight(name, change):
+    """Change a tensor of the weights; one that is not there is added."""
 
-    weights = load_file(directory / "model.safetensors")
-    edit(weights)
-    save_file(weights, directory / "model.safetensors")
+    def rewrite(directory):
+        from safetensors.torch import load_file, save_file
 
+        weights = load_file(directory / "model.safetensors")
+        weights[name] = change(weights.get(name, torch.zeros(3)))
+        save_file(weights, directory / "model.safetensors")
 
-def not_finite(directory: Path) -> None:
-    rewritten(directory, lambda w: w["model.encoder.layers.0.fc1.bias"].fill_(float("nan")))
-
-
-def wrong_shape(directory: Path) -> None:
-    rewritten(directory, lambda w: w.update({"model.encoder.layers.0.fc1.bias": torch.zeros(36)}))
+    return rewrite
 
 
-def foreign_weight(directory: Path) -> None:
-    rewritten(directory, lambda w: w.update({"adapter.weight": torch.zeros(3)}))
-
-
-def whole_numbers(directory: Path) -> None:
-    def edit(weights: dict[str, torch.Tensor]) -> None:
-        name = "model.encoder.layers.0.fc1.bias"
-        weights[name] = weights[name].long()
-
-    rewritten(directory, edit)
-
-
-def huge_header(directory: Path) -> None:
+def huge_header(directory):
     (directory / "model.safetensors").write_bytes(struct.pack("<Q", 1 << 40) + b"{" * 5000)
 
 
-def cut_short(name: str) -> Callable[[Path], None]:
-    def change(directory: Path) -> None:
+def cut_short(name):
+    def change(directory):
         data = (directory / name).read_bytes()
         (directory / name).write_bytes(data[: len(data) // 2])
 
     return change
 
 
-def deep(directory: Path) -> None:
-    (directory / "vocab.json").write_text('{"a":' * 100_000)
-
-
-def huge_spm(directory: Path) -> None:
-    with (directory / "source.spm").open("wb") as file:
-        file.truncate(1 << 40)
-
-
-def huge_config(directory: Path) -> None:
-    with (directory / "config.json").open("wb") as file:
-        file.truncate(1 << 40)
-
-
-def huge_weights(directory: Path) -> None:
-    with (directory / "model.safetensors").open("ab") as file:
-        file.truncate(1 << 40)
-
-
-HOSTILE: dict[str, tuple[Callable[[Path], None], str]] = {
+BIAS = "model.encoder.layers.0.fc1.bias"
+WIDE = {"encoder_attention_heads": 1, "decoder_attention_heads": 1}
+# Wrong values of single fields, and files of any content, are cases of `support.hostile_models`.
+HOSTILE = {
     "pickle": (pickled, "pytorch_model.bin"),
     "pickle in an archive": (pickled_in_zip, "pytorch_model.bin"),
     "pickle as safetensors": (pickled_safetensors, "model.safetensors"),
     "compressed": (compressed, "pytorch_model.bin"),
     "a list": (not_a_state, "pytorch_model.bin"),
     "stretched": (stretched, "pytorch_model.bin"),
-    "no weights": (no_weights, "no model.safetensors"),
+    "no weights": (without("model.safetensors"), "no model.safetensors"),
     "no words": (without("vocab.json"), "no vocab.json"),
-    "no source.spm": (without("source.spm"), "no source.spm"),
-    "no config": (without("config.json"), "no config.json"),
-    "NaN": (not_finite, "not finite"),
-    "shape": (wrong_shape, "fc1.bias is"),
-    "foreign": (foreign_weight, "adapter.weight"),
-    "forced start": (changed("config.json", forced_bos_token_id=3), "forced_bos_token_id = 3"),
-    "integers": (whole_numbers, "int64"),
+    "NaN": (with_weight(BIAS, lambda value: value * torch.nan), "not finite"),
+    "shape": (with_weight(BIAS, lambda value: value[1:]), "fc1.bias is"),
+    "foreign": (with_weight("adapter.weight", lambda value: value), "adapter.weight"),
+    "integers": (with_weight(BIAS, lambda value: value.long()), "int64"),
     "huge header": (huge_header, "model.safetensors"),
     "cut weights": (cut_short("model.safetensors"), "model.safetensors"),
     "cut spm": (cut_short("source.spm"), "source.spm"),
     "cut words": (cut_short("vocab.json"), "vocab.json"),
-    "deep": (deep, "vocab.json"),
-    "huge spm": (huge_spm, "source.spm"),
-    "huge config": (huge_config, "config.json"),
-    "huge weights": (huge_weights, "model.safetensors"),
-    "10^9 layers": (changed("config.json", encoder_layers=10**9), "encoder_layers"),
+    "forced start": (changed("config.json", forced_bos_token_id=3), "forced_bos_token_id = 3"),
     "layers that are not there": (changed("config.json", encoder_layers=900), "model.safetensors"),
-    "10^9 wide": (changed("config.json", d_model=10**9), "d_model"),
-    "10^6 wide": (changed("config.json", d_model=10**6, encoder_attention_heads=1,
-                          decoder_attention_heads=1), "d_model = 1000000 must be at most 16,384"),
-    "10^4 wide": (changed("config.json", d_model=10**4, encoder_attention_heads=1,
-                          decoder_attention_heads=1), "model.safetensors"),
-    "10^9 positions": (changed("config.json", max_position_embeddings=10**9), "max_position"),
+    "10^6 wide": (changed("config.json", d_model=10**6, **WIDE), "must be at most 16,384"),
+    "10^4 wide": (changed("config.json", d_model=10**4, **WIDE), "model.safetensors"),
     "10^6 words": (changed("config.json", vocab_size=10**6, decoder_vocab_size=10**6), "vocab.json"),
-    "negative": (changed("config.json", d_model=-24), "d_model"),
-    "true": (changed("config.json", d_model=True), "d_model"),
-    "words": (changed("config.json", d_model="wide"), "d_model"),
     "activation": (changed("config.json", activation_function="gelu_new"), "gelu_new"),
     "two widths": (changed("config.json", encoder_ffn_dim=36), "ffn_dim"),
     "another start": (changed("config.json", decoder_start_token_id=3), "decoder_start_token_id"),
     "another end": (changed("config.json", eos_token_id=5), "</s>"),
-    "another model": (changed("config.json", model_type="bart"), "model_type"),
     "twice the same number": (changed("vocab.json", **{"▁x": 3}), "vocab.json"),
-    "numbers that are words": (changed("vocab.json", **{"▁x": "3"}), "vocab.json"),
-    "heads": (changed("config.json", encoder_attention_heads=7, decoder_attention_heads=7),
-              "config.json"),
-    "dropout": (changed("config.json", dropout=-1), "dropout"),
-    "tied": (changed("config.json", tie_word_embeddings="yes"), "tie_word_embeddings"),
+    "heads": (changed("config.json", encoder_attention_heads=7, decoder_attention_heads=7), "config.json"),
     "two vocabularies": (changed("tokenizer_config.json", separate_vocabs=True), "target_vocab.json"),
 }  # fmt: skip
 
 
-def test_a_decoder_may_start_from_another_vector_than_zero(
-    directories: dict[str, Path], tmp_path: Path
-) -> None:
-    other = tmp_path / "model"
-    shutil.copytree(directories["opus"], other)
-    before, _ = logits(other, read(other))
-    rewritten(other, lambda weights: weights["model.shared.weight"][-1].normal_())
+def test_a_decoder_may_start_from_another_vector_than_zero(directories, tmp_path):
+    other = shutil.copytree(directories["opus"], tmp_path / "model")
+    before, _ = logits(directories["opus"], read(other))
+    start = torch.cat((torch.zeros(1), torch.linspace(-1, 1, 23)))
+    change = with_weight("model.shared.weight", lambda table: torch.cat((table[:-1], start[None])))
+    change(other)
     model = read(other)
     ours, theirs = logits(other, model)
     assert torch.allclose(ours, theirs, rtol=0, atol=1e-5)
@@ -511,9 +397,7 @@ def test_a_decoder_may_start_from_another_vector_than_zero(
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_directory_gives_a_message_of_one_line(
-    name: str, directories: dict[str, Path], tmp_path: Path
-) -> None:
+def test_a_hostile_directory_gives_a_message_of_one_line(name, directories, tmp_path):
     directory = tmp_path / "model"
     shutil.copytree(directories["opus"], directory)
     damage, words = HOSTILE[name]
@@ -525,16 +409,15 @@ def test_a_hostile_directory_gives_a_message_of_one_line(
     assert not (directory / "canary").exists()
 
 
-def test_the_hostile_pickle_would_run_code_if_it_were_loaded(tmp_path: Path) -> None:
-    pickle.loads(
-        pickle.dumps(Trap(tmp_path / "canary"))
-    )  # the tests above check that no import does this
+def test_the_hostile_pickle_would_run_code_if_it_were_loaded(tmp_path):
+    """The test above checks that no import does this."""
+    pickle.loads(pickle.dumps(Trap(tmp_path / "canary")))
     assert (tmp_path / "canary").exists()
 
 
 def test_an_imported_model_translates_to_the_languages_that_it_has_symbols_for(
-    directories: dict[str, Path], tmp_path: Path
-) -> None:
+    directories, tmp_path
+):
     import_model(directories["opus"], tmp_path / "out", ("en", "gem"))
     plain = Translator.load(tmp_path / "out")
     assert plain.tokenizer.target_languages == ["deu", "nld"]
