@@ -20,7 +20,7 @@ import numpy as np
 from headway.ext.pictures.html_page import write_html
 from headway.ext.pictures.maps import AttentionMap, AttentionMaps
 from headway.ext.pictures.page_layouts import view_json
-from headway.ext.server.page import page_files
+from headway.ext.server.page_files import page_files
 
 LANGUAGES = [
     {"code": "en", "name": "English", "targets": ["de", "en", "fr"]},

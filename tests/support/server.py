@@ -1,4 +1,4 @@
-"""``headway serve`` as a process under test."""
+"""A server under test: in this process, or ``headway serve`` as a process of its own."""
 
 import json
 import os
@@ -13,14 +13,74 @@ import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.testclient import TestClient
+
+from headway.config import ServerConfig
+from headway.ext.server.app import make_app
+from headway.ext.server.keys import Keys
+from headway.ext.server.models import Models
+from headway.ext.server.server import Server
 
 SHORT = ("--search.max-extra", "7", "--server.split-sentences", "false")
+
+
+def client_of(
+    models: Models, keys: Path | None = None, workers: int = 1, **settings: Any
+) -> TestClient:
+    """Return a client of a server in this process."""
+    config = ServerConfig(**settings)
+    return TestClient(make_app(Server(models, config, Keys(keys) if keys else None, workers)))
+
+
+def ask(client: TestClient, path: str = "/translate", **fields: Any) -> Any:
+    """Ask for a translation from English to German."""
+    return client.post(path, json={"source": "en", "target": "de", **fields})
+
+
+def send_file(client: TestClient, name: str, data: bytes, **fields: str) -> Any:
+    """Ask for the translation of a file, and wait for it."""
+    values = {"source": "en", "target": "de", **fields}
+    return client.post("/translate_file", files={"file": (name, data)}, data=values)
+
+
+def fetch(client: TestClient, answer: Any, name: str = "translatedFileUrl") -> Any:
+    """Fetch what the answer to a file names."""
+    return client.get(urlsplit(answer.json()[name]).path)
+
+
+def send_document(client: TestClient, name: str, data: bytes, **fields: str) -> Any:
+    """Send a file as DeepL's clients do."""
+    values = {"target_lang": "DE", "source_lang": "EN", **fields}
+    return client.post("/v2/document", files={"file": (name, data)}, data=values)
+
+
+def ask_about(client: TestClient, sent: dict[str, str], part: str = "") -> Any:
+    """Ask for the state of a document, or for a part of it such as its result."""
+    key = {"document_key": sent["document_key"]}
+    return client.post(f"/v2/document/{sent['document_id']}{part}", json=key)
+
+
+def wait_for(client: TestClient, sent: dict[str, str]) -> Any:
+    """Return the last state of a document."""
+    for _ in range(600):
+        state = ask_about(client, sent).json()
+        if state["status"] in ("done", "error"):
+            return state
+        time.sleep(0.02)
+    raise AssertionError(state)
 
 
 class Running:
     """A server under test."""
 
-    def __init__(self, log: Path, *arguments: str) -> None:
+    def __init__(
+        self,
+        log: Path,
+        *arguments: str,
+        while_starting: Callable[[subprocess.Popen[bytes]], None] = lambda process: None,
+    ) -> None:
         self.log = log
         with log.open("w") as file:
             self.process = subprocess.Popen(
@@ -28,6 +88,7 @@ class Running:
                 stderr=file,
                 env=os.environ | {"OMP_NUM_THREADS": "1"},
             )
+        while_starting(self.process)
         try:
             self.wait(lambda: "listening at" in self.text(), 200)  # a busy machine imports slowly
             self.url = re.findall(r"listening at (\S+)", self.text())[0]

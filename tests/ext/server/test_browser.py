@@ -5,8 +5,6 @@ import queue
 import threading
 import webbrowser
 
-import pytest
-
 from headway.ext.server.browser import open_page
 
 ADDRESS = "http://127.0.0.1:5000"
@@ -15,22 +13,22 @@ ADDRESS = "http://127.0.0.1:5000"
 class Browser:
     """A browser that reports what it opens, and returns when it may."""
 
-    def __init__(self, name: str = "firefox", opens: bool = True) -> None:
+    def __init__(self, name="firefox", opens=True):
         self.name, self.opens = name, opens
-        self.opened: queue.Queue[str] = queue.Queue()
+        self.opened = queue.Queue()
         self.may_end = threading.Event()
 
-    def open(self, address: str) -> bool:
+    def open(self, address):
         self.opened.put(address)
         self.may_end.wait(30)
         return self.opens
 
 
-def find_threads() -> list[threading.Thread]:
+def find_threads():
     return [thread for thread in threading.enumerate() if thread.name == "browser"]
 
 
-def list_warnings(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def list_warnings(caplog, monkeypatch):
     """Open the page, wait for the end of the thread, and return the warnings."""
     # The command's handler may be the only one since another test.
     monkeypatch.setattr(logging.getLogger("headway.ext.server"), "propagate", True)
@@ -40,59 +38,42 @@ def list_warnings(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPa
     return caplog.messages
 
 
-@pytest.mark.parametrize(
-    ("host", "address"),
-    [
+def test_the_page_is_opened_at_an_address_that_a_browser_reaches(monkeypatch):
+    for host, address in (
         ("127.0.0.1", ADDRESS),
         ("0.0.0.0", ADDRESS),
         ("192.0.2.7", "http://192.0.2.7:5000"),
         ("::", "http://[::1]:5000"),
         ("fe80::1%eth0", "http://[fe80::1%eth0]:5000"),
-    ],
-)
-def test_the_page_is_opened_at_an_address_that_a_browser_reaches(
-    host: str, address: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    browser = Browser()
-    browser.may_end.set()
-    monkeypatch.setattr(webbrowser, "get", lambda: browser)
-    open_page(host, 5000)
-    assert browser.opened.get(timeout=30) == address
+    ):
+        browser = Browser()
+        monkeypatch.setattr(webbrowser, "get", lambda found=browser: found)
+        open_page(host, 5000)
+        assert browser.opened.get(timeout=30) == address
+        waiting = find_threads()
+        assert waiting
+        assert all(thread.daemon for thread in waiting)  # they do not keep the process
+        browser.may_end.set()
+        for thread in waiting:
+            thread.join(30)
 
 
-def test_a_browser_that_waits_does_not_keep_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    browser = Browser()
-    monkeypatch.setattr(webbrowser, "get", lambda: browser)
-    open_page("127.0.0.1", 5000)
-    browser.opened.get(timeout=30)
-    waiting = find_threads()
-    assert waiting
-    assert all(thread.daemon for thread in waiting)
-    browser.may_end.set()
-    for thread in waiting:
-        thread.join(30)
+def test_browsers_of_the_console_are_not_started(monkeypatch, caplog):
+    for name in ("w3m", "/usr/bin/lynx", "www-browser"):
+        browser = Browser(name)
+        monkeypatch.setattr(webbrowser, "get", lambda found=browser: found)
+        warning = list_warnings(caplog, monkeypatch)[-1]
+        assert browser.opened.empty()
+        assert warning.endswith(f"needs the terminal: open {ADDRESS} yourself")
 
 
-@pytest.mark.parametrize("name", ["w3m", "/usr/bin/lynx", "www-browser"])
-def test_browsers_of_the_console_are_not_started(
-    name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    browser = Browser(name)
-    monkeypatch.setattr(webbrowser, "get", lambda: browser)
-    [warning] = list_warnings(caplog, monkeypatch)
-    assert browser.opened.empty()
-    assert warning.endswith(f"needs the terminal: open {ADDRESS} yourself")
-
-
-def test_a_browser_that_does_not_start_gives_a_warning(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_browser_that_does_not_start_gives_a_warning(monkeypatch, caplog):
     browser = Browser(opens=False)
     browser.may_end.set()
     monkeypatch.setattr(webbrowser, "get", lambda: browser)
     assert ADDRESS in list_warnings(caplog, monkeypatch)[0]
 
-    def fail() -> Browser:
+    def fail():
         raise webbrowser.Error("nothing found")
 
     monkeypatch.setattr(webbrowser, "get", fail)

@@ -6,10 +6,7 @@ import socket
 import subprocess
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,7 +18,7 @@ REQ_LIMIT = 50  # texts a minute for each client
 
 
 @pytest.mark.parametrize("kind", FILES)
-def test_the_proxy_accepts_its_configuration(kind: str, tmp_path: Path) -> None:
+def test_the_proxy_accepts_its_configuration(kind, tmp_path):
     if kind not in PROXIES:
         pytest.skip(f"{kind} is not installed")
     file = tmp_path / FILES[kind]
@@ -34,9 +31,7 @@ def test_the_proxy_accepts_its_configuration(kind: str, tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module", params=FILES)
-def proxy(
-    request: pytest.FixtureRequest, model_directory: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[Running, str]]:
+def proxy(request, model_directory, tmp_path_factory):
     if request.param not in PROXIES:
         pytest.skip(f"{request.param} is not installed")
     folder = tmp_path_factory.mktemp("proxy")
@@ -48,7 +43,7 @@ def proxy(
     server.stop()
 
 
-def post(url: str, **fields: Any) -> tuple[int, bytes, Any]:
+def post(url, **fields):
     body = json.dumps({"source": "en", "target": "de", **fields}).encode()
     request = urllib.request.Request(url, body, {"Content-Type": "application/json"})
     try:
@@ -58,7 +53,7 @@ def post(url: str, **fields: Any) -> tuple[int, bytes, Any]:
         return error.code, error.read(), error.headers
 
 
-def post_from(client: str, url: str, pretended: str = "") -> int:
+def post_from(client, url, pretended=""):
     """Send as many texts as a client may send in a minute; return the status.
 
     Args:
@@ -79,7 +74,7 @@ def post_from(client: str, url: str, pretended: str = "") -> int:
         connection.close()
 
 
-def test_answers_and_errors_pass_through(proxy: tuple[Running, str]) -> None:
+def test_answers_and_errors_pass_through(proxy):
     server, url = proxy
     status, body, headers = post(f"{url}/translate", q="the cat sees")
     assert (status, json.loads(body)) == server.post("/translate", q="the cat sees")
@@ -91,7 +86,7 @@ def test_answers_and_errors_pass_through(proxy: tuple[Running, str]) -> None:
     assert b"event: done\n" in body
 
 
-def test_addresses_of_files_are_those_of_the_proxy(proxy: tuple[Running, str]) -> None:
+def test_addresses_of_files_are_those_of_the_proxy(proxy):
     _, url = proxy
     kind = "multipart/form-data; boundary=x"
     fields = {'file"; filename="a.txt"': "the cat", 'source"': "en", 'target"': "de"}
@@ -113,7 +108,7 @@ def test_addresses_of_files_are_those_of_the_proxy(proxy: tuple[Running, str]) -
         assert b" 200 OK\r\n" in connection.makefile("rb").readline()
 
 
-def test_the_inside_and_large_bodies_are_closed(proxy: tuple[Running, str]) -> None:
+def test_the_inside_and_large_bodies_are_closed(proxy):
     _, url = proxy
     assert post(f"{url}/metrics")[0] == 404
     with pytest.raises(urllib.error.HTTPError) as caught:
@@ -125,7 +120,7 @@ def test_the_inside_and_large_bodies_are_closed(proxy: tuple[Running, str]) -> N
             assert post(f"{url}/translate", q="x" * size)[0] in (400, 413)
 
 
-def test_the_server_sees_the_client_and_not_the_proxy(proxy: tuple[Running, str]) -> None:
+def test_the_server_sees_the_client_and_not_the_proxy(proxy):
     """Rates count the address in X-Forwarded-For, which a client cannot choose.
 
     Linux gives this machine all addresses that begin with 127. If rates counted the proxy, the
@@ -138,7 +133,7 @@ def test_the_server_sees_the_client_and_not_the_proxy(proxy: tuple[Running, str]
     assert post_from("127.0.0.4", url) == 200
 
 
-def test_a_server_that_is_gone_gives_503(proxy: tuple[Running, str]) -> None:
+def test_a_server_that_is_gone_gives_503(proxy):
     server, url = proxy
     server.stop()
     status, body, headers = post(f"{url}/translate", q="the cat")

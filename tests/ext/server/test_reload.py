@@ -1,43 +1,35 @@
-"""Models that cannot be read again."""
+"""Models and glossaries that are read again, or cannot be."""
 
 import asyncio
 import logging
-from pathlib import Path
-
-import pytest
+from types import SimpleNamespace
 
 from headway.config import ServerConfig
 from headway.ext.server import reload
-from headway.ext.server.metrics import Metrics
 from headway.ext.server.models import file_versions
+from headway.ext.server.server import Server
+
+EN_DE, DE_EN = ("en", "de"), ("de", "en")
 
 
-class FakeServer:
-    """The parts of a server that a reload changes."""
-
-    keys = None
-    models = "old"
-    config = ServerConfig()
-
-    def __init__(self) -> None:
-        self.metrics = Metrics()
+def models_of(*pairs):
+    return SimpleNamespace(pairs=dict.fromkeys(pairs))
 
 
-def test_any_failure_leaves_the_models_and_the_watch_goes_on(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_any_failure_leaves_the_models_and_the_watch_goes_on(monkeypatch, caplog):
     version, tries = [0], []
 
-    def fail(*_arguments: object) -> None:
+    def fail(*_arguments):
         tries.append(version[0])
         raise RuntimeError("can't allocate memory")
 
     monkeypatch.setattr(reload, "file_versions", lambda _paths: version[0])
     monkeypatch.setattr(reload, "load_models", fail)
-    server = FakeServer()
+    models = models_of(EN_DE)
+    server = Server(models)
 
-    async def main() -> None:
-        reloader = reload.Reloader(server, ["a"], "", "cpu", {})  # type: ignore[arg-type]
+    async def main():
+        reloader = reload.Reloader(server, ["a"], "", "cpu", {})
         watching = asyncio.create_task(reloader.watch(0.01))
         for change in (1, 2):
             version[0] = change
@@ -50,14 +42,41 @@ def test_any_failure_leaves_the_models_and_the_watch_goes_on(
     with caplog.at_level(logging.ERROR):
         asyncio.run(main())
     assert tries == [1, 2]
-    assert server.models == "old"
+    assert server.models is models
     assert server.metrics.value("headway_reloads_total", outcome="failed") == 2
     assert "the models stay as they are: RuntimeError: can't allocate memory" in caplog.text
 
 
-@pytest.mark.parametrize("name", ["target.model", "shortlist.safetensors", "config.json"])
-def test_a_change_of_any_file_of_a_model_is_seen(name: str, tmp_path: Path) -> None:
-    (tmp_path / name).write_bytes(b"one")
-    before = file_versions([tmp_path])
-    (tmp_path / name).write_bytes(b"other")
-    assert file_versions([tmp_path]) != before
+def test_a_change_of_any_file_of_a_model_is_seen(tmp_path):
+    for name in ("target.model", "shortlist.safetensors", "config.json"):
+        (tmp_path / name).write_bytes(b"one")
+        before = file_versions([tmp_path])
+        (tmp_path / name).write_bytes(b"other")
+        assert file_versions([tmp_path]) != before
+
+
+def renderings(server, pair):
+    return server.context.glossaries.find("pets", pair).terms[0].renderings
+
+
+def test_glossaries_are_read_again_with_the_models(tmp_path, monkeypatch, caplog):
+    file = tmp_path / "pets.tsv"
+    file.write_text("cat\tKatze\n", encoding="utf-8")
+    server = Server(models_of(EN_DE), ServerConfig(glossaries=f"pets={file}"))
+    reloader = reload.Reloader(server, [], "", "cpu", {})
+    monkeypatch.setattr(logging.getLogger("headway.ext.server"), "propagate", True)
+
+    def reload_models(models):
+        monkeypatch.setattr(reload, "load_models", lambda *_: models)
+        asyncio.run(reloader.reload_models())
+
+    earlier = server.context
+    assert renderings(server, EN_DE) == ("Katze",)
+    file.write_text("cat\tKater\n", encoding="utf-8")
+    reload_models(models_of(EN_DE, DE_EN))
+    assert renderings(server, EN_DE) == renderings(server, DE_EN) == ("Kater",)
+    assert earlier.glossaries.find("pets", EN_DE).terms[0].renderings == ("Katze",)
+    file.write_text("cat\n", encoding="utf-8")
+    reload_models(models_of(EN_DE))
+    assert renderings(server, EN_DE) == ("Kater",)
+    assert f"the glossaries stay as they are: {file}:1: 'cat' has no target" in caplog.text

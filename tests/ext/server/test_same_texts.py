@@ -10,7 +10,6 @@ from headway.errors import UsageError
 from headway.ext.server.app import make_app
 from headway.ext.server.models import load_models
 from headway.ext.server.server import Server
-from headway.text.tokenizer import Tokenizer
 from headway.translation import Translator
 from support.same_texts import ask, make_cases, plain_search, translate
 from support.toy_models import sentences, write_random_model
@@ -19,25 +18,23 @@ MODEL = Path(__file__).parents[2] / "golden" / "0.2" / "model"
 
 
 @pytest.mark.slow
-def test_the_server_gives_the_texts_of_the_library() -> None:
-    models = load_models([MODEL], overrides={"search.max-extra": "9"})
+def test_the_server_gives_the_texts_of_the_library():
+    models = load_models([MODEL], overrides={"search.max-extra": "4"})
     translator = models.pairs["en", "de"]
     search = plain_search(translator)
     with TestClient(make_app(Server(models))) as client:
-        for case in make_cases(60, seed=4):
+        for case in make_cases(20, seed=4):
             assert ask(client, case) == translate(translator, case, search), case
 
 
 @pytest.mark.slow
-def test_the_server_chooses_by_a_backward_model_and_by_risk(
-    tokenizer: Tokenizer, tmp_path: Path
-) -> None:
+def test_the_server_chooses_by_a_backward_model_and_by_risk(tokenizer, tmp_path):
     forward = write_random_model(tmp_path / "forward", tokenizer)
     backward = write_random_model(tmp_path / "backward", tokenizer, ("de", "en"), seed=5)
     own = Translator.load(forward, backward=backward)
-    short = {"search.max-extra": "9", "search.candidates": "5"}
+    short = {"search.max-extra": "5", "search.candidates": "5"}
     texts = sentences(8, 3)
-    plain = replace(own.default_search, max_extra=9, candidates=5)
+    plain = replace(own.default_search, max_extra=5, candidates=5)
     expected = own.translate(texts, plain)
     models = load_models([forward], overrides=short, backward=backward)
     risk = load_models([forward], overrides={**short, "search.mbr": "true"})

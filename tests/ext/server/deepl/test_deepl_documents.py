@@ -2,69 +2,35 @@
 
 import asyncio
 import time
-from pathlib import Path
-from typing import Any
 
 import pytest
-from starlette.testclient import TestClient
 
 from headway.config import ServerConfig
 from headway.errors import HeadwayError
 from headway.ext.server import file_jobs
-from headway.ext.server.app import make_app
 from headway.ext.server.file_jobs import MOST_OF_A_KEY, FileJobs
-from headway.ext.server.file_translation import KeptDocument, Progress
-from headway.ext.server.files import KEPT_FILES, FileStore
-from headway.ext.server.models import Models, load_models
+from headway.ext.server.file_store import KEPT_FILES, FileStore
+from headway.ext.server.file_translation import FileProgress, KeptDocument
 from headway.ext.server.rejection import Rejection
-from headway.ext.server.server import Server
+from support.server import ask_about, client_of, fetch, send_document, send_file, wait_for
 
 UNKNOWN = "00000000-0000-0000-0000-000000000000"  # the name of no glossary
 
 
-@pytest.fixture(scope="module")
-def models(model_directory: Path) -> Models:
-    return load_models([model_directory], overrides={"search.max-extra": "5"})
-
-
-def client_of(models: Models, **settings: Any) -> TestClient:
-    return TestClient(make_app(Server(models, ServerConfig(**settings))))
-
-
-def send(client: TestClient, name: str, data: bytes, **fields: str) -> Any:
-    values = {"target_lang": "DE", "source_lang": "EN", **fields}
-    return client.post("/v2/document", files={"file": (name, data)}, data=values)
-
-
-def wait(client: TestClient, document: dict[str, str]) -> Any:
-    address, key = f"/v2/document/{document['document_id']}", document["document_key"]
-    for _ in range(600):
-        status = client.post(address, json={"document_key": key}).json()
-        if status["status"] in ("done", "error"):
-            return status
-        time.sleep(0.02)
-    raise AssertionError(status)
-
-
-def test_a_document_is_sent_asked_for_and_fetched(models: Models) -> None:
+def test_a_document_is_sent_asked_for_and_fetched(models):
     page = b"<html lang=en><p>the <b>dog</b></p><code>the</code></html>"
     with client_of(models) as client:
-        document = send(client, "a.html", page).json()
+        document = send_document(client, "a.html", page).json()
         assert [len(value) for value in document.values()] == [32, 64]
-        status = wait(client, document)
+        status = wait_for(client, document)
         assert status["status"] == "done"
         assert status["billed_characters"] == len("the dog")
         address = f"/v2/document/{document['document_id']}/result"
         key = {"document_key": document["document_key"]}
         fetched = client.post(address, data=key)
         assert fetched.headers["content-disposition"].endswith("a.de.html")
-        same = client.post(
-            "/translate_file",
-            files={"file": ("a.html", page)},
-            data={"source": "en", "target": "de"},
-        )
-        url = same.json()["translatedFileUrl"].removeprefix("http://testserver")
-        assert fetched.content == client.get(url).content
+        same = fetch(client, send_file(client, "a.html", page))
+        assert fetched.content == same.content
         assert client.get("/v2/usage").json()["character_count"] == len("the dog")
         for wrong in ({"document_key": "0" * 64}, {"document_key": "ä"}):
             assert client.post(address, json=wrong).status_code == 404
@@ -72,40 +38,34 @@ def test_a_document_is_sent_asked_for_and_fetched(models: Models) -> None:
         assert client.post("/v2/document/x", json=key).status_code == 404
 
 
-def test_a_document_that_made_room_for_others_is_an_error_with_the_reason(
-    models: Models, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("headway.ext.server.files.MOST_FILES", 1)
+def test_a_document_that_made_room_for_others_is_an_error_with_the_reason(models, monkeypatch):
+    monkeypatch.setattr("headway.ext.server.file_store.MOST_FILES", 1)
     with client_of(models) as client:
-        first = send(client, "a.txt", b"the cat\n").json()
-        assert wait(client, first)["status"] == "done"
-        assert wait(client, send(client, "b.txt", b"the dog\n").json())["status"] == "done"
-        status = wait(client, first)
+        first, second = (send_document(client, "a.txt", b"the cat\n").json() for _ in range(2))
+        assert wait_for(client, second)["status"] == "done"
+        status = wait_for(client, first)
         assert status["status"] == "error"
         assert "if there is room" in status["error_message"] == status["message"]
-        key = {"document_key": first["document_key"]}
-        answer = client.post(f"/v2/document/{first['document_id']}/result", json=key)
+        answer = ask_about(client, first, "/result")
         assert (answer.status_code, answer.json()) == (404, {"message": status["message"]})
 
 
-def test_rates_count_files_and_not_the_questions_about_them(models: Models) -> None:
+def test_rates_count_files_and_not_the_questions_about_them(models):
     with client_of(models, req_limit=3) as client:
-        document = send(client, "a.txt", b"the cat\n" * 9).json()
-        assert wait(client, document)["status"] == "done"
-        address = f"/v2/document/{document['document_id']}"
-        key = {"document_key": document["document_key"]}
+        document = send_document(client, "a.txt", b"the cat\n" * 9).json()
+        assert wait_for(client, document)["status"] == "done"
         for _ in range(5):
-            assert client.post(address, json=key).is_success
+            assert ask_about(client, document).is_success
             assert client.get("/v2/usage").is_success
-        assert client.post(f"{address}/result", json=key).is_success
+        assert ask_about(client, document, "/result").is_success
         texts = {"text": ["a", "b", "c"], "target_lang": "DE", "source_lang": "EN"}
         assert client.post("/v2/translate", json=texts).status_code == 429
-        assert send(client, "a.txt", b"the cat\n").is_success
+        assert send_document(client, "a.txt", b"the cat\n").is_success
         assert client.post("/v2/translate", data=texts | {"text": "a"}).is_success
-        assert send(client, "a.txt", b"the cat\n").status_code == 429
+        assert send_document(client, "a.txt", b"the cat\n").status_code == 429
 
 
-def test_glossaries_and_columns(models: Models, tmp_path: Path) -> None:
+def test_glossaries_and_columns(models, tmp_path):
     (tmp_path / "pets.tsv").write_text("cat\tQuarkz\n")
     with client_of(models, glossaries=f"pets={tmp_path / 'pets.tsv'}") as client:
         for name, given in (
@@ -113,14 +73,12 @@ def test_glossaries_and_columns(models: Models, tmp_path: Path) -> None:
             ("a.txt", {"glossary": "cat\tQuarkz"}),
             ("a.csv", {"glossary_id": "pets", "columns": "text"}),
         ):
-            document = send(client, name, b"text,id\nthe cat,1\n", **given).json()
-            assert wait(client, document)["status"] == "done"
-            address = f"/v2/document/{document['document_id']}/result"
-            key = {"document_key": document["document_key"]}
-            assert "Quarkz" in client.post(address, json=key).text
+            document = send_document(client, name, b"text,id\nthe cat,1\n", **given).json()
+            assert wait_for(client, document)["status"] == "done"
+            assert "Quarkz" in ask_about(client, document, "/result").text
 
 
-def test_wrong_documents(models: Models) -> None:
+def test_wrong_documents(models):
     with client_of(models, file_limit=5_000, body_limit=1_000) as client:
         for name, data, fields, status in (
             ("a.exe", b"x", {}, 400),
@@ -135,7 +93,7 @@ def test_wrong_documents(models: Models) -> None:
             ("a.txt", b"x", {"glossary": "cat\tQuarkz", "glossary_id": UNKNOWN}, 400),
             ("a.txt", b"x" * 9_000, {}, 413),
         ):
-            answer = send(client, name, data, **fields)
+            answer = send_document(client, name, data, **fields)
             assert (answer.status_code, [*answer.json()]) == (status, ["message"]), name
         assert client.post("/v2/document", data={"target_lang": "DE"}).status_code == 400
         for name, data, fields, message in (
@@ -143,32 +101,30 @@ def test_wrong_documents(models: Models) -> None:
             ("a.csv", b"a,b\n1,2\n", {}, "columns"),
             ("a.txt", b"the cat", {"glossary": "nothing", "source_lang": ""}, "not a glossary"),
         ):
-            document = send(client, name, data, **fields).json()
-            status = wait(client, document)
+            document = send_document(client, name, data, **fields).json()
+            status = wait_for(client, document)
             assert status["status"] == "error"
             assert message in status["error_message"] == status["message"]
-            address = f"/v2/document/{document['document_id']}/result"
-            key = {"document_key": document["document_key"]}
-            assert client.post(address, json=key).status_code == 503
+            assert ask_about(client, document, "/result").status_code == 503
     with client_of(models, file_limit=0) as client:
-        assert send(client, "a.txt", b"x").status_code == 403
+        assert send_document(client, "a.txt", b"x").status_code == 403
 
 
 @pytest.mark.slow
-def test_jobs_wait_end_and_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_jobs_wait_end_and_are_forgotten(monkeypatch):
     config = ServerConfig(file_jobs=1, file_deadline=0.2)
     files = FileStore(config)
     jobs = FileJobs(files, config)
 
-    async def run() -> None:
+    async def run():
         first, second = asyncio.Event(), asyncio.Event()
-        progress = Progress(total=30)
+        progress = FileProgress(total=30)
 
-        async def work(until: asyncio.Event) -> KeptDocument:
+        async def work(until):
             await until.wait()
             return KeptDocument(files.add(b"x", "a.txt")[0])
 
-        async def fail(error: Exception) -> KeptDocument:
+        async def fail(error):
             raise error
 
         names = [jobs.start("", progress, work(event)) for event in (first, second)]
@@ -188,21 +144,21 @@ def test_jobs_wait_end_and_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> Non
         assert [bool(job.kept) for job in found] == [True, False]
         assert found[1].started_at
         errors = [Rejection(400, "wrong"), HeadwayError("damaged\nmore"), ValueError("secret")]
-        failing = [jobs.start("", Progress(), fail(error)) for error in errors]
+        failing = [jobs.start("", FileProgress(), fail(error)) for error in errors]
         await asyncio.sleep(0.4)  # the second job is over its deadline
         assert found[1].error == "This took more than 0.2 seconds"
         messages = [jobs.find(name, jobs.key_of(name), "").error for name in failing]
         assert messages == ["wrong", "damaged", "Internal Server Error"]
         with pytest.raises(Rejection):
             jobs.find(names[0], jobs.key_of(names[0]), "another owner")
-        waiting = [jobs.start("", Progress(), work(asyncio.Event())) for _ in range(KEPT_FILES)]
+        waiting = [jobs.start("", FileProgress(), work(asyncio.Event())) for _ in range(KEPT_FILES)]
         with pytest.raises(Rejection) as raised:
-            jobs.start("", Progress(), work(first))
+            jobs.start("", FileProgress(), work(first))
         assert raised.value.status == 429
         await jobs.close()
         assert all(jobs.find(name, jobs.key_of(name), "").ended_at for name in waiting)
-        cancelled = jobs.start("", Progress(), work(asyncio.Event()))
-        next_one = jobs.start("", Progress(), work(asyncio.Event()))
+        cancelled = jobs.start("", FileProgress(), work(asyncio.Event()))
+        next_one = jobs.start("", FileProgress(), work(asyncio.Event()))
         await asyncio.sleep(0)
         job, following = (jobs.find(n, jobs.key_of(n), "") for n in (cancelled, next_one))
         with pytest.raises(Rejection):
@@ -213,11 +169,11 @@ def test_jobs_wait_end_and_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> Non
         assert following.started_at
         with pytest.raises(Rejection):
             jobs.find(cancelled, job.key, "")
-        of_a_key = [jobs.start("A", Progress(), work(first)) for _ in range(MOST_OF_A_KEY)]
+        of_a_key = [jobs.start("A", FileProgress(), work(first)) for _ in range(MOST_OF_A_KEY)]
         with pytest.raises(Rejection) as raised:
-            jobs.start("A", Progress(), work(first))
+            jobs.start("A", FileProgress(), work(first))
         assert raised.value.status == 429
-        assert jobs.start("B", Progress(), work(first)) not in of_a_key
+        assert jobs.start("B", FileProgress(), work(first)) not in of_a_key
         await jobs.close()
         clock = time.monotonic() + file_jobs.KEPT_SECONDS + 1
         monkeypatch.setattr("headway.ext.server.file_jobs.time.monotonic", lambda: clock)
@@ -228,13 +184,12 @@ def test_jobs_wait_end_and_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> Non
     asyncio.run(run())
 
 
-def test_a_document_is_given_up(models: Models) -> None:
+def test_a_document_is_given_up(models):
     with client_of(models) as client:
-        document = send(client, "a.txt", b"The cat sees a dog. " * 2_000).json()
-        address = f"/v2/document/{document['document_id']}"
-        key = {"document_key": document["document_key"]}
-        assert client.post(f"{address}/cancel", json={"document_key": "0" * 64}).status_code == 404
-        answer = client.post(f"{address}/cancel", json=key)
+        document = send_document(client, "a.txt", b"The cat sees a dog. " * 2_000).json()
+        wrong = document | {"document_key": "0" * 64}
+        assert ask_about(client, wrong, "/cancel").status_code == 404
+        answer = ask_about(client, document, "/cancel")
         assert (answer.status_code, answer.content) == (204, b"")
-        for more in ("", "/result", "/cancel"):
-            assert client.post(f"{address}{more}", json=key).status_code == 404
+        for part in ("", "/result", "/cancel"):
+            assert ask_about(client, document, part).status_code == 404

@@ -1,49 +1,39 @@
 """DeepL's addresses for text: the requests of its clients, and the answers that they expect."""
 
-from pathlib import Path
-from typing import Any
-
 import pytest
-from starlette.testclient import TestClient
 
-from headway.config import ServerConfig
-from headway.ext.server.app import make_app
-from headway.ext.server.keys import Keys
-from headway.ext.server.models import Models, load_models
-from headway.ext.server.server import Server
-from headway.text.tokenizer import Tokenizer
+from headway.ext.server.models import load_models
+from support.server import client_of
 from support.toy_models import write_random_model
 
-SHORT = {"search.max-extra": "7"}
-
 
 @pytest.fixture(scope="module")
-def models(tokenizer: Tokenizer, tmp_path_factory: pytest.TempPathFactory) -> Models:
+def three(tokenizer, tmp_path_factory):
     """English to German, German to English, and English to Portuguese."""
-    pairs = [("en", "de"), ("de", "en"), ("en", "pt-BR")]
-    folders = [tmp_path_factory.mktemp("model") for _ in pairs]
-    for seed, (folder, pair) in enumerate(zip(folders, pairs, strict=True)):
+    known = [("en", "de"), ("de", "en"), ("en", "pt-BR")]
+    folders = [tmp_path_factory.mktemp("model") for _ in known]
+    for seed, (folder, pair) in enumerate(zip(folders, known, strict=True)):
         write_random_model(folder, tokenizer, pair, seed)
-    return load_models(folders, overrides=SHORT)
+    return load_models(folders, overrides={"search.max-extra": "7"})
 
 
 @pytest.fixture(scope="module")
-def client(models: Models) -> TestClient:
-    return TestClient(make_app(Server(models, ServerConfig(char_limit=500))))
+def client(three):
+    return client_of(three, char_limit=500)
 
 
-def ask(client: TestClient, **fields: Any) -> Any:
+def ask(client, **fields):
     return client.post("/v2/translate", json={"target_lang": "DE", "source_lang": "EN", **fields})
 
 
-def texts(answer: Any) -> list[str]:
+def texts(answer):
     assert answer.status_code == 200, answer.text
     return [each["text"] for each in answer.json()["translations"]]
 
 
-def test_texts_are_translated_as_the_model_does(client: TestClient, models: Models) -> None:
+def test_texts_are_translated_as_the_model_does(client, three):
     given = ["the cat sees a dog", "", "a house. the wall"]
-    expected = [models.pairs["en", "de"].translate(text) for text in given[:1]]
+    expected = [three.pairs["en", "de"].translate(text) for text in given[:1]]
     answer = ask(client, text=given, show_billed_characters=True)
     assert texts(answer)[:2] == [*expected, ""]
     first = answer.json()["translations"][0]
@@ -57,7 +47,7 @@ def test_texts_are_translated_as_the_model_does(client: TestClient, models: Mode
     assert texts(ask(client, text="the cat sees a dog")) == expected
 
 
-def test_the_language_of_each_text_is_detected(client: TestClient) -> None:
+def test_the_language_of_each_text_is_detected(client):
     given = ["The weather is very nice today, and we go out.", "Das Wetter ist heute sehr schön."]
     answer = ask(client, text=given, source_lang=None)
     found = answer.json()["translations"]
@@ -66,7 +56,7 @@ def test_the_language_of_each_text_is_detected(client: TestClient) -> None:
     assert found[0]["text"] != given[0]
 
 
-def test_how_sentences_are_split(client: TestClient) -> None:
+def test_how_sentences_are_split(client):
     whole, lines = "the cat. a dog", "the cat\nsees a dog"
     [split] = texts(ask(client, text=whole))
     assert split == " ".join(texts(ask(client, text=["the cat.", "a dog"])))
@@ -76,7 +66,7 @@ def test_how_sentences_are_split(client: TestClient) -> None:
     assert joined == texts(ask(client, text="the cat sees a dog"))
 
 
-def test_tags(client: TestClient) -> None:
+def test_tags(client):
     xml = 'the <b>cat</b> <x id="7"></x> sees &amp; <k>a dog</k>'
     [found] = texts(ask(client, text=xml, tag_handling="xml", ignore_tags=["x", "k"]))
     for part in ("<b>", "</b>", '<x id="7"></x>', "<k>a dog</k>"):
@@ -91,7 +81,7 @@ def test_tags(client: TestClient) -> None:
     assert split == ["<s/>".join(parts)]
 
 
-def test_tags_without_text_beside_them_separate_unless_switched_off(client: TestClient) -> None:
+def test_tags_without_text_beside_them_separate_unless_switched_off(client):
     xml = "<d><t>the cat sees</t><t>the cat sees</t></d>"
     [part] = texts(ask(client, text="the cat sees"))
     apart = [f"<d><t>{part}</t><t>{part}</t></d>"]
@@ -101,34 +91,28 @@ def test_tags_without_text_beside_them_separate_unless_switched_off(client: Test
     assert texts(ask(client, text=xml, tag_handling="xml")) == apart
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
+def test_wrong_requests_have_a_message(client):
+    for fields in (
         {"text": None},
         {"text": ["a"] * 51},
         {"text": "a" * 501},
-        {"text": {"a": 1}},
         {"text": "a", "target_lang": "FR"},
         {"text": "a", "target_lang": "PT-BR", "source_lang": "DE"},
-        {"text": "a", "source_lang": "xx"},
         {"text": "a", "formality": "more"},
-        {"text": "a", "formality": "rude"},
         {"text": "a", "split_sentences": "2"},
         {"text": "a < b", "tag_handling": "xml"},
         {"text": "a", "tag_handling": "sgml"},
         {"text": "a", "glossary_id": "b", "source_lang": None},
         {"text": "a", "ignore_tags": [1]},
-    ],
-)
-def test_wrong_requests_have_a_message(client: TestClient, fields: dict[str, Any]) -> None:
-    answer = ask(client, **fields)
-    assert answer.status_code == 400, answer.text
-    [(name, message)] = answer.json().items()
-    assert name == "message"
-    assert "\n" not in message
+    ):
+        answer = ask(client, **fields)
+        assert answer.status_code == 400, answer.text
+        [(name, message)] = answer.json().items()
+        assert name == "message"
+        assert "\n" not in message
 
 
-def test_languages(client: TestClient) -> None:
+def test_languages(client):
     sources = client.get("/v2/languages").json()
     assert sources == [
         {"language": "EN", "name": "English"}, {"language": "DE", "name": "German"},
@@ -146,10 +130,10 @@ def test_languages(client: TestClient) -> None:
     assert typed.json() == targets
 
 
-def test_keys_and_usage(models: Models, tmp_path: Path) -> None:
+def test_keys_and_usage(three, tmp_path):
     file = tmp_path / "keys"
     file.write_text("first\nsecond\n")
-    client = TestClient(make_app(Server(models, keys=Keys(file))))
+    client = client_of(three, file)
     headers = {key: {"Authorization": f"DeepL-Auth-Key {key}"} for key in ("first", "second", "x")}
     fields = {"text": ["the cat", "a dog"], "target_lang": "DE"}
     answer = client.post("/v2/translate", json=fields, headers=headers["first"])
@@ -164,16 +148,11 @@ def test_keys_and_usage(models: Models, tmp_path: Path) -> None:
     assert client.post("/v2/translate", json=fields).status_code == 403
 
 
-def test_addresses_are_described_and_others_are_unknown(client: TestClient) -> None:
-    paths = client.get("/spec").json()["paths"]
-    assert {"/v2/translate", "/v2/languages", "/v2/usage"} <= paths.keys()
-    content = paths["/v2/translate"]["post"]["requestBody"]["content"]
-    assert "application/x-www-form-urlencoded" in content
-    assert client.get("/v2/nothing").json() == {"message": "Not Found"}
-    for method, path in (
-        ("GET", "/v2/translate"),
-        ("POST", "/v2/usage"),
-        ("POST", "/v2/languages"),
+def test_other_addresses_and_methods_have_a_message(client):
+    for method, path, status, message in (
+        ("GET", "/v2/nothing", 404, "Not Found"),
+        ("GET", "/v2/translate", 405, "Method Not Allowed"),
+        ("POST", "/v2/usage", 405, "Method Not Allowed"),
     ):
         answer = client.request(method, path)
-        assert (answer.status_code, answer.json()) == (405, {"message": "Method Not Allowed"})
+        assert (answer.status_code, answer.json()) == (status, {"message": message})
