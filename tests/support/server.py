@@ -35,8 +35,8 @@ def client_of(
 
 
 def ask(client: TestClient, path: str = "/translate", **fields: Any) -> Any:
-    """Ask for a translation from English to German."""
-    return client.post(path, json={"source": "en", "target": "de", **fields})
+    """Ask for the translation of a text, "the cat" by default, from English to German."""
+    return client.post(path, json={"q": "the cat", "source": "en", "target": "de", **fields})
 
 
 def send_file(client: TestClient, name: str, data: bytes, **fields: str) -> Any:

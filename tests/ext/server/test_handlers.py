@@ -128,14 +128,13 @@ def test_auto_tells_what_it_found(client, chain):
 def test_what_has_no_words_comes_back(client):
     for text in ("🎉 🎉", "  \n ", "...", "\u200b"):
         assert ask(client, q=text).json() == {"translatedText": text}
-        assert ask(client, q=text, source="auto").json() == {
-            "translatedText": text,
-            "detectedLanguage": {"confidence": 0.0, "language": "en"},
-        }
+        found = {"confidence": 0.0, "language": "en"}
+        answer = {"translatedText": text, "detectedLanguage": found}
+        assert ask(client, q=text, source="auto").json() == answer
 
 
 def test_one_language_comes_back_and_a_pivot_joins_two(client, chain):
-    assert ask(client, q="the cat", target="en").json() == {"translatedText": "the cat"}
+    assert ask(client, target="en").json() == {"translatedText": "the cat"}
     middles = {text: ask(client, q=text).json()["translatedText"] for text in sentences(9, 5)}
     text, middle = next((t, m) for t, m in middles.items() if is_translatable(m))
     through = ask(client, q=text, target="fr").json()
@@ -177,10 +176,10 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("fields", "message"), REFUSED, ids=lambda value: str(value)[:40])
-def test_mistakes_get_400_and_their_reason(client, fields, message):
-    answer = ask(client, **{"q": "the cat", **fields})
-    assert (answer.status_code, answer.json()) == (400, {"error": message})
+def test_mistakes_get_400_and_their_reason(client):
+    for fields, message in REFUSED:
+        answer = ask(client, **fields)
+        assert (answer.status_code, answer.json()) == (400, {"error": message}), fields
 
 
 @pytest.mark.parametrize(
@@ -483,10 +482,10 @@ def test_keys(chain, tmp_path):
             (None, 400, missing), ("", 400, missing),
             ("first-ke", 403, "Invalid API key"), ("# ours", 403, "Invalid API key"),
         ]:  # fmt: skip
-            answer = ask(client, q="the cat", api_key=key)
+            answer = ask(client, api_key=key)
             assert (answer.status_code, answer.json()) == (status, {"error": message})
         for key in ("first-key", "zweiter-Schlüssel"):
-            assert ask(client, q="the cat", api_key=key).is_success
+            assert ask(client, api_key=key).is_success
             assert client.post(f"/detect?{urlencode({'q': 'a', 'api_key': key})}").is_success
         assert client.get("/frontend/settings").json()["keyRequired"] is True
         second = "Bearer zweiter-Schlüssel"
@@ -499,7 +498,7 @@ def test_keys(chain, tmp_path):
             answer = client.post("/translate", json=fields, headers=[(b"authorization", header)])
             assert answer.status_code == status, header
         client.headers["Authorization"] = "Bearer other"
-        assert ask(client, q="the cat", api_key="first-key").is_success  # the field counts first
+        assert ask(client, api_key="first-key").is_success  # the field counts first
 
 
 @pytest.mark.slow
@@ -637,7 +636,7 @@ def test_a_glossary_has_a_limit_of_its_own(chain):
     with client_of(chain, **LIMITS, glossary_limit=limit) as client:
         for path in ("/translate", "/align"):
             assert ask(client, path, q="the cat", glossary=f"{rows}\ncat\tKater").is_success
-        answer = ask(client, q="the cat", glossary=rows + "x" * limit)
+        answer = ask(client, glossary=rows + "x" * limit)
         message = f"glossary parameter ({len(rows) + limit}) exceeds its limit ({limit})"
         assert (answer.status_code, answer.json()) == (
             400,

@@ -21,69 +21,53 @@ def client(chain):
         yield found
 
 
-def ask_about_a_cat(client, **fields):
-    return ask(client, **{"q": "the cat", **fields})
-
-
 def test_codes_are_known_in_any_case_and_by_their_other_names(client):
-    assert (
-        ask_about_a_cat(client, source="EN", target="De").json() == ask_about_a_cat(client).json()
-    )
-    assert (
-        ask_about_a_cat(client, source="AUTO", q="🎉").json()["detectedLanguage"]["language"]
-        == "en"
-    )
+    assert ask(client, source="EN", target="De").json() == ask(client).json()
+    found = ask(client, source="AUTO", q="🎉").json()["detectedLanguage"]
+    assert found["language"] == "en"
     assert {normalize_code("zh"), normalize_code("ZH-Hans")} == {"zh"}
     assert normalize_code("pt-BR") == normalize_code("pb") != normalize_code("pt")
     assert normalize_code("zt") == normalize_code("zh-Hant") != normalize_code("zh")
 
 
 def test_a_language_without_a_way_is_not_read_as_another(client):
-    answer = ask_about_a_cat(client, q=FRENCH, source="auto", target="de")
+    answer = ask(client, q=FRENCH, source="auto", target="de")
     message = "German (de) is not available as a target language from French (fr)"
     assert (answer.status_code, answer.json()) == (400, {"error": message})
 
 
-@pytest.mark.parametrize(
-    ("value", "status"),
-    [(True, 200), (False, 200), (2.7, 200), (" 2 ", 200), (-(10**30), 200),
-     ("", 400), ("2.5", 400), ("9" * 5_000, 400), (1e300, 400), ({}, 400)],
-    ids=lambda value: repr(value)[:20],
-)  # fmt: skip
-def test_alternatives_are_whatever_is_a_number(client, value, status):
-    answer = ask_about_a_cat(client, alternatives=value)
-    assert answer.status_code == status
-    if status == 200:
+def test_alternatives_are_whatever_is_a_number(client):
+    for value in (True, False, 2.7, " 2 ", -(10**30)):
+        answer = ask(client, alternatives=value)
+        assert answer.status_code == 200
         assert ("alternatives" in answer.json()) == (float(value) >= 1)
-    elif value == "":  # an empty field of a form is no number, either
-        fields = {"q": "the cat", "source": "en", "target": "de", "alternatives": ""}
-        assert client.post("/translate", data=fields).json() == answer.json()
+    for value in ("2.5", "9" * 5_000, 1e300, {}, ""):
+        answer = ask(client, alternatives=value)
+        assert answer.status_code == 400
+    # An empty field of a form is no number, either.
+    fields = {"q": "the cat", "source": "en", "target": "de", "alternatives": ""}
+    assert client.post("/translate", data=fields).json() == answer.json()
 
 
 def test_languages_are_found_in_texts_of_any_length(client):
-    texts = [FRENCH * 9] * 5
-    for found in (
-        client.post("/detect", json={"q": texts}),
-        client.post("/detect", data={"q": texts[0]}),
-    ):
-        assert found.json()[0]["language"] == "fr"
-    assert ask_about_a_cat(client, q=texts[0]).status_code == 400
+    text = FRENCH * 9
+    for sent in ({"json": {"q": [text] * 5}}, {"data": {"q": text}}):
+        assert client.post("/detect", **sent).json()[0]["language"] == "fr"
+    assert ask(client, q=text).status_code == 400
     schemas = client.get("/spec").json()["components"]["schemas"]
-    kinds = schemas["DetectRequest"]["properties"]["q"]["oneOf"]
-    assert [kind["type"] for kind in kinds] == ["string", "array"]
-    assert "maxLength" not in str(kinds)
+    assert "maxLength" not in str(schemas["DetectRequest"]["properties"]["q"]["oneOf"])
 
 
 def test_the_address_wins_over_a_form(client):
     here, there = {"q": "the dog", "target": "de"}, {"q": "the cat", "source": "en", "target": "xx"}
     answer = client.post("/translate", params=here, data=there)
-    assert answer.json() == ask_about_a_cat(client, q="the dog").json()
+    assert answer.json() == ask(client, q="the dog").json()
 
 
 def test_json_may_begin_with_a_byte_order_mark(client):
     body = codecs.BOM_UTF8 + json.dumps({"q": "the cat", "source": "en", "target": "de"}).encode()
     answer = client.post("/translate", content=body, headers={"content-type": "application/json"})
-    assert answer.json() == ask_about_a_cat(client).json()
+    assert answer.json() == ask(client).json()
 
 
 def load_server(environment):
