@@ -2,6 +2,8 @@
 
 import threading
 from collections.abc import Iterable, Sequence
+from copy import copy
+from functools import cache
 from typing import Any
 
 from headway.errors import HeadwayError
@@ -57,13 +59,19 @@ class LanguageDetector:
 
 
 def _make_identifier(codes: Sequence[str]) -> Any:
+    found = copy(_load_identifier())
+    wanted = {code.partition("-")[0] for code in codes} & set(found.labels)
+    found.set_languages(sorted(wanted))
+    return found
+
+
+@cache
+def _load_identifier() -> Any:
+    """Return an identifier of all languages; to read it takes a second, which a reload of models saves."""
     try:
         from py3langid import langid
     except ImportError:
         raise HeadwayError(
             'language detection needs py3langid: pip install "headway[serve]"'
         ) from None
-    found = langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE, norm_probs=True)
-    wanted = {code.partition("-")[0] for code in codes} & set(found.labels)
-    found.set_languages(sorted(wanted))
-    return found
+    return langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE, norm_probs=True)
