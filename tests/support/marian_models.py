@@ -13,7 +13,6 @@ LANGUAGES = (">>deu<<", ">>nld<<")
 # Settings in which Marian models differ.
 KINDS: dict[str, dict[str, Any]] = {
     "opus": {"activation_function": "swish", "bias": True, "scale_embedding": True},
-    "relu": {"activation_function": "relu", "bias": False, "scale_embedding": False},
     "untied": {"share_encoder_decoder_embeddings": False, "tie_word_embeddings": False},
     "target": {"share_encoder_decoder_embeddings": False, "bias": True},
     "two vocabularies": {"share_encoder_decoder_embeddings": False, "separate": True},
