@@ -248,6 +248,22 @@ def test_a_short_request_overtakes_the_rest_of_a_long_one():
     assert [i for i, batch in enumerate(model.batches) if "y" in batch] <= [2]
 
 
+def test_short_requests_overtake_long_ones_of_the_same_length():
+    model = Model()
+
+    async def work(queue):
+        first = await stand_still(queue, model)
+        long = [find(queue, model, *["xxx"] * 100) for _ in range(4)]
+        await asyncio.sleep(0.01)
+        short = [find(queue, model, "yyy") for _ in range(10)]
+        await asyncio.sleep(0.01)
+        model.open.set()
+        await asyncio.gather(first, *long, *short)
+
+    run(work)
+    assert "yyy" not in {text for batch in model.batches[2:] for text in batch}
+
+
 @pytest.mark.parametrize(
     ("waited", "speed", "expected"),
     [
@@ -272,6 +288,17 @@ def test_a_request_that_has_waited_long_goes_first(waited, speed, expected, monk
 
     run(work, batch_tokens=100, queue_tokens=5_000, deadline=30.0)
     assert model.batches[1][0][0] == expected
+
+
+def test_a_batch_has_segments_of_one_length_if_enough_wait():
+    model = Model()
+
+    async def work(queue):
+        await find(queue, model, *["x" * 3, "y" * 20] * 800)
+
+    run(work, queue_tokens=100_000)
+    assert [len(batch) for batch in model.batches] == [64] * 25
+    assert all(len(set(batch)) == 1 for batch in model.batches[:20])
 
 
 @pytest.mark.slow
