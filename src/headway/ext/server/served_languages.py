@@ -1,7 +1,7 @@
 """Language codes, and the detection of a text's language."""
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from copy import copy
 from functools import cache
 from typing import Any
@@ -49,13 +49,10 @@ class LanguageDetector:
         # py3langid may know none of the served languages.
         ranked = self._identifier.rank(text[:EXAMINED]) if self._identifier.labels else []
         known: dict[str, float] = dict(ranked)
-        found = [(code, 100 * known[code.partition("-")[0]]) for code in self._known(known)]
+        labels = [(code, code.partition("-")[0]) for code in self.codes]
+        found = [(code, 100 * known[label]) for code, label in labels if label in known]
         found.sort(key=lambda pair: -pair[1])
         return found or [(self.codes[0], 0.0)]
-
-    def _known(self, labels: Iterable[str]) -> list[str]:
-        labels = set(labels)
-        return [code for code in self.codes if code.partition("-")[0] in labels]
 
 
 def _make_identifier(codes: Sequence[str]) -> Any:
