@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "headway"
 # The rooms of the core, each of which imports only from those before it.
 CORE = [
-    "errors", "lazy", "extension", "file_format", "files", "locks", "torch_private", "cores", "devices", "tasks", "config", "model",
+    "errors", "lazy", "extension", "file_format", "files", "locks", "parent", "torch_private", "cores", "devices", "config", "model",
     "text", "evaluation", "translation", "training", "cli",
 ]  # fmt: skip
 # The other extensions that each may use, beside the core.

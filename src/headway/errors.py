@@ -20,6 +20,10 @@ class LostRankError(HeadwayError):
     """Another process of a training under ``torchrun`` has ended; its own message says why."""
 
 
+class LostWorkersError(HeadwayError):
+    """Processes that worked on a large text were lost, for no fault of the text; what is finished is kept."""
+
+
 def is_out_of_memory(error: BaseException) -> bool:
     """Return whether memory ran out; on a processor torch raises a plain `RuntimeError` then."""
     words = ("allocate memory", "not enough memory", "out of memory")

@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from headway.errors import HeadwayError
+from headway.errors import HeadwayError, LostWorkersError
 from headway.text.chunks import (
     CAN_FORK,
-    LostWorkersError,
     Stage,
     WorkDirectory,
     Workers,

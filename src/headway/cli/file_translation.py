@@ -22,7 +22,6 @@ from headway.cli.progress import LineProgress
 from headway.cli.settings import load_translator
 from headway.cli.translated_lines import format_lines
 from headway.errors import UsageError
-from headway.files import write_atomically
 
 if TYPE_CHECKING:
     import torch
@@ -121,7 +120,7 @@ def translate_file(args: argparse.Namespace, threads: int) -> None:
 class Options(argparse.Namespace):
     """The options of the command, by which a process knows the translator that it has loaded."""
 
-    def __hash__(self) -> int:
+    def __hash__(self) -> int:  # type: ignore[override]  # which says None, as it can be changed
         return hash(repr(self))
 
 
@@ -167,6 +166,8 @@ def _read_windows(text: "InputText", notice: GlossaryNotice) -> Iterator[Window]
 
 
 def _join_windows(work: "WorkDirectory", text: "InputText", out: Path) -> None:
+    from headway.files import write_atomically
+
     with write_atomically(out) as temporary, temporary.open("wb") as whole:
         if not text.lines:
             whole.write(

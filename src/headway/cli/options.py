@@ -123,7 +123,7 @@ def add_cluster(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--cluster",
         metavar="ADDRESS",
-        help="scheduler of a cluster of Dask, whose workers share these files",
+        help="scheduler of Dask, whose workers do it",
     )
 
 

@@ -12,7 +12,7 @@ import signal
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import (
     FIRST_COMPLETED,
     BrokenExecutor,
@@ -24,11 +24,12 @@ from concurrent.futures import (
 )
 from functools import partial
 from itertools import chain
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
 
-from headway.errors import HeadwayError
+from headway.errors import LostWorkersError
 from headway.files import remove, remove_leftovers, replace_text, temporary_path, write_atomically
 from headway.locks import LOCK, DirectoryLock
 from headway.parent import end_with_parent
@@ -60,10 +61,6 @@ class Stage(NamedTuple):
     chunks: Iterable[Any]
     work: Work
     is_local: bool = False
-
-
-class LostWorkersError(HeadwayError):
-    """Workers were lost, for no fault of the text; what is finished is kept."""
 
 
 class WorkDirectory:
@@ -261,7 +258,7 @@ def _map(
                 ) from None
             chunks = chain(list(pending.values()), chunks)
         finally:
-            _stop(executor)
+            executor.shutdown(cancel_futures=True)
 
 
 def _take_finished(
@@ -277,10 +274,22 @@ def _start_threads(count: int) -> tuple[Executor, int]:
     return ThreadPoolExecutor(count), count
 
 
+class _Processes(ProcessPoolExecutor):
+    """Worker processes that are killed at the end: a chunk can take many minutes."""
+
+    started: Collection[BaseProcess] = ()
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        for process in self.started:
+            process.kill()
+        super().shutdown(wait, cancel_futures=cancel_futures)
+
+
 def _start_processes(function: Callable[[Numbered], None], count: int) -> tuple[Executor, int]:
     """Start worker processes, which end with this process and leave Ctrl-C to it."""
     context = multiprocessing.get_context("fork" if CAN_FORK else "spawn")
-    executor = ProcessPoolExecutor(count, context, _begin_worker, (function, os.getpid()))
+    executor = _Processes(count, context, _begin_worker, (function, os.getpid()))
+    others = set(multiprocessing.active_children())
     before = signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)  # until a worker has its own handlers
     try:
         with warnings.catch_warnings():
@@ -289,6 +298,7 @@ def _start_processes(function: Callable[[Numbered], None], count: int) -> tuple[
             executor.submit(os.getpid)  # this starts them all
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    executor.started = set(multiprocessing.active_children()) - others
     return executor, count
 
 
@@ -318,11 +328,3 @@ def _connect(address: str) -> tuple[Executor, int]:
 
     executor = ClusterExecutor(address)
     return executor, executor.count
-
-
-def _stop(executor: Executor) -> None:
-    """End an executor at once: a chunk can take many minutes."""
-    if isinstance(executor, ProcessPoolExecutor):
-        for process in list((executor._processes or {}).values()):
-            process.kill()
-    executor.shutdown(cancel_futures=True)

@@ -4,8 +4,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from typing import Any
 
-from headway.errors import HeadwayError
-from headway.text.chunks import LostWorkersError
+from headway.errors import HeadwayError, LostWorkersError
 
 PATIENCE = 60.0  # seconds in which the first worker must come
 GOES_ON = "the same command goes on"
@@ -31,7 +30,7 @@ class ClusterExecutor(Executor):
             raise HeadwayError("--cluster: needs Dask: pip install 'headway[cluster]'") from None
         place = {"scheduler_file": address} if address.endswith(".json") else {"address": address}
         try:
-            self._client = Client(**place, set_as_default=False)
+            self._client: Any = Client(**place, set_as_default=False)
             self._client.wait_for_workers(1, timeout=PATIENCE)
         except (OSError, ValueError) as error:
             raise HeadwayError(f"--cluster {address}: {error}") from None

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from headway.config import TextConfig
-from headway.errors import HeadwayError
+from headway.errors import HeadwayError, LostWorkersError
 from headway.files import sync
-from headway.text.chunks import LostWorkersError, WorkDirectory, Workers, run_stage
+from headway.text.chunks import WorkDirectory, Workers, run_stage
 from headway.text.groups import Text, Validation, make_groups
 from headway.text.preparation.plan import Plan
 from headway.text.preparation.stages import PreparationStages
