@@ -30,7 +30,7 @@ class ClusterExecutor(Executor):
             raise HeadwayError("--cluster: needs Dask: pip install 'headway[cluster]'") from None
         place = {"scheduler_file": address} if address.endswith(".json") else {"address": address}
         try:
-            self._client: Any = Client(**place, set_as_default=False)
+            self._client = Client(**place, set_as_default=False)
             self._client.wait_for_workers(1, timeout=PATIENCE)
         except (OSError, ValueError) as error:
             raise HeadwayError(f"--cluster {address}: {error}") from None
