@@ -103,7 +103,7 @@ class Extension(NamedTuple):
         masking: ``"module:class"``, a subclass of `headway.translation.masking.Masking`: it hides what must stay in a
             translation from the model, and restores it.
         quality: A module with ``load(directory: Path) -> model``, which reads what a model has learned about its quality, and
-            ``Rater(model, masking, token_search, languages)``, a `headway.translation.pipeline.Rater`.
+            ``Rater(model, masking, token_search, languages)``, a `headway.translation.pipeline.PieceRater`.
         shortlist: ``"module:function"``, ``(directory: Path, sizes: tuple[int, int]) -> shortlist``: of a model's directory
             and the sizes of its vocabularies; ``shortlist.pick(source, size, also)`` returns the target ids that a
             translation may contain.

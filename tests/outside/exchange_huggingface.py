@@ -28,7 +28,7 @@ def ask(model: str, lines: str, answers: str) -> None:
     from headway.config import SearchConfig
     from headway.translation import Translator
     from headway.translation.batching import pad_right
-    from support.segments import cut, find
+    from support.pieces import cut, find
 
     translator = Translator.load(model, "cpu")
     texts = [line for line in Path(lines).read_text("utf-8").split("\n") if line.strip()][:COUNT]

@@ -28,10 +28,10 @@ import torch
 
 from headway.ext.protect.glossary import Glossary
 from headway.text.lines import read_lines
-from headway.translation import Segment, Translator
+from headway.translation import Piece, Translator
 from headway.translation.alignment import link_words, weigh_words
 from headway.translation.requests import run, together
-from support.segments import attend, cut
+from support.pieces import attend, cut
 
 # Words that a placeholder can replace, in each of the languages.
 LANGUAGES = ("en", "de", "fr")
@@ -216,14 +216,14 @@ def glossary_campaign(translator: Translator, pairs: Sequence[Pair]) -> list[str
     for _ in range(ROUNDS):
         for kind, taken in seconds.items():
             started = time.process_time()
-            segments = [
-                segment
+            pieces = [
+                piece
                 for source, glossary in zip(
                     sources, glossaries.get(kind, [None] * len(sources)), strict=True
                 )
-                for segment in cut(translator.with_glossary(glossary), source)
+                for piece in cut(translator.with_glossary(glossary), source)
             ]
-            texts[kind] = translate_segments(translator, segments)
+            texts[kind] = translate_pieces(translator, pieces)
             taken.append(time.process_time() - started)
     usual = statistics.median(seconds["free"])
     print(f"no glossary: BLEU {bleu(texts['free'], references):.2f}, {usual:.1f} s")
@@ -291,24 +291,23 @@ def linked_campaign(translator: Translator, pairs: Sequence[Pair]) -> list[str]:
     chosen = [(p, g) for p, g in zip(pairs, glossaries, strict=True) if g is not None]
     references = [pair.target for pair, _ in chosen]
     free = translator.translate([pair.source for pair, _ in chosen])
-    segments = [
-        segment
+    pieces = [
+        piece
         for pair, glossary in chosen
-        for segment in cut(translator.with_glossary(glossary), pair.source)
+        for piece in cut(translator.with_glossary(glossary), pair.source)
     ]
-    found = translate_segments(translator, segments)
+    found = translate_pieces(translator, pieces)
     before, after = bleu(free, references), bleu(found, references)
     print(f"lines {len(chosen)}, BLEU without the glossary {before:.2f}, with it {after:.2f}")
     return [] if after > before else ["BLEU is not higher with terms of the references"]
 
 
-def translate_segments(translator: Translator, segments: Sequence[Segment]) -> list[str]:
-    """Translate segments in the batches of `Translator.stream`, each a line of its own."""
+def translate_pieces(translator: Translator, pieces: Sequence[Piece]) -> list[str]:
+    """Translate pieces in the batches of `Translator.stream`, each a line of its own."""
     pipeline = translator.pipeline()
-    found = run(together(map(pipeline.find, segments)))
+    found = run(together(map(pipeline.find, pieces)))
     return [
-        pipeline.join([segment], [each])[0].text
-        for segment, each in zip(segments, found, strict=True)
+        pipeline.join([piece], [each])[0].text for piece, each in zip(pieces, found, strict=True)
     ]
 
 

@@ -22,7 +22,7 @@ from headway.ext.documents.html.parsing import parse_html
 from headway.ext.documents.passages import Passage
 from headway.text.tokenizer import Tokenizer
 from headway.translation import Translator
-from support.segments import cut
+from support.pieces import cut
 from support.strange_texts import WORDS, strange_texts
 from support.text_promises import comes_back, ends, growth, neutral
 
@@ -78,7 +78,7 @@ def hostile_campaign(model: str, size: float, _text: Path | None) -> None:
         "encoding and decoding": lambda text: tokenizer.decode_source(
             tokenizer.encode_source([text])[0]
         ),
-        "splitting into segments": lambda text: cut(translator, text),
+        "splitting into pieces": lambda text: cut(translator, text),
         "splitting into passages": lambda text: Passage.split(text, "en"),
         "parsing HTML": parse_html,
     }.items():

@@ -8,8 +8,8 @@ import pytest
 from headway.cli.main import dispatch
 from headway.translation import Translator
 from headway.translation.directory import read_config
+from support.pieces import cut
 from support.runs import command, opened, words, write_corpus
-from support.segments import cut
 
 LINE = "The cat sees a dog. The tree runs."
 

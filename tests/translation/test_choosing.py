@@ -16,7 +16,7 @@ from headway.translation import Hypothesis, Translator, length_penalty
 from headway.translation.choosing import rank_by_risk, widen_search
 from headway.translation.chrf import pairwise_chrf
 from headway.translation.engines import constrained_decoding
-from support.segments import cut
+from support.pieces import cut
 from support.toy_models import sentences, translate_words, write_random_model
 
 SEARCH = SearchConfig(max_extra=7, candidates=5)
@@ -143,12 +143,12 @@ def test_the_beam_is_as_wide_as_the_candidates() -> None:
             SearchConfig(beam=4, n_best=5, **settings)
 
 
-def test_segments_and_prefixes_are_chosen_alone(pair: Translator) -> None:
+def test_pieces_and_prefixes_are_chosen_alone(pair: Translator) -> None:
     line = " ".join(f"{text[0].upper()}{text[1:]}." for text in sentences(9, 9))
     search = replace(SEARCH, max_tokens=40)
     [[found]] = pair.stream([line], search)
-    segments = [s.text.strip() for s in cut(pair, line, search)]
-    assert found.text.split() == " ".join(pair.translate(segments, search)).split()
+    pieces = [s.text.strip() for s in cut(pair, line, search)]
+    assert found.text.split() == " ".join(pair.translate(pieces, search)).split()
     [[found]] = pair.stream(["the cat"], search, prefix="die Katze", align=True)
     assert found.text.startswith("die Katze")
     assert pair.translate(["", " "], search) == ["", " "]

@@ -15,13 +15,13 @@ from headway.translation.constrained_search import search_automata
 from headway.translation.engines.constrained_decoding import ConstrainedDecoding
 from headway.translation.engines.ensemble import EnsembleEngine
 from headway.translation.engines.plain_engine import PlainEngine
-from headway.translation.search.automaton import SentenceAutomaton, State, other_letter
-from headway.translation.search.constraints import Constraint, Words
+from headway.translation.search.automaton import AutomatonState, SentenceAutomaton, other_letter
+from headway.translation.search.constraints import Constraint, WordEdges
 from support.engines import PRECISIONS, SHAPES, VOCAB, library, model_of, native, sources
 
 # Every token is a word, or token 3 continues a word that begins with 2 or 3.
-APART = Words(np.zeros(V, dtype=bool), np.zeros(V, dtype=bool))
-JOINED = Words(np.arange(V) == 3, np.isin(np.arange(V), [2, 3]))
+APART = WordEdges(np.zeros(V, dtype=bool), np.zeros(V, dtype=bool))
+JOINED = WordEdges(np.arange(V) == 3, np.isin(np.arange(V), [2, 3]))
 
 
 def constraint(*alternatives: tuple[int, ...], is_exact: bool = False) -> Constraint:
@@ -47,7 +47,7 @@ def search(
     sentences: Sequence[int],
     limits: Sequence[int],
     constraints: Sequence[Sequence[Constraint]],
-    words: Words = APART,
+    words: WordEdges = APART,
     **options: object,
 ) -> list[list[Hypothesis]]:
     settings = {"beam": 4, "alpha": 0.6, "eos": EOS, "pad": PAD, **options}
@@ -59,9 +59,12 @@ def search(
     return beam_search(decoding, limits, **settings)
 
 
-def accepts(tokens: Sequence[int], constraints: Sequence[Constraint], words: Words) -> bool:
+def accepts(tokens: Sequence[int], constraints: Sequence[Constraint], words: WordEdges) -> bool:
     alphabet, _, automaton = SentenceAutomaton.of(constraints, words)
-    letters, state = {token: letter for letter, token in enumerate(alphabet.tolist())}, State()
+    letters, state = (
+        {token: letter for letter, token in enumerate(alphabet.tolist())},
+        AutomatonState(),
+    )
     for token in tokens:
         letter = letters.get(token, other_letter(words.kinds[token]))
         state = automaton.advance(state, letter)
@@ -70,12 +73,12 @@ def accepts(tokens: Sequence[int], constraints: Sequence[Constraint], words: Wor
     return state.met == automaton.all_met
 
 
-def skip_what_cannot_start(constraints: Sequence[Constraint], words: Words) -> None:
+def skip_what_cannot_start(constraints: Sequence[Constraint], words: WordEdges) -> None:
     if any(all(words.continues[a[0]] for a in c.alternatives) for c in constraints):
         pytest.skip("the search keeps room for a token that ends the word before, needed or not")
 
 
-def occurs(tokens: Sequence[int], constraints: Sequence[Constraint], words: Words) -> bool:
+def occurs(tokens: Sequence[int], constraints: Sequence[Constraint], words: WordEdges) -> bool:
     """Return whether each constraint has an occurrence of its own, by trying all of them."""
 
     def is_whole(start: int, end: int) -> bool:
@@ -102,7 +105,7 @@ def occurs(tokens: Sequence[int], constraints: Sequence[Constraint], words: Word
 @pytest.mark.slow
 @pytest.mark.parametrize("words", [APART, JOINED], ids=["apart", "joined"])
 @pytest.mark.parametrize("case", CASES)
-def test_the_automaton_accepts_what_contains_all_constraints(case: str, words: Words) -> None:
+def test_the_automaton_accepts_what_contains_all_constraints(case: str, words: WordEdges) -> None:
     """It may miss an assignment of overlapping occurrences, but only if one constraint begins another."""
     for length in range(7):
         for tokens in itertools.product((0, 2, 3), repeat=length):
@@ -123,7 +126,7 @@ def test_the_automaton_accepts_what_contains_all_constraints(case: str, words: W
 @pytest.mark.parametrize("alpha", [0.0, 0.6])
 @pytest.mark.parametrize("words", [APART, JOINED], ids=["apart", "joined"])
 @pytest.mark.parametrize("case", CASES)
-def test_a_full_beam_equals_brute_force(case: str, words: Words, alpha: float) -> None:
+def test_a_full_beam_equals_brute_force(case: str, words: WordEdges, alpha: float) -> None:
     if words is JOINED and any(a[0] == 3 for c in CASES[case] for a in c.alternatives[:1]):
         pytest.skip(
             "no alternative may start after any token, so the search keeps room for one more"
@@ -145,7 +148,7 @@ def test_a_full_beam_equals_brute_force(case: str, words: Words, alpha: float) -
 @pytest.mark.parametrize("beam", [1, 2, 4])
 @pytest.mark.parametrize("case", CASES)
 def test_every_result_meets_its_constraints_however_unlikely(
-    case: str, beam: int, words: Words
+    case: str, beam: int, words: WordEdges
 ) -> None:
     skip_what_cannot_start(CASES[case], words)
     toy, some = Toy(20, seed=3, sharpness=3.0), CASES[case]
@@ -206,7 +209,7 @@ def test_a_prefix_counts_for_the_constraints() -> None:
 
 
 OPTIONS = {"beam": 4, "alpha": 0.6, "n_best": 2, "eos": 1, "pad": VOCAB - 1}
-WORDS = Words(np.arange(VOCAB) % 3 == 0, np.arange(VOCAB) % 2 == 0)
+WORDS = WordEdges(np.arange(VOCAB) % 3 == 0, np.arange(VOCAB) % 2 == 0)
 
 
 def real_constraints(count: int) -> list[list[Constraint]]:

@@ -11,7 +11,7 @@ from headway.translation import Translator, save_model
 from headway.translation.choosing import load_backward_model
 from headway.translation.direction import Direction, KnownLanguages
 from headway.translation.directory import load_model
-from support.segments import cut, find
+from support.pieces import cut, find
 from support.toy_models import PAIRS, sentences, write_several
 
 GREEDY = SearchConfig(beam=1)
@@ -40,9 +40,9 @@ def test_the_symbol_alone_decides_the_direction(several):
 def test_text_that_spells_a_symbol_is_text(several):
     german = Translator.load(several).to("de")
     for text in (">>fr<< the cat sees a dog", ">>de<< the cat"):
-        [segment] = cut(german, text)
-        assert german.tokenizer.decode_source(segment.ids) == text
-        assert segment.text == text
+        [piece] = cut(german, text)
+        assert german.tokenizer.decode_source(piece.ids) == text
+        assert piece.text == text
     plain, spelled = german.translate(["the cat", ">>fr<< the cat"], GREEDY)
     assert spelled != german.to("fr").translate("the cat", GREEDY)
     assert plain == german.to("de").translate("the cat", GREEDY)
@@ -76,13 +76,13 @@ def test_pairs_that_were_not_trained_need_consent(several):
     assert translator.to("fr").to("en").languages == ("de", "en")
 
 
-def test_long_lines_keep_the_symbol_in_each_segment(several):
+def test_long_lines_keep_the_symbol_in_each_piece(several):
     german = Translator.load(several).to("de")
     search = dataclasses.replace(GREEDY, max_tokens=9)
-    segments = cut(german, " ".join(sentences(5, 4)), search)
-    assert len(segments) > 3
+    pieces = cut(german, " ".join(sentences(5, 4)), search)
+    assert len(pieces) > 3
     symbol = german.tokenizer.encode_source([""])[0][0]
-    assert all(segment.ids[0] == symbol and len(segment.ids) <= 9 for segment in segments)
+    assert all(piece.ids[0] == symbol and len(piece.ids) <= 9 for piece in pieces)
 
 
 def test_the_symbol_is_no_word_of_an_alignment(several):
@@ -204,8 +204,8 @@ def test_a_round_trip_is_a_backward_model_with_the_same_weights(several):
     expected = list(german.stream(lines, search))
     german.backward = None
     assert list(german.stream(lines, round_trip)) == expected != plain
-    segments = [segment for line in lines for segment in cut(german, line, round_trip)]
-    scores = [n_best[0].score for n_best in find(german, segments, round_trip)]
+    pieces = [piece for line in lines for piece in cut(german, line, round_trip)]
+    scores = [n_best[0].score for n_best in find(german, pieces, round_trip)]
     assert scores == pytest.approx([n_best[0].score for n_best in expected])
 
 

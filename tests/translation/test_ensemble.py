@@ -33,7 +33,7 @@ from support.engines import (
     search,
     sources,
 )
-from support.segments import cut, find
+from support.pieces import cut, find
 from support.toy_models import sentences, translate_words, write_random_model
 
 SEARCH = SearchConfig(max_extra=7)
@@ -239,10 +239,10 @@ def test_a_score_equals_what_the_search_reports(
     ensemble: Translator, settings: dict[str, int]
 ) -> None:
     search, lines = replace(SEARCH, alpha=0.0, **settings), sentences(20, 6)
-    segments = [cut(ensemble, line)[0] for line in lines]
-    for segment, hypotheses in zip(segments, find(ensemble, segments, search), strict=True):
+    pieces = [cut(ensemble, line)[0] for line in lines]
+    for piece, hypotheses in zip(pieces, find(ensemble, pieces, search), strict=True):
         targets = [h.tokens for h in hypotheses]
-        scores = ensemble.score_tokens([segment.ids] * len(targets), targets)
+        scores = ensemble.score_tokens([piece.ids] * len(targets), targets)
         for hypothesis, score in zip(hypotheses, scores, strict=True):
             assert hypothesis.log_probability == pytest.approx(score, abs=1e-3)
 

@@ -7,7 +7,7 @@ from headway.ext.documents.html.parsing import parse_html
 from headway.ext.documents.passages import Passage
 from headway.text.tokenizer import Tokenizer
 from headway.translation import Translator
-from support.segments import cut
+from support.pieces import cut
 from support.strange_texts import shapes, strange_texts
 from support.text_promises import comes_back, ends, growth, neutral
 from support.toy_models import sentences

@@ -52,7 +52,7 @@ from headway.translation.token_stream import stream_tokens
 from headway.translation.translation import Translation
 from support.bounds import bounded
 from support.command import headway
-from support.segments import attend, cut, find, join, translate_texts
+from support.pieces import attend, cut, find, join, translate_texts
 from support.toy_models import normalizing_tokenizer, sentences, small_config
 
 SEARCH = SearchConfig(max_extra=7)
@@ -126,21 +126,21 @@ def test_scores_do_not_depend_on_the_batch(translator: Translator) -> None:
 def test_long_lines_are_split_and_joined(translator: Translator) -> None:
     line = " ".join(f"{text[0].upper()}{text[1:]}." for text in sentences(40, 9))
     search = replace(SEARCH, max_tokens=40)
-    segments = cut(translator, line, search)
-    assert "".join(segment.text for segment in segments) == line
-    assert len(segments) > 5
-    assert all(len(segment.ids) <= 40 for segment in segments)
-    alone = translator.translate([segment.text.strip() for segment in segments], search)
+    pieces = cut(translator, line, search)
+    assert "".join(piece.text for piece in pieces) == line
+    assert len(pieces) > 5
+    assert all(len(piece.ids) <= 40 for piece in pieces)
+    alone = translator.translate([piece.text.strip() for piece in pieces], search)
     assert translator.translate(line, search).split() == " ".join(alone).split()
 
 
-def test_a_segment_has_the_ids_of_its_text(translator: Translator) -> None:
+def test_a_piece_has_the_ids_of_its_text(translator: Translator) -> None:
     long = " ".join(f"{text[0].upper()}{text[1:]}." for text in sentences(40, 9))
     for line in ("  the cat ", long, "x" * 400, "a\u3000\u3000b " * 60, "\ud800 cat. " * 30):
         for search in (SEARCH, replace(SEARCH, max_tokens=40, split_sentences=True)):
-            segments = cut(translator, line, search)
-            encoded = translator.tokenizer.encode_source([s.text.strip() for s in segments])
-            assert [segment.ids for segment in segments] == encoded
+            pieces = cut(translator, line, search)
+            encoded = translator.tokenizer.encode_source([s.text.strip() for s in pieces])
+            assert [piece.ids for piece in pieces] == encoded
 
 
 def test_a_line_is_tokenized_once(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,8 +157,8 @@ def test_a_line_is_tokenized_once(translator: Translator, monkeypatch: pytest.Mo
     list(translator.stream([*lines, "", "  "], SEARCH, align=True))
     assert tokenized == [line.strip() for line in lines]
     tokenized.clear()
-    segments = cut(translator, lines[0])
-    list(stream_tokens(translator, segments[0]))
+    pieces = cut(translator, lines[0])
+    list(stream_tokens(translator, pieces[0]))
     assert tokenized == [lines[0].strip()]
 
 
@@ -166,8 +166,8 @@ def test_each_sentence_of_a_line_can_be_translated_alone(translator: Translator)
     one, two = "The cat sees a dog.", "The tree runs."
     apart = replace(SEARCH, split_sentences=True)
     line = f"{one}  {two}"
-    assert [segment.text for segment in cut(translator, line, apart)] == [f"{one}  ", two]
-    assert [segment.text for segment in cut(translator, line, SEARCH)] == [line]
+    assert [piece.text for piece in cut(translator, line, apart)] == [f"{one}  ", two]
+    assert [piece.text for piece in cut(translator, line, SEARCH)] == [line]
     assert translator.translate(f" {one}  {two}", apart).split() == [
         word for text in translator.translate([one, two], SEARCH) for word in text.split()
     ]
@@ -200,7 +200,7 @@ def test_texts_whose_sentences_were_divided_or_kept_are_not_divided_again(
     [whole] = translate_texts(own, [line], is_split=False)
     assert whole.text == translator.translate(line, SEARCH)
     kept = cut(own, line, replace(own.default_search, split_sentences=False))
-    assert [segment.text for segment in kept] == [line]
+    assert [piece.text for piece in kept] == [line]
     calibration = Calibration()
     calibration.add(own, [line], [line])
     assert calibration.lines == 1
@@ -211,16 +211,16 @@ def test_texts_whose_sentences_were_divided_or_kept_are_not_divided_again(
     ["x" * 3000, "a, b; c: " * 300, "Ende. Neu! " * 200, "日本語。" * 500, " ", "a\u0300" * 900],
 )
 def test_splitting_loses_nothing(line: str) -> None:
-    segments = [*split_line(line, "en", lambda text: [*map(ord, text)], 50)]
-    assert "".join(segment.text for segment in segments) == line
-    assert all(len(segment.ids) <= 50 for segment in segments)
-    assert all(segment.ids == [*map(ord, segment.text.strip())] for segment in segments)
+    pieces = [*split_line(line, "en", lambda text: [*map(ord, text)], 50)]
+    assert "".join(piece.text for piece in pieces) == line
+    assert all(len(piece.ids) <= 50 for piece in pieces)
+    assert all(piece.ids == [*map(ord, piece.text.strip())] for piece in pieces)
     assert join_translations(["a. ", "b"], ["x", "y"]) == "x y"
     assert join_translations(["a。", "b"], ["x", "y"]) == "xy"
 
 
 @pytest.mark.slow
-def test_the_first_segments_of_a_long_sentence_do_not_wait_for_the_others(
+def test_the_first_pieces_of_a_long_sentence_do_not_wait_for_the_others(
     translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     line = "the cat sees a dog and " * 2000
@@ -258,8 +258,8 @@ def test_the_label_of_a_list_stays_and_is_not_read(translator: Translator, label
     assert translator.translate(f"{label}{text}<br>{label}{text}", search) == (
         f"{label}{expected}<br>{label}{expected}"
     )
-    [segment], [plain] = (cut(translator, line, search) for line in (label + text, text))
-    assert "".join(stream_tokens(translator, segment)) == label + "".join(
+    [piece], [plain] = (cut(translator, line, search) for line in (label + text, text))
+    assert "".join(stream_tokens(translator, piece)) == label + "".join(
         stream_tokens(translator, plain)
     )
     [prefixed], [own] = (
@@ -267,8 +267,8 @@ def test_the_label_of_a_list_stays_and_is_not_read(translator: Translator, label
         for start in (label + "die", "die")
     )
     assert prefixed.text == own.text
-    segments = cut(translator, label + text, replace(search, keep=False))
-    assert [segment.before for segment in segments] == [""] * len(segments)
+    pieces = cut(translator, label + text, replace(search, keep=False))
+    assert [piece.before for piece in pieces] == [""] * len(pieces)
     # The words of the label are linked to themselves.
     words = len(find_words(label))
     [found], [alone] = (
@@ -297,8 +297,8 @@ def test_a_number_with_a_full_stop_is_no_label_where_lines_are_not_divided(
 ) -> None:
     whole = replace(SEARCH, split_sentences=False)
     for line, before in (("1. the cat sees", ""), ("1) the cat sees", "1) ")):
-        [segment] = cut(translator, line, whole)
-        assert (segment.before, segment.before + segment.text) == (before, line)
+        [piece] = cut(translator, line, whole)
+        assert (piece.before, piece.before + piece.text) == (before, line)
 
 
 def test_a_term_may_begin_in_what_looks_like_a_label(translator: Translator) -> None:
@@ -580,18 +580,18 @@ def test_the_command_keeps_the_lines_and_their_order(
         assert printed["log_probability"] == pytest.approx(found.log_probability)
 
 
-def test_segments_searched_and_joined_equal_the_translated_line(translator: Translator) -> None:
+def test_pieces_searched_and_joined_equal_the_translated_line(translator: Translator) -> None:
     search = replace(SEARCH, max_tokens=40, n_best=2)
     for line in ["  the cat sees ", " ".join(f"{text}." for text in sentences(30, 9))]:
-        segments = cut(translator, line, search)
-        assert "".join(segment.text for segment in segments) == line.strip()
-        found = join(translator, segments, find(translator, segments, search))
+        pieces = cut(translator, line, search)
+        assert "".join(piece.text for piece in pieces) == line.strip()
+        found = join(translator, pieces, find(translator, pieces, search))
         [whole] = translator.stream([line], search)
         assert [t.text for t in found] == [t.text for t in whole]
 
 
 @pytest.mark.parametrize("beam", [1, 4])
-def test_the_search_for_an_unwanted_segment_stops(translator: Translator, beam: int) -> None:
+def test_the_search_for_an_unwanted_piece_stops(translator: Translator, beam: int) -> None:
     search = replace(SEARCH, beam=beam, max_extra=50)
     ids = translator.tokenizer.encode_source(sentences(5, 4))
     model = translator.token_search
@@ -612,7 +612,7 @@ def test_the_search_for_an_unwanted_segment_stops(translator: Translator, beam: 
     assert len(found[2]) < max(len(alone[2]), 1) or found[2] != alone[2]
     steps: list[int] = []
     assert find(lambda i: bool(steps.append(i))) is not None
-    assert len(steps) <= len(ids)  # no segment is wanted: one step
+    assert len(steps) <= len(ids)  # no piece is wanted: one step
 
 
 @pytest.mark.slow
@@ -627,10 +627,10 @@ def test_streamed_tokens_equal_greedy_search(translator: Translator) -> None:
 def test_streamed_tokens_have_the_tags_of_breaks(translator: Translator) -> None:
     search = replace(translator.default_search, beam=1)
     line = "<p> the cat sees<br> the dog</p><p>{x} sees THE CAT<br>THE CAT SEES</p>"
-    segments = cut(translator, line)
-    streamed = ["".join(stream_tokens(translator, segment)) for segment in segments]
-    found = find(translator, segments, search)
-    pairs = zip(segments, found, strict=True)
+    pieces = cut(translator, line)
+    streamed = ["".join(stream_tokens(translator, piece)) for piece in pieces]
+    found = find(translator, pieces, search)
+    pairs = zip(pieces, found, strict=True)
     assert streamed == [join(translator, [s], [n_best])[0].text for s, n_best in pairs]
     assert re.findall("<.*?>", "".join(streamed)) == re.findall("<.*?>", line)
 
@@ -703,9 +703,9 @@ def test_terms_of_a_line_in_capitals_are_read_and_written_as_its_other_words(
     found = own.translate(lines)
     assert all(text.isupper() for text in found)
     assert all(term in text for term, text in zip(("BAUM", "HOF", "BAUM"), found, strict=True))
-    [segment] = cut(own, lines[0])
+    [piece] = cut(own, lines[0])
     [small] = cut(own, "The dogs")
-    assert segment.masked_sources[0].ids == small.masked_sources[0].ids
+    assert piece.masked_sources[0].ids == small.masked_sources[0].ids
 
 
 def test_the_translation_of_capitals_is_in_capitals(translator: Translator) -> None:
@@ -713,8 +713,8 @@ def test_the_translation_of_capitals_is_in_capitals(translator: Translator) -> N
     [small] = cut(translator, "The cat")
     [large] = cut(translator, "THE CATS")
     written = [
-        join(translator, [segment], [[Hypothesis(tokens, 0.0, 0.0)]])[0].text
-        for segment in (small, large)
+        join(translator, [piece], [[Hypothesis(tokens, 0.0, 0.0)]])[0].text
+        for piece in (small, large)
     ]
     assert written == ["the cat", "THE CAT"]
     [tokens] = translator.tokenizer.encode_target(["a fish in it"])

@@ -12,7 +12,7 @@ from headway.evaluation.bootstrap import (
     p_value,
     sacrebleu_p_value,
 )
-from headway.evaluation.groups import Group, group_lines
+from headway.evaluation.groups import LineGroup, group_lines
 from headway.evaluation.metrics import Metric, chrf_by_line, pick_metrics
 from headway.evaluation.text_warnings import check_lines, find_warnings
 
@@ -48,7 +48,7 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Sentence:
+class ChangedSentence:
     """A sentence that the systems translate differently, with chrF2 of both; ``line`` is from 1."""
 
     line: int
@@ -81,9 +81,9 @@ class Comparison:
     lines: int
     same: int
     differences: tuple[Difference, ...]
-    buckets: tuple[Group, ...]
-    better_b: tuple[Sentence, ...]
-    better_a: tuple[Sentence, ...]
+    buckets: tuple[LineGroup, ...]
+    better_b: tuple[ChangedSentence, ...]
+    better_a: tuple[ChangedSentence, ...]
     warnings: tuple[str, ...]
 
     def __getitem__(self, key: str) -> Difference:
@@ -141,7 +141,7 @@ class Comparison:
             rows.append(f"{group.name:<21}{group.lines:7,}{scores}")
         return rows
 
-    def _sentences(self, title: str, sentences: Sequence[Sentence]) -> list[str]:
+    def _sentences(self, title: str, sentences: Sequence[ChangedSentence]) -> list[str]:
         rows = ["", f"Sentences on which {title}, by chrF2"] if sentences else []
         for s in sentences:
             rows.append(f"  line {s.line:,}: A {s.chrf_a:.1f}, B {s.chrf_b:.1f}")
@@ -201,9 +201,11 @@ def compare(
         key=lambda row: chrf_a[row] - chrf_b[row],
     )
 
-    def show(row: int) -> Sentence:
+    def show(row: int) -> ChangedSentence:
         source = None if sources is None else sources[row]
-        return Sentence(row + 1, source, references[row], a[row], b[row], chrf_a[row], chrf_b[row])
+        return ChangedSentence(
+            row + 1, source, references[row], a[row], b[row], chrf_a[row], chrf_b[row]
+        )
 
     return Comparison(
         names=names,
@@ -215,7 +217,7 @@ def compare(
             for metric, statistics in counted.items()
         ),
         buckets=tuple(
-            Group(
+            LineGroup(
                 name,
                 len(rows),
                 {m.key: statistics[0].total(rows) for m, statistics in counted.items()},

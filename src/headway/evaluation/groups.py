@@ -15,7 +15,7 @@ _WORD = re.compile(WORD)
 
 
 @dataclass(frozen=True)
-class Group:
+class LineGroup:
     """The scores of two systems on one group of lines.
 
     Attributes:

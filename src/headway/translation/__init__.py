@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     )
     from headway.translation.search.constraints import Constraint, find_alternatives, spell_words
     from headway.translation.search.sampling import sample
-    from headway.translation.splitting import Segment, split_line, split_sentences
+    from headway.translation.splitting import Piece, Segment, split_line, split_sentences
     from headway.translation.token_search import TokenSearch, search_engine
     from headway.translation.token_stream import stream_tokens
     from headway.translation.translation import Translation
@@ -74,6 +74,7 @@ __all__ = [
     "Engine",
     "Hypothesis",
     "Model",
+    "Piece",
     "Segment",
     "StepDecoding",
     "Translation",

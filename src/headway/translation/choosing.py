@@ -1,4 +1,4 @@
-"""Choose among the candidates of a segment by more than their probability.
+"""Choose among the candidates of a piece by more than their probability.
 
 The candidates are an n-best list or samples. There are two ways to choose. Minimum Bayes risk takes the
 candidate that resembles the others most (Kumar and Byrne, 2004; Eikema and Aziz, 2022). A backward model,
@@ -25,7 +25,7 @@ from headway.translation.directory import load_model
 from headway.translation.requests import Job, Read, call
 from headway.translation.scoring import add_log_p
 from headway.translation.search.beam_search import Hypothesis, length_penalty
-from headway.translation.splitting import Segment
+from headway.translation.splitting import Piece
 from headway.translation.token_search import TokenSearch
 
 
@@ -101,25 +101,25 @@ def _choose_target(search: TokenSearch, target: str) -> TokenSearch:
 def choose(
     forward: TokenSearch,
     backward: TokenSearch | None,
-    segment: Segment,
+    piece: Piece,
     found: list[Hypothesis],
     search: SearchConfig,
 ) -> Job[list[Hypothesis]]:
-    """Return the best of a segment's candidates: by a backward model, or by minimum Bayes risk.
+    """Return the best of a piece's candidates: by a backward model, or by minimum Bayes risk.
 
     Args:
         forward: The model that has found them, with its tokenizer.
         backward: None: the risk is minimized.
-        segment: The text.
+        piece: The text.
         found: Its candidates.
         search: Search settings.
     """
     if backward is None:
-        size = len(segment.text) * len(found) ** 2 // 4  # each is compared with each
+        size = len(piece.text) * len(found) ** 2 // 4  # each is compared with each
         ranked = yield from call(partial(rank_by_risk, found, forward.tokenizer), size)
     else:
-        is_read = segment.masked_sources and found
-        text = segment.masked_sources[found[0].masked_source].text if is_read else segment.text
+        is_read = piece.masked_sources and found
+        text = piece.masked_sources[found[0].masked_source].text if is_read else piece.text
         ranked = yield from rank_by_backward_model(
             text.strip(), found, forward.tokenizer, backward, search
         )
@@ -150,7 +150,7 @@ def rank_by_risk(candidates: Sequence[Hypothesis], tokenizer: Tokenizer) -> list
     """Return candidates, the one of the highest expected chrF1 first; all candidates count equally.
 
     Args:
-        candidates: Of one segment.
+        candidates: Of one piece.
         tokenizer: Turns their tokens into text.
 
     Returns:
@@ -177,7 +177,7 @@ def rank_by_backward_model(
     backward: TokenSearch,
     search: SearchConfig,
 ) -> Job[list[Hypothesis]]:
-    """Return the candidates of a segment, the best by a forward and a backward model first.
+    """Return the candidates of a piece, the best by a forward and a backward model first.
 
     The score of a candidate is log p(candidate | source) + ``backward_weight`` log p(source | candidate),
     each divided by the length penalty.

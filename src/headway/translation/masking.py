@@ -12,7 +12,7 @@ from headway.text.tokenizer import Tokenizer
 from headway.translation.requests import Job, Read
 from headway.translation.scoring import GivenTarget, WordPairs
 from headway.translation.search.beam_search import Hypothesis
-from headway.translation.splitting import Segment
+from headway.translation.splitting import Piece
 
 if TYPE_CHECKING:
     from headway.translation.pipeline import LineSplitter
@@ -31,7 +31,7 @@ class Terms(Protocol):
 class Masking:
     """Lines as they are; a subclass masks parts of them, and restores these in the translations.
 
-    A segment with masked parts has `Segment.masked_sources`: what the model reads instead.
+    A piece with masked parts has `Piece.masked_sources`: what the model reads instead.
     """
 
     follows_terms = False  # whether translations have the terms of a glossary
@@ -40,28 +40,28 @@ class Masking:
         """Return how much work `split` is, in characters."""
         return len(line)
 
-    def split(self, splitter: "LineSplitter", line: str) -> Iterator[Segment]:
-        """Yield the segments of a line that may have more than words and common marks.
+    def split(self, splitter: "LineSplitter", line: str) -> Iterator[Piece]:
+        """Yield the pieces of a line that may have more than words and common marks.
 
         Args:
             splitter: What is known about the line and the model.
-            line: Raw text without white space around it; it may be empty, and has no segments then.
+            line: Raw text without white space around it; it may be empty, and has no pieces then.
         """
         return splitter.split_plain(line)
 
     def settle(
         self,
         forward: "TokenSearch",
-        segment: Segment,
+        piece: Piece,
         found: list[Hypothesis],
         prefix: Sequence[int],
         search: SearchConfig,
     ) -> Job[list[Hypothesis]]:
-        """Return what a search with constraints has found for a segment, with those in better places that have none.
+        """Return what a search with constraints has found for a piece, with those in better places that have none.
 
         Args:
             forward: The model that has searched.
-            segment: The text.
+            piece: The text.
             found: Its hypotheses, the best first.
             prefix: The tokens that its translation must start with.
             search: Search settings.
@@ -72,58 +72,58 @@ class Masking:
     def link(
         self,
         forward: "TokenSearch",
-        segment: Segment,
+        piece: Piece,
         found: list[Hypothesis],
         search: SearchConfig,
         *,
         all_of_them: bool = False,
     ) -> Job[list[Hypothesis]]:
-        """Link the words of a segment to those of its translations.
+        """Link the words of a piece to those of its translations.
 
         Args:
             forward: The model that has searched.
-            segment: The text.
+            piece: The text.
             found: Its hypotheses.
             search: Gives the precision and the size of a batch.
             all_of_them: Whether hypotheses get links that nothing but an alignment needs.
         """
         ranks = range(len(found))
-        wanted = [rank for rank in ranks if self.needs_links(segment, found[rank], all_of_them)]
+        wanted = [rank for rank in ranks if self.needs_links(piece, found[rank], all_of_them)]
         if not wanted:
             return found
         # The links are made where the model reads, so that a server's event loop has no part in it.
-        links = yield [self._read_links(forward, segment, found[rank], search) for rank in wanted]
+        links = yield [self._read_links(forward, piece, found[rank], search) for rank in wanted]
         linked = [*found]
         for rank, pairs in zip(wanted, links, strict=True):
             linked[rank] = found[rank]._replace(links=pairs)
         return linked
 
     def _read_links(
-        self, forward: "TokenSearch", segment: Segment, hypothesis: Hypothesis, search: SearchConfig
+        self, forward: "TokenSearch", piece: Piece, hypothesis: Hypothesis, search: SearchConfig
     ) -> Read:
         """Return the request for the links between the words of what the model has read and those of a translation."""
-        request = self.read_attention(forward, segment, hypothesis, search)
+        request = self.read_attention(forward, piece, hypothesis, search)
 
         def measure(given: GivenTarget) -> WordPairs:
             weights = request.measure(given)
-            return self.link_words(forward.tokenizer, segment, hypothesis, weights)
+            return self.link_words(forward.tokenizer, piece, hypothesis, weights)
 
         return request._replace(measure=measure)
 
     def read_attention(
-        self, forward: "TokenSearch", segment: Segment, hypothesis: Hypothesis, search: SearchConfig
+        self, forward: "TokenSearch", piece: Piece, hypothesis: Hypothesis, search: SearchConfig
     ) -> Read:
         """Return the request for what `weigh_words` makes of a translation and of what the model has read.
 
         Args:
             forward: The model that has searched.
-            segment: The text.
+            piece: The text.
             hypothesis: Its translation.
             search: Gives the precision and the size of a batch.
         """
         from headway.translation.alignment import alignment_layers, weigh_words
 
-        text, source = self.read_by_model(segment, hypothesis)
+        text, source = self.read_by_model(piece, hypothesis)
         target = hypothesis.tokens
 
         def measure(given: GivenTarget) -> list[list[float]]:
@@ -131,18 +131,18 @@ class Masking:
 
         return Read(forward, search, source, target, measure, alignment_layers, is_scored=False)
 
-    def read_by_model(self, segment: Segment, hypothesis: Hypothesis) -> tuple[str, list[int]]:
+    def read_by_model(self, piece: Piece, hypothesis: Hypothesis) -> tuple[str, list[int]]:
         """Return the text that the model has read, with the name of a target language if it begins so, and its token ids."""
-        return segment.language_name + segment.text.strip(), segment.ids
+        return piece.language_name + piece.text.strip(), piece.ids
 
-    def needs_links(self, segment: Segment, hypothesis: Hypothesis, all_of_them: bool) -> bool:
+    def needs_links(self, piece: Piece, hypothesis: Hypothesis, all_of_them: bool) -> bool:
         """Return whether a translation gets links."""
         return all_of_them
 
     def link_words(
         self,
         tokenizer: Tokenizer,
-        segment: Segment,
+        piece: Piece,
         hypothesis: Hypothesis,
         weights: Sequence[Sequence[float]],
     ) -> WordPairs:
@@ -152,21 +152,21 @@ class Masking:
         return link_words(weights)
 
     def write(
-        self, tokenizer: Tokenizer, language: str, segment: Segment, hypothesis: Hypothesis
+        self, tokenizer: Tokenizer, language: str, piece: Piece, hypothesis: Hypothesis
     ) -> str:
         """Return the text of a translation.
 
         Args:
             tokenizer: Of the model that has searched.
             language: Code of the translation's language.
-            segment: The text.
+            piece: The text.
             hypothesis: Its translation; with links if it needs some.
         """
         return tokenizer.decode(hypothesis.tokens)
 
-    def align(self, tokenizer: Tokenizer, segment: Segment, hypothesis: Hypothesis) -> WordPairs:
-        """Return the links between the words of a segment and those of a translation, which has links from `link`.
+    def align(self, tokenizer: Tokenizer, piece: Piece, hypothesis: Hypothesis) -> WordPairs:
+        """Return the links between the words of a piece and those of a translation, which has links from `link`.
 
-        If the segment starts with the name of a target language, that name is not a word.
+        If the piece starts with the name of a target language, that name is not a word.
         """
         return hypothesis.links or []

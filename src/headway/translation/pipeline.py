@@ -1,4 +1,4 @@
-"""How a line is translated: it is cut into segments, each is searched for, rated and linked, and they are joined again."""
+"""How a line is translated: it is cut into pieces, each is searched for, rated and linked, and they are joined again."""
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from headway.translation.masking import Masking, Terms
 from headway.translation.requests import LONG, Find, Job, call, together
 from headway.translation.search.beam_search import Hypothesis
 from headway.translation.splitting import (
-    Segment,
+    Piece,
     choose_masked_source,
     is_plain,
     list_masked_sources,
@@ -22,30 +22,30 @@ from headway.translation.splitting import (
     split_sentences,
 )
 from headway.translation.token_search import TokenSearch
-from headway.translation.translation import Rating, Translation, join_segments
+from headway.translation.translation import PieceRating, Translation, join_pieces
 
 # A stage of an extension is called with a line. It yields the line to translate instead, receives the translations of
 # that, and returns the translations of the line that it was called with.
 Flow = Generator[str, list[Translation], list[Translation]]
 Stage = Callable[[str], Flow]
-PORTION = 8  # segments that are cut at a time, so that little work on a long line remains if nobody waits for it
+PORTION = 8  # pieces that are cut at a time, so that little work on a long line remains if nobody waits for it
 
 
 def find_translations(
     masking: Masking,
     forward: TokenSearch,
     backward: TokenSearch | None,
-    segment: Segment,
+    piece: Piece,
     search: SearchConfig,
     prefix: Sequence[int] = (),
 ) -> Job[list[Hypothesis]]:
-    """Search for the translations of a segment, and choose among them if the settings say how.
+    """Search for the translations of a piece, and choose among them if the settings say how.
 
     Args:
-        masking: What has masked the segment.
+        masking: What has masked the piece.
         forward: The model that searches, with its tokenizer.
         backward: Chooses among them; None: there is no backward model.
-        segment: The text.
+        piece: The text.
         search: Search settings.
         prefix: The tokens that its translation must start with.
 
@@ -57,26 +57,26 @@ def find_translations(
         from headway.translation.choosing import choose, widen_search
 
     wide = widen_search(search) if is_chosen else search
-    rows = list_masked_sources(segment, wide)
+    rows = list_masked_sources(piece, wide)
     requests = [Find(forward, wide, ids, prefix, constraints) for ids, constraints in rows]
     found = choose_masked_source((yield [*requests]))
-    if segment.masked_sources:
-        found = yield from masking.settle(forward, segment, found, prefix, wide)
+    if piece.masked_sources:
+        found = yield from masking.settle(forward, piece, found, prefix, wide)
     if is_chosen:
-        found = yield from choose(forward, backward, segment, found, search)
+        found = yield from choose(forward, backward, piece, found, search)
     return found
 
 
 @dataclass(frozen=True)
 class LineSplitter:
-    """Splits lines into segments; see `Pipeline.cut`.
+    """Splits lines into pieces; see `Pipeline.cut`.
 
     Args:
         masking: Hides parts of lines.
-        forward: The model that reads the segments, with its tokenizer.
+        forward: The model that reads the pieces, with its tokenizer.
         languages: Codes of source and target.
         search: Search settings: what is kept, and whether each sentence is translated alone.
-        longest: Tokens of a segment, at most.
+        longest: Tokens of a piece, at most.
         glossary: Prescribes the translations of terms; None: there is none.
     """
 
@@ -106,16 +106,16 @@ class LineSplitter:
         """Return how much work a line is, in characters."""
         return self.masking.count_work(line, self.glossary)
 
-    def split(self, line: str) -> Iterator[Segment]:
-        """Yield the segments of a line."""
+    def split(self, line: str) -> Iterator[Piece]:
+        """Yield the pieces of a line."""
         stripped = line.strip()
         if self.glossary is None and is_plain(stripped):
             yield from self.split_plain(stripped)
         else:
             yield from self.masking.split(self, stripped)
 
-    def split_plain(self, line: str) -> Iterator[Segment]:
-        """Yield the segments of a line without white space around it, which is read as it is."""
+    def split_plain(self, line: str) -> Iterator[Piece]:
+        """Yield the pieces of a line without white space around it, which is read as it is."""
         whole = [line] if line else []
         for sentence in split_sentences(line, self.language) if self.is_split else whole:
             yield from split_line(sentence, self.language, self.encode, self.longest)
@@ -125,20 +125,20 @@ class LineSplitter:
         return self.forward.tokenizer.encode_source([text])[0]
 
 
-class Rater(Protocol):
+class PieceRater(Protocol):
     """Rates translations, and finds other ones for those that look broken."""
 
     def rate(
         self,
-        segment: Segment,
+        piece: Piece,
         found: list[Hypothesis],
         search: SearchConfig,
         prefix: Sequence[int] = (),
-    ) -> Job[tuple[list[Hypothesis], Sequence[Rating]]]:
-        """Return the n best translations of a segment and the rating of each.
+    ) -> Job[tuple[list[Hypothesis], Sequence[PieceRating]]]:
+        """Return the n best translations of a piece and the rating of each.
 
         Args:
-            segment: The text.
+            piece: The text.
             found: Its n best translations, or its samples.
             search: The settings that found them.
             prefix: The token ids that its translations start with.
@@ -146,7 +146,7 @@ class Rater(Protocol):
 
 
 class Found(NamedTuple):
-    """What was found for a segment.
+    """What was found for a piece.
 
     Attributes:
         hypotheses: Its n best translations, or its samples; with links if they were asked for, or are needed.
@@ -154,7 +154,7 @@ class Found(NamedTuple):
     """
 
     hypotheses: list[Hypothesis]
-    ratings: Sequence[Rating] | None = None
+    ratings: Sequence[PieceRating] | None = None
 
 
 def _begin_stage(name: str, stage: Stage, line: str) -> tuple[Flow, str]:
@@ -211,7 +211,7 @@ class Pipeline:
     search: SearchConfig
     splitter: LineSplitter
     backward: TokenSearch | None = None
-    rater: Rater | None = None
+    rater: PieceRater | None = None
     stages: Sequence[tuple[str, Stage]] = ()
     align: bool = False
     prefix: str = ""
@@ -244,75 +244,75 @@ class Pipeline:
 
     def _translate(self, line: str) -> Job[list[Translation]]:
         """Translate a line as the core does."""
-        segments = yield from self.cut(line)
-        if not segments:
+        pieces = yield from self.cut(line)
+        if not pieces:
             quality = None if self.rater is None else 1.0
             return [Translation(line, 0.0, 0.0, [], [] if self.align else None, quality)]
         found = yield from together(
-            # Only the first segment of a line starts with the prefix.
-            self.find(segment, [] if number else self._encode_prefix(segment))
-            for number, segment in enumerate(segments)
+            # Only the first piece of a line starts with the prefix.
+            self.find(piece, [] if number else self._encode_prefix(piece))
+            for number, piece in enumerate(pieces)
         )
-        return (yield from call(partial(self.join, segments, found), len(line)))
+        return (yield from call(partial(self.join, pieces, found), len(line)))
 
-    def cut(self, line: str) -> Job[list[Segment]]:
-        """Cut a line into segments that the model can take, with their source token ids.
+    def cut(self, line: str) -> Job[list[Piece]]:
+        """Cut a line into pieces that the model can take, with their source token ids.
 
-        The texts of the segments joined, with what stays before and after them, are the line without white space
-        around it; a blank line, and one that only has what is kept, has no segments. A name of a target language
-        (``>>deu<<``) at the line's beginning is in no text, but in `Segment.language_name` of every segment.
+        The texts of the pieces joined, with what stays before and after them, are the line without white space
+        around it; a blank line, and one that only has what is kept, has no pieces. A name of a target language
+        (``>>deu<<``) at the line's beginning is in no text, but in `Piece.language_name` of every piece.
         """
-        remaining: Iterator[Segment] = self.splitter.split(line)
+        remaining: Iterator[Piece] = self.splitter.split(line)
         size = len(line)
         if self.splitter.glossary is not None:
             size = yield from call(partial(self.splitter.count_work, line), size)
-        segments: list[Segment] = []
+        pieces: list[Piece] = []
         while True:
             portion = yield from call(lambda: list(islice(remaining, PORTION)), size)
-            segments += portion
+            pieces += portion
             if len(portion) < PORTION:
-                return segments
+                return pieces
 
-    def find(self, segment: Segment, prefix: Sequence[int] = ()) -> Job[Found]:
-        """Search for the translations of a segment; rate and link them if the settings say so.
+    def find(self, piece: Piece, prefix: Sequence[int] = ()) -> Job[Found]:
+        """Search for the translations of a piece; rate and link them if the settings say so.
 
         Args:
-            segment: From `cut`.
+            piece: From `cut`.
             prefix: The token ids that its translations start with.
         """
-        ratings: Sequence[Rating] | None = None
+        ratings: Sequence[PieceRating] | None = None
         masking = self.splitter.masking
         found = yield from find_translations(
-            masking, self.forward, self.backward, segment, self.search, prefix
+            masking, self.forward, self.backward, piece, self.search, prefix
         )
         if self.rater is not None:
-            found, ratings = yield from self.rater.rate(segment, found, self.search, prefix)
-        if self.align or segment.masked_sources:
+            found, ratings = yield from self.rater.rate(piece, found, self.search, prefix)
+        if self.align or piece.masked_sources:
             found = yield from masking.link(
-                self.forward, segment, found, self.search, all_of_them=self.align
+                self.forward, piece, found, self.search, all_of_them=self.align
             )
         return Found(found, ratings)
 
-    def join(self, segments: Sequence[Segment], each_found: Sequence[Found]) -> list[Translation]:
-        """Join the translations of a line's segments to translations of the line, best with best."""
+    def join(self, pieces: Sequence[Piece], each_found: Sequence[Found]) -> list[Translation]:
+        """Join the translations of a line's pieces to translations of the line, best with best."""
         tokenizer = self.forward.tokenizer
         found = [each.hypotheses for each in each_found]
         each_rating = [each.ratings for each in each_found if each.ratings is not None]
-        both = list(zip(segments, found, strict=True))
+        both = list(zip(pieces, found, strict=True))
         links = None
-        if not self.align and all(segment.is_plain for segment in segments):
+        if not self.align and all(piece.is_plain for piece in pieces):
             texts = [[tokenizer.decode(each.tokens) for each in n_best] for n_best in found]
-            return join_segments(tokenizer, segments, found, texts, links, each_rating or None)
+            return join_pieces(tokenizer, pieces, found, texts, links, each_rating or None)
         write = partial(self.splitter.masking.write, tokenizer, self.languages[1])
-        texts = [[write(segment, each) for each in n_best] for segment, n_best in both]
+        texts = [[write(piece, each) for each in n_best] for piece, n_best in both]
         if self.align:
             align = partial(self.splitter.masking.align, tokenizer)
-            links = [[align(segment, each) for each in n_best] for segment, n_best in both]
-        return join_segments(tokenizer, segments, found, texts, links, each_rating or None)
+            links = [[align(piece, each) for each in n_best] for piece, n_best in both]
+        return join_pieces(tokenizer, pieces, found, texts, links, each_rating or None)
 
-    def _encode_prefix(self, segment: Segment) -> list[int]:
-        """Return the tokens of the prefix without what stays before a segment, if it begins with that."""
+    def _encode_prefix(self, piece: Piece) -> list[int]:
+        """Return the tokens of the prefix without what stays before a piece, if it begins with that."""
         own = self.prefix
-        if segment.before:
-            own = own.removeprefix(segment.before.rstrip()).lstrip()
+        if piece.before:
+            own = own.removeprefix(piece.before.rstrip()).lstrip()
         return self.forward.tokenizer.encode_target([own])[0][:-1] if own else []

@@ -1,4 +1,4 @@
-"""Split long lines into segments at sentence ends, and join the translations of the segments."""
+"""Split long lines into pieces at sentence ends, and join the translations of the pieces."""
 
 import math
 import re
@@ -22,11 +22,11 @@ _PLAIN = re.compile(
 _WORD_BEFORE_CAPITAL = re.compile(r"(?<!\S)(\S++)\s++(?=[^\W\d_])")
 
 
-class Segment(NamedTuple):
+class Piece(NamedTuple):
     """A text that the model translates at once: a line, or a part of a long line.
 
     Attributes:
-        text: Raw text; of a line in capitals, as a sentence. White space at its end shows how the next segment
+        text: Raw text; of a line in capitals, as a sentence. White space at its end shows how the next piece
             was attached.
         ids: Source token ids of the text, without white space around it and behind the name of its target language, if
             it has one; ``</s>`` last.
@@ -49,8 +49,11 @@ class Segment(NamedTuple):
 
     @property
     def is_plain(self) -> bool:
-        """Whether the translation of the tokens is that of the segment."""
+        """Whether the translation of the tokens is that of the piece."""
         return not (self.masked_sources or self.is_capital or self.before or self.after)
+
+
+Segment = Piece  # the name of older versions
 
 
 def is_plain(line: str) -> bool:
@@ -59,14 +62,14 @@ def is_plain(line: str) -> bool:
 
 
 def list_masked_sources(
-    segment: Segment, search: SearchConfig
+    piece: Piece, search: SearchConfig
 ) -> "list[tuple[list[int], tuple[Constraint, ...]]]":
-    """Return what the search translates for a segment: the ids and the constraints of each masked source, or its own ids.
+    """Return what the search translates for a piece: the ids and the constraints of each masked source, or its own ids.
 
     Samples are drawn for the first masked source only, because nothing compares samples.
     """
-    masked_sources = segment.masked_sources[: 1 if search.sample else None]
-    return [(masked.ids, masked.constraints) for masked in masked_sources] or [(segment.ids, ())]
+    masked_sources = piece.masked_sources[: 1 if search.sample else None]
+    return [(masked.ids, masked.constraints) for masked in masked_sources] or [(piece.ids, ())]
 
 
 def choose_masked_source(found: Sequence[list[Hypothesis]]) -> list[Hypothesis]:
@@ -83,27 +86,27 @@ def choose_masked_source(found: Sequence[list[Hypothesis]]) -> list[Hypothesis]:
 Encode = Callable[[str], list[int]]
 
 
-def split_line(line: str, language: str, encode: Encode, longest: int) -> Iterator[Segment]:
-    """Yield the segments of a line, each of at most ``longest`` tokens.
+def split_line(line: str, language: str, encode: Encode, longest: int) -> Iterator[Piece]:
+    """Yield the pieces of a line, each of at most ``longest`` tokens.
 
     The line is split at the ends of sentences. If a sentence is too long, it is split after
-    punctuation, then at spaces, then anywhere. The texts of the segments joined are the line.
-    White space alone is not a segment: it belongs to the segment before it.
+    punctuation, then at spaces, then anywhere. The texts of the pieces joined are the line.
+    White space alone is not a piece: it belongs to the piece before it.
 
     Args:
         line: Raw text without a line end, which does not begin with white space.
         language: Code of its language.
         encode: Text without white space around it -> token ids.
-        longest: Tokens of a segment, at most; a single character may have more.
+        longest: Tokens of a piece, at most; a single character may have more.
     """
-    parts = _split(Segment(line, encode(line.strip())), language, encode, longest)
+    parts = _split(Piece(line, encode(line.strip())), language, encode, longest)
     last = next(parts)
-    for segment in parts:
-        if segment.text.strip():
+    for piece in parts:
+        if piece.text.strip():
             yield last
-            last = segment
+            last = piece
         else:
-            last = last._replace(text=last.text + segment.text)
+            last = last._replace(text=last.text + piece.text)
     yield last
 
 
@@ -143,11 +146,11 @@ def _find_missed_ends(line: str) -> Iterator[int]:
 
 
 def join_translations(sources: Sequence[str], translations: Sequence[str]) -> str:
-    """Join translations of the segments of a line, with a space where the source has white space.
+    """Join translations of the pieces of a line, with a space where the source has white space.
 
     Args:
-        sources: The source text of each segment.
-        translations: The translation of each segment.
+        sources: The source text of each piece.
+        translations: The translation of each piece.
     """
     joined = ""
     for index, translation in enumerate(translations):
@@ -159,36 +162,36 @@ def join_translations(sources: Sequence[str], translations: Sequence[str]) -> st
     return joined
 
 
-def _split(segment: Segment, language: str, encode: Encode, longest: int) -> Iterator[Segment]:
-    length = len(segment.ids)
+def _split(piece: Piece, language: str, encode: Encode, longest: int) -> Iterator[Piece]:
+    length = len(piece.ids)
     if length <= longest:
-        yield segment
+        yield piece
         return
 
     def split_evenly(line: str, language: str) -> list[str]:
-        # A quarter more segments than the mean needs, because some have more tokens than others.
+        # A quarter more pieces than the mean needs, because some have more tokens than others.
         return _split_evenly(line, max(2, -(-5 * length // (4 * longest))))
 
     for split in (split_sentences, _split_clauses, _split_words, split_evenly):
-        texts = split(segment.text, language)
+        texts = split(piece.text, language)
         if len(texts) > 1:
             for joined in _join_short(texts, encode, longest):
                 yield from _split(joined, language, encode, longest)
             return
-    yield segment
+    yield piece
 
 
-def _join_short(texts: list[str], encode: Encode, longest: int) -> Iterator[Segment]:
+def _join_short(texts: list[str], encode: Encode, longest: int) -> Iterator[Piece]:
     """Join neighbors as long as they fit: this gives more context and fewer translations."""
-    joined = Segment(texts[0], encode(texts[0].strip()))
+    joined = Piece(texts[0], encode(texts[0].strip()))
     for text in texts[1:]:
         longer = joined.text + text
         ids = encode(longer.strip())
         if len(ids) <= longest:
-            joined = Segment(longer, ids)
+            joined = Piece(longer, ids)
         else:
             yield joined
-            joined = Segment(text, encode(text.strip()))
+            joined = Piece(text, encode(text.strip()))
     yield joined
 
 

@@ -26,7 +26,7 @@ from headway.translation.search.beam_search import Hypothesis, Ids, beam_search
 
 if TYPE_CHECKING:
     from headway.translation.search.automaton import Automaton, SentenceAutomaton
-    from headway.translation.search.constraints import Constraints, Words
+    from headway.translation.search.constraints import Constraints, WordEdges
 
 AUTOMATA = 256  # that are kept
 SHARED = 3  # constraints of those, at most
@@ -243,10 +243,10 @@ class TokenSearch:
         ]  # fmt: skip
 
     @cached_property
-    def _words(self) -> "Words":
-        from headway.translation.search.constraints import Words
+    def _words(self) -> "WordEdges":
+        from headway.translation.search.constraints import WordEdges
 
-        return Words.of(self.tokenizer)
+        return WordEdges.of(self.tokenizer)
 
     @cached_property
     def _shared_automaton(self) -> "Callable[..., Automaton]":

@@ -8,7 +8,7 @@ import torch
 
 from headway.translation.requests import run
 from headway.translation.search.beam_search import check_finite
-from headway.translation.splitting import Segment
+from headway.translation.splitting import Piece
 from headway.translation.translation import LINE_ENDS
 from headway.translation.translator import Translator
 
@@ -16,28 +16,28 @@ _INCOMPLETE = "\N{REPLACEMENT CHARACTER}"  # the bytes of an unfinished characte
 
 
 @torch.inference_mode()
-def stream_tokens(translator: Translator, segment: Segment) -> Iterator[str]:
-    """Yield the greedy translation of a segment as it is made.
+def stream_tokens(translator: Translator, piece: Piece) -> Iterator[str]:
+    """Yield the greedy translation of a piece as it is made.
 
-    The texts joined are what a search with a beam of 1 finds. A segment in capitals, and one that keeps
+    The texts joined are what a search with a beam of 1 finds. A piece in capitals, and one that keeps
     placeholders or has terms of a glossary, is yielded as a whole. A text that was yielded is final: text
     that later tokens may still change, such as half of a character, is held back.
 
     Args:
         translator: Its search settings give the precision and the length limit.
-        segment: From `Pipeline.cut`.
+        piece: From `Pipeline.cut`.
     """
     search, tokenizer = translator.default_search, translator.tokenizer
-    if segment.masked_sources or segment.is_capital:  # what is written depends on the whole
+    if piece.masked_sources or piece.is_capital:  # what is written depends on the whole
         pipeline = translator.pipeline(replace(search, beam=1, n_best=1, sample=False))
-        yield pipeline.join([segment], [run(pipeline.find(segment))])[0].text
+        yield pipeline.join([piece], [run(pipeline.find(piece))])[0].text
         return
-    if segment.before:
-        yield segment.before
+    if piece.before:
+        yield piece.before
     forward = translator.token_search
-    limit = forward.max_target_length(segment.ids, search)
-    choices = forward.choices([segment.ids], [[]], search)
-    decoding = forward.prepare(search).start([segment.ids], 1, limit, choices)
+    limit = forward.max_target_length(piece.ids, search)
+    choices = forward.choices([piece.ids], [[]], search)
+    decoding = forward.prepare(search).start([piece.ids], 1, limit, choices)
     last = np.array([tokenizer.target_pad])
     tokens: list[int] = []
     sent = ""
@@ -63,7 +63,7 @@ def stream_tokens(translator: Translator, segment: Segment) -> Iterator[str]:
     text = _one_line(tokenizer.decode(tokens)).rstrip()
     if text.startswith(sent) and len(text) > len(sent):
         yield text[len(sent) :]
-    if after := segment.after.rstrip():
+    if after := piece.after.rstrip():
         yield after
 
 

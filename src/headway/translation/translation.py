@@ -1,4 +1,4 @@
-"""The translation of a line, and how the translations of its segments make it."""
+"""The translation of a line, and how the translations of its pieces make it."""
 
 import re
 from collections.abc import Sequence
@@ -8,13 +8,13 @@ from typing import Any, Protocol
 from headway.text.tokenizer import Tokenizer
 from headway.translation.scoring import WordPairs
 from headway.translation.search.beam_search import Hypothesis
-from headway.translation.splitting import Segment, join_translations
+from headway.translation.splitting import Piece, join_translations
 
 LINE_ENDS = re.compile(r"[\n\r]")
 
 
-class Rating(Protocol):
-    """How good the translation of a segment is."""
+class PieceRating(Protocol):
+    """How good the translation of a piece is."""
 
     @property
     def quality(self) -> float:
@@ -38,7 +38,7 @@ class Translation:
         score: What ranks the n best: log-probability divided by the length penalty, or what
             `headway.translation.choosing` ranks by.
         log_probability: Natural logarithm, summed over the tokens.
-        tokens: The target tokens of all segments of the line.
+        tokens: The target tokens of all pieces of the line.
         alignment: Pairs (source word, target word) by attention. Words are those of
             `headway.text.words.find_words`, counted from 0. None if no alignment was asked for.
         quality: From 0 to 1: the chrF2 against a reference that such a translation probably has, divided by
@@ -62,26 +62,26 @@ class Translation:
         return ", ".join([*(f"{defect} repaired" for defect in self.repaired), *self.defects])
 
 
-def join_segments(
+def join_pieces(
     tokenizer: Tokenizer,
-    segments: Sequence[Segment],
+    pieces: Sequence[Piece],
     found: Sequence[Sequence[Hypothesis]],
     written: Sequence[Sequence[str]],
     links: Sequence[Sequence[WordPairs]] | None,
-    ratings: Sequence[Sequence[Rating]] | None,
+    ratings: Sequence[Sequence[PieceRating]] | None,
 ) -> list[Translation]:
-    """Join the hypotheses of segments to translations of a line; see `Translator.join`.
+    """Join the hypotheses of pieces to translations of a line; see `Translator.join`.
 
     Args:
         tokenizer: Of the model.
-        segments: Of the line.
-        found: For each segment its n best hypotheses.
+        pieces: Of the line.
+        found: For each piece its n best hypotheses.
         written: The text of each.
         links: The alignment of each, or None.
         ratings: The rating of each, or None.
     """
     translations = []
-    sources = [s.before + s.text + s.after for s in segments]
+    sources = [s.before + s.text + s.after for s in pieces]
     for rank, hypotheses in enumerate(zip(*found, strict=False)):
         texts = [of[rank] for of in written]
         translations.append(
@@ -93,7 +93,7 @@ def join_segments(
                 tokens=[s for h in hypotheses for s in tokenizer.target_subwords(h.tokens[:-1])],
                 alignment=None
                 if links is None
-                else _join_alignments(segments, sources, texts, [of[rank] for of in links]),
+                else _join_alignments(pieces, sources, texts, [of[rank] for of in links]),
                 **(
                     {} if ratings is None else _join_ratings(hypotheses, [r[rank] for r in ratings])
                 ),
@@ -102,8 +102,10 @@ def join_segments(
     return translations
 
 
-def _join_ratings(hypotheses: Sequence[Hypothesis], ratings: Sequence[Rating]) -> dict[str, Any]:
-    """Return the mean quality of segments, by their lengths, and all their defects, by attribute."""
+def _join_ratings(
+    hypotheses: Sequence[Hypothesis], ratings: Sequence[PieceRating]
+) -> dict[str, Any]:
+    """Return the mean quality of pieces, by their lengths, and all their defects, by attribute."""
     lengths = [len(hypothesis.tokens) for hypothesis in hypotheses]
     total = sum(r.quality * n for r, n in zip(ratings, lengths, strict=True))
     return {
@@ -114,24 +116,24 @@ def _join_ratings(hypotheses: Sequence[Hypothesis], ratings: Sequence[Rating]) -
 
 
 def _join_alignments(
-    segments: Sequence[Segment],
+    pieces: Sequence[Piece],
     sources: list[str],
     texts: list[str],
     links: Sequence[WordPairs],
 ) -> WordPairs:
-    """Renumber the words of segments as words of the line."""
+    """Renumber the words of pieces as words of the line."""
     from headway.text.word_links import WordLinks
 
-    language_name = segments[0].language_name
+    language_name = pieces[0].language_name
     of_line = WordLinks.between(language_name + "".join(sources), join_translations(sources, texts))
     start, before = len(language_name), ""
-    for at, (segment, source, text) in enumerate(zip(segments, sources, texts, strict=True)):
-        first = len(segment.before)
-        own = source[first : len(source) - len(segment.after)]
-        written = text[first : len(text) - len(segment.after.rstrip())]
-        if segment.before[-1:].isspace():  # else a word of the text may go on with it
-            kept = WordLinks.identity(segment.before).pairs
-            of_line.add_sentence(segment.before, start, segment.before, len(before), kept)
+    for at, (piece, source, text) in enumerate(zip(pieces, sources, texts, strict=True)):
+        first = len(piece.before)
+        own = source[first : len(source) - len(piece.after)]
+        written = text[first : len(text) - len(piece.after.rstrip())]
+        if piece.before[-1:].isspace():  # else a word of the text may go on with it
+            kept = WordLinks.identity(piece.before).pairs
+            of_line.add_sentence(piece.before, start, piece.before, len(before), kept)
         of_line.add_sentence(own, start + first, written, len(before) + first, links[at])
         start += len(source)
         before = join_translations(sources[at : at + 2], [before + text, ""])

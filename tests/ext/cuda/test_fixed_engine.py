@@ -32,7 +32,7 @@ from headway.translation.engines.engine import make_engine, resolve_precision
 from headway.translation.engines.plain_engine import PlainEngine
 from headway.translation.token_search import search_engine as search_batch
 from support.engines import EOS, SHAPES, VOCAB, library, model_of, native, search, sources
-from support.segments import attend, score_targets
+from support.pieces import attend, score_targets
 from support.toy_models import sentences, small_config
 
 OTHER_SHAPES: dict[str, dict[str, Any]] = {

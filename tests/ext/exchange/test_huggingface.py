@@ -24,8 +24,8 @@ from headway.translation.batching import pad_right
 from support.bounds import bounded
 from support.exchange_models import change_json
 from support.marian_models import KINDS, to_old, write_marian
+from support.pieces import align, cut, find
 from support.random_models import EXACT, REFUSED_BY_MARIAN, make_model
-from support.segments import align, cut, find
 from support.toy_models import sentences, translate_words
 from support.trap import Trap
 
@@ -174,20 +174,20 @@ def test_an_old_directory_is_the_same_model(directories, tmp_path):
         assert torch.equal(value, new[name])
 
 
-def test_every_segment_of_a_long_line_starts_with_its_language(directories):
+def test_every_piece_of_a_long_line_starts_with_its_language(directories):
     model = read(directories["opus"])
     search = SearchConfig(max_tokens=17)
     translator = Translator(model.transformer, model.tokenizer, search, "cpu")
     line = " ".join(sentences(13, 2))
-    segments = cut(translator, f">>deu<< {line}")
-    parts = [segment.text for segment in segments]
+    pieces = cut(translator, f">>deu<< {line}")
+    parts = [piece.text for piece in pieces]
     assert len(parts) > 2
-    assert {segment.language_name for segment in segments} == {">>deu<< "}
+    assert {piece.language_name for piece in pieces} == {">>deu<< "}
     assert "".join(parts) == line
-    assert all(len(segment.ids) <= 17 for segment in segments)
+    assert all(len(piece.ids) <= 17 for piece in pieces)
     encoded = translator.tokenizer.encode_source([">>deu<<" + part.strip() for part in parts])
-    assert [segment.ids for segment in segments] == encoded
-    assert "".join(segment.text for segment in cut(translator, line)) == line
+    assert [piece.ids for piece in pieces] == encoded
+    assert "".join(piece.text for piece in cut(translator, line)) == line
 
 
 def test_words_are_aligned_in_a_line_that_starts_with_its_language(directories):
@@ -196,18 +196,18 @@ def test_words_are_aligned_in_a_line_that_starts_with_its_language(directories):
     for longest, named in ((200, ">>deu<< "), (17, ">>deu<< "), (17, ">>deu<<")):
         search = SearchConfig(max_tokens=longest, max_extra=5)
         translator = Translator(model.transformer, model.tokenizer, search, "cpu")
-        segments = cut(translator, named + line)
-        assert len(segments) == (1 if longest == 200 else 5)
+        pieces = cut(translator, named + line)
+        assert len(pieces) == (1 if longest == 200 else 5)
         [translation] = next(iter(translator.stream([named + line], align=True)))
         pairs = translation.alignment
         assert pairs is not None
         # For each part: the numbers of its words in the line, and those of the words of its translation.
         words, said, first, expected = (named + line).split(), 0, int(named[-1] == " "), []
-        for segment in segments:
-            bare = segment.text.split()
+        for piece in pieces:
+            bare = piece.text.split()
             assert bare == [w.removeprefix(">>deu<<") for w in words[first : first + len(bare)]]
-            [found] = find(translator, [segment])[0]
-            links = align(translator, segment, found)
+            [found] = find(translator, [piece])[0]
+            links = align(translator, piece, found)
             assert all(0 <= source < len(bare) for source, _ in links)
             expected += [(source + first, target + said) for source, target in links]
             first += len(bare)

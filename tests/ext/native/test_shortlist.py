@@ -19,7 +19,7 @@ from headway.translation.engines.plain_engine import PlainEngine
 from headway.translation.search.beam_search import Ids
 from headway.translation.token_stream import stream_tokens
 from support.engines import EOS, PRECISIONS, SHAPES, VOCAB, library, model_of, native, sources
-from support.segments import cut
+from support.pieces import cut
 from support.toy_models import sentences, small_config
 
 

@@ -27,7 +27,7 @@ from headway.translation import run, together
 from headway.translation.splitting import is_plain
 from headway.translation.token_stream import stream_tokens
 from support.bounds import bounded
-from support.segments import cut, find, join
+from support.pieces import cut, find, join
 from support.toy_models import sentences
 
 SEARCH = SearchConfig(max_extra=7)
@@ -135,10 +135,10 @@ def test_characters_of_line_breaks_are_read_as_common_ones(
 ) -> None:
     line = f"the\u00a0cat se\u00ades\u202fa green\u2011house and {rest}"
     plain = f"the cat sees a green-house and {rest}"
-    [segment], [expected] = cut(translator, line), cut(translator, plain)
-    assert segment.text == line
-    assert segment.ids == expected.ids
-    assert [m.ids for m in segment.masked_sources] == [m.ids for m in expected.masked_sources]
+    [piece], [expected] = cut(translator, line), cut(translator, plain)
+    assert piece.text == line
+    assert piece.ids == expected.ids
+    assert [m.ids for m in piece.masked_sources] == [m.ids for m in expected.masked_sources]
     found, same = translator.stream([line, plain], SEARCH, align=True)
     assert found == same
     assert translator.score(line, "die Katze") == translator.score(plain, "die Katze")
@@ -213,9 +213,9 @@ def test_samples_cannot_follow_a_glossary(translator: Translator) -> None:
 @pytest.mark.slow
 def test_a_streamed_translation_keeps_placeholders(translator: Translator) -> None:
     for line in strings(6, 5):
-        for segment in cut(translator, line):
-            parts = "".join(stream_tokens(translator, segment))
-            assert count_protected(parts) == count_protected(segment.text)
+        for piece in cut(translator, line):
+            parts = "".join(stream_tokens(translator, piece))
+            assert count_protected(parts) == count_protected(piece.text)
 
 
 def test_tags_stand_around_the_translations_of_their_words(tokenizer: Tokenizer) -> None:
@@ -326,7 +326,7 @@ def test_references_are_read_as_their_characters(tokenizer: Tokenizer) -> None:
 
 
 @pytest.mark.slow
-def test_a_masked_source_says_where_its_segment_has_what_is_protected(
+def test_a_masked_source_says_where_its_piece_has_what_is_protected(
     tokenizer: Tokenizer,
 ) -> None:
     chooser = random.Random(7)
@@ -352,11 +352,11 @@ def test_a_masked_source_says_where_its_segment_has_what_is_protected(
 
 def test_a_name_that_a_word_continues_is_always_read(translator: Translator) -> None:
     for text, count in (("{name}'s cat", 3), ("a{n}", 3), ("cat-{n} sees", 3), ("the cat {n}", 4)):
-        [segment] = cut(translator, text)
-        assert len(segment.masked_sources) == count, text
+        [piece] = cut(translator, text)
+        assert len(piece.masked_sources) == count, text
 
 
-def test_a_segment_of_which_nothing_is_read_is_copied(translator: Translator) -> None:
+def test_a_piece_of_which_nothing_is_read_is_copied(translator: Translator) -> None:
     search = replace(SEARCH, split_sentences=True)
     found = translator.translate("the cat sees. {name}. {other}", search)
     assert found.endswith("{name}. {other}")
@@ -364,12 +364,12 @@ def test_a_segment_of_which_nothing_is_read_is_copied(translator: Translator) ->
 
 def test_a_sentence_is_also_read_without_its_names(translator: Translator) -> None:
     """The likeliest of its masked sources is taken, and every one of them keeps the name."""
-    [segment] = cut(translator, "the cat {name} sees the dog.")
-    texts = [masked.text.split() for masked in segment.masked_sources]
+    [piece] = cut(translator, "the cat {name} sees the dog.")
+    texts = [masked.text.split() for masked in piece.masked_sources]
     assert texts[-1] == ["the", "cat", "sees", "the", "dog."]
     assert all(len(words) == 6 for words in texts[:-1])
-    for masked in segment.masked_sources:
-        alone = segment._replace(masked_sources=(masked,))
+    for masked in piece.masked_sources:
+        alone = piece._replace(masked_sources=(masked,))
         [n_best] = find(translator, [alone], SEARCH)
         assert join(translator, [alone], [n_best])[0].text.count("{name}") == 1
 
@@ -415,7 +415,7 @@ def test_a_text_of_a_line_ends_at_tags_of_breaks_and_blocks_and_at_escapes(
     translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each text is translated as it is alone, and what divides them stays between them."""
-    search = replace(SEARCH, max_tokens=6)  # so that some texts have several segments
+    search = replace(SEARCH, max_tokens=6)  # so that some texts have several pieces
     texts = ["the cat", "a {name} sees a <b>big</b> cat in the park", "DOG"]
     alone = [*translator.stream(texts, search, align=True)]
     name = ">>xx<<"
@@ -441,9 +441,9 @@ def test_a_text_of_a_line_ends_at_tags_of_breaks_and_blocks_and_at_escapes(
         assert found.log_probability == pytest.approx(total)
         with monkeypatch.context() as patch:
             patch.setattr(Tokenizer, "named_language", lambda _, text: name * (name in text))
-            segments = cut(translator, name + line, SEARCH)
-        assert all(segment.language_name == name for segment in segments)
-        assert line == "".join(s.before + s.text + s.after for s in segments)
+            pieces = cut(translator, name + line, SEARCH)
+        assert all(piece.language_name == name for piece in pieces)
+        assert line == "".join(s.before + s.text + s.after for s in pieces)
 
 
 def test_the_search_links_the_words_of_texts_with_tags(model_directory: Path) -> None:
@@ -451,14 +451,14 @@ def test_the_search_links_the_words_of_texts_with_tags(model_directory: Path) ->
     translator = Translator.load(model_directory)
     search = replace(SEARCH, precision="int8")
     texts = ["the <b>cat</b> sees {name}", "the cat", "<i>a</i> dog"]
-    segments = [segment for text in texts for segment in cut(translator, text, search)]
+    pieces = [piece for text in texts for piece in cut(translator, text, search)]
     pipeline = translator.pipeline(search)
-    found = run(together(map(pipeline.find, segments)))
+    found = run(together(map(pipeline.find, pieces)))
     assert [each.hypotheses[0].links is None for each in found] == [False, True, False]
     assert list(translator.token_search._engines) == ["int8"]
-    assert found == [run(pipeline.find(segment)) for segment in segments]
+    assert found == [run(pipeline.find(piece)) for piece in pieces]
     [[aligned]] = translator.stream([texts[0]], search)
-    [written] = pipeline.join(segments[:1], found[:1])
+    [written] = pipeline.join(pieces[:1], found[:1])
     assert (written.text, written.alignment) == (aligned.text, None)
     assert written.text.count("<b>") == written.text.count("{name}") == 1
 
@@ -493,8 +493,8 @@ def test_the_renderings_of_a_term_are_tokenized_once_for_a_text(
         return encode(self, texts)
 
     monkeypatch.setattr(Tokenizer, "encode_target", count)
-    segments = cut(translator.with_glossary(glossary), "a dog sees a dog " * 200)
-    assert any(masked.find("term") for each in segments for masked in each.masked_sources)
+    pieces = cut(translator.with_glossary(glossary), "a dog sees a dog " * 200)
+    assert any(masked.find("term") for each in pieces for masked in each.masked_sources)
     assert 3 * 64 <= counted < 4 * 64  # alone, after a space and after a bracket
 
 

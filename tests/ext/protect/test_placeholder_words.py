@@ -26,7 +26,7 @@ from headway.model import Transformer
 from headway.text import Tokenizer
 from headway.translation import Translator
 from headway.translation.saving import hash_model
-from support.segments import cut
+from support.pieces import cut
 from support.toy_models import sentences, small_config
 
 PHRASES = [
@@ -48,8 +48,8 @@ def learned(translator: Translator, tmp_path: Path) -> Translator:
 
 def read(translator: Translator, line: str) -> list[str]:
     """Return what the model reads for a line."""
-    [segment] = cut(translator, line)
-    return [masked.text for masked in segment.masked_sources]
+    [piece] = cut(translator, line)
+    return [masked.text for masked in piece.masked_sources]
 
 
 def read_with(translator: Translator, line: str, *words: PlaceholderWord) -> list[str]:
@@ -102,13 +102,13 @@ def test_a_placeholder_between_words_that_often_stand_together_may_stand_for_not
     assert read(learned, "{name} the {n} houses") == [" the two houses"]
     # A word goes on with the placeholder, so that it stands for something.
     assert read(learned, "the tree {name}-sees it") == ["the tree dog-sees it"]
-    # So it does between two marks, as of quotes, and where nothing else is left of a segment.
+    # So it does between two marks, as of quotes, and where nothing else is left of a piece.
     assert read(learned, 'The house sees "{name}".') == ['The house sees "dog".']
     assert read(learned, "The house, {name}.") == ["The house, a cat."]
     nothing = PlaceholderWord("", (), Gap({"": {"!": 9}}, 9, 9))
     dog = PlaceholderWord("dog", ((5,),), PHRASES[2])
     assert read_with(learned, "{name}!", nothing, dog) == ["Dog!"]
-    # A phrase that the segment has is no placeholder word; then the model reads the name itself.
+    # A phrase that the piece has is no placeholder word; then the model reads the name itself.
     assert read_with(learned, "{name}'s dog", nothing, dog) == ["{name}'s dog"]
 
 

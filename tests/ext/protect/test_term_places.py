@@ -12,7 +12,7 @@ from headway.ext.protect.masked_source import PlaceholderWord
 from headway.ext.protect.masking import ProtectedTextMasking
 from headway.ext.protect.source_masker import SourceMasker
 from headway.ext.protect.term_places import place_terms
-from headway.translation import Hypothesis, Job, Read, Segment, spell_words
+from headway.translation import Hypothesis, Job, Piece, Read, spell_words
 from headway.translation.engines import constrained_decoding
 from headway.translation.requests import answer
 from support.toy_models import sentences
@@ -57,10 +57,8 @@ def place(
     behind = " ".join([target, *terms.values()])
     tokens, without = tokenizer.encode_target([behind, target])
     found = [Hypothesis(tokens, -2.0, -2.0, without_terms=Hypothesis(without, -1.0, -1.0))]
-    segment = Segment(source, masked.ids, (masked,))
-    job = place_terms(
-        ProtectedTextMasking(), translator.token_search, segment, found, prefix, SEARCH
-    )
+    piece = Piece(source, masked.ids, (masked,))
+    job = place_terms(ProtectedTextMasking(), translator.token_search, piece, found, prefix, SEARCH)
     return tokenizer.decode(drive(job, weights, score)[0].tokens)
 
 

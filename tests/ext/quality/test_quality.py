@@ -1,4 +1,4 @@
-"""Quality: it depends on a segment alone, follows the features, and broken translations are replaced by sounder ones."""
+"""Quality: it depends on a piece alone, follows the features, and broken translations are replaced by sounder ones."""
 
 import json
 import random
@@ -37,13 +37,13 @@ from headway.translation import (
     Constraint,
     Hypothesis,
     Job,
-    Segment,
+    Piece,
     find_alternatives,
     single_layer,
     spell_words,
 )
 from support.engines import native
-from support.segments import (
+from support.pieces import (
     choose,
     cut,
     examine,
@@ -208,21 +208,21 @@ def test_a_quality_is_stored_and_a_damaged_one_is_refused(tmp_path: Path) -> Non
 
 
 def test_features_are_those_of_the_forward_pass(translator: Translator) -> None:
-    [segment] = cut(translator, "the cat sees a dog")
-    [[best]] = find(translator, [segment], SEARCH)
-    [evidence] = examine(translator, segment, [best], SEARCH)
+    [piece] = cut(translator, "the cat sees a dog")
+    [[best]] = find(translator, [piece], SEARCH)
+    [evidence] = examine(translator, piece, [best], SEARCH)
     with torch.inference_mode(), watch(translator.model) as seen:
-        logits = translator.model(torch.tensor([segment.ids]), torch.tensor([best.tokens]))[0]
+        logits = translator.model(torch.tensor([piece.ids]), torch.tensor([best.tokens]))[0]
     log_p = logits.log_softmax(-1)[range(len(best.tokens)), best.tokens]
     [layer] = single_layer(translator.model.config)
     weights = seen.attention[f"decoder.layers.{layer}.cross"][0].mean(0)
     texts = (evidence.source, evidence.translation)
-    translated = TranslationAsRead(segment.ids, best.tokens, texts)
+    translated = TranslationAsRead(piece.ids, best.tokens, texts)
     features = measure_features(translated, log_p.double().numpy(), measure_attention(weights))
     assert evidence.features == pytest.approx(features, rel=1e-4)
     # An ensemble of equal models is the model.
     twice = Translator(translator.model, translator.tokenizer, others=translator.models)
-    [of_two] = examine(twice, segment, [best], SEARCH)
+    [of_two] = examine(twice, piece, [best], SEARCH)
     assert of_two.features == pytest.approx(evidence.features, rel=1e-5)
 
 
@@ -249,11 +249,11 @@ def test_features_by_hand() -> None:
 
 
 def test_tokens_that_a_translation_had_to_begin_with_do_not_count(translator: Translator) -> None:
-    [segment] = cut(translator, "the cat sees a dog")
-    [[best]] = find(translator, [segment], SEARCH)
-    [log_p] = log_probabilities(translator.token_search, [segment.ids], [best.tokens], SEARCH)
+    [piece] = cut(translator, "the cat sees a dog")
+    [[best]] = find(translator, [piece], SEARCH)
+    [log_p] = log_probabilities(translator.token_search, [piece.ids], [best.tokens], SEARCH)
     for prefix in (0, 1, len(best.tokens) - 1, len(best.tokens)):
-        [evidence] = examine(translator, segment, [best], SEARCH, [0] * prefix)
+        [evidence] = examine(translator, piece, [best], SEARCH, [0] * prefix)
         free = log_p[min(prefix, len(log_p) - 1) :]
         assert evidence.features[0] == pytest.approx(np.exp(free).mean())
 
@@ -261,11 +261,11 @@ def test_tokens_that_a_translation_had_to_begin_with_do_not_count(translator: Tr
 def test_a_translation_by_a_decoder_without_layers_has_features(tokenizer: Tokenizer) -> None:
     config = replace(small_config(tokenizer).model, num_decoder_layers=0)
     translator = Translator(Transformer(config), tokenizer)
-    [segment] = cut(translator, "the cat sees a dog")
+    [piece] = cut(translator, "the cat sees a dog")
     [tokens] = tokenizer.encode_target(["die Katze sieht einen Hund"])
-    [evidence] = examine(translator, segment, [Hypothesis(tokens, 0.0, 0.0)], SEARCH)
+    [evidence] = examine(translator, piece, [Hypothesis(tokens, 0.0, 0.0)], SEARCH)
     focus = evidence.features[list(FEATURES).index("focus")]
-    assert focus == pytest.approx(1 / len(segment.ids))
+    assert focus == pytest.approx(1 / len(piece.ids))
 
 
 @native
@@ -275,9 +275,9 @@ def test_the_features_of_a_translation_depend_on_no_other(
 ) -> None:
     """Bit by bit, among translations of all lengths."""
     search = replace(SEARCH, precision=precision)
-    segments = [cut(translator, line)[0] for line in sentences(12, seed=3)]
-    found = find(translator, segments, search)
-    pairs = [(segment, [best]) for segment, [best, *_] in zip(segments, found, strict=True)]
+    pieces = [cut(translator, line)[0] for line in sentences(12, seed=3)]
+    found = find(translator, pieces, search)
+    pairs = [(piece, [best]) for piece, [best, *_] in zip(pieces, found, strict=True)]
     together = [each for [each] in examine_together(translator, pairs, search)]
     for pair, evidence in zip(pairs, together, strict=True):
         [alone] = examine(translator, *pair, search)
@@ -290,14 +290,14 @@ def test_tokens_that_a_translation_had_to_contain_do_not_count(translator: Trans
     """Where a glossary asks for what the model writes anyway, only the free tokens are fewer."""
     tokenizer = translator.tokenizer
     own = translator.with_glossary(Glossary.of({"dog": "Hund"}))
-    [segment], [asked] = (cut(each, "the cat sees a dog") for each in (translator, own))
+    [piece], [asked] = (cut(each, "the cat sees a dog") for each in (translator, own))
     [tokens] = tokenizer.encode_target(["die Katze sieht einen Hund"])
     best = Hypothesis(tokens, 0.0, 0.0)
     [constraint] = asked.masked_sources[0].constraints
     [span] = find_alternatives(tokenizer, [constraint.alternatives], tokens).values()
-    [log_p] = log_probabilities(translator.token_search, [segment.ids], [tokens], SEARCH)
+    [log_p] = log_probabilities(translator.token_search, [piece.ids], [tokens], SEARCH)
     free = np.delete(log_p, range(*span))
-    [plain] = examine(translator, segment, [best], SEARCH)
+    [plain] = examine(translator, piece, [best], SEARCH)
     [evidence] = examine(own, asked, [best], SEARCH)
     found = evidence.features
     assert found[:2] == pytest.approx([np.exp(free).mean(), max(-10.0, free.min())], rel=1e-5)
@@ -312,21 +312,21 @@ def test_tokens_that_a_translation_had_to_contain_do_not_count(translator: Trans
 
 def test_a_repair_of_numbers_keeps_the_words(rated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     translator = Translator.load(rated)
-    [segment] = cut(translator, "40 dogs see 17 cats")
+    [piece] = cut(translator, "40 dogs see 17 cats")
 
     def write(*texts: str) -> list[Hypothesis]:
         return [Hypothesis(ids, 0.0, 0.0) for ids in translator.tokenizer.encode_target(texts)]
 
     def repair(first: str, *ways: list[Hypothesis]) -> str:
         found = iter(ways)
-        monkeypatch.setattr(rating, "list_ways", lambda *_: [(segment, SEARCH)] * len(ways))
+        monkeypatch.setattr(rating, "list_ways", lambda *_: [(piece, SEARCH)] * len(ways))
 
         def find(*_: object) -> Job[list[Hypothesis]]:
             yield []
             return next(found)
 
         monkeypatch.setattr(rating, "find_translations", find)
-        best, *_ = rate(translator, segment, write(first), SEARCH).hypotheses
+        best, *_ = rate(translator, piece, write(first), SEARCH).hypotheses
         return translator.tokenizer.decode(best.tokens)
 
     broken = "die 41 Hunde sehen 17 Katzen"
@@ -390,17 +390,17 @@ def test_a_translation_is_only_replaced_by_a_sounder_one(rated: Path) -> None:
 def test_numbers_of_the_source_are_forced_into_a_new_translation(numbered: Translator) -> None:
     translator, tokenizer = numbered, numbered.tokenizer
     for line in ("the 1,957 dogs", "a dog runs 2.753,19 <b>under</b> {x}"):
-        [segment] = cut(translator, line)
-        (searched, wide), *_ = list_ways(tokenizer, segment, ["numbers"], SEARCH)
+        [piece] = cut(translator, line)
+        (searched, wide), *_ = list_ways(tokenizer, piece, ["numbers"], SEARCH)
         candidates = choose(translator.token_search, searched, wide)
         assert candidates
         # The numbers are no choice of the model.
         [forced] = examine(translator, searched, [candidates[0]], SEARCH)
-        [free] = examine(translator, segment, [candidates[0]], SEARCH)
+        [free] = examine(translator, piece, [candidates[0]], SEARCH)
         assert forced.features[0] != free.features[0]
         assert forced.features[2:].tolist() == free.features[2:].tolist()
         for candidate in candidates:
-            [[written]] = [join(translator, [segment], [[candidate]])]
+            [[written]] = [join(translator, [piece], [[candidate]])]
             assert not compare_numbers(line, written.text).different
 
 
@@ -409,7 +409,7 @@ def test_numbers_in_terms_are_those_of_their_renderings(numbered: Translator) ->
     tokenizer = numbered.tokenizer
     terms = {"13 dogs": ["13 Hunde", "dreizehn Hunde"], "a cat": "17 Katzen", "dog": "Hund"}
     own = numbered.with_glossary(Glossary.of(terms))
-    [segment] = cut(own, "13 dogs see a cat and 29 dog")
+    [piece] = cut(own, "13 dogs see a cat and 29 dog")
     for translation, defects in (
         ("dreizehn Hunde sehen 17 Katzen und 29 Hund", ()),
         ("zwölf Hunde sehen 17 Katzen und 29 Hund", ("numbers",)),
@@ -417,12 +417,12 @@ def test_numbers_in_terms_are_those_of_their_renderings(numbered: Translator) ->
     ):
         [tokens] = tokenizer.encode_target([translation])
         hypothesis = Hypothesis(tokens, 0.0, 0.0)
-        [evidence] = examine(own, segment, [hypothesis], SEARCH)
+        [evidence] = examine(own, piece, [hypothesis], SEARCH)
         assert find_defects(evidence.source, evidence.translation, LANGUAGES) == defects
         # The features have the same numbers.
         assert (evidence.features[list(FEATURES).index("numbers")] == 1) == (not defects)
-    required = require_numbers(segment, tokenizer).masked_sources[0].constraints
-    assert len(required) == len(segment.masked_sources[0].constraints) + 1  # 29
+    required = require_numbers(piece, tokenizer).masked_sources[0].constraints
+    assert len(required) == len(piece.masked_sources[0].constraints) + 1  # 29
 
 
 def test_numbers_that_a_masked_source_requires_anyway_are_required_once(
@@ -433,22 +433,22 @@ def test_numbers_that_a_masked_source_requires_anyway_are_required_once(
     placeholder_word = PlaceholderWord("17 cats", spell_words(tokenizer, ["17 Katzen"]))
     masked = SourceMasker(marked, tokenizer).write(marked.parts(marked.text), [placeholder_word])
     assert masked.text == "the 102 dogs, 56% of 17 cats"
-    segment = Segment("the 102 dogs, 56% of {name}", masked.ids, (masked,))
-    [required] = require_numbers(segment, tokenizer).masked_sources
+    piece = Piece("the 102 dogs, 56% of {name}", masked.ids, (masked,))
+    [required] = require_numbers(piece, tokenizer).masked_sources
     assert required.constraints == (
         *masked.constraints,
         Constraint(spell_words(tokenizer, ["102"])),
     )
 
 
-def test_segments_of_a_line_give_their_mean(rated: Path) -> None:
+def test_pieces_of_a_line_give_their_mean(rated: Path) -> None:
     translator = Translator.load(rated)
-    segments = [Segment(text, cut(translator, text)[0].ids) for text in sentences(3, 5)]
-    found = find(translator, segments, SEARCH)
-    both = [rate(translator, s, each, SEARCH) for s, each in zip(segments, found, strict=True)]
+    pieces = [Piece(text, cut(translator, text)[0].ids) for text in sentences(3, 5)]
+    found = find(translator, pieces, SEARCH)
+    both = [rate(translator, s, each, SEARCH) for s, each in zip(pieces, found, strict=True)]
     hypotheses: list[list[Hypothesis]] = [each.hypotheses for each in both]
     ratings = [each.ratings for each in both]
-    [joined] = join(translator, segments, hypotheses, ratings)
+    [joined] = join(translator, pieces, hypotheses, ratings)
     each = [rating.quality for [rating] in ratings]
     assert min(each) < (joined.quality or 0) < max(each)
     assert {*joined.defects} == {defect for [rating] in ratings for defect in rating.defects}
@@ -456,14 +456,14 @@ def test_segments_of_a_line_give_their_mean(rated: Path) -> None:
 
 def test_a_defect_halves_the_quality(rated: Path) -> None:
     translator = Translator.load(rated)
-    [segment] = cut(translator, "the cat sees")
-    [[best]] = find(translator, [segment], SEARCH)
+    [piece] = cut(translator, "the cat sees")
+    [[best]] = find(translator, [piece], SEARCH)
     [tokens] = translator.tokenizer.encode_target(["die Katze die Katze die Katze"])
     loop = best._replace(tokens=tokens)
-    found = rate(translator, segment, [best, loop], replace(SEARCH, sample=True))  # not replaced
+    found = rate(translator, piece, [best, loop], replace(SEARCH, sample=True))  # not replaced
     assert [each.defects for each in found.ratings] == [(), ("loop",)]
     for hypothesis, rated_so in zip(*found, strict=True):
-        [evidence] = examine(translator, segment, [hypothesis], SEARCH)
+        [evidence] = examine(translator, piece, [hypothesis], SEARCH)
         assert rated_so.quality == QUALITY.rate(evidence.features) / 2 ** len(rated_so.defects)
 
 

@@ -22,8 +22,8 @@ from headway.ext.server.rejection import Rejection
 from headway.ext.server.server import Server
 from headway.translation.requests import Find
 from support.bounds import grows_less
-from support.segments import cut
-from support.segments import find as find_segments
+from support.pieces import cut
+from support.pieces import find as find_pieces
 from support.server import ask
 from support.toy_models import sentences
 
@@ -203,10 +203,10 @@ def test_requests_with_different_glossaries_share_a_batch(translator):
     own = [translator.with_glossary(each and Glossary.of(each)) for each in terms]
     search = replace(translator.default_search, max_extra=9)
     pipelines = [each.pipeline(search) for each in own]
-    segments = [cut(each, "the cat sees a dog", search) for each in own]
+    pieces = [cut(each, "the cat sees a dog", search) for each in own]
     alone = [
-        find_segments(each, some, search)[0][0].tokens
-        for each, some in zip(own, segments, strict=True)
+        find_pieces(each, some, search)[0][0].tokens
+        for each, some in zip(own, pieces, strict=True)
     ]
     assert len(set(map(tuple, alone))) == len(terms)
 
@@ -214,10 +214,10 @@ def test_requests_with_different_glossaries_share_a_batch(translator):
         is_open = threading.Event()
         first = asyncio.ensure_future(queue.run([is_open.wait], [1]))
         await until(lambda: queue.idle_workers == 0)
-        both = zip(pipelines, segments, strict=True)
+        both = zip(pipelines, pieces, strict=True)
         found = [
-            asyncio.ensure_future(Driver(queue).run(pipeline.find(segment)))
-            for pipeline, [segment] in both
+            asyncio.ensure_future(Driver(queue).run(pipeline.find(piece)))
+            for pipeline, [piece] in both
         ]
         await asyncio.sleep(0.01)
         is_open.set()
@@ -290,7 +290,7 @@ def test_a_request_that_has_waited_long_goes_first(waited, speed, expected, monk
     assert model.batches[1][0][0] == expected
 
 
-def test_a_batch_has_segments_of_one_length_if_enough_wait():
+def test_a_batch_has_pieces_of_one_length_if_enough_wait():
     model = Model()
 
     async def work(queue):

@@ -16,7 +16,7 @@ from headway.ext.server.queue import SHORT_REQUEST, TranslationQueue
 from headway.ext.server.server import Server
 from headway.ext.server.translation import TextTranslator
 from headway.text.tokenizer import Tokenizer
-from support.segments import cut, split_text
+from support.pieces import cut, split_text
 from support.server import ask, client_of
 from support.toy_models import sentences as random_sentences
 
@@ -85,11 +85,11 @@ def test_the_name_of_a_language_begins_every_sentence(models, monkeypatch):
     translator = models.pairs["en", "de"]
     text = " >>deu<< The cat sees. A dog runs.\n\n>>x<< !\nA tree"
     split = split_text(translator, text)
-    segments = [segment for line in split.lines for segment in cut(translator, line)]
+    pieces = [piece for line in split.lines for piece in cut(translator, line)]
     sentences = ["The cat sees.", "A dog runs.", ">>x<< !", "A tree"]
     assert split.passage.sentences == sentences
-    assert [segment.text for segment in segments] == sentences
-    assert {segment.language_name for segment in segments} == {">>deu<<"}
+    assert [piece.text for piece in pieces] == sentences
+    assert {piece.language_name for piece in pieces} == {">>deu<<"}
     for sentence, start in zip(sentences, split.passage.starts(), strict=True):
         assert text[start + len(split.language_name) :].startswith(sentence)
     assert split.passage.join(["A", "B", "C", "D"], "de")[0] == "  A B\n\nC\nD"

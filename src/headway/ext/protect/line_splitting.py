@@ -1,4 +1,4 @@
-"""Split a line with placeholders, terms of a glossary or capitals into the segments that a model translates."""
+"""Split a line with placeholders, terms of a glossary or capitals into the pieces that a model translates."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -9,7 +9,7 @@ from headway.ext.protect.marked_text import MarkedText
 from headway.ext.protect.protected_text import divide_at_breaks, find_protected_text, has_words
 from headway.ext.protect.source_masker import SourceMasker
 from headway.text import is_translatable, simplify_breaks
-from headway.translation import Segment, split_line, split_sentences
+from headway.translation import Piece, split_line, split_sentences
 
 if TYPE_CHECKING:
     from headway.ext.protect.glossary import Glossary
@@ -47,12 +47,12 @@ def find_list_label(text: str, language: str, is_split: bool) -> str:
     return label[0] if label and has_words(text[label.end() :]) else ""
 
 
-def _put_between(before: str, segments: Iterator[Segment], after: str) -> Iterator[Segment]:
-    """Yield the segments of a text with what stays before the first and behind the last of them."""
-    last = next(segments)._replace(before=before)
-    for segment in segments:
+def _put_between(before: str, pieces: Iterator[Piece], after: str) -> Iterator[Piece]:
+    """Yield the pieces of a text with what stays before the first and behind the last of them."""
+    last = next(pieces)._replace(before=before)
+    for piece in pieces:
         yield last
-        last = segment
+        last = piece
     yield last._replace(after=after)
 
 
@@ -60,8 +60,8 @@ def split_protected(
     splitter: "LineSplitter",
     line: str,
     placeholder_words: Callable[[], "Sequence[PlaceholderWord]"],
-) -> Iterator[Segment]:
-    """Yield the segments of a line that may have something to keep, terms, or capitals.
+) -> Iterator[Piece]:
+    """Yield the pieces of a line that may have something to keep, terms, or capitals.
 
     Args:
         splitter: Its settings.
@@ -77,8 +77,8 @@ def split_protected(
         gap, parts = "", [text, ""]
     for part, after in zip(parts[::2], parts[1::2], strict=True):
         label = _find_label(splitter, part) if splitter.search.keep else ""
-        segments = _split_text(splitter, part.removeprefix(label), language_name, placeholder_words)
-        yield from _put_between(gap + label, segments, after)
+        pieces = _split_text(splitter, part.removeprefix(label), language_name, placeholder_words)
+        yield from _put_between(gap + label, pieces, after)
         gap = ""
 
 
@@ -94,8 +94,8 @@ def _split_text(
     text: str,
     language_name: str,
     placeholder_words: Callable[[], "Sequence[PlaceholderWord]"],
-) -> Iterator[Segment]:
-    """Yield the segments of a text without breaks; the model reads the name of a language before each."""
+) -> Iterator[Piece]:
+    """Yield the pieces of a text without breaks; the model reads the name of a language before each."""
     tokenizer, language, keep = splitter.tokenizer, splitter.language, splitter.search.keep
     glossary = cast("Glossary | None", splitter.glossary)
     marked = MarkedText(text, tokenizer, keep=keep, glossary=glossary)

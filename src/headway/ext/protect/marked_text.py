@@ -30,7 +30,7 @@ class SourcePart(NamedTuple):
         read: What the model reads for it.
         alternatives: Target token ids, one of which the translation must have.
         start: Its place in what the model reads.
-        at: Its place in the segment.
+        at: Its place in the piece.
     """
 
     source: str
@@ -48,7 +48,7 @@ class SourcePart(NamedTuple):
 
     @property
     def own_span(self) -> Span:
-        """Where it stands in the segment."""
+        """Where it stands in the piece."""
         return self.at, self.at + len(self.source)
 
     @property

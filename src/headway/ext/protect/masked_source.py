@@ -1,4 +1,4 @@
-"""A masked source: the text that a model reads in the place of a segment with placeholders or terms of a glossary."""
+"""A masked source: the text that a model reads in the place of a piece with placeholders or terms of a glossary."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -55,7 +55,7 @@ class ProtectedTag(NamedTuple):
         word: How many words of the masked source begin before it.
         is_attached: Whether a word ends at it.
         is_followed: Whether something follows it without a space.
-        part: The part of the segment; no word may touch a name.
+        part: The part of the piece; no word may touch a name.
     """
 
     text: str
@@ -66,13 +66,13 @@ class ProtectedTag(NamedTuple):
 
 
 class MaskedSource(NamedTuple):
-    """A form of a segment that the model can translate.
+    """A form of a piece that the model can translate.
 
     Attributes:
         text: What the model reads.
         ids: Its token ids, ``</s>`` last.
         constraints: What the translation must contain.
-        parts: Of the segment, from left to right; what is read for each, joined, is ``text``.
+        parts: Of the piece, from left to right; what is read for each, joined, is ``text``.
         tags: In the order of the source.
     """
 
@@ -84,7 +84,7 @@ class MaskedSource(NamedTuple):
 
     @property
     def source(self) -> str:
-        """The segment."""
+        """The piece."""
         return "".join(part.source for part in self.parts)
 
     def find(self, *kinds: str) -> list[SourcePart]:
@@ -93,7 +93,7 @@ class MaskedSource(NamedTuple):
 
     @property
     def words(self) -> list[int]:
-        """For each word of ``text`` the number of its word in the segment."""
+        """For each word of ``text`` the number of its word in the piece."""
         return map_words([(p.read, p.source, p.read == p.source) for p in self.parts])
 
 

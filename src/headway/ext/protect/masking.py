@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from headway.config import SearchConfig
 from headway.text import Tokenizer
-from headway.translation import Hypothesis, Job, Masking, Segment, Terms, WordPairs
+from headway.translation import Hypothesis, Job, Masking, Piece, Terms, WordPairs
 
 if TYPE_CHECKING:
     from headway.ext.protect.masked_source import MaskedSource, PlaceholderWord
@@ -33,8 +33,8 @@ class ProtectedTextMasking(Masking):
             return len(line)
         return len(line) + terms.count_tries(line) * terms.most_renderings
 
-    def split(self, splitter: "LineSplitter", line: str) -> Iterator[Segment]:
-        """Yield the segments of a line; see `Masking.split`."""
+    def split(self, splitter: "LineSplitter", line: str) -> Iterator[Piece]:
+        """Yield the pieces of a line; see `Masking.split`."""
         from headway.ext.protect.line_splitting import split_protected
 
         if line:
@@ -64,7 +64,7 @@ class ProtectedTextMasking(Masking):
     def settle(
         self,
         forward: "TokenSearch",
-        segment: Segment,
+        piece: Piece,
         found: list[Hypothesis],
         prefix: Sequence[int],
         search: SearchConfig,
@@ -74,18 +74,18 @@ class ProtectedTextMasking(Masking):
             return found
         from headway.ext.protect.term_places import place_terms
 
-        return (yield from place_terms(self, forward, segment, found, prefix, search))
+        return (yield from place_terms(self, forward, piece, found, prefix, search))
 
-    def read_by_model(self, segment: Segment, hypothesis: Hypothesis) -> tuple[str, list[int]]:
+    def read_by_model(self, piece: Piece, hypothesis: Hypothesis) -> tuple[str, list[int]]:
         """Return the text that the model has read, and its token ids; see `Masking.read_by_model`."""
-        masked = _masked_source_of(segment, hypothesis)
+        masked = _masked_source_of(piece, hypothesis)
         if masked is None:
-            return super().read_by_model(segment, hypothesis)
-        return segment.language_name + masked.text.strip(), masked.ids
+            return super().read_by_model(piece, hypothesis)
+        return piece.language_name + masked.text.strip(), masked.ids
 
-    def needs_links(self, segment: Segment, hypothesis: Hypothesis, all_of_them: bool) -> bool:
+    def needs_links(self, piece: Piece, hypothesis: Hypothesis, all_of_them: bool) -> bool:
         """Return whether a translation gets links: tags need them."""
-        masked = _masked_source_of(segment, hypothesis)
+        masked = _masked_source_of(piece, hypothesis)
         if masked is None:
             return all_of_them
         return _has_words(masked) and (all_of_them or bool(masked.tags))
@@ -93,37 +93,37 @@ class ProtectedTextMasking(Masking):
     def link_words(
         self,
         tokenizer: Tokenizer,
-        segment: Segment,
+        piece: Piece,
         hypothesis: Hypothesis,
         weights: Sequence[Sequence[float]],
     ) -> WordPairs:
         """Return the links by attention; those of terms and placeholder words are certain."""
-        masked = _masked_source_of(segment, hypothesis)
+        masked = _masked_source_of(piece, hypothesis)
         if masked is None:
-            return super().link_words(tokenizer, segment, hypothesis, weights)
+            return super().link_words(tokenizer, piece, hypothesis, weights)
         from headway.ext.protect.rendered_words import link_rendered
         from headway.translation import link_words
 
         return link_words(weights, link_rendered(tokenizer, masked, hypothesis.tokens, weights))
 
     def write(
-        self, tokenizer: Tokenizer, language: str, segment: Segment, hypothesis: Hypothesis
+        self, tokenizer: Tokenizer, language: str, piece: Piece, hypothesis: Hypothesis
     ) -> str:
-        """Return the text of a translation, with what the segment keeps."""
-        text = self._write_small(tokenizer, segment, hypothesis)
-        if segment.is_capital:
+        """Return the text of a translation, with what the piece keeps."""
+        text = self._write_small(tokenizer, piece, hypothesis)
+        if piece.is_capital:
             from headway.ext.protect.capitals import to_capitals
 
             text = to_capitals(text, language)
-        if segment.before:
-            text = segment.before + text.lstrip()
-        if segment.after:  # its white space joins the next segment
-            text = text.rstrip() + segment.after.rstrip()
+        if piece.before:
+            text = piece.before + text.lstrip()
+        if piece.after:  # its white space joins the next piece
+            text = text.rstrip() + piece.after.rstrip()
         return text
 
-    def _write_small(self, tokenizer: Tokenizer, segment: Segment, hypothesis: Hypothesis) -> str:
-        """Return the text as the model has written it, with what the segment keeps."""
-        masked = _masked_source_of(segment, hypothesis)
+    def _write_small(self, tokenizer: Tokenizer, piece: Piece, hypothesis: Hypothesis) -> str:
+        """Return the text as the model has written it, with what the piece keeps."""
+        masked = _masked_source_of(piece, hypothesis)
         if masked is None:
             return tokenizer.decode(hypothesis.tokens)
         if not _has_words(masked):
@@ -133,10 +133,10 @@ class ProtectedTextMasking(Masking):
         links = (hypothesis.links or []) if masked.tags else []
         return restore_protected(tokenizer, masked, hypothesis.tokens, links).text
 
-    def align(self, tokenizer: Tokenizer, segment: Segment, hypothesis: Hypothesis) -> WordPairs:
-        """Return the links between the words of a segment and those of a translation; see `Masking.align`."""
+    def align(self, tokenizer: Tokenizer, piece: Piece, hypothesis: Hypothesis) -> WordPairs:
+        """Return the links between the words of a piece and those of a translation; see `Masking.align`."""
         links = hypothesis.links or []
-        masked = _masked_source_of(segment, hypothesis)
+        masked = _masked_source_of(piece, hypothesis)
         if masked is None:
             return links
         if not _has_words(masked):
@@ -151,9 +151,9 @@ class ProtectedTextMasking(Masking):
         return sorted(dict.fromkeys([*read, *kept]), key=lambda pair: pair[1])
 
 
-def _masked_source_of(segment: Segment, hypothesis: Hypothesis) -> "MaskedSource | None":
-    """Return what the model has read instead of a segment, if anything."""
-    return segment.masked_sources[hypothesis.masked_source] if segment.masked_sources else None
+def _masked_source_of(piece: Piece, hypothesis: Hypothesis) -> "MaskedSource | None":
+    """Return what the model has read instead of a piece, if anything."""
+    return piece.masked_sources[hypothesis.masked_source] if piece.masked_sources else None
 
 
 def _has_words(masked: "MaskedSource") -> bool:

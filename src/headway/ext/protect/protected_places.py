@@ -22,7 +22,7 @@ class Replacement(NamedTuple):
         start: The first character.
         end: The character after the last.
         text: What takes their place.
-        source: Where the segment has what it keeps so, if it stands for words.
+        source: Where the piece has what it keeps so, if it stands for words.
     """
 
     start: int
@@ -37,7 +37,7 @@ class Restored(NamedTuple):
     Attributes:
         text: The translation.
         words: For each word of the translation of the masked source the number of its word in ``text``.
-        kept: Pairs of where the segment has what is kept for words, and where ``text`` has it.
+        kept: Pairs of where the piece has what is kept for words, and where ``text`` has it.
     """
 
     text: str

@@ -1,11 +1,11 @@
-"""Write the masked sources of a segment: choose what the model reads in the place of a placeholder or an address.
+"""Write the masked sources of a piece: choose what the model reads in the place of a placeholder or an address.
 
 A model has seldom seen ``{name}`` or an address, and translates the words around it badly. So it reads a
 placeholder word: a phrase that it translates in the same way in most sentences, or a word that it copies. A constraint
 makes the translation contain the placeholder word exactly as often as the source, and then the protected text takes its place.
 Which placeholder word fits depends on the sentence ("{count} files", "{name} writes"), and nothing may fit best: a sentence
 may be whole without the protected text ("the user {name} has left"). The words beside it decide between phrases and nothing.
-Nothing is known of words that are copied: a segment has several masked sources with them, and one without, and the
+Nothing is known of words that are copied: a piece has several masked sources with them, and one without, and the
 translation that the model finds likeliest is taken. Tags stand for no word, so the model does not read them.
 """
 
@@ -31,7 +31,7 @@ from headway.translation import spell_words
 COPIES = 3  # masked sources with words that are copied
 _JOINTS = "'\u2019-"  # of words
 _HIDDEN = "\U000f0000"
-MOST_TERMS = 32  # of a segment; the time of a step grows with them
+MOST_TERMS = 32  # of a piece; the time of a step grows with them
 
 
 class SourceMasker:

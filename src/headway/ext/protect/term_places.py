@@ -23,8 +23,8 @@ from headway.translation import (
     Hypothesis,
     Job,
     Masking,
+    Piece,
     Read,
-    Segment,
     TokenSearch,
     add_log_p,
     call,
@@ -37,7 +37,7 @@ _CORE = re.compile(rf"\w.*[\w{MARK}]|\w", re.DOTALL)  # of a word, without punct
 def place_terms(
     masking: Masking,
     forward: TokenSearch,
-    segment: Segment,
+    piece: Piece,
     found: list[Hypothesis],
     prefix: Sequence[int],
     search: SearchConfig,
@@ -45,9 +45,9 @@ def place_terms(
     """Replace the best hypothesis, in which terms have no natural place; its score stays.
 
     Args:
-        masking: What has masked the segment.
+        masking: What has masked the piece.
         forward: The model that has searched.
-        segment: The text.
+        piece: The text.
         found: Its hypotheses, the best first, which has ``without_terms``.
         prefix: The tokens that its translation must start with.
         search: Search settings.
@@ -55,12 +55,12 @@ def place_terms(
     best, *others = found
     assert best.without_terms is not None
     without = best.without_terms._replace(masked_source=best.masked_source)
-    [weights] = yield [masking.read_attention(forward, segment, without, search)]
-    masked, tokens = segment.masked_sources[without.masked_source], without.tokens
+    [weights] = yield [masking.read_attention(forward, piece, without, search)]
+    masked, tokens = piece.masked_sources[without.masked_source], without.tokens
     text, written = forward.tokenizer.decode(tokens), None
     if _has_spaces_between_words(masked.text + text):
         write = partial(_write_terms, forward, masked, text, weights)
-        written = yield from call(write, len(segment.text))
+        written = yield from call(write, len(piece.text))
         if written is None:
             written = yield from _write_likeliest(forward, masked, text, weights, search)
     if written is not None and _starts_with(forward, written, prefix):

@@ -26,7 +26,7 @@ class Calibration:
     def add(
         self, translator: Translator, sources: Sequence[str], references: Sequence[str]
     ) -> None:
-        """Translate a batch of lines; lines of several segments, and blank ones, do not count.
+        """Translate a batch of lines; lines of several pieces, and blank ones, do not count.
 
         Args:
             translator: The model.
@@ -52,14 +52,14 @@ class Calibration:
 
 
 def _examine(pipeline: Pipeline, source: str, reference: str) -> Job[tuple[Features, float] | None]:
-    """Return the features of the translation of a line, and its chrF2; None if the line has several segments, or none."""
-    segments = yield from pipeline.cut(source)
-    if len(segments) != 1:
+    """Return the features of the translation of a line, and its chrF2; None if the line has several pieces, or none."""
+    pieces = yield from pipeline.cut(source)
+    if len(pieces) != 1:
         return None
-    found = yield from pipeline.find(segments[0])
+    found = yield from pipeline.find(pieces[0])
     [evidence] = yield from examine(
-        pipeline.forward, segments[0], found.hypotheses[:1], pipeline.search
+        pipeline.forward, pieces[0], found.hypotheses[:1], pipeline.search
     )
-    [translation] = pipeline.join(segments, [found])
+    [translation] = pipeline.join(pieces, [found])
     [score] = chrf_by_line([translation.text], [reference])
     return evidence.features, score

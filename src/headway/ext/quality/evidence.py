@@ -20,8 +20,8 @@ from headway.translation import (
     Hypothesis,
     Job,
     LogProbabilities,
+    Piece,
     Read,
-    Segment,
     TokenSearch,
     call,
     find_alternatives,
@@ -61,7 +61,7 @@ class Evidence(NamedTuple):
 
 def examine(
     token_search: TokenSearch,
-    segment: Segment,
+    piece: Piece,
     found: Sequence[Hypothesis],
     search: SearchConfig,
     prefix: Sequence[int] = (),
@@ -72,13 +72,13 @@ def examine(
 
     Args:
         token_search: Of the model.
-        segment: The text, with the constraints of the search.
+        piece: The text, with the constraints of the search.
         found: Its translations.
         search: Gives the precision.
         prefix: The tokens that each had to begin with.
     """
     translated = [
-        _as_read(token_search.tokenizer, segment, hypothesis, len(prefix)) for hypothesis in found
+        _as_read(token_search.tokenizer, piece, hypothesis, len(prefix)) for hypothesis in found
     ]
     measured = yield [
         Read(token_search, search, each.source, each.target, _measure, single_layer)
@@ -91,7 +91,7 @@ def examine(
             for each, values in zip(translated, measured, strict=True)
         ]
 
-    return (yield from call(collect, len(segment.text)))
+    return (yield from call(collect, len(piece.text)))
 
 
 def measure_attention(weights_TS: Tensor) -> tuple[float, float]:
@@ -123,15 +123,15 @@ class TranslationAsRead(NamedTuple):
 
 
 def _as_read(
-    tokenizer: Tokenizer, segment: Segment, hypothesis: Hypothesis, prefix: int
+    tokenizer: Tokenizer, piece: Piece, hypothesis: Hypothesis, prefix: int
 ) -> TranslationAsRead:
-    text, ids = segment.text, segment.ids
+    text, ids = piece.text, piece.ids
     translation = tokenizer.decode(hypothesis.tokens)
     # Terms without natural places were put there afterwards: what the model wrote lacks them.
     written = (hypothesis.without_terms or hypothesis).tokens
     forced = {*range(min(prefix, len(written) - 1))}
-    if segment.masked_sources:
-        masked = segment.masked_sources[hypothesis.masked_source]
+    if piece.masked_sources:
+        masked = piece.masked_sources[hypothesis.masked_source]
         text, ids = _prescribe_numbers(masked, translation), masked.ids
         wanted = [constraint.alternatives for constraint in masked.constraints]
         spans = find_alternatives(tokenizer, wanted, written)

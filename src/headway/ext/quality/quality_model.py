@@ -32,8 +32,8 @@ FOLDS = 5  # of cross-validation
 Vector = NDArray[np.float64]
 
 
-class SegmentRating(NamedTuple):
-    """How good the translation of a segment is.
+class PieceRating(NamedTuple):
+    """How good the translation of a piece is.
 
     Attributes:
         quality: From 0 to 1.

@@ -1,4 +1,4 @@
-"""How good the translations of segments are, and better ones for those that look broken."""
+"""How good the translations of pieces are, and better ones for those that look broken."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,14 +7,14 @@ from typing import NamedTuple
 from headway.config import SearchConfig
 from headway.ext.quality.defects import find_defects, keeps_words
 from headway.ext.quality.evidence import Evidence, examine
-from headway.ext.quality.quality_model import QualityModel, SegmentRating
+from headway.ext.quality.quality_model import PieceRating, QualityModel
 from headway.ext.quality.repair import list_ways
 from headway.translation import (
     LONG,
     Hypothesis,
     Job,
     Masking,
-    Segment,
+    Piece,
     TokenSearch,
     call,
     find_translations,
@@ -29,18 +29,18 @@ def load(directory: Path) -> QualityModel:
 
 
 class RatedHypotheses(NamedTuple):
-    """The n best translations of a segment and the rating of each."""
+    """The n best translations of a piece and the rating of each."""
 
     hypotheses: list[Hypothesis]
-    ratings: list[SegmentRating]
+    ratings: list[PieceRating]
 
 
 class Rater:
-    """Rates the translations of segments.
+    """Rates the translations of pieces.
 
     Args:
         model: Computes the quality.
-        masking: What has masked the segments.
+        masking: What has masked the pieces.
         token_search: Has the models, and finds other translations.
         languages: Codes of source and target.
     """
@@ -57,35 +57,35 @@ class Rater:
 
     def rate(
         self,
-        segment: Segment,
+        piece: Piece,
         found: list[Hypothesis],
         search: SearchConfig,
         prefix: Sequence[int] = (),
     ) -> Job[RatedHypotheses]:
-        """Rate the translations of a segment; if the best one looks broken, search for one that does not.
+        """Rate the translations of a piece; if the best one looks broken, search for one that does not.
 
         Samples are never replaced.
 
         Args:
-            segment: The text.
+            piece: The text.
             found: Its n best translations, or its samples.
             search: The settings that found them.
             prefix: The token ids that its translations start with.
         """
-        ratings = yield from self._rate(segment, found, search, prefix)
+        ratings = yield from self._rate(piece, found, search, prefix)
         rated = RatedHypotheses(found, ratings)
         if not search.sample and ratings and ratings[0].defects:
-            return (yield from self._repair(segment, rated, search, prefix))
+            return (yield from self._repair(piece, rated, search, prefix))
         return rated
 
     def _repair(
-        self, segment: Segment, found: RatedHypotheses, search: SearchConfig, prefix: Sequence[int]
+        self, piece: Piece, found: RatedHypotheses, search: SearchConfig, prefix: Sequence[int]
     ) -> Job[RatedHypotheses]:
         """Put the best translation first that has no defect, and loses no words if only numbers were wrong."""
         broken = found.ratings[0].defects
         decode = self.token_search.tokenizer.decode
         first = decode(found.hypotheses[0].tokens)
-        for searched, settings in list_ways(self.token_search.tokenizer, segment, broken, search):
+        for searched, settings in list_ways(self.token_search.tokenizer, piece, broken, search):
             candidates = yield from find_translations(
                 self.masking, self.token_search, None, searched, settings, prefix
             )
@@ -110,17 +110,17 @@ class Rater:
 
     def _rate(
         self,
-        segment: Segment,
+        piece: Piece,
         found: Sequence[Hypothesis],
         search: SearchConfig,
         prefix: Sequence[int],
-    ) -> Job[list[SegmentRating]]:
-        evidence = yield from examine(self.token_search, segment, found, search, prefix)
+    ) -> Job[list[PieceRating]]:
+        evidence = yield from examine(self.token_search, piece, found, search, prefix)
         # To look for defects takes about a millisecond.
         return (yield from call(lambda: [*map(self._judge, evidence)], LONG * len(found)))
 
-    def _judge(self, evidence: Evidence) -> SegmentRating:
+    def _judge(self, evidence: Evidence) -> PieceRating:
         """Return the rating of a translation."""
         source, translation, features = evidence
         defects = find_defects(source, translation, self.languages)
-        return SegmentRating(self.model.rate(features) * DEFECT ** len(defects), defects)
+        return PieceRating(self.model.rate(features) * DEFECT ** len(defects), defects)

@@ -1,4 +1,4 @@
-"""Translate a segment again in other ways, because its first translation looks broken."""
+"""Translate a piece again in other ways, because its first translation looks broken."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -7,33 +7,33 @@ from headway.config import SearchConfig
 from headway.ext.protect import MaskedSource, spell_numbers
 from headway.ext.quality.defects import Defect
 from headway.text import Tokenizer
-from headway.translation import Constraint, Segment, spell_words
+from headway.translation import Constraint, Piece, spell_words
 
 CANDIDATES = 8  # of each way
 EPSILON = 0.02  # samples have no token that is less likely
 
 
 def list_ways(
-    tokenizer: Tokenizer, segment: Segment, defects: Sequence[Defect], search: SearchConfig
-) -> list[tuple[Segment, SearchConfig]]:
-    """Return the segments and the settings of other searches for a translation, the most promising way first.
+    tokenizer: Tokenizer, piece: Piece, defects: Sequence[Defect], search: SearchConfig
+) -> list[tuple[Piece, SearchConfig]]:
+    """Return the pieces and the settings of other searches for a translation, the most promising way first.
 
     The ways are: to force the numbers of the source into the translation, if numbers differ; a wider beam; and
     samples, unless the translation must contain something.
 
     Args:
         tokenizer: Of the model.
-        segment: To translate.
+        piece: To translate.
         defects: What looks broken in its translation.
         search: The settings of the first search.
     """
     wide = replace(
         search, beam=max(CANDIDATES, 2 * search.beam), n_best=CANDIDATES, mbr=False, sample=False
     )
-    ways = [(segment, wide)]
+    ways = [(piece, wide)]
     if "numbers" in defects:
-        ways.insert(0, (require_numbers(segment, tokenizer), wide))
-    if not segment.masked_sources:
+        ways.insert(0, (require_numbers(piece, tokenizer), wide))
+    if not piece.masked_sources:
         samples = replace(
             wide,
             sample=True,
@@ -43,19 +43,19 @@ def list_ways(
             top_p=1.0,
             beam=search.beam,
         )
-        ways.append((segment, samples))
+        ways.append((piece, samples))
     return ways
 
 
-def require_numbers(segment: Segment, tokenizer: Tokenizer) -> Segment:
-    """Return a segment whose translation must contain its numbers, also in other masked sources."""
-    text = segment.text.strip()
-    plain = MaskedSource(text, segment.ids)
+def require_numbers(piece: Piece, tokenizer: Tokenizer) -> Piece:
+    """Return a piece whose translation must contain its numbers, also in other masked sources."""
+    text = piece.text.strip()
+    plain = MaskedSource(text, piece.ids)
     masked_sources = [
         masked._replace(constraints=(*masked.constraints, *_numbers_of(masked, tokenizer)))
-        for masked in segment.masked_sources or (plain,)
+        for masked in piece.masked_sources or (plain,)
     ]
-    return segment._replace(masked_sources=tuple(masked_sources))
+    return piece._replace(masked_sources=tuple(masked_sources))
 
 
 def _numbers_of(masked: MaskedSource, tokenizer: Tokenizer) -> Iterator[Constraint]:

@@ -1,7 +1,7 @@
 """The queue in which the requests of all clients share batches.
 
 The queue is bounded by tokens and by texts, and feeds a few worker threads. If recent batches had
-several segments, a batch waits a few milliseconds for more requests; `waiting.py` says whose turn it
+several pieces, a batch waits a few milliseconds for more requests; `waiting.py` says whose turn it
 is. The queue lives in the event loop's thread, so that it needs no locks.
 """
 
@@ -52,7 +52,7 @@ class TranslationQueue:
         # Without those of files: little of a file waits at once, and nobody is rejected for it.
         self.running_tokens = 0  # being translated
         self.texts = 0  # waiting or being translated
-        self.typical_batch = 1.0  # segments in recent batches, on average
+        self.typical_batch = 1.0  # pieces in recent batches, on average
         self.typical_text = 0.0  # tokens of recent texts, on average
         self._timer: asyncio.TimerHandle | None = None
         self._running: set[asyncio.Task[None]] = set()

@@ -19,7 +19,7 @@ from headway.ext.protect import Glossary
 from headway.ext.server.driver import Driver
 from headway.ext.server.queue import SHORT_REQUEST, TranslationQueue
 from headway.ext.server.rejection import too_much_work
-from headway.translation import Job, Pipeline, Segment, Translator, stream_tokens, together
+from headway.translation import Job, Piece, Pipeline, Translator, stream_tokens, together
 
 CHARACTERS_PER_TOKEN = 16  # at most, in almost all texts
 MAX_TRIES = 1_000_000  # of a glossary's terms at places of texts: about two seconds
@@ -109,34 +109,34 @@ class TextTranslator:
         pipeline = TextPipeline.of([translator], is_split=self.is_split)
         split, lines = await driver.run(_cut(pipeline, text))
         if not driver.is_admitted:  # as a whole, so that it is not rejected halfway
-            self.queue.check_room(sum(len(segment.ids) for line in lines for segment in line))
+            self.queue.check_room(sum(len(piece.ids) for line in lines for piece in line))
         gaps = split.passage.target_gaps(translator.languages[1])
         yield gaps[0]
-        for segments, gap in zip(lines, gaps[1:], strict=True):
-            for number, segment in enumerate(segments):
-                async with aclosing(self._stream_segment(translator, segment)) as parts:
+        for pieces, gap in zip(lines, gaps[1:], strict=True):
+            for number, piece in enumerate(pieces):
+                async with aclosing(self._stream_piece(translator, piece)) as parts:
                     async for part in parts:
                         yield part
-                following = segments[number + 1].text if number + 1 < len(segments) else ""
-                if following and (segment.text[-1:].isspace() or following[:1].isspace()):
+                following = pieces[number + 1].text if number + 1 < len(pieces) else ""
+                if following and (piece.text[-1:].isspace() or following[:1].isspace()):
                     yield " "
             yield gap
 
-    async def _stream_segment(
-        self, translator: Translator, segment: Segment
+    async def _stream_piece(
+        self, translator: Translator, piece: Piece
     ) -> AsyncGenerator[str, None]:
-        """Yield the parts of a segment's translation while a worker thread finds them."""
+        """Yield the parts of a piece's translation while a worker thread finds them."""
         loop = asyncio.get_running_loop()
         parts: asyncio.Queue[str | None] = asyncio.Queue()
         stop = threading.Event()
 
         def search() -> None:
-            for part in stream_tokens(translator, segment):
+            for part in stream_tokens(translator, piece):
                 if stop.is_set():
                     return
                 loop.call_soon_threadsafe(parts.put_nowait, part)
 
-        task = asyncio.ensure_future(self.queue.run([search], [len(segment.ids)], is_admitted=True))
+        task = asyncio.ensure_future(self.queue.run([search], [len(piece.ids)], is_admitted=True))
         task.add_done_callback(lambda _task: parts.put_nowait(None))
         try:
             while (part := await parts.get()) is not None:
@@ -164,8 +164,8 @@ class TextTranslator:
         await self.queue.run_text_work([check], sum(map(len, texts)))
 
 
-def _cut(pipeline: TextPipeline, text: str) -> Job[tuple[SplitText, list[list[Segment]]]]:
-    """Split a text into sentences, and cut each into segments."""
+def _cut(pipeline: TextPipeline, text: str) -> Job[tuple[SplitText, list[list[Piece]]]]:
+    """Split a text into sentences, and cut each into pieces."""
     own: Pipeline = pipeline.route[0]
     split = yield from pipeline.split(own, text)
     lines = yield from together(map(own.cut, split.lines))

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.translation.engines.engine import Hypotheses
-from headway.translation.search.automaton import FORBIDDEN, STEPS, SentenceAutomaton, State
+from headway.translation.search.automaton import FORBIDDEN, STEPS, AutomatonState, SentenceAutomaton
 from headway.translation.search.beam_search import Candidates, Hypothesis, Ids, length_penalty
 from headway.translation.search.state_table import StateTable
 
@@ -81,7 +81,7 @@ class ConstrainedDecoding:
                 row_Z[: len(automaton.alphabet)] = automaton.alphabet
         self.table = StateTable(self.words, width)
         starts = [
-            0 if each is None else self.table.enter(each.automaton, State())
+            0 if each is None else self.table.enter(each.automaton, AutomatonState())
             for each in self.automata
         ]
         self.states_N: Ids = np.array(starts).repeat(beams)

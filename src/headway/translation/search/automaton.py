@@ -17,7 +17,7 @@ from headway.translation.search.constraints import (
     ENDS_INSIDE,
     Constraint,
     Constraints,
-    Words,
+    WordEdges,
     list_tokens,
 )
 
@@ -25,7 +25,7 @@ FORBIDDEN = np.iinfo(np.int64).max  # the label of a token that may not come nex
 STEPS = 1 << 16  # a label is `STEPS` * constraints not begun + tokens that complete the one begun
 
 
-class State(NamedTuple):
+class AutomatonState(NamedTuple):
     """What an automaton knows of a hypothesis.
 
     Attributes:
@@ -99,38 +99,38 @@ class Automaton:
         self._shortest = [
             min(len(a) + (kinds[a[0]] & CONTINUES) for a in c.alternatives) for c in constraints
         ]
-        self._next: dict[tuple[State, int], State | None] = {}
-        self._labels: dict[State, Labels] = {}
-        self._label_of: dict[State, tuple[int, int]] = {}
+        self._next: dict[tuple[AutomatonState, int], AutomatonState | None] = {}
+        self._labels: dict[AutomatonState, Labels] = {}
+        self._label_of: dict[AutomatonState, tuple[int, int]] = {}
 
     @cached_property
     def all_met(self) -> int:
-        """The value of `State.met` when all constraints are met."""
+        """The value of `AutomatonState.met` when all constraints are met."""
         return (1 << len(self.constraints)) - 1
 
     @cached_property
     def _has_exact(self) -> bool:
         return any(constraint.is_exact for constraint in self.constraints)
 
-    def is_done(self, state: State) -> bool:
+    def is_done(self, state: AutomatonState) -> bool:
         """Return whether all constraints are met for good, whatever comes next."""
         may_break = state.has_just_met and state.is_inside
         return state.met == self.all_met and not self._has_exact and not may_break
 
-    def advance(self, state: State, letter: int) -> State | None:
+    def advance(self, state: AutomatonState, letter: int) -> AutomatonState | None:
         """Return the state after a letter; None: an exact alternative would occur too often."""
         key = state, letter
         if key not in self._next:
             self._next[key] = self._advance(state, letter)
         return self._next[key]
 
-    def labels(self, state: State) -> "Labels":
+    def labels(self, state: AutomatonState) -> "Labels":
         """Return how far a hypothesis in a state is from meeting all constraints after each token."""
         if state not in self._labels:
             self._labels[state] = self._label_tokens(state)
         return self._labels[state]
 
-    def _begun(self, state: State) -> list[tuple[int, int]]:
+    def _begun(self, state: AutomatonState) -> list[tuple[int, int]]:
         """Return the constraints that ``tail`` has begun, and the tokens that complete each."""
         if not state.tail:
             return []
@@ -143,18 +143,18 @@ class Automaton:
             if not state.met >> number & 1
         ]
 
-    def _starts(self, state: State) -> range:
+    def _starts(self, state: AutomatonState) -> range:
         """Return where the tokens of ``tail`` start that count for no constraint."""
         return range(state.end if state.last >= 0 else 0, len(state.tail))
 
-    def _label(self, state: State) -> tuple[int, int]:
+    def _label(self, state: AutomatonState) -> tuple[int, int]:
         """Return the label of a state, and the fewest tokens that meet all constraints."""
-        key = State(state.met, state.tail, state.last, end=state.end)
+        key = AutomatonState(state.met, state.tail, state.last, end=state.end)
         if key not in self._label_of:
             self._label_of[key] = self._compute_label(key)
         return self._label_of[key]
 
-    def _compute_label(self, state: State) -> tuple[int, int]:
+    def _compute_label(self, state: AutomatonState) -> tuple[int, int]:
         unmet = [n for n in range(len(self.constraints)) if not state.met >> n & 1]
         begun = self._begun(state)
         left = min((left for _, left in begun), default=0)
@@ -162,27 +162,27 @@ class Automaton:
         needed = sum(self._shortest[n] for n in unmet) - max(0, saved)
         return (len(unmet) - 1) * STEPS + left if left else len(unmet) * STEPS, needed
 
-    def _label_tokens(self, state: State) -> Labels:
+    def _label_tokens(self, state: AutomatonState) -> Labels:
         after = [self.advance(state, letter) for letter in self.letters]
         found = [(FORBIDDEN, FORBIDDEN) if each is None else self._label(each) for each in after]
-        new, needed_new = self._label(State(state.met))
+        new, needed_new = self._label(AutomatonState(state.met))
         # A word that has met a constraint does so no longer if it goes on.
         is_broken = state.has_just_met and state.is_inside
         met = state.met & ~(1 << state.last) if is_broken else state.met
-        longer, needed_longer = self._label(State(met))
+        longer, needed_longer = self._label(AutomatonState(met))
         of_alphabet, needed = (np.array(each, dtype=np.int64) for each in zip(*found, strict=True))
         now, _ = self._label(state)
         missing = [c for n, c in enumerate(self.constraints) if not state.met >> n & 1]
         lacks_terms = int(bool(missing) and all(constraint.is_term for constraint in missing))
         return Labels(now, new, longer, needed_new, needed_longer, lacks_terms, of_alphabet, needed)
 
-    def _advance(self, state: State, letter: int) -> State | None:
+    def _advance(self, state: AutomatonState, letter: int) -> AutomatonState | None:
         met, tail, last, first, end, is_inside = state
         kind = self._kinds[letter]
         if state.has_just_met and is_inside and kind & CONTINUES:  # the word was not whole
             met, last, first, end = met & ~(1 << last), -1, 0, 0
         if letter < 0 or not (tail or (letter,) in self._prefixes):
-            return State(met, is_inside=bool(kind & ENDS_INSIDE))
+            return AutomatonState(met, is_inside=bool(kind & ENDS_INSIDE))
         grown = (*tail, letter)
         starts = [start for start in range(len(grown)) if self._is_start(grown, start, is_inside)]
         # Tokens that have met a constraint are free again only as a part of a longer alternative.
@@ -195,12 +195,14 @@ class Automaton:
             free = [n for n in numbers if not before >> n & 1] if start in own else []
             if free:
                 span = start - kept, len(grown) - kept
-                return State(before | 1 << free[0], grown[kept:], free[0], *span, is_inside)
+                return AutomatonState(
+                    before | 1 << free[0], grown[kept:], free[0], *span, is_inside
+                )
             if any(self.constraints[number].is_exact for number in numbers):
                 return None
         if kept > first or last < 0:
-            return State(met, grown[kept:], is_inside=is_inside)
-        return State(met, grown[kept:], last, first - kept, end - kept, is_inside)
+            return AutomatonState(met, grown[kept:], is_inside=is_inside)
+        return AutomatonState(met, grown[kept:], last, first - kept, end - kept, is_inside)
 
     def _is_start(self, grown: tuple[int, ...], start: int, is_inside: bool) -> bool:
         """Return whether a word starts at a letter, the first of which is known to be one."""
@@ -222,14 +224,14 @@ class SentenceAutomaton(NamedTuple):
     """
 
     alphabet: Ids
-    words: Words
+    words: WordEdges
     automaton: Automaton
 
     @classmethod
     def of(
         cls,
         constraints: Constraints,
-        words: Words,
+        words: WordEdges,
         make: Callable[[tuple[Constraint, ...], tuple[int, ...]], Automaton] = Automaton,
     ) -> "SentenceAutomaton":
         """Return the automaton of constraints, at least one, whose alternatives are tokens.
@@ -258,7 +260,7 @@ class SentenceAutomaton(NamedTuple):
     def accepts(self, tokens: Sequence[int]) -> bool:
         """Return whether a translation meets all constraints."""
         letters = {token: letter for letter, token in enumerate(self.alphabet.tolist())}
-        state: State | None = State()
+        state: AutomatonState | None = AutomatonState()
         for token in tokens:
             if state is None:
                 return False

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from headway.text.tokenizer import Tokenizer
 from headway.text.words import is_byte, is_inside_word, is_word_character
 
-CONTINUES, ENDS_INSIDE = 1, 2  # bits of a token in `Words.kinds`
+CONTINUES, ENDS_INSIDE = 1, 2  # bits of a token in `WordEdges.kinds`
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ Constraints = Sequence[Constraint]  # of one sentence
 
 
 @dataclass(frozen=True)
-class Words:
+class WordEdges:
     """Which target tokens continue a word, and which end inside one.
 
     Attributes:
@@ -55,7 +55,7 @@ class Words:
         return kinds
 
     @classmethod
-    def of(cls, tokenizer: Tokenizer) -> "Words":
+    def of(cls, tokenizer: Tokenizer) -> "WordEdges":
         """Read the words of a tokenizer's target vocabulary."""
         subwords = tokenizer.target_subwords(range(tokenizer.target_vocab_size))
         # An entry such as <0xC3> is a byte of a character that has no subword, perhaps of a letter.

@@ -6,9 +6,9 @@ Shapes: N hypotheses, S states, Z tokens of the longest alphabet, J = Z + 4 kind
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.translation.search.automaton import Automaton, Labels, State, other_letter
+from headway.translation.search.automaton import Automaton, AutomatonState, Labels, other_letter
 from headway.translation.search.beam_search import Ids
-from headway.translation.search.constraints import Words
+from headway.translation.search.constraints import WordEdges
 
 UNKNOWN = -1  # a transition that no hypothesis has taken yet
 SCALARS = 6  # numbers at the beginning of `Labels`
@@ -30,15 +30,15 @@ class StateTable:
         needed_SZ: Their ``needed_of_alphabet``, likewise.
     """
 
-    def __init__(self, words: Words, width: int) -> None:
+    def __init__(self, words: WordEdges, width: int) -> None:
         self.kinds: Ids = np.array(words.kinds, dtype=np.int64)
-        self._states: list[tuple[Automaton, State] | None] = [None]
-        self._numbers: dict[tuple[int, State], int] = {}
+        self._states: list[tuple[Automaton, AutomatonState] | None] = [None]
+        self._numbers: dict[tuple[int, AutomatonState], int] = {}
         self.scalars_SX = np.zeros((1, SCALARS), dtype=np.int64)
         self.labels_SZ, self.needed_SZ = (np.zeros((1, width), dtype=np.int64) for _ in range(2))
         self._next_SJ = np.zeros((1, width + 4), dtype=np.int64)
 
-    def enter(self, automaton: Automaton, state: State | None) -> int:
+    def enter(self, automaton: Automaton, state: AutomatonState | None) -> int:
         """Return the number of a state."""
         if state is None or automaton.is_done(state):
             return 0

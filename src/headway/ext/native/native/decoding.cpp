@@ -8,7 +8,7 @@ namespace {
 
 constexpr long ROWS_TOGETHER = 48;  // whose logits are kept: whole tiles, and few enough for the cache
 
-// Let several models read a token of each of the same hypotheses; see `Mixture`.
+// Let several models read a token of each of the same hypotheses; see `Ensemble`.
 void select_together(const std::vector<State*>& states, const int64_t* tokens, long rows, const int64_t* forced,
                      long wanted, int64_t* ids, double* log_p, double* log_z, const int64_t* asked,
                      long asked_count, double* asked_log_p) {
@@ -19,13 +19,13 @@ void select_together(const std::vector<State*>& states, const int64_t* tokens, l
     std::vector<const float*> hidden;
     for (State* state : states) hidden.push_back(state->read(tokens));
     const long block = ROWS_TOGETHER * padded(one.tokens());
-    float* logits = one.mixture.prepare(states.size(), ROWS_TOGETHER, one.tokens());
+    float* logits = one.ensemble.prepare(states.size(), ROWS_TOGETHER, one.tokens());
     for (long first = 0; first < rows; first += ROWS_TOGETHER) {
         const long count = std::min(ROWS_TOGETHER, rows - first);
         for (size_t m = 0; m < states.size(); ++m)
             states[m]->logits(hidden[m], first, count, logits + m * block);
         for (long n = first; n < first + count; ++n)
-            one.mixture.select(n - first, wanted, forced ? forced + n : nullptr, ids + n * wanted, log_p + n * wanted,
+            one.ensemble.select(n - first, wanted, forced ? forced + n : nullptr, ids + n * wanted, log_p + n * wanted,
                                log_z + n, asked + n * asked_count, asked_count, asked_log_p + n * asked_count);
     }
 }

@@ -7,7 +7,7 @@
 // Shapes: A sentences, N = A x hypotheses, T positions read, and the shapes of transformer.h.
 #pragma once
 
-#include "mixture.h"
+#include "ensemble.h"
 #include "selection.h"
 #include "transformer.h"
 
@@ -165,7 +165,7 @@ public:
         sentences_ = std::move(next);
     }
 
-    Mixture mixture;  // with the states of other models
+    Ensemble ensemble;  // with the states of other models
 
 private:
     struct Chosen {  // the tokens that a sentence may choose, and the map to their logits

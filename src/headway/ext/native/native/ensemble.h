@@ -10,8 +10,8 @@
 
 namespace headway {
 
-// Mixes rows of logits of several models. Tokens that are all less likely than e^-87 have the order of their ids.
-class Mixture {
+// Averages the probabilities of rows of logits of several models. Tokens that are all less likely than e^-87 have the order of their ids.
+class Ensemble {
 public:
     // Prepare for rows of `models` models, which follow each other: room for `rows` rows [padded V] of each.
     float* prepare(long models, long rows, long tokens) {

@@ -15,43 +15,43 @@ from headway.translation.pipeline import Found, find_translations
 from headway.translation.requests import run, together
 from headway.translation.scoring import LayerChoice, WordPairs
 from headway.translation.search.beam_search import Hypothesis
-from headway.translation.splitting import Segment
+from headway.translation.splitting import Piece
 from headway.translation.token_search import TokenSearch
 
 
-def cut(translator: Translator, line: str, search: SearchConfig | None = None) -> list[Segment]:
-    """Return the segments of a line."""
+def cut(translator: Translator, line: str, search: SearchConfig | None = None) -> list[Piece]:
+    """Return the pieces of a line."""
     return run(translator.pipeline(search).cut(line))
 
 
 def find(
-    translator: Translator, segments: Sequence[Segment], search: SearchConfig | None = None
+    translator: Translator, pieces: Sequence[Piece], search: SearchConfig | None = None
 ) -> list[list[Hypothesis]]:
-    """Return the n best translations of segments, searched together, with links where tags need them."""
+    """Return the n best translations of pieces, searched together, with links where tags need them."""
     pipeline = translator.pipeline(search)
-    return [each.hypotheses for each in run(together(map(pipeline.find, segments)))]
+    return [each.hypotheses for each in run(together(map(pipeline.find, pieces)))]
 
 
 def join(
     translator: Translator,
-    segments: Sequence[Segment],
+    pieces: Sequence[Piece],
     found: Sequence[Sequence[Hypothesis]],
     ratings: Any = None,
 ) -> list[Translation]:
-    """Join translations of a line's segments to those of the line."""
-    each_rating = ratings or [None] * len(segments)
+    """Join translations of a line's pieces to those of the line."""
+    each_rating = ratings or [None] * len(pieces)
     both = zip(found, each_rating, strict=True)
     linked = [
-        Found(_link(translator, segment, [*n_best], all_of_them=False), rated)
-        for segment, (n_best, rated) in zip(segments, both, strict=True)
+        Found(_link(translator, piece, [*n_best], all_of_them=False), rated)
+        for piece, (n_best, rated) in zip(pieces, both, strict=True)
     ]
-    return translator.pipeline().join(segments, linked)
+    return translator.pipeline().join(pieces, linked)
 
 
-def align(translator: Translator, segment: Segment, hypothesis: Hypothesis) -> WordPairs:
-    """Link the words of a segment to those of a translation."""
-    [linked] = _link(translator, segment, [hypothesis], all_of_them=True)
-    return translator._masking.align(translator.tokenizer, segment, linked)
+def align(translator: Translator, piece: Piece, hypothesis: Hypothesis) -> WordPairs:
+    """Link the words of a piece to those of a translation."""
+    [linked] = _link(translator, piece, [hypothesis], all_of_them=True)
+    return translator._masking.align(translator.tokenizer, piece, linked)
 
 
 def translate_texts(
@@ -69,44 +69,44 @@ def split_text(translator: Translator, text: str, *, is_document: bool = False) 
 
 def rate(
     translator: Translator,
-    segment: Segment,
+    piece: Piece,
     found: Sequence[Hypothesis],
     search: SearchConfig | None = None,
     prefix: Sequence[int] = (),
 ) -> RatedHypotheses:
-    """Rate the translations of a segment."""
+    """Rate the translations of a piece."""
     pipeline = translator.pipeline(search, quality=True)
     assert pipeline.rater is not None
-    rated: Any = run(pipeline.rater.rate(segment, [*found], pipeline.search, prefix))
+    rated: Any = run(pipeline.rater.rate(piece, [*found], pipeline.search, prefix))
     return RatedHypotheses(*rated)
 
 
 def examine(
     translator: Translator,
-    segment: Segment,
+    piece: Piece,
     found: Sequence[Hypothesis],
     search: SearchConfig,
     prefix: Sequence[int] = (),
 ) -> list[Evidence]:
-    """Measure the features of a segment's translations."""
-    return run(evidence.examine(translator.token_search, segment, found, search, prefix))
+    """Measure the features of a piece's translations."""
+    return run(evidence.examine(translator.token_search, piece, found, search, prefix))
 
 
 def examine_together(
     translator: Translator,
-    pairs: Sequence[tuple[Segment, Sequence[Hypothesis]]],
+    pairs: Sequence[tuple[Piece, Sequence[Hypothesis]]],
     search: SearchConfig,
 ) -> list[list[Evidence]]:
-    """Measure the features of the translations of several segments in common batches."""
+    """Measure the features of the translations of several pieces in common batches."""
     model = translator.token_search
     return run(together(evidence.examine(model, *pair, search) for pair in pairs))
 
 
 def choose(
-    forward: TokenSearch, segment: Segment, search: SearchConfig, prefix: Sequence[int] = ()
+    forward: TokenSearch, piece: Piece, search: SearchConfig, prefix: Sequence[int] = ()
 ) -> list[Hypothesis]:
-    """Return the translations of a segment without links."""
-    return run(find_translations(ProtectedTextMasking(), forward, None, segment, search, prefix))
+    """Return the translations of a piece without links."""
+    return run(find_translations(ProtectedTextMasking(), forward, None, piece, search, prefix))
 
 
 def log_probabilities(
@@ -143,8 +143,8 @@ def attend(
 
 
 def _link(
-    translator: Translator, segment: Segment, found: list[Hypothesis], *, all_of_them: bool
+    translator: Translator, piece: Piece, found: list[Hypothesis], *, all_of_them: bool
 ) -> list[Hypothesis]:
     search = translator.default_search
     link = translator._masking.link
-    return run(link(translator.token_search, segment, found, search, all_of_them=all_of_them))
+    return run(link(translator.token_search, piece, found, search, all_of_them=all_of_them))
