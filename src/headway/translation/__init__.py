@@ -10,7 +10,6 @@ from headway.lazy import import_at_first_use
 if TYPE_CHECKING:
     from headway.translation.alignment import link_words, single_layer, usual_layer
     from headway.translation.batching import batch_by_length, batch_rows, pad_right, padded_batches
-    from headway.translation.choosing import load_backward_model
     from headway.translation.directory import (
         CARD,
         MAX_CONFIG_BYTES,

@@ -7,95 +7,19 @@ from a candidate (Yee et al., 2019). A model of both directions can be its own b
 """
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
-import torch
 
 from headway.config import SearchConfig
-from headway.errors import UsageError
-from headway.text.language_pairs import Languages, list_pairs, name_pair
 from headway.text.tokenizer import Tokenizer
 from headway.translation.chrf import pairwise_chrf
-from headway.translation.directory import load_model
 from headway.translation.requests import Job, Read, call
 from headway.translation.scoring import add_log_p
 from headway.translation.search.beam_search import Hypothesis, length_penalty
 from headway.translation.splitting import Piece
 from headway.translation.token_search import TokenSearch
-
-
-class BackwardModel(NamedTuple):
-    """A model that translates back, in one direction or several.
-
-    Attributes:
-        path: For messages.
-        search: Its search.
-        languages: Codes of source and target.
-        pairs: All pairs of languages that it was trained on; none: of one pair.
-    """
-
-    path: str | Path
-    search: TokenSearch
-    languages: Languages
-    pairs: tuple[Languages, ...]
-
-    def choose(self, languages: Languages) -> TokenSearch:
-        """Return the search that translates back.
-
-        Args:
-            languages: Source and target of the forward model.
-
-        Raises:
-            UsageError: If the model translates in another direction.
-        """
-        if languages[::-1] not in (self.pairs or [self.languages]):
-            raise UsageError(
-                f"{self.path}: translates {list_pairs(self.pairs or [self.languages])}: a backward model"
-                f" must translate from {languages[1]} to {languages[0]}"
-            )
-        return _choose_target(self.search, languages[0]) if self.pairs else self.search
-
-
-def load_backward_model(path: str | Path, device: torch.device) -> BackwardModel:
-    """Read a model that translates back; see `load_model`."""
-    model = load_model(path)
-    network = model.transformer.to(device).eval()
-    search = TokenSearch([network], model.tokenizer, model.path)
-    return BackwardModel(path, search, model.languages, model.pairs)
-
-
-def reverse_search(
-    forward: TokenSearch, languages: Languages, pairs: Sequence[Languages]
-) -> TokenSearch:
-    """Return the search of a model of both directions for the other direction; it shares the engines.
-
-    Args:
-        forward: Translates from the first of ``languages`` to the second.
-        languages: Codes.
-        pairs: What the model was trained on.
-
-    Raises:
-        UsageError: If the model was not trained on the other direction.
-    """
-    source, target = languages
-    if (target, source) not in pairs:
-        raise UsageError(
-            f"search.round_trip: this model does not translate {name_pair((target, source))}: train it on both"
-            " directions, or give a backward model"
-        )
-    return _choose_target(forward, source)
-
-
-def _choose_target(search: TokenSearch, target: str) -> TokenSearch:
-    """Return the search of a model of several languages into one of them; it shares the engines."""
-    own = copy(search)
-    own.tokenizer = search.tokenizer.to(target)
-    return own
 
 
 def choose(

@@ -16,18 +16,6 @@ from headway.text.language_pairs import (
 SHOWN = 12  # target languages in a message
 
 
-class Direction(NamedTuple):
-    """A pair of languages, and how a source names its target.
-
-    Attributes:
-        languages: Codes of source and target.
-        symbol: The code of the symbol of the target language; empty: a model of one pair has none.
-    """
-
-    languages: Languages
-    symbol: str
-
-
 class KnownLanguages(NamedTuple):
     """What a model translates.
 
@@ -41,8 +29,12 @@ class KnownLanguages(NamedTuple):
     pairs: Sequence[Languages]
     symbols: Sequence[str]
 
-    def find(self, target: str, source: str = "", *, zero_shot: bool = False) -> Direction:
-        """Return the direction to a target language.
+    def find(
+        self, target: str, source: str = "", *, zero_shot: bool = False
+    ) -> tuple[Languages, str]:
+        """Return the codes of source and target, and the code of the symbol of the target language.
+
+        A model of one pair has no symbol: "".
 
         Args:
             target: A code of the target language, of two or three letters.
@@ -59,14 +51,14 @@ class KnownLanguages(NamedTuple):
                     raise UsageError(
                         f"{name_pair(wanted)}: this model translates only {name_pair(self.languages)}"
                     )
-            return Direction(self.languages, "")
+            return self.languages, ""
         symbol = find_code(target, self.symbols)
         if symbol is None:
             codes = ", ".join(self.symbols[:SHOWN]) + ", ..." * (len(self.symbols) > SHOWN)
             trained = list_pairs(self.pairs) if self.pairs else f"into {codes}"
             raise UsageError(f"{target}: no target language of this model, which has {trained}")
         if not self.pairs:
-            return Direction((source or self.languages[0], shorten_code(symbol)), symbol)
+            return (source or self.languages[0], shorten_code(symbol)), symbol
         sources = self.list_sources(symbol)
         if not source and len(sources) != 1:
             known = ", ".join(sources or list_codes(self.pairs))
@@ -84,7 +76,7 @@ class KnownLanguages(NamedTuple):
                 f"{source}-{symbol}: this model was not trained on this pair, but on"
                 f" {list_pairs(self.pairs)}: --zero-shot translates it all the same"
             )
-        return Direction((found, symbol), symbol)
+        return (found, symbol), symbol
 
     def list_sources(self, target: str) -> list[str]:
         """Return the source languages that were trained with a target language."""

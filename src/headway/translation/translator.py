@@ -5,14 +5,14 @@ from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast, overload
+from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 from headway.config import Config, SearchConfig
 from headway.devices import resolve_device
 from headway.errors import HeadwayError, UsageError
 from headway.extension import find_switched_off, load_single, load_stages
 from headway.model import Transformer
-from headway.text.language_pairs import Languages, list_pairs
+from headway.text.language_pairs import Languages, list_pairs, name_pair
 from headway.text.tokenizer import Tokenizer
 from headway.translation.directory import load_model
 from headway.translation.forking import survive_forks
@@ -23,11 +23,11 @@ from headway.translation.token_search import TokenSearch
 from headway.translation.translation import Translation
 
 if TYPE_CHECKING:
-    from headway.translation.choosing import BackwardModel
-    from headway.translation.direction import Direction, KnownLanguages
+    from headway.translation.direction import KnownLanguages
 
 # Lines that are translated together, so that lines of similar length share batches.
 WINDOW = 1024
+Text = TypeVar("Text", str, list[str])
 NO_TERMS = "needs an extension that translates terms as it says"
 
 
@@ -44,8 +44,8 @@ class Translator:
         directory: Model directory, which may hold a shortlist and a model card.
         others: Models that translate together with ``model``, as an ensemble; they were trained with
             the same tokenizer.
-        backward: A model of the other direction, or of several, with which `translate` and `stream` choose
-            among several candidates.
+        backward: The translator of a model of the other direction, or of several, with which `translate` and `stream`
+            choose among several candidates.
 
     Examples:
         >>> translator = Translator.load("runs/demo")
@@ -62,7 +62,7 @@ class Translator:
         languages: tuple[str, str] = ("en", "en"),
         directory: Path | None = None,
         others: Sequence[Transformer] = (),
-        backward: "BackwardModel | None" = None,
+        backward: "Translator | None" = None,
         pairs: Sequence[Languages] = (),
     ) -> None:
         survive_forks()
@@ -82,9 +82,7 @@ class Translator:
         self._masking: Masking = (load_single("masking") or Masking)()
         self.token_search = TokenSearch(self.models, tokenizer, directory)
         if len(self.pairs) == 1:
-            from headway.translation.direction import Direction
-
-            self._choose(Direction(self.pairs[0], self.pairs[0][1]))
+            self._choose(self.pairs[0], self.pairs[0][1])
 
     @classmethod
     def load(
@@ -124,9 +122,7 @@ class Translator:
         )  # fmt: skip
         translator.config = first.config
         if backward:
-            from headway.translation.choosing import load_backward_model
-
-            translator.backward = load_backward_model(backward, translator.device)
+            translator.backward = cls.load(backward, str(translator.device))
             translator.check_backward()
         return translator
 
@@ -180,7 +176,7 @@ class Translator:
         """
         chosen = copy(self)
         chosen.token_search = copy(self.token_search)
-        chosen._choose(self.known_languages.find(target, source, zero_shot=zero_shot))
+        chosen._choose(*self.known_languages.find(target, source, zero_shot=zero_shot))
         chosen.check_backward()
         return chosen
 
@@ -204,10 +200,10 @@ class Translator:
 
         return KnownLanguages(self.languages, self.pairs, self.tokenizer.target_languages)
 
-    def _choose(self, direction: "Direction") -> None:
-        self.languages = direction.languages
-        if direction.symbol:
-            self.tokenizer = self.tokenizer.to(direction.symbol, may_name=not self.pairs)
+    def _choose(self, languages: Languages, symbol: str) -> None:
+        self.languages = languages
+        if symbol:
+            self.tokenizer = self.tokenizer.to(symbol, may_name=not self.pairs)
             self.token_search.tokenizer = self.tokenizer
 
     def check_direction(self) -> None:
@@ -230,27 +226,11 @@ class Translator:
         """
         is_chosen = self.tokenizer.target_language or not self.tokenizer.target_languages
         if self.backward is not None and is_chosen:
-            self.backward.choose(self.languages)
+            self.backward.search_back(self.languages)
 
-    @overload
     def translate(
-        self, text: str, search: SearchConfig | None = None, *, glossary: Terms | None = None
-    ) -> str: ...
-    @overload
-    def translate(
-        self,
-        text: list[str],
-        search: SearchConfig | None = None,
-        *,
-        glossary: Terms | None = None,
-    ) -> list[str]: ...
-    def translate(
-        self,
-        text: str | list[str],
-        search: SearchConfig | None = None,
-        *,
-        glossary: Terms | None = None,
-    ) -> str | list[str]:
+        self, text: Text, search: SearchConfig | None = None, *, glossary: Terms | None = None
+    ) -> Text:
         """Translate a text or a list of texts; a blank text stays as it is.
 
         Args:
@@ -349,10 +329,28 @@ class Translator:
             return None
         self.check_direction()
         if self.backward is not None:
-            return self.backward.choose(self.languages)
-        from headway.translation.choosing import reverse_search
+            return self.backward.search_back(self.languages)
+        if self.languages[::-1] not in self.pairs:
+            raise UsageError(
+                f"search.round_trip: this model does not translate {name_pair(self.languages[::-1])}: train it on both"
+                " directions, or give a backward model"
+            )
+        return self.search_back(self.languages)
 
-        return reverse_search(self.token_search, self.languages, self.pairs)
+    def search_back(self, languages: Languages) -> TokenSearch:
+        """Return the search of this model for the other direction than that of some languages.
+
+        Raises:
+            UsageError: If the model does not translate so.
+        """
+        source, target = languages
+        known = self.pairs or [self.languages]
+        if (target, source) not in known:
+            raise UsageError(
+                f"{self.directory}: translates {list_pairs(known)}: a backward model must translate from {target} to"
+                f" {source}"
+            )
+        return (self.to(source, target) if self.pairs else self).token_search
 
     def prepare(self, search: SearchConfig) -> bool:
         """Make the engines for a search; return whether all can run several batches at once."""

@@ -11,7 +11,7 @@ from headway.ext.server.rejection import Rejection
 from headway.ext.server.served_languages import LanguageDetector, normalize_code
 from headway.files import hash_file
 from headway.text import name_of
-from headway.translation import Translator, load_backward_model, load_model
+from headway.translation import Translator, load_model
 
 # The files of a model that a translation depends on.
 FILES = (
@@ -157,7 +157,7 @@ def load_models(
 
 def _add_backward(translators: Sequence[Translator], path: str | Path) -> None:
     """Give a backward model to each model that translates in the other direction, so that it helps to choose."""
-    backward = load_backward_model(path, translators[0].device)
+    backward = Translator.load(path, str(translators[0].device))
     reversed_pairs = {languages[::-1] for languages in backward.pairs or [backward.languages]}
     fitting = [each for each in translators if each.languages in reversed_pairs]
     if not fitting:
