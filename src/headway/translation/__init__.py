@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from headway.translation.finding import find_hypotheses
     from headway.translation.front_matter import complete_card, license_fields, split_card
     from headway.translation.masking import Masking, Terms
-    from headway.translation.pipeline import LineSplitter, Pipeline, find_translations
+    from headway.translation.pipeline import Pipeline, find_translations
     from headway.translation.requests import (
         LONG,
         Call,

@@ -15,7 +15,7 @@ from headway.translation.search.beam_search import Hypothesis
 from headway.translation.splitting import Piece
 
 if TYPE_CHECKING:
-    from headway.translation.pipeline import LineSplitter
+    from headway.translation.pipeline import Pipeline
     from headway.translation.token_search import TokenSearch
 
 
@@ -40,14 +40,14 @@ class Masking:
         """Return how much work `split` is, in characters."""
         return len(line)
 
-    def split(self, splitter: "LineSplitter", line: str) -> Iterator[Piece]:
+    def split(self, pipeline: "Pipeline", line: str) -> Iterator[Piece]:
         """Yield the pieces of a line that may have more than words and common marks.
 
         Args:
-            splitter: What is known about the line and the model.
+            pipeline: What is known about the line and the model.
             line: Raw text without white space around it; it may be empty, and has no pieces then.
         """
-        return splitter.split_plain(line)
+        return pipeline.split_plain(line)
 
     def settle(
         self,

@@ -9,7 +9,6 @@ from typing import NamedTuple, Protocol
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
 from headway.text.language_pairs import Languages
-from headway.text.tokenizer import Tokenizer
 from headway.translation.masking import Masking, Terms
 from headway.translation.requests import LONG, Find, Job, call, together
 from headway.translation.search.beam_search import Hypothesis
@@ -65,64 +64,6 @@ def find_translations(
     if is_chosen:
         found = yield from choose(forward, backward, piece, found, search)
     return found
-
-
-@dataclass(frozen=True)
-class LineSplitter:
-    """Splits lines into pieces; see `Pipeline.cut`.
-
-    Args:
-        masking: Hides parts of lines.
-        forward: The model that reads the pieces, with its tokenizer.
-        languages: Codes of source and target.
-        search: Search settings: what is kept, and whether each sentence is translated alone.
-        longest: Tokens of a piece, at most.
-        glossary: Prescribes the translations of terms; None: there is none.
-    """
-
-    masking: Masking
-    forward: TokenSearch
-    languages: Languages
-    search: SearchConfig
-    longest: int
-    glossary: Terms | None
-
-    @property
-    def tokenizer(self) -> Tokenizer:
-        """The tokenizer of the model."""
-        return self.forward.tokenizer
-
-    @property
-    def language(self) -> str:
-        """Code of the lines' language."""
-        return self.languages[0]
-
-    @property
-    def is_split(self) -> bool:
-        """Whether each sentence is translated alone; "auto" means no where no training has decided."""
-        return self.search.split_sentences is True
-
-    def count_work(self, line: str) -> int:
-        """Return how much work a line is, in characters."""
-        return self.masking.count_work(line, self.glossary)
-
-    def split(self, line: str) -> Iterator[Piece]:
-        """Yield the pieces of a line."""
-        stripped = line.strip()
-        if self.glossary is None and is_plain(stripped):
-            yield from self.split_plain(stripped)
-        else:
-            yield from self.masking.split(self, stripped)
-
-    def split_plain(self, line: str) -> Iterator[Piece]:
-        """Yield the pieces of a line without white space around it, which is read as it is."""
-        whole = [line] if line else []
-        for sentence in split_sentences(line, self.language) if self.is_split else whole:
-            yield from split_line(sentence, self.language, self.encode, self.longest)
-
-    def encode(self, text: str) -> list[int]:
-        """Return the token ids of a text."""
-        return self.forward.tokenizer.encode_source([text])[0]
 
 
 class PieceRater(Protocol):
@@ -198,7 +139,9 @@ class Pipeline:
         forward: The model that translates.
         languages: Codes of source and target.
         search: Search settings.
-        splitter: Masks and cuts lines.
+        masking: Hides parts of lines, and restores them in translations.
+        longest: Tokens of a piece, at most.
+        glossary: Prescribes the translations of terms; None: there is none.
         backward: Chooses among several candidates; None: there is no backward model.
         rater: Rates the translations, and looks for others where one looks broken; None: they are not rated.
         stages: What extensions do with each line and its translations, with their names; the first is the outermost.
@@ -209,7 +152,9 @@ class Pipeline:
     forward: TokenSearch
     languages: Languages
     search: SearchConfig
-    splitter: LineSplitter
+    masking: Masking
+    longest: int
+    glossary: Terms | None = None
     backward: TokenSearch | None = None
     rater: PieceRater | None = None
     stages: Sequence[tuple[str, Stage]] = ()
@@ -262,16 +207,34 @@ class Pipeline:
         around it; a blank line, and one that only has what is kept, has no pieces. A name of a target language
         (``>>deu<<``) at the line's beginning is in no text, but in `Piece.language_name` of every piece.
         """
-        remaining: Iterator[Piece] = self.splitter.split(line)
+        remaining = self._split(line.strip())
         size = len(line)
-        if self.splitter.glossary is not None:
-            size = yield from call(partial(self.splitter.count_work, line), size)
+        if self.glossary is not None:
+            size = yield from call(partial(self.masking.count_work, line, self.glossary), size)
         pieces: list[Piece] = []
         while True:
             portion = yield from call(lambda: list(islice(remaining, PORTION)), size)
             pieces += portion
             if len(portion) < PORTION:
                 return pieces
+
+    def _split(self, line: str) -> Iterator[Piece]:
+        is_read_as_it_is = self.glossary is None and is_plain(line)
+        yield from self.split_plain(line) if is_read_as_it_is else self.masking.split(self, line)
+
+    def split_plain(self, line: str) -> Iterator[Piece]:
+        """Yield the pieces of a line without white space around it, which is read as it is."""
+        whole = [line] if line else []
+        for sentence in split_sentences(line, self.languages[0]) if self.is_split else whole:
+            yield from split_line(sentence, self.languages[0], self._encode, self.longest)
+
+    @property
+    def is_split(self) -> bool:
+        """Whether each sentence is translated alone; "auto" means no where no training has decided."""
+        return self.search.split_sentences is True
+
+    def _encode(self, text: str) -> list[int]:
+        return self.forward.tokenizer.encode_source([text])[0]
 
     def find(self, piece: Piece, prefix: Sequence[int] = ()) -> Job[Found]:
         """Search for the translations of a piece; rate and link them if the settings say so.
@@ -281,14 +244,13 @@ class Pipeline:
             prefix: The token ids that its translations start with.
         """
         ratings: Sequence[PieceRating] | None = None
-        masking = self.splitter.masking
         found = yield from find_translations(
-            masking, self.forward, self.backward, piece, self.search, prefix
+            self.masking, self.forward, self.backward, piece, self.search, prefix
         )
         if self.rater is not None:
             found, ratings = yield from self.rater.rate(piece, found, self.search, prefix)
         if self.align or piece.masked_sources:
-            found = yield from masking.link(
+            found = yield from self.masking.link(
                 self.forward, piece, found, self.search, all_of_them=self.align
             )
         return Found(found, ratings)
@@ -303,10 +265,10 @@ class Pipeline:
         if not self.align and all(piece.is_plain for piece in pieces):
             texts = [[tokenizer.decode(each.tokens) for each in n_best] for n_best in found]
             return join_pieces(tokenizer, pieces, found, texts, links, each_rating or None)
-        write = partial(self.splitter.masking.write, tokenizer, self.languages[1])
+        write = partial(self.masking.write, tokenizer, self.languages[1])
         texts = [[write(piece, each) for each in n_best] for piece, n_best in both]
         if self.align:
-            align = partial(self.splitter.masking.align, tokenizer)
+            align = partial(self.masking.align, tokenizer)
             links = [[align(piece, each) for each in n_best] for piece, n_best in both]
         return join_pieces(tokenizer, pieces, found, texts, links, each_rating or None)
 

@@ -17,7 +17,7 @@ from headway.text.tokenizer import Tokenizer
 from headway.translation.directory import load_model
 from headway.translation.forking import survive_forks
 from headway.translation.masking import Masking, Terms
-from headway.translation.pipeline import LineSplitter, Pipeline
+from headway.translation.pipeline import Pipeline
 from headway.translation.requests import run_each
 from headway.translation.token_search import TokenSearch
 from headway.translation.translation import Translation
@@ -386,15 +386,12 @@ class Translator:
             model, module = self.quality_model, cast("Any", load_single("quality"))
             rater = module.Rater(model, self._masking, self.token_search, self.languages)
         longest = max(1, min(search.max_tokens, self.token_search.max_positions - search.max_extra))
-        splitter = LineSplitter(
-            self._masking, self.token_search, self.languages, search, longest, self.glossary
-        )
         backward = self.choose_backward(search)
         if search.mbr and backward is not None:
             raise UsageError("search.mbr and a backward model both choose: use one of them")
         return Pipeline(
-            self.token_search, self.languages, search, splitter, backward, rater, self._stages,
-            align, prefix,
+            self.token_search, self.languages, search, self._masking, longest, self.glossary,
+            backward, rater, self._stages, align, prefix,
         )  # fmt: skip
 
     @cached_property

@@ -14,7 +14,7 @@ from headway.translation import Piece, split_line, split_sentences
 if TYPE_CHECKING:
     from headway.ext.protect.glossary import Glossary
     from headway.ext.protect.masked_source import PlaceholderWord
-    from headway.translation import LineSplitter
+    from headway.translation import Pipeline
 
 
 # Before an item of a list: a dash, "2)", "(a)", "[3]"; and what may also be a date or a rank, as in "1. Mai".
@@ -57,47 +57,51 @@ def _put_between(before: str, pieces: Iterator[Piece], after: str) -> Iterator[P
 
 
 def split_protected(
-    splitter: "LineSplitter",
+    pipeline: "Pipeline",
     line: str,
     placeholder_words: Callable[[], "Sequence[PlaceholderWord]"],
 ) -> Iterator[Piece]:
     """Yield the pieces of a line that may have something to keep, terms, or capitals.
 
     Args:
-        splitter: Its settings.
+        pipeline: Its settings.
         line: The line, without white space around it.
         placeholder_words: Returns those of the model; called if there is text to replace.
     """
-    if splitter.search.keep and _is_kept(line):
+    if pipeline.search.keep and _is_kept(line):
         return
-    text = line.removeprefix(splitter.tokenizer.named_language(line)).lstrip()
+    text = line.removeprefix(pipeline.forward.tokenizer.named_language(line)).lstrip()
     language_name = line[: len(line) - len(text)]
-    gap, *parts = divide_at_breaks(text) if splitter.search.keep else [""]
+    gap, *parts = divide_at_breaks(text) if pipeline.search.keep else [""]
     if not parts:
         gap, parts = "", [text, ""]
     for part, after in zip(parts[::2], parts[1::2], strict=True):
-        label = _find_label(splitter, part) if splitter.search.keep else ""
-        pieces = _split_text(splitter, part.removeprefix(label), language_name, placeholder_words)
+        label = _find_label(pipeline, part) if pipeline.search.keep else ""
+        pieces = _split_text(pipeline, part.removeprefix(label), language_name, placeholder_words)
         yield from _put_between(gap + label, pieces, after)
         gap = ""
 
 
-def _find_label(splitter: "LineSplitter", text: str) -> str:
+def _find_label(pipeline: "Pipeline", text: str) -> str:
     """Return the label of a list at the beginning of a text, or "" if there is none, or a term begins in it."""
-    label = find_list_label(text, splitter.language, splitter.is_split)
-    terms = splitter.glossary.find(text) if label and splitter.glossary else []
+    label = find_list_label(text, pipeline.languages[0], pipeline.is_split)
+    terms = pipeline.glossary.find(text) if label and pipeline.glossary else []
     return "" if any(term.start < len(label) for term in terms) else label
 
 
 def _split_text(
-    splitter: "LineSplitter",
+    pipeline: "Pipeline",
     text: str,
     language_name: str,
     placeholder_words: Callable[[], "Sequence[PlaceholderWord]"],
 ) -> Iterator[Piece]:
     """Yield the pieces of a text without breaks; the model reads the name of a language before each."""
-    tokenizer, language, keep = splitter.tokenizer, splitter.language, splitter.search.keep
-    glossary = cast("Glossary | None", splitter.glossary)
+    tokenizer, language, keep = (
+        pipeline.forward.tokenizer,
+        pipeline.languages[0],
+        pipeline.search.keep,
+    )
+    glossary = cast("Glossary | None", pipeline.glossary)
     marked = MarkedText(text, tokenizer, keep=keep, glossary=glossary)
     # The text as it is written decides: its only words may be terms.
     if is_capital := keep and is_in_capitals(text):
@@ -108,9 +112,9 @@ def _split_text(
         return tokenizer.encode_source([language_name + written])[0]
 
     writer = SourceMasker(marked, tokenizer, placeholder_words, language_name)
-    sentences = split_sentences(marked.text, language) if splitter.is_split else [marked.text]
+    sentences = split_sentences(marked.text, language) if pipeline.is_split else [marked.text]
     for sentence in sentences:
-        for part in split_line(sentence, language, encode, splitter.longest):
+        for part in split_line(sentence, language, encode, pipeline.longest):
             yield part._replace(
                 text=marked.restore(part.text),
                 masked_sources=writer.mask(part.text),

@@ -11,7 +11,7 @@ from headway.translation import Hypothesis, Job, Masking, Piece, Terms, WordPair
 if TYPE_CHECKING:
     from headway.ext.protect.masked_source import MaskedSource, PlaceholderWord
     from headway.text import Languages
-    from headway.translation import LineSplitter, TokenSearch
+    from headway.translation import Pipeline, TokenSearch
 
 
 class ProtectedTextMasking(Masking):
@@ -33,14 +33,14 @@ class ProtectedTextMasking(Masking):
             return len(line)
         return len(line) + terms.count_tries(line) * terms.most_renderings
 
-    def split(self, splitter: "LineSplitter", line: str) -> Iterator[Piece]:
+    def split(self, pipeline: "Pipeline", line: str) -> Iterator[Piece]:
         """Yield the pieces of a line; see `Masking.split`."""
         from headway.ext.protect.line_splitting import split_protected
 
         if line:
-            yield from split_protected(splitter, line, partial(self.placeholder_words, splitter))
+            yield from split_protected(pipeline, line, partial(self.placeholder_words, pipeline))
 
-    def placeholder_words(self, splitter: "LineSplitter") -> "list[PlaceholderWord]":
+    def placeholder_words(self, pipeline: "Pipeline") -> "list[PlaceholderWord]":
         """Return what the models read in the place of placeholders and the like.
 
         They are those of one translator, and of its copies for other languages, which share its weights.
@@ -49,8 +49,8 @@ class ProtectedTextMasking(Masking):
         from headway.ext.protect.placeholder_words import find_copied, spell_learned
         from headway.text import name_pair
 
-        forward, languages = splitter.forward, splitter.languages
-        precision = splitter.search.precision
+        forward, languages = pipeline.forward, pipeline.languages
+        precision = pipeline.search.precision
         key = precision, languages
         if key not in self._words:
             learned = load_placeholder_words(forward.directory).get(name_pair(languages))
