@@ -3,6 +3,7 @@
 import torch
 from worker import Cell, Facts, Ids, TranslationTask, Work, serve, translation_work
 
+from headway.config import SearchConfig
 from headway.text import EOS
 from headway.translation import Hypothesis, Translator, make_engine, search_engine
 
@@ -16,10 +17,8 @@ def start(task: TranslationTask) -> tuple[Work, Facts]:
 
     @torch.inference_mode()
     def translate(sources: list[Ids], cell: Cell, limit: int) -> list[list[Hypothesis]]:
-        limits = [limit] * len(sources)
-        return search_engine(
-            engine, sources, limits, beam=cell["beam"], alpha=cell["penalty"], eos=EOS, pad=pad
-        )
+        search = SearchConfig(beam=cell["beam"], alpha=cell["penalty"])
+        return search_engine(engine, sources, [limit] * len(sources), search, eos=EOS, pad=pad)
 
     def finish(found: list[list[Hypothesis]]) -> list[Ids]:
         return [best.tokens[:-1] for [best] in found]

@@ -5,10 +5,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from headway.config import SearchConfig
-from headway.translation.engines.constrained_decoding import ConstrainedDecoding
-from headway.translation.engines.engine import Engine
 from headway.translation.search.automaton import SentenceAutomaton
-from headway.translation.search.beam_search import Hypothesis, Ids, beam_search
+from headway.translation.search.beam_search import Hypothesis
 from headway.translation.search.constraints import Constraints, count_tokens, list_tokens
 
 if TYPE_CHECKING:
@@ -50,21 +48,12 @@ def search_constrained(
     def find(rows: Sequence[int], beam: int, some: Sequence[Constraints]) -> list[list[Hypothesis]]:
         if not rows:
             return []
-        own, limits = [sources[row] for row in rows], list(map(limit, rows, some))
-        starts, allowed = (
-            [prefixes[row] for row in rows],
-            choices and [choices[row] for row in rows],
-        )
+        own, starts = [sources[row] for row in rows], [prefixes[row] for row in rows]
+        limits, allowed = list(map(limit, rows, some)), choices and [choices[row] for row in rows]
         is_open = is_wanted and (lambda row: is_wanted(rows[row]))
-        if not any(some):
-            free = replace(search, beam=beam)
-            return model.search_freely(own, starts, limits, allowed, free, is_open)
-        return search_automata(
-            model.engine(search.precision), own, limits,
-            [model.follow(each) if each else None for each in some], beam=beam,
-            alpha=search.alpha, n_best=search.n_best, eos=model.tokenizer.eos,
-            pad=model.tokenizer.target_pad, prefixes=starts, choices=allowed, is_wanted=is_open,
-        )  # fmt: skip
+        automata = [model.follow(each) if each else None for each in some] if any(some) else None
+        settings = replace(search, beam=beam)
+        return model.search_rows(own, starts, limits, allowed, settings, is_open, automata)
 
     def is_still_wanted(row: int) -> bool:
         return is_wanted is None or is_wanted(row)
@@ -102,50 +91,3 @@ def fill_up(met: list[Hypothesis], others: list[Hypothesis]) -> list[Hypothesis]
     new = [e for e in others if tuple(e.tokens) not in written and e.score <= best.score]
     rest = sorted([*met[1:], *new], key=lambda each: -each.score)
     return [best, *rest][: max(len(met), len(others))]
-
-
-def search_automata(
-    engine: Engine,
-    sources: Sequence[Sequence[int]],
-    limits: Sequence[int],
-    automata: Sequence[SentenceAutomaton | None],
-    *,
-    beam: int,
-    alpha: float,
-    n_best: int = 1,
-    eos: int,
-    pad: int,
-    prefixes: Sequence[Sequence[int]] | None = None,
-    choices: Sequence[Ids] | None = None,
-    is_wanted: Callable[[int], bool] | None = None,
-) -> list[list[Hypothesis]]:
-    """Search for the translations of a batch that meet constraints; see `headway.translation.token_search.search_engine`.
-
-    Args:
-        engine: Runs the model.
-        sources: Token ids of the sentences, ``</s>`` last.
-        limits: See `beam_search`.
-        automata: For each sentence the automaton of its constraints, or None.
-        beam: K.
-        alpha: Exponent of the length penalty.
-        n_best: Hypotheses to return for each sentence.
-        eos: Id of ``</s>``.
-        pad: Id of ``<pad>``.
-        prefixes: For each sentence the tokens that its translation must start with.
-        choices: For each sentence the tokens that it may choose.
-        is_wanted: See `beam_search`.
-
-    Returns:
-        For each sentence up to ``n_best`` hypotheses, the best first. If the terms of a glossary have no
-        natural place, the best has ``without_terms``.
-    """
-    longest = max(max(limits), 1 + max(map(len, prefixes or [[]])))
-    constrained = ConstrainedDecoding(
-        engine.start(sources, beam, longest, choices), automata, limits, beams=beam, eos=eos,
-        pad=pad, alpha=alpha, n_best=n_best,
-    )  # fmt: skip
-    found = beam_search(
-        constrained, limits, beam=beam, alpha=alpha, n_best=n_best, eos=eos, pad=pad,
-        prefixes=prefixes, is_wanted=is_wanted,
-    )  # fmt: skip
-    return constrained.compare(found)

@@ -1,13 +1,11 @@
 """Search on token ids: makes batches of similar length and runs the search that is asked for."""
 
 import sys
-import zlib
 from collections.abc import Callable, Collection, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import torch
 
 from headway.config import SearchConfig
@@ -22,7 +20,8 @@ from headway.translation.engines.engine import (
     make_engine,
     resolve_precision,
 )
-from headway.translation.search.beam_search import Hypothesis, Ids, beam_search
+from headway.translation.finding import search_engine
+from headway.translation.search.beam_search import Hypothesis, Ids
 
 if TYPE_CHECKING:
     from headway.translation.search.automaton import Automaton, SentenceAutomaton
@@ -137,9 +136,7 @@ class TokenSearch:
             constraints: What each translation must contain; None: nothing. Sampling ignores it. See
                 `headway.translation.constrained_search`.
         """
-        if search.sample:
-            return self._sample(sources, prefixes, search)
-        if constraints is not None and any(constraints):
+        if constraints is not None and any(constraints) and not search.sample:
             from headway.translation.constrained_search import search_constrained
 
             return search_constrained(self, sources, prefixes, constraints, search, is_wanted)
@@ -147,10 +144,10 @@ class TokenSearch:
             self.max_target_length(source, search, len(prefix))
             for source, prefix in zip(sources, prefixes, strict=True)
         ]
-        choices = self.choices(sources, prefixes, search)
-        return self.search_freely(sources, prefixes, limits, choices, search, is_wanted)
+        choices = None if search.sample else self.choices(sources, prefixes, search)
+        return self.search_rows(sources, prefixes, limits, choices, search, is_wanted)
 
-    def search_freely(
+    def search_rows(
         self,
         sources: Sequence[list[int]],
         prefixes: Sequence[list[int]],
@@ -158,40 +155,14 @@ class TokenSearch:
         choices: Sequence[Ids] | None,
         search: SearchConfig,
         is_wanted: Callable[[int], bool] | None,
+        automata: "Sequence[SentenceAutomaton | None] | None" = None,
     ) -> list[list[Hypothesis]]:
-        """Search for translations without constraints in one batch, in the calling thread.
-
-        Args:
-            sources: Token ids, ``</s>`` last.
-            prefixes: Token ids that each translation starts with.
-            limits: The most tokens of each translation.
-            choices: From `choices`.
-            search: Search settings, which do not sample.
-            is_wanted: See `beam_search`.
-        """
+        """Search for translations of sources in one batch, in the calling thread; see `search_engine`."""
         return search_engine(
-            self.engine(search.precision), sources, limits, beam=search.beam, alpha=search.alpha,
-            n_best=search.n_best, eos=self.tokenizer.eos, pad=self.tokenizer.target_pad,
-            prefixes=prefixes, choices=choices, is_wanted=is_wanted,
+            self.engine(search.precision), sources, limits, search, eos=self.tokenizer.eos,
+            pad=self.tokenizer.target_pad, prefixes=prefixes, choices=choices, is_wanted=is_wanted,
+            automata=automata,
         )  # fmt: skip
-
-    def _sample(
-        self, sources: Sequence[list[int]], prefixes: Sequence[list[int]], search: SearchConfig
-    ) -> list[list[Hypothesis]]:
-        """Draw samples, each of which depends on the seed and its source alone, not on the number of the line."""
-        from headway.translation.finding import find_hypotheses
-
-        limits = [
-            self.max_target_length(source, search, len(prefix))
-            for source, prefix in zip(sources, prefixes, strict=True)
-        ]
-        longest = max(max(limits), 1 + max(map(len, prefixes)))
-        keys = [[_checksum(source)] for source in sources]
-        started = self.engine(search.precision).start(sources, search.n_best, longest)
-        eos, pad = self.tokenizer.eos, self.tokenizer.target_pad
-        return find_hypotheses(
-            started, limits, search, keys=keys, prefixes=prefixes, eos=eos, pad=pad
-        )
 
     def prepare(self, search: SearchConfig) -> Engine:
         """Return the engine for a search, before any work begins.
@@ -262,51 +233,3 @@ class TokenSearch:
         # states, and shapes that hardly return.
         make = self._shared_automaton if len(constraints) <= SHARED else Automaton
         return SentenceAutomaton.of(constraints, self._words, make)
-
-
-def search_engine(
-    engine: Engine,
-    sources: Sequence[Sequence[int]],
-    limits: Sequence[int],
-    *,
-    beam: int,
-    alpha: float,
-    n_best: int = 1,
-    eos: int,
-    pad: int,
-    prefixes: Sequence[Sequence[int]] | None = None,
-    choices: Sequence[Ids] | None = None,
-    is_wanted: Callable[[int], bool] | None = None,
-) -> list[list[Hypothesis]]:
-    """Search for the translations of a batch, from source ids to target ids, by an engine's own search if it has one.
-
-    Args:
-        engine: Runs the model.
-        sources: Token ids of the sentences, ``</s>`` last.
-        limits: See `beam_search`, like the arguments that are not explained here.
-        beam: K.
-        alpha: Exponent of the length penalty.
-        n_best: Hypotheses to return for each sentence.
-        eos: Id of ``</s>``.
-        pad: Id of ``<pad>``.
-        prefixes: For each sentence the tokens that its translation must start with.
-        choices: For each sentence the tokens that it may choose; see `Engine.start`.
-        is_wanted: See `beam_search`; on a GPU it is called every few steps.
-
-    Returns:
-        For each sentence up to ``n_best`` hypotheses, the best first.
-    """
-    if engine.search is not None:
-        return engine.search(
-            sources, limits, beam=beam, alpha=alpha, n_best=n_best, eos=eos, prefixes=prefixes,
-            choices=choices, is_wanted=is_wanted,
-        )  # fmt: skip
-    longest = max(max(limits), 1 + max(map(len, prefixes or [[]])))
-    return beam_search(
-        engine.start(sources, beam, longest, choices), limits, beam=beam, alpha=alpha,
-        n_best=n_best, eos=eos, pad=pad, prefixes=prefixes, is_wanted=is_wanted,
-    )  # fmt: skip
-
-
-def _checksum(ids: Sequence[int]) -> int:
-    return zlib.crc32(np.asarray(ids, dtype=np.int64).tobytes())

@@ -8,7 +8,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from headway.cli.main import dispatch
-from headway.config import PRESETS, ModelConfig, TrainingConfig
+from headway.config import PRESETS, ModelConfig, SearchConfig, TrainingConfig
 from headway.errors import HeadwayError
 from headway.ext.bench import bench_machine, bench_training, bench_translation, matrix_rate
 from headway.ext.bench.bench_translation import make_endless
@@ -97,7 +97,9 @@ def test_a_model_that_never_ends_runs_to_its_length_limits(precision):
     limits = [5, 11, 2]
     sources = [[*range(2, 2 + n), 1] for n in (7, 3, 13)]
     engine = make_engine(model, precision)
-    found = search_engine(engine, sources, limits, beam=K, alpha=0.6, eos=EOS, pad=V - 1)
+    found = search_engine(
+        engine, sources, limits, SearchConfig(beam=K, alpha=0.6), eos=EOS, pad=V - 1
+    )
     assert [len(best.tokens) for [best] in found] == limits
 
 

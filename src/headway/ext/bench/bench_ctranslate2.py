@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 
 import torch
 
-from headway.config import Config
+from headway.config import Config, SearchConfig
 from headway.ext.bench.bench import RepeatSummary
 from headway.ext.bench.bench_translation import draw_batches, make_endless
 from headway.ext.bench.matrix_rate import time_in_turns
@@ -91,8 +91,9 @@ def compare_with_ctranslate2(
         def run_headway() -> None:
             for sources, limit in work:
                 search_engine(
-                    engine, sources, [limit] * len(sources), beam=beam, alpha=config.search.alpha,
-                    eos=EOS, pad=shape.target_vocab_size - 1,
+                    engine, sources, [limit] * len(sources),
+                    SearchConfig(beam=beam, alpha=config.search.alpha), eos=EOS,
+                    pad=shape.target_vocab_size - 1,
                 )  # fmt: skip
 
         def run_ctranslate2() -> None:

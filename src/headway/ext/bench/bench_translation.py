@@ -5,7 +5,7 @@ from functools import partial
 
 import torch
 
-from headway.config import Config
+from headway.config import Config, SearchConfig
 from headway.ext.bench.bench import BenchResult, RepeatSummary, TranslationRow, processor_name
 from headway.ext.bench.flop import search_flop
 from headway.ext.bench.matrix_rate import measure_matrix_rate, time_in_turns
@@ -49,10 +49,9 @@ def bench_translation(
     @torch.inference_mode()
     def translate(work: list[tuple[list[list[int]], list[int]]], beam: int) -> None:
         for sources, limits in work:
-            found = search_engine(
-                engine, sources, limits, beam=beam, alpha=config.search.alpha, eos=EOS,
-                pad=shape.target_vocab_size - 1,
-            )  # fmt: skip
+            search = SearchConfig(beam=beam, alpha=config.search.alpha)
+            pad = shape.target_vocab_size - 1
+            found = search_engine(engine, sources, limits, search, eos=EOS, pad=pad)
             assert [len(best.tokens) for [best] in found] == limits, "a forced length was not kept"
 
     warm_ups = 2 if device.type == "cuda" else 1  # a GPU's steps are recorded in the second turn
