@@ -19,8 +19,7 @@ from headway.ext.native.library import failure_reason
 from headway.model import Transformer
 from headway.translation import Hypothesis
 from headway.translation.alignment import alignment_layers
-from headway.translation.engines.engine import Engine
-from headway.translation.scoring import LayerChoice
+from headway.translation.engines.protocols import Engine, LayerChoice
 from headway.translation.token_search import search_engine as search_batch
 
 EOS, VOCAB = 1, 211

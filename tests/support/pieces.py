@@ -10,11 +10,11 @@ from headway.ext.quality import evidence
 from headway.ext.quality.evidence import Evidence
 from headway.ext.quality.rating import RatedHypotheses
 from headway.translation.alignment import alignment_layers
+from headway.translation.engines.protocols import LayerChoice
 from headway.translation.given_translations import read_targets
 from headway.translation.pipeline import Found, find_translations
 from headway.translation.requests import run, together
-from headway.translation.scoring import LayerChoice, WordPairs
-from headway.translation.search.beam_search import Hypothesis
+from headway.translation.search.beam_search import Hypothesis, WordPairs
 from headway.translation.splitting import Piece
 from headway.translation.token_search import TokenSearch
 

@@ -24,7 +24,7 @@ from headway.model.positions import sinusoids
 from headway.text.tokenizer import Tokenizer
 from headway.translation import Translator, beam_search, make_engine, sample
 from headway.translation.alignment import alignment_layers, single_layer
-from headway.translation.engines.engine import resolve_precision
+from headway.translation.engines.choice import resolve_precision
 from headway.translation.engines.ensemble import EnsembleEngine
 from headway.translation.engines.low_precision import bf16_linear, int8_linear, quantize
 from headway.translation.engines.plain_engine import PlainEngine

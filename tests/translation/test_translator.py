@@ -40,9 +40,9 @@ from headway.translation.alignment import (
     weigh_words,
     words_of_tokens,
 )
+from headway.translation.engines.protocols import GivenTarget
 from headway.translation.pipeline import Pipeline
 from headway.translation.requests import Job, Read
-from headway.translation.scoring import GivenTarget
 from headway.translation.splitting import (
     join_translations,
     split_line,

@@ -22,8 +22,17 @@ if TYPE_CHECKING:
         save_model,
         write_config,
     )
-    from headway.translation.engines.engine import Engine, make_engine, resolve_precision
+    from headway.translation.engines.choice import make_engine, resolve_precision
     from headway.translation.engines.plain_engine import PlainEngine
+    from headway.translation.engines.protocols import (
+        Engine,
+        GivenTarget,
+        LayerChoice,
+        LogProbabilities,
+        add_log_p,
+        average_logits,
+        take_log_probabilities,
+    )
     from headway.translation.engines.step_decoding import StepDecoding
     from headway.translation.finding import find_hypotheses, search_engine
     from headway.translation.front_matter import complete_card, license_fields, split_card
@@ -42,20 +51,12 @@ if TYPE_CHECKING:
         together,
     )
     from headway.translation.saving import save_translator
-    from headway.translation.scoring import (
-        GivenTarget,
-        LayerChoice,
-        LogProbabilities,
-        WordPairs,
-        add_log_p,
-        average_logits,
-        take_log_probabilities,
-    )
     from headway.translation.search.beam_search import (
         Candidates,
         Hypothesis,
         Ids,
         Rules,
+        WordPairs,
         beam_search,
         check_finite,
         length_penalty,

@@ -15,8 +15,8 @@ import numpy as np
 from headway.config import SearchConfig
 from headway.text.tokenizer import Tokenizer
 from headway.translation.chrf import pairwise_chrf
+from headway.translation.engines.protocols import add_log_p
 from headway.translation.requests import Job, Read, call
-from headway.translation.scoring import add_log_p
 from headway.translation.search.beam_search import Hypothesis, length_penalty
 from headway.translation.splitting import Piece
 from headway.translation.token_search import TokenSearch

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from headway.config import SearchConfig
-from headway.translation.engines.engine import Engine, Hypotheses
+from headway.translation.engines.protocols import Engine, Hypotheses
 from headway.translation.search.beam_search import Hypothesis, Ids, beam_search
 
 if TYPE_CHECKING:
@@ -62,9 +62,10 @@ def search_engine(
             decoding, automata, limits, beams=search.beam, eos=eos, pad=pad, alpha=search.alpha,
             n_best=search.n_best,
         )  # fmt: skip
-        found = find_hypotheses(
-            constrained, limits, search, eos=eos, pad=pad, prefixes=prefixes, is_wanted=is_wanted
-        )
+        found = beam_search(
+            constrained, limits, beam=search.beam, alpha=search.alpha, n_best=search.n_best,
+            eos=eos, pad=pad, prefixes=prefixes, is_wanted=is_wanted,
+        )  # fmt: skip
         return constrained.compare(found)
     return find_hypotheses(
         decoding, limits, search, eos=eos, pad=pad, prefixes=prefixes, is_wanted=is_wanted,

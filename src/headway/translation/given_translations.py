@@ -10,9 +10,9 @@ import torch
 
 from headway.config import SearchConfig
 from headway.translation.batching import run_in_batches
-from headway.translation.engines.engine import join_engines
+from headway.translation.engines.choice import join_engines
 from headway.translation.engines.plain_engine import PlainEngine
-from headway.translation.scoring import GivenTarget, LayerChoice, add_log_p
+from headway.translation.engines.protocols import GivenTarget, LayerChoice, add_log_p
 from headway.translation.search.beam_search import check_finite
 
 if TYPE_CHECKING:

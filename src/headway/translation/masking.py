@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from headway.config import SearchConfig
 from headway.text.tokenizer import Tokenizer
+from headway.translation.engines.protocols import GivenTarget
 from headway.translation.requests import Job, Read
-from headway.translation.scoring import GivenTarget, WordPairs
-from headway.translation.search.beam_search import Hypothesis
+from headway.translation.search.beam_search import Hypothesis, WordPairs
 from headway.translation.splitting import Piece
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from headway.config import SearchConfig
 
 if TYPE_CHECKING:
-    from headway.translation.scoring import GivenTarget, LayerChoice
+    from headway.translation.engines.protocols import GivenTarget, LayerChoice
     from headway.translation.search.constraints import Constraints
     from headway.translation.token_search import TokenSearch
 

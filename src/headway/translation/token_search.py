@@ -14,12 +14,8 @@ from headway.extension import load_single
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
 from headway.translation.batching import run_in_batches
-from headway.translation.engines.engine import (
-    Engine,
-    join_engines,
-    make_engine,
-    resolve_precision,
-)
+from headway.translation.engines.choice import join_engines, make_engine, resolve_precision
+from headway.translation.engines.protocols import Engine
 from headway.translation.finding import search_engine
 from headway.translation.search.beam_search import Hypothesis, Ids
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from headway.text.tokenizer import Tokenizer
-from headway.translation.scoring import WordPairs
-from headway.translation.search.beam_search import Hypothesis
+from headway.translation.search.beam_search import Hypothesis, WordPairs
 from headway.translation.splitting import Piece, join_translations
 
 LINE_ENDS = re.compile(r"[\n\r]")

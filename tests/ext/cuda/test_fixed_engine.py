@@ -28,7 +28,7 @@ from headway.ext.native.engine import NativeEngine
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
 from headway.translation import Hypothesis, Translator
-from headway.translation.engines.engine import make_engine, resolve_precision
+from headway.translation.engines.choice import make_engine, resolve_precision
 from headway.translation.engines.plain_engine import PlainEngine
 from headway.translation.token_search import search_engine as search_batch
 from support.engines import EOS, SHAPES, VOCAB, library, model_of, native, search, sources

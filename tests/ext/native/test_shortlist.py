@@ -14,8 +14,8 @@ from headway.ext.native.shortlist import FILE, MAX_CANDIDATES, Shortlist, Shortl
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
 from headway.translation import Hypothesis, Translator, beam_search, save_model
-from headway.translation.engines.engine import Engine
 from headway.translation.engines.plain_engine import PlainEngine
+from headway.translation.engines.protocols import Engine
 from headway.translation.search.beam_search import Ids
 from headway.translation.token_stream import stream_tokens
 from support.engines import EOS, PRECISIONS, SHAPES, VOCAB, library, model_of, native, sources

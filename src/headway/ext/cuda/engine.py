@@ -126,7 +126,7 @@ class FixedEngine(PlainEngine):
         is_scored: bool = True,
         layers: LayerChoice | None = None,
     ) -> list[GivenTarget]:
-        """See `headway.translation.engines.engine.Engine`; while a search is recorded, nothing else may start."""
+        """See `Engine`; while a search is recorded, nothing else may start."""
         with self._lock:
             return super().read(sources, targets, is_scored=is_scored, layers=layers)
 

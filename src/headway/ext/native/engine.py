@@ -13,7 +13,7 @@ from torch.nn import functional as F
 from headway.ext.native import decoding
 from headway.ext.native.hypotheses import NativeHypotheses, select_together
 from headway.model import Layer, Residual, SelfAttention, Stack, Transformer
-from headway.translation import Candidates, GivenTarget, Ids, LayerChoice, average_logits
+from headway.translation import Candidates, Engine, GivenTarget, Ids, LayerChoice, average_logits
 
 
 def make_native_engine(model: Transformer, precision: str) -> "NativeEngine | None":
@@ -37,7 +37,7 @@ def is_supported(model: Transformer) -> bool:
     )
 
 
-class NativeEngine:
+class NativeEngine(Engine):
     """Runs a model in native code, on a packed copy of its weights.
 
     Args:
@@ -47,7 +47,6 @@ class NativeEngine:
     """
 
     is_parallel = True
-    search = None
 
     def __init__(self, model: Transformer, precision: str, library: CDLL) -> None:
         self.library, self.precision = library, precision
@@ -93,14 +92,6 @@ class NativeEngine:
         """Return the hypotheses of an ensemble of such engines."""
         return NativeEnsemble(members)
 
-    def batch_limits(self, tokens: int, extra: int) -> tuple[int, int]:
-        """Return how many tokens a batch of a search may have; see `headway.translation.engines.engine.Engine`."""
-        return tokens, 0
-
-    def read_limit(self, tokens: int, numbers: int) -> int:
-        """Return how many tokens a batch of given targets may have."""
-        return tokens
-
     def start(
         self,
         sources: Sequence[Sequence[int]],
@@ -108,7 +99,7 @@ class NativeEngine:
         limit: int,
         choices: Sequence[Ids] | None = None,
     ) -> "NativeDecoding":
-        """Encode sentences and start their hypotheses; see `headway.translation.engines.engine.Engine`."""
+        """Encode sentences and start their hypotheses; see `Engine`."""
         hypotheses = self._encode(sources, beams, limit)
         if choices is not None:
             hypotheses.restrict(choices)
@@ -122,7 +113,7 @@ class NativeEngine:
         is_scored: bool = True,
         layers: LayerChoice | None = None,
     ) -> list[GivenTarget]:
-        """Read targets by the steps of a search; see `headway.translation.engines.engine.Engine`."""
+        """Read targets by the steps of a search; see `Engine`."""
         # The longest targets come first: those that have ended are dropped from the end.
         order = sorted(range(len(targets)), key=lambda number: -len(targets[number]))
         pad = self.config.target_vocab_size - 1

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.translation.engines.engine import Hypotheses
+from headway.translation.engines.protocols import Hypotheses
 from headway.translation.search.automaton import FORBIDDEN, STEPS, AutomatonState, SentenceAutomaton
 from headway.translation.search.beam_search import Candidates, Hypothesis, Ids, length_penalty
 from headway.translation.search.state_table import StateTable

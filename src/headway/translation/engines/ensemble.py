@@ -10,7 +10,6 @@ Shapes: N hypotheses, V vocabulary.
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -18,15 +17,18 @@ from torch import Tensor
 
 from headway.errors import UsageError
 from headway.translation.directory import Model, load_model
+from headway.translation.engines.protocols import (
+    Engine,
+    GivenTarget,
+    Hypotheses,
+    LayerChoice,
+    average_logits,
+)
 from headway.translation.engines.step_decoding import StepDecoding
-from headway.translation.scoring import GivenTarget, LayerChoice, average_logits
 from headway.translation.search.beam_search import Ids
 
-if TYPE_CHECKING:
-    from headway.translation.engines.engine import Engine, Hypotheses
 
-
-class EnsembleEngine:
+class EnsembleEngine(Engine):
     """Runs several engines side by side; they read the same tokens.
 
     Args:
@@ -35,22 +37,11 @@ class EnsembleEngine:
         device: Of the models.
     """
 
-    search = None
-    join = None
-
-    def __init__(self, engines: "Sequence[Engine]", pad: int, device: torch.device) -> None:
+    def __init__(self, engines: Sequence[Engine], pad: int, device: torch.device) -> None:
         self.engines, self.pad, self.device = list(engines), pad, device
         self.is_parallel = all(engine.is_parallel for engine in engines)
         is_joint = all(engine.join is engines[0].join for engine in engines)
         self._join = engines[0].join if is_joint else None
-
-    def batch_limits(self, tokens: int, extra: int) -> tuple[int, int]:
-        """Return how many tokens a batch of a search may have; see `headway.translation.engines.engine.Engine`."""
-        return tokens, 0
-
-    def read_limit(self, tokens: int, numbers: int) -> int:
-        """Return how many tokens a batch of given targets may have."""
-        return tokens
 
     def start(
         self,
@@ -58,8 +49,8 @@ class EnsembleEngine:
         beams: int,
         limit: int,
         choices: Sequence[Ids] | None = None,
-    ) -> "Hypotheses":
-        """Start the hypotheses in each engine; see `headway.translation.engines.engine.Engine`."""
+    ) -> Hypotheses:
+        """Start the hypotheses in each engine; see `Engine`."""
         members = [engine.start(sources, beams, limit) for engine in self.engines]
         if self._join is not None and choices is None:
             return self._join(members)
@@ -73,7 +64,7 @@ class EnsembleEngine:
         is_scored: bool = True,
         layers: LayerChoice | None = None,
     ) -> list[GivenTarget]:
-        """Let each model read targets; see `headway.translation.engines.engine.Engine`."""
+        """Let each model read targets; see `Engine`."""
         of_engines = [
             engine.read(sources, targets, is_scored=is_scored, layers=layers)
             for engine in self.engines
@@ -84,7 +75,7 @@ class EnsembleEngine:
 class EnsembleState:
     """The same hypotheses in each model."""
 
-    def __init__(self, members: "Sequence[Hypotheses]") -> None:
+    def __init__(self, members: Sequence[Hypotheses]) -> None:
         self.members = members
 
     def reorder(self, rows: Tensor) -> None:

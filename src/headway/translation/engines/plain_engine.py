@@ -3,7 +3,6 @@
 import copy
 from collections.abc import Sequence
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -11,27 +10,25 @@ import torch
 from headway.model import DecoderState, Segments, Transformer, watch
 from headway.translation.batching import pad_right
 from headway.translation.engines.low_precision import reduce_precision
+from headway.translation.engines.protocols import (
+    Engine,
+    GivenTarget,
+    LayerChoice,
+    take_log_probabilities,
+)
 from headway.translation.engines.step_decoding import StepDecoding
-from headway.translation.scoring import GivenTarget, LayerChoice, take_log_probabilities
 from headway.translation.search.beam_search import Ids
-
-if TYPE_CHECKING:
-    from headway.translation.engines.engine import Search
 
 GPU_TYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 
 
-class PlainEngine:
+class PlainEngine(Engine):
     """Runs the `start` and `step` of the model itself.
 
     Args:
         model: In fp32; it is copied if the precision is another.
         precision: Of the matrix products.
     """
-
-    is_parallel = False
-    search: "Search | None" = None
-    join = None
 
     def __init__(self, model: Transformer, precision: str = "fp32") -> None:
         self.model = model
@@ -42,14 +39,6 @@ class PlainEngine:
         elif precision != "fp32":
             self.model = reduce_precision(model, precision)
 
-    def batch_limits(self, tokens: int, extra: int) -> tuple[int, int]:
-        """Return how many tokens a batch of a search may have; see `headway.translation.engines.engine.Engine`."""
-        return tokens, 0
-
-    def read_limit(self, tokens: int, numbers: int) -> int:
-        """Return how many tokens a batch of given targets may have."""
-        return tokens
-
     def start(
         self,
         sources: Sequence[Sequence[int]],
@@ -57,7 +46,7 @@ class PlainEngine:
         limit: int,
         choices: Sequence[Ids] | None = None,
     ) -> StepDecoding[DecoderState]:
-        """Start hypotheses; see `headway.translation.engines.engine.Engine`. The state grows with their length."""
+        """Start hypotheses; see `Engine`. The state grows with their length."""
         ids, real = pad_right(sources, self.model.config.source_vocab_size - 1)
         segments = Segments(real.to(self.device), is_packed=False)
         state = self.model.start(self.model.encode(ids.to(self.device), segments), segments)
@@ -72,7 +61,7 @@ class PlainEngine:
         is_scored: bool = True,
         layers: LayerChoice | None = None,
     ) -> list[GivenTarget]:
-        """Read targets by a forward pass; see `headway.translation.engines.engine.Engine`."""
+        """Read targets by a forward pass; see `Engine`."""
         model = self.model if self.device.type == "cpu" else self.exact
         source_BS, segments_BS = pad_right(sources, 0)
         target_BT, _ = pad_right(targets, 0)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 Ids = NDArray[np.int64]
 Numbers = NDArray[np.float32 | np.float64]
+WordPairs = list[tuple[int, int]]  # (number of a source word, number of a target word), from 0
 
 
 class Candidates(NamedTuple):
@@ -85,7 +86,7 @@ class Hypothesis(NamedTuple):
     log_probability: float
     masked_source: int = 0
     without_terms: "Hypothesis | None" = None
-    links: list[tuple[int, int]] | None = None
+    links: WordPairs | None = None
 
 
 def length_penalty(length: int, alpha: float) -> float:

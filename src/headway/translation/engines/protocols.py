@@ -1,21 +1,40 @@
 """Engines, which run the steps of a model for a search: native code, or the model itself.
 
-An engine starts a `Decoding` for a batch of token ids. The native engine runs attention models on a
-CPU, and the fixed engine on a GPU, where it also does the whole beam search. The plain engine runs
+An engine starts a `Decoding` for a batch of token ids, and reads targets that are given. The native engine runs attention models
+on a CPU, and the fixed engine on a GPU, where it also does the whole beam search. The plain engine runs
 every model on every device; the others must give the same results.
+
+Shapes: B texts, S source tokens, T target tokens, V vocabulary.
 """
 
+import math
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from functools import reduce
+from typing import Any, NamedTuple, Protocol
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
+from torch import Tensor
 
-from headway.devices import has_bf16
-from headway.errors import HeadwayError
-from headway.extension import load_for_device
-from headway.model import Transformer
-from headway.translation.scoring import GivenTarget, LayerChoice
+from headway.config import ModelConfig
 from headway.translation.search.beam_search import Candidates, Decoding, Drawing, Hypothesis, Ids
+
+LayerChoice = Callable[[ModelConfig], range]  # the numbers of some layers of a decoder
+LogProbabilities = NDArray[np.float64]  # natural, of each token of a text: [T]
+
+
+class GivenTarget(NamedTuple):
+    """What a model makes of a target that is given.
+
+    Attributes:
+        log_p: Natural log-probability of each token, [T], in float64; empty if nobody has asked for it.
+        weights: How much each token attends to each token of the source, [T, S], in fp32 on the CPU; each row sums
+            to 1. Empty if nobody has asked for it.
+    """
+
+    log_p: LogProbabilities
+    weights: Tensor
 
 
 class Hypotheses(Decoding, Drawing, Protocol):
@@ -61,15 +80,12 @@ Join = Callable[
 class Engine(Protocol):
     """A model that is ready to translate."""
 
-    is_parallel: bool  # whether several batches may run at once, each on its own thread
-
-    @property
-    def search(self) -> Search | None:
-        """A beam search of the engine's own, which knows no constraints; None: `beam_search` is used."""
-
-    @property
-    def join(self) -> Join | None:
-        """What an ensemble of such engines makes of their hypotheses; None: a `StepDecoding`."""
+    # Whether several batches may run at once, each on its own thread.
+    is_parallel: bool = False
+    # A beam search of the engine's own, which knows no constraints; None: `beam_search` is used.
+    search: Search | None = None
+    # What an ensemble of such engines makes of their hypotheses; None: a `StepDecoding`.
+    join: Join | None = None
 
     def batch_limits(self, tokens: int, extra: int) -> tuple[int, int]:
         """Return how many tokens a batch of a search may have, and how many each source counts besides its own.
@@ -78,6 +94,7 @@ class Engine(Protocol):
             tokens: Of a batch on a processor.
             extra: How many tokens a translation may have besides those of its source.
         """
+        return tokens, 0
 
     def read_limit(self, tokens: int, numbers: int) -> int:
         """Return how many tokens a batch of given targets may have.
@@ -86,6 +103,7 @@ class Engine(Protocol):
             tokens: Of a batch on a processor.
             numbers: That the model computes for each token.
         """
+        return tokens
 
     def start(
         self,
@@ -125,50 +143,31 @@ class Engine(Protocol):
         """
 
 
-def make_engine(model: Transformer, precision: str = "auto") -> Engine:
-    """Return the fastest engine that can run a model.
+def add_log_p(given: GivenTarget) -> float:
+    """Return the log-probability of a target: the sum over its tokens, from the first to the last."""
+    total: float = sum(given.log_p.tolist())
+    return total
+
+
+def take_log_probabilities(logits_BTV: Tensor, tokens_BT: Tensor) -> Tensor:
+    """Return the natural log-probability of each token in float64, [B, T].
 
     Args:
-        model: In fp32 and evaluation mode, on its device. Its weights are copied, but for a `PlainEngine` in fp32.
-        precision: auto, fp32, bf16, fp16 or int8.
-
-    Raises:
-        HeadwayError: If the device of the model does not have the precision.
+        logits_BTV: Logits of each token.
+        tokens_BT: The tokens.
     """
-    device = model.source_embedding.weight.device
-    precision = resolve_precision(precision, device)
-    make = load_for_device("engines", device.type)
-    engine: Engine | None = make(model, precision) if make else None
-    if engine is None:
-        from headway.translation.engines.plain_engine import PlainEngine
-
-        engine = PlainEngine(model, precision)
-    return engine
+    log_p_BTV = logits_BTV.float().log_softmax(-1)
+    return log_p_BTV.gather(2, tokens_BT[..., None]).squeeze(2).double()
 
 
-def join_engines(engines: "Sequence[Engine]", pad: int, device: torch.device) -> Engine:
-    """Return the engine of one model, or of several together; see `EnsembleEngine`."""
-    if len(engines) == 1:
-        return engines[0]
-    from headway.translation.engines.ensemble import EnsembleEngine
+def average_logits(logits: Sequence[Tensor]) -> Tensor:
+    """Return the logarithm of the mean of the probabilities of models, [..., V].
 
-    return EnsembleEngine(engines, pad, device)
-
-
-def resolve_precision(name: str, device: torch.device) -> str:
-    """Return fp32, bf16, fp16 or int8: auto is bf16 on a GPU and fp32 elsewhere.
-
-    Raises:
-        HeadwayError: If the device does not have the precision.
+    Args:
+        logits: Of each model, [..., V]. Those of a single model are returned as they are.
     """
-    if name == "auto":
-        return "bf16" if device.type == "cuda" else "fp32"
-    if name == "int8" and device.type == "cuda":
-        raise HeadwayError("search.precision = 'int8' is for CPUs; use bf16 on a GPU")
-    if name == "fp16" and device.type == "cpu":
-        raise HeadwayError("search.precision = 'fp16' is for GPUs; use fp32, bf16 or int8 on a CPU")
-    if name == "bf16" and device.type == "cpu" and not has_bf16(device):
-        raise HeadwayError(
-            "search.precision = 'bf16': this processor has no bf16 instructions; use fp32 or int8"
-        )
-    return name
+    if len(logits) == 1:
+        return logits[0]
+    # Sums of two at a time take a fifth of the time of `torch.logsumexp` over stacked tensors.
+    log_p = (each.float().log_softmax(-1) for each in logits)
+    return reduce(torch.logaddexp, log_p) - math.log(len(logits))
