@@ -12,7 +12,7 @@ from headway.config import SearchConfig
 from headway.translation.batching import run_in_batches
 from headway.translation.engines.choice import join_engines
 from headway.translation.engines.plain_engine import PlainEngine
-from headway.translation.engines.protocols import GivenTarget, LayerChoice, add_log_p
+from headway.translation.engines.protocols import GivenTarget, LayerChoice
 from headway.translation.search.beam_search import check_finite
 
 if TYPE_CHECKING:
@@ -20,29 +20,6 @@ if TYPE_CHECKING:
 
 ResultT = TypeVar("ResultT")
 TokenRows = Sequence[Sequence[int]]  # token ids of several texts, ``</s>`` last
-
-
-def score_exactly(
-    token_search: "TokenSearch", sources: TokenRows, targets: TokenRows, batch_tokens: int
-) -> list[float]:
-    """Return the natural log-probability of each target given its source, in fp32, by forward passes.
-
-    Args:
-        token_search: Of the model.
-        sources: Token ids, ``</s>`` last.
-        targets: Token ids, ``</s>`` last.
-        batch_tokens: Of a batch, padding included.
-    """
-    engines = [PlainEngine(model) for model in token_search.models]
-    engine = join_engines(engines, token_search.tokenizer.target_pad, engines[0].device)
-
-    @torch.inference_mode()
-    def read_rows(rows: list[int]) -> list[GivenTarget]:
-        return engine.read([sources[i] for i in rows], [targets[i] for i in rows])
-
-    lengths = _lengths(sources, targets)
-    found = run_in_batches(read_rows, lengths, batch_tokens, parallel=False)
-    return [add_log_p(each) for each in found]
 
 
 def read_targets(
@@ -53,6 +30,7 @@ def read_targets(
     measures: Sequence[Callable[[GivenTarget], ResultT]],
     *,
     is_scored: bool = True,
+    is_exact: bool = False,
     layers: LayerChoice | None = None,
 ) -> list[ResultT]:
     """Apply a function to what the model makes of each target, and return the results, which alone are kept.
@@ -66,12 +44,18 @@ def read_targets(
         search: Gives the precision and the size of a batch.
         measures: For each target the function that takes what the model makes of it.
         is_scored: Whether the probabilities of the tokens are wanted.
+        is_exact: Whether they are those of forward passes in fp32, by the model itself.
         layers: Those of each model whose attention is wanted; None: none is.
 
     Raises:
         HeadwayError: If a probability is not finite.
     """
-    engine, configs = token_search.engine(search.precision), [m.config for m in token_search.models]
+    configs = [model.config for model in token_search.models]
+    if is_exact:
+        plain = [PlainEngine(model) for model in token_search.models]
+        engine = join_engines(plain, token_search.tokenizer.target_pad, plain[0].device)
+    else:
+        engine = token_search.engine(search.precision)
     watched = layers if layers and all(map(layers, configs)) else None
 
     @torch.inference_mode()
@@ -90,8 +74,5 @@ def read_targets(
     weights = configs[0].num_heads * max(map(len, sources), default=0) if watched else 0
     numbers = max(configs[0].target_vocab_size, weights)  # of a token: its logits or its attention
     most = engine.read_limit(search.batch_tokens, numbers)
-    return run_in_batches(read_rows, _lengths(sources, targets), most, parallel=engine.is_parallel)
-
-
-def _lengths(sources: TokenRows, targets: TokenRows) -> list[int]:
-    return [max(len(s), len(t)) for s, t in zip(sources, targets, strict=True)]
+    lengths = [max(len(s), len(t)) for s, t in zip(sources, targets, strict=True)]
+    return run_in_batches(read_rows, lengths, most, parallel=engine.is_parallel)

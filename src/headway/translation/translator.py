@@ -15,6 +15,7 @@ from headway.model import Transformer
 from headway.text.language_pairs import Languages, list_pairs, name_pair
 from headway.text.tokenizer import Tokenizer
 from headway.translation.directory import load_model
+from headway.translation.engines.protocols import add_log_p
 from headway.translation.forking import survive_forks
 from headway.translation.masking import Masking, Terms
 from headway.translation.pipeline import Pipeline
@@ -314,9 +315,12 @@ class Translator:
             sources: Source token ids, ``</s>`` last.
             targets: Target token ids, ``</s>`` last.
         """
-        from headway.translation.given_translations import score_exactly
+        from headway.translation.given_translations import read_targets
 
-        return score_exactly(self.token_search, sources, targets, self.default_search.batch_tokens)
+        measures = [add_log_p] * len(sources)
+        return read_targets(
+            self.token_search, sources, targets, self.default_search, measures, is_exact=True
+        )
 
     def choose_backward(self, search: SearchConfig) -> TokenSearch | None:
         """Return what chooses by translating back: the backward model, this model itself, or nothing.

@@ -5,7 +5,7 @@ states: most terms of a glossary are one or two subwords long.
 """
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -99,9 +99,9 @@ class Automaton:
         self._shortest = [
             min(len(a) + (kinds[a[0]] & CONTINUES) for a in c.alternatives) for c in constraints
         ]
-        self._next: dict[tuple[AutomatonState, int], AutomatonState | None] = {}
-        self._labels: dict[AutomatonState, Labels] = {}
-        self._label_of: dict[AutomatonState, tuple[int, int]] = {}
+        # The same questions are asked for many hypotheses.
+        self.advance, self.labels = cache(self._advance), cache(self._label_tokens)
+        self._label_whole = cache(self._compute_label)
 
     @cached_property
     def all_met(self) -> int:
@@ -116,19 +116,6 @@ class Automaton:
         """Return whether all constraints are met for good, whatever comes next."""
         may_break = state.has_just_met and state.is_inside
         return state.met == self.all_met and not self._has_exact and not may_break
-
-    def advance(self, state: AutomatonState, letter: int) -> AutomatonState | None:
-        """Return the state after a letter; None: an exact alternative would occur too often."""
-        key = state, letter
-        if key not in self._next:
-            self._next[key] = self._advance(state, letter)
-        return self._next[key]
-
-    def labels(self, state: AutomatonState) -> "Labels":
-        """Return how far a hypothesis in a state is from meeting all constraints after each token."""
-        if state not in self._labels:
-            self._labels[state] = self._label_tokens(state)
-        return self._labels[state]
 
     def _begun(self, state: AutomatonState) -> list[tuple[int, int]]:
         """Return the constraints that ``tail`` has begun, and the tokens that complete each."""
@@ -149,10 +136,7 @@ class Automaton:
 
     def _label(self, state: AutomatonState) -> tuple[int, int]:
         """Return the label of a state, and the fewest tokens that meet all constraints."""
-        key = AutomatonState(state.met, state.tail, state.last, end=state.end)
-        if key not in self._label_of:
-            self._label_of[key] = self._compute_label(key)
-        return self._label_of[key]
+        return self._label_whole(AutomatonState(state.met, state.tail, state.last, end=state.end))
 
     def _compute_label(self, state: AutomatonState) -> tuple[int, int]:
         unmet = [n for n in range(len(self.constraints)) if not state.met >> n & 1]
@@ -163,6 +147,7 @@ class Automaton:
         return (len(unmet) - 1) * STEPS + left if left else len(unmet) * STEPS, needed
 
     def _label_tokens(self, state: AutomatonState) -> Labels:
+        """Return how far a hypothesis in a state is from meeting all constraints after each token."""
         after = [self.advance(state, letter) for letter in self.letters]
         found = [(FORBIDDEN, FORBIDDEN) if each is None else self._label(each) for each in after]
         new, needed_new = self._label(AutomatonState(state.met))
@@ -177,6 +162,7 @@ class Automaton:
         return Labels(now, new, longer, needed_new, needed_longer, lacks_terms, of_alphabet, needed)
 
     def _advance(self, state: AutomatonState, letter: int) -> AutomatonState | None:
+        """Return the state after a letter; None: an exact alternative would occur too often."""
         met, tail, last, first, end, is_inside = state
         kind = self._kinds[letter]
         if state.has_just_met and is_inside and kind & CONTINUES:  # the word was not whole
