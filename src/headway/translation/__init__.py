@@ -50,7 +50,6 @@ if TYPE_CHECKING:
         run_each,
         together,
     )
-    from headway.translation.saving import save_translator
     from headway.translation.search.beam_search import (
         Candidates,
         Hypothesis,

@@ -146,10 +146,7 @@ class Translator:
             raise HeadwayError(
                 f"{directory}: an ensemble is not one model: save each of its models"
             )
-        save_translator(
-            directory, self.model, self.tokenizer, self.default_search, self.languages,
-            self.config, self.directory, licence, self.pairs,
-        )  # fmt: skip
+        save_translator(self, Path(directory), licence)
 
     def with_glossary(self, glossary: Terms | None) -> "Translator":
         """Return a translator that translates terms as a glossary says, which shares the weights."""

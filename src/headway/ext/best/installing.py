@@ -6,7 +6,7 @@ from pathlib import Path
 from headway.config import merge_overrides
 from headway.ext.best.settings import Settings, list_options
 from headway.ext.best.stage import Work, name_path
-from headway.translation import load_model, save_translator
+from headway.translation import Translator
 
 
 @dataclass(frozen=True)
@@ -25,12 +25,11 @@ class InstallModel(Work):
 
     def run(self) -> None:
         """Write the files, each of them atomically."""
-        found = load_model(self.model)
-        settings = merge_overrides(found.config, self.search)
-        save_translator(
-            self.out, found.transformer, found.tokenizer, settings.search, found.languages,
-            settings, self.model, licence="",
-        )  # fmt: skip
+        translator = Translator.load(self.model, "cpu")
+        assert translator.config is not None, "a model directory has settings"
+        translator.config = merge_overrides(translator.config, self.search)
+        translator.default_search = translator.config.search
+        translator.save_pretrained(self.out)
 
     def describe(self, out: Path | None = None) -> str:
         """Return in words what is done, with a directory written as OUT."""

@@ -5,7 +5,7 @@ states: most terms of a glossary are one or two subwords long.
 """
 
 from collections.abc import Callable, Sequence
-from functools import cache, cached_property
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -99,18 +99,11 @@ class Automaton:
         self._shortest = [
             min(len(a) + (kinds[a[0]] & CONTINUES) for a in c.alternatives) for c in constraints
         ]
+        self.all_met = (1 << len(constraints)) - 1  # as `AutomatonState.met`
+        self._has_exact = any(constraint.is_exact for constraint in constraints)
         # The same questions are asked for many hypotheses.
         self.advance, self.labels = cache(self._advance), cache(self._label_tokens)
         self._label_whole = cache(self._compute_label)
-
-    @cached_property
-    def all_met(self) -> int:
-        """The value of `AutomatonState.met` when all constraints are met."""
-        return (1 << len(self.constraints)) - 1
-
-    @cached_property
-    def _has_exact(self) -> bool:
-        return any(constraint.is_exact for constraint in self.constraints)
 
     def is_done(self, state: AutomatonState) -> bool:
         """Return whether all constraints are met for good, whatever comes next."""
