@@ -16,7 +16,7 @@ from headway import torch_private
 from headway.ext.native.operations import NativeOperations
 from headway.model import Embedding
 from headway.model.dropout_mask import Mask
-from headway.model.primitives import Linear
+from headway.model.ops import Linear
 from headway.translation.engines.low_precision import int8_linear, quantize
 
 NATIVE = NativeOperations()

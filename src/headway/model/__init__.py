@@ -24,12 +24,11 @@ if TYPE_CHECKING:
     from headway.model.layers import FeedForward, Layer, Mixer, Residual, Stack
     from headway.model.making import make_model, make_model_without_memory
     from headway.model.network import Network, parameter_count
-    from headway.model.ops import Operations, check_labels
+    from headway.model.ops import Linear, Operations, check_labels
     from headway.model.output import Output
     from headway.model.packing import move
     from headway.model.plain_attention import attend_with_mask, attention_mask
     from headway.model.positions import Positions, make_positions, sinusoids
-    from headway.model.primitives import Linear
     from headway.model.transformer import Transformer
     from headway.model.visibility import Segments, SegmentsLike, Visibility
     from headway.model.watching import Record, watch

@@ -10,8 +10,7 @@ from torch import Tensor, nn
 
 from headway.model.attention_functions import EVERYTHING, Additive, DotProduct
 from headway.model.decoder_cache import Cache, PositionCache
-from headway.model.ops import operations_of
-from headway.model.primitives import Linear
+from headway.model.ops import Linear, operations_of
 from headway.model.visibility import Segments, Visibility
 
 

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from headway.config import ModelConfig
-from headway.model.primitives import Linear
+from headway.model.ops import Linear
 from headway.model.visibility import Segments
 from headway.torch_private import has_gradient_hook
 

@@ -13,8 +13,7 @@ from torch.nn import functional as F
 
 from headway.model.attention import MultiHeadAttention
 from headway.model.decoder_cache import Cache, DecoderState
-from headway.model.ops import operations_of
-from headway.model.primitives import Dropout, Linear
+from headway.model.ops import Dropout, Linear, operations_of
 from headway.model.visibility import Segments, Visibility
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {

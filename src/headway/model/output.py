@@ -7,8 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from headway.config import ModelConfig
-from headway.model.ops import operations_of
-from headway.model.primitives import Linear
+from headway.model.ops import Linear, operations_of
 
 
 class Output(nn.Module):

@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from headway.config import ModelConfig
 from headway.errors import HeadwayError
-from headway.model.primitives import Dropout
+from headway.model.ops import Dropout
 from headway.model.visibility import Segments
 
 # The first size of a table of sinusoids, at most; longer input extends it.

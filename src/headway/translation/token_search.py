@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Collection, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,11 +20,8 @@ from headway.translation.finding import search_engine
 from headway.translation.search.beam_search import Hypothesis, Ids
 
 if TYPE_CHECKING:
-    from headway.translation.search.automaton import Automaton, SentenceAutomaton
+    from headway.translation.search.automaton import SentenceAutomaton
     from headway.translation.search.constraints import Constraints, WordEdges
-
-AUTOMATA = 256  # that are kept
-SHARED = 3  # constraints of those, at most
 
 
 class TokenSearch:
@@ -215,17 +212,8 @@ class TokenSearch:
 
         return WordEdges.of(self.tokenizer)
 
-    @cached_property
-    def _shared_automaton(self) -> "Callable[..., Automaton]":
-        from headway.translation.search.automaton import Automaton
-
-        return lru_cache(AUTOMATA)(Automaton)
-
     def follow(self, constraints: "Constraints") -> "SentenceAutomaton":
         """Return what follows constraints, at least one, through a translation."""
-        from headway.translation.search.automaton import Automaton, SentenceAutomaton
+        from headway.translation.search.automaton import SentenceAutomaton
 
-        # An automaton remembers its states. The terms of most sentences have few shapes; many terms have many
-        # states, and shapes that hardly return.
-        make = self._shared_automaton if len(constraints) <= SHARED else Automaton
-        return SentenceAutomaton.of(constraints, self._words, make)
+        return SentenceAutomaton.of(constraints, self._words)

@@ -4,8 +4,8 @@ Letters, not tokens, are what it reads, so that sentences whose constraints have
 states: most terms of a glossary are one or two subwords long.
 """
 
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Sequence
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +22,7 @@ from headway.translation.search.constraints import (
 )
 
 FORBIDDEN = np.iinfo(np.int64).max  # the label of a token that may not come next
+SHARED = 3  # constraints, at most, of an automaton that several sentences share
 STEPS = 1 << 16  # a label is `STEPS` * constraints not begun + tokens that complete the one begun
 
 
@@ -193,6 +194,9 @@ class Automaton:
         return len(grown) > 1 or not is_inside
 
 
+_share_automaton = lru_cache(256)(Automaton)
+
+
 class SentenceAutomaton(NamedTuple):
     """The automaton of a sentence, and the tokens that are its letters.
 
@@ -207,19 +211,8 @@ class SentenceAutomaton(NamedTuple):
     automaton: Automaton
 
     @classmethod
-    def of(
-        cls,
-        constraints: Constraints,
-        words: WordEdges,
-        make: Callable[[tuple[Constraint, ...], tuple[int, ...]], Automaton] = Automaton,
-    ) -> "SentenceAutomaton":
-        """Return the automaton of constraints, at least one, whose alternatives are tokens.
-
-        Args:
-            constraints: Of the sentence.
-            words: Of the vocabulary.
-            make: Makes an `Automaton`, or returns one that was made of the same arguments.
-        """
+    def of(cls, constraints: Constraints, words: WordEdges) -> "SentenceAutomaton":
+        """Return the automaton of constraints, at least one, whose alternatives are tokens."""
         alphabet = sorted(list_tokens(constraints))
         letters = {token: letter for letter, token in enumerate(alphabet)}
         spelled = tuple(
@@ -233,6 +226,9 @@ class SentenceAutomaton(NamedTuple):
             )
             for constraint in constraints
         )
+        # An automaton remembers its states. The terms of most sentences have few shapes; many terms have many
+        # states, and shapes that hardly return.
+        make = _share_automaton if len(constraints) <= SHARED else Automaton
         automaton = make(spelled, tuple(words.kinds[token] for token in alphabet))
         return cls(np.array(alphabet, dtype=np.int64), words, automaton)
 
