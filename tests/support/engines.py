@@ -13,14 +13,14 @@ import pytest
 import torch
 from torch import Tensor
 
-from headway.config import ModelConfig
+from headway.config import ModelConfig, SearchConfig
 from headway.ext.native import decoding
 from headway.ext.native.library import failure_reason
 from headway.model import Transformer
 from headway.translation import Hypothesis
 from headway.translation.alignment import alignment_layers
 from headway.translation.engines.protocols import Engine, LayerChoice
-from headway.translation.token_search import search_engine as search_batch
+from headway.translation.finding import search_engine
 
 EOS, VOCAB = 1, 211
 SMALL = {
@@ -74,6 +74,20 @@ def sources(count: int, seed: int = 1, longest: int = 23) -> list[list[int]]:
     chooser = random.Random(seed)
     lengths = [1, longest, *(chooser.randrange(1, longest) for _ in range(count))][:count]
     return [[chooser.randrange(2, VOCAB - 1) for _ in range(n)] for n in lengths]
+
+
+def search_batch(
+    engine: Engine,
+    texts: Sequence[Sequence[int]],
+    limits: Sequence[int],
+    *,
+    beam: int,
+    alpha: float,
+    n_best: int = 1,
+    **options: Any,
+) -> list[list[Hypothesis]]:
+    settings = SearchConfig(beam=beam, alpha=alpha, n_best=n_best)
+    return search_engine(engine, texts, limits, settings, **options)
 
 
 def search(

@@ -11,13 +11,21 @@ from test_search import EOS, PAD, Toy, V, brute_force
 from headway.ext.cuda.engine import FixedEngine
 from headway.ext.native.engine import NativeEngine
 from headway.translation import Hypothesis, beam_search
-from headway.translation.constrained_search import search_automata
 from headway.translation.engines.constrained_decoding import ConstrainedDecoding
 from headway.translation.engines.ensemble import EnsembleEngine
 from headway.translation.engines.plain_engine import PlainEngine
 from headway.translation.search.automaton import AutomatonState, SentenceAutomaton, other_letter
 from headway.translation.search.constraints import Constraint, WordEdges
-from support.engines import PRECISIONS, SHAPES, VOCAB, library, model_of, native, sources
+from support.engines import (
+    PRECISIONS,
+    SHAPES,
+    VOCAB,
+    library,
+    model_of,
+    native,
+    search_batch,
+    sources,
+)
 
 # Every token is a word, or token 3 continues a word that begins with 2 or 3.
 APART = WordEdges(np.zeros(V, dtype=bool), np.zeros(V, dtype=bool))
@@ -240,9 +248,9 @@ def test_native_plain_fixed_and_ensemble_engines_agree(shape: str) -> None:
         EnsembleEngine([engine, engine], VOCAB - 1, device),
     ]
     with torch.inference_mode():
-        expected = search_automata(engine, texts, limits, automata(some), **OPTIONS)
+        expected = search_batch(engine, texts, limits, automata=automata(some), **OPTIONS)
         for each in engines:
-            found = search_automata(each, texts, limits, automata(some), **OPTIONS)
+            found = search_batch(each, texts, limits, automata=automata(some), **OPTIONS)
             assert [[h.tokens for h in n] for n in found] == [
                 [h.tokens for h in n] for n in expected
             ]

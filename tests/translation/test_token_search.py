@@ -7,7 +7,7 @@ import pytest
 
 from headway.config import SearchConfig
 from headway.translation import Translator, constrained_search
-from headway.translation.constrained_search import fill_up, search_automata
+from headway.translation.constrained_search import fill_up
 from headway.translation.search.beam_search import Hypothesis
 from headway.translation.search.constraints import Constraint, Constraints
 from headway.translation.splitting import choose_masked_source
@@ -64,10 +64,8 @@ def test_a_missing_word_is_searched_with_several_hypotheses(translator: Translat
     def search_alone(beam: int) -> list[list[Hypothesis]]:
         ids = [tokens_of(translator, line) for line in LINES]
         limits = [search.max_target_length(each, GREEDY, len(word.alternatives[0])) for each in ids]
-        return search_automata(
-            search.engine("fp32"), ids, limits, [automaton] * 3, beam=beam, alpha=GREEDY.alpha,
-            eos=translator.tokenizer.eos, pad=translator.tokenizer.target_pad,
-        )  # fmt: skip
+        settings = replace(GREEDY, beam=beam)
+        return search.search_rows(ids, [[]] * 3, limits, None, settings, None, [automaton] * 3)
 
     assert found == search_alone(4)
     assert find(translator, [[word]] * 3, replace(GREEDY, beam=6)) == search_alone(6)

@@ -233,7 +233,7 @@ def test_the_first_pieces_of_a_long_sentence_do_not_wait_for_the_others(
         return encode(self, texts)
 
     monkeypatch.setattr(Tokenizer, "encode_source", counted)
-    found = translator.pipeline(SEARCH).splitter.split(line)
+    found = translator.pipeline(SEARCH)._split(line.strip())
     some = [next(found), next(found)]
     assert calls < 2000
     assert [*some, *found] == cut(translator, line, SEARCH)

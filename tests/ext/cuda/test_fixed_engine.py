@@ -30,8 +30,17 @@ from headway.text.tokenizer import Tokenizer
 from headway.translation import Hypothesis, Translator
 from headway.translation.engines.choice import make_engine, resolve_precision
 from headway.translation.engines.plain_engine import PlainEngine
-from headway.translation.token_search import search_engine as search_batch
-from support.engines import EOS, SHAPES, VOCAB, library, model_of, native, search, sources
+from support.engines import (
+    EOS,
+    SHAPES,
+    VOCAB,
+    library,
+    model_of,
+    native,
+    search,
+    search_batch,
+    sources,
+)
 from support.pieces import attend, score_targets
 from support.toy_models import sentences, small_config
 

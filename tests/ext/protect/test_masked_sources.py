@@ -505,13 +505,13 @@ def test_a_line_of_words_and_common_marks_is_cut_as_every_line(translator: Trans
     pieces = [*PIECES.split(), "x" * 90, "  ", "\u00a0", "et al."]
     taken = 0
     for split in (True, False):
-        splitter = translator.pipeline(replace(SEARCH, split_sentences=split)).splitter
-        words = partial(splitter.masking.placeholder_words, splitter)
+        lines = translator.pipeline(replace(SEARCH, split_sentences=split))
+        words = partial(lines.masking.placeholder_words, lines)
         for _ in range(600):
             some = pieces[: chooser.choice((6, 18, 60))]
             line = " ".join(chooser.choices(some, k=chooser.randrange(1, 7)))
             stripped = line.strip()
-            expected = [*split_protected(splitter, stripped, words)] if stripped else []
-            assert [*splitter.split(line)] == expected, line
+            expected = [*split_protected(lines, stripped, words)] if stripped else []
+            assert run(lines.cut(line)) == expected, line
             taken += is_plain(stripped)
     assert 100 < taken < 1_100
