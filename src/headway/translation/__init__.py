@@ -34,7 +34,6 @@ if TYPE_CHECKING:
         take_log_probabilities,
     )
     from headway.translation.engines.step_decoding import StepDecoding
-    from headway.translation.finding import find_hypotheses, search_engine
     from headway.translation.front_matter import complete_card, license_fields, split_card
     from headway.translation.masking import Masking, Terms
     from headway.translation.pipeline import Pipeline, find_translations
@@ -63,7 +62,7 @@ if TYPE_CHECKING:
     from headway.translation.search.constraints import Constraint, find_alternatives, spell_words
     from headway.translation.search.sampling import sample
     from headway.translation.splitting import Piece, Segment, split_line, split_sentences
-    from headway.translation.token_search import TokenSearch
+    from headway.translation.token_search import TokenSearch, find_hypotheses, search_engine
     from headway.translation.token_stream import stream_tokens
     from headway.translation.translation import Translation
     from headway.translation.translator import Translator

@@ -92,6 +92,10 @@ class NativeEngine(Engine):
         """Return the hypotheses of an ensemble of such engines."""
         return NativeEnsemble(members)
 
+    def batch_limits(self, tokens: int, extra: int) -> tuple[int, int]:
+        """Return how many tokens a batch of a search may have; see `Engine`."""
+        return tokens, 0
+
     def start(
         self,
         sources: Sequence[Sequence[int]],
