@@ -76,3 +76,15 @@ def model_directory(tokenizer: Tokenizer, tmp_path_factory: pytest.TempPathFacto
 @pytest.fixture(scope="session")
 def translator(model_directory: Path) -> Translator:
     return Translator.load(model_directory)
+
+
+@pytest.fixture(scope="session")
+def backward_directory(tokenizer: Tokenizer, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A translator from German to English with random weights."""
+    return write_random_model(tmp_path_factory.mktemp("backward"), tokenizer, ("de", "en"), seed=4)
+
+
+@pytest.fixture(scope="session")
+def pair(model_directory: Path, backward_directory: Path) -> Translator:
+    """A translator that chooses among candidates by another one, which translates back."""
+    return Translator.load(model_directory, backward=backward_directory)

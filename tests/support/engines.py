@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from headway.translation.finding import search_engine
 from torch import Tensor
 
 from headway.config import ModelConfig, SearchConfig
@@ -21,6 +20,7 @@ from headway.model import Transformer
 from headway.translation import Hypothesis
 from headway.translation.alignment import alignment_layers
 from headway.translation.engines.protocols import Engine, LayerChoice
+from headway.translation.token_search import search_engine
 
 EOS, VOCAB = 1, 211
 SMALL = {

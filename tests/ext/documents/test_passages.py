@@ -13,7 +13,7 @@ from headway.text.word_links import WordLinks
 from headway.text.words import find_words
 from headway.translation.translation import Translation
 from headway.translation.translator import Translator
-from support.pieces import split_text
+from support.extended_pieces import split_text
 
 TEXTS = [
     "One. Two! Three?  Four", "a\r\n\r\n b \n\nc.", "  ", "", "🎉 hello 🎉\n— \n", "Dr. Smith came. He left.",

@@ -43,16 +43,8 @@ from headway.translation import (
     spell_words,
 )
 from support.engines import native
-from support.pieces import (
-    choose,
-    cut,
-    examine,
-    examine_together,
-    find,
-    join,
-    log_probabilities,
-    rate,
-)
+from support.extended_pieces import choose, examine, examine_together, rate
+from support.pieces import cut, find, join, log_probabilities
 from support.toy_models import sentences, small_config, translate_words, write_random_model
 
 SEARCH = SearchConfig(max_extra=7)

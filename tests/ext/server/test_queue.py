@@ -205,8 +205,7 @@ def test_requests_with_different_glossaries_share_a_batch(translator):
     pipelines = [each.pipeline(search) for each in own]
     pieces = [cut(each, "the cat sees a dog", search) for each in own]
     alone = [
-        find_pieces(each, some, search)[0][0].tokens
-        for each, some in zip(own, pieces, strict=True)
+        find_pieces(each, some, search)[0][0].tokens for each, some in zip(own, pieces, strict=True)
     ]
     assert len(set(map(tuple, alone))) == len(terms)
 

@@ -16,7 +16,8 @@ from headway.ext.server.queue import SHORT_REQUEST, TranslationQueue
 from headway.ext.server.server import Server
 from headway.ext.server.translation import TextTranslator
 from headway.text.tokenizer import Tokenizer
-from support.pieces import cut, split_text
+from support.extended_pieces import split_text
+from support.pieces import cut
 from support.server import ask, client_of
 from support.toy_models import sentences as random_sentences
 

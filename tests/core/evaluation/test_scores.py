@@ -1,0 +1,499 @@
+"""The score sheet equals the output of sacreBLEU, and tokenized text equals published text."""
+
+import argparse
+import gzip
+import json
+import random
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
+
+from headway.cli.verbs import score as score_verb
+from headway.errors import HeadwayError
+from headway.evaluation import (
+    METRICS,
+    bleu,
+    check_lines,
+    chrf_by_line,
+    comet_score,
+    exact_match,
+    exact_match_by_kind,
+    find_warnings,
+    lc_norm_tok,
+    moses_tokens,
+    pick_metrics,
+    score_sheet,
+    split_compounds,
+)
+from headway.evaluation.bootstrap import resample
+from headway.evaluation.comparability import comparable_scores
+from headway.evaluation.metrics import Metric
+from headway.evaluation.sheet import Score
+from headway.text.file_languages import language_from_name
+from support.random_sentences import degrade, sentences
+
+MULTI30K = Path(__file__).parents[3].parent / "shared" / "data" / "multi30k"
+SENTENCE = "Der der die DAS Nord-Ost-See alte „Stadt“ dort, hier; Herr's 3,5 z.B. geht oft & schön"
+WORDS = SENTENCE.split()
+KEYS = [metric.key for metric in METRICS]
+
+
+@pytest.fixture(scope="module")
+def references() -> list[str]:
+    return sentences(WORDS, 37, seed=1)
+
+
+@pytest.fixture(scope="module")
+def hypotheses(references: list[str]) -> list[str]:
+    return degrade(WORDS, references, 0.3, seed=2)
+
+
+@pytest.mark.slow
+def test_a_perfect_translation_scores_100_by_every_measure(references):
+    sheet = score_sheet(references, references, language="de", resamples=41)
+    assert sheet.scores[0].key == "bleu"  # the headline
+    for score in sheet.scores:
+        perfect = 0 if score.key == "ter" else 100
+        assert (score.score, score.low, score.high) == pytest.approx([perfect] * 3)
+
+
+@pytest.mark.slow
+def test_scores_do_not_depend_on_the_order_of_lines(hypotheses, references):
+    order = list(range(len(references)))
+    random.Random(3).shuffle(order)
+    shuffled = [hypotheses[i] for i in order], [references[i] for i in order]
+    for metric in METRICS:
+        ours = metric.statistics(hypotheses, references, "de").total()
+        assert metric.statistics(*shuffled, "de").total() == pytest.approx(ours)
+    misaligned = metric.statistics(shuffled[0], references, "de").total()
+    assert misaligned < ours - 5
+
+
+def command_line(tmp_path: Path, hypotheses, references, *options: str) -> dict[str, dict]:
+    """Return the output of sacreBLEU's command, by the name of the metric."""
+    for name, lines in (("h", hypotheses), ("r", references)):
+        (tmp_path / name).write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+    command = [sys.executable, "-m", "sacrebleu", str(tmp_path / "r"), "-i", str(tmp_path / "h")]
+    done = subprocess.run(
+        [*command, "-w", "9", "--confidence", "--confidence-n", "1000", "--force", *options],
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    printed = json.loads(done.stdout)
+    return {entry["name"]: entry for entry in (printed if isinstance(printed, list) else [printed])}
+
+
+def assert_same(ours, theirs):
+    assert ours.score == pytest.approx(theirs["score"], abs=1e-8)
+    # sacreBLEU adds up in single precision.
+    assert (ours.high - ours.low) / 2 == pytest.approx(theirs["confidence_var"], abs=1e-4)
+
+
+@pytest.mark.slow
+def test_raw_scores_intervals_and_signatures_equal_those_of_the_sacrebleu_command(
+    tmp_path, hypotheses, references
+):
+    sheet = score_sheet(hypotheses, references, language="de", metrics=METRICS[:4])
+    theirs = command_line(tmp_path, hypotheses, references, "-m", "bleu", "chrf", "ter")
+    for key, name in (("bleu", "BLEU"), ("chrf", "chrF2"), ("ter", "TER")):
+        assert_same(sheet[key], theirs[name])
+        assert sheet[key].signature == theirs[name]["signature"]
+    lowered = command_line(tmp_path, hypotheses, references, "-lc")["BLEU"]
+    assert_same(sheet["bleu_lc"], lowered)
+    assert sheet["bleu_lc"].signature == lowered["signature"]
+    assert sheet["bleu"].score != sheet["bleu_lc"].score
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("key", "form"),
+    [
+        ("bleu_moses", lambda lines: moses_tokens(lines, "de")),
+        ("bleu_moses_split", lambda lines: [*map(split_compounds, moses_tokens(lines, "de"))]),
+        ("bleu_lc_norm_tok", lambda lines: lc_norm_tok(lines, "de")),
+    ],
+)
+def test_tokenized_scores_equal_those_of_the_sacrebleu_command_on_tokenized_files(
+    tmp_path, hypotheses, references, key, form
+):
+    ours = score_sheet(hypotheses, references, language="de", metrics=pick_metrics([key]))[key]
+    options = ("-tok", "none", "--smooth-method", "none")
+    theirs = command_line(tmp_path, form(hypotheses), form(references), *options)["BLEU"]
+    assert_same(ours, theirs)
+    assert "tok:none" not in ours.signature
+    assert "sacremoses:" in ours.signature
+
+
+@pytest.mark.slow
+def test_lc_norm_tok_of_the_raw_file_is_the_published_multi30k_text():
+    for language in ("de", "en"):
+        raw, published = (
+            MULTI30K / f"test_2016_flickr.{middle}{language}.gz" for middle in ("", "lc.norm.tok.")
+        )
+        if not raw.exists() or not published.exists():
+            pytest.skip("Multi30k is not beside the repository")
+        lines, expected = (
+            gzip.decompress(path.read_bytes()).decode("utf-8").split("\n")[:-1]
+            for path in (raw, published)
+        )
+        ours = lc_norm_tok(lines, language)
+        assert len(ours) == 1000
+        assert ours == expected
+        if language == "de":
+            assert sum(len(line.split()) for line in ours) == 12103
+
+
+def test_compounds_are_split_as_in_the_paper():
+    for line, split in {
+        "der Nord-Ost-See": "der Nord ##AT##-##AT## Ost ##AT##-##AT## See",
+        "ein - Strich , -2 und so- wie": "ein - Strich , -2 und so- wie",
+        # Like the authors' script, one pass: the letter between two hyphens cannot match twice.
+        "a-b-c": "a ##AT##-##AT## b-c",
+        "---": "- ##AT##-##AT## -",
+    }.items():
+        assert split_compounds(line) == split
+
+
+def test_splitting_compounds_gives_credit_for_their_parts():
+    hypothesis, reference = ["Er geht am Nord-Ost-Kanal oft."], ["Er geht am Nord-Süd-Kanal oft."]
+    of = {m.key: m.statistics(hypothesis, reference, "de").total() for m in METRICS}
+    assert of["bleu_paper"] == of["bleu_moses_split"] > of["bleu_moses"]
+
+
+def test_the_papers_bleu_ignores_how_quotes_and_dots_are_typed():
+    hypothesis, reference = ['Er sagte: "Das ist\'s ..."'], ["Er sagte: „Das ist’s …“"]
+    of = {m.key: m.statistics(hypothesis, reference, "de").total() for m in METRICS}
+    assert of["bleu_paper"] == pytest.approx(100)
+    assert of["bleu_moses_split"] < 50
+
+
+def test_moses_tokens_are_escaped_and_follow_the_language():
+    assert moses_tokens(["Herr's Hund."], "de") == ["Herr &apos; s Hund ."]
+    assert moses_tokens(["Herr's Hund."], "en") == ["Herr &apos;s Hund ."]
+    assert moses_tokens(["Am 7. Mai."], "de") == ["Am 7. Mai ."]
+    assert moses_tokens(["Am 7. Mai."], "en") == ["Am 7 . Mai ."]
+
+
+def test_lc_norm_tok_lowercases_normalizes_quotes_and_tokenizes():
+    assert lc_norm_tok(["Ein „Hund“ – GROSS…"], "de") == ["ein &quot; hund &quot; - gross ..."]
+    assert lc_norm_tok(['So "Das," sagt er'], "de") != lc_norm_tok(['So "Das," sagt er'], "en")
+
+
+def test_tokenized_scores_are_not_smoothed_like_those_of_multi_bleu():
+    hypothesis, reference = ["Ein Hund hier läuft."], ["Ein Hund dort läuft."]
+    of = {m.key: m.statistics(hypothesis, reference, "de").total() for m in METRICS}
+    assert of["bleu_moses"] == of["bleu_moses_split"] == of["bleu_lc_norm_tok"] == 0
+    assert of["bleu"] > 0
+
+
+@pytest.mark.slow
+def test_the_interval_contains_the_score_and_narrows_with_more_lines(references, hypotheses):
+    few = score_sheet(hypotheses, references, language="de")
+    for score in few.scores:
+        assert score.low < score.score < score.high
+    longer = sentences(WORDS, 150, seed=5)
+    many = score_sheet(degrade(WORDS, longer, 0.3, seed=6), longer, metrics=METRICS[:1])["bleu"]
+    assert many.high - many.low < 0.7 * (few["bleu"].high - few["bleu"].low)
+
+
+def test_resampling_in_blocks_equals_resampling_at_once(monkeypatch):
+    counts = np.arange(13 * 3, dtype=np.float64).reshape(13, 3) ** 2
+    whole = resample(counts, 47, 5)
+    monkeypatch.setattr("headway.evaluation.bootstrap._MOST_DRAWS", 13 * 11)
+    assert np.array_equal(resample(counts, 47, 5), whole)
+    drawn = np.random.default_rng(5).choice(13, size=(47, 13))
+    assert np.array_equal(whole, counts[drawn].sum(1))
+
+
+def test_counting_in_blocks_equals_counting_at_once(monkeypatch, hypotheses, references):
+    for metric in (METRICS[2], METRICS[-1]):
+        whole = metric.statistics(hypotheses, references, "de").counts
+        with monkeypatch.context() as patched:
+            patched.setattr("headway.evaluation.metrics._BLOCK", 11)
+            blocks = metric.statistics(hypotheses, references, "de").counts
+        assert np.array_equal(whole, blocks)
+
+
+def test_chrf_of_a_line_equals_sacrebleus_sentence_score(hypotheses, references):
+    from sacrebleu import sentence_chrf
+
+    theirs = [sentence_chrf(h, [r]).score for h, r in zip(hypotheses, references, strict=True)]
+    assert chrf_by_line(hypotheses, references) == pytest.approx(theirs)
+
+
+def test_languages_without_spaces_are_scored_by_character():
+    hypothesis, reference = ["我喜欢看书和音乐。"], ["我喜欢看书和电影。"]
+    assert bleu(hypothesis, reference, "zh") > 40
+    for code in ("zh-CN", "zh_Hans", "ZH-Hant"):
+        assert bleu(hypothesis, reference, code) == bleu(hypothesis, reference, "zh")
+    for code in ("lo-LA", "km", "my"):
+        assert bleu(hypothesis, reference, code) == bleu(hypothesis, reference, "th") > 40
+    assert bleu(hypothesis, reference, "de") < 1
+
+
+@pytest.mark.parametrize(
+    ("code", "module", "without"),
+    [
+        ("ja", "tokenizer_ja_mecab.TokenizerJaMecab", "tok:char"),
+        ("ko", "tokenizer_ko_mecab.TokenizerKoMecab", "tok:13a"),
+    ],
+)
+def test_words_are_found_by_sacrebleus_packages_and_the_sheet_names_them_if_they_are_missing(
+    monkeypatch, code, module, without
+):
+    def bleu_of(language: str) -> Score:
+        return score_sheet(["a b c d"], ["a b c e"], None, language, METRICS[:1], 40)["bleu"]
+
+    class Missing:
+        def __init__(self) -> None:
+            raise RuntimeError("pip install")
+
+    class Present(TokenizerZh):
+        def signature(self) -> str:
+            return "mecab"
+
+    tokenizer = f"sacrebleu.tokenizers.{module}"
+    monkeypatch.setattr(tokenizer, Missing)
+    score = bleu_of(f"{code}-X")
+    assert without in score.signature
+    assert (
+        f'published ones are by words, which need pip install "sacrebleu[{code}]"' in score.beside
+    )
+    monkeypatch.setattr(tokenizer, Present)
+    score = bleu_of(f"{code}-X")
+    assert "tok:mecab" in score.signature
+    assert "pip" not in score.beside + bleu_of("zh").beside
+
+
+def test_published_scores_are_named_only_for_their_own_text():
+    assert "27.3 base" in comparable_scores("bleu_paper", "de", 3003)
+    assert "if this is newstest2014 en-de" in comparable_scores("bleu_paper", "de", 3003)
+    assert "not 27.3 base" in comparable_scores("bleu_paper", "de", 2737)
+    assert "27.3" not in comparable_scores("bleu_paper", "fr", 3003)
+    assert "the authors' English-German script" in comparable_scores("bleu_paper", "fr", 3003)
+    assert "27.3" not in comparable_scores("bleu_moses_split", "de", 3003)
+    assert not any("41.8" in comparable_scores(key, "fr", 3003) for key in KEYS)
+    assert "if this is Multi30k" in comparable_scores("bleu_lc_norm_tok", "de", 1000)
+    for key in KEYS:
+        assert comparable_scores(key, "tlh", 1)
+
+
+# Warnings: each finds its fault, and raw text raises none.
+
+
+def test_raw_text_raises_no_warning(hypotheses, references):
+    french = ["Où est-il ?  Là : « ici » !", "L'œuvre n'est pas là ; 3,5 % -- #tag.", "..."]
+    sources = [f"Source {n}" for n in range(len(references))]
+    assert find_warnings(hypotheses, references, sources) == []
+    assert find_warnings(french, french) == []
+    questions = [*["Was ist das?"] * 9, "Version 2 ."]
+    assert find_warnings(questions, questions) == []
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        (lambda lines: moses_tokens(lines, "de"), "looks tokenized"),
+        (lambda lines: [line.replace(".", " .") for line in lines], "looks tokenized"),
+        (lambda lines: [line + " &apos;n" for line in lines], "looks tokenized"),
+        (lambda lines: [line + " a @-@ b" for line in lines], "looks tokenized"),
+        (lambda lines: [*lines[:-1], "▁das ▁ist"], "('▁') on line 37"),
+        (lambda lines: [*lines[:-1], "das i@@ st"], "('@@') on line 37"),
+        (lambda lines: [*lines[:-1], "das ##ist"], "('##i') on line 37"),
+        (lambda lines: [*lines[:-1], "das ist </s>"], "('</s>') on line 37"),
+        (lambda lines: [*lines[:-2], "<pad>", "<pad>"], "('<pad>') on 2 lines, first line 36"),
+        (lambda lines: [*lines[:-1], "das <<unk>> ist"], "<unk> or ⁇ ('<unk>') on line 37"),
+        (lambda lines: [*lines[:-1], "das <UNK> ist"], "<unk> or ⁇ ('<UNK>') on line 37"),
+        (lambda lines: [*lines[:-1], "das ⁇ ist"], "<unk> or ⁇ ('⁇') on line 37"),
+        (lambda lines: [*lines[:-1], "  "], "no text on line 37"),
+        (lambda lines: [line.lower() for line in lines], "has no upper-case letters, but"),
+    ],
+)
+def test_a_warning_names_the_side_with_the_fault(references, hypotheses, fault, said):
+    names = ("out.de", "test.de", "test.en")
+    (in_hypothesis,) = find_warnings(fault(hypotheses), references, names=names)
+    assert in_hypothesis.startswith("out.de: ")
+    (in_reference,) = find_warnings(hypotheses, fault(references), names=names)
+    assert in_reference.startswith("test.de: ")
+    for warning in (in_hypothesis, in_reference):
+        assert said in warning
+        assert "\n" not in warning
+
+
+def test_untranslated_lines_give_a_warning_unless_the_reference_is_the_source_too(
+    hypotheses, references
+):
+    sources = [f"Source {n}" for n in range(len(references))]
+    copied = [*sources[:7], *hypotheses[7:]]
+    (warning,) = find_warnings(copied, references, sources)
+    assert "the same as source on 7 lines, first line 1" in warning
+    assert find_warnings(copied, [*sources[:7], *references[7:]], sources) == []
+    (warning,) = find_warnings(hypotheses, sources, sources)
+    assert warning.startswith("reference: the same as source on 37 lines")
+
+
+def test_numbers_out_of_range_and_unknown_measures_are_rejected():
+    for resamples in (3, 10**20):
+        with pytest.raises(HeadwayError, match=r"resamples = .* must be 40 to 1,000,000"):
+            score_sheet(["a b"], ["a b"], resamples=resamples)
+    with pytest.raises(HeadwayError, match="nothing to score"):
+        score_sheet([], [])
+    with pytest.raises(HeadwayError, match=r"^out\.de has 2 lines but ref\.de has 3: line n"):
+        check_lines(["a"] * 2, ["a"] * 3, names=("out.de", "ref.de", "in.en"))
+    with pytest.raises(HeadwayError, match="seed = -1"):
+        score_sheet(["a b"], ["a b"], seed=-1)
+    with pytest.raises(HeadwayError, match=r"'bleu_split' is not a metric \(did you mean 'bleu"):
+        pick_metrics(["bleu_split"])
+
+
+@pytest.mark.parametrize(
+    "metric", [metric for metric in METRICS if metric.kind == "bleu"], ids=lambda metric: metric.key
+)
+def test_the_country_of_a_language_changes_no_score(metric: Metric) -> None:
+    hypotheses = ["L'homme a dit « oui » à l'été.", "Il n'y a pas d'eau, c'est 3 h 30."]
+    references = ["L'homme dit « oui » à l'été !", "Il n'y a plus d'eau, c'est 3 h 30."]
+    plain = metric.statistics(hypotheses, references, "fr")
+    for language in ("fr-CA", "FR", "fr_Latn"):
+        other = metric.statistics(hypotheses, references, language)
+        assert (other.total(), other.signature) == (plain.total(), plain.signature)
+
+
+def test_the_language_is_read_from_the_file_name():
+    expected = {
+        "t.de": "de", "a/b.c.FR.gz": "fr", "x.en.zst": "en", "x.txt": None, "de": None,
+        "t.zh-CN": "zh-CN", "t.PT-BR.xz": "pt-BR", "t.out": None,
+    }  # fmt: skip
+    assert {name: language_from_name(name) for name in expected} == expected
+    assert language_from_name("out.v2") is None
+
+
+def test_exact_match_counts_lines_that_equal_the_reference():
+    hypotheses = ["ein Haus", "zwei Häuser ", "drei", "vier", "fünf"]
+    references = ["ein Haus", "zwei Häuser", "Drei", "vier", "sechs"]
+    assert exact_match(hypotheses, references) == pytest.approx(3 / 5)
+    kinds = ["noun", "noun", "number", "number", "number"]
+    of_kind = exact_match_by_kind(hypotheses, references, kinds)
+    assert of_kind == {"noun": 1, "number": pytest.approx(1 / 3)}
+
+
+# The command.
+
+
+def run_verb(verb, *words: str) -> None:
+    parser = argparse.ArgumentParser()
+    verb.configure(parser)
+    verb.run(parser.parse_args(words))
+
+
+@pytest.fixture
+def files(tmp_path, hypotheses, references) -> dict[str, str]:
+    paths = {}
+    for name, lines in (
+        ("out.de", hypotheses),
+        ("test.de.gz", references),
+        ("test.en", [f"Source {n}" for n in range(len(references))]),
+    ):
+        data = "".join(line + "\n" for line in lines).encode()
+        path = tmp_path / name
+        path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+        paths[name] = str(path)
+    return paths
+
+
+@pytest.mark.slow
+def test_the_command_prints_only_the_sheet_on_standard_output(
+    files, hypotheses, references, capsys
+):
+    words = (files["out.de"], files["test.de.gz"], "--source", files["test.en"])
+    words = (*words, "--resamples", "97", "--seed", "7")
+    run_verb(score_verb, *words, "--json")
+    out, err = capsys.readouterr()
+    printed = json.loads(out)
+    sheet = score_sheet(hypotheses, references, language="de", resamples=97, seed=7)
+    assert list(printed["scores"]) == KEYS
+    for key in KEYS:
+        assert printed["scores"][key]["score"] == sheet[key].score
+        assert printed["scores"][key]["signature"] == sheet[key].signature
+        assert printed["scores"][key]["low"] == sheet[key].low
+        assert printed["scores"][key]["beside"] == sheet[key].beside
+    assert printed["language"] == "de"
+    assert (printed["warnings"], err) == ([], "")
+
+    run_verb(score_verb, *words)
+    table = capsys.readouterr().out
+    for score in sheet.scores:
+        assert f"{score.score:6.2f}  {score.low:6.2f} .. {score.high:6.2f}" in table
+        assert score.signature in table
+    (headline,) = (line for line in table.split("\n") if line.endswith("the one to report"))
+    assert headline.startswith("BLEU ")
+    notes = table.partition("\nSignatures")[0].split("\n")[1:]
+    assert max(map(len, notes)) <= 80
+
+
+def test_the_command_prints_warnings_and_the_guessed_language_on_standard_error(
+    files, tmp_path, capsys
+):
+    plain = tmp_path / "reference"
+    plain.write_text("Das ist ein <unk>.\n", encoding="utf-8")
+    run_verb(score_verb, str(plain), str(plain), "--only", "bleu", "--resamples", "41", "--json")
+    out, err = capsys.readouterr()
+    assert list(json.loads(out)["scores"]) == ["bleu"]
+    assert len(json.loads(out)["warnings"]) == 2
+    assert "tokenized as 'en'" in err
+    assert err.count("warning: ") == 2
+
+
+# A stand-in for the command of COMET shows its input and what is read from its output.
+
+
+@pytest.fixture
+def stand_in(tmp_path, monkeypatch):
+    def install(body: str) -> Path:
+        command = tmp_path / "bin" / "comet-score"
+        command.parent.mkdir(exist_ok=True)
+        command.write_text(f"#!{sys.executable}\nimport sys\n{body}", encoding="utf-8")
+        command.chmod(command.stat().st_mode | stat.S_IXUSR)
+        return command
+
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    return install
+
+
+def test_comet_is_read_from_the_output_of_its_command(stand_in):
+    stand_in(
+        "option = dict(zip(sys.argv[1::2], sys.argv[2::2]))\n"
+        "assert option['--model'] == 'some/model' and option['--gpus'] == '0'\n"
+        "lines = {k: open(option[k], encoding='utf-8').read().split('\\n') for k in ('-s', '-t', '-r')}\n"
+        "assert lines['-r'] == ['x\\u2028y', 'z w', ''], lines\n"
+        "assert lines['-s'] == ['a', 'b', ''] and lines['-t'] == ['c', '', '']\n"
+        "print('Loading something')\n"
+        "print(option['-t'] + '\\tSegment 0\\tscore: 0.5000')\n"
+        "print(option['-t'] + '\\tSegment 1\\tscore: -0.2500')\n"
+        "print(option['-t'] + '\\tscore: 0.1250')\n"
+    )
+    score = comet_score(["a", "b"], ["c", ""], ["x\u2028y", "z\rw"], model="some/model", gpus=0)
+    assert (score.score, score.line_scores) == (0.125, (0.5, -0.25))
+
+
+def test_a_failure_of_comet_gives_a_message_of_one_line(stand_in, files, capsys):
+    with pytest.raises(HeadwayError, match="comet-score is not installed") as caught:
+        comet_score(["a"], ["b"], ["c"])
+    assert "\n" not in str(caught.value)
+    stand_in("print('one\\ntwo: no such model', file=sys.stderr); sys.exit(3)")
+    with pytest.raises(HeadwayError, match=r"exit status 3: two: no such model$"):
+        comet_score(["a"], ["b"], ["c"])
+    of_two_lines = (
+        "print('h\\tSegment 0\\tscore: 0.5\\nh\\tSegment 1\\tscore: 0.5\\nh\\tscore: 0.5')"
+    )
+    for unreadable in ("print('hello')", of_two_lines):
+        stand_in(unreadable)
+        with pytest.raises(HeadwayError, match="contains no score"):
+            comet_score(["a"], ["b"], ["c"])
+    with pytest.raises(HeadwayError, match="--comet needs --source"):
+        run_verb(score_verb, files["out.de"], files["test.de.gz"], "--comet")

@@ -1,0 +1,175 @@
+"""Minimum Bayes risk and backward models: the choice equals its definition, alone and in a batch."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from sacrebleu.metrics import CHRF
+
+from headway.cli import file_translation
+from headway.cli.main import dispatch, main
+from headway.config import SearchConfig
+from headway.errors import HeadwayError, UsageError
+from headway.text.tokenizer import Tokenizer
+from headway.translation import Hypothesis, Translator, length_penalty
+from headway.translation.choosing import rank_by_risk, widen_search
+from headway.translation.chrf import pairwise_chrf
+from support.pieces import cut
+from support.toy_models import sentences, translate_words, write_random_model
+
+SEARCH = SearchConfig(max_extra=7, candidates=5)
+
+
+CHOICES = {
+    "samples": replace(SEARCH, mbr=True, sample=True),
+    "n-best": replace(SEARCH, mbr=True),
+    "backward": SEARCH,
+}
+
+
+def test_chrf_of_pairs_equals_sacrebleu() -> None:
+    texts = [*map(translate_words, sentences(9, 3)), "", "a", "aa  a", "Übermut tut gut", " "]
+    found, metric = pairwise_chrf(texts), CHRF(beta=1)
+    for i, hypothesis in enumerate(texts):
+        for j, reference in enumerate(texts):
+            expected = metric.sentence_score(hypothesis, [reference]).score / 100
+            assert found[i, j] == pytest.approx(expected, abs=1e-6)
+
+
+def test_the_choice_has_the_highest_expected_utility(tokenizer: Tokenizer) -> None:
+    texts = [*map(translate_words, sentences(6, 5)), *map(translate_words, sentences(3, 5))]
+    candidates = [
+        Hypothesis(ids, -float(n), -float(n % 4))
+        for n, ids in enumerate(tokenizer.encode_target(texts))
+    ]
+    metric = CHRF(beta=1)
+
+    def expected(text: str) -> float:
+        scores = [metric.sentence_score(text, [other]).score for other in texts]
+        return sum(scores) / len(scores) / 100
+
+    found = rank_by_risk(candidates, tokenizer)
+    order = sorted(set(texts), key=lambda text: -expected(text))
+    written = [tokenizer.decode(h.tokens) for h in found]
+    assert written[: len(order)] == order
+    assert sorted(written) == sorted(texts)  # repeated texts come last, so that no list is shorter
+    for hypothesis, text in zip(found, order, strict=False):
+        assert hypothesis.score == pytest.approx(expected(text), abs=1e-6)
+    assert rank_by_risk([], tokenizer) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("weight", [0.5, 3.0])
+def test_a_backward_model_ranks_by_both_probabilities(
+    weight: float, pair: Translator, model_directory: Path, backward_directory: Path
+) -> None:
+    search = replace(SEARCH, n_best=3, backward_weight=weight)
+    plain, reverse = Translator.load(model_directory), Translator.load(backward_directory)
+    lines = sentences(7, 3)
+    candidates = plain.stream(lines, replace(SEARCH, beam=5, n_best=5))
+    for line, n_best, found in zip(lines, candidates, pair.stream(lines, search), strict=True):
+        length = len(reverse.tokenizer.encode_target([line])[0])
+        expected = {
+            tuple(t.tokens): t.score
+            + weight * reverse.score(t.text, line) / length_penalty(length, 0.6)
+            for t in n_best
+        }
+        assert [t.score for t in found] == sorted((t.score for t in found), reverse=True)
+        best = sorted(expected.values(), reverse=True)[:3]
+        for t, score in zip(found, best, strict=True):
+            assert t.score == pytest.approx(expected[tuple(t.tokens)], abs=1e-3)
+            assert t.score == pytest.approx(score, abs=1e-3)
+
+
+def test_samples_are_those_of_plain_sampling(translator: Translator) -> None:
+    """With one candidate there is no choice; another seed makes other samples."""
+    lines, search = sentences(9, 1), CHOICES["samples"]
+    single = replace(search, candidates=1)
+    assert translator.translate(lines, single) == translator.translate(
+        lines, replace(SEARCH, sample=True)
+    )
+    assert translator.translate(lines, search) == translator.translate(lines, search)
+    other = replace(search, seed=2)
+    assert translator.translate(lines, other) != translator.translate(lines, search)
+
+
+def test_the_beam_is_as_wide_as_the_candidates() -> None:
+    wide = widen_search(replace(SEARCH, mbr=True, candidates=16, batch_tokens=2000))
+    assert (wide.beam, wide.n_best, wide.batch_tokens) == (16, 16, 500)
+    assert widen_search(replace(SEARCH, n_best=4, candidates=2)).n_best == 4
+    assert SearchConfig(mbr=True, beam=1, n_best=16).candidates == 16  # it follows them all
+    for settings in ({}, {"mbr": True, "candidates": 3}):
+        with pytest.raises(HeadwayError, match="n_best = 5 is more than beam = 4"):
+            SearchConfig(beam=4, n_best=5, **settings)
+
+
+def test_pieces_and_prefixes_are_chosen_alone(pair: Translator) -> None:
+    line = " ".join(f"{text[0].upper()}{text[1:]}." for text in sentences(9, 9))
+    search = replace(SEARCH, max_tokens=40)
+    [[found]] = pair.stream([line], search)
+    pieces = [s.text.strip() for s in cut(pair, line, search)]
+    assert found.text.split() == " ".join(pair.translate(pieces, search)).split()
+    [[found]] = pair.stream(["the cat"], search, prefix="die Katze", align=True)
+    assert found.text.startswith("die Katze")
+    assert pair.translate(["", " "], search) == ["", " "]
+
+
+def test_epsilon_leaves_only_probable_tokens(translator: Translator) -> None:
+    lines = sentences(9, 2)
+    greedy = translator.translate(lines, replace(SEARCH, beam=1))
+    sampled = replace(SEARCH, sample=True)
+    assert translator.translate(lines, replace(sampled, epsilon=0.999)) == greedy
+    assert translator.translate(lines, sampled) != greedy
+
+
+def test_models_and_settings_that_do_not_fit_are_refused(
+    model_directory: Path,
+    backward_directory: Path,
+    pair: Translator,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(UsageError, match="must translate from de to en"):
+        Translator.load(model_directory, backward=model_directory)
+    with pytest.raises(UsageError, match="use one of them"):
+        pair.translate("the cat", replace(SEARCH, mbr=True))
+    words = ["--backward", str(backward_directory), "--search.mbr", "true"]
+    with pytest.raises(SystemExit) as exit:
+        main(["translate", str(model_directory), *words])
+    assert exit.value.code == 2
+    assert "both choose" in capsys.readouterr().err
+    with pytest.raises(HeadwayError, match="candidates = 0"):
+        SearchConfig(candidates=0)
+
+
+def test_an_unfinished_output_depends_on_all_models(
+    model_directory: Path,
+    backward_directory: Path,
+    tokenizer: Tokenizer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    other = write_random_model(tmp_path / "other", tokenizer, seed=9)
+    (tmp_path / "text").write_text("the cat\nthe dog\na cat\n")
+    words = ["--input", str(tmp_path / "text"), "--output", str(tmp_path / "out"), "--workers", "1"]
+    format_lines = file_translation.format_lines
+
+    def end(line, *rest):
+        if line == "a cat":
+            raise KeyboardInterrupt
+        return format_lines(line, *rest)
+
+    monkeypatch.setattr(file_translation, "WINDOW", 2)
+    monkeypatch.setattr(file_translation, "format_lines", end)
+    for models, said in (
+        ([model_directory, other], ""),
+        ([model_directory, other], "goes on, 2 of 3 lines are done"),
+        (
+            [model_directory, "--backward", backward_directory],
+            "(changed since: model)",
+        ),
+        ([model_directory], "(changed since: backward model)"),
+    ):
+        with pytest.raises(KeyboardInterrupt):
+            dispatch(["translate", *map(str, models), *words, "--search.max-extra", "7"])
+        assert said in capsys.readouterr().err

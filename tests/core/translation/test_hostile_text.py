@@ -1,0 +1,69 @@
+"""Strange texts: a small part of ``tests/outside/text_campaigns.py``."""
+
+import pytest
+
+from headway.config import SearchConfig, TextConfig
+from headway.text.tokenizer import Tokenizer
+from headway.translation import Translator
+from support.pieces import cut
+from support.strange_texts import shapes, strange_texts
+from support.text_promises import comes_back, ends, growth, neutral
+from support.toy_models import sentences
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("subwords", ["bpe", "unigram"])
+def test_strange_texts_are_split_and_tokenized_without_loss(
+    tokenizer: Tokenizer, subwords: str
+) -> None:
+    if subwords == "unigram":
+        pairs = [(text, text.upper()) for text in sentences(300, 2)]
+        tokenizer = Tokenizer.learn(pairs, TextConfig(vocab_size=310, subwords="unigram"))
+    broken, seen = comes_back(tokenizer, strange_texts(1_000, 1, longest=1_000))
+    assert (broken[:3], seen) == ([], 1_000)
+
+
+def test_the_strange_texts_are_of_all_kinds() -> None:
+    texts = list(strange_texts(2_000, 1, longest=100))
+    planes = {ord(character) >> 16 for text in texts for character in text}
+    assert planes == set(range(17))
+    everything = "".join(texts)
+    for part in ("</s>", "\0", "\ud800", "\udc00", "\u202e", "\u2028", "\ufffe", "a\u0301"[1]):
+        assert part in everything
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", ["decode", "cut"])
+def test_time_grows_linearly_with_the_text(translator: Translator, what: str) -> None:
+    tokenizer = translator.tokenizer
+    work = {
+        "decode": lambda text: tokenizer.decode_source(tokenizer.encode_source([text])[0]),
+        "cut": lambda text: cut(translator, text),
+    }[what]
+    broken, _ = growth(work, 5_000, most=3.0)  # twice; four times would be quadratic
+    assert broken == []
+
+
+@pytest.mark.slow
+def test_the_time_test_detects_quadratic_growth(translator: Translator) -> None:
+    def quadratic(text: str) -> int:
+        return sum(text[i:].count("never") for i in range(0, len(text), 5))
+
+    broken, most = growth(quadratic, 8_000, tries=1)
+    assert len(broken) > len(shapes(1)) // 2
+    assert most > 2.5
+
+
+@pytest.mark.slow
+def test_a_strange_line_does_not_change_its_neighbors(translator: Translator) -> None:
+    lines = [*sentences(11, 4, longest=20), *strange_texts(17, 2, longest=50)]
+    lines = ["".join(line.split("\n")) for line in lines]
+    broken, worst = neutral(translator, lines, SearchConfig(max_extra=5))
+    assert (broken[:3], worst) == ([], pytest.approx(0, abs=1e-4))
+
+
+@pytest.mark.slow
+def test_the_search_ends_for_every_strange_text(tokenizer: Tokenizer) -> None:
+    broken, largest = ends(tokenizer, 60, seed=3)
+    assert broken[:3] == []
+    assert largest == 1.0  # an untrained model rarely ends, so each search reaches its limit

@@ -1,0 +1,108 @@
+"""Jobs side by side: what they ask for at one time is one list, and each gets its own answers."""
+
+import random
+from typing import Any
+
+import pytest
+
+from headway.config import SearchConfig
+from headway.translation.requests import (
+    Call,
+    Find,
+    Job,
+    Read,
+    Request,
+    answer,
+    call,
+    run,
+    run_each,
+    together,
+)
+
+
+def count_up(name: str, steps: int, seen: list[tuple[str, int]]) -> Job[list[int]]:
+    """Ask for as many calls at each step as steps have been, and return all answers."""
+    found: list[int] = []
+    for step in range(steps):
+        seen.append((name, step))
+        found += yield [Call(lambda step=step, n=n: 10 * step + n, 1) for n in range(step + 1)]
+    return found
+
+
+def expected(steps: int) -> list[int]:
+    return [10 * step + n for step in range(steps) for n in range(step + 1)]
+
+
+def test_jobs_run_side_by_side_and_keep_their_order() -> None:
+    seen: list[tuple[str, int]] = []
+    jobs = [count_up(name, steps, seen) for name, steps in (("a", 3), ("b", 0), ("c", 1), ("d", 2))]
+    assert run(together(jobs)) == [expected(3), [], expected(1), expected(2)]
+    assert seen == [("a", 0), ("c", 0), ("d", 0), ("a", 1), ("d", 1), ("a", 2)]
+    assert run(together([])) == []
+
+
+def test_jobs_of_jobs_give_what_they_give_alone() -> None:
+    chooser = random.Random(1)
+    steps = [[chooser.randrange(4) for _ in range(chooser.randrange(5))] for _ in range(20)]
+    for window in (None, 1, 3):
+        nested = together((together(count_up("", n, []) for n in some) for some in steps), window)
+        assert run(nested) == [[expected(n) for n in some] for some in steps]
+    jobs = (count_up("", n, []) for some in steps for n in some)
+    assert list(run_each(jobs, 4)) == [expected(n) for some in steps for n in some]
+
+
+def test_a_window_starts_jobs_when_their_turn_comes() -> None:
+    started: list[int] = []
+
+    def job(number: int) -> Job[int]:
+        started.append(number)
+        return (yield from call(lambda: number, 1))
+
+    found = run_each(map(job, range(7)), 3)
+    assert next(found) == 0
+    assert started == [0, 1, 2]
+    assert list(found) == [1, 2, 3, 4, 5, 6]
+
+
+def test_an_error_closes_all_jobs() -> None:
+    closed: list[int] = []
+
+    def job(number: int) -> Job[int]:
+        try:
+            yield [Call(lambda: 1 // number, 1)]
+            yield [Call(lambda: 1 // (number - 1), 1)]
+            return number
+        finally:
+            closed.append(number)
+
+    with pytest.raises(ZeroDivisionError):
+        run(together([job(3), job(1), job(2)]))
+    assert sorted(closed) == [1, 2, 3]
+
+
+class Model:
+    """Answers with the tokens that it gets."""
+
+    def __init__(self) -> None:
+        self.batches: list[list[list[int]]] = []
+
+    def search(
+        self, sources: list[list[int]], prefixes: list[Any], search: Any, constraints: list[Any]
+    ) -> list[Any]:
+        self.batches.append(sources)
+        return [[*source, *prefix, *some] for source, prefix, some in zip(sources, prefixes, constraints, strict=True)]  # fmt: skip
+
+
+def test_requests_of_one_model_and_one_setting_are_answered_together() -> None:
+    one, other = Model(), Model()
+    plain, wide = SearchConfig(), SearchConfig(beam=9)
+    asked: list[Request] = [
+        Find(one, plain, [1]),  # type: ignore[arg-type]
+        Call(lambda: "called", 1),
+        Find(other, plain, [2], (7,)),  # type: ignore[arg-type]
+        Find(one, plain, [3], (), (8,)),  # type: ignore[arg-type]
+        Find(one, wide, [4]),  # type: ignore[arg-type]
+    ]
+    assert answer(asked) == [[1], "called", [2, 7], [3, 8], [4]]
+    assert (one.batches, other.batches) == ([[[1], [3]], [[4]]], [[[2]]])
+    assert asked[0].key != Read(one, plain, [], [], len).key  # type: ignore[arg-type]

@@ -1,0 +1,446 @@
+"""`Translator`: lines keep their number and order, do not depend on each other, and scores are exact."""
+
+import copy
+import json
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from headway.cli.main import dispatch
+from headway.config import ModelConfig, SearchConfig
+from headway.devices import resolve_device
+from headway.errors import HeadwayError
+from headway.model import Transformer
+from headway.text.tokenizer import Tokenizer
+from headway.text.words import find_words
+from headway.translation import Hypothesis, Translator, save_model
+from headway.translation.alignment import (
+    alignment_layers,
+    link_words,
+    sum_by_words,
+    weigh_words,
+    words_of_tokens,
+)
+from headway.translation.engines.protocols import GivenTarget
+from headway.translation.requests import Read
+from headway.translation.splitting import (
+    split_line,
+    split_sentences,
+)
+from headway.translation.token_stream import stream_tokens
+from support.bounds import bounded
+from support.pieces import attend, cut
+from support.toy_models import normalizing_tokenizer, sentences, small_config
+
+
+def test_a_string_gives_a_string_and_a_list_gives_a_list(translator: Translator) -> None:
+    assert isinstance(translator.translate("the cat", SEARCH), str)
+    assert translator.translate(["the cat"], SEARCH) == [translator.translate("the cat", SEARCH)]
+    assert translator.translate([], SEARCH) == []
+
+
+@pytest.mark.slow
+def test_a_translation_does_not_depend_on_other_lines(
+    translator: Translator, tokenizer: Tokenizer
+) -> None:
+    # In float64, so that only an influence of other lines could make a difference of 1e-5: random
+    # weights enlarge the last bits of float32, and trained weights do not.
+    exact = Translator(copy.deepcopy(translator.model).double(), tokenizer)
+    lines = sentences(9, 5)
+    search = replace(SEARCH, n_best=3)
+    alone = [next(exact.stream([line], search)) for line in lines]
+    order = list(range(9))
+    random.Random(1).shuffle(order)
+    for batch_tokens in (1, 30, 100_000):
+        batched = replace(search, batch_tokens=batch_tokens)
+        shuffled = list(exact.stream([lines[i] for i in order], batched, window=5))
+        for i, found in zip(order, shuffled, strict=True):
+            assert [t.text for t in found] == [t.text for t in alone[i]]
+            for a, b in zip(found, alone[i], strict=True):
+                assert a.score == pytest.approx(b.score, abs=1e-5)
+
+
+def test_blank_lines_and_order_are_kept(translator: Translator) -> None:
+    lines = ["", "the cat", "   ", "\t", "the dog sees", ""]
+    found = translator.translate(lines, SEARCH)
+    assert [i for i, text in enumerate(found) if not text.strip()] == [0, 2, 3, 5]
+    assert found[1] == translator.translate("the cat", SEARCH)
+    assert found[4] == translator.translate("  the dog sees ", SEARCH)
+
+
+def test_a_score_equals_what_the_search_reports(
+    translator: Translator, tokenizer: Tokenizer
+) -> None:
+    search = replace(SEARCH, alpha=0.0)
+    lines = sentences(20, 6)
+    found = [translations[0] for translations in translator.stream(lines, search)]
+    hypotheses = [[*(tokenizer_ids(tokenizer, t.tokens)), tokenizer.eos] for t in found]
+    scores = translator.score_tokens(tokenizer.encode_source(lines), hypotheses)
+    for translation, score in zip(found, scores, strict=True):
+        # Two orders of summation in fp32, on random weights sharp enough to double every last bit
+        # a few times: the search is within 1e-5 of float64, the other up to 3e-4 beside it.
+        assert translation.log_probability == pytest.approx(score, abs=1e-3)
+        assert translation.score == translation.log_probability
+
+
+def tokenizer_ids(tokenizer: Tokenizer, pieces: list[str]) -> list[int]:
+    names = tokenizer.target_subwords(range(tokenizer.target_vocab_size))
+    return [names.index(piece) for piece in pieces]
+
+
+def test_scores_do_not_depend_on_the_batch(translator: Translator) -> None:
+    sources, targets = sentences(30, 7), sentences(30, 8)
+    together = translator.score(sources, targets)
+    for source, target, score in zip(sources, targets, together, strict=True):
+        assert translator.score(source, target) == pytest.approx(score, abs=1e-4)
+    with pytest.raises(HeadwayError, match="30 sources, but 1 target"):
+        translator.score(sources, ["x"])
+
+
+def test_long_lines_are_split_and_joined(translator: Translator) -> None:
+    for strange in ("x" * 3000, "a, b; c: " * 300, "Ende. Neu! " * 200, "日本語。" * 500, " "):
+        divided = [*split_line(strange, "en", lambda text: [*map(ord, text)], 50)]
+        assert "".join(piece.text for piece in divided) == strange
+        assert all(len(piece.ids) <= 50 for piece in divided)
+    line = " ".join(f"{text[0].upper()}{text[1:]}." for text in sentences(40, 9))
+    search = replace(SEARCH, max_tokens=40)
+    pieces = cut(translator, line, search)
+    assert "".join(piece.text for piece in pieces) == line
+    assert len(pieces) > 5
+    assert all(len(piece.ids) <= 40 for piece in pieces)
+    alone = translator.translate([piece.text.strip() for piece in pieces], search)
+    assert translator.translate(line, search).split() == " ".join(alone).split()
+
+
+def test_a_piece_has_the_ids_of_its_text(translator: Translator) -> None:
+    long = " ".join(f"{text[0].upper()}{text[1:]}." for text in sentences(40, 9))
+    for line in ("  the cat ", long, "x" * 400, "a\u3000\u3000b " * 60, "\ud800 cat. " * 30):
+        for search in (SEARCH, replace(SEARCH, max_tokens=40, split_sentences=True)):
+            pieces = cut(translator, line, search)
+            encoded = translator.tokenizer.encode_source([s.text.strip() for s in pieces])
+            assert [piece.ids for piece in pieces] == encoded
+
+
+def test_a_line_is_tokenized_once(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where its tokens are streamed."""
+    tokenized: list[str] = []
+    encode = translator.tokenizer.encode_source
+
+    def count(texts: Sequence[str], *rest: Any) -> list[list[int]]:
+        tokenized.extend(texts)
+        return encode(texts, *rest)
+
+    monkeypatch.setattr(translator.tokenizer, "encode_source", count)
+    lines = [f" {text} " for text in sentences(7, 3)]
+    list(translator.stream([*lines, "", "  "], SEARCH, align=True))
+    assert tokenized == [line.strip() for line in lines]
+    tokenized.clear()
+    pieces = cut(translator, lines[0])
+    list(stream_tokens(translator, pieces[0]))
+    assert tokenized == [lines[0].strip()]
+
+
+def test_each_sentence_of_a_line_can_be_translated_alone(translator: Translator) -> None:
+    one, two = "The cat sees a dog.", "The tree runs."
+    apart = replace(SEARCH, split_sentences=True)
+    line = f"{one}  {two}"
+    assert [piece.text for piece in cut(translator, line, apart)] == [f"{one}  ", two]
+    assert [piece.text for piece in cut(translator, line, SEARCH)] == [line]
+    assert translator.translate(f" {one}  {two}", apart).split() == [
+        word for text in translator.translate([one, two], SEARCH) for word in text.split()
+    ]
+
+
+def test_auto_divides_lines_as_the_models_own_search_does(translator: Translator) -> None:
+    line = "The cat sees a dog. The tree runs."
+    auto = SearchConfig(beam=2)
+    assert len(cut(translator, line, auto)) == 1  # this model was not trained
+    own = Translator(
+        translator.model, translator.tokenizer, replace(SEARCH, split_sentences=True), "cpu"
+    )
+    assert len(cut(own, line)) == len(cut(own, line, auto)) == 2
+    assert len(cut(own, line, replace(auto, split_sentences=False))) == 1
+    [found] = own.stream(
+        [line], replace(SEARCH, beam=3, n_best=3, split_sentences=True), align=True
+    )
+    assert len(found) == 3
+    assert all(t.alignment for t in found)
+
+
+def test_the_first_pieces_of_a_long_sentence_do_not_wait_for_the_others(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = "the cat sees a dog and " * 500
+    calls = 0
+    encode = Tokenizer.encode_source
+
+    def counted(self: Tokenizer, texts: list[str]) -> list[list[int]]:
+        nonlocal calls
+        calls += 1
+        return encode(self, texts)
+
+    monkeypatch.setattr(Tokenizer, "encode_source", counted)
+    search = replace(SEARCH, max_tokens=20)
+    job = translator.pipeline(search).cut(line)
+    [request] = next(job)
+    some = request.function()
+    first = calls
+    assert some == cut(translator, line, search)[: len(some)]
+    assert first < (calls - first) / 3
+
+
+def test_a_prefix_starts_the_translation(translator: Translator) -> None:
+    [found] = next(translator.stream(["the cat sees"], SEARCH, prefix="Hund sieht"))
+    assert found.text.startswith("Hund sieht")
+
+
+def test_samples_depend_on_the_text_and_not_on_its_line_number(translator: Translator) -> None:
+    search = replace(SEARCH, sample=True, n_best=3)
+    lines = sentences(10, 3)
+    first = [[t.text for t in found] for found in translator.stream(lines, search)]
+    again = [[t.text for t in found] for found in translator.stream(lines[::-1], search)]
+    other = [[t.text for t in f] for f in translator.stream(lines, replace(search, seed=2))]
+    assert first == again[::-1]
+    assert first != other
+    assert len({text for found in first for text in found}) > 10
+
+
+def test_words_are_linked_by_the_largest_weights() -> None:
+    # Three source words of 1, 2 and 1 tokens; two target words of 2 and 1; then </s> on both sides.
+    weights = torch.tensor(
+        [
+            [0.1, 0.4, 0.4, 0.0, 0.1],  # the second word's tokens together have the largest weight
+            [0.1, 0.3, 0.1, 0.4, 0.1],
+            [0.6, 0.1, 0.1, 0.1, 0.1],
+            [0.0, 0.0, 0.0, 1.0, 0.0],  # </s> belongs to no word
+        ]
+    )
+    source = [range(0, 1), range(1, 2), range(1, 2), range(2, 3)]
+    target = [range(0, 1), range(0, 1), range(1, 2)]
+    assert link_words(sum_by_words(weights, source, target)) == [(1, 0), (0, 1)]
+    assert link_words(sum_by_words(weights, [], target)) == []
+    assert link_words(sum_by_words(weights, source, [])) == []
+    # All characters of a token are linked where no spaces separate words.
+    words = words_of_tokens(["犬", "を見", "た", "。"])
+    assert words == [range(0, 1), range(1, 3), range(3, 4), range(0)]
+    weights = torch.tensor([[0.5, 0.2, 0.1, 0.2], [0.1, 0.6, 0.2, 0.1]])
+    english = [range(0, 1), range(1, 2)]
+    assert link_words(sum_by_words(weights, words, english)) == [(0, 0), (1, 1), (2, 1)]
+    assert link_words(sum_by_words(weights.T, english, words)) == [(0, 0), (1, 1), (1, 2), (1, 3)]
+
+
+def test_a_preposition_that_looks_at_a_noun_is_not_linked_to_it() -> None:
+    """Weights as they were for "plays guitar on the street" and "spielt auf der Straße Gitarre"."""
+    weights = [
+        [0.50, 0.19, 0.04, 0.01, 0.05],
+        [0.07, 0.42, 0.11, 0.03, 0.10],
+        [0.04, 0.07, 0.08, 0.16, 0.31],
+        [0.03, 0.05, 0.04, 0.10, 0.46],
+        [0.06, 0.48, 0.04, 0.02, 0.09],
+    ]
+    assert link_words(weights) == [(0, 0), (2, 1), (4, 2), (4, 3), (1, 4)]
+    # Without another source word, every target word still has a link.
+    assert link_words([row[1:2] for row in weights]) == [(0, target) for target in range(5)]
+
+
+def test_words_with_known_links_have_no_others() -> None:
+    weights = [[0.2, 0.7, 0.1], [0.1, 0.2, 0.7], [0.1, 0.8, 0.1]]
+    assert link_words(weights) == [(0, 0), (2, 1), (1, 2)]
+    assert link_words(weights, [(1, 1), (2, 1)]) == [(0, 0), (1, 1), (2, 1), (0, 2)]
+
+
+def test_punctuation_has_no_part_in_the_links_of_the_word_that_it_touches():
+    pieces = ["(", "A", " dog", ".", ")", " -", " we", "'", "ll", "!"]
+    words = words_of_tokens(pieces)
+    assert [list(of) for of in words] == [[], [0], [1], [], [], [2], [3], [], [3], []]
+    # Most attention rests on the final mark.
+    weights = torch.tensor([[0.3, 0.2, 0.5], [0.2, 0.3, 0.5], [0.1, 0.2, 0.7]])
+    pieces = [" Hunde", " bellen", "."]
+    words = words_of_tokens(pieces)
+    assert link_words(sum_by_words(weights, words, words)) == [(0, 0), (1, 1)]
+
+
+def test_few_layers_align_together() -> None:
+    for count, expected in ((1, [0]), (3, [0, 1, 2]), (6, [4]), (12, [10])):
+        assert [*alignment_layers(ModelConfig(num_decoder_layers=count))] == expected
+
+
+def test_words_are_separated_by_white_space(tokenizer: Tokenizer) -> None:
+    for text in ("the cat sees", "a\u00a0b c", "x" * 40, "  the  cat", "grün\u3000blau"):
+        words = [of for of in words_of_tokens(tokenizer.divide_source(text)) if of]
+        assert words[-1] == range(len(text.split()) - 1, len(text.split()))
+        assert all(len(of) == 1 for of in words)
+        assert all(0 <= b.start - a.start <= 1 for a, b in pairwise(words))
+
+
+def test_links_count_the_words_of_the_text_and_not_of_what_it_is_normalized_to() -> None:
+    tokenizer = normalizing_tokenizer()
+    text = "the\u200bcat l´cat x² 漢漢 a\u200bb tree"
+    [source], [target] = tokenizer.encode_source([text]), tokenizer.encode_target(["tree"])
+    place = tokenizer.source_subwords(source).index("▁tree")
+    weights_TS = torch.zeros(len(target), len(source))
+    weights_TS[:, place] = 1.0
+    last = len(find_words(text)) - 1
+    assert link_words(weigh_words(tokenizer, text, target, weights_TS)) == [(last, 0)]
+    [row] = weigh_words(
+        tokenizer, "\u200b", target, torch.ones(len(target), 1)
+    )  # only </s> is left
+    assert len(row) == 1
+
+
+def test_the_alignment_of_a_split_line_counts_all_its_words(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With attention along the diagonal, a copied line aligns each word with itself."""
+    assert translator.tokenizer.joint  # so the ids of a source are also those of its copy
+
+    def echo(sources: list[list[int]], *_: object) -> list[list[Hypothesis]]:
+        return [[Hypothesis(ids, 0.0, 0.0)] for ids in sources]
+
+    def diagonal(requests: list[Read]) -> list[Any]:
+        weights = [torch.eye(len(each.target), len(each.source)) for each in requests]
+        return [
+            each.measure(GivenTarget(np.empty(0), weight))
+            for each, weight in zip(requests, weights, strict=True)
+        ]
+
+    monkeypatch.setattr(translator.token_search, "search", echo)
+    monkeypatch.setattr(Read, "answer", staticmethod(diagonal))
+    for line in ("the cat sees a dog. " * 9 + "it runs", "x" * 200 + " y", "the   cat"):
+        search = replace(SEARCH, max_tokens=20)
+        [found] = next(translator.stream([line], search, align=True))
+        words = len(line.split())
+        assert set(found.alignment) == {(i, i) for i in range(words)}
+
+
+def test_a_diverged_model_raises_an_error(model_directory: Path, tokenizer: Tokenizer) -> None:
+    translator = Translator.load(model_directory)
+    with torch.no_grad():
+        translator.model.encoder.layers[0].feed_forward.inner.weight.mul_(1e30)
+    with pytest.raises(HeadwayError, match="not finite"):
+        translator.translate("the cat", SEARCH)
+
+
+def test_learned_positions_limit_lines_and_translations(tokenizer: Tokenizer) -> None:
+    config = replace(small_config(tokenizer).model, positions="learned", max_positions=29)
+    translator = Translator(Transformer(config), tokenizer)
+    line = " ".join(sentences(20, 3))
+    for found in translator.stream([line, "the cat"], replace(SEARCH, beam=2)):
+        assert found[0].text is not None
+    with pytest.raises(HeadwayError, match="29 were learned"):
+        translator.score(line, line)
+
+
+def test_a_missing_device_gives_an_error_of_one_line() -> None:
+    for name in ("cuda:99", "gpu", "cpu:x", "cuda:x"):
+        with pytest.raises(HeadwayError, match="device"):
+            resolve_device(name)
+
+
+@pytest.mark.slow
+def test_the_command_keeps_the_lines_and_their_order(
+    model_directory: Path,
+    translator: Translator,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    text, lines = tmp_path / "text", ["the cat", "", "a dog\u2028sees", "the green house  "]
+    text.write_text("\n".join(lines), encoding="utf-8")
+    with text.open() as file:
+        monkeypatch.setattr("sys.stdin", file)
+        assert dispatch(["translate", str(model_directory), "--search.max-extra", "7"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.split("\n") == [*translator.translate(lines, SEARCH), ""]
+    text.write_text("the cat\n\nthe dog\n")
+    options = ["--json", "--search.n-best", "2", "--alignment", "--search.max-extra", "7"]
+    with text.open() as file:
+        monkeypatch.setattr("sys.stdin", file)
+        assert dispatch(["translate", str(model_directory), *options]) == 0
+    rows = [json.loads(row) for row in capsys.readouterr().out.split("\n")[:-1]]
+    assert [row["source"] for row in rows] == ["the cat", "", "the dog"]
+    assert [len(row["translations"]) for row in rows] == [2, 1, 2]
+    expected = next(translator.stream(["the cat"], replace(SEARCH, n_best=2)))
+    for printed, found in zip(rows[0]["translations"], expected, strict=True):
+        assert (printed["text"], printed["tokens"]) == (found.text, found.tokens)
+        assert printed["score"] == pytest.approx(found.score)
+        assert printed["log_probability"] == pytest.approx(found.log_probability)
+
+
+def test_the_search_for_an_unwanted_piece_stops(translator: Translator) -> None:
+    search = replace(SEARCH, max_extra=50)
+    ids = translator.tokenizer.encode_source(sentences(5, 4))
+    model = translator.token_search
+
+    def find(is_wanted: Callable[[int], bool] | None = None) -> list[list[Hypothesis]]:
+        return model.search_batch(ids, [[] for _ in ids], search, is_wanted)
+
+    alone = find()
+    asked: list[int] = []
+
+    def is_wanted(sentence: int) -> bool:
+        asked.append(sentence)
+        return sentence != 2
+
+    found = find(is_wanted)
+    assert found[:2] + found[3:] == alone[:2] + alone[3:]
+    assert asked.count(2) == 1  # the search stops at the first False
+    assert len(found[2]) < max(len(alone[2]), 1) or found[2] != alone[2]
+    steps: list[int] = []
+    assert find(lambda i: bool(steps.append(i))) is not None
+    assert len(steps) <= len(ids)  # no piece is wanted: one step
+
+
+@pytest.mark.slow
+def test_streamed_tokens_equal_greedy_search(translator: Translator) -> None:
+    for line in [*sentences(5, 12), "日本 🎉 ü", "THE CAT SEES {x}", "THE CAT SEES THE DOG."]:
+        bits = list(stream_tokens(translator, *cut(translator, line)))
+        greedy = translator.translate(line, replace(translator.default_search, beam=1))
+        assert "".join(bits) == greedy
+        assert len(bits) > 1 or len(greedy.split()) < 3 or line.isupper() or "{" in line
+
+
+def test_a_stream_is_not_empty_where_a_search_is_not(
+    model_directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The model's first choice is the end of the sentence; so is every other one."""
+    translator = Translator.load(model_directory)
+    weight = translator.model.output.weight
+    weight = translator.model.target_table.weight if weight is None else weight
+    assert translator.model.output.bias is None
+    with torch.no_grad():
+        translator.model.decoder.layers[-1].residuals[-1].norm.weight.zero_()
+        translator.model.decoder.layers[-1].residuals[-1].norm.bias.copy_(
+            weight[translator.tokenizer.eos] * 9
+        )
+    greedy = translator.translate("the cat", replace(translator.default_search, beam=1))
+    assert len(greedy.split()) == 1
+    assert "".join(stream_tokens(translator, *cut(translator, "the cat"))) == greedy
+
+
+def test_a_text_is_split_in_a_time_that_grows_with_its_length() -> None:
+    with bounded(2):
+        for run in ("\u2026" * 50_000, "a/b" * 20_000, "www." * 20_000):
+            line = f"One {run} 2."  # no word follows, so that the run ends no sentence
+            assert "".join(split_sentences(line, "en")) == line
+
+
+def test_a_decoder_without_layers_attends_to_all_alike(
+    tokenizer: Tokenizer, tmp_path: Path
+) -> None:
+    config = small_config(tokenizer)
+    config = replace(config, model=replace(config.model, num_decoder_layers=0))
+    save_model(tmp_path, Transformer(config.model), tokenizer, config, ("en", "de"), "#\n")
+    translator = Translator.load(tmp_path)
+    [weights_TS] = attend(translator.token_search, [[5, 6, 1]], [[7, 1]], SEARCH)
+    torch.testing.assert_close(weights_TS, torch.full((2, 3), 1 / 3))
+
+
+SEARCH = SearchConfig(max_extra=7)

@@ -1,0 +1,121 @@
+"""Language models, classifiers and convolutions compute what their definitions say."""
+
+from typing import Any
+
+import pytest
+import torch
+from torch.nn import functional as F
+
+from headway.config import ModelConfig
+from headway.errors import HeadwayError
+from headway.ext.kinds import Classifier, LanguageModel, Recurrent
+from headway.ext.kinds.mixers import Convolution
+from headway.model import (
+    Transformer,
+)
+from headway.model.assembly import zero_outputs
+from support.model_relations import RELATIONS, SHAPE, build, close, tokens
+
+VARIANTS = {
+    **{
+        f"{mixer} {norm}": {"encoder_mixer": mixer, "decoder_mixer": mixer, "norm": norm}
+        for mixer, norm in (
+            ("lstm", "post"),
+            ("gru", "pre"),
+            ("convolution", "post"),
+            ("dilated", "pre"),
+            ("separable", "post"),
+        )
+    },
+    "gated convolution": {
+        "encoder_mixer": "convolution",
+        "decoder_mixer": "dilated",
+        "gated": True,
+    },
+    "gated separable": {"encoder_mixer": "separable", "decoder_mixer": "separable", "gated": True},
+}
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_relation_holds_for_every_mixer(variant: str, relation: str) -> None:
+    RELATIONS[relation](build(**VARIANTS[variant]))
+
+
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize("dilation", [1, 3])
+def test_convolution_equals_torch(causal: bool, dilation: int) -> None:
+    mine = Convolution(7, 3, dilation=dilation, causal=causal).double()
+    x = torch.randn(2, 13, 7, dtype=torch.float64)
+    weight = mine.output.weight.view(7, 3, 7).transpose(1, 2)
+    reach = 2 * dilation
+    padded = F.pad(x.transpose(1, 2), (reach, 0) if causal else (dilation, dilation))
+    expected = F.conv1d(padded, weight, mine.output.bias, dilation=dilation).transpose(1, 2)
+    assert close(mine(x), expected)
+
+
+def test_a_language_model_step_by_step_equals_full() -> None:
+    model = LanguageModel(SHAPE).double().eval()
+    text = tokens(2, 13)
+    full, state = model(text), model.start()
+    token = torch.full((2,), 40)
+    for t in range(13):
+        assert close(model.step(token, state), full[:, t])
+        token = text[:, t]
+
+
+def test_a_classifier_takes_means_in_fp32() -> None:
+    """A sum of ones in bf16 ends at 256, and loses digits before."""
+    model = Classifier(SHAPE, num_classes=3).eval()
+    text, segments = tokens(1, 300), torch.ones(1, 300, dtype=torch.long)
+    with torch.autocast("cpu", torch.bfloat16):
+        for each in (segments, None):
+            assert model.hidden(text, tokens(1, 1), each).dtype == torch.float32
+
+
+def test_a_classifier_ignores_padding() -> None:
+    model = Classifier(SHAPE, num_classes=3).double().eval()
+    text = tokens(2, 13)
+    segments = (torch.arange(13) < torch.tensor([[13], [6]])).long()
+    assert close(model(text, segments)[1], model(text[1:, :6])[0])
+
+
+@pytest.mark.parametrize("mixer", ["convolution", "separable"])
+def test_outputs_of_convolutions_are_zero_too(mixer: str) -> None:
+    model = build(encoder_mixer=mixer)
+    zero_outputs(model)
+    layers = [part for part in model.modules() if isinstance(part, Convolution)]
+    assert layers
+    assert not any(layer.output.weight.any() for layer in layers)
+
+
+def test_custom_layers_work_in_encoders_and_in_other_kinds_of_model() -> None:
+    config = ModelConfig(
+        source_vocab_size=41, target_vocab_size=41, num_encoder_layers=2, num_decoder_layers=3,
+        d_model=12, d_ff=17, num_heads=3,
+    )  # fmt: skip
+    asked: list[int] = []
+
+    def make(index: int) -> Recurrent:
+        asked.append(index)
+        return Recurrent(12, "gru", causal=True)
+
+    encoder_decoder = Transformer(config, make_encoder_mixer=make)
+    assert asked == [0, 1]
+    assert all(isinstance(layer.mixer, Recurrent) for layer in encoder_decoder.encoder.layers)
+    assert encoder_decoder.has_own_mixers
+    assert not Transformer(config).has_own_mixers
+    LanguageModel(config, make_decoder_mixer=make)
+    assert asked == [0, 1, 0, 1, 2]
+
+
+@pytest.mark.parametrize("setting", ["encoder_mixer", "decoder_mixer"])
+def test_an_unknown_mixer_is_reported(setting: str) -> None:
+    settings: dict[str, Any] = {setting: "lstn", "source_vocab_size": 41, "target_vocab_size": 41}
+    with pytest.raises(HeadwayError) as caught:
+        Transformer(ModelConfig(**settings))
+    message = str(caught.value)
+    assert "\n" not in message
+    assert f"{setting} = 'lstn'" in message
+    assert "attention, lstm, gru, convolution, dilated, separable" in message
+    assert "'lstm'" in message

@@ -1,0 +1,130 @@
+"""Several models in native code: the mean of their probabilities, as the plain engine has it."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from headway.errors import HeadwayError
+from headway.ext.native.engine import NativeEngine, NativeEnsemble
+from headway.translation import Hypothesis, StepDecoding
+from headway.translation.engines.ensemble import (
+    EnsembleEngine,
+    EnsembleState,
+    read_tokens,
+)
+from headway.translation.engines.plain_engine import PlainEngine
+from support.engines import (
+    PRECISIONS,
+    SHAPES,
+    VOCAB,
+    library,
+    model_of,
+    native,
+    search,
+    sources,
+)
+
+CLOSE = {"rtol": 1e-5, "atol": 1e-5}
+
+
+def is_close(ours: list[list[Hypothesis]], theirs: list[list[Hypothesis]]) -> bool:
+    pairs = [(a, b) for x, y in zip(ours, theirs, strict=True) for a, b in zip(x, y, strict=True)]
+    return all(a.tokens == b.tokens and abs(a.score - b.score) < 1e-5 for a, b in pairs)
+
+
+@pytest.mark.slow
+@native
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("kind", ["native", "plain", "both"])
+def test_a_model_with_itself_equals_the_model(kind: str, precision: str) -> None:
+    if kind == "both" and precision != "fp32":
+        pytest.skip("the engines round differently")
+    model, texts = model_of(SHAPES["wide"]), sources(17)
+    native_engine = NativeEngine(model, precision, library(precision))
+    plain = PlainEngine(model, precision)
+    engines = {"native": [native_engine] * 3, "plain": [plain] * 3, "both": [native_engine, plain]}
+    members = engines[kind]
+    together = EnsembleEngine(members, VOCAB - 1, torch.device("cpu"))
+    assert is_close(search(together, model, texts), search(members[0], model, texts))
+
+
+@native
+@pytest.mark.parametrize("sharpness", [1, 1e3, 1e5])
+def test_native_candidates_equal_those_of_torch(sharpness: float) -> None:
+    """Also of tokens that are forced or asked for, and if a probability is too small for a float."""
+    models, texts = [model_of(SHAPES["wide"], seed) for seed in (1, 2)], sources(40)
+    for model in models:
+        model.output.scale *= sharpness
+    engines = [NativeEngine(model, "fp32", library("fp32")) for model in models]
+    members = [engine.start(texts, 2, 9) for engine in engines]
+    plain = StepDecoding(read_tokens, EnsembleState(members), VOCAB - 1)
+    ours = EnsembleEngine(engines, VOCAB - 1, torch.device("cpu")).start(texts, 2, 9)
+    random = np.random.default_rng(5)
+    N = 2 * len(texts)
+    tokens = np.full(N, VOCAB - 1)
+    asked = np.sort(random.integers(0, VOCAB - 1, (N, 3)))
+    for forced in (None, np.where(random.random(N) < 0.5, random.integers(0, VOCAB - 1, N), -1)):
+        log_p = plain.logits(tokens).double().numpy()
+        found = ours.candidates(tokens, 4, forced, asked)
+        assert (found.log_z == 0).all()
+        np.testing.assert_allclose(found.asked, np.take_along_axis(log_p, asked, 1), **CLOSE)
+        is_free = np.full(N, True) if forced is None else forced < 0
+        if forced is not None:
+            assert (found.tokens[~is_free, 0] == forced[~is_free]).all()
+            assert (found.logits[~is_free, 1:] == -np.inf).all()
+            theirs = np.take_along_axis(log_p, found.tokens, 1)[~is_free, 0]
+            np.testing.assert_allclose(found.logits[~is_free, 0], theirs, **CLOSE)
+        ours_p, ids = found.logits[is_free], found.tokens[is_free]
+        assert (ids != VOCAB - 1).all()
+        assert (np.diff(ours_p) <= 0).all()
+        np.testing.assert_allclose(ours_p, np.take_along_axis(log_p[is_free], ids, 1), **CLOSE)
+        best = -np.sort(-log_p[is_free, : VOCAB - 1])[:, :4]
+        likely = best > -87  # the others are in the order of their ids
+        np.testing.assert_allclose(ours_p[likely], best[likely], **CLOSE)
+        tokens = np.where(is_free, found.tokens[:, 0], 3)
+    assert (found.asked.min() < -200) == (sharpness > 1)
+
+
+@native
+def test_a_native_ensemble_refuses_what_does_not_fit() -> None:
+    models = [model_of(SHAPES["wide"], seed) for seed in (1, 2)]
+    engines = [NativeEngine(model, "fp32", library("fp32")) for model in models]
+    for counts, rows in (((3, 4), 3), ((4, 3), 4), ((3, 3), 2), ((3, 3), 4)):
+        members = [
+            engine.start(sources(count), 1, 9)
+            for engine, count in zip(engines, counts, strict=True)
+        ]
+        with pytest.raises(RuntimeError):
+            NativeEnsemble(members).candidates(np.full(rows, VOCAB - 1), 2, None)
+    ensemble = EnsembleEngine(engines, VOCAB - 1, torch.device("cpu"))
+    for forced, asked in ((VOCAB, 0), (0, VOCAB), (0, -1)):
+        started = ensemble.start(sources(3), 1, 9)
+        with pytest.raises(IndexError):
+            started.candidates(np.full(3, VOCAB - 1), 2, np.full(3, forced), np.full((3, 1), asked))
+
+
+@native
+def test_a_model_of_an_ensemble_that_predicts_no_numbers_is_found() -> None:
+    models, texts = [model_of(SHAPES["wide"], seed) for seed in (1, 2)], sources(3)
+    with torch.no_grad():
+        models[1].target_positions.table_of(9)[:] = math.nan
+    engines = [NativeEngine(model, "fp32", library("fp32")) for model in models]
+    with pytest.raises(HeadwayError, match="not finite"):
+        search(EnsembleEngine(engines, VOCAB - 1, torch.device("cpu")), models[0], texts)
+
+
+@pytest.mark.slow
+@native
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_a_sentence_alone_equals_itself_in_a_batch_bit_for_bit(precision: str) -> None:
+    models, texts = [model_of(SHAPES["wide"], seed) for seed in (1, 2)], sources(37)
+    engine = EnsembleEngine(
+        [NativeEngine(model, precision, library(precision)) for model in models],
+        VOCAB - 1,
+        torch.device("cpu"),
+    )
+    together = search(engine, models[0], texts)
+    assert [search(engine, models[0], [text])[0] for text in texts] == together
+    assert together != search(engine.engines[0], models[0], texts)

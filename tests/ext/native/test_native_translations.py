@@ -1,0 +1,89 @@
+"""Translations by native code: the same for any number of threads, workers and lines beside."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from headway.cli.main import dispatch
+from headway.config import SearchConfig
+from headway.ext.native import decoding
+from headway.text.tokenizer import Tokenizer
+from headway.translation import Translator
+from support.toy_models import sentences, write_random_model
+
+SEARCH = SearchConfig(max_extra=7, candidates=5)
+
+
+CHOICES = {
+    "samples": replace(SEARCH, mbr=True, sample=True),
+    "n-best": replace(SEARCH, mbr=True),
+    "backward": SEARCH,
+}
+
+
+native = pytest.mark.skipif(decoding.library() is None, reason="needs native code")
+
+
+@native
+@pytest.mark.parametrize("search", CHOICES.values(), ids=CHOICES)
+def test_a_choice_does_not_depend_on_other_lines(search: SearchConfig, pair: Translator) -> None:
+    translator = Translator(
+        pair.model, pair.tokenizer, languages=("en", "de"),
+        backward=None if search.mbr else pair.backward,
+    )  # fmt: skip
+    lines = sentences(12, 8)
+    together = list(translator.stream(lines, replace(search, n_best=2)))
+    for line, found in zip(lines, together, strict=True):
+        small = replace(search, n_best=2, batch_tokens=1)
+        assert list(translator.stream([line], small)) == [found]
+
+
+@pytest.mark.slow
+@native
+@pytest.mark.parametrize("way", ["ensemble", "backward", "samples"])
+def test_a_file_has_the_same_bytes_with_any_number_of_workers(
+    way: str,
+    model_directory: Path,
+    backward_directory: Path,
+    tokenizer: Tokenizer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from headway.cli import file_translation
+
+    monkeypatch.setattr(file_translation, "WINDOW", 5)
+    (tmp_path / "text").write_text("".join(f"{line}\n" for line in sentences(17, 8)))
+    words = {
+        "ensemble": [str(write_random_model(tmp_path / "other", tokenizer, seed=9))],
+        "backward": ["--backward", str(backward_directory)],
+        "samples": ["--search.mbr", "true", "--search.sample", "true"],
+    }[way]
+    outputs = []
+    for workers in ("1", "2"):
+        out = tmp_path / f"out{workers}"
+        dispatch(
+            ["translate", str(model_directory), *words, "--input", str(tmp_path / "text"),
+             "--output", str(out), "--workers", workers, "--threads", "2", "--scores",
+             "--search.max-extra", "7", "--search.candidates", "5"]
+        )  # fmt: skip
+        outputs.append(out.read_bytes())
+    assert outputs[0] == outputs[1]
+    assert outputs[0].count(b"\n") == 17
+
+
+@pytest.mark.slow
+@native
+@pytest.mark.parametrize("precision", ["fp32", "int8"])
+def test_translations_do_not_depend_on_the_number_of_threads(
+    translator: Translator, tokenizer: Tokenizer, precision: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search = SearchConfig(max_extra=7, batch_tokens=30, precision=precision, n_best=2)
+    own = Translator(translator.model, tokenizer, search)
+    lines = sentences(60, 5)
+    found = []
+    for threads in (1, 5):
+        monkeypatch.setattr(torch, "get_num_threads", lambda threads=threads: threads)
+        found.append(list(own.stream(lines)))
+    assert found[0] == found[1]

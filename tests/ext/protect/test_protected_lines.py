@@ -1,0 +1,193 @@
+"""Lines with tags, labels of lists, terms or capitals: what the model does not read is in the translation."""
+
+import copy
+import re
+from dataclasses import replace
+
+import pytest
+import torch
+
+from headway.config import SearchConfig
+from headway.ext.protect.capitals import to_capitals
+from headway.ext.protect.glossary import Glossary, Term
+from headway.ext.protect.line_splitting import find_list_label
+from headway.model import Transformer
+from headway.text.words import find_words
+from headway.translation import Hypothesis, Translator
+from headway.translation.engines import constrained_decoding
+from headway.translation.token_stream import stream_tokens
+from support.pieces import cut, find, join
+from support.toy_models import normalizing_tokenizer, sentences, small_config
+
+SEARCH = SearchConfig(max_extra=7)
+
+
+def test_a_prefix_stands_behind_what_stays_before_the_sentence(translator: Translator) -> None:
+    lines = ["<br>the cat sees", "{a}: the cat sees", "THE CAT SEES", "{a}", ""]
+    found = [n_best[0].text for n_best in translator.stream(lines, SEARCH, prefix="die Katze")]
+    expected = ["<br>die Katze", "{a}: die Katze", "DIE KATZE", "{a}", ""]
+    assert [text[: len(start)] for text, start in zip(found, expected, strict=True)] == expected
+    assert found[3:] == lines[3:]
+
+
+@pytest.mark.parametrize(
+    "label",
+    ["1. ", "12)  ", "(3) ", "a) ", "(b) ", "[4] ", "iv) ", "II. ", "2.1. ", "- ", "\u2013 ", "* "],
+)
+def test_the_label_of_a_list_stays_and_is_not_read(translator: Translator, label: str) -> None:
+    text, search = "The cat sees a dog", replace(SEARCH, split_sentences=True)
+    expected = translator.translate(text, search)
+    assert translator.translate(label + text, search) == label + expected
+    assert translator.translate(f"{label}{text}<br>{label}{text}", search) == (
+        f"{label}{expected}<br>{label}{expected}"
+    )
+    [piece], [plain] = (cut(translator, line, search) for line in (label + text, text))
+    assert "".join(stream_tokens(translator, piece)) == label + "".join(
+        stream_tokens(translator, plain)
+    )
+    [prefixed], [own] = (
+        next(translator.stream([label + text], search, prefix=start))
+        for start in (label + "die", "die")
+    )
+    assert prefixed.text == own.text
+    pieces = cut(translator, label + text, replace(search, keep=False))
+    assert [piece.before for piece in pieces] == [""] * len(pieces)
+    # The words of the label are linked to themselves.
+    words = len(find_words(label))
+    [found], [alone] = (
+        next(translator.stream([line], search, align=True)) for line in (label + text, text)
+    )
+    assert alone.alignment
+    assert found.alignment == [
+        *((word, word) for word in range(words)),
+        *((s + words, t + words) for s, t in alone.alignment),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("1. Mai ist Feiertag", "de"), ("A. Smith sees", "en"), ("1)\tcat", "en"), ("-\u2028cat", "en"), ("1.5 million cats", "en"), ("-5 cats see", "en"),
+        ("(3) 4", "en"), ("2)", "en"), ("(cat) dog", "en"), ("1234. The cat", "en"), ("12:30 The cat", "en"),
+    ],
+)  # fmt: skip
+def test_what_only_looks_like_the_label_of_a_list_is_read(text: str, language: str) -> None:
+    assert not find_list_label(text, language, is_split=True)
+
+
+def test_a_number_with_a_full_stop_is_no_label_where_lines_are_not_divided(
+    translator: Translator,
+) -> None:
+    whole = replace(SEARCH, split_sentences=False)
+    for line, before in (("1. the cat sees", ""), ("1) the cat sees", "1) ")):
+        [piece] = cut(translator, line, whole)
+        assert (piece.before, piece.before + piece.text) == (before, line)
+
+
+def test_a_term_may_begin_in_what_looks_like_a_label(translator: Translator) -> None:
+    glossary = Glossary.of({"c) cat": "Katze", "dog": "Hund"})
+    found = translator.with_glossary(glossary).translate(["c) cat sees", "c) dog sees"], SEARCH)
+    assert "Katze" in found[0]
+    assert not found[0].startswith("c)")
+    assert found[1].startswith("c) ")
+    assert "Hund" in found[1]
+
+
+NORMALIZED = [
+    "The user {name} l´homme l´or l´art",
+    "a\u200bb {x} the\u200bcat cat\u200bcat",
+    "l´or ½ l´art",
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", NORMALIZED)
+def test_normalization_that_adds_or_removes_words_leaves_links_in_range(line: str) -> None:
+    tokenizer = normalizing_tokenizer()
+    for seed in range(8):
+        torch.manual_seed(seed)
+        model = Transformer(small_config(tokenizer).model)
+        translator = Translator(model, tokenizer, replace(SEARCH, beam=1))
+        glossary = Glossary.of({"l´or": "tree", "cat": "dog"})
+        for each in (translator, translator.with_glossary(glossary)):
+            [[found]] = each.stream([line], align=True)
+            assert found.alignment is not None
+            for source, target in found.alignment:
+                assert source < len(find_words(line))
+                assert target < len(find_words(found.text))
+
+
+def test_streamed_tokens_have_the_tags_of_breaks(translator: Translator) -> None:
+    search = replace(translator.default_search, beam=1)
+    line = "<p> the cat sees<br> the dog</p><p>{x} sees THE CAT<br>THE CAT SEES</p>"
+    pieces = cut(translator, line)
+    streamed = ["".join(stream_tokens(translator, piece)) for piece in pieces]
+    found = find(translator, pieces, search)
+    pairs = zip(pieces, found, strict=True)
+    assert streamed == [join(translator, [s], [n_best])[0].text for s, n_best in pairs]
+    assert re.findall("<.*?>", "".join(streamed)) == re.findall("<.*?>", line)
+
+
+def test_a_line_in_capitals_is_read_as_a_sentence(translator: Translator) -> None:
+    small = ["The cats see the dog.", "The cats see {name}.", "The house. The dogs see {x}."]
+    large = ["THE CATS SEE THE DOG.", "THE CATS SEE {name}.", "THE HOUSE. THE DOGS SEE {x}."]
+    expected = [
+        [to_capitals(each.text, "de") for each in n_best] for n_best in translator.stream(small)
+    ]
+    assert [[each.text for each in n_best] for n_best in translator.stream(large)] == expected
+    assert "{name}" in expected[1][0]
+    # As it is, the model reads something else.
+    search = replace(translator.default_search, keep=False)
+    [[raw]], [[read]] = translator.stream(large[:1], search), translator.stream(small[:1], search)
+    assert raw.tokens != read.tokens
+
+
+def test_terms_of_a_line_in_capitals_are_read_and_written_as_its_other_words(
+    translator: Translator,
+) -> None:
+    terms = [Term("dogs", ("Baum",)), Term("FENCE", ("Hof",), is_case_sensitive=True)]
+    own = translator.with_glossary(Glossary(terms))
+    # The only long words are terms; without them, the lines may be abbreviations.
+    assert [each.is_capital for line in ("THE DOGS", "FENCE") for each in cut(own, line)] == [
+        True
+    ] * 2
+    lines = ["THE DOGS", "FENCE", "DOGS SEE THE FENCE."]
+    found = own.translate(lines)
+    assert all(text.isupper() for text in found)
+    assert all(term in text for term, text in zip(("BAUM", "HOF", "BAUM"), found, strict=True))
+    [piece] = cut(own, lines[0])
+    [small] = cut(own, "The dogs")
+    assert piece.masked_sources[0].ids == small.masked_sources[0].ids
+
+
+def test_the_translation_of_capitals_is_in_capitals(translator: Translator) -> None:
+    [tokens] = translator.tokenizer.encode_target(["the cat"])
+    [small] = cut(translator, "The cat")
+    [large] = cut(translator, "THE CATS")
+    written = [
+        join(translator, [piece], [[Hypothesis(tokens, 0.0, 0.0)]])[0].text
+        for piece in (small, large)
+    ]
+    assert written == ["the cat", "THE CAT"]
+    [tokens] = translator.tokenizer.encode_target(["a fish in it"])
+    for target, expected in (("de", "A FISH IN IT"), ("tr", "A FİSH İN İT")):
+        chosen = copy.copy(translator)
+        chosen.languages = ("en", target)
+        [joined] = join(chosen, [large], [[Hypothesis(tokens, 0.0, 0.0)]])
+        assert joined.text == expected
+
+
+def test_a_choice_among_translations_with_terms_is_as_long_as_asked_for(
+    pair: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(constrained_decoding, "NATURAL", -100.0)  # no term has a natural place
+    plain = Translator(pair.model, pair.tokenizer, languages=pair.languages)
+    glossary = Glossary.of({"dog": "Baum"})
+    lines = sentences(12, 3)
+    search = replace(SEARCH, candidates=5)
+    for translator, mbr in ((plain, True), (pair, False)):
+        own = translator.with_glossary(glossary)
+        first = own.stream(lines, replace(search, mbr=mbr))
+        found = list(own.stream(lines, replace(search, mbr=mbr, n_best=3)))
+        assert {len(n_best) for n_best in found} == {3}
+        assert [n_best[0].text for n_best in found] == [best.text for [best] in first]

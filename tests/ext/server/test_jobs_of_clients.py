@@ -1,0 +1,68 @@
+"""The driver of the server: jobs whose clients leave, and answers like those of the library."""
+
+import asyncio
+from collections.abc import Iterator
+
+from headway.config import SearchConfig, ServerConfig
+from headway.ext.server.driver import Driver
+from headway.ext.server.metrics import Metrics
+from headway.ext.server.queue import TranslationQueue
+from headway.translation.requests import (
+    Call,
+    Find,
+    Job,
+    run,
+    together,
+)
+
+
+def count_up(steps: int) -> Job[list[int]]:
+    """Ask for as many calls at each step as steps have been, and return all answers."""
+    found: list[int] = []
+    for step in range(steps):
+        found += yield [Call(lambda step=step, n=n: 10 * step + n, 1) for n in range(step + 1)]
+    return found
+
+
+def test_a_server_closes_a_job_whose_client_leaves() -> None:
+    closed: list[str] = []
+
+    def inner() -> Job[None]:
+        try:
+            yield [Call(lambda: None, 1)]
+            yield [Find(object(), SearchConfig(), [1])]  # type: ignore[arg-type]
+        finally:
+            closed.append("inner")
+
+    def outer() -> Job[None]:
+        try:
+            yield from together([inner(), inner()])
+        finally:
+            closed.append("outer")
+
+    async def leave() -> None:
+        queue = TranslationQueue(1, ServerConfig(), Metrics())
+        queue.idle_workers = 0  # nothing is answered
+        task = asyncio.ensure_future(Driver(queue).run(outer()))
+        await asyncio.sleep(0.01)
+        assert (queue.texts, closed) == (1, [])
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        assert (queue.texts, queue.waiting.groups) == (0, [])
+
+    asyncio.run(leave())
+    assert closed == ["inner", "inner", "outer"]
+
+
+def test_both_drivers_answer_the_same() -> None:
+    def jobs() -> Iterator[Job[list[int]]]:
+        return (count_up(number % 4) for number in range(9))
+
+    async def serve() -> list[list[int]]:
+        queue = TranslationQueue(1, ServerConfig(), Metrics())
+        try:
+            return await Driver(queue).run(together(jobs()))
+        finally:
+            await queue.close()
+
+    assert asyncio.run(serve()) == run(together(jobs()))
