@@ -71,12 +71,11 @@ def test_the_usual_index_would_bring_cuda(indexes: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("page", "command"), COMMANDS)
-def test_pages_install_torch_without_cuda(page: str, command: str, indexes: Path) -> None:
+def test_pages_install_torch_without_cuda(indexes: Path) -> None:
     index = (indexes / "processors").as_uri()
-    words = command.partition("#")[0].replace(INDEX, index).split()
-    found = resolve(words[2:], indexes)
-    assert found.keys() == {"torch", "filelock"}, f"{page}: {found}"
+    [command] = {command.partition("#")[0].strip() for _, command in COMMANDS}  # all have the same
+    found = resolve(command.replace(INDEX, index).split()[2:], indexes)
+    assert found.keys() == {"torch", "filelock"}
     assert found["torch"].endswith("+cpu")
 
 

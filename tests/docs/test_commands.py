@@ -42,7 +42,7 @@ SCRIPTS = {
     option
     for folder in ("benchmarks", "tests/outside")
     for path in (ROOT / folder).glob("*.py")
-    for option in re.findall(r'add_argument\(\s*"(--[\w-]+)"', path.read_text(encoding="utf-8"))
+    for option in re.findall(r'"(--[\w-]+)"(?:: |,)', path.read_text(encoding="utf-8"))
 }
 ALL_OPTIONS = SETTINGS.union(NAMES, SCRIPTS, *OPTIONS.values())
 HAS_BASH = bool(shutil.which("bash")) and not subprocess.call(

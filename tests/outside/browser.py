@@ -10,21 +10,22 @@ figures; exits with 1 if a promise was broken.
 
 import argparse
 import json
-import socket
-import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from attention_view import check_lines, download, shown_lines, use_file, use_keyboard
 from hostile import hostile_texts
 from page_files import use_files
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from watching import FIGURES, Watch, count, take, until
+
+from support.proxies import free_port, serving
 
 HERE = Path(__file__).parent
 
@@ -198,31 +199,16 @@ def use_hostile(context: BrowserContext, origin: str) -> None:
 
 
 @contextmanager
-def serving(args: argparse.Namespace, folder: Path) -> Iterator[str]:
-    """Start a server of ours, and stop it."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+def serving_page(args: argparse.Namespace, folder: Path) -> Iterator[str]:
+    """Run a server of ours, and yield its address."""
+    port, prefix = free_port(), "" if args.model else "under/"
     if args.model:
-        command = [args.python, "-m", "headway.cli.main", "serve", args.model, "--port", str(port)]
-        origin = f"http://127.0.0.1:{port}/"
+        words = ["-m", "headway.cli.main", "serve", str(Path(args.model).absolute())]
     else:
-        origin = f"http://127.0.0.1:{port}/under/"
-        server = [str(HERE / "page_server.py"), "--port", str(port), "--prefix", "/under/"]
-        command = [args.python, *server, "--folder", str(folder)]
-    running = subprocess.Popen(command, stdout=subprocess.PIPE)
-    try:
-        for _ in range(600):
-            assert running.poll() is None, "the server ended"
-            try:
-                urllib.request.urlopen(origin, timeout=2).close()
-                break
-            except OSError:
-                time.sleep(0.1)
+        words = [str(HERE / "page_server.py"), "--prefix", f"/{prefix}", "--folder", str(folder)]
+    origin = f"http://127.0.0.1:{port}/{prefix}"
+    with serving([args.python, *words, "--port", str(port)], origin, folder / "log"):
         yield origin
-    finally:
-        running.terminate()
-        running.wait(20)
 
 
 def main() -> int:
@@ -259,7 +245,7 @@ def main() -> int:
         folder = Path(name)
         (folder / "hostile.json").write_text(json.dumps(hostile_texts()), encoding="utf-8")
         browser = playwright.chromium.launch(executable_path=args.browser, args=["--no-sandbox"])
-        with serving(args, folder) as origin:
+        with serving_page(args, folder) as origin:
             for part in parts:
                 part(browser, origin, folder)
         browser.close()

@@ -1,29 +1,22 @@
 """Kill and stop real training runs at random moments, and compare them with an undisturbed one.
 
-    python tests/outside/crash.py --kills 200 --signals 100 --reads 1000
+    python tests/outside/crash.py --kills 200 --signals 100 --reads 1000 [--threads 1] [--patience 1.0]
 
 Kills a run (kill -9) at random moments and in the middle of writing, or sends it SIGTERM or SIGINT. Then
 reads the checkpoints that are left, resumes the run, and at its end compares it with a run that nothing
 happened to: weights, optimizer and metrics must be equal bit by bit. Where a stop takes too
-long, the log of the run shows what the process was doing. Prints a line of figures; exits with 1 if any
-promise was broken.
+long, the log of the run shows what the process was doing. ``--reads`` is how often a model is loaded while a
+training replaces it, and ``--patience`` how many times the promised seconds a stop may take, on a busy machine.
 """
 
-import argparse
-import faulthandler
 import json
 import os
-import random
 import shutil
 import signal
 import sys
-import tempfile
 import time
-import traceback
-from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -34,7 +27,9 @@ from headway.training.loop import run_to_end
 from headway.training.steps.trainer import StepReport
 from headway.training.storage.checkpoint import Tensors, read_checkpoint
 from headway.translation import load_model
-from support.runs import digest, opened, write_corpus
+from support.campaign import Campaign, note
+from support.processes import spawn, wait
+from support.runs import count_steps, digest, opened, words, write_corpus
 
 STEPS, EVERY = 90, 7
 SETTINGS = {
@@ -53,42 +48,6 @@ START_SECONDS = 3.0  # about what preparation and rehearsal take
 MOST_STEPS = 20  # between two attacks
 
 
-def spawn(log: Path, work: Callable[[], object]) -> int:
-    """Do ``work`` in a child process; torch is imported already, so it starts at once."""
-    child = os.fork()
-    if child:
-        return child
-    code = 99
-    try:
-        with log.open("a") as file:
-            os.dup2(file.fileno(), 1)
-            os.dup2(file.fileno(), 2)
-        faulthandler.register(signal.SIGUSR1)
-        # A shell starts background commands with SIGINT ignored, and children inherit that.
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        work()
-        code = 0
-    except SystemExit as end:
-        code = int(end.code or 0)
-    except BaseException:
-        traceback.print_exc()
-    finally:
-        sys.stderr.flush()
-        os._exit(code)
-
-
-def wait(child: int, limit: float) -> int | None:
-    """Return a child's exit code, negative for a signal; None if it takes longer than the limit."""
-    end = time.monotonic() + limit
-    while True:
-        done, status = os.waitpid(child, os.WNOHANG)
-        if done:
-            return os.waitstatus_to_exitcode(status)
-        if time.monotonic() > end:
-            return None
-        time.sleep(0.001)
-
-
 def train_undisturbed(path: Path, arguments: list[str]) -> None:
     """Train from the first step to the last, and write down what every step's checkpoint is."""
     run = opened(path, ["train", str(path), *arguments])
@@ -105,57 +64,53 @@ def digest_both(tensors: Mapping[str, Tensors]) -> list[str]:
     return [digest(tensors), digest({"model": tensors["model"]})]
 
 
-@dataclass
-class Campaign:
-    """Runs under attack, and what came of them.
+class Crashes(Campaign):
+    """Runs under attack."""
 
-    Attributes:
-        folder: For everything.
-        arguments: Of ``headway train``, after RUN.
-        luck: Decides when and how.
-        patience: How many times the promised seconds a stop may take, on a busy machine.
-        hashes: Of every step's checkpoint, undisturbed; see `digest_both`.
-        broken: The promises that were broken, a line each.
-        counts: What was done and seen.
-    """
-
-    folder: Path
-    arguments: list[str]
-    luck: random.Random
-    patience: float = 1.0
-    hashes: dict[int, list[str]] = field(default_factory=dict)
-    broken: list[str] = field(default_factory=list)
-    counts: Counter[str] = field(default_factory=Counter)
-
-    @property
-    def reference(self) -> Path:
-        """The run that nothing happens to."""
-        return self.folder / "reference"
+    def work(self) -> None:
+        """Attack runs until the numbers are reached, and load a model while it is replaced."""
+        settings = SETTINGS | {"training.threads": self.options.threads}
+        self.arguments = [*write_corpus(self.folder), *words(settings), "--quiet"]
+        self.train_reference()
+        attacks = [signal.SIGKILL] * self.options.kills
+        attacks += self.luck.choices([signal.SIGTERM, signal.SIGINT], k=self.options.signals)
+        self.luck.shuffle(attacks)
+        number = 0
+        while attacks:
+            path = self.folder / f"run-{number}"
+            for _ in range(self.luck.randint(3, 8)):
+                if not attacks or self.attack(path, attacks[-1]):
+                    break
+                attacks.pop()
+            self.finish_run(path)
+            shutil.rmtree(path)
+            number += 1
+            note(f"{number} runs, {len(attacks)} attacks to come")
+        self.read_beside(self.folder / "beside", self.options.reads)
 
     def train_reference(self) -> None:
-        """Train it."""
-        log = self.folder / "reference.log"
-        child = spawn(log, lambda: train_undisturbed(self.reference, self.arguments))
+        """Train a run that nothing happens to, and keep the digests of every step's checkpoint; see `digest_both`."""
+        self.reference, log = self.folder / "reference", self.folder / "reference.log"
+        child = spawn(lambda: train_undisturbed(self.reference, self.arguments), log)
         if wait(child, TIME_LIMIT):
             sys.exit(log.read_text())
         hashes = json.loads((self.folder / "hashes.json").read_text())
         self.hashes = {int(step): value for step, value in hashes.items()}
 
-    def start(self, path: Path) -> int:
+    def start_run(self, path: Path) -> int:
         """Start a run or go on with one, as a user does."""
         more = [] if (path / "run.json").exists() else self.arguments
-        words = ["train", str(path), *more]
-        return spawn(path.with_suffix(".log"), lambda: main(words))
+        return spawn(lambda: main(["train", str(path), *more]), path.with_suffix(".log"))
 
     def attack(self, path: Path, kind: signal.Signals) -> bool:
         """Go on with a run and send it a signal somewhere; returns whether it got to its end."""
-        child = self.start(path)
+        child = self.start_run(path)
         where = self.luck.choice(["starting", "training", "training", "writing"])
         limit = self.luck.random() * START_SECONDS if where == "starting" else TIME_LIMIT
         moment = time.monotonic() + limit
-        step = steps_taken(path) + self.luck.randrange(MOST_STEPS)
+        step = count_steps(path) + self.luck.randrange(MOST_STEPS)
         while (code := wait(child, 0.001)) is None and time.monotonic() < moment:
-            reached = where != "starting" and steps_taken(path) > step
+            reached = where != "starting" and count_steps(path) > step
             if reached and (where == "training" or is_writing(path)):
                 time.sleep(self.luck.random() * 0.02)
                 break
@@ -182,7 +137,7 @@ class Campaign:
                 os.kill(child, kind)
             started = time.monotonic()
         name, most = ("end after a second Ctrl-C", 1.0) if is_repeated else ("stop", 5.0)
-        most *= self.patience
+        most *= self.options.patience
         code = wait(child, most / 2)
         if code is None:
             os.kill(child, signal.SIGUSR1)  # its stack goes into the log
@@ -219,18 +174,13 @@ class Campaign:
             load_model(path)  # raises, and so ends the campaign, if it is not whole
             self.counts["models read"] += 1
 
-    def finish(self, path: Path) -> None:
+    def finish_run(self, path: Path) -> None:
         """Train to the end and compare with the undisturbed run."""
         for _ in range(2):  # the second time there is nothing left to do
-            code = wait(self.start(path), TIME_LIMIT)
+            code = wait(self.start_run(path), TIME_LIMIT)
             self.expect(code == 0, f"{path.name}: exit code {code}, see {path.name}.log")
         self.inspect(path)
-        for name in COMPARED:
-            same = (path / name).read_bytes() == (self.reference / name).read_bytes()
-            self.expect(same, f"{path / name}: not equal to the undisturbed run's")
-        leftovers = list(path.rglob(".tmp-*"))
-        self.expect(not leftovers, f"{path}: left behind {leftovers}")
-        self.counts["runs compared"] += 1
+        self.compare(path, self.reference, COMPARED)
 
     def read_beside(self, path: Path, times: int) -> None:
         """Load the model of a run again and again while the run replaces it."""
@@ -238,7 +188,7 @@ class Campaign:
         while self.counts["loads beside a writer"] < times:
             if child < 0:
                 shutil.rmtree(path, ignore_errors=True)
-                child = self.start(path)
+                child = self.start_run(path)
                 while not (path / "model.safetensors").exists():
                     time.sleep(0.001)
             load_model(path)  # raises, and so ends the campaign, if it fails
@@ -249,18 +199,6 @@ class Campaign:
             os.kill(child, signal.SIGKILL)
             wait(child, TIME_LIMIT)
 
-    def expect(self, holds: bool, otherwise: str) -> None:
-        """Note a broken promise."""
-        if not holds:
-            self.broken.append(otherwise)
-            print(otherwise, file=sys.stderr, flush=True)
-
-
-def steps_taken(path: Path) -> int:
-    """Return the number of steps in a run's log."""
-    log = path / "metrics.jsonl"
-    return log.read_bytes().count(b'"event": "step"') if log.exists() else 0
-
 
 def is_writing(path: Path) -> bool:
     """Whether a file or directory is half-written or half-deleted at this moment."""
@@ -268,56 +206,15 @@ def is_writing(path: Path) -> bool:
     return any(name != ".lock" for name in hidden)
 
 
-def run_campaign(
-    kills: int, signals: int, reads: int, threads: int, seed: int, patience: float
-) -> Campaign:
-    """Attack runs until the numbers are reached."""
-    folder = Path(tempfile.mkdtemp(prefix="headway-crash-"))
-    words = [word for name, value in SETTINGS.items() for word in (f"--{name}", str(value))]
-    words += ["--training.threads", str(threads), "--quiet"]
-    campaign = Campaign(folder, [*write_corpus(folder), *words], random.Random(seed), patience)
-    campaign.train_reference()
-    attacks = [signal.SIGKILL] * kills
-    attacks += [campaign.luck.choice([signal.SIGTERM, signal.SIGINT]) for _ in range(signals)]
-    campaign.luck.shuffle(attacks)
-    number = 0
-    while attacks:
-        path = folder / f"run-{number}"
-        for _ in range(campaign.luck.randint(3, 8)):
-            before = len(attacks)
-            if attacks and not campaign.attack(path, attacks[-1]):
-                attacks.pop()
-            elif attacks and before:
-                break
-        campaign.finish(path)
-        shutil.rmtree(path)
-        number += 1
-        print(f"{number} runs, {len(attacks)} attacks to come", file=sys.stderr, flush=True)
-    campaign.read_beside(folder / "beside", reads)
-    if not campaign.broken:
-        shutil.rmtree(folder)
-    return campaign
-
-
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--kills", type=int, default=20, help="kill -9")
-    parser.add_argument("--signals", type=int, default=0, help="SIGTERM or SIGINT")
-    parser.add_argument("--reads", type=int, default=0, help="loads of a model while it trains")
-    parser.add_argument("--threads", type=int, default=1, help="processor threads of a run")
-    parser.add_argument("--seed", type=int, default=1, help="of the moments")
-    parser.add_argument(
-        "--patience", type=float, default=1.0, help="times the promised seconds of a stop"
+    Crashes.run(
+        __doc__,
+        {
+            "--kills": 20,
+            "--signals": 0,
+            "--reads": 0,
+            "--threads": 1,
+            "--seed": 1,
+            "--patience": 1.0,
+        },
     )
-    options = parser.parse_args()
-    done = run_campaign(
-        options.kills,
-        options.signals,
-        options.reads,
-        options.threads,
-        options.seed,
-        options.patience,
-    )
-    print(", ".join(f"{count} {what}" for what, count in sorted(done.counts.items())))
-    print(f"{len(done.broken)} promises broken")
-    sys.exit(bool(done.broken))

@@ -6,14 +6,18 @@ PYTHON belongs to an environment of its own: ``python -m venv E; E/bin/pip insta
 (or ``argostranslate``). Argos Translate would download a splitter of sentences; here a line stays whole.
 """
 
-import argparse
 import json
 import os
 import subprocess
 import sys
-import tempfile
 from dataclasses import replace
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from headway.ext.exchange.exporting import export_model
+from headway.translation import Translator, load_model
+from support.campaign import Campaign
 
 INSIDE = r"""
 import json, socket, sys
@@ -44,64 +48,42 @@ json.dump({"found": found, "tried": tried, "version": f"{name} {number}"}, sys.s
 """
 
 
-def main() -> int:
-    """Print the comparison; return 1 if anything differs."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("model", type=Path)
-    parser.add_argument("--argos", required=True)
-    parser.add_argument("--lines", type=Path, required=True)
-    parser.add_argument("--count", type=int, default=500)
-    args = parser.parse_args()
+class Argos(Campaign):
+    """An exported package in Argos Translate, and its model in Headway."""
 
-    from headway.ext.exchange.exporting import export_model
-    from headway.translation import Translator, load_model
-
-    model = load_model(args.model)
-    lines = args.lines.read_text(encoding="utf-8").split("\n")[: args.count]
-    with tempfile.TemporaryDirectory() as place:
-        package = Path(place) / "package.argosmodel"
-        made = export_model(model, "argos", package, verify=False)
-        environment = {
-            **{
-                name: os.environ[name] for name in ("PATH", "OMP_NUM_THREADS") if name in os.environ
-            },
-            "HOME": place,
-            "XDG_DATA_HOME": f"{place}/data",
-            "XDG_CACHE_HOME": f"{place}/cache",
-            "ARGOS_BEAM_SIZE": "1",
+    def work(self) -> None:
+        """Translate the lines by both, and compare."""
+        options, package = self.options, self.folder / "package.argosmodel"
+        model, translator = load_model(options.model), Translator.load(options.model)
+        lines = options.lines.read_text(encoding="utf-8").split("\n")[: options.count]
+        export_model(model, "argos", package, verify=False)
+        kept = {
+            name: os.environ[name] for name in ("PATH", "OMP_NUM_THREADS") if name in os.environ
         }
+        home = {"HOME": str(self.folder), "XDG_DATA_HOME": f"{self.folder}/data"}
+        home |= {"XDG_CACHE_HOME": f"{self.folder}/cache", "ARGOS_BEAM_SIZE": "1"}
+        given = json.dumps([str(package), *model.languages, lines])
         done = subprocess.run(
-            [args.argos, "-c", INSIDE],
-            input=json.dumps([str(made.path), *model.languages, lines]),
-            capture_output=True,
-            text=True,
-            env=environment,
-            check=False,
+            [options.argos, "-c", INSIDE], input=given, stdout=subprocess.PIPE, text=True, env=kept | home, check=True
+        )  # fmt: skip
+        said = json.loads(done.stdout)
+        # Argos Translate allows 256 tokens for every translation.
+        greedy = replace(
+            translator.default_search,
+            beam=1,
+            precision="fp32",
+            max_extra=256,
+            split_sentences=False,
         )
-        size = package.stat().st_size
-    if done.returncode:
-        print(done.stderr[-2000:], file=sys.stderr)
-        return 1
-    said = json.loads(done.stdout)
-    translator = Translator.load(args.model)
-    # Argos Translate allows 256 tokens for every translation.
-    greedy = replace(
-        translator.default_search, beam=1, precision="fp32", max_extra=256, split_sentences=False
-    )
-    same = 0
-    for line, text, theirs in zip(
-        lines, translator.translate(lines, greedy), said["found"], strict=True
-    ):
-        ours = text.replace("_", " ")
-        same += ours == theirs.strip()
-        if ours != theirs.strip():
-            print(f"{line}\n  ours   {ours}\n  theirs {theirs}", file=sys.stderr)
-    print(
-        f"{said['version']}: {same} of {len(lines)} lines the same,"
-        f" {len(said['tried'])} network attempts, package of {size:,} bytes"
-    )
-    return int(same != len(lines) or bool(said["tried"]))
+        found = translator.translate(lines, greedy)
+        for line, text, theirs in zip(lines, found, said["found"], strict=True):
+            ours = text.replace("_", " ")
+            self.expect(ours == theirs.strip(), f"{line}\n  ours   {ours}\n  theirs {theirs}")
+        self.expect(not said["tried"], f"tried to connect: {said['tried']}")
+        print(f"{said['version']}: {len(lines)} lines, package of {package.stat().st_size:,} bytes")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    given = {"type": Path, "required": True}
+    argos = {"required": True}
+    Argos.run(__doc__, {"model": Path, "--argos": argos, "--lines": given, "--count": 500})

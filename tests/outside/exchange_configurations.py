@@ -19,7 +19,7 @@ from headway.config import TextConfig
 from headway.ext.exchange import formats
 from headway.ext.exchange.certificate import certify
 from headway.text.tokenizer import Tokenizer
-from support.random_models import EXACT, REFUSED_BY_MARIAN, make_model
+from support.exchange_models import EXACT, REFUSED_BY_MARIAN, make_model
 from support.toy_models import sentences, translate_words
 
 

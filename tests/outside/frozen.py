@@ -15,7 +15,6 @@ import json
 import random
 import re
 import signal
-import sys
 import time
 import zipfile
 from collections.abc import Callable, Sequence
@@ -24,13 +23,12 @@ from functools import partial
 from io import BytesIO
 from pathlib import Path
 
-from serving_process import HEAD, JSON, Figures, Server, ask
+from serving_process import JSON, Figures, Server, ask, ask_health, make_request, send
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
+from support.http_requests import TYPES, write_multipart
+from support.office_files import make_docx, make_xlsx
 from support.office_packages import change_member
-from support.sheet_files import make_xlsx
-from support.word_files import make_docx
+from support.processes import read_memory
 
 MOST_MEMORY = 3_000  # MB; a larger server is killed
 ASKED = 10.0  # seconds until a question for /health is given up
@@ -62,14 +60,8 @@ class Seen:
 def file(server: Server, name: str, data: bytes) -> Sent:
     """Return the request that translates a file."""
     fields = {"source": server.source, "target": server.target}
-    parts = [
-        b'--b\r\nContent-Disposition: form-data; name="%s"\r\n\r\n%s\r\n'
-        % (key.encode(), value.encode())
-        for key, value in fields.items()
-    ]
-    head = b'--b\r\nContent-Disposition: form-data; name="file"; filename="%s"\r\n\r\n'
-    body = b"".join([*parts, head % name.encode(), data, b"\r\n--b--\r\n"])
-    return Sent(b"/translate_file", body, b"multipart/form-data; boundary=b")
+    body = write_multipart(fields, [("file", name, data)])
+    return Sent(b"/translate_file", body, TYPES["multipart"].encode())
 
 
 def texts(server: Server, given: str | list[str], **more: str) -> Sent:
@@ -139,46 +131,30 @@ CASES: dict[str, Callable[[Server], list[Sent]]] = {
 async def watch(server: Server, seen: Seen) -> None:
     """Ask for /health again and again, and keep the longest time of an answer."""
     while True:
-        started = time.monotonic()
-        try:
+        seconds = ASKED
+        with contextlib.suppress(OSError, TimeoutError):
             async with asyncio.timeout(ASKED):
-                reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
-                writer.write(b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-                answer = await reader.read()
-                writer.close()
-            seconds = time.monotonic() - started if b" 200 " in answer[:15] else ASKED
-        except (OSError, TimeoutError):
-            seconds = ASKED
+                seconds = await ask_health(server.port)
         seen.health = max(seen.health, seconds)
         await asyncio.sleep(0.05)
 
 
 async def watch_memory(server: Server, seen: Seen) -> None:
-    status = Path(f"/proc/{server.process.pid}/status")
-    while True:
-        lines = status.read_text(encoding="ascii").splitlines()
-        peak = next((line for line in lines if line.startswith("VmHWM:")), None)
-        if peak is None:
-            return
-        seen.memory = int(peak.split()[1]) / 1_024
+    while peak := read_memory("VmHWM", server.process.pid):
+        seen.memory = peak / 1e6
         if seen.memory > MOST_MEMORY:
             server.process.kill()
             return
         await asyncio.sleep(0.1)
 
 
-async def send(server: Server, sent: Sent, seen: Seen, patience: float) -> None:
+async def send_case(server: Server, sent: Sent, seen: Seen, patience: float) -> None:
     status = 0
-    try:
+    with contextlib.suppress(OSError, TimeoutError):
         async with asyncio.timeout(patience):
-            reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
-            head = HEAD % (sent.path, sent.kind) + b"Connection: close\r\n"
-            writer.write(head + b"Content-Length: %d\r\n\r\n" % len(sent.body) + sent.body)
-            answer = await reader.read()
+            data = make_request(sent.path, sent.body, sent.kind, b"Connection: close")
+            answer = await send(server.port, data)
             status, seen.answer = int(answer[9:12] or 0), answer.partition(b"\r\n\r\n")[2]
-    except (OSError, TimeoutError):
-        pass
-    writer.transport.abort()
     seen.statuses.append(status)
 
 
@@ -188,7 +164,7 @@ async def observe(server: Server, requests: Sequence[Sent], patience: float) -> 
     await ask(server.port, server.body("warm up"))
     watching = [asyncio.ensure_future(w(server, seen)) for w in (watch, watch_memory)]
     started = time.monotonic()
-    await asyncio.gather(*(send(server, sent, seen, patience) for sent in requests))
+    await asyncio.gather(*(send_case(server, sent, seen, patience) for sent in requests))
     seen.seconds = time.monotonic() - started
     left = quiet = time.monotonic()
     spent = server.seconds()

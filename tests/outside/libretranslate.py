@@ -6,43 +6,38 @@
 The model, English to German, is exported as packages of Argos Translate, so that LibreTranslate translates
 offline with the same weights; three directions are served of it. Where LibreTranslate answers 5xx ours must not.
 Disagreements that are meant are in LISTED and, with their reasons, in docs/serving.md; any other, and one
-that is listed but gone, makes the exit code 1.
+that is listed but gone, breaks a promise.
 """
 
-import argparse
 import http.client
 import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
-import tempfile
-import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from libretranslate_cases import (
-    ALTERNATIVES,
-    CHARACTERS,
-    KEY,
-    TEXTS,
-    Case,
-    cases,
-    key_cases,
-    rate_cases,
-)
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from support.campaign import Campaign
+from support.http_requests import Case, read_requests
+from support.proxies import free_port, serving
 
 PAIRS = (("en", "de"), ("de", "en"), ("de", "fr"))
-RATE = 12
-LIMITS = {
-    "LT_CHAR_LIMIT": str(CHARACTERS),
-    "LT_BATCH_LIMIT": str(TEXTS),
-    "LT_ALTERNATIVES_LIMIT": str(ALTERNATIVES),
-}
+REQUESTS = read_requests(Path(__file__).with_suffix(".jsonl"))
+PATHS = (
+    *("/translate", "/detect", "/languages", "/frontend/settings", "/health", "/spec", "/suggest"),
+    *("/translate_file", "/download_file/x", "/", "/metrics", "/nothing", "/translate/"),
+    *("/languages/", "/Translate", "/translate%00", "//translate"),
+)
+METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS")
+# The requests are made for these.
+LIMITS = {"LT_CHAR_LIMIT": "300", "LT_BATCH_LIMIT": "5", "LT_ALTERNATIVES_LIMIT": "4"}
+KEY, RATE = "right-key", {"LT_REQ_LIMIT": "12"}
 # Patterns of names of cases, and why ours answers otherwise.
 LISTED = {
     r"/translate \w+: unknown source, smiley": "a language that is not served is rejected, whatever the text",
@@ -66,24 +61,17 @@ class Answer(NamedTuple):
     body: Any
 
 
-class Server(NamedTuple):
-    """A server's port, and what it is called here."""
-
-    name: str
-    port: int
-
-    def ask(self, case: Case) -> Answer:
-        """Send a request on a connection of its own."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
-        try:
-            headers = {"Content-Type": case.kind} if case.kind else {}
-            connection.request(case.method, case.path, case.body or None, headers)
-            response = connection.getresponse()
-            body = response.read()
-            kind = response.getheader("content-type", "")
-            return Answer(response.status, json.loads(body) if "json" in kind and body else None)
-        finally:
-            connection.close()
+def ask(port: int, case: Case) -> Answer:
+    """Send a request on a connection of its own."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+    try:
+        connection.request(case.method, case.path, case.body or None, dict(case.headers))
+        response = connection.getresponse()
+        body = response.read()
+        kind = response.getheader("content-type", "")
+        return Answer(response.status, json.loads(body) if "json" in kind and body else None)
+    finally:
+        connection.close()
 
 
 def shape(value: Any) -> Any:
@@ -124,75 +112,6 @@ def difference(theirs: Answer, ours: Answer) -> str:
     return ""
 
 
-@contextmanager
-def running(name: str, command: list[str], folder: Path, env: dict[str, str]) -> Iterator[Server]:
-    """Start a server and stop it again; ``{port}`` in its command is replaced by a free one."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    words = [word.format(port=port) for word in command]
-    with (folder / f"{name}.log").open("w") as log:
-        process = subprocess.Popen(
-            words, stdout=log, stderr=log, cwd=folder, env=os.environ | LIMITS | env
-        )
-    try:
-        found, deadline = Server(name, port), time.monotonic() + 300
-        while True:
-            try:
-                if found.ask(Case("", "GET", "/health")).status == 200:
-                    break
-            except OSError:
-                pass
-            if process.poll() is not None or time.monotonic() > deadline:
-                raise SystemExit((folder / f"{name}.log").read_text(encoding="utf-8"))
-            time.sleep(0.1)
-        yield found
-    finally:
-        process.terminate()
-        process.wait(60)
-
-
-class Report:
-    """Counts what agreed."""
-
-    def __init__(self) -> None:
-        self.counts = {"requests": 0, "agree": 0, "5xx of theirs": 0, "listed": 0, "unexpected": 0}
-        self.errors = self.same_errors = self.texts = self.same_texts = 0
-        self.used: set[str] = set()
-
-    def compare(self, requests: Iterable[Case], theirs: Server, ours: Server) -> None:
-        """Send requests to both and tell about disagreements."""
-        for case in requests:
-            a, b = theirs.ask(case), ours.ask(case)
-            self.counts["requests"] += 1
-            found = difference(a, b)
-            pattern = next((p for p in LISTED if re.fullmatch(p, case.name)), None)
-            if found:
-                self.used.add(pattern or "")
-                kind = "listed" if pattern else "unexpected"
-                self.counts[kind] += 1
-                print(f"{kind:<11}{case.name[:70]}: {found[:200]}")
-            else:
-                self.counts["5xx of theirs" if a.status >= 500 else "agree"] += 1
-            if isinstance(a.body, dict) and isinstance(b.body, dict) and a.status == b.status:
-                if "error" in a.body:
-                    self.errors += 1
-                    self.same_errors += a.body == b.body
-                elif "translatedText" in a.body:
-                    self.texts += 1
-                    self.same_texts += a.body["translatedText"] == b.body.get("translatedText")
-
-    def end(self) -> int:
-        """Print the figures; returns the exit code."""
-        gone = sorted(LISTED.keys() - self.used)
-        for pattern in gone:
-            print(f"listed, but agrees: {pattern}")
-        print(", ".join(f"{name} {value}" for name, value in self.counts.items()))
-        print(f"of {self.errors} errors {self.same_errors} in the same words")
-        print(f"of {self.texts} translations {self.same_texts} are the same")
-        return int(bool(self.counts["unexpected"] or gone))
-
-
 # Argos Translate downloads a splitter of sentences. Offline, a text stays whole.
 WHOLE_TEXTS = """
 import minisbd
@@ -219,58 +138,84 @@ def directions(model: Path, folder: Path) -> list[str]:
     return found
 
 
-def main() -> int:
-    """Compare on servers open to all, then with keys, then with rates."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--libretranslate", type=Path, required=True, help="its executable")
-    parser.add_argument("--model", type=Path, required=True, help="run or model, English-German")
-    args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as name:
-        folder, report = Path(name), Report()
+class Comparison(Campaign):
+    """Requests that both servers answer."""
+
+    def work(self) -> None:
+        """Compare on servers open to all, then with keys, then with rates."""
+        folder, name = self.folder, str(self.folder)
         (folder / "db").mkdir()  # theirs counts its metrics there
-        python = str(args.libretranslate.parent.absolute() / "python")
-        home = {"HOME": name, "OMP_NUM_THREADS": "1", "LT_THREADS": "2"}
-        home |= {f"XDG_{kind}_HOME": f"{name}/{kind}" for kind in ("DATA", "CONFIG", "CACHE")}
+        programs = self.options.libretranslate.parent.absolute()
+        self.home = {"HOME": name, "OMP_NUM_THREADS": "1", "LT_THREADS": "2", "PYTHONPATH": name}
+        self.home |= {f"XDG_{kind}_HOME": f"{name}/{kind}" for kind in ("DATA", "CONFIG", "CACHE")}
         (folder / "sitecustomize.py").write_text(WHOLE_TEXTS, encoding="utf-8")
-        home["PYTHONPATH"] = name
-        models = directions(args.model, folder)
+        models = directions(self.options.model, folder)
         packages = [f"{model}.argosmodel" for model in models]
         headway = [sys.executable, "-m", "headway.cli.main"]
         for model, package in zip(models, packages, strict=True):
             export = ["export", model, package, "--to", "argos", "--no-verify"]
             subprocess.run([*headway, *export], check=True)
         install = "import sys; from argostranslate.package import install_from_path as install; [install(p) for p in sys.argv[1:]]"
-        subprocess.run([python, "-c", install, *packages], check=True, env=os.environ | home)
-        theirs = [str(args.libretranslate.absolute()), "--port", "{port}"]
-        theirs.append("--disable-files-translation")
-        ours = [*headway, "serve", *models, "--pivot", "de", "--port", "{port}"]
-        metrics = {"LT_METRICS": "true"}
-        with (
-            running("theirs", theirs, folder, home | metrics) as a,
-            running("ours", ours, folder, {}) as b,
-        ):
-            report.compare(cases(), a, b)
+        self.run_theirs(programs / "python", "-c", install, *packages)
+        self.theirs = [str(self.options.libretranslate.absolute()), "--disable-files-translation"]
+        self.ours = [*headway, "serve", *models, "--pivot", "de"]
+        self.used: set[str] = set()
+        methods = [Case(f"{method} {path}", method, path) for path in PATHS for method in METHODS]
+        self.ask_both([*REQUESTS["open"], *methods], {"LT_METRICS": "true"})
         database = folder / "keys.db"
+        (folder / "keys").write_text(KEY + "\n", encoding="utf-8")
+        add = ["keys", "--api-keys-db-path", str(database), "add", "100000", "--key", KEY]
+        self.run_theirs(programs / "ltmanage", *add)
         asked = {"LT_API_KEYS": "true", "LT_API_KEYS_DB_PATH": str(database)}
         asked["LT_REQUIRE_API_KEY_ORIGIN"] = "https://nowhere.example"
-        (folder / "keys").write_text(KEY + "\n", encoding="utf-8")
-        closed = [*ours, "--keys", str(folder / "keys")]
-        with (
-            running("theirs", theirs, folder, home | asked) as a,
-            running("ours", closed, folder, {}) as b,
-        ):
-            add = [str(args.libretranslate.parent.absolute() / "ltmanage"), "keys"]
-            add += ["--api-keys-db-path", str(database), "add", "100000", "--key", KEY]
-            subprocess.run(add, check=True, stdout=subprocess.DEVNULL, env=os.environ | home)
-            report.compare(key_cases(), a, b)
-        limit = {"LT_REQ_LIMIT": str(RATE)}
-        with (
-            running("theirs", theirs, folder, home | limit) as a,
-            running("ours", ours, folder, limit) as b,
-        ):
-            report.compare(rate_cases(RATE), a, b)
-        return report.end()
+        self.ask_both(REQUESTS["keys"], asked, more=["--keys", str(folder / "keys")])
+        self.ask_both(REQUESTS["rates"], RATE, RATE)
+        for pattern in LISTED.keys() - self.used:
+            self.expect(False, f"listed, but agrees: {pattern}")
+
+    def run_theirs(self, *words: object) -> None:
+        """Run one of their programs."""
+        subprocess.run([*map(str, words)], check=True, env=os.environ | self.home)
+
+    def ask_both(
+        self,
+        requests: Iterable[Case],
+        theirs: dict[str, str],
+        ours: dict[str, str] | None = None,
+        more: Sequence[str] = (),
+    ) -> None:
+        """Compare the two servers, each with its own variables, and more options for ours."""
+        ports = []
+        with ExitStack() as stack:
+            for name, command, variables in (
+                ("theirs", self.theirs, self.home | theirs), ("ours", [*self.ours, *more], ours or {}),
+            ):  # fmt: skip
+                ports.append(free_port())
+                url, log = f"http://127.0.0.1:{ports[-1]}/health", self.folder / f"{name}.log"
+                words = [*command, "--port", str(ports[-1])]
+                stack.enter_context(serving(words, url, log, os.environ | LIMITS | variables))
+            for case in requests:
+                self.judge(case, *(ask(port, case) for port in ports))
+
+    def judge(self, case: Case, theirs: Answer, ours: Answer) -> None:
+        """Count what agrees, and tell about disagreements."""
+        found = difference(theirs, ours)
+        pattern = next((each for each in LISTED if re.fullmatch(each, case.name)), "")
+        self.counts["requests"] += 1
+        if found:
+            self.used.add(pattern)
+            self.counts["listed disagreements"] += bool(pattern)
+            self.expect(bool(pattern), f"{case.name[:70]}: {found[:200]}")
+        else:
+            self.counts["5xx of theirs" if theirs.status >= 500 else "agree"] += 1
+        bodies = theirs.body, ours.body
+        if all(isinstance(body, dict) for body in bodies) and theirs.status == ours.status:
+            for name in ("error", "translatedText"):
+                if name in theirs.body:
+                    self.counts[f"{name}: answers"] += 1
+                    self.counts[f"{name}: the same"] += bodies[0][name] == bodies[1].get(name)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    given = {"type": Path, "required": True}
+    Comparison.run(__doc__, {"--libretranslate": given, "--model": given})

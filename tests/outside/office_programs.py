@@ -6,14 +6,12 @@
 A translator writes every text in capitals. LibreOffice, and the libraries that PYTHON has (python-docx, python-pptx,
 openpyxl, odfpy, EbookLib), must find the same words in a file and in its translation, but for capitals. epubcheck must
 find no error. Translation files must be valid by the schemas of OASIS in FOLDER (xliff-core-1.2-transitional.xsd and
-xliff-core-2.0.xsd beside an xml.xsd), which PYTHON's lxml reads, before they are translated and after. A program that is not given is left out. The exit code is 1 if one of them disagrees.
+xliff-core-2.0.xsd beside an xml.xsd), which PYTHON's lxml reads, before they are translated and after. A program that is not given is left out.
 """
 
-import argparse
 import json
 import subprocess
 import sys
-import tempfile
 from collections import Counter
 from pathlib import Path
 from xml.etree import ElementTree
@@ -22,6 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from headway.ext.documents.opening import open_document
 from headway.ext.documents.paragraph import DocumentOptions
+from support.campaign import Campaign
 from support.documents import make_file, translate
 from support.office_files import OFFICE_MAKERS
 
@@ -96,93 +95,92 @@ def split_words(text: str) -> list[str]:
     return text.replace("\u2011", "-").replace("\u00ad", "").upper().split()
 
 
-def differ(names: list[str], texts: dict[str, list[str]]) -> list[str]:
-    """Return the files that have lost or gained words, apart from capitals, when they were translated."""
-    broken = []
-    for name in names:
-        before, after = (Counter(texts.get(f"{part}/{name}", ["nothing"])) for part in ("a", "b"))
-        if before != after:
-            broken.append(f"{name}: {dict(before - after)} {dict(after - before)}"[:300])
-    return broken
+class Programs(Campaign):
+    """Files and their translations, in the programs that are given."""
 
-
-def main() -> int:
-    """Check ``--count`` files of each format."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("--count", type=int, default=20)
-    parser.add_argument("--python")
-    parser.add_argument("--soffice")
-    parser.add_argument("--epubcheck")
-    parser.add_argument("--xliff", type=Path)
-    args = parser.parse_args()
-    failed = 0
-
-    def report(program: str, count: int, broken: list[str]) -> None:
-        nonlocal failed
-        failed += len(broken)
-        print(f"{program:<12} {count:>5} files, {len(broken)} broken", flush=True)
-        print("".join(f"  {line}\n" for line in broken[:10]), end="")
-
-    with tempfile.TemporaryDirectory() as folder:
-        work = Path(folder)
-        names = [f"{seed}{suffix}" for suffix in OFFICE_MAKERS for seed in range(args.count)]
+    def work(self) -> None:
+        """Check ``--count`` files of each format."""
+        count = self.options.count
+        self.names = [f"{seed}{suffix}" for suffix in OFFICE_MAKERS for seed in range(count)]
         for part in ("a", "b"):
-            (work / part).mkdir()
-        for name in names:
+            (self.folder / part).mkdir()
+        for name in self.names:
             stem, _, suffix = name.partition(".")
-            data = make_file(f".{suffix}", int(stem))
-            (work / "a" / name).write_bytes(data)
-            (work / "b" / name).write_bytes(capitalize(data, name))
-        if args.python:
-            paths = [str(work / part / name) for part in ("a", "b") for name in names]
-            done = subprocess.run([args.python, "-W", "ignore", "-c", LIBRARIES], input=json.dumps(paths), capture_output=True,
-                                  text=True, check=False)  # fmt: skip
-            found = json.loads(done.stdout) if done.returncode == 0 else {}
-            texts = {  # libraries count spaces that OpenDocument does not
-                str(Path(key).relative_to(work)): ["".join(split_words(value))]
-                for key, value in found.items()
-            }
-            report(
-                "libraries", len(names), differ(names, texts) or [done.stderr[-500:]][: not found]
+            self.write(name, make_file(f".{suffix}", int(stem)))
+        for program in ("python", "soffice", "epubcheck", "xliff"):
+            if getattr(self.options, program):
+                getattr(self, f"ask_{program}")()
+
+    def write(self, name: str, data: bytes) -> list[Path]:
+        """Write a file into the directory ``a``, and its translation into ``b``."""
+        files = [self.folder / part / name for part in ("a", "b")]
+        for file, content in zip(files, (data, capitalize(data, name)), strict=True):
+            file.write_bytes(content)
+        return files
+
+    def compare_words(self, program: str, names: list[str], texts: dict[str, list[str]]) -> None:
+        """Find the files that have lost or gained words, apart from capitals, when they were translated."""
+        self.counts[f"files, {program}"] += len(names)
+        for name in names:
+            before, after = (
+                Counter(texts.get(f"{part}/{name}", ["nothing"])) for part in ("a", "b")
             )
-        if args.soffice:
-            for suffix, kind in FLAT.items():
-                own = [name for name in names if name.endswith(suffix)]
-                texts = {}
-                for part in ("a", "b"):
-                    out = work / "flat" / part / suffix
-                    command = [args.soffice, f"-env:UserInstallation=file://{work}/profile", "--headless", "--convert-to", kind,
-                               "--outdir", str(out), *(str(work / part / name) for name in own)]  # fmt: skip
-                    subprocess.run(command, capture_output=True, check=False)
-                    for path in out.glob(f"*.{kind}"):
-                        texts[f"{part}/{path.stem}{suffix}"] = read_flat(path)
-                report(f"soffice {suffix}", len(own), differ(own, texts))
-        if args.epubcheck:
-            broken = []
-            books = [name for name in names if name.endswith(".epub")]
-            for name in books:
-                done = subprocess.run([*args.epubcheck.split(), str(work / "b" / name)], capture_output=True, text=True,
-                                      check=False)  # fmt: skip
-                if "0 fatals / 0 errors" not in done.stdout + done.stderr:
-                    broken.append(f"{name}: {(done.stdout + done.stderr)[-300:]}")
-            report("epubcheck", len(books), broken)
-        if args.xliff and args.python:
-            files = []
-            for seed in range(10 * args.count):
-                data = make_file(".xlf", seed)
-                for part, content in (("a", data), ("b", capitalize(data, "x.xlf"))):
-                    files.append(work / part / f"{seed}.xlf")
-                    files[-1].write_bytes(content)
-            done = subprocess.run(
-                [args.python, "-c", SCHEMAS, str(args.xliff.absolute()), *map(str, files)],
-                capture_output=True, text=True, check=False,
-            )  # fmt: skip
-            wrong = done.stdout.splitlines() if done.returncode == 0 else [done.stderr[-500:]]
-            report("XLIFF", len(files), wrong)
-    return failed > 0
+            difference = f"{name}: {dict(before - after)} {dict(after - before)}"[:300]
+            self.expect(before == after, difference)
+
+    def ask_python(self) -> None:
+        """Read the files by libraries."""
+        paths = [str(self.folder / part / name) for part in ("a", "b") for name in self.names]
+        done = ask(self.options.python, "-W", "ignore", "-c", LIBRARIES, given=json.dumps(paths))
+        self.expect(done.returncode == 0, done.stderr[-500:])
+        found = json.loads(done.stdout or "{}").items()
+        texts = {  # libraries count spaces that OpenDocument does not
+            str(Path(key).relative_to(self.folder)): ["".join(split_words(value))]
+            for key, value in found
+        }
+        self.compare_words("libraries", self.names, texts)
+
+    def ask_soffice(self) -> None:
+        """Convert the files by LibreOffice."""
+        profile = f"-env:UserInstallation=file://{self.folder}/profile"
+        for suffix, kind in FLAT.items():
+            own = [name for name in self.names if name.endswith(suffix)]
+            texts = {}
+            for part in ("a", "b"):
+                out = self.folder / "flat" / part / suffix
+                files = [str(self.folder / part / name) for name in own]
+                ask(self.options.soffice, profile, "--headless", "--convert-to", kind, "--outdir", str(out), *files)  # fmt: skip
+                for path in out.glob(f"*.{kind}"):
+                    texts[f"{part}/{path.stem}{suffix}"] = read_flat(path)
+            self.compare_words(f"soffice {suffix}", own, texts)
+
+    def ask_epubcheck(self) -> None:
+        """Check the translated books."""
+        for name in self.names:
+            if name.endswith(".epub"):
+                done = ask(*self.options.epubcheck.split(), str(self.folder / "b" / name))
+                said = done.stdout + done.stderr
+                self.counts["books"] += 1
+                self.expect("0 fatals / 0 errors" in said, f"{name}: {said[-300:]}")
+
+    def ask_xliff(self) -> None:
+        """Validate translation files by the schemas."""
+        files = []
+        for seed in range(10 * self.options.count):
+            files += self.write(f"{seed}.xlf", make_file(".xlf", seed))
+        schemas = str(Path(self.options.xliff).absolute())
+        done = ask(self.options.python, "-c", SCHEMAS, schemas, *map(str, files))
+        self.counts["files of XLIFF"] += len(files)
+        self.expect(done.returncode == 0, done.stderr[-500:])
+        for line in done.stdout.splitlines():
+            self.expect(False, line)
+
+
+def ask(*command: str, given: str = "") -> "subprocess.CompletedProcess[str]":
+    """Run a program, and return what it says."""
+    return subprocess.run(command, input=given, capture_output=True, text=True, check=False)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    programs = dict.fromkeys(("--python", "--soffice", "--epubcheck", "--xliff"), "")
+    Programs.run(__doc__, {"--count": 20, **programs})

@@ -6,19 +6,15 @@ SOURCE and TARGET are plain or compressed text files of the same number of lines
 a marker of its own at the end of every line, so that no pair occurs twice because of the copies. The text is
 prepared with each number of workers. Then one preparation is killed (kill -9): the command, and a worker
 while the command goes on. The files of all must be equal. It prints the times, the largest memory of a
-process (VmHWM) and the bytes on disk. The exit code is 1 if a promise is broken.
+process (VmHWM) and the bytes on disk.
 """
 
-import argparse
 import hashlib
 import os
-import random
 import resource
 import shutil
-import signal
 import subprocess
 import sys
-import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -27,9 +23,11 @@ from typing import NamedTuple
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from headway.text.lines import open_bytes
-from support.processes import children
+from support.campaign import Campaign
+from support.processes import children, read_memory
 
 LANGUAGES = ("xx", "yy")
+OPTIONS = ("--valid", 1000, "--text.vocab-size", 32000)
 LIMIT = 1.1e9  # bytes of memory for a worker
 
 
@@ -56,25 +54,6 @@ def write_copies(texts: list[Path], folder: Path, copies: int) -> list[Path]:
     return files
 
 
-def start(
-    files: list[Path], out: Path, workers: int, options: list[str]
-) -> "subprocess.Popen[bytes]":
-    """Start a preparation; its messages are added to a file beside it."""
-    words = ["prepare", out, "--train", *files, "--workers", workers, *options]
-    with out.with_suffix(".log").open("ab") as log:
-        command = [sys.executable, "-m", "headway", *map(str, words)]
-        return subprocess.Popen(command, stderr=log, stdout=log)
-
-
-def peak_memory(process: int) -> int:
-    """Return the most bytes of memory that a process has had; 0 if it has ended."""
-    with suppress(OSError):
-        for line in Path(f"/proc/{process}/status").read_text().splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) * 1024
-    return 0
-
-
 def directory_bytes(folder: Path) -> int:
     """Return the bytes of all files in a directory, which other processes change."""
     total = 0
@@ -83,55 +62,6 @@ def directory_bytes(folder: Path) -> int:
             with suppress(OSError):
                 total += (Path(place) / name).stat().st_size
     return total
-
-
-def measure(process: "subprocess.Popen[bytes]", work: Path, log: Path) -> Measured:
-    """Wait for the end of a preparation."""
-    began, used = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
-    memory = disk = 0
-    while process.poll() is None:
-        memory = max([memory, *map(peak_memory, (process.pid, *children(process.pid)))])
-        disk = max(disk, directory_bytes(work))
-        time.sleep(0.2)
-    if process.returncode:
-        sys.exit(log.read_text())
-    now = resource.getrusage(resource.RUSAGE_CHILDREN)
-    processor_seconds = now.ru_utime + now.ru_stime - used.ru_utime - used.ru_stime
-    return Measured(time.monotonic() - began, processor_seconds, memory, disk)
-
-
-def prepare_with_kills(
-    files: list[Path],
-    out: Path,
-    workers: int,
-    options: list[str],
-    kills: int,
-    luck: random.Random,
-    seconds: float,
-) -> tuple[int, int]:
-    """Kill workers and commands at random moments; return how many of each were killed."""
-    counts = [0, 0]
-    pause = seconds / (kills + 1)
-    process = start(files, out, workers, options)
-    while process.poll() is None:
-        time.sleep(luck.uniform(0.2, 1.8) * pause)
-        if sum(counts) == kills:
-            process.wait()
-            break
-        is_command = luck.random() < 0.5
-        with suppress(ProcessLookupError, IndexError):
-            os.kill(
-                process.pid if is_command else luck.choice(children(process.pid)), signal.SIGKILL
-            )
-            counts[is_command] += 1
-            if is_command:
-                process.wait()
-                if out.exists() and not list(out.parent.glob(f".prepar*-{out.name}")):
-                    return counts[0], counts[1]  # it had just finished
-                process = start(files, out, workers, options)
-    if process.returncode:
-        sys.exit(out.with_suffix(".log").read_text())
-    return counts[0], counts[1]
 
 
 def hash_directory(folder: Path) -> str:
@@ -144,32 +74,17 @@ def hash_directory(folder: Path) -> str:
     return whole.hexdigest()
 
 
-def main() -> int:
-    """Run the campaign and print the figures."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("texts", nargs=2, type=Path, metavar="FILE")
-    parser.add_argument("--copies", type=int, default=10)
-    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4])
-    parser.add_argument("--kills", type=int, default=20)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument(
-        "--folder", type=Path, help="for the text and the results (default: temporary)"
-    )
-    options = parser.parse_args()
-    broken = 0
-    with tempfile.TemporaryDirectory(dir=options.folder) as name:
-        folder = Path(name)
-        files = write_copies(options.texts, folder, options.copies)
-        text_bytes = sum(file.stat().st_size for file in files)
-        words = ["--valid", "1000", "--text.vocab-size", "32000"]
-        results: dict[int, Measured] = {}
-        digests = set()
-        for workers in options.workers:
-            out = folder / f"workers-{workers}"
-            process = start(files, out, workers, words)
-            results[workers] = found = measure(
-                process, out.with_name(f".preparing-{out.name}"), out.with_suffix(".log")
-            )
+class Preparations(Campaign):
+    """Preparations of the same text."""
+
+    def work(self) -> None:
+        """Prepare with each number of workers, and with kills."""
+        self.files = write_copies(self.options.texts, self.folder, self.options.copies)
+        text_bytes = sum(file.stat().st_size for file in self.files)
+        digests, longest = set(), 0.0
+        for workers in self.options.workers:
+            out = self.folder / f"workers-{workers}"
+            found = self.measure(self.prepare(out, workers), out)
             digests.add(hash_directory(out))
             print(
                 f"{workers} workers: {found.seconds:.1f} s, {found.processor_seconds:.1f} s of processors,"
@@ -177,30 +92,65 @@ def main() -> int:
                 f" {found.disk / text_bytes:.2f} times the text on disk",
                 flush=True,
             )
-            broken += found.memory > LIMIT
-            if workers == options.workers[0]:
-                print(out.with_suffix(".log").read_text(), end="")
-            shutil.rmtree(out)
-        if options.kills:
-            longest = max(found.seconds for found in results.values())
-            counts = prepare_with_kills(
-                files,
-                folder / "killed",
-                2,
-                words,
-                options.kills,
-                random.Random(options.seed),
-                longest,
+            self.expect(
+                found.memory <= LIMIT, f"{workers} workers: {found.memory:,} bytes of memory"
             )
-            digests.add(hash_directory(folder / "killed"))
-            left = [path.name for path in folder.iterdir() if path.name.startswith(".")]
-            print(f"killed: {counts[0]} workers, {counts[1]} commands; left behind: {left}")
-            broken += bool(left) + (sum(counts) < options.kills)
-        print(f"{len(digests)} different results of {text_bytes / 1e9:.2f} GB of text")
-        broken += len(digests) != 1
-        print(f"{broken} promises broken")
-    return bool(broken)
+            longest = max(longest, found.seconds)
+            shutil.rmtree(out)
+        if self.options.kills:
+            out = self.folder / "killed"
+            self.prepare_with_kills(out, longest / (self.options.kills + 1))
+            digests.add(hash_directory(out))
+            left = [path.name for path in self.folder.iterdir() if path.name.startswith(".")]
+            self.expect(not left, f"left behind: {left}")
+        self.expect(
+            len(digests) == 1, f"{len(digests)} different results of {text_bytes:,} bytes of text"
+        )
+
+    def prepare(self, out: Path, workers: int) -> "subprocess.Popen[bytes]":
+        """Start a preparation, or go on with it; its messages are added to a file beside it."""
+        text = ["--train", *self.files, "--workers", workers]
+        return self.start("prepare", out, *text, *OPTIONS, log=out.with_suffix(".log"))
+
+    def measure(self, process: "subprocess.Popen[bytes]", out: Path) -> Measured:
+        """Wait for the end of a preparation."""
+        began, used = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
+        memory = disk = 0
+        while process.poll() is None:
+            running = (process.pid, *children(process.pid))
+            memory = max(memory, *(read_memory("VmHWM", each) for each in running))
+            disk = max(disk, directory_bytes(out.with_name(f".preparing-{out.name}")))
+            time.sleep(0.2)
+        self.finish(process, out.with_suffix(".log"))
+        now = resource.getrusage(resource.RUSAGE_CHILDREN)
+        processor_seconds = now.ru_utime + now.ru_stime - used.ru_utime - used.ru_stime
+        return Measured(time.monotonic() - began, processor_seconds, memory, disk)
+
+    def prepare_with_kills(self, out: Path, pause: float) -> None:
+        """Kill workers and commands at random moments, with so many seconds between two of them."""
+        process, left = self.prepare(out, 2), self.options.kills
+        while left and process.poll() is None:
+            time.sleep(self.luck.uniform(0.2, 1.8) * pause)
+            workers = children(process.pid)
+            is_command = not workers or self.luck.random() < 0.5
+            self.kill(process.pid if is_command else self.luck.choice(workers))
+            self.counts["commands killed" if is_command else "workers killed"] += 1
+            left -= 1
+            if is_command:
+                process.wait()
+                if out.exists() and not list(out.parent.glob(f".prepar*-{out.name}")):
+                    break  # it had just finished
+                process = self.prepare(out, 2)
+        if not out.exists():
+            self.finish(process, out.with_suffix(".log"))
+        self.expect(not left, f"the preparation has ended with {left} kills to come")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    Preparations.run(
+        __doc__,
+        {
+            "texts": {"nargs": 2, "type": Path, "metavar": "FILE"}, "--copies": 10, "--kills": 20, "--seed": 1,
+            "--workers": {"nargs": "+", "type": int, "default": [1, 2, 4]},
+        },
+    )  # fmt: skip

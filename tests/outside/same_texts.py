@@ -5,9 +5,7 @@
 MODEL translates English to German, and was calibrated (`headway evaluate --calibrate`).
 """
 
-import argparse
 import sys
-from collections import Counter
 from pathlib import Path
 
 from starlette.testclient import TestClient
@@ -17,29 +15,25 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from headway.ext.server.app import make_app
 from headway.ext.server.models import load_models
 from headway.ext.server.server import Server
+from support.campaign import Campaign
 from support.same_texts import ask, make_cases, plain_search, translate
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("model")
-    parser.add_argument("--cases", type=int, default=2000)
-    parser.add_argument("--seed", type=int, default=1)
-    args = parser.parse_args()
-    models = load_models([args.model])
-    translator = models.pairs["en", "de"]
-    search, same, broken = plain_search(translator), Counter[str](), 0
-    with TestClient(make_app(Server(models))) as client:
-        for case in make_cases(args.cases, args.seed):
-            answered, expected = ask(client, case), translate(translator, case, search)
-            same[case.kind] += answered == expected
-            if answered != expected:
-                broken += 1
-                print(f"{case}\n  server:  {answered!r}\n  library: {expected!r}")
-    print(", ".join(f"{kind} {count}" for kind, count in same.items()))
-    print(f"the same text in {same.total()} of {args.cases} cases")
-    return bool(broken)
+class SameTexts(Campaign):
+    """A server, and the library with the same model."""
+
+    def work(self) -> None:
+        """Ask both, case by case."""
+        models = load_models([self.options.model])
+        translator = models.pairs["en", "de"]
+        search = plain_search(translator)
+        with TestClient(make_app(Server(models))) as client:
+            for case in make_cases(self.options.cases, self.options.seed):
+                answered, expected = ask(client, case), translate(translator, case, search)
+                self.counts[case.kind] += 1
+                difference = f"{case}\n  server:  {answered!r}\n  library: {expected!r}"
+                self.expect(answered == expected, difference)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    SameTexts.run(__doc__, {"model": str, "--cases": 2000, "--seed": 1})

@@ -27,7 +27,6 @@ import random
 import re
 import signal
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -35,18 +34,21 @@ from pathlib import Path
 
 from open_loop import Reply, load
 from serving_process import (
-    HEAD,
+    FORM,
     JSON,
     Figures,
     Server,
     ask,
+    ask_health,
+    make_head,
+    make_request,
     percentile,
     require_answer,
+    send,
     sentence,
-)
+)  # fmt: skip
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
+from support.file_damage import damage_bytes
 from support.proxies import PROXIES, Proxy, free_port
 
 SEPARATE_CORES = ("overload", "slow")  # the last core sends, the others serve
@@ -76,26 +78,20 @@ async def bodies(server: Server, size: float, figures: Figures) -> None:
     before = server.metrics()["process_resident_memory_bytes"]
     total = int(size * 1e9)
     chunk = b"x" * 65536
-    for kind in (JSON, b"application/x-www-form-urlencoded", b"multipart/form-data; boundary=x"):
-        head = HEAD % (b"/translate", kind)
-        long = head + b"Content-Length: %d\r\n\r\n" % total
-        status = await send_stream(server, long, total // len(chunk), chunk)
-        figures.add(f"1 GB with a length, {kind[:24].decode()}: status", status, status in (0, 413))
-        chunked = head + b"Transfer-Encoding: chunked\r\n\r\n"
-        framed = b"%x\r\n%s\r\n" % (len(chunk), chunk)
-        status = await send_stream(server, chunked, total // len(chunk), framed)
-        figures.add(f"1 GB without, {kind[:24].decode()}: status", status, status in (0, 413))
+    framed = b"%x\r\n%s\r\n" % (len(chunk), chunk)
+    for kind in (JSON, FORM, b"multipart/form-data; boundary=x"):
+        chunked = make_head(b"/translate", kind) + b"Transfer-Encoding: chunked\r\n\r\n"
+        for name, head, data in (
+            ("with a length", make_head(b"/translate", kind, total), chunk), ("without", chunked, framed),
+        ):  # fmt: skip
+            status = await send_stream(server, head, total // len(chunk), data)
+            figures.add(f"1 GB {name}, {kind[:24].decode()}: status", status, status in (0, 413))
     packed = gzip.compress(b"\0" * int(size * 1e8))
-    head = HEAD % (b"/translate", JSON) + b"Content-Encoding: gzip\r\n"
-    status = await send_stream(
-        server, head + b"Content-Length: %d\r\n\r\n" % len(packed), 1, packed
-    )
+    head = make_head(b"/translate", JSON, len(packed), b"Content-Encoding: gzip")
+    status = await send_stream(server, head, 1, packed)
     figures.add("gzip bomb: status", status, status in (413, 415))
     fields = b"a=1&" * int(size * 1e6)
-    head = HEAD % (b"/translate", b"application/x-www-form-urlencoded")
-    status = await send_stream(
-        server, head + b"Content-Length: %d\r\n\r\n" % len(fields), 1, fields
-    )
+    status = await send_stream(server, make_head(b"/translate", FORM, len(fields)), 1, fields)
     figures.add("form fields: status", status, status in (0, 400, 413))
     # A status of 0 above is a closed connection: the server must still be there.
     await require_answer(server.port, server.body("still there"))
@@ -119,12 +115,9 @@ async def slow(server: Server, size: float, figures: Figures) -> None:
     alone = percentile(await honest(10), 0.99)
 
     async def lazy(sent: bytes) -> float:
-        reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
         started = time.monotonic()
-        writer.write(sent)
         with contextlib.suppress(OSError):
-            await reader.read()
-        writer.close()
+            await send(server.port, sent)
         return time.monotonic() - started
 
     lazies = [asyncio.ensure_future(lazy(b"POST /tra")) for _ in range(count)]
@@ -143,11 +136,7 @@ async def overload(server: Server, size: float, figures: Figures) -> None:
     requests, expected = [], []
     for text in texts:
         body = server.body(text)
-        requests.append(
-            HEAD % (b"/translate", JSON)
-            + b"Connection: close\r\nContent-Length: %d\r\n\r\n" % len(body)
-            + body
-        )
+        requests.append(make_request(b"/translate", body, JSON, b"Connection: close"))
         expected.append((await require_answer(server.port, body)).partition(b"\r\n\r\n")[2])
 
     def request(number: int) -> bytes:
@@ -219,7 +208,7 @@ async def vanish(server: Server, size: float, figures: Figures) -> None:
         # Maps are drawn of one sentence only.
         count = 10 if path == b"/attention" else 100
         body = server.body(". ".join(sentence(chooser) for _ in range(count)), **more)
-        writer.write(HEAD % (path, JSON) + b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        writer.write(make_request(path, body))
         await asyncio.sleep(chooser.random() * 0.2)
         writer.transport.abort()
 
@@ -323,15 +312,15 @@ async def memory(server: Server, size: float, figures: Figures) -> None:
 async def raw(server: Server, size: float, figures: Figures) -> None:
     chooser = random.Random(6)
     await require_answer(server.port, server.body("warm up"))
+    odd = "\x00\ud800".encode("utf-16", "surrogatepass").hex()
+    part = b'--b\r\nContent-Disposition: form-data; name="q"\r\n\r\nx\r\n--b--'
     good = [
-        HEAD % (b"/translate", JSON) + b"Content-Length: %d\r\n\r\n" % len(body) + body
-        for body in (server.body("a dog"), server.body("\x00\ud800".encode("utf-16", "surrogatepass").hex()))
-    ] + [
+        make_request(b"/translate", server.body("a dog")),
+        make_request(b"/translate", server.body(odd)),
         b"GET /languages HTTP/1.1\r\nHost: x\r\n\r\n",
-        HEAD % (b"/detect?q=a", b"multipart/form-data; boundary=b") + b"Content-Length: 56\r\n\r\n"
-        b'--b\r\nContent-Disposition: form-data; name="q"\r\n\r\nx\r\n--b--',
-        HEAD % (b"/align", b"application/x-www-form-urlencoded") + b"Content-Length: 24\r\n\r\nq=a&source=en&target=de&&",
-    ]  # fmt: skip
+        make_request(b"/detect?q=a", part, b"multipart/form-data; boundary=b"),
+        make_request(b"/align", b"q=a&source=en&target=de&&", FORM),
+    ]
     # Each of them is answered or rejected, and the others do not wait for it.
     hostile = [
         b'{"q": "' + b'\\"' * 200_000,
@@ -342,49 +331,24 @@ async def raw(server: Server, size: float, figures: Figures) -> None:
         server.body(["<wbr>" * 1_000 + " ." * 2_000 + "a"] * 32, format="html"),
         server.body(["&#" + "1" * 5_000 + ";"] * 32, format="html"),
     ]
-    heavy = [
-        HEAD % (b"/translate", JSON) + b"Content-Length: %d\r\n\r\n" % len(body) + body
-        for body in hostile
-    ]
+    heavy = [make_request(b"/translate", body) for body in hostile]
     statuses: dict[int, int] = {}
     waits: list[float] = []
     start = None
 
     async def watch() -> None:
         while True:
-            started = time.monotonic()
-            reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
-            writer.write(b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-            answer = await reader.read()
-            writer.close()
-            assert b" 200 " in answer[:16], answer
-            waits.append(time.monotonic() - started)
+            waits.append(await ask_health(server.port))
             await asyncio.sleep(0.05)
 
     async def one() -> None:
         whole = chooser.random() < 0.01  # one in a hundred is hostile, and sent unchanged
-        data = bytearray(chooser.choice(heavy if whole else good))
+        data = chooser.choice(heavy if whole else good)
         for _ in range(0 if whole else chooser.randrange(6)):
-            at = chooser.randrange(len(data))
-            match chooser.randrange(4):
-                case 0:
-                    data[at] = chooser.randrange(256)
-                case 1:
-                    del data[at : at + chooser.randrange(9)]
-                case 2:
-                    data[at:at] = chooser.randbytes(chooser.randrange(30))
-                case 3:
-                    data[at:at] = chooser.choice(
-                        [b"\r\n", b"\0", b"\xed\xa0\x80", b"[" * 99, b"%ff"]
-                    )
+            data, _ = damage_bytes(data, chooser)
         answer = b""
-        try:
-            reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
-            writer.write(bytes(data))
-            answer = await asyncio.wait_for(reader.read(4096), 30)
-            writer.close()
-        except (OSError, TimeoutError):
-            pass
+        with contextlib.suppress(OSError, TimeoutError):
+            answer = await asyncio.wait_for(send(server.port, data, 4096), 30)
         status = int(answer[9:12]) if answer[9:12].isdigit() else 0
         statuses[status] = statuses.get(status, 0) + 1
 

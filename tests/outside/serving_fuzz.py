@@ -9,9 +9,8 @@ is not served makes a request that fits the schema be refused.
 """
 
 import argparse
+import json
 import subprocess
-import urllib.request
-from pathlib import Path
 
 from serving_process import Server
 
@@ -28,11 +27,9 @@ def main() -> None:
     args = parser.parse_args()
     server = Server(args.model)
     try:
-        url = f"http://127.0.0.1:{server.port}"
-        with urllib.request.urlopen(f"{url}/spec", timeout=60) as answer:
-            spec = Path(server.log.name + ".json")
-            spec.write_bytes(answer.read())
-        command = [args.schemathesis, "run", str(spec), "--url", url, "--checks", CHECKS]
+        spec = server.log.with_suffix(".json")
+        spec.write_text(json.dumps(server.get("/spec")))
+        command = [args.schemathesis, "run", str(spec), "--url", server.url, "--checks", CHECKS]
         # A first round warms up: the first attention maps and languages take memory once.
         first = ["--max-examples", str(args.first), "--seed", "0"]
         subprocess.run([*command, *first], check=False, stdout=subprocess.DEVNULL)
@@ -41,7 +38,7 @@ def main() -> None:
         code = subprocess.run(command, check=False).returncode
         found = server.metrics()
         grown = found["process_resident_memory_bytes"] - before
-        requests = sum(v for n, v in found.items() if n.startswith("headway_requests_total"))
+        requests = server.metric("headway_requests_total")
         failed = sum(v for n, v in found.items() if 'status="5' in n and "requests_total" in n)
         print(
             f"requests {requests:.0f}, of them 5xx {failed:.0f}, memory growth {grown / 1e6:.1f} MB"

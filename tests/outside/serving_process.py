@@ -4,16 +4,16 @@ import asyncio
 import json
 import os
 import random
-import re
-import signal
-import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
 from open_loop import complete
+
+from support.server import Running
 
 WORDS = [
     "a",
@@ -35,12 +35,31 @@ WORDS = [
     "with",
     "ball",
 ]
-HEAD = b"POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\n"
 JSON = b"application/json"
+FORM = b"application/x-www-form-urlencoded"
 
 
-class Server:
-    """``headway serve`` in a process of its own.
+def make_head(path: bytes, kind: bytes = JSON, size: int | None = None, *more: bytes) -> bytes:
+    """Return the head of a POST request; without a size of the body, and so without its end."""
+    lines = [b"POST %s HTTP/1.1" % path, b"Host: x", b"Content-Type: %s" % kind, *more]
+    if size is None:
+        return b"\r\n".join([*lines, b""])
+    return b"\r\n".join([*lines, b"Content-Length: %d" % size, b"", b""])
+
+
+def make_request(path: bytes, body: bytes, kind: bytes = JSON, *more: bytes) -> bytes:
+    """Return a POST request."""
+    return make_head(path, kind, len(body), *more) + body
+
+
+class Server(Running):
+    """``headway serve`` for a campaign.
+
+    Args:
+        model: A model directory of one pair of languages.
+        arguments: Of the verb.
+        cores: Those on which it runs; by default all.
+        port: Its own; 0: any.
 
     Attributes:
         port: Where the campaign sends its requests; a proxy's, if there is one.
@@ -50,30 +69,15 @@ class Server:
     def __init__(
         self, model: str, *arguments: str, cores: set[int] | None = None, port: int = 0
     ) -> None:
-        self.log = tempfile.NamedTemporaryFile("w+", suffix=".log", delete=False)  # noqa: SIM115
-        command = [sys.executable, "-m", "headway.cli.main", "serve", model, "--port", str(port)]
-        ours = os.sched_getaffinity(0)
-        os.sched_setaffinity(0, cores or ours)
-        self.process = subprocess.Popen([*command, *arguments], stderr=self.log)
-        os.sched_setaffinity(0, ours)
         config = json.loads((Path(model) / "config.json").read_text(encoding="utf-8"))
         self.source, self.target = config["languages"]
-        deadline = time.monotonic() + 120
-        while not (found := re.findall(r"listening at \S+:(\d+)", self.text())):
-            if self.process.poll() is not None or time.monotonic() > deadline:
-                raise SystemExit(self.text())
-            time.sleep(0.05)
-        self.port = self.own_port = int(found[0])
-
-    def text(self) -> str:
-        return Path(self.log.name).read_text(encoding="utf-8")
-
-    def metrics(self) -> dict[str, float]:
-        url = f"http://127.0.0.1:{self.own_port}/metrics"
-        with urllib.request.urlopen(url, timeout=60) as answer:
-            lines = answer.read().decode().splitlines()
-        pairs = (line.rpartition(" ")[::2] for line in lines if not line.startswith("#"))
-        return {name: float(value) for name, value in pairs}
+        ours = os.sched_getaffinity(0)
+        log = Path(tempfile.mkdtemp()) / "log"
+        os.sched_setaffinity(0, cores or ours)
+        threads = str(len(cores or ours))
+        super().__init__(log, model, "--port", str(port), *arguments, OMP_NUM_THREADS=threads)
+        os.sched_setaffinity(0, ours)
+        self.own_port = self.port
 
     def seconds(self) -> float:
         """Return the processor seconds that the server has used."""
@@ -84,9 +88,28 @@ class Server:
         fields = {"q": text, "source": self.source, "target": self.target, **more}
         return json.dumps(fields).encode()
 
-    def stop(self) -> None:
-        self.process.send_signal(signal.SIGTERM)
-        self.process.wait(120)
+
+async def send(port: int, data: bytes, most: int = -1) -> bytes:
+    """Send bytes on a connection of its own, and return what is answered until it is closed; then leave."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    try:
+        writer.write(data)
+        return await reader.read(most)
+    finally:
+        writer.transport.abort()
+
+
+async def ask_health(port: int) -> float:
+    """Ask for /health and return the seconds until it was answered.
+
+    Raises:
+        OSError: If it was not answered with 200.
+    """
+    started = time.monotonic()
+    answer = await send(port, b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+    if b" 200 " not in answer[:16]:
+        raise OSError(str(answer))
+    return time.monotonic() - started
 
 
 async def ask(port: int, body: bytes, path: bytes = b"/translate") -> tuple[int, bytes, float]:
@@ -99,9 +122,8 @@ async def ask(port: int, body: bytes, path: bytes = b"/translate") -> tuple[int,
     status, answer = -1, b""
     try:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        head = HEAD % (path, JSON) + b"Connection: close\r\nContent-Length: %d\r\n\r\n" % len(body)
         status = 0
-        writer.write(head + body)
+        writer.write(make_request(path, body, JSON, b"Connection: close"))
         answer = await reader.read()
         writer.close()
         status = int(answer[9:12]) if complete(answer) else 0

@@ -7,56 +7,31 @@ of docs/scaling.md with two ranks on a toy model. They are requeued by the opera
 the end of their time, and lose the processes of a step (``scancel --signal=KILL``). At the end weights, optimizer
 and metrics must be those of a run with one process that nothing happened to, bit by bit. A canceled job must save
 a checkpoint and stay ended. The command must be a single process in a batch script, in a shell of ``salloc`` and
-in a step with one task. The exit code is 1 if a promise is broken. This needs Debian's slurm-wlm, and root.
+in a step with one task. This needs Debian's slurm-wlm, and root.
 """
 
-import argparse
 import os
 import re
 import secrets
 import shlex
-import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from changing_ranks import COMPARED, MODELS, SETTINGS, steps_of, words_of
+from changing_ranks import COMPARED, MODELS, SETTINGS
 
-from support.runs import write_corpus
+from support.campaign import Campaign, note, wait_until
+from support.processes import command_line
+from support.runs import count_steps, words, write_corpus
 
 DOCUMENTATION = Path(__file__).parents[2] / "docs" / "scaling.md"
-CONFIGURATION = """\
-ClusterName=headway
-SlurmctldHost={host}(127.0.0.1)
-SlurmctldPort=16817
-SlurmdPort=16818
-SlurmUser=root
-SlurmdUser=root
-SlurmdParameters=config_overrides
-AuthType=auth/munge
-AuthInfo=socket={folder}/munge.socket
-StateSaveLocation={folder}/state
-SlurmdSpoolDir={folder}/spool
-SlurmctldPidFile={folder}/slurmctld.pid
-SlurmdPidFile={folder}/slurmd.pid
-MailProg=/bin/true
-MpiDefault=none
-ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
-SelectType=select/cons_tres
-SelectTypeParameters=CR_CPU
-SchedulerParameters=batch_sched_delay=1,sched_interval=2
-KillWait=60
-NodeName=node1 NodeHostname={host} NodeAddr=127.0.0.1 CPUs=8 State=UNKNOWN
-PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
-"""
+CONFIGURATION = Path(__file__).with_name("slurm.conf")
 ENDED = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL")
 PATIENCE = 300.0  # seconds of a training, or of Slurm
 
@@ -66,7 +41,7 @@ def slurm(folder: Path) -> Iterator[None]:
     """Run Slurm with one node; its commands find it by the variable SLURM_CONF."""
     host = socket.gethostname().split(".")[0]
     configuration = folder / "slurm.conf"
-    configuration.write_text(CONFIGURATION.format(host=host, folder=folder))
+    configuration.write_text(CONFIGURATION.read_text().format(host=host, folder=folder))
     key = folder / "munge.key"
     key.write_bytes(secrets.token_bytes(1024))
     key.chmod(0o400)
@@ -87,7 +62,7 @@ def slurm(folder: Path) -> Iterator[None]:
                     )
                 )
             time.sleep(1)
-        wait_until(lambda: "idle" in output("sinfo", "--noheader"), "the node is not ready")
+        wait_until(lambda: "idle" in output("sinfo", "--noheader"), PATIENCE, "an idle node")
         yield
     finally:
         for daemon in reversed(daemons):
@@ -95,19 +70,26 @@ def slurm(folder: Path) -> Iterator[None]:
             daemon.wait()
 
 
-class Campaign:
-    """Trainings as jobs of Slurm, and what came of them.
+class Jobs(Campaign):
+    """Trainings as jobs of Slurm."""
 
-    Attributes:
-        folder: For everything.
-        broken: The promises that were broken, a line each.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        corpus = write_corpus(folder, train=1500)
-        self.arguments = ["--quiet", *corpus, *words_of(MODELS["quick"] | SETTINGS)]
-        self.broken: list[str] = []
+    def work(self) -> None:
+        """Train in jobs of all kinds, and compare."""
+        corpus = write_corpus(self.folder, train=1500)
+        self.arguments = ["--quiet", *corpus, *words(MODELS["quick"] | SETTINGS)]
+        reference = self.folder / "reference"
+        subprocess.run([*self.command(reference), "--ranks", "1"], check=True)
+        with slurm(self.folder):
+            self.interrupt(self.folder / "interrupted")
+            self.train_alone(self.folder / "salloc", ["salloc", "-n", "2"])
+            self.train_alone(self.folder / "one-task", ["srun", "-n", "1"])
+            command = shlex.join(self.command(self.folder / "batch"))
+            script = f"#!/bin/bash\n#SBATCH --ntasks=2\n#SBATCH --wait\n{command}\n"
+            self.submit(self.folder / "batch", script)
+            self.mistake(self.folder / "mistake")
+            self.cancel(self.folder / "canceled")
+        for finished in ("interrupted", "salloc", "one-task", "batch"):
+            self.compare(self.folder / finished, reference, COMPARED)
 
     def command(self, path: Path) -> list[str]:
         """Return the command that starts a training or goes on with it."""
@@ -137,7 +119,7 @@ class Campaign:
         for restarts, (step, command) in enumerate(interruptions.items(), 1):
             wait_for_step(path, step)
             self.expect(len(sharing_ranks(path)) == 2, f"{path.name}: two ranks share no memory")
-            print(*command, file=sys.stderr, flush=True)
+            note(*command)
             output(*command)
             wait_for_field(job, "Restarts", str(restarts))
             wait_for_field(job, "JobState", "PENDING")
@@ -156,7 +138,9 @@ class Campaign:
         wait_for_field(job, "JobState", *ENDED)
         time.sleep(10)  # in which it must not be queued again
         saved = sorted((path / "checkpoints").iterdir())[-1].name
-        self.expect(saved == f"step-{steps_of(path):08d}", f"{path.name}: canceled, saved {saved}")
+        self.expect(
+            saved == f"step-{count_steps(path):08d}", f"{path.name}: canceled, saved {saved}"
+        )
         self.expect(field(job, "JobState") == "CANCELLED", f"{path.name}: {field(job, 'JobState')}")
         self.expect(field(job, "Restarts") == "0", f"{path.name}: restarted after scancel")
 
@@ -185,21 +169,6 @@ class Campaign:
         self.expect(result.returncode == 2, f"{path.name}: exit code {result.returncode}")
         self.expect(len(lines) == 1 and "max-steps" in lines[0], f"{path.name}: {result.stderr}")
 
-    def compare(self, path: Path, reference: Path) -> None:
-        """Compare a finished run with the undisturbed one."""
-        for name in COMPARED:
-            same = (path / name).is_file() and (path / name).read_bytes() == (
-                reference / name
-            ).read_bytes()
-            self.expect(same, f"{path.name}: {name} differs from the undisturbed run's")
-        print(f"{path.name}: compared", file=sys.stderr, flush=True)
-
-    def expect(self, holds: bool, otherwise: str) -> None:
-        """Note a broken promise."""
-        if not holds:
-            self.broken.append(otherwise)
-            print(otherwise, flush=True)
-
 
 def documented_script(command: list[str]) -> str:
     """Return the batch script of the documentation for two tasks on one node, with another command."""
@@ -217,15 +186,9 @@ def documented_script(command: list[str]) -> str:
 
 def sharing_ranks(path: Path) -> list[int]:
     """Return the ranks of a training that exchange gradients through memory that they share."""
-    found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            if (
-                f"\0{path}\0" in (process / "cmdline").read_text()
-                and "headway-gradients" in (process / "maps").read_text()
-            ):
-                found.append(int(process.name))
-    return found
+    processes = [int(process.name) for process in Path("/proc").glob("[0-9]*")]
+    ranks = [each for each in processes if f"\0{path}\0" in command_line(each)]
+    return [rank for rank in ranks if "headway-gradients" in Path(f"/proc/{rank}/maps").read_text()]
 
 
 def output(*command: str) -> str:
@@ -241,47 +204,14 @@ def field(job: str, name: str) -> str:
 
 def wait_for_step(path: Path, step: int) -> None:
     """Wait until a run has logged a step."""
-    wait_until(lambda: steps_of(path) >= step, f"{path.name} does not reach step {step}")
+    wait_until(lambda: count_steps(path) >= step, PATIENCE, f"{path.name}: step {step}")
 
 
 def wait_for_field(job: str, name: str, *values: str) -> None:
     """Wait until a field of a job's description has one of the values."""
-    wait_until(
-        lambda: field(job, name) in values, f"{name} of job {job} is not {' or '.join(values)}"
-    )
-
-
-def wait_until(is_true: Callable[[], bool], otherwise: str) -> None:
-    """Wait until something is true."""
-    end = time.monotonic() + PATIENCE
-    while not is_true():
-        if time.monotonic() > end:
-            raise TimeoutError(otherwise)
-        time.sleep(0.05)
-
-
-def main() -> int:
-    """Train, compare, and print what was broken."""
-    argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0]).parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # and end Slurm
-    with tempfile.TemporaryDirectory(prefix="headway-slurm-") as name:
-        folder = Path(name)
-        campaign = Campaign(folder)
-        reference = folder / "reference"
-        subprocess.run([*campaign.command(reference), "--ranks", "1"], check=True)
-        with slurm(folder):
-            campaign.interrupt(folder / "interrupted")
-            campaign.train_alone(folder / "salloc", ["salloc", "-n", "2"])
-            campaign.train_alone(folder / "one-task", ["srun", "-n", "1"])
-            script = f"#!/bin/bash\n#SBATCH --ntasks=2\n#SBATCH --wait\n{shlex.join(campaign.command(folder / 'batch'))}\n"
-            campaign.submit(folder / "batch", script)
-            campaign.mistake(folder / "mistake")
-            campaign.cancel(folder / "canceled")
-        for finished in ("interrupted", "salloc", "one-task", "batch"):
-            campaign.compare(folder / finished, reference)
-    print(f"{len(campaign.broken)} promises broken")
-    return bool(campaign.broken)
+    what = f"{name} of job {job}: {' or '.join(values)}"
+    wait_until(lambda: field(job, name) in values, PATIENCE, what)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    Jobs.run(__doc__, {})

@@ -4,11 +4,9 @@
 
 Covers the packages of Headway and of all its extras but ``dev``, and what those need in turn, in the versions
 that are installed. No license may be the GPL or AGPL. ``pip-audit`` asks a database on the network; without
-the program or the network this part is skipped, and the output says so. The exit code is 1 if a promise is
-broken.
+the program or the network this part is skipped, and the output says so.
 """
 
-import argparse
 import json
 import re
 import subprocess
@@ -21,6 +19,10 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from support.campaign import Campaign
 
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 COPYLEFT = re.compile(r"\bA?GPL|Affero|(?<!Lesser )General Public License")
@@ -118,24 +120,22 @@ def audit(program: str, packages: Mapping[str, str]) -> list[str]:
     ]
 
 
-def main() -> int:
-    """Print all packages with their licenses, and what is wrong with them."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--pip-audit", default="pip-audit", help="the program pip-audit")
-    options = parser.parse_args()
-    packages = runtime_packages()
-    licenses = {name: license_of(package) for name, package in packages.items()}
-    for name, package in packages.items():
-        print(f"{name:<28} {package.version:<16} {licenses[name]}")
-    copyleft = [name for name, license in licenses.items() if is_copyleft(license)]
-    print(f"packages: {len(packages)}; under the GPL or AGPL: {len(copyleft)} {copyleft or ''}")
-    # The database does not have local versions, such as 2.13.0+cpu.
-    versions = {name: package.version.partition("+")[0] for name, package in packages.items()}
-    holes = known_holes(options.pip_audit, versions)
-    if holes is not None:
-        print(f"known holes: {len(holes)}", *holes, sep="\n")
-    return bool(copyleft or holes)
+class Packages(Campaign):
+    """The packages of the run time."""
+
+    def work(self) -> None:
+        """Print all packages with their licenses, and what is wrong with them."""
+        packages = runtime_packages()
+        for name, package in packages.items():
+            license_name = license_of(package)
+            print(f"{name:<28} {package.version:<16} {license_name}")
+            self.counts["packages"] += 1
+            self.expect(not is_copyleft(license_name), f"{name} is under the GPL or AGPL")
+        # The database does not have local versions, such as 2.13.0+cpu.
+        versions = {name: package.version.partition("+")[0] for name, package in packages.items()}
+        for hole in known_holes(self.options.pip_audit, versions) or ():
+            self.expect(False, hole)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    Packages.run(__doc__, {"--pip-audit": "pip-audit"})

@@ -13,6 +13,7 @@ are English, German or French. The strings and the terms are always the same. Th
 """
 
 import argparse
+import csv
 import random
 import re
 import statistics
@@ -33,40 +34,8 @@ from headway.translation.alignment import link_words, weigh_words
 from headway.translation.requests import run, together
 from support.pieces import attend, cut
 
-# Words that a placeholder can replace, in each of the languages.
-LANGUAGES = ("en", "de", "fr")
-REPLACED = [
-    (r"\bA man\b", r"\bEin Mann\b", r"\bUn homme\b"),
-    (r"\ba man\b", r"\b[Ee]in(?:en|em)? Mann\b", r"\bun homme\b"),
-    (r"\bA woman\b", r"\bEine Frau\b", r"\bUne femme\b"),
-    (r"\ba woman\b", r"\b[Ee]iner? Frau\b", r"\bune femme\b"),
-    (r"\bA (?:little )?girl\b", r"\bEin (?:kleines )?Mädchen\b", r"\bUne (?:petite )?fille\b"),
-    (r"\b[Tt]wo\b", r"\b[Zz]wei\b", r"\b[Dd]eux\b"),
-    (r"\b[Tt]hree\b", r"\b[Dd]rei\b", r"\b[Tt]rois\b"),
-    (r"\b[Ff]our\b", r"\b[Vv]ier\b", r"\b[Qq]uatre\b"),
-]
-# Other words, most of which are no placeholder words: for `others`.
-OTHERS = [
-    (r"\bdog\b", r"\bHund\b", r"\bchien\b"),
-    (r"\b[Aa] boy\b", r"\b[Ee]in(?:en|em)? Jungen?\b", r"\b[Uu]n garçon\b"),
-    (r"\bchildren\b", r"\bKindern?\b", r"\benfants\b"),
-    (r"\bstreet\b", r"\bStraße\b", r"\brue\b"),
-    (r"\bwomen\b", r"\bFrauen\b", r"\bfemmes\b"),
-    (r"\bmen\b", r"\bMännern?\b", r"\bhommes\b"),
-    (r"\bball\b", r"\bBall\b", r"\bballon?\b"),
-    (r"\bhorse\b", r"\bPferd\b", r"\bcheval\b"),
-    (r"\bthe water\b", r"\b(?:das|dem) Wasser\b", r"\bl'eau\b"),
-    (r"\ba bike\b", r"\beine[mn]? Fahrrad\b", r"\bun vélo\b"),
-    (r"\bguitar\b", r"\bGitarre\b", r"\bguitare\b"),
-    (r"\b[Ff]ive\b", r"\b[Ff]ünf\b", r"\b[Cc]inq\b"),
-    (r"\bgirls\b", r"\bMädchen\b", r"\bfilles\b"),
-    (r"\b[Pp]eople\b", r"\b(?:Menschen|Leute|Personen)\b", r"\b[Dd]es gens\b"),
-    (r"\bdogs\b", r"\bHunden?\b", r"\bchiens\b"),
-    (r"\b[Aa]n? (?:Asian|old|older|young) (?:man|woman)\b",
-     r"\b[Ee]ine? (?:asiatischer?|alter?|ältere?r?|junger?) (?:Mann|Frau)\b",
-     r"\b[Uu]ne? (?:(?:homme|femme) (?:asiatique|âgée?)|(?:vieil|vieille|jeune) (?:homme|femme))\b"),
-    (r"\bthe beach\b", r"\b(?:dem|der|den) Strand\b", r"\bla plage\b"),
-]  # fmt: skip
+# Expressions for words that a placeholder can replace, in each of the languages; for `others`, most are no placeholder words.
+TABLE = Path(__file__).with_suffix(".tsv")
 PLACEHOLDERS = ["{name}", "{{user.name}}", "%1$s", "%s", "%d", "${count}", "$NAME", "{0}", "`x`"]
 # What may follow any sentence, in all languages.
 ADDED = [
@@ -327,12 +296,16 @@ def main() -> int:
     if args.beam:
         translator.default_search = replace(translator.default_search, beam=args.beam)
     pairs = [Pair(*pair) for pair in zip(*map(read_lines, (args.source, args.target)), strict=True)]
-    replaced = {"placeholders": REPLACED, "others": OTHERS}
-    if args.campaign in replaced:
-        source, target = map(LANGUAGES.index, translator.languages)
-        words = [(each[source], each[target]) for each in replaced[args.campaign]]
-        examples = make_examples(pairs, words, args.count)
-        broken = placeholder_campaign(translator, examples)
+    if args.campaign in ("placeholders", "others"):
+        with TABLE.open(encoding="utf-8", newline="") as file:
+            rows = [
+                row
+                for row in csv.DictReader(file, delimiter="\t")
+                if row["campaign"] == args.campaign
+            ]
+        source, target = translator.languages
+        words = [(row[source], row[target]) for row in rows]
+        broken = placeholder_campaign(translator, make_examples(pairs, words, args.count))
     elif args.campaign == "inserted":
         broken = placeholder_campaign(translator, insert_placeholders(pairs, args.count))
     elif args.campaign == "linked":

@@ -6,11 +6,9 @@ neutral    2,000 sentences alone, sorted, shuffled and in random batches: the sa
 hostile    100,000 strange texts through the tokenizer, 500 of them through the model; time by length
 endless    10,000 random inputs to untrained models of all kinds, with all kinds of search
 
-``--size 0.1`` runs a tenth; ``--text`` gives the sentences of ``neutral``. The exit code is 1 if a promise
-is broken. Nothing but headway is needed.
+``--size 0.1`` runs a tenth; ``--text`` gives the sentences of ``neutral``. Nothing but headway is needed.
 """
 
-import argparse
 import sys
 import time
 from pathlib import Path
@@ -22,95 +20,89 @@ from headway.ext.documents.html.parsing import parse_html
 from headway.ext.documents.passages import Passage
 from headway.text.tokenizer import Tokenizer
 from headway.translation import Translator
+from support.campaign import Campaign
 from support.pieces import cut
 from support.strange_texts import WORDS, strange_texts
 from support.text_promises import comes_back, ends, growth, neutral
 
-FAILED: list[str] = []
 
+class Texts(Campaign):
+    """The campaigns."""
 
-def report(name: str, value: object, broken: list[str] | None = None) -> None:
-    """Print a figure and the first promises that were broken."""
-    print(f"{name:<60} {value}", flush=True)
-    for line in (broken or [])[:5]:
-        print(f"  {line}")
-    FAILED.extend(broken or [])
+    def work(self) -> None:
+        """Do the one that the arguments name."""
+        getattr(self, f"try_{self.options.campaign}")()
 
+    def report(self, name: str, value: object, broken: list[str] | None = None) -> None:
+        """Print a figure and the first promises that were broken."""
+        print(f"{name:<60} {value}", flush=True)
+        for line in broken or []:
+            self.expect(False, line)
 
-def neutral_campaign(model: str, size: float, text: Path | None) -> None:
-    """Promise 18."""
-    translator = Translator.load(model)
-    if text is None:
-        lines = list(strange_texts(int(2_000 * size), 3, longest=500))
-        lines = [" ".join(line.split()) or WORDS[0] for line in lines]
-    else:
-        lines = text.read_text(encoding="utf-8").split("\n")
-        lines = (lines * int(2_000 * size // len(lines) + 1))[: int(2_000 * size)]
-    for precision in ("fp32", "int8"):
-        search = SearchConfig(precision=precision)
-        broken, worst = neutral(translator, lines, search)
-        report(f"{precision}: texts that differ, of {4 * len(lines)}", len(broken), broken)
-        report(
-            f"{precision}: largest difference of a log-probability (target <= 1e-5)",
-            f"{worst:.1e}",
-            [f"{precision}: {worst}"] * (worst > 1e-5),
+    def try_neutral(self) -> None:
+        """Promise 18."""
+        translator = Translator.load(self.options.model)
+        if not self.options.text:
+            lines = list(strange_texts(int(2_000 * self.options.size), 3, longest=500))
+            lines = [" ".join(line.split()) or WORDS[0] for line in lines]
+        else:
+            lines = Path(self.options.text).read_text(encoding="utf-8").split("\n")
+            lines = (lines * int(2_000 * self.options.size // len(lines) + 1))[
+                : int(2_000 * self.options.size)
+            ]
+        for precision in ("fp32", "int8"):
+            search = SearchConfig(precision=precision)
+            broken, worst = neutral(translator, lines, search)
+            self.report(f"{precision}: texts that differ, of {4 * len(lines)}", len(broken), broken)
+            self.report(
+                f"{precision}: largest difference of a log-probability (target <= 1e-5)",
+                f"{worst:.1e}",
+                [f"{precision}: {worst}"] * (worst > 1e-5),
+            )
+
+    def try_hostile(self) -> None:
+        """Promise 19."""
+        tokenizer = Tokenizer.load(self.options.model)
+        translator = Translator.load(self.options.model)
+        started = time.monotonic()
+        broken, seen = comes_back(tokenizer, strange_texts(int(100_000 * self.options.size), 5))
+        self.report(f"texts that do not come back, of {seen}", len(broken), broken)
+        self.report("seconds", round(time.monotonic() - started, 1))
+        some = list(strange_texts(int(500 * self.options.size), 6, longest=2_000))
+        failed = []
+        for text in some:
+            try:
+                translator.translate([text])
+            except Exception as error:  # any is one too many
+                failed.append(f"{type(error).__name__}: {text[:40]!r}")
+        self.report(f"texts that cannot be translated, of {len(some)}", len(failed), failed)
+        for name, work in {
+            "encoding": lambda text: tokenizer.encode_source([text]),
+            "encoding and decoding": lambda text: tokenizer.decode_source(
+                tokenizer.encode_source([text])[0]
+            ),
+            "splitting into pieces": lambda text: cut(translator, text),
+            "splitting into passages": lambda text: Passage.split(text, "en"),
+            "parsing HTML": parse_html,
+        }.items():
+            broken, most = growth(work, 20_000)
+            self.report(
+                f"{name}: time(2n) / time(n) at most (target <= 2.3)", f"{most:.2f}", broken
+            )
+
+    def try_endless(self) -> None:
+        """Promise 20."""
+        broken, largest = ends(
+            Tokenizer.load(self.options.model), int(10_000 * self.options.size), seed=11
         )
-
-
-def hostile_campaign(model: str, size: float, _text: Path | None) -> None:
-    """Promise 19."""
-    tokenizer = Tokenizer.load(model)
-    translator = Translator.load(model)
-    started = time.monotonic()
-    broken, seen = comes_back(tokenizer, strange_texts(int(100_000 * size), 5))
-    report(f"texts that do not come back, of {seen}", len(broken), broken)
-    report("seconds", round(time.monotonic() - started, 1))
-    some = list(strange_texts(int(500 * size), 6, longest=2_000))
-    failed = []
-    for text in some:
-        try:
-            translator.translate([text])
-        except Exception as error:  # any is one too many
-            failed.append(f"{type(error).__name__}: {text[:40]!r}")
-    report(f"texts that cannot be translated, of {len(some)}", len(failed), failed)
-    for name, work in {
-        "encoding": lambda text: tokenizer.encode_source([text]),
-        "encoding and decoding": lambda text: tokenizer.decode_source(
-            tokenizer.encode_source([text])[0]
-        ),
-        "splitting into pieces": lambda text: cut(translator, text),
-        "splitting into passages": lambda text: Passage.split(text, "en"),
-        "parsing HTML": parse_html,
-    }.items():
-        broken, most = growth(work, 20_000)
-        report(f"{name}: time(2n) / time(n) at most (target <= 2.3)", f"{most:.2f}", broken)
-
-
-def endless_campaign(model: str, size: float, _text: Path | None) -> None:
-    """Promise 20."""
-    broken, largest = ends(Tokenizer.load(model), int(10_000 * size), seed=11)
-    report(f"searches that broke a promise, of {int(10_000 * size)}", len(broken), broken)
-    report("longest translation, as a share of its limit", round(largest, 3))
-
-
-def main() -> int:
-    """Run the campaign that the arguments name."""
-    campaigns = {
-        "neutral": neutral_campaign,
-        "hostile": hostile_campaign,
-        "endless": endless_campaign,
-    }
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("campaign", choices=campaigns)
-    parser.add_argument("model")
-    parser.add_argument("--size", type=float, default=1.0)
-    parser.add_argument("--text", type=Path)
-    args = parser.parse_args()
-    campaigns[args.campaign](args.model, args.size, args.text)
-    return int(bool(FAILED))
+        self.report(
+            f"searches that broke a promise, of {int(10_000 * self.options.size)}",
+            len(broken),
+            broken,
+        )
+        self.report("longest translation, as a share of its limit", round(largest, 3))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    campaign = {"choices": ["neutral", "hostile", "endless"]}
+    Texts.run(__doc__, {"campaign": campaign, "model": str, "--size": 1.0, "--text": ""})

@@ -7,18 +7,15 @@ writers    100 second trainings of one run: all are refused; after kill -9 the l
 seed       10 trainings with random PYTHONHASHSEED in other directories: one vocabulary, the same weights
            and metrics
 
-The exit code is 1 if a promise is broken. Nothing but headway is needed.
+Nothing but headway is needed.
 """
 
-import argparse
 import hashlib
 import json
 import multiprocessing
 import os
-import random
 import subprocess
 import sys
-import tempfile
 import time
 from collections import Counter
 from multiprocessing.connection import Connection
@@ -30,51 +27,107 @@ from headway.errors import HeadwayError
 from headway.training.loop import run_to_end
 from headway.training.steps.trainer import StepReport
 from headway.training.storage.run_directory import RunDirectory
+from support.campaign import Campaign
 from support.processes import fork
 from support.runs import WEIGHTS, command, opened, write_corpus
 
-BROKEN: list[str] = []
+COUNTS = {"nan": 50, "writers": 100, "seed": 10}
 
 
-def expect(holds: bool, otherwise: str) -> None:
-    """Note a broken promise."""
-    if not holds:
-        BROKEN.append(otherwise)
-        print(otherwise, flush=True)
+class Trainings(Campaign):
+    """The campaigns."""
 
+    def work(self) -> None:
+        """Do those that the arguments name."""
+        for name in self.options.campaigns:
+            folder = self.folder / name
+            folder.mkdir()
+            print(getattr(self, f"try_{name}")(folder, self.options.count or COUNTS[name]))
 
-def nan_campaign(folder: Path, count: int, luck: random.Random) -> str:
-    """Write a number that is not finite into a gradient at random steps of a training."""
-    steps = 4 * count
-    path = folder / "run"
-    poisoned = set(luck.sample(range(1, steps + 1), count))
-    run = opened(path, command(path, write_corpus(folder), training__max_steps=steps))
-    assert run is not None
-    compute = run.trainer.compute
+    def try_nan(self, folder: Path, count: int) -> str:
+        """Write a number that is not finite into a gradient at random steps of a training."""
+        steps = 4 * count
+        path = folder / "run"
+        poisoned = set(self.luck.sample(range(1, steps + 1), count))
+        run = opened(path, command(path, write_corpus(folder), training__max_steps=steps))
+        assert run is not None
+        compute = run.trainer.compute
 
-    def poison(batch, tokens):
-        gradient = compute(batch, tokens)
-        if run.trainer.steps in poisoned:
-            tensor = luck.choice(gradient[:-1])
-            tensor.view(-1)[luck.randrange(tensor.numel())] = float(
-                luck.choice(["nan", "inf", "-inf"])
+        def poison(batch, tokens):
+            gradient = compute(batch, tokens)
+            if run.trainer.steps in poisoned:
+                tensor = self.luck.choice(gradient[:-1])
+                tensor.view(-1)[self.luck.randrange(tensor.numel())] = float(
+                    self.luck.choice(["nan", "inf", "-inf"])
+                )
+            return gradient
+
+        run.trainer.compute = poison
+        skipped: set[int] = set()
+        read: set[int] = set()
+        for event in run_to_end(run):
+            if isinstance(event, StepReport) and event.skipped:
+                skipped.add(event.step)
+            for step in set(run.directory.steps()) - read:
+                read.add(step)
+                tensors, _ = run.directory.load(step, run.record.identity)
+                finite = all(t.isfinite().all() for t in tensors["model"].values())
+                self.expect(finite, f"the checkpoint of step {step} is not finite")
+        run.directory.unlock()
+        self.expect(skipped == poisoned, f"skipped {sorted(skipped)}, not {sorted(poisoned)}")
+        return (
+            f"{count} steps were not finite, {len(skipped)} skipped; {len(read)} checkpoints read"
+        )
+
+    def try_writers(self, folder: Path, count: int) -> str:
+        """Start second trainings in the directory of a training that goes on."""
+        path, other = folder / "run", f"{os.getpid()}"
+        run = opened(path, command(path, write_corpus(folder)))
+        assert run is not None
+        next(iter(run_to_end(run)))
+        refused = Counter[str]()
+        for number in range(count):
+            try:
+                RunDirectory(path).lock()
+            except HeadwayError as error:
+                refused["in time" if other in str(error) else str(error)] += 1
+            if number == 0:
+                words = [sys.executable, "-m", "headway", "train", str(path)]
+                second = subprocess.run(words, capture_output=True, text=True, check=False)
+                named = f"process {other} is at work here already" in second.stderr
+                self.expect(second.returncode == 1 and named, f"the command: {second.stderr}")
+        run.directory.unlock()
+        self.expect(refused["in time"] == count, f"refused: {refused}")
+        for _number in range(max(1, count // 10)):
+            receiver, sender = multiprocessing.Pipe(duplex=False)
+            holder = fork(hold, path, sender)
+            assert receiver.recv() == "locked"
+            holder.kill()
+            holder.join()
+            directory = RunDirectory(path)
+            directory.lock()  # raises, and so ends the campaign, if kill -9 left it locked
+            directory.unlock()
+        return f"{refused['in time']} of {count} second trainings refused; the lock is free after kill -9"
+
+    def try_seed(self, folder: Path, count: int) -> str:
+        """Train the same run in several processes."""
+        corpus = write_corpus(folder)
+        digests: dict[str, set[str]] = {
+            name: set() for name in (*WEIGHTS, "metrics.jsonl", "tokenizer.model")
+        }
+        for number in range(count):
+            path = folder / f"run-{self.luck.randrange(10**6)}-{number}"
+            subprocess.run(
+                [sys.executable, "-m", "headway", *command(path, corpus)],
+                env=os.environ | {"PYTHONHASHSEED": str(self.luck.randrange(2**32))},
+                check=True,
             )
-        return gradient
-
-    run.trainer.compute = poison
-    skipped: set[int] = set()
-    read: set[int] = set()
-    for event in run_to_end(run):
-        if isinstance(event, StepReport) and event.skipped:
-            skipped.add(event.step)
-        for step in set(run.directory.steps()) - read:
-            read.add(step)
-            tensors, _ = run.directory.load(step, run.record.identity)
-            finite = all(t.isfinite().all() for t in tensors["model"].values())
-            expect(finite, f"the checkpoint of step {step} is not finite")
-    run.directory.unlock()
-    expect(skipped == poisoned, f"skipped {sorted(skipped)}, not {sorted(poisoned)}")
-    return f"{count} steps were not finite, {len(skipped)} skipped; {len(read)} checkpoints read"
+            for name, found in digests.items():
+                found.add(hashlib.sha256((path / name).read_bytes()).hexdigest())
+            assert json.loads((path / "run.json").read_text())["finished"]
+        differing = [name for name, found in digests.items() if len(found) > 1]
+        self.expect(not differing, f"differ between trainings: {differing}")
+        return f"{count} trainings: {len(differing)} of {len(digests)} files differ"
 
 
 def hold(path: Path, sender: Connection) -> None:
@@ -85,79 +138,6 @@ def hold(path: Path, sender: Connection) -> None:
     time.sleep(60)
 
 
-def writers_campaign(folder: Path, count: int, _: random.Random) -> str:
-    """Start second trainings in the directory of a training that goes on."""
-    path, other = folder / "run", f"{os.getpid()}"
-    run = opened(path, command(path, write_corpus(folder)))
-    assert run is not None
-    next(iter(run_to_end(run)))
-    refused = Counter[str]()
-    for number in range(count):
-        try:
-            RunDirectory(path).lock()
-        except HeadwayError as error:
-            refused["in time" if other in str(error) else str(error)] += 1
-        if number == 0:
-            words = [sys.executable, "-m", "headway", "train", str(path)]
-            second = subprocess.run(words, capture_output=True, text=True, check=False)
-            named = f"process {other} is at work here already" in second.stderr
-            expect(second.returncode == 1 and named, f"the command: {second.stderr}")
-    run.directory.unlock()
-    expect(refused["in time"] == count, f"refused: {refused}")
-    for _number in range(max(1, count // 10)):
-        receiver, sender = multiprocessing.Pipe(duplex=False)
-        holder = fork(hold, path, sender)
-        assert receiver.recv() == "locked"
-        holder.kill()
-        holder.join()
-        directory = RunDirectory(path)
-        directory.lock()  # raises, and so ends the campaign, if kill -9 left it locked
-        directory.unlock()
-    return (
-        f"{refused['in time']} of {count} second trainings refused; the lock is free after kill -9"
-    )
-
-
-def seed_campaign(folder: Path, count: int, luck: random.Random) -> str:
-    """Train the same run in several processes."""
-    corpus = write_corpus(folder)
-    digests: dict[str, set[str]] = {
-        name: set() for name in (*WEIGHTS, "metrics.jsonl", "tokenizer.model")
-    }
-    for number in range(count):
-        path = folder / f"run-{luck.randrange(10**6)}-{number}"
-        subprocess.run(
-            [sys.executable, "-m", "headway", *command(path, corpus)],
-            env=os.environ | {"PYTHONHASHSEED": str(luck.randrange(2**32))},
-            check=True,
-        )
-        for name, found in digests.items():
-            found.add(hashlib.sha256((path / name).read_bytes()).hexdigest())
-        assert json.loads((path / "run.json").read_text())["finished"]
-    differing = [name for name, found in digests.items() if len(found) > 1]
-    expect(not differing, f"differ between trainings: {differing}")
-    return f"{count} trainings: {len(differing)} of {len(digests)} files differ"
-
-
-def main() -> int:
-    """Run the campaign that the arguments name."""
-    campaigns = {
-        "nan": (nan_campaign, 50),
-        "writers": (writers_campaign, 100),
-        "seed": (seed_campaign, 10),
-    }
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("campaigns", nargs="+", choices=campaigns)
-    parser.add_argument("--count", type=int)
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
-    for name in options.campaigns:
-        work, count = campaigns[name]
-        with tempfile.TemporaryDirectory() as folder:
-            print(work(Path(folder), options.count or count, random.Random(options.seed)))
-    print(f"{len(BROKEN)} promises broken")
-    return bool(BROKEN)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    names = {"nargs": "+", "choices": COUNTS}
+    Trainings.run(__doc__, {"campaigns": names, "--count": 0, "--seed": 1})

@@ -30,7 +30,7 @@ import tempfile
 import time
 import venv
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -247,31 +247,9 @@ def examine_emulator(this: Examination) -> None:
     if emulator is None:
         raise SystemExit("this part needs qemu-x86_64 (Debian's package qemu-user)")
     for variant, processor in EMULATED.items():
-        command = [
-            emulator,
-            "-cpu",
-            processor,
-            sys.executable,
-            str(Path(__file__).with_name("native_walk.py")),
-        ]
-        environment = {
-            **os.environ,
-            "HEADWAY_NATIVE": variant,
-            "PYTHONPATH": str(this.content),
-            "OMP_NUM_THREADS": "1",
-        }
-        digests = {
-            where: subprocess.run(
-                words, env=environment, capture_output=True, text=True, check=False
-            )
-            for where, words in (("emulated", command), ("here", command[3:]))
-        }
-        for where, found in digests.items():
-            print(f"{variant} {where}: {found.stdout.strip() or found.stderr[-500:]}", flush=True)
-        this.require(
-            digests["emulated"].stdout == digests["here"].stdout != "",
-            f"{variant} computes the same on a {processor} as here",
-        )
+        here = walk(this, variant)
+        emulated = walk(this, variant, launcher=[emulator, "-cpu", processor])
+        this.require(emulated == here, f"{variant} computes the same on a {processor} as here")
 
 
 def examine_materials(this: Examination) -> None:
@@ -348,28 +326,32 @@ def variants_here() -> list[str]:
     return [v.name for v in VARIANTS[platform.machine()] if not v.missing(available)]
 
 
-def environment_of(this: Examination, variant: str, installed: bool) -> Mapping[str, str]:
-    """Return the environment variables for a variant of the wheel, or compiled from the sources."""
-    path = str(this.content if installed else ROOT / "src")
-    return {**os.environ, "HEADWAY_NATIVE": variant, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
+def walk(
+    this: Examination,
+    variant: str,
+    *words: str | Path,
+    launcher: Sequence[str] = (),
+    installed: bool = True,
+) -> str:
+    """Return the digests of `native_walk.py`, by a variant of the wheel, or by code compiled from the sources."""
+    environment = {
+        "HEADWAY_NATIVE": variant,
+        "PYTHONPATH": str(this.content if installed else ROOT / "src"),
+        "OMP_NUM_THREADS": "1",
+    }
+    script = Path(__file__).with_name("native_walk.py")
+    found = run(*launcher, sys.executable, script, *words, env=os.environ | environment)
+    print(f"{variant} {' '.join(launcher)}: {found.strip()}", flush=True)
+    return found
 
 
 def examine_bits(this: Examination) -> None:
     """Translate and train by the wheel's code and by code compiled here, and compare."""
-    model = this.needed_model()
+    words = ("--model", this.needed_model())
     for variant in variants_here():
-        printed = []
-        for installed in (True, False):
-            found = subprocess.run(
-                [sys.executable, Path(__file__).with_name("native_walk.py"), "--model", model],
-                env=environment_of(this, variant, installed), capture_output=True, text=True, check=True,
-            )  # fmt: skip
-            printed.append(found.stdout)
-        print(f"{variant}: {printed[0].strip()}", flush=True)
-        this.require(
-            printed[0] == printed[1],
-            f"{variant}: the wheel's code and code compiled here give the same bits",
-        )
+        found = {walk(this, variant, *words, installed=installed) for installed in (True, False)}
+        promise = f"{variant}: the wheel's code and code compiled here give the same bits"
+        this.require(len(found) == 1, promise)
 
 
 PARTS: Mapping[str, Callable[[Examination], None]] = {

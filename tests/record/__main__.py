@@ -14,6 +14,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).parents[1]))
+
 from compare import CHANGES, read_changes, report
 from side import Side
 

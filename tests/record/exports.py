@@ -6,19 +6,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from side import Side, write_json, write_messages, write_tree
-from texts import plain, write_lines
+from texts import plain, read_cases, write_lines
 
-# Arguments of `headway export`, each followed by the name of what it writes.
-CASES = {
-    "ctranslate2": "model ctranslate2 --to ctranslate2 --lines lines.en --reference reference.de",
-    "ctranslate2-int8": "model ctranslate2-int8 --to ctranslate2 --precision int8 --lines lines.en --licence mit",
-    "ctranslate2-both": "both ctranslate2-both --to ctranslate2 --lines lines.en",
-    "huggingface": "model huggingface --to huggingface --lines lines.en",
-    "huggingface-pair": "both huggingface-pair --to huggingface --pair en-de --no-verify",
-    "onnx": "model onnx --to onnx --lines lines.en",
-    "argos": "model argos.argosmodel --to argos --no-verify",
-    "argos-both": "both argos-both.argosmodel --to argos",
-}
 IMPORTED = ("ctranslate2", "ctranslate2-int8", "huggingface", "argos.argosmodel")
 NAMES_ONLY = ("certificate.json", "README.md")
 
@@ -31,11 +20,11 @@ def record(side: Side, model: Path, out: Path) -> None:
             (folder / link).symlink_to(model.with_name(link))
         lines = write_lines(folder / "lines.en", plain(model, 40))
         write_lines(folder / "reference.de", plain(model, 40, "de"))
-        answers = side.run_each(
-            [["export", *shlex.split(words)] for words in CASES.values()], folder
-        )
-        write_messages(out / "messages.jsonl", zip(CASES, answers, strict=True))
-        for case in CASES:
+        commands = [shlex.split(line) for line in read_cases("exports.txt")]
+        answers = side.run_each([["export", *words] for words in commands], folder)
+        cases = [name.removesuffix(".argosmodel") for _, name, *_ in commands]
+        write_messages(out / "messages.jsonl", zip(cases, answers, strict=True))
+        for case in cases:
             certificate = folder / case / "certificate.json"
             if certificate.exists():
                 write_json(

@@ -2,15 +2,16 @@
 
 import io
 import json
+import shlex
 import tempfile
 import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from office_files import damaged_office_files, office_files
+from documents import Input, read_damaged, read_inputs
 from side import Side, scrub, write_json, write_messages
-from text_files import Input, damaged_text_files, text_files
+from texts import read_cases
 
 TERMS = "lamp\tLeuchte\nNora\t\tkeep\nhouse*\tHaus|Gebäude\n"
 # Translates the rows of standard input: an input, an output, columns and a kind, which is one of KINDS.
@@ -36,39 +37,11 @@ KINDS = ("plain", "quality", "terms", "complete")
 QUALITY = ("sentences.md", "page 0.html", "cues.srt", "entries.po", "nested.json", "commas.csv", "lines.txt", "runs.docx", "strings.xlsx", "book.epub")  # fmt: skip
 WITH_TERMS = ("paragraphs.md", "page 0.html", "page 1.html", "cues.srt", "entries.po", "plurals.po", "first.xlf", "nested.json", "runs.docx", "tables.docx", "slides.pptx", "table.xlsx", "paragraphs.odt")  # fmt: skip
 COMPLETE = ("entries.po", "plurals.po", "first.xlf", "second.xliff")
-# Options of the command with an input; the output has the suffix of the input if none is given.
-COMMANDS: dict[str, tuple[str, Sequence[str]]] = {
-    "plain": ("paragraphs.md", ()),
-    "quality of an office file": ("runs.docx", ("--quality",)),
-    "a glossary": ("page 0.html", ("--glossary", "terms.tsv")),
-    "a glossary without a term": ("citations.md", ("--glossary", "rare.tsv")),
-    "columns one by one": ("two columns.csv", ("--columns", "title", "body")),
-    "no columns": ("two columns.csv", ()),
-    "columns of a page": ("page 0.html", ("--columns", "1")),
-    "another language": ("other.po", ()),
-    "columns": ("two columns.csv", ("--columns", "title,body")),
-    "nothing kept": ("templates.md", ("--search.keep", "false", "--search.beam", "2")),
-    "messages that stay": ("messages.po", ()),
-    "nothing to translate": ("numbers only.html", ()),
-    "scores": ("paragraphs.md", ("--scores",)),
-    "a prefix": ("paragraphs.md", ("--prefix", "Die")),
-    "another suffix": ("paragraphs.md", ("--output", "x.html")),
-    "lines to a document": ("lines.txt", ("--output", "x.docx")),
-    "no such file": ("nothing.md", ()),
-    "damaged": ("cut.docx", ()),
-    "a document of another program": ("a.pdf", ()),
-    "a compressed document": ("page.html.gz", ()),
-    "an output that is a directory": ("paragraphs.md", ("--output", "folder.md")),
-    "a wrong glossary": ("paragraphs.md", ("--glossary", "wrong.tsv")),
-}
 
 
 def record(side: Side, model: Path, out: Path) -> None:
     """Record what the library and the command write, and what they say."""
-    inputs, damaged = (
-        [*text_files(), *office_files()],
-        [*damaged_text_files(), *damaged_office_files()],
-    )
+    inputs, damaged = read_inputs(), read_damaged()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for each in (*inputs, *damaged):
@@ -109,13 +82,13 @@ def _record_library(
 def _record_commands(side: Side, model: Path, folder: Path, out: Path) -> None:
     written = out / "command"
     written.mkdir()
+    cases = [shlex.split(line) for line in read_cases("files.txt")]
     commands: list[Sequence[str | Path]] = []
-    for case, (name, options) in COMMANDS.items():
+    for case, name, *options in cases:
         output = [] if "--output" in options else ["--output", f"out {case}{Path(name).suffix}"]
         commands.append(["translate", model, "--input", name, *output, *options, "--device", "cpu"])
-    write_messages(
-        out / "commands.jsonl", zip(COMMANDS, side.run_each(commands, folder), strict=True)
-    )
+    answers = zip(cases, side.run_each(commands, folder), strict=True)
+    write_messages(out / "commands.jsonl", ((case, answer) for (case, *_), answer in answers))
     for path in folder.glob("out *"):
         path.rename(written / path.name)
 

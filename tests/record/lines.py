@@ -6,7 +6,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from side import Answer, Side, write_messages
-from texts import GLOSSARY, MESSY, marked, plain, read_cases, write_lines
+from texts import GLOSSARY, marked, plain, read_cases, write_lines
+
+from support.http_requests import read_texts
 
 KEPT = ("plain.de", "few.de.gz", "few.de", "windows.de", "part.de", "few.json", "evaluated.de")
 
@@ -35,7 +37,7 @@ def record(side: Side, model: Path, out: Path) -> None:
 def make_texts(model: Path) -> dict[str, list[str]]:
     """Return the texts of the cases."""
     return {
-        "plain": plain(model), "few": plain(model, 200), "marked": marked(model), "messy": list(MESSY),
+        "plain": plain(model), "few": plain(model, 200), "marked": marked(model), "messy": read_texts()["messy"],
         "german": plain(model, 200, "de"),
     }  # fmt: skip
 

@@ -5,13 +5,10 @@ import io
 import json
 import re
 import shutil
-import signal
 import socket
-import subprocess
-import threading
 import time
 import zipfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from hashlib import sha256
@@ -19,12 +16,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote_plus
 
-import libretranslate_requests as libretranslate
-from deepl_requests import deepl_cases, deepl_errors
-from http_case import Case
-from office_files import office_files
+from documents import Input, read_inputs
 from side import Side, scrub, write_json
-from text_files import text_files
+from texts import CASES
+
+from support.http_requests import Case, make_cases, read_requests, read_texts
+from support.proxies import free_port, serving
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "0.2" / "model"
 KEYS = 60
@@ -65,40 +62,38 @@ class Reply(NamedTuple):
 
 def record(side: Side, model: Path, out: Path) -> None:
     """Record the answers of three servers: one with its defaults but for times, one with limits and keys, one with several models."""
-    with serving(side, out / "plain", model, *PATIENT) as recorder:
-        recorder.record("texts", libretranslate.text_cases())
-        recorder.record("markup", libretranslate.markup_cases())
-        recorder.record("fields", libretranslate.field_cases())
-        recorder.record("encodings", libretranslate.encoding_cases())
-        recorder.record("words", libretranslate.word_cases())
-        recorder.record("streams", libretranslate.stream_cases())
-        recorder.record("files", libretranslate.file_cases())
-        recorder.record("deepl", deepl_cases())
-        recorder.record("errors", [*libretranslate.errors(), *deepl_errors()])
-        recorder.record("information", libretranslate.information())
-        recorder.record("page", libretranslate.page_files())
-        recorder.record("descriptions", libretranslate.descriptions())
-        recorder.record_together("together", libretranslate.text_cases()[:50])
-    with serving(side, out / "limited", model, *limits(out / "limited")) as recorder:
-        recorder.record("limits", libretranslate.limit_cases())
-        recorder.record("keys", libretranslate.key_cases())
+    requests = read_requests(CASES / "requests.jsonl")
+    texts = make_translations("text", read_texts()["texts"])
+    with recording(side, out / "plain", model, *PATIENT) as recorder:
+        recorder.record("texts", texts)
+        recorder.record("markup", make_translations("html", read_texts()["pages"], format="html"))
+        for name in ("fields", "encodings", "words", "streams", "files", "deepl"):
+            recorder.record(name, requests[name])
+        recorder.record("errors", [*requests["errors"], *requests["deepl_errors"]])
+        for name in ("information", "page", "descriptions"):
+            recorder.record(name, requests[name])
+        recorder.record_together("together", texts[:50])
+    with recording(side, out / "limited", model, *limits(out / "limited")) as recorder:
+        recorder.record("limits", requests["limits"])
+        recorder.record("keys", requests["keys"])
     models = with_pairs(model, out / "models", ("en-de", "de-en", "de-fr"))
-    with serving(side, out / "several", *models, "--pivot", "de", *PATIENT) as recorder:
-        recorder.record("several", libretranslate.several_cases())
+    with recording(side, out / "several", *models, "--pivot", "de", *PATIENT) as recorder:
+        recorder.record("several", requests["several"])
     shutil.rmtree(out / "models")
 
 
 def record_stored(side: Side, out: Path) -> None:
     """Record what does not depend on the processor: errors, descriptions, and the structure of translations."""
-    with serving(
+    requests, inputs = read_requests(CASES / "requests.jsonl"), read_inputs()[::4]
+    pages = make_translations("html", read_texts()["pages"], format="html")[:50:2]
+    with recording(
         side, out, GOLDEN, *PATIENT, "--search.beam", "1", "--search.max-extra", "3"
     ) as recorder:
-        recorder.record("errors", [*libretranslate.errors(), *deepl_errors()])
-        recorder.record("information", libretranslate.information())
-        recorder.record("page", libretranslate.page_files(), is_structure=True)
-        recorder.record("structure", libretranslate.structure_cases(), is_structure=True)
-        inputs = [*text_files(), *office_files()][::4]
-        recorder.record("files", libretranslate.document_cases(inputs))
+        recorder.record("errors", [*requests["errors"], *requests["deepl_errors"]])
+        recorder.record("information", requests["information"])
+        recorder.record("page", requests["page"], is_structure=True)
+        recorder.record("structure", [*requests["structure"], *pages], is_structure=True)
+        recorder.record("files", translate_files(inputs))
     rows = [
         json.loads(line) for line in (out / "files.jsonl").read_text(encoding="utf-8").splitlines()
     ]
@@ -108,6 +103,29 @@ def record_stored(side: Side, out: Path) -> None:
             row["body"] = kept_parts(source.content, written.read_bytes())
             written.unlink()
     write_json(out / "files.jsonl", (row | {"headers": without_length(row)} for row in rows))
+
+
+def make_translations(kind: str, texts: Mapping[str, str], **more: str) -> list[Case]:
+    """Return a request for the translation of each text."""
+    common = {"path": "/translate", "base": more | {"source": "en", "target": "de"}}
+    rows = [
+        common | {"name": f"{kind}: {name}", "json": {"q": text}} for name, text in texts.items()
+    ]
+    return [case for row in rows for case in make_cases(row)]
+
+
+def translate_files(inputs: Iterable[Input]) -> Iterator[Case]:
+    """Yield for each file the request that translates it, and the one that fetches the translation."""
+    for each in inputs:
+        case = f"document: {each.name}"
+        fields = {"source": "en", "target": "de"} | (
+            {"columns": each.columns} if each.columns else {}
+        )
+        files = [("file", each.name, each.content)]
+        yield from make_cases(
+            {"name": case, "path": "/translate_file", "multipart": fields, "files": files}
+        )
+        yield Case(f"{case}, fetched", "GET", f"<translatedFileUrl of {case}>")
 
 
 def limits(folder: Path) -> Sequence[str | Path]:
@@ -139,43 +157,18 @@ def with_pairs(model: Path, folder: Path, pairs: Iterable[str]) -> list[Path]:
 
 
 @contextmanager
-def serving(side: Side, folder: Path, *arguments: str | Path) -> Iterator["Recorder"]:
+def recording(side: Side, folder: Path, *arguments: str | Path) -> Iterator["Recorder"]:
     """Run a server while its answers are recorded, then stop it and record its exit code and its log."""
     folder.mkdir(parents=True, exist_ok=True)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
     given = [path for path in folder.iterdir() if path.is_file()]
-    log: list[bytes] = []
-    with side.start("serve", *arguments, "--port", str(port), cwd=folder) as process:
-        pipes = [pipe for pipe in (process.stdout, process.stderr) if pipe is not None]
-        readers = [threading.Thread(target=log.extend, args=(pipe,)) for pipe in pipes]
-        for reader in readers:
-            reader.start()
-        try:
-            _wait_until_listening(process, port, log)
-            yield Recorder(port, folder)
-        finally:
-            process.send_signal(signal.SIGTERM)
-            for reader in readers:
-                reader.join()
-    for path in given:
+    port, log = free_port(), folder / "log"
+    command = side.command("serve", *arguments, "--port", str(port))
+    with serving(command, f"http://127.0.0.1:{port}/health", log, side.environment()) as process:
+        yield Recorder(port, folder)
+    lines = log.read_text(encoding="utf-8").splitlines()
+    for path in (log, *given):
         path.unlink()
-    lines = b"".join(log).decode().splitlines()
     write_json(folder / "log.jsonl", [{"exit code": process.returncode}, *_summarize(lines)])
-
-
-def _wait_until_listening(
-    process: subprocess.Popen[bytes], port: int, log: list[bytes], seconds: float = 120
-) -> None:
-    deadline = time.monotonic() + seconds
-    while True:
-        with socket.socket() as tried:
-            if not tried.connect_ex(("127.0.0.1", port)):
-                return
-        if process.poll() is not None or time.monotonic() > deadline:
-            raise RuntimeError(b"".join(log).decode())
-        time.sleep(0.05)
 
 
 def _summarize(lines: Iterable[str]) -> list[str]:

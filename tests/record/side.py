@@ -12,6 +12,7 @@ from hashlib import sha256
 from itertools import chain, repeat
 from pathlib import Path
 
+FORKS = Path(__file__).with_name("forks.py")
 PATIENCE = 3600.0  # seconds for a command; a busy machine is slow
 # Roots of absolute paths: those of this machine, and the usual ones.
 ROOTS = {path.parts[1] for path in (Path(__file__).resolve(), Path(tempfile.gettempdir()))}
@@ -27,44 +28,6 @@ VOLATILE = (
     (re.compile(r"\b\d+ h(?: \d+ min)?\b|\b[\d,.]+ (?:ms|s|min|seconds|minutes)\b"), "DURATION"),
     (re.compile(r"\b[\d,.]+ [kMGT]B\b"), "SIZE"),
 )  # fmt: skip
-
-# Runs commands one after the other, each in a fork of one process that has imported what most of them need: that takes seconds.
-FORKS = """
-import gc, json, os, runpy, sys, tempfile, traceback
-import headway
-
-for name in headway.__all__:
-    getattr(headway, name)
-gc.freeze()
-for row in sys.stdin:
-    case = json.loads(row)
-    files = [tempfile.TemporaryFile() for _ in range(3)]
-    files[0].write(case["stdin"].encode("latin-1"))
-    files[0].seek(0)
-    child = os.fork()
-    if not child:
-        for number, file in enumerate(files):
-            os.dup2(file.fileno(), number)
-        os.chdir(case["cwd"])
-        sys.stdin = open(0)
-        sys.argv = ["headway", *case["arguments"]]
-        code = 0
-        try:
-            runpy.run_module("headway", run_name="__main__", alter_sys=True)
-        except SystemExit as end:
-            code = end.code or 0
-        except BaseException:
-            traceback.print_exc()
-            code = 1
-        sys.stdout.flush()
-        os._exit(code)  # to take down what was imported costs seconds, too
-    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    texts = []
-    for file in files[1:]:
-        file.seek(0)
-        texts.append(file.read().decode("latin-1"))
-    print(json.dumps([*texts, code]), flush=True)
-"""
 
 
 @dataclass(frozen=True)
@@ -123,27 +86,21 @@ class Side:
             cwd: The directory in which all of them run.
             stdin: What each reads from standard input; commands beyond its end read nothing.
         """
-        rows = (
-            json.dumps(
-                {
-                    "arguments": list(map(str, case)), "cwd": str(cwd), "stdin": given.decode("latin-1"),
-                }
-            ) + "\n"
-            for case, given in zip(cases, chain(stdin, repeat(b"")), strict=False)
-        )  # fmt: skip
-        done = self.python(FORKS, stdin="".join(rows).encode())
-        assert not done.code, done.err.decode()
+        given = zip(cases, chain(stdin, repeat(b"")), strict=False)
+        rows = [[[*map(str, case)], str(cwd), text.decode("latin-1")] for case, text in given]
+        answers = self._answer(["-P", FORKS], json.dumps(rows).encode(), None, PATIENCE)
+        assert not answers.code, answers.err.decode()
         return [
-            Answer(out.encode("latin-1"), err.encode("latin-1"), code)
-            for out, err, code in map(json.loads, done.out.splitlines())
+            Answer(*(text.encode("latin-1") for text in texts), code)
+            for *texts, code in json.loads(answers.out)
         ]
 
     def start(self, *arguments: str | Path, cwd: Path | None = None) -> subprocess.Popen[bytes]:
         """Start ``headway ARGUMENTS``, such as a server, and return its process."""
         return subprocess.Popen(
-            [self._interpreter(), "-m", "headway", *map(str, arguments)],
+            self.command(*arguments),
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            cwd=cwd, env=self._environment(), start_new_session=True,
+            cwd=cwd, env=self.environment(), start_new_session=True,
         )  # fmt: skip
 
     def _answer(
@@ -151,7 +108,7 @@ class Side:
     ) -> Answer:
         done = subprocess.run(
             [self._interpreter(), *map(str, arguments)],
-            input=stdin, capture_output=True, cwd=cwd, env=self._environment(), timeout=timeout,
+            input=stdin, capture_output=True, cwd=cwd, env=self.environment(), timeout=timeout,
         )  # fmt: skip
         return Answer(done.stdout, done.stderr, done.returncode)
 
@@ -159,7 +116,12 @@ class Side:
         own = self.checkout / ".venv" / "bin" / "python"
         return str(own) if own.exists() else sys.executable
 
-    def _environment(self) -> dict[str, str]:
+    def command(self, *arguments: str | Path) -> list[str]:
+        """Return the words that start ``headway ARGUMENTS``."""
+        return [self._interpreter(), "-m", "headway", *map(str, arguments)]
+
+    def environment(self) -> dict[str, str]:
+        """Return the variables of its processes."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith("HEADWAY")}
         if self.cache:
             kept["HEADWAY_CACHE"] = str(self.cache)

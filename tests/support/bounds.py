@@ -1,19 +1,15 @@
 """What a hostile file may cost: seconds, and memory."""
 
-import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from timeit import timeit
 
-STATUS, RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+from support.processes import read_memory
 
-
-def _memory(name: str) -> int:
-    found = re.search(rf"{name}:\s+(\d+) kB", STATUS.read_text())
-    assert found
-    return int(found[1])
+RESET = Path("/proc/self/clear_refs")
 
 
 def grows_less(work: Callable[[int], object], count: int, times: float) -> bool:
@@ -34,22 +30,40 @@ def grows_less(work: Callable[[int], object], count: int, times: float) -> bool:
     return any(is_less() for _ in range(3))
 
 
+@dataclass
+class Cost:
+    """What some work took: seconds of the processor, and the most memory beside what was held before."""
+
+    seconds: float = 0.0
+    megabytes: float = 0.0
+
+
 @contextmanager
-def bounded(seconds: float = 5, megabytes: float = 200) -> Iterator[None]:
-    """See that what runs inside takes no more processor time, and never holds more memory beside what is held.
+def measured() -> Iterator[Cost]:
+    """Measure what runs inside.
 
     Where the system cannot say what was held at most (it is Linux that can), only time counts.
     """
-    before = 0
-    if RESET.exists():
+    cost, before, can_reset = Cost(), 0, RESET.exists()
+    if can_reset:
         RESET.write_text("5")  # the most from here on
-        before = _memory("VmRSS")
+        before = read_memory("VmRSS")
     started = time.process_time()
     try:
-        yield
+        yield cost
     finally:
-        took = time.process_time() - started
-        assert took <= seconds, f"{took:.1f} s"
-        if RESET.exists():
-            grown = (_memory("VmHWM") - before) / 1024
-            assert grown <= megabytes, f"{grown:.0f} MB"
+        cost.seconds = time.process_time() - started
+        if can_reset:
+            cost.megabytes = (read_memory("VmHWM") - before) / 1e6
+
+
+@contextmanager
+def bounded(seconds: float = 5, megabytes: float = 200) -> Iterator[None]:
+    """See that what runs inside takes no more processor time, and never holds more memory beside what is held."""
+    cost = Cost()
+    try:
+        with measured() as cost:
+            yield
+    finally:
+        assert cost.seconds <= seconds, f"{cost.seconds:.1f} s"
+        assert cost.megabytes <= megabytes, f"{cost.megabytes:.0f} MB"

@@ -70,7 +70,7 @@ def damaged_corpora(directory: Path, seed: int, rounds: int = 5) -> Iterator[Cas
     """Write corpora below a directory, ``rounds`` of every kind, each when it is asked for."""
     kinds = (
         *(bad_utf8, crlf, byte_order_mark, separators, control, no_last_newline, unequal),
-        *(truncated_gz, truncated_xz, truncated_zst, trailing_garbage, flipped_bit, wrong_suffix),
+        *(truncated, trailing_garbage, flipped_bit, wrong_suffix),
         *(entity_bomb, external_entity, malformed_tmx, sound_tmx, empty, a_directory, missing),
         *(huge_line, broken_jsonl, wrong_columns, broken_csv, utf16),
     )
@@ -225,23 +225,11 @@ def write_packed(folder: Path, random: Random, form: str) -> tuple[list[Path], P
     return paths, paths[side], pairs
 
 
-def truncated(folder: Path, random: Random, form: str) -> Outcome:
-    paths, path, _ = write_packed(folder, random, form)
+def truncated(folder: Path, random: Random) -> Outcome:
+    paths, path, _ = write_packed(folder, random, random.choice([".gz", ".xz", ".zst"]))
     data = path.read_bytes()
     path.write_bytes(data[: random.choice([0, 1, len(data) - 1, random.randrange(len(data))])])
     return paths, path, Refused(line=0)
-
-
-def truncated_gz(folder: Path, random: Random) -> Outcome:
-    return truncated(folder, random, ".gz")
-
-
-def truncated_xz(folder: Path, random: Random) -> Outcome:
-    return truncated(folder, random, ".xz")
-
-
-def truncated_zst(folder: Path, random: Random) -> Outcome:
-    return truncated(folder, random, ".zst")
 
 
 def trailing_garbage(folder: Path, random: Random) -> Outcome:

@@ -3,26 +3,30 @@
 import contextlib
 import importlib.util
 import os
-import random
 import re
 import shutil
 import signal
-import sys
-import traceback
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 
 from headway.cli.main import dispatch, main
 from headway.training.loop import run_to_end
 from headway.training.steps.trainer import StepReport
-from support.run_damage import damage, put_back, remove
+from support.file_damage import change_json_file, damage_bytes, delete, replace
+from support.processes import NOBODY, spawn, wait
 from support.runs import WEIGHTS, command, opened, write_corpus
 
 SECONDS = 120  # of the clock, for a resume that takes less than one
-NOBODY = 65534
 COMPARED = (
     *WEIGHTS,
     *(f"{folder}{n}" for folder in ("", "best/", "averaged/") for n in ("config.json", "tokenizer.model")),
+)  # fmt: skip
+EXTRA = (
+    "notes.txt", "checkpoints/step-00000012/model.safetensors", "checkpoints/step-00000099/x",
+    "checkpoints/step-000000013/state.json", "checkpoints/step-00000010/extra.safetensors",
+    "checkpoints/damaged-step-00000010/x", "checkpoints/step-00000014", "data/train/other.ids",
+    "data/labels.json", "data/source.model", "averaged/notes.txt", ".tmp-1-model/x",
 )  # fmt: skip
 # The words with which a resume says what it cannot restore.
 EXPLAINED = ("is lost", "the average at the end leaves", "restore the file, or train more")
@@ -81,10 +85,10 @@ class DamagedRuns:
 
     def resume(self, number: int) -> Case:
         """Damage a copy of a run, resume it, and compare it with the run that was never interrupted."""
-        luck = random.Random(number)
+        luck = Random(number)
         original = luck.choice([self.stopped] * 4 + [self.whole])
         path = self.folder / "run"
-        _remove_all(path)
+        delete(path)
         shutil.copytree(original, path)
         damaged = damage(path, self.others, luck)
         is_extended = original == self.whole and luck.random() < 0.5
@@ -112,7 +116,7 @@ class DamagedRuns:
             said = [line for line in log.splitlines() if line.startswith("headway: ")]
             is_clear = len(said) == 1 and str(path) in said[0]
             return Case(words, "rejected" if is_clear else "rejected without one line", log)
-        if code:
+        if code != 0:
             return Case(words, f"exit code {code}", log)
         reference, names = self.longer if is_extended else self.whole, list(COMPARED)
         if (
@@ -140,42 +144,97 @@ def _train(path: Path, corpus: list[str], last: int = 17, **changes: object) -> 
     return path
 
 
-def _resume(path: Path, options: list[str], log: Path, *, as_nobody: bool) -> tuple[int, str]:
+def damage(path: Path, others: list[Path], luck: Random) -> list[tuple[str, str]]:
+    """Damage one place of a run, or two.
+
+    Args:
+        path: The run.
+        others: Other runs, whose settings or data differ.
+        luck: The source of randomness.
+
+    Returns:
+        The name of each damaged file or directory, with what was done to it.
+    """
+    done: list[tuple[str, str]] = []
+    count = luck.choice((1, 1, 1, 2))
+    while len(done) < count:
+        is_file = luck.random() < 0.8
+        places = [p for p in sorted(path.rglob("*")) if p.is_file() == is_file]
+        place, other = luck.choice(places), luck.choice(places)
+        if place.is_symlink() or not os.access(place, os.R_OK) or place.is_fifo():
+            continue
+        name = str(place.relative_to(path))
+        kind = luck.choice(
+            ("content", "content", "replaced", "replaced", "foreign", "unreadable", "extra")
+        )
+        if kind == "extra":
+            place = path / (name := luck.choice(EXTRA))
+            place.parent.mkdir(parents=True, exist_ok=True)
+            if not place.exists():
+                place.write_bytes(luck.randbytes(luck.choice((0, 40))))
+        elif kind == "unreadable":
+            place.chmod(luck.choice((0, 0o400, 0o444)))
+        elif kind == "foreign":
+            foreign = luck.choice(others) / name
+            if not foreign.exists():
+                continue
+            delete(place)
+            (shutil.copytree if foreign.is_dir() else shutil.copy2)(foreign, place)
+        elif kind == "content" and is_file:
+            place.write_bytes(_change_content(place, luck))
+        else:
+            kind = replace(place, other, luck)
+            if kind.startswith("swapped"):
+                done.append((str(other.relative_to(path)), kind))
+        done.append((name, kind))
+    return done
+
+
+def _change_content(place: Path, luck: Random) -> bytes:
+    """Return the content of a file with changes; of JSON often a value, and of a text a line."""
+    data = place.read_bytes()
+    with contextlib.suppress(ValueError):  # it is damaged already
+        if place.suffix == ".json" and luck.random() < 0.5:
+            return change_json_file(data, luck)
+    lines = data.splitlines(keepends=True)
+    if place.suffix in (".jsonl", ".txt") and lines and luck.random() < 0.5:
+        at = luck.randrange(len(lines))
+        return b"".join(luck.choice((lines[:at] + lines[at + 1 :], lines[at:] + lines)))
+    return damage_bytes(data, luck)[0]
+
+
+def put_back(path: Path, original: Path, names: list[str]) -> None:
+    """Restore the damaged files and directories of a run from the original."""
+    for leftover in path.rglob(".tmp-*"):  # such as a checkpoint that a resume could not delete
+        delete(leftover)
+    for name in sorted(names):  # a directory before the files in it
+        place, source = path / name, original / name
+        delete(place)
+        if source.is_dir():
+            shutil.copytree(source, place)
+        elif source.exists():
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, place)
+
+
+def _resume(
+    path: Path, options: list[str], log: Path, *, as_nobody: bool
+) -> tuple[int | None, str]:
     """Resume a run in a child process, which has all modules already; return exit code and output.
 
     The child gives up the rights of root if the run has files that may not be read.
     """
-    child = os.fork()
-    if not child:
-        code = 99
-        try:
-            signal.alarm(SECONDS)
-            with log.open("w") as file:
-                os.dup2(file.fileno(), 1)
-                os.dup2(file.fileno(), 2)
-            sys.stdout, sys.stderr = os.fdopen(1, "w"), os.fdopen(2, "w")
-            if as_nobody and not os.geteuid():
-                for place in (path, *path.rglob("*")):
-                    os.chown(place, NOBODY, NOBODY, follow_symlinks=False)
-                os.setuid(NOBODY)
-            main(["train", str(path), *options])
-        except SystemExit as end:
-            code = int(end.code or 0)
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            sys.stderr.flush()
-            os._exit(code)
-    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    log.write_text("")
+    if as_nobody and not os.geteuid():
+        for place in (path, *path.rglob("*")):
+            os.chown(place, NOBODY, NOBODY, follow_symlinks=False)
+    user = NOBODY if as_nobody else 0
+    child = spawn(lambda: main(["train", str(path), *options]), log, user)
+    code = wait(child, SECONDS)
+    if code is None:
+        os.kill(child, signal.SIGKILL)
+        wait(child, SECONDS)
     return code, log.read_text(errors="replace")
-
-
-def _remove_all(path: Path) -> None:
-    if path.exists():
-        for place in path.rglob("*"):
-            if place.is_dir() and not place.is_symlink():
-                place.chmod(0o700)
-        remove(path)
 
 
 def _are_equal(file: Path, other: Path) -> bool:

@@ -5,50 +5,15 @@ import html
 import json
 import random
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from headway.ext.documents.kept_marks import KeptMarks
 from headway.ext.documents.paragraph import Element, Paragraph, Translated
 from headway.text.word_links import WordLinks
+from support.grammar import make_text
 from support.office_files import OFFICE_MAKERS
 from support.office_packages import WORDS, sentence
-
-
-def make_html(chooser: random.Random) -> str:
-    """Return an HTML document with inline tags, attributes, lists, tables and what is not translated."""
-
-    def inline(depth: int = 2) -> str:
-        parts = []
-        for _ in range(chooser.randint(1, 4)):
-            text = html.escape(sentence(chooser, 4))
-            name = chooser.choice(["b", "i", "a href='?x=1&y=2'", 'span class="q"'])
-            kind = chooser.randrange(6)
-            if kind == 0 and depth:
-                parts.append(f"<{name}>{inline(depth - 1)}</{name.split()[0]}>")
-            elif kind == 1:
-                parts.append(f'<img src=a.png alt="{html.escape(sentence(chooser, 3))}">')
-            elif kind == 2:
-                parts.append(f"<code>{text}</code>")
-            else:
-                parts.append(text)
-        return " ".join(parts)
-
-    body = "".join(
-        chooser.choice([
-            lambda: f"<p title='{html.escape(sentence(chooser, 3))}'>{inline()}</p>\n",
-            lambda: f"<ul><li>{inline()}<li>{inline()}</ul>\r\n",
-            lambda: f"<table><tr><th>{inline()}<td>{inline()}</table>",
-            lambda: "<script>if (a < b) {'Say'}</script><!-- a note -->",
-            lambda: f"<input placeholder={chooser.choice(WORDS[:8])} type=text><br>{inline()}",
-            lambda: f"<p translate=no>{inline()}</p><pre>\n x  y\n</pre>",
-            lambda: f"<h2 lang='en'>{inline()} &nbsp;&eacute; &#8211; x</h2>",
-        ])()
-        for _ in range(chooser.randint(1, 8))
-    )  # fmt: skip
-    return (
-        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{html.escape(sentence(chooser))}</title>'
-        f'<meta name="description" content="{html.escape(sentence(chooser))}"></head>\n<body>{body}</body></html>\n'
-    )
 
 
 def make_markdown(chooser: random.Random) -> str:
@@ -109,34 +74,6 @@ def make_markdown(chooser: random.Random) -> str:
     return out + "[one]: http://a.example/ 'T'\n"
 
 
-def make_subtitles(chooser: random.Random, *, is_vtt: bool = False) -> str:
-    """Return subtitles with sentences across cues, two speakers, tags, positions and notes."""
-    out = "WEBVTT - cats\n\nSTYLE\n::cue { color: red }\n\nNOTE a cat --\n\n" if is_vtt else ""
-    point = "." if is_vtt else ","
-
-    def text(most: int) -> str:
-        found = sentence(chooser, most)
-        return html.escape(found, quote=False) if is_vtt else found.replace("<", "")
-
-    for number in range(1, chooser.randint(2, 9)):
-        first = text(6)
-        if chooser.random() < 0.4:
-            first = first[:-1]
-        body = chooser.choice([
-            first,
-            f"<i>{first}</i>",
-            f"{first}\n{text(4)}",
-            f"- {first}\n- {text(4)}",
-            f"<b>{first}\n{text(3)}</b>",
-            f"<v Bob>{first}" if is_vtt else f"{{\\an8}}{first}",
-            f"<c.red>{first}</c> <00:01.500>now" if is_vtt else f'<font color="#ff0000">{first}</font>',
-        ])  # fmt: skip
-        settings = " align:start" if is_vtt and chooser.random() < 0.5 else ""
-        times = [f"00:{number:02}:0{at}{point}000" for at in (1, 5)]
-        out += f"{number}\n{times[0]} --> {times[1]}{settings}\n{body}\n\n"
-    return out
-
-
 def make_json(chooser: random.Random) -> str:
     """Return nested JSON."""
 
@@ -180,101 +117,11 @@ def make_table(chooser: random.Random) -> str:
     return line_end.join([header, *lines]) + chooser.choice(["", line_end])
 
 
-def make_po(chooser: random.Random) -> str:
-    """Return a message catalog: contexts, plurals, guesses, translations and obsolete entries."""
-    out = (
-        'msgid ""\nmsgstr ""\n"Language: de\\n"\n"Content-Type: text/plain; charset=UTF-8\\n"\n'
-        '"Plural-Forms: nplurals=2; plural=(n != 1);\\n"\n\n'
-    )
-
-    def literal(text: str) -> str:
-        return json.dumps(text, ensure_ascii=False)
-
-    for number in range(chooser.randint(1, 8)):
-        text = f"{number} {sentence(chooser)}"
-        kind = chooser.randrange(7)
-        if kind == 0:
-            out += f'#: a.c:{number}\nmsgctxt "menu"\nmsgid {literal(text)}\nmsgstr ""\n\n'
-        elif kind == 1:
-            out += f'msgid {literal(text)}\nmsgid_plural {literal(text + "s")}\nmsgstr[0] ""\nmsgstr[1] ""\n\n'
-        elif kind == 2:
-            out += f'#, fuzzy, c-format\n#| msgid "old"\nmsgid {literal(text)}\nmsgstr "alt"\n\n'
-        elif kind == 3:
-            out += f'msgid {literal(text)}\nmsgstr "fertig"\n\n'
-        elif kind == 4:
-            out += f'#~ msgid {literal(text)}\n#~ msgstr "weg"\n\n'
-        elif kind == 5:
-            out += (
-                f'msgid ""\n{literal(text + chr(10))}\n{literal("more" + chr(10))}\nmsgstr ""\n\n'
-            )
-        else:
-            out += f'# a note\nmsgid {literal(text)}\nmsgstr ""\n\n'
-    return out
-
-
-def make_xliff(chooser: random.Random) -> str:
-    """Return XLIFF 1.2 or 2.0 with inline elements, segments, notes, translations and other targets."""
-    is_first = chooser.random() < 0.5
-
-    def text() -> str:
-        return html.escape(sentence(chooser, 4), quote=False)
-
-    def inline() -> str:
-        first = [
-            lambda: f'<g id="1">{text()}</g>', lambda: '<x id="2"/>', lambda: f'<mrk mtype="seg" mid="0">{text()}</mrk>',
-            lambda: f'<bpt id="3">&lt;b></bpt>{text()}<ept id="3">&lt;/b></ept>', lambda: '<ph id="4">{0}</ph>',
-        ]  # fmt: skip
-        second = [
-            lambda: f'<pc id="1">{text()}</pc>', lambda: '<ph id="2"/>', lambda: f'<mrk id="m1" type="term">{text()}</mrk>',
-            lambda: f'<sc id="3"/>{text()}<ec startRef="3"/>', lambda: '<mrk id="m2" translate="no">Acme</mrk>',
-        ]  # fmt: skip
-        kinds: list[Callable[[], str]] = first if is_first else second
-        return " ".join([text(), *(chooser.choice([text, *kinds])() for _ in range(3))])
-
-    def unit(number: int) -> str:
-        kind = chooser.randrange(4)
-        if is_first:
-            target = {0: "", 1: '\n<target state="new"/>', 2: "<target>Fertig</target>", 3: ""}[
-                kind
-            ]
-            keep = ' translate="no"' if kind == 3 else ""
-            source = f"<source>{inline()}</source>"
-            if chooser.random() < 0.3:
-                parts = [text(), f'<g id="1">{text()}</g> {text()}']
-                divided = "".join(
-                    f'<mrk mtype="seg" mid="{n}">{part}</mrk> ' for n, part in enumerate(parts)
-                )
-                source = f"<source>{' '.join(parts)} </source>\n<seg-source>{divided}</seg-source>"
-            return f'<trans-unit id="{number}"{keep}>\n {source}{target}\n<note>a cat</note></trans-unit>\n'
-        target = {0: "", 1: "<target></target>", 2: "<target>Fertig</target>", 3: ""}[kind]
-        keep = ' translate="no"' if kind == 3 else ""
-        return (
-            f'<unit id="u{number}"{keep}><notes><note>a cat</note></notes><segment>\n <source>{inline()}</source>{target}'
-            "</segment><ignorable><source> </source></ignorable></unit>\n"
-        )
-
-    units = "".join(map(unit, range(chooser.randint(1, 6))))
-    if is_first:
-        return (
-            '<?xml version="1.0" encoding="UTF-8"?>\n<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2">\n'
-            '<file source-language="en" target-language="de" datatype="plaintext" original="x"><body>\n'
-            f"{units}</body></file></xliff>\n"
-        )
-    return (
-        '<xliff version="2.0" srcLang="en" trgLang="de" xmlns="urn:oasis:names:tc:xliff:document:2.0">'
-        f'<file id="f">{units}</file></xliff>'
-    )
-
-
 MAKERS: dict[str, Callable[[random.Random], str]] = {
-    ".html": make_html,
     ".md": make_markdown,
-    ".srt": make_subtitles,
-    ".vtt": lambda chooser: make_subtitles(chooser, is_vtt=True),
     ".json": make_json,
     ".csv": make_table,
-    ".po": make_po,
-    ".xlf": make_xliff,
+    **{suffix: partial(make_text, suffix) for suffix in (".html", ".srt", ".vtt", ".po", ".xlf")},
     ".txt": lambda chooser: "\r\n".join(sentence(chooser) for _ in range(4)),
 }
 

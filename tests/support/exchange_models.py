@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from headway.config import Config, ModelConfig, TextConfig
+from headway.config import Config, ModelConfig, SearchConfig, TextConfig
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
 from headway.translation.directory import Model, load_model, save_model
@@ -37,25 +37,71 @@ SHAPES: dict[str, ModelConfig] = {
 }
 
 
-def random_model(
-    directory: Path, tokenizer: Tokenizer, shape: ModelConfig, seed: int = 5, sharp: float = 2.0
+DECIDED = replace(SMALL, num_decoder_layers=2, max_positions=ModelConfig().max_positions)
+# Settings that Marian expresses exactly, as changes of a small model.
+EXACT: dict[str, dict[str, Any]] = {
+    "the paper's": {},
+    "biases": {"attention_bias": True, "output_bias": True, "activation": "swish"},
+    "untied": {"tying": "none"},
+    "target-tied": {"tying": "target", "activation": "gelu"},
+    "learned positions": {"positions": "learned", "max_positions": 300},
+    "no positions": {"positions": "none"},
+    "scaled logits": {"scale_logits": True, "scale_embeddings": False},
+    "narrow embeddings": {"d_embedding": 13},
+    "unscaled attention": {"scale_attention": False},
+    "convolution": {"feed_forward": "convolution"},
+    "no encoder layers": {"num_encoder_layers": 0},
+}
+# Settings that Marian cannot express.
+REFUSED_BY_MARIAN: dict[str, dict[str, Any]] = {
+    "norm": {"norm": "pre"},
+    "norm_epsilon": {"norm_epsilon": 1e-6},
+    "encoder_mixer": {"encoder_mixer": "lstm"},
+    "decoder_mixer": {"decoder_mixer": "convolution"},
+    "compatibility": {"compatibility": "additive"},
+    "window": {"window": 3},
+    "d_k": {"d_k": 5, "d_v": 8},
+    "num_decoder_layers": {"num_decoder_layers": 0, "scale_logits": True},
+}
+
+
+def make_model(
+    tokenizer: Tokenizer,
+    shape: ModelConfig = DECIDED,
+    seed: int = 7,
+    sharp: float = 2.0,
+    kept: str = "embedding",
+    **changes: Any,
 ) -> Model:
-    """Save and load a model with random weights, biases and norms."""
+    """Return a model of large random weights, biases and norms, so that its translations are decided."""
     torch.manual_seed(seed)
+    sizes = (tokenizer.source_vocab_size, tokenizer.target_vocab_size)
     shape = replace(
-        shape,
-        source_vocab_size=tokenizer.source_vocab_size,
-        target_vocab_size=tokenizer.target_vocab_size,
+        shape, **{"source_vocab_size": sizes[0], "target_vocab_size": sizes[1], **changes}
     )
-    model = Transformer(shape)
+    network = Transformer(shape).eval()
     with torch.no_grad():
-        for name, parameter in model.named_parameters():
-            if parameter.dim() > 1 and "table" not in name:
+        for name, parameter in network.named_parameters():
+            if parameter.dim() > 1 and kept not in name:
                 parameter.mul_(sharp)
             elif "norm" in name or name.endswith("bias"):
                 parameter.add_(torch.randn_like(parameter) * 0.3)
-    config = Config(model=shape, text=TextConfig(max_tokens=min(256, shape.max_positions)))
-    save_model(directory, model, tokenizer, config, ("en", "de"), "# A model\n")
+    # Random models rarely generate </s>.
+    config = Config(
+        model=shape,
+        text=TextConfig(max_tokens=min(256, shape.max_positions)),
+        search=SearchConfig(max_extra=5),
+    )
+    return Model(network, tokenizer, config, ("en", "de"), Path("nowhere"))
+
+
+def random_model(
+    directory: Path, tokenizer: Tokenizer, shape: ModelConfig, seed: int = 5, sharp: float = 2.0
+) -> Model:
+    """Save and load such a model, which searches with the usual settings."""
+    made = make_model(tokenizer, shape, seed, sharp, kept="table")
+    config = replace(made.config, search=SearchConfig())
+    save_model(directory, made.network, tokenizer, config, ("en", "de"), "# A model\n")
     return load_model(directory)
 
 

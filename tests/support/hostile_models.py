@@ -8,7 +8,6 @@ import gc
 import json
 import shutil
 import struct
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -25,8 +24,9 @@ from headway.ext.exchange.exporting import export_model
 from headway.ext.exchange.importing import import_model
 from headway.translation import Translator, load_model
 from headway.translation.directory import load_any_model
+from support.bounds import measured
 from support.ctranslate2_models import write_variables
-from support.mutations import RESET, Outcome, memory
+from support.mutations import Outcome
 
 # Values for each field of each JSON file. A value of the field's own kind is among them.
 VALUES: list[Any] = [
@@ -37,18 +37,10 @@ VALUES: list[Any] = [
 # Files that no import reads, or that config.json stands for; an Argos package holds a CTranslate2 directory.
 SKIPPED = {"certificate.json", "headway.json", "README.md"}
 NUMBERS = [
-    float("nan"),
-    float("inf"),
-    -float("inf"),
-    -1.0,
-    0.0,
-    0.5,
-    7.0,
-    1e4,
-    1e9,
-    2.0**31,
-    1e18,
-    1e38,
+    *map(
+        float,
+        ["nan", "inf", "-inf", "-1", "0", "0.5", "7", "1e4", "1e9", "2147483648", "1e18", "1e38"],
+    )
 ]
 MAX_ENTRIES = 4  # fields that are tried of an object with many, such as a vocabulary
 
@@ -68,6 +60,9 @@ class Case:
     file: str
     what: str
     apply: Callable[[Path], None]
+
+    def __str__(self) -> str:
+        return f"{self.format} {self.file}: {self.what}"
 
 
 def write_models(model: Path, folder: Path) -> dict[str, Path]:
@@ -93,13 +88,8 @@ def list_field_cases(formats: dict[str, Path]) -> Iterator[Case]:
             for place in _places(values):
                 for value in VALUES:
                     shown = ".".join(map(str, place)) or "the whole"
-                    what = f"{shown} = {str(value)[:30]}"
-                    yield Case(
-                        name,
-                        str(file.relative_to(model)),
-                        what,
-                        partial(_replace, place=place, value=value),
-                    )
+                    what, relative = f"{shown} = {str(value)[:30]}", str(file.relative_to(model))
+                    yield Case(name, relative, what, partial(_replace, place=place, value=value))
 
 
 def _places(values: Any) -> list[tuple[Any, ...]]:
@@ -126,6 +116,10 @@ def _replace(file: Path, place: tuple[Any, ...], value: Any) -> None:
     file.write_text(json.dumps(values), encoding="utf-8")
 
 
+def _settings(values: dict[str, Any]) -> bytes:
+    return json.dumps({"format": 1, "languages": ["en", "de"], "settings": values}).encode()
+
+
 MB = 1 << 20
 LARGE: dict[str, Callable[[], bytes]] = {
     "empty": lambda: b"",
@@ -142,16 +136,8 @@ LARGE: dict[str, Callable[[], bytes]] = {
     "15 MB of lists without commas": lambda: b"[" + b"[" * 900 + b"]" * 900 + b"]",
     "400,000 names": lambda: json.dumps({f"{i:x}": i for i in range(400_000)}).encode(),
     "309,000 names": lambda: json.dumps({f"{i:x}": i for i in range(309_000)}).encode(),
-    "60,000 settings": lambda: json.dumps(
-        {
-            "format": 1,
-            "languages": ["en", "de"],
-            "settings": {"model": {f"d_mode{i}": 1 for i in range(60_000)}},
-        }
-    ).encode(),
-    "60,000 sections": lambda: json.dumps(
-        {"format": 1, "languages": ["en", "de"], "settings": {f"mode{i}": 1 for i in range(60_000)}}
-    ).encode(),
+    "60,000 settings": lambda: _settings({"model": {f"d_mode{i}": 1 for i in range(60_000)}}),
+    "60,000 sections": lambda: _settings({f"mode{i}": 1 for i in range(60_000)}),
     "300,000 strings": lambda: json.dumps([f"{i:x}" for i in range(300_000)]).encode(),
     "a string of 15 MB": lambda: b'{"a":"' + b"x" * (15 * MB) + b'"}',
     "a string of 15 MB that grows": lambda: (
@@ -169,13 +155,8 @@ def safetensors(header: bytes, body: bytes = b"") -> bytes:
     return struct.pack("<Q", len(header)) + header + body
 
 
-def _many_tensors(count: int) -> bytes:
-    entry = '"{:x}":{{"dtype":"F32","shape":[0],"data_offsets":[0,0]}}'
-    return safetensors(("{" + ",".join(entry.format(i) for i in range(count)) + "}").encode())
-
-
-def _layers(count: int) -> bytes:
-    entry = '"encoder.layers.{}.x":{{"dtype":"F32","shape":[0],"data_offsets":[0,0]}}'
+def _tensors(name: str, count: int) -> bytes:
+    entry = '"' + name + '":{{"dtype":"F32","shape":[0],"data_offsets":[0,0]}}'
     return safetensors(("{" + ",".join(entry.format(i) for i in range(count)) + "}").encode())
 
 
@@ -200,9 +181,9 @@ def _many_aliases(count: int) -> bytes:
 
 WEIGHTS: dict[str, Callable[[], bytes]] = {
     "a header of 90 MB": lambda: safetensors(b"{" + b" " * (90 * MB) + b"}"),
-    "300,000 tensors": lambda: _many_tensors(300_000),
-    "140,000 tensors": lambda: _many_tensors(140_000),
-    "100,000 layers": lambda: _layers(100_000),
+    "300,000 tensors": lambda: _tensors("{:x}", 300_000),
+    "140,000 tensors": lambda: _tensors("{:x}", 140_000),
+    "100,000 layers": lambda: _tensors("encoder.layers.{}.x", 100_000),
     "a million values of metadata": lambda: safetensors(
         b'{"__metadata__":{' + b",".join(b'"%x":""' % i for i in range(1_000_000)) + b"}}"
     ),
@@ -240,12 +221,8 @@ def list_number_cases(formats: dict[str, Path]) -> Iterator[Case]:
     for name, tensor in variables.items():
         if tensor.numel() == 1:
             for number in NUMBERS:
-                yield Case(
-                    "ctranslate2",
-                    "model.bin",
-                    f"{name} = {number}",
-                    partial(_set_number, name=name, number=number),
-                )
+                change = partial(_set_number, name=name, number=number)
+                yield Case("ctranslate2", "model.bin", f"{name} = {number}", change)
 
 
 def _set_number(path: Path, name: str, number: float) -> None:
@@ -278,25 +255,19 @@ def measure(path: Path, format_name: str, folder: Path) -> Outcome:
     shutil.rmtree(out, ignore_errors=True)
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)  # or freed memory would hide what this case takes
-    RESET.write_text("5")  # the peak of memory starts anew
-    before, started = memory("VmRSS"), time.process_time()
-    try:
-        if format_name == "headway":
-            load_any_model(path)
-            found = load_model(path)
-        else:
-            _, found = import_model(path, out)
-        took = time.process_time() - started
-        search = SearchConfig(beam=2, max_extra=2, max_tokens=20)
-        Translator(found.transformer, found.tokenizer, search).translate(["the cat sees"])
-        what = "accepted"
-    except HeadwayError as error:
-        lines = str(error).splitlines()
-        what = "refused" if lines and all(lines) else "refused without a word"
-        took = time.process_time() - started
-    except Exception as error:  # the campaign counts them
-        what, took = (
-            f"{type(error).__name__}: {str(error)[:200]}",
-            time.process_time() - started,
-        )
-    return Outcome(what, took, memory("VmHWM") - before - size / 1e6)
+    with measured() as cost:
+        try:
+            if format_name == "headway":
+                load_any_model(path)
+                found = load_model(path)
+            else:
+                _, found = import_model(path, out)
+            search = SearchConfig(beam=2, max_extra=2, max_tokens=20)
+            Translator(found.transformer, found.tokenizer, search).translate(["the cat sees"])
+            what = "accepted"
+        except HeadwayError as error:
+            lines = str(error).splitlines()
+            what = "refused" if lines and all(lines) else "refused without a word"
+        except Exception as error:  # the campaign counts them
+            what = f"{type(error).__name__}: {str(error)[:200]}"
+    return Outcome(what, cost.seconds, cost.megabytes - size / 1e6)

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
+from support.http_requests import ENCODINGS, TYPES, write_multipart
+
 WORDS = [
     "the",
     "cat",
@@ -27,17 +29,10 @@ STRANGE: list[Any] = [
     "\ud800", "<b", "]]>", "%s%n", "../../etc/passwd", "nonewlines", "EN", "xx", "\u202e", "a\tb", ["a", 1],
 ]  # fmt: skip
 MARKUP = ["the <b>cat</b> sees", "<x>a</x> dog &amp; cat", "<p>One.</p><p>Two.</p>", "no tags"]
-TYPES = [
-    "text/plain",
-    "application/json",
-    "application/x-www-form-urlencoded",
-    "multipart/form-data",
-]
 DOCUMENTS = {
     "a.txt": "the cat\nsees a dog\n", "a.md": "# the *cat*\n", "a.html": "<p>the <b>cat</b></p>",
     "a.srt": "1\n00:00:01,000 --> 00:00:02,000\nthe cat\n", "a.json": '{"a": "the cat"}', "a.po": 'msgid "cat"\nmsgstr ""\n',
 }  # fmt: skip
-BOUNDARY = "a-boundary"
 Answer = tuple[int, dict[str, str], bytes]
 Send = Callable[[str, str, dict[str, str], bytes], Answer]
 
@@ -68,31 +63,19 @@ class Call:
     def write(self) -> tuple[str, dict[str, str], bytes]:
         """Return the address, the headers and the body."""
         address, headers, body = self.path.format_map(self.named), {}, b""
+        if self.kind in TYPES:
+            headers["content-type"] = TYPES[self.kind]
         if self.kind == "query":
-            address += "?" + _write_form(self.fields)
+            address += "?" + urlencode(self.fields, doseq=True, errors="replace")
         elif self.kind == "json":
-            headers["content-type"], body = "application/json", json.dumps(self.fields).encode()
+            body = json.dumps(self.fields).encode()
         elif self.kind == "form":
-            headers["content-type"] = "application/x-www-form-urlencoded"
-            body = _write_form(self.fields).encode()
+            body = urlencode(self.fields, doseq=True, errors="replace").encode()
         else:
-            headers["content-type"] = f"multipart/form-data; boundary={BOUNDARY}"
-            body = _write_multipart(self.fields)
+            files = {name: value for name, value in self.fields.items() if isinstance(value, tuple)}
+            rest = {name: value for name, value in self.fields.items() if name not in files}
+            body = write_multipart(rest, [(name, *file) for name, file in files.items()])
         return address, headers | self.headers, self.change(body)
-
-
-def _write_form(fields: dict[str, Any]) -> str:
-    return urlencode(fields, doseq=True, errors="replace")
-
-
-def _write_multipart(fields: dict[str, Any]) -> bytes:
-    parts = []
-    for name, value in fields.items():
-        file, content = value if isinstance(value, tuple) else ("", str(value))
-        ending = f'; filename="{file}"' if file else ""
-        head = f'--{BOUNDARY}\r\ncontent-disposition: form-data; name="{name}"{ending}\r\n\r\n'
-        parts.append((head + content + "\r\n").encode("utf-8", "replace"))
-    return b"".join(parts) + f"--{BOUNDARY}--\r\n".encode()
 
 
 class Conversation:
@@ -251,12 +234,12 @@ class Conversation:
             case 3:
                 call.fields.pop(name, None)
             case 4:
-                call.kind = rng.choice(["json", "form", "multipart", "query"])
+                call.kind = rng.choice(ENCODINGS)
                 call.fields = {
                     k: v[1] if isinstance(v, tuple) else v for k, v in call.fields.items()
                 }
             case 5:
-                call.headers["content-type"] = rng.choice(TYPES)
+                call.headers["content-type"] = rng.choice(["text/plain", *TYPES.values()])
             case 6:
                 cut = rng.random()
                 call.change = lambda body: body[: int(cut * len(body))]

@@ -121,13 +121,3 @@ def _write_relations(targets: Sequence[tuple[str, str]]) -> str:
         for number, (kind, target) in enumerate(targets, 1)
     )
     return f'{XML}<Relationships xmlns="{PACKAGE}/relationships">{rows}</Relationships>'
-
-
-def core_properties(chooser: random.Random) -> tuple[str, str, str]:
-    """Return the part with the title and the language of a file."""
-    return (
-        "docProps/core.xml", "vnd.openxmlformats-package.core-properties",
-        f'{XML}<cp:coreProperties xmlns:cp="{PACKAGE}/metadata/core-properties" xmlns:dc="http://purl.org/dc/elements/1.1/">'
-        f"<dc:title>{words(chooser, 4)}</dc:title><dc:creator>Anna Bell</dc:creator>"
-        "<dc:language>en-US</dc:language></cp:coreProperties>",
-    )  # fmt: skip

@@ -1,17 +1,23 @@
 """Processes that tests start, and what other processes do, as Linux shows it."""
 
+import faulthandler
 import multiprocessing
 import os
+import signal
 import subprocess
 import sys
 import time
+import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import NoReturn
 
 from headway.errors import HeadwayError
+
+NOBODY = 65534  # a user without rights
 
 
 def fork(function: Callable[..., None], *arguments: object) -> BaseProcess:
@@ -21,6 +27,61 @@ def fork(function: Callable[..., None], *arguments: object) -> BaseProcess:
         warnings.simplefilter("ignore", DeprecationWarning)  # of the threads of this process
         process.start()
     return process
+
+
+def spawn(work: Callable[[], object], log: Path, user: int = 0) -> int:
+    """Do some work in a forked process, which has all modules already, and return the process.
+
+    Args:
+        work: Its exit code is that of a ``SystemExit``, 99 after another error, or else 0.
+        log: What it prints is added to this file; after SIGUSR1, what it is doing.
+        user: The user whose rights it gets, instead of root's.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the threads of this process, and all in the new one
+        child = os.fork()
+        if not child:
+            _be_child(work, log, user)
+        return child
+
+
+def _be_child(work: Callable[[], object], log: Path, user: int) -> NoReturn:
+    code = 99
+    try:
+        with log.open("a") as file:
+            os.dup2(file.fileno(), 1)
+            os.dup2(file.fileno(), 2)
+        # Commands replace standard output; the file must stay open then.
+        sys.stdout, sys.stderr = (os.fdopen(number, "w", closefd=False) for number in (1, 2))
+        faulthandler.register(signal.SIGUSR1)
+        # A shell starts background commands with SIGINT ignored, and children inherit that.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        if user and not os.geteuid():
+            os.setgroups([])
+            os.setgid(user)
+            os.setuid(user)
+        work()
+        code = 0
+    except SystemExit as end:
+        code = int(end.code or 0)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def wait(child: int, seconds: float) -> int | None:
+    """Return a child's exit code, negative for a signal; None if it takes longer."""
+    deadline = time.monotonic() + seconds
+    while True:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status)
+        if time.monotonic() > deadline:
+            return None
+        time.sleep(0.001)
 
 
 def fail_or_sleep(seconds: float) -> int:
@@ -65,3 +126,19 @@ def start_cluster(folder: Path, workers: int) -> Iterator[str]:
             while not file.exists():
                 time.sleep(0.05)
         yield str(file)
+
+
+def command_line(process: int) -> str:
+    """Return the words of a process, each with a NUL behind it; of a process that has ended, nothing."""
+    with suppress(OSError):
+        return Path(f"/proc/{process}/cmdline").read_text()
+    return ""
+
+
+def read_memory(name: str, process: int | str = "self") -> int:
+    """Return a figure of a process's memory in bytes, such as VmRSS, or VmHWM, the most; 0 if it has ended."""
+    with suppress(OSError):
+        for line in Path(f"/proc/{process}/status").read_text().splitlines():
+            if line.startswith(f"{name}:"):
+                return 1024 * int(line.split()[1])
+    return 0

@@ -1,10 +1,13 @@
-"""nginx and Caddy with the configurations in ``deploy/``, as processes under test."""
+"""Servers of others, and nginx and Caddy with the configurations in ``deploy/``, as processes under test."""
 
 import contextlib
 import shutil
 import socket
 import subprocess
 import time
+import urllib.request
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
@@ -24,6 +27,30 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+@contextmanager
+def serving(
+    command: Sequence[str], url: str, log: Path, environment: Mapping[str, str] | None = None
+) -> Iterator["subprocess.Popen[bytes]"]:
+    """Run a server of any kind, from when an address of it answers; it works in the directory of the log."""
+    with log.open("ab") as file:
+        process = subprocess.Popen(
+            command, stdout=file, stderr=file, cwd=log.parent, env=environment
+        )
+    try:
+        deadline, answers = time.monotonic() + 300, False
+        while not answers:
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise SystemExit(log.read_text())
+            with suppress(OSError):
+                urllib.request.urlopen(url, timeout=5).close()
+                answers = True
+            time.sleep(0.05)
+        yield process
+    finally:
+        process.terminate()
+        process.wait(60)
 
 
 class Proxy:

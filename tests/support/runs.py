@@ -62,7 +62,8 @@ def digest(tensors: Mapping[str, Mapping[str, Tensor]]) -> str:
     return found.hexdigest()
 
 
-def words(settings):
+def words(settings: Mapping[str, object]) -> list[str]:
+    """Return settings as a command line has them."""
     return [word for name, value in settings.items() for word in (f"--{name}", str(value))]
 
 
@@ -92,6 +93,12 @@ def opening(path, arguments):
         overrides=args.overrides,
     )
     return open_run(directory, request)
+
+
+def count_steps(path: Path) -> int:
+    """Return the number of steps in a run's log."""
+    log = path / "metrics.jsonl"
+    return log.read_bytes().count(b'"event": "step"') if log.exists() else 0
 
 
 def metrics(path):

@@ -10,7 +10,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -80,13 +80,16 @@ class Running:
         log: Path,
         *arguments: str,
         while_starting: Callable[[subprocess.Popen[bytes]], None] = lambda process: None,
+        launcher: Sequence[str] = (),
+        **environment: str,
     ) -> None:
         self.log = log
+        command = [*launcher, sys.executable, "-m", "headway.cli.main", "serve", "--port", "0"]
         with log.open("w") as file:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "headway.cli.main", "serve", "--port", "0", *arguments],
+                [*command, *arguments],
                 stderr=file,
-                env=os.environ | {"OMP_NUM_THREADS": "1"},
+                env=os.environ | {"OMP_NUM_THREADS": "1"} | environment,
             )
         while_starting(self.process)
         try:
@@ -119,13 +122,14 @@ class Running:
         with urllib.request.urlopen(self.url + path, timeout=10) as answer:
             return json.load(answer)
 
+    def metrics(self) -> dict[str, float]:
+        with urllib.request.urlopen(self.url + "/metrics", timeout=60) as answer:
+            lines = answer.read().decode().splitlines()
+        pairs = (line.rpartition(" ")[::2] for line in lines if not line.startswith("#"))
+        return {name: float(value) for name, value in pairs}
+
     def metric(self, name: str) -> float:
-        with urllib.request.urlopen(self.url + "/metrics", timeout=10) as answer:
-            return sum(
-                float(line.rpartition(" ")[2])
-                for line in answer.read().decode().splitlines()
-                if line.startswith(name)
-            )
+        return sum(value for key, value in self.metrics().items() if key.startswith(name))
 
     def texts_are(self, count: int) -> bool:
         return self.metric("headway_queue_texts") == count

@@ -3,31 +3,20 @@
 from collections.abc import Iterator
 from random import Random
 
-CONTROL = [
-    "</s>",
-    "<pad>",
-    "<unk>",
-    "<s>",
-    "<0x41>",
-    "<0xFF>",
-    "\u2581",
-    "\u2581</s>",
-    "<2de>",
-    "__de__",
-]
+CONTROL = ["</s>", "<pad>", "<unk>", "<s>", "<0x41>", "<0xFF>", "▁", "▁</s>", "<2de>", "__de__"]
 BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c"
 JOINED = [
     "\ufffe",
     "\uffff",
     "\ufdd0",
     "\U0010ffff",
-    "👩‍👩‍👧‍👦",
-    "🏳️‍🌈",
+    "👩\u200d👩\u200d👧\u200d👦",
+    "🏳️\u200d🌈",
     "🇩🇪🇫🇷",
     "👍🏿",
     "क्षि",
     "각",
-    "e\u0301",
+    "é",
     "ﷺ",
     "İ",
     "ẞ",

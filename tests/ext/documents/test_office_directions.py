@@ -322,7 +322,7 @@ def test_the_pages_of_a_book_follow_from_right_to_left() -> None:
 
 @pytest.mark.parametrize("suffix", [".docx", ".pptx", ".xlsx", ".odt", ".odp", ".ods", ".epub"])
 def test_a_turned_file_can_be_read_again(suffix: str) -> None:
-    for seed in range(2):
+    for seed in range(8, 10):
         document = open_document(make_file(suffix, seed), f"x{suffix}", ARABIC)
         out = document.write([translate(each, str.upper) for each in document.paragraphs])
         again = open_document(out, f"x{suffix}", DocumentOptions("ar", "en"))

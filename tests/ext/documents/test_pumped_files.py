@@ -21,8 +21,8 @@ from headway.text.word_links import WordLinks
 from headway.translation.requests import run
 from headway.translation.translator import Translator
 from support.bounds import bounded, grows_less
+from support.office_files import make_xlsx
 from support.office_packages import change_member
-from support.sheet_files import make_xlsx
 
 OPTIONS = DocumentOptions("en", "de")
 SHEET = make_xlsx(random.Random(1))

@@ -22,10 +22,9 @@ from headway.text.tokenizer import Tokenizer
 from headway.translation import Translator, load_model, save_model
 from headway.translation.batching import pad_right
 from support.bounds import bounded
-from support.exchange_models import change_json
+from support.exchange_models import EXACT, REFUSED_BY_MARIAN, change_json, make_model
 from support.marian_models import KINDS, to_old, write_marian
 from support.pieces import align, cut, find
-from support.random_models import EXACT, REFUSED_BY_MARIAN, make_model
 from support.toy_models import sentences, translate_words
 from support.trap import Trap
 
