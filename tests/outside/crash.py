@@ -44,7 +44,7 @@ COMPARED = (
     "checkpoints/step-00000090/optimizer.safetensors",
 )  # fmt: skip
 TIME_LIMIT = 300.0  # seconds; a run that takes longer hangs
-START_SECONDS = 3.0  # about what preparation and rehearsal take
+START_SECONDS = 3.0  # about what preparation and dry run take
 MOST_STEPS = 20  # between two attacks
 
 

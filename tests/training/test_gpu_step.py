@@ -151,7 +151,7 @@ def test_batches_reach_a_gpu_from_pinned_memory_and_without_waiting(
     assert copies == [(("cuda:1",), {"non_blocking": True}), (("cpu",), {})]
 
 
-def test_the_rehearsal_of_a_gpu_holds_the_sums_of_earlier_micro_batches() -> None:
+def test_the_dry_run_of_a_gpu_holds_the_sums_of_earlier_micro_batches() -> None:
     small = replace(base(), d_model=8, d_ff=8, source_vocab_size=9, target_vocab_size=9)
     for micro_batch_tokens, count in ((25000, 0), (12500, 1), (3125, 3)):
         config = TrainingConfig(batch_tokens=25000, micro_batch_tokens=micro_batch_tokens)

@@ -4,7 +4,13 @@ import pytest
 import torch
 
 from headway.training.steps import gradient_tree
-from headway.training.steps.gradient_tree import Block, add_blocks, add_up, divide_share, share_of
+from headway.training.steps.gradient_tree import (
+    Subtree,
+    add_subtrees,
+    add_up,
+    divide_share,
+    share_of,
+)
 
 
 def gradients(count):
@@ -23,11 +29,11 @@ def pairwise(values):
 def sum_of_ranks(values, ranks):
     """Sum as so many ranks do."""
     parts = [
-        (block, add_up(block, lambda number: [values[number].clone()]))
+        (subtree, add_up(subtree, lambda number: [values[number].clone()]))
         for rank in range(ranks)
-        for block in divide_share(share_of(rank, ranks, len(values)))
+        for subtree in divide_share(share_of(rank, ranks, len(values)))
     ]
-    return add_blocks(parts)[0]
+    return add_subtrees(parts)[0]
 
 
 def sum_of_rounds(values, ranks):
@@ -35,11 +41,13 @@ def sum_of_rounds(values, ranks):
 
     def compute_round(number):
         leaves = values[number * ranks : (number + 1) * ranks]
-        blocks = [(Block(n, 1), [leaf.clone()]) for n, leaf in enumerate(leaves)]
-        return add_blocks(blocks)
+        subtrees = [(Subtree(n, 1), [leaf.clone()]) for n, leaf in enumerate(leaves)]
+        return add_subtrees(subtrees)
 
     rounds = range(-(-len(values) // ranks))
-    return add_blocks([(block, add_up(block, compute_round)) for block in divide_share(rounds)])[0]
+    return add_subtrees(
+        [(subtree, add_up(subtree, compute_round)) for subtree in divide_share(rounds)]
+    )[0]
 
 
 @pytest.mark.parametrize("count", range(1, 20))
@@ -61,9 +69,9 @@ def test_ranks_have_all_micro_batches_and_nearly_equally_many(ranks, count):
     assert [number for share in shares for number in share] == list(range(count))
     assert max(map(len, shares)) - min(map(len, shares)) <= 1
     for share in shares:
-        blocks = divide_share(share)
-        assert [n for first, size in blocks for n in range(first, first + size)] == list(share)
-        for first, size in blocks:
+        subtrees = divide_share(share)
+        assert [n for first, size in subtrees for n in range(first, first + size)] == list(share)
+        for first, size in subtrees:
             assert size & (size - 1) == 0
             assert first % size == 0
 
@@ -84,5 +92,5 @@ def test_few_gradients_exist_at_once(monkeypatch):
         alive -= len(others)
 
     monkeypatch.setattr(gradient_tree, "add_each_", add)
-    add_up(Block(0, 8), lambda number: [Gradient()])
+    add_up(Subtree(0, 8), lambda number: [Gradient()])
     assert most == 4

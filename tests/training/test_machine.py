@@ -14,9 +14,9 @@ from headway.cli.main import dispatch
 from headway.config import TrainingConfig
 from headway.errors import HeadwayError
 from headway.training import machine
+from headway.training.dry_run import make_dry_run
 from headway.training.loop import run_to_end
 from headway.training.machine import Machine
-from headway.training.rehearsal import rehearse
 from headway.training.starting import opened_run
 from headway.training.storage.run_directory import RunDirectory
 from headway.training.validation import ValidationReport
@@ -33,7 +33,7 @@ def test_the_library_changes_nothing_of_the_process(corpus, tmp_path, monkeypatc
     path = tmp_path / "run"
     for arguments in (command(path, corpus, training__threads=threads + 1), ["train", str(path)]):
         run = opened(path, arguments)
-        rehearse(run)
+        make_dry_run(run)
         for event in run_to_end(run):
             assert torch.get_num_threads() == threads
             assert torch.equal(torch.get_rng_state(), generator)

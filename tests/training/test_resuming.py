@@ -15,7 +15,7 @@ from headway.training import run as run_module
 from headway.training.loop import run_to_end
 from headway.training.steps.trainer import StepReport
 from headway.training.storage.run_directory import RunDirectory
-from headway.training.validation import Progress, ValidationReport
+from headway.training.validation import ProgressReport, ValidationReport
 from headway.translation import load_model
 from support.runs import assert_equal_runs, command, metrics, opened, opening, write_corpus
 
@@ -35,7 +35,7 @@ def test_a_run_killed_at_any_event_resumes_with_the_same_result(
     run.directory.unlock()
     assert_equal_runs(tmp_path / "run", uninterrupted_run)
     kinds = {kind for kind, _ in copies}
-    assert kinds >= {"StepReport", "Progress", "ValidationReport"}
+    assert kinds >= {"StepReport", "ProgressReport", "ValidationReport"}
     assert {step for _, step in copies} >= {3, 6, 9, 12, 15, 17}
     for copy in copies.values():
         assert dispatch(["train", str(copy), "--quiet"]) == 0
@@ -44,7 +44,8 @@ def test_a_run_killed_at_any_event_resumes_with_the_same_result(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("kind", "step"), [(StepReport, 7), (StepReport, 9), (Progress, 10), (ValidationReport, 10)]
+    ("kind", "step"),
+    [(StepReport, 7), (StepReport, 9), (ProgressReport, 10), (ValidationReport, 10)],
 )
 def test_a_run_that_the_caller_stops_is_saved_and_can_be_resumed(
     kind, step, corpus, uninterrupted_run, tmp_path

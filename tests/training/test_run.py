@@ -21,7 +21,7 @@ from headway.ext.quality.quality_model import QualityModel
 from headway.training.loop import run_to_end
 from headway.training.machine import Machine
 from headway.training.storage.run_directory import RunDirectory
-from headway.training.validation import Progress
+from headway.training.validation import ProgressReport
 from headway.translation import Translator, load_model
 from support.runs import assert_equal_runs, command, metrics, opened, write_corpus
 
@@ -149,7 +149,7 @@ def test_a_run_that_is_stopped_while_it_learns_a_shortlist_learns_it_when_resume
     path = tmp_path / "run"
     run = opened(path, command(path, corpus, search__shortlist=9))
     with contextlib.closing(run_to_end(run)) as events:
-        assert any(isinstance(e, Progress) and "shortlist" in e.doing for e in events)
+        assert any(isinstance(e, ProgressReport) and "shortlist" in e.doing for e in events)
     run.directory.unlock()
     assert not (path / "shortlist.safetensors").exists()
     assert dispatch(["train", str(path), "--quiet"]) == 0

@@ -1,4 +1,4 @@
-"""Starting a run: rejected requests, the files of a failed start, and the rehearsal."""
+"""Starting a run: rejected requests, the files of a failed start, and the dry run."""
 
 import importlib
 import re
@@ -12,9 +12,9 @@ import torch
 from headway import training as training_package
 from headway.cli.main import dispatch
 from headway.errors import HeadwayError
-from headway.training import rehearsal
+from headway.training import dry_run
+from headway.training.dry_run import make_dry_run
 from headway.training.loop import run_to_end
-from headway.training.rehearsal import rehearse
 from headway.training.steps.trainer import Trainer
 from headway.training.storage.run_directory import RunDirectory
 from headway.training.train import train
@@ -87,11 +87,11 @@ def test_a_system_that_cannot_train_gives_a_message_of_one_line(missing, monkeyp
 
 
 @pytest.mark.slow
-def test_the_rehearsal_changes_nothing(corpus, uninterrupted_run, tmp_path):
+def test_the_dry_run_changes_nothing(corpus, uninterrupted_run, tmp_path):
     path = tmp_path / "run"
     run = opened(path, command(path, corpus))
     before = digest(run.trainer.tensors())
-    result = rehearse(run)
+    result = make_dry_run(run)
     assert digest(run.trainer.tensors()) == before
     assert run.directory.steps() == []
     assert result.disk < result.free
@@ -103,10 +103,10 @@ def test_the_rehearsal_changes_nothing(corpus, uninterrupted_run, tmp_path):
 
 
 @pytest.mark.slow
-def test_settings_may_change_after_a_failed_rehearsal(
+def test_settings_may_change_after_a_failed_dry_run(
     corpus, uninterrupted_run, tmp_path, monkeypatch
 ):
-    """The settings that the message names can be changed, also after a kill during the rehearsal."""
+    """The settings that the message names can be changed, also after a kill during the dry run."""
     path = tmp_path / "run"
     usage = shutil.disk_usage(tmp_path)._replace(free=1000)
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
@@ -114,16 +114,16 @@ def test_settings_may_change_after_a_failed_rehearsal(
     with pytest.raises(HeadwayError, match=r"1,000 are free: .* with training\.average"):
         dispatch(command(path, corpus, **larger))
     monkeypatch.undo()
-    (path / ".tmp-17-rehearsal").mkdir()  # as if killed during the rehearsal
+    (path / ".tmp-17-dry-run").mkdir()  # as if killed during the dry run
     assert dispatch(command(path, corpus)) == 0
     assert_equal_runs(path, uninterrupted_run)
-    assert not (path / ".tmp-17-rehearsal").exists()
+    assert not (path / ".tmp-17-dry-run").exists()
 
 
 def test_a_full_disk_is_noticed_before_anything_is_written(corpus, tmp_path, monkeypatch):
     usage = shutil.disk_usage(tmp_path)._replace(free=1000)
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
-    monkeypatch.setattr(rehearsal, "write_checkpoint", lambda *_: pytest.fail("written"))
+    monkeypatch.setattr(dry_run, "write_checkpoint", lambda *_: pytest.fail("written"))
     with pytest.raises(HeadwayError, match="1,000 are free"):
         dispatch(command(tmp_path / "run", corpus))
 
@@ -134,7 +134,7 @@ def test_the_estimates_of_a_small_corpus_and_a_short_run_are_theirs(corpus, tmp_
     sizes = {"training__batch_tokens": 100_000, "training__micro_batch_tokens": 1000}
     short = {"training__max_steps": 2, "training__average": 50}
     run = opened(path, command(path, corpus, **sizes, **short))
-    result = rehearse(run)
+    result = make_dry_run(run)
     (report,) = run.advance()
     run.directory.unlock()
     assert result.tokens_per_step == report.tokens  # a step that has the whole corpus
@@ -144,7 +144,7 @@ def test_the_estimates_of_a_small_corpus_and_a_short_run_are_theirs(corpus, tmp_
 
 
 @pytest.mark.slow
-def test_a_program_may_change_settings_too_after_a_failed_rehearsal(corpus, tmp_path, monkeypatch):
+def test_a_program_may_change_settings_too_after_a_failed_dry_run(corpus, tmp_path, monkeypatch):
     path, texts = tmp_path / "run", (corpus[1:3], corpus[4:6])
     settings = {name: str(value) for name, value in SETTINGS.items()} | {"training.max-steps": "1"}
     usage = shutil.disk_usage(tmp_path)._replace(free=1000)
@@ -195,7 +195,7 @@ def test_a_prepared_pair_longer_than_the_learned_positions_is_named(tmp_path):
     assert not RunDirectory(tmp_path / "run").started
 
 
-def test_a_rehearsal_without_enough_memory_gives_one_line(corpus, tmp_path, monkeypatch):
+def test_a_dry_run_without_enough_memory_gives_one_line(corpus, tmp_path, monkeypatch):
     path = tmp_path / "run"
     monkeypatch.setattr(Trainer, "compute", lambda self, batch, tokens: [torch.empty(1 << 60)])
     with pytest.raises(HeadwayError, match=r"micro_batch_tokens = 70: .* does not fit"):

@@ -22,7 +22,12 @@ if TYPE_CHECKING:
     from headway.training.storage.checkpoint import replace_file
     from headway.training.storage.run_directory import RunDirectory
     from headway.training.storage.state import Event, Notice
-    from headway.training.validation import Progress, ValidationReport, list_texts, perplexity_of
+    from headway.training.validation import (
+        ProgressReport,
+        ValidationReport,
+        list_texts,
+        perplexity_of,
+    )
 
 if find_spec("fcntl") is None or find_spec("resource") is None:
     raise HeadwayError("training needs Linux or macOS (on Windows: its subsystem for Linux)")

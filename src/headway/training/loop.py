@@ -3,7 +3,7 @@
 from collections.abc import Generator
 
 from headway.training import parallel
-from headway.training.rehearsal import rehearse
+from headway.training.dry_run import make_dry_run
 from headway.training.run import Run
 from headway.training.storage.state import Event, Notice
 
@@ -17,19 +17,19 @@ def run_to_end(run: Run) -> Generator[Event, None, None]:
     A checkpoint holds the state before the validation of its step, so a run that is resumed from it
     validates.
 
-    A new run is rehearsed first. Only then is `run.json` written, which makes its directory a run.
+    A dry run precedes a new run. Only then is `run.json` written, which makes its directory a run.
 
     Args:
         run: New or resumed. A caller that stops early closes the iterator (`contextlib.closing`).
 
     Yields:
-        A `StepReport` for each step, `Progress` during and a `ValidationReport` after each
+        A `StepReport` for each step, `ProgressReport` during and a `ValidationReport` after each
         validation, and a `Notice` for each message to the user.
     """
     if not run.directory.started:
-        rehearsal = rehearse(run)
+        dry_run = make_dry_run(run)
         run.begin()
-        yield Notice(text=f"{run.directory.path}: {rehearsal}")
+        yield Notice(text=f"{run.directory.path}: {dry_run}")
     try:
         while True:
             if run.is_checkpoint_due or run.is_save_due:

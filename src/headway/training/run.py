@@ -1,7 +1,7 @@
 """A training run: the trainer, the position in the data and the run directory, together.
 
 What a step does depends only on the weights, the optimizer, the position in the data, the few numbers
-of `State`, the settings and the step's number. A checkpoint holds all of them, so a resumed run gives
+of `RunState`, the settings and the step's number. A checkpoint holds all of them, so a resumed run gives
 the same results as one that was never interrupted, also on another number of ranks.
 """
 
@@ -26,9 +26,9 @@ from headway.training.storage.averaging import average_weights
 from headway.training.storage.model_writer import ModelWriter
 from headway.training.storage.record import RunRecord
 from headway.training.storage.run_directory import RunDirectory
-from headway.training.storage.state import Event, Notice, State
+from headway.training.storage.state import Event, Notice, RunState
 from headway.training.storage.stored_values import to_values
-from headway.training.validation import Progress, ValidationReport, validate
+from headway.training.validation import ProgressReport, ValidationReport, validate
 
 MAX_UNSAVED_SECONDS = 600.0  # of work that a crash may lose (paper: a checkpoint every 10 minutes)
 MAX_ROLL_BACKS = 3  # in a row, with less than a checkpoint's interval of good steps in between
@@ -63,7 +63,7 @@ class Run:
             model = model.to(device)
             self.trainer = Trainer(model, config.training, self.machine.precision)
         self.feed = Feed(data, config.training, device)
-        self.state = State()
+        self.state = RunState()
         self.saved = -1  # the step of the last checkpoint
         self._last_save = time.monotonic()
         self._seconds, self._tokens = 0.0, 0
@@ -235,20 +235,22 @@ class Run:
 
     def _validate(
         self, model: Network, averaged: int = 1
-    ) -> Generator[Progress, None, ValidationReport]:
+    ) -> Generator[ProgressReport, None, ValidationReport]:
         started = time.perf_counter()
         settings = self.config.training
-        scores = yield from validate(
+        report = yield from validate(
             model,
             self.data,
             SearchConfig(beam=settings.validation_beam),
             batch_tokens=settings.micro_batch_tokens,
             sentences=settings.validation_sentences,
+            step=self.step,
+            averaged=averaged,
         )
         if parallel.rank() == 0:
             seconds = time.perf_counter() - started
             self.directory.timings.write(event="validation", step=self.step, seconds=seconds)
-        return ValidationReport(step=self.step, averaged=averaged, **scores._asdict())
+        return report
 
     def _write_bad_batch(self, micro_batches: Sequence[Batch]) -> Path:
         pairs = [pair for batch in micro_batches for pair in self.feed.text(batch)]

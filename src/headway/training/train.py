@@ -34,7 +34,7 @@ def train(
 
     The run directory is the same as that of ``headway train``, which can resume it. Nothing is printed,
     and the threads, seeds and signals of the process stay as they are. If the training is interrupted,
-    the same call resumes it from its last checkpoint. A new run is rehearsed first: if that fails, settings may change.
+    the same call resumes it from its last checkpoint. A dry run precedes a new run: if that fails, settings may change.
 
     Args:
         run: Run directory; the run in it is resumed if there is one.

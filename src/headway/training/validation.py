@@ -29,7 +29,7 @@ GROUP = 64  # sentences that a rank translates between two reports of progress; 
 
 
 @dataclass(frozen=True, kw_only=True)
-class Progress:
+class ProgressReport:
     """How many of the sentences of a longer work are done.
 
     Attributes:
@@ -79,16 +79,6 @@ class ValidationReport:
         return other is None or own > (other.bleu, other.accuracy, -other.perplexity)
 
 
-class Scores(NamedTuple):
-    """The scores of a model, as `ValidationReport` has them."""
-
-    perplexity: float
-    bleu: float
-    chrf: float
-    accuracy: float
-    bleu_of_pairs: dict[str, float]
-
-
 def validate(
     model: Network,
     data: PreparedData,
@@ -96,7 +86,9 @@ def validate(
     *,
     batch_tokens: int,
     sentences: int = 0,
-) -> Generator[Progress, None, Scores]:
+    step: int = 0,
+    averaged: int = 1,
+) -> Generator[ProgressReport, None, ValidationReport]:
     """Score a model on the validation set; torch's random generators are as before at the end.
 
     Args:
@@ -105,13 +97,12 @@ def validate(
         search: The settings that sentences are translated with.
         batch_tokens: Padded tokens of a batch, for the perplexity.
         sentences: Translate only the first so many sentences of each pair of languages; 0: all.
+        step: Of the model, for the report.
+        averaged: How many checkpoints the model averages, for the report.
 
     Yields:
         Progress, after every few sentences and in each rank equally often: callers that stop then
         need not wait for the whole validation.
-
-    Returns:
-        The scores.
 
     Raises:
         HeadwayError: If a line is longer than the model has learned positions for.
@@ -121,22 +112,30 @@ def validate(
     model.eval()
     with torch.random.fork_rng([device] if device.type == "cuda" else []):
         perplexity, accuracy = yield from _predict(model, data, batch_tokens)
-        if not isinstance(model, Transformer):
-            return Scores(perplexity, 0.0, 0.0, accuracy, {})
-        done = 0
-        translator = Translator(
-            model, data.tokenizer, search, str(device), data.languages, pairs=data.pairs
-        )
+        bleu = chrf = 0.0
         found: dict[str, tuple[float, float]] = {}
-        texts = list(list_texts(data, sentences))
-        whole = sum(len(text.sources) for text in texts)
-        for text in texts:
-            own = translator.to(text.languages[1], text.languages[0])
-            found[name_pair(text.languages)] = yield from _translate(own, text, done, whole)
-            done += len(text.sources)
-    bleu, chrf = (sum(column) / len(found) for column in zip(*found.values(), strict=True))
-    pairs = {name: scores[0] for name, scores in found.items()} if data.has_symbols else {}
-    return Scores(perplexity, bleu, chrf, 0.0, pairs)
+        if isinstance(model, Transformer):
+            translator = Translator(
+                model, data.tokenizer, search, str(device), data.languages, pairs=data.pairs
+            )
+            texts = list(list_texts(data, sentences))
+            done, whole = 0, sum(len(text.sources) for text in texts)
+            for text in texts:
+                own = translator.to(text.languages[1], text.languages[0])
+                found[name_pair(text.languages)] = yield from _translate(own, text, done, whole)
+                done += len(text.sources)
+            bleu, chrf = (sum(column) / len(found) for column in zip(*found.values(), strict=True))
+    return ValidationReport(
+        step=step,
+        averaged=averaged,
+        perplexity=perplexity,
+        bleu=bleu,
+        chrf=chrf,
+        accuracy=accuracy,
+        bleu_of_pairs={name: scores[0] for name, scores in found.items()}
+        if data.has_symbols
+        else {},
+    )
 
 
 class ValidationText(NamedTuple):
@@ -186,7 +185,7 @@ def check_lengths(model: Network, data: PreparedData, part: Literal["train", "va
 
 def _translate(
     translator: Translator, text: ValidationText, before: int, whole: int
-) -> Generator[Progress, None, tuple[float, float]]:
+) -> Generator[ProgressReport, None, tuple[float, float]]:
     """Return BLEU and chrF2 of the translations of a text.
 
     Args:
@@ -200,7 +199,7 @@ def _translate(
     own_rows, translations = [], []
     group, _ = translator.token_search.batch_limits(translator.default_search, GROUP)
     for done in range(0, len(order), group * parallel.world_size()):
-        yield Progress(done=before + done, of=whole)
+        yield ProgressReport(done=before + done, of=whole)
         start = done + group * parallel.rank()
         rows = order[start : start + group]
         translations += translator.translate([text.sources[row] for row in rows])
@@ -233,7 +232,7 @@ def _total(own: LineStatistics, rows: list[int], lines: int) -> float:
 
 def _predict(
     model: Network, data: PreparedData, batch_tokens: int
-) -> Generator[Progress, None, tuple[float, float]]:
+) -> Generator[ProgressReport, None, tuple[float, float]]:
     """Return the perplexity of the target tokens, and a classifier's percentage of correct labels."""
     objective = Objective(model, smoothing=0.0)
     corpus, tokenizer = data.valid, data.tokenizer
@@ -245,7 +244,7 @@ def _predict(
     found = torch.zeros(len(plan), 2, dtype=torch.float64)  # nll and right labels of each batch
     done = 0
     for start in range(0, len(plan), parallel.world_size()):
-        yield Progress(done=done, of=len(corpus))
+        yield ProgressReport(done=done, of=len(corpus))
         group = plan[start : start + parallel.world_size()]
         done += sum(map(len, group))
         if parallel.rank() >= len(group):

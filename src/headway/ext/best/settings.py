@@ -31,7 +31,7 @@ STUDENT_SHARE = 0.99
 FULL = 0.95  # share of a step's batch_tokens that are tokens
 SEARCH_COST = 2.0  # times as long takes a FLOP of a search as one of a training
 SECONDS_A_COMMAND = 4.0  # to start one
-SECONDS_A_TRAINING = 15.0  # to rehearse, and to average
+SECONDS_A_TRAINING = 15.0  # for the dry run, and to average
 PAIRS_IMPORTED = 10_000  # a second, or lines: the text is read two or three times
 PAIRS_PREPARED = 10_000  # a second, by a training
 

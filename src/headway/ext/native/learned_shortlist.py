@@ -8,7 +8,7 @@ from headway.config import Config
 from headway.ext.native.shortlist import FILE as FILE
 from headway.ext.native.shortlist import ShortlistLearner
 from headway.text import PreparedData
-from headway.training import Progress, RunDirectory, parallel
+from headway.training import ProgressReport, RunDirectory, parallel
 from headway.translation import load_model
 
 FROM_SETTINGS = True
@@ -22,7 +22,7 @@ def wants(config: Config) -> bool:
     return config.search.shortlist > 0 and config.model.kind == "translator"
 
 
-def learn(directory: RunDirectory, data: PreparedData, device: str) -> Generator[Progress]:
+def learn(directory: RunDirectory, data: PreparedData, device: str) -> Generator[ProgressReport]:
     """Learn a shortlist from pairs spread over the training text, with the installed model.
 
     All ranks learn the same one, because all of them yield the same events; the first writes it.
@@ -37,7 +37,7 @@ def learn(directory: RunDirectory, data: PreparedData, device: str) -> Generator
     for done in range(0, len(rows), BATCH):
         if learner.frequency.sum() >= MAX_TOKENS:
             break
-        yield Progress(doing="learning a shortlist", done=done, of=len(rows))
+        yield ProgressReport(doing="learning a shortlist", done=done, of=len(rows))
         pairs = [corpus.pair(row) for row in rows[done : done + BATCH]]
         learner.add([(source.tolist(), target.tolist()) for source, target in pairs])
     if parallel.rank():

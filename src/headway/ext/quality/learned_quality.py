@@ -6,7 +6,7 @@ from headway.config import Config
 from headway.ext.quality.calibration import Calibration
 from headway.ext.quality.quality_model import FILE as FILE
 from headway.text import PreparedData
-from headway.training import Event, Notice, Progress, RunDirectory, list_texts, parallel
+from headway.training import Event, Notice, ProgressReport, RunDirectory, list_texts, parallel
 from headway.translation import Translator, read_config
 
 FROM_SETTINGS = False
@@ -36,7 +36,7 @@ def learn(directory: RunDirectory, data: PreparedData, device: str) -> Iterator[
     for languages, sources, references in texts:
         own = translator.to(languages[1], languages[0])
         for start in range(0, len(sources), BATCH):
-            yield Progress(doing="learning how good translations are", done=done, of=whole)
+            yield ProgressReport(doing="learning how good translations are", done=done, of=whole)
             batch = slice(start, start + BATCH)
             calibration.add(own, sources[batch], references[batch])
             done += len(sources[batch])

@@ -19,7 +19,7 @@ from headway.training.storage.log import LogLengths
 from headway.training.storage.model_writer import list_damaged_models
 from headway.training.storage.record import RunRecord
 from headway.training.storage.run_directory import RunDirectory
-from headway.training.storage.state import State
+from headway.training.storage.state import RunState
 from headway.translation.directory import CARD, WEIGHTS
 
 
@@ -97,7 +97,7 @@ def _restore(run: Run, step: int, expected: Mapping[str, Tensors]) -> LogLengths
     with check_writer(file, values):
         check_tensors(path, tensors, expected)
         try:
-            state, logs = State.from_dict(values), LogLengths.from_dict(values)
+            state, logs = RunState.from_dict(values), LogLengths.from_dict(values)
             position = Position(state.epoch, state.block, state.index)
             feed = Feed(run.data, run.config.training, run.trainer.device, position)
         except ValueError as error:

@@ -18,9 +18,15 @@ from torch import Tensor
 
 from headway.torch_private import copy_each_
 from headway.training import parallel
-from headway.training.steps.gradient_tree import Block, Gradient, add_blocks, divide_share, share_of
+from headway.training.steps.gradient_tree import (
+    Gradient,
+    Subtree,
+    add_subtrees,
+    divide_share,
+    share_of,
+)
 
-Parts = Sequence[tuple[Block, Gradient]]
+Parts = Sequence[tuple[Subtree, Gradient]]
 LINE = 16  # numbers of a cache line, which only one rank writes
 
 
@@ -31,7 +37,7 @@ class GradientExchange(Protocol):
         """Return the gradient of a step, which is valid until the next call and is read only.
 
         Args:
-            parts: The gradients of this rank's blocks (`divide_share`), in order.
+            parts: The gradients of this rank's subtrees (`divide_share`), in order.
             count: Micro-batches of the step, of all ranks.
         """
 
@@ -53,7 +59,7 @@ def connect(shapes: Sequence[torch.Size], count: int, device: torch.device) -> G
 
 class _OneRank:
     def sum(self, parts: Parts, count: int) -> Gradient:
-        return add_blocks(parts)
+        return add_subtrees(parts)
 
 
 class _Layout:
@@ -69,7 +75,9 @@ class _Layout:
     def __init__(self, shapes: Sequence[torch.Size], count: int) -> None:
         self.shapes, self.ranks = shapes, parallel.world_size()
         self.slots = max(
-            len(blocks) for most in range(1, count + 1) for blocks in _all_blocks(self.ranks, most)
+            len(subtrees)
+            for most in range(1, count + 1)
+            for subtrees in _all_subtrees(self.ranks, most)
         )
         lines = -(-sum(shape.numel() for shape in shapes) // LINE)
         self.slice = -(-lines // self.ranks) * LINE
@@ -94,14 +102,14 @@ class _SharedMemory:
         for (_, gradient), shared in zip(parts, self.own, strict=False):
             copy_each_(shared, gradient)
         parallel.wait()  # from here on, no rank reads the sum of the step before
-        blocks = [
-            (block, [flat[self.slice]])
-            for blocks, gradients in zip(
-                _all_blocks(self.layout.ranks, count), self.gradients, strict=True
+        subtrees = [
+            (subtree, [flat[self.slice]])
+            for subtrees, gradients in zip(
+                _all_subtrees(self.layout.ranks, count), self.gradients, strict=True
             )
-            for block, flat in zip(blocks, gradients, strict=False)
+            for subtree, flat in zip(subtrees, gradients, strict=False)
         ]
-        self.total[self.slice] = add_blocks(blocks)[0]
+        self.total[self.slice] = add_subtrees(subtrees)[0]
         parallel.wait()
         return self.total_views
 
@@ -123,28 +131,28 @@ class _Messages:
         rank = parallel.rank()
         others = [other for other in range(self.layout.ranks) if other != rank]
         slices = self.gradients.view(self.layout.slots, self.layout.ranks, self.layout.slice)
-        blocks = _all_blocks(self.layout.ranks, count)
+        subtrees = _all_subtrees(self.layout.ranks, count)
         parallel.exchange(
             [(other, part[other]) for other in others for part in slices[: len(parts)]],
-            [(o, part) for o in others for part in self.received[o, : len(blocks[o])]],
+            [(o, part) for o in others for part in self.received[o, : len(subtrees[o])]],
         )
         gradients = [
-            (block, [part])
-            for other, own in enumerate(blocks)
-            for block, part in zip(
+            (subtree, [part])
+            for other, own in enumerate(subtrees)
+            for subtree, part in zip(
                 own, slices[:, rank] if other == rank else self.received[other], strict=False
             )
         ]
         total = self.total.view(self.layout.ranks, self.layout.slice)
-        total[rank] = add_blocks(gradients)[0]
+        total[rank] = add_subtrees(gradients)[0]
         parallel.exchange(
             [(other, total[rank]) for other in others], [(other, total[other]) for other in others]
         )
         return self.total_views
 
 
-def _all_blocks(ranks: int, count: int) -> list[list[Block]]:
-    """Return the blocks of each rank in a step of ``count`` micro-batches."""
+def _all_subtrees(ranks: int, count: int) -> list[list[Subtree]]:
+    """Return the subtrees of each rank in a step of ``count`` micro-batches."""
     return [divide_share(share_of(rank, ranks, count)) for rank in range(ranks)]
 
 

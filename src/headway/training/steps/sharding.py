@@ -23,7 +23,13 @@ from headway.model import Layer, Network
 from headway.model.embeddings import Embedding
 from headway.text.batches import Batch
 from headway.training import parallel
-from headway.training.steps.gradient_tree import Block, Gradient, add_blocks, add_up, divide_share
+from headway.training.steps.gradient_tree import (
+    Gradient,
+    Subtree,
+    add_subtrees,
+    add_up,
+    divide_share,
+)
 from headway.training.steps.objective import Loss, Objective, compute_gradient
 
 # torch 2.13 has renamed the function.
@@ -101,8 +107,8 @@ class Sharding:
             return compute(number, min(ranks, count - number * ranks))
 
         rounds = range(-(-count // ranks))
-        *slices, losses = add_blocks(
-            [(block, add_up(block, compute_round)) for block in divide_share(rounds)]
+        *slices, losses = add_subtrees(
+            [(subtree, add_up(subtree, compute_round)) for subtree in divide_share(rounds)]
         )
         self._clear_padding(dict(zip(self.trained, slices, strict=True)))
         return [*slices, losses]
@@ -255,4 +261,4 @@ def own_rows(sharded: Tensor) -> Tensor:
 
 
 def _add_leaves(leaves: list[Tensor]) -> Tensor:
-    return add_blocks([(Block(number, 1), [leaf]) for number, leaf in enumerate(leaves)])[0]
+    return add_subtrees([(Subtree(number, 1), [leaf]) for number, leaf in enumerate(leaves)])[0]

@@ -200,7 +200,7 @@ class Trainer:
             return self.compute(data.batches[number - share.start], data.target_tokens)
 
         with kept_generators(self.device):
-            parts = [(block, add_up(block, compute)) for block in divide_share(share)]
+            parts = [(subtree, add_up(subtree, compute)) for subtree in divide_share(share)]
         return self.exchange.sum(parts, data.count)
 
     def _sharded_gradient(self, sharding: "Sharding", data: Step) -> Gradient:

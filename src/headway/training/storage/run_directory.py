@@ -44,7 +44,7 @@ START_FILES = (
 class RunDirectory:
     """A run on disk.
 
-    ``run.json`` (see `RunRecord`) makes a directory a run; it is written after the rehearsal.
+    ``run.json`` (see `RunRecord`) makes a directory a run; it is written after the dry run.
     ``metrics.jsonl`` holds numbers that depend on data, settings and seed alone, and ``timings.jsonl``
     what was measured with a clock.
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, fields
 
 from headway.training.steps.trainer import StepReport
 from headway.training.storage.stored_values import build
-from headway.training.validation import Progress, ValidationReport
+from headway.training.validation import ProgressReport, ValidationReport
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,11 +15,11 @@ class Notice:
     text: str
 
 
-Event = StepReport | ValidationReport | Progress | Notice
+Event = StepReport | ValidationReport | ProgressReport | Notice
 
 
 @dataclass(kw_only=True)
-class State:
+class RunState:
     """The numbers that a checkpoint holds beside tensors.
 
     Attributes:
@@ -49,7 +49,7 @@ class State:
     series: list[int] = field(default_factory=list)
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, object]) -> "State":
+    def from_dict(cls, values: Mapping[str, object]) -> "RunState":
         """Take the state out of what ``state.json`` holds.
 
         Raises:

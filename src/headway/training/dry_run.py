@@ -1,4 +1,4 @@
-"""The rehearsal: before step 1, do once everything that a run will do, and estimate its cost.
+"""The dry run: before step 1, do once everything that a run will do, and estimate its cost.
 
 Without it, runs fail at their first validation, their longest batch or a full disk, hours later.
 """
@@ -25,11 +25,11 @@ from headway.training.storage.checkpoint import (
 )
 from headway.training.validation import check_lengths, validate
 
-SENTENCES = 4  # translated in the rehearsal
+SENTENCES = 4  # translated in the dry run
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rehearsal:
+class DryRun:
     """The estimated cost of a run.
 
     Attributes:
@@ -57,7 +57,7 @@ class Rehearsal:
         )
 
 
-def rehearse(run: Run) -> Rehearsal:
+def make_dry_run(run: Run) -> DryRun:
     """Try the largest batch, a validation and a checkpoint; the run is exactly as before.
 
     Raises:
@@ -85,7 +85,7 @@ def rehearse(run: Run) -> Rehearsal:
     plan = run.feed.plan(run.feed.position)
     pairs = sum(map(len, plan)) * min(run.feed.micro_batches, len(plan)) / len(plan)  # of a step
     tokens_per_step = run.data.train.target_tokens * pairs / len(run.data.train)
-    return Rehearsal(
+    return DryRun(
         memory=parallel.sum_counts([run.trainer.peak_memory])[0],
         tokens_per_second=rate,
         tokens_per_step=tokens_per_step,
@@ -149,7 +149,7 @@ def _estimate_disk(settings: TrainingConfig, tensors: Mapping[str, Tensors]) -> 
 def _check_checkpoint(run: Run, tensors: Mapping[str, Tensors]) -> None:
     """Write a checkpoint, read it back, compare and delete it."""
     # A temporary name: if the process is killed, the next start deletes the checkpoint.
-    path = temporary_path(run.directory.path / "rehearsal")
+    path = temporary_path(run.directory.path / "dry-run")
     if parallel.rank() == 0:
         write_checkpoint(path, tensors, {})
         try:
