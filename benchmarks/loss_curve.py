@@ -19,8 +19,8 @@ from headway.config import PRESETS, Config
 from headway.model import Transformer
 from headway.text.preparation.preparation import prepare
 from headway.text.prepared import PreparedData
+from headway.training import with_vocabulary
 from headway.training.machine import Machine, configure_process
-from headway.training.starting.run_builder import with_vocabulary
 from headway.training.steps.feed import Feed
 from headway.training.steps.trainer import Trainer
 

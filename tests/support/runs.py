@@ -11,8 +11,8 @@ from torch import Tensor
 from headway.cli.arguments import parse
 from headway.cli.text_groups import parse_text, parse_validation
 from headway.cli.verbs import train as verb
+from headway.training.starting.opening import open_run
 from headway.training.starting.run_request import RunRequest
-from headway.training.starting.start_or_resume import open_run
 from headway.training.storage.run_directory import RunDirectory
 
 WORDS = ["null", "eins", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun"]
@@ -74,7 +74,7 @@ def command(path, corpus, **changes):
 
 def opened(path, arguments):
     """The run that the command line starts or resumes, in this process."""
-    return opening(path, arguments).run
+    return opening(path, arguments)[0]
 
 
 def opening(path, arguments):

@@ -203,11 +203,11 @@ def test_a_run_is_not_resumed_with_another_initial_model(model, other_text, tmp_
 @pytest.mark.slow
 def test_without_a_preset_the_run_inherits_the_regime_of_the_model(model, other_text, tmp_path):
     own = load_model(model).config.training
-    result = opening(
+    run, notices = opening(
         tmp_path / "run", ["train", str(tmp_path / "run"), *other_text, "--init", str(model)]
     )
-    result.run.directory.unlock()
-    regime = result.run.config.training
+    run.directory.unlock()
+    regime = run.config.training
     kept = (
         "batch_tokens",
         "micro_batch_tokens",
@@ -223,8 +223,8 @@ def test_without_a_preset_the_run_inherits_the_regime_of_the_model(model, other_
         for c in (own, regime)
     )
     assert peak == pytest.approx(own_peak / 2, rel=0.01)
-    assert result.run.config.search == load_model(model).config.search
-    notice = next(line for line in result.notices if "fine-tuning" in line)
+    assert run.config.search == load_model(model).config.search
+    notice = next(line for line in notices if "fine-tuning" in line)
     assert f"regime of {model}: 8 instead of 17 steps of 140 tokens" in notice
 
 
@@ -235,10 +235,10 @@ def test_settings_and_presets_replace_the_inherited_regime(model, other_text, tm
     run.directory.unlock()
     regime = run.config.training
     assert (regime.max_steps, regime.warmup_steps, regime.cool_steps, regime.seed) == (30, 3, 27, 5)
-    result = opening(tmp_path / "other", [*line, "--preset", "tiny"])
-    result.run.directory.unlock()
-    assert result.run.config.training == PRESETS["tiny"].training
-    assert not any("fine-tuning" in notice for notice in result.notices)
+    run, notices = opening(tmp_path / "other", [*line, "--preset", "tiny"])
+    run.directory.unlock()
+    assert run.config.training == PRESETS["tiny"].training
+    assert not any("fine-tuning" in notice for notice in notices)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from headway.training import machine
 from headway.training.dry_run import make_dry_run
 from headway.training.loop import run_to_end
 from headway.training.machine import Machine
-from headway.training.starting import opened_run
+from headway.training.starting import opening
 from headway.training.storage.run_directory import RunDirectory
 from headway.training.validation import ValidationReport
 from support.runs import assert_equal_runs, command, opened
@@ -157,7 +157,7 @@ def test_packed_rows_in_fp32_on_a_gpu_are_named_as_slow(
         config=SimpleNamespace(training=TrainingConfig(packed=is_packed)),
         data=SimpleNamespace(directory="d"),
     )
-    notices = opened_run.list_precision_notices(run)
+    notices = opening.list_precision_notices(run)
     assert len(notices) == is_slow
     if is_slow:
         assert "--data d --training.packed false" in notices[0]

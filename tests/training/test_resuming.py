@@ -251,10 +251,9 @@ def test_the_average_and_the_threads_of_a_run_may_change(corpus, uninterrupted_r
     with contextlib.closing(run_to_end(run)) as events:
         next(event for event in events if isinstance(event, StepReport) and event.step == 7)
     run.directory.unlock()
-    found = opening(
+    run = opened(
         path, ["train", str(path), "--training.average", "1", "--training.threads", "2"]
     )
-    run = found.run
     assert run.machine.threads == 2
     for _ in run_to_end(run):
         pass
@@ -277,9 +276,9 @@ def test_another_pytorch_or_native_code_is_named_at_a_resume(
     shutil.copytree(uninterrupted_run, path)
     directory = RunDirectory(path)
     directory.write_record(replace(directory.record(), **changed))
-    found = opening(path, ["train", str(path), "--training.max-steps", "18"])
-    found.run.directory.unlock()
-    assert f"{said}: the last bits of results may differ" in found.notices
+    run, notices = opening(path, ["train", str(path), "--training.max-steps", "18"])
+    run.directory.unlock()
+    assert f"{said}: the last bits of results may differ" in notices
 
 
 def test_a_resume_says_that_sharding_may_change_the_last_bits(uninterrupted_run, tmp_path):
@@ -291,9 +290,9 @@ def test_a_resume_says_that_sharding_may_change_the_last_bits(uninterrupted_run,
     (path / "config.json").unlink()
     more = ["train", str(path), "--training.max-steps", "18", "--training.shard", "false"]
     for expected in (["training.shard is now false: the last bits of results may differ"], []):
-        found = opening(path, more)
-        found.run.directory.unlock()
-        assert found.notices == expected
+        run, notices = opening(path, more)
+        run.directory.unlock()
+        assert notices == expected
 
 
 def test_resuming_takes_the_cores_of_this_machine(uninterrupted_run, tmp_path, monkeypatch):

@@ -40,14 +40,14 @@ def train_and_show(
         quiet: Print nothing but errors.
         ranks: How many processes share the work; 0: one for each core or GPU that helps.
     """
-    from headway.training.starting.rank_count import check_launched, choose_ranks
-    from headway.training.starting.start_or_resume import prepare_text
+    from headway.training.starting.new_run import prepare_text
+    from headway.training.starting.rank_count import choose_ranks
     from headway.training.storage.run_directory import RunDirectory
 
     if launch.is_launched():
         if ranks:
             usage_error("--ranks: a launcher has started the ranks already: omit it")
-        check_launched(directory, request, int(os.environ["WORLD_SIZE"]))
+        choose_ranks(directory, request, launched=int(os.environ["WORLD_SIZE"]))
         return train_rank(directory, request, quiet)
     ranks = choose_ranks(directory, request, ranks)
     if ranks == 1:
@@ -81,7 +81,7 @@ def train_rank(directory: "RunDirectory", request: "RunRequest", quiet: bool) ->
     from headway.extension import prepare_device
     from headway.training import parallel
     from headway.training.machine import configure_process
-    from headway.training.starting.start_or_resume import open_run
+    from headway.training.starting.opening import open_run
     from headway.training.steps.schedule import warn_if_too_short
 
     parallel.join()
@@ -93,14 +93,13 @@ def train_rank(directory: "RunDirectory", request: "RunRequest", quiet: bool) ->
             if missing and not quiet:
                 print(missing, file=sys.stderr)
         parallel.wait_for_first()
-        opened = open_run(directory, request)
+        run, notices = open_run(directory, request)
         if not quiet:
-            print(*opened.notices, sep="\n", end="\n" if opened.notices else "", file=sys.stderr)
-        if opened.run is None:
+            print(*notices, sep="\n", end="\n" if notices else "", file=sys.stderr)
+        if run is None:
             if parallel.rank() == 0:
                 print(f"{directory.path}: finished; {name_way_on(directory)}", file=sys.stderr)
             return 0
-        run = opened.run
         configure_process(run.machine.threads_per_rank, run.machine.torch_device)
         display = Display(run, quiet=quiet)
         if run.step:

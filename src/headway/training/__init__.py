@@ -9,8 +9,9 @@ from headway.lazy import import_at_first_use
 if TYPE_CHECKING:
     from headway.training.machine import Machine, configure_process, peak_memory, thread_count
     from headway.training.run import Run
+    from headway.training.starting.new_run import start, with_vocabulary
     from headway.training.starting.rank_count import check_ranks, count_ranks
-    from headway.training.starting.run_builder import resume, start, with_vocabulary
+    from headway.training.starting.resuming import resume
     from headway.training.starting.run_request import RunRequest, refuse_kind
     from headway.training.steps.feed import Feed
     from headway.training.steps.gradient_tree import Gradient

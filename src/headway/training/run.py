@@ -24,10 +24,9 @@ from headway.training.steps.random_numbers import kept_generators, seed_generato
 from headway.training.steps.trainer import StepReport, Trainer
 from headway.training.storage.averaging import average_weights
 from headway.training.storage.model_writer import ModelWriter
-from headway.training.storage.record import RunRecord
+from headway.training.storage.record import RunRecord, to_values
 from headway.training.storage.run_directory import RunDirectory
 from headway.training.storage.state import Event, Notice, RunState
-from headway.training.storage.stored_values import to_values
 from headway.training.validation import ProgressReport, ValidationReport, validate
 
 MAX_UNSAVED_SECONDS = 600.0  # of work that a crash may lose (paper: a checkpoint every 10 minutes)
@@ -36,7 +35,7 @@ TIMING_STEPS = 10  # steps between two lines of timings.jsonl
 
 
 class Run:
-    """A run in progress, which `headway.training.starting.run_builder` starts or resumes.
+    """A run in progress, which `headway.training.starting` starts or resumes.
 
     The run leaves torch's random generators and number of threads as they were, so that it can share a
     process with other work.
@@ -145,8 +144,7 @@ class Run:
         series = {*self.series, self.step} if is_in_series and self._is_new else self.series
         self.state.series = sorted(series)[-self.config.training.average :]
         if parallel.rank() == 0:
-            state = {"run": self.record.identity, **to_values(self.state)}
-            self.directory.save(self.step, tensors, state)
+            self.directory.save(self.step, tensors, self.state, self.record.identity)
             self.directory.prune(self.state.series)
             seconds = time.perf_counter() - started
             self.directory.timings.write(event="checkpoint", step=self.step, seconds=seconds)

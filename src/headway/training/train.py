@@ -9,8 +9,8 @@ from types import MappingProxyType
 from headway.text.groups import Text, Validation
 from headway.text.readers import FileForm
 from headway.training import loop
+from headway.training.starting.opening import open_run
 from headway.training.starting.run_request import RunRequest, check_request
-from headway.training.starting.start_or_resume import open_run
 from headway.training.storage.run_directory import RunDirectory
 from headway.translation import Translator
 
@@ -80,11 +80,11 @@ def train(
     check_request(directory, request)
     directory.lock()
     try:
-        opened = open_run(directory, request)
-        for notice in opened.notices if is_resumed else ():
+        opened, notices = open_run(directory, request)
+        for notice in notices if is_resumed else ():
             warnings.warn(notice, stacklevel=2)
-        if opened.run is not None:
-            with closing(loop.run_to_end(opened.run)) as events:
+        if opened is not None:
+            with closing(loop.run_to_end(opened)) as events:
                 for _ in events:
                     pass
     finally:

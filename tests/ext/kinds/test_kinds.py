@@ -31,7 +31,7 @@ from headway.model import make_model
 from headway.text.batches import fixed_shape, make_batch
 from headway.text.prepared import PreparedData
 from headway.text.tokenizer import Tokenizer, load_tokenizer
-from headway.training.starting.run_builder import resume, start, with_vocabulary
+from headway.training import resume, start, with_vocabulary
 from headway.training.steps.objective import Objective, plain_loss
 from headway.training.storage.checkpoint import read_tensors
 from headway.training.storage.run_directory import RunDirectory

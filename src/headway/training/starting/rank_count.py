@@ -11,31 +11,31 @@ from headway.training.starting.run_request import RunRequest, requested_settings
 from headway.training.storage.run_directory import RunDirectory
 
 
-def choose_ranks(directory: RunDirectory, request: RunRequest, wanted: int = 0) -> int:
+def choose_ranks(
+    directory: RunDirectory, request: RunRequest, wanted: int = 0, launched: int = 0
+) -> int:
     """Return the number of ranks for a run.
 
     Args:
         directory: Where the run is, or will be.
         request: Checked by `check_request`.
         wanted: The user's choice; 0: none.
-
-    Raises:
-        UsageError: If the user's choice is not possible.
-    """
-    settings = requested_settings(directory, request)
-    assert settings is not None, "the model of --init is downloaded before"
-    return count_ranks(_machine_of(directory, settings.training), settings.training, wanted)
-
-
-def check_launched(directory: RunDirectory, request: RunRequest, ranks: int) -> None:
-    """Check the number of ranks that a launcher has started.
+        launched: How many ranks a launcher has started; 0: there is none.
 
     Raises:
         UsageError: If a run cannot have so many.
     """
-    settings = requested_settings(directory, request)
-    assert settings is not None, "the model of --init is downloaded before"
-    check_ranks(_machine_of(directory, settings.training), settings.training, ranks)
+    requested = requested_settings(directory, request)
+    assert requested is not None, "the model of --init is downloaded before"
+    settings = requested.training
+    if directory.started:
+        machine = directory.record().machine.with_threads(settings)
+    else:
+        machine = Machine.resolve(settings)
+    if not launched:
+        return count_ranks(machine, settings, wanted)
+    check_ranks(machine, settings, launched)
+    return launched
 
 
 def check_ranks(machine: Machine, settings: TrainingConfig, ranks: int) -> None:
@@ -82,13 +82,6 @@ def count_ranks(machine: Machine, settings: TrainingConfig, wanted: int = 0) -> 
     ranks = wanted or max(1, min(available, settings.micro_batches_per_step))
     _check(settings, ranks)
     return ranks
-
-
-def _machine_of(directory: RunDirectory, settings: TrainingConfig) -> Machine:
-    """Return what a run computes with, or would."""
-    if directory.started:
-        return directory.record().machine.with_threads(settings)
-    return Machine.resolve(settings)
 
 
 def _check(settings: TrainingConfig, ranks: int) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from headway.errors import HeadwayError
 from headway.file_format import OtherVersionError, check_writer
-from headway.files import write_atomically
+from headway.files import hash_file, write_atomically
 from headway.training import parallel
 from headway.training.run import Run
 from headway.training.steps.feed import Feed, Position
@@ -15,15 +15,13 @@ from headway.training.storage.checkpoint import (
     explain_write_errors,
     set_aside,
 )
-from headway.training.storage.log import LogLengths
-from headway.training.storage.model_writer import list_damaged_models
 from headway.training.storage.record import RunRecord
 from headway.training.storage.run_directory import RunDirectory
 from headway.training.storage.state import RunState
 from headway.translation.directory import CARD, WEIGHTS
 
 
-def restore_newest(run: Run) -> tuple[LogLengths, list[str]]:
+def restore_newest(run: Run) -> list[str]:
     """Restore a run from its newest whole checkpoint; without any checkpoint, it stays at step 0.
 
     Damaged checkpoints are renamed to ``damaged-step-N``.
@@ -32,7 +30,7 @@ def restore_newest(run: Run) -> tuple[LogLengths, list[str]]:
         run: New.
 
     Returns:
-        The lengths of the logs, and what the user should know, a line each.
+        What the user should know, a line each.
 
     Raises:
         OtherVersionError: If another Headway wrote one of them.
@@ -41,10 +39,9 @@ def restore_newest(run: Run) -> tuple[LogLengths, list[str]]:
     directory = run.directory
     damaged: dict[int, str] = {}
     expected = run.trainer.tensors()
-    logs = LogLengths()
     for step in reversed(directory.steps()):
         try:
-            logs = _restore(run, step, expected)
+            _restore(run, step, expected)
             break
         except OtherVersionError:
             raise
@@ -60,7 +57,7 @@ def restore_newest(run: Run) -> tuple[LogLengths, list[str]]:
             raise HeadwayError(
                 f"{directory.checkpoints}: has no checkpoint, but metrics.jsonl has steps: {way_out}"
             )
-        return logs, []  # the run was interrupted before its first checkpoint
+        return []  # the run was interrupted before its first checkpoint
     notices = [
         f"{error}: the checkpoint is damaged, and the run goes on from that of step {run.step}"
         for error in damaged.values()
@@ -82,10 +79,10 @@ def restore_newest(run: Run) -> tuple[LogLengths, list[str]]:
         for step in damaged:
             if directory.checkpoint(step).exists():
                 set_aside(directory.checkpoint(step))
-    return logs, notices
+    return notices
 
 
-def _restore(run: Run, step: int, expected: Mapping[str, Tensors]) -> LogLengths:
+def _restore(run: Run, step: int, expected: Mapping[str, Tensors]) -> None:
     """Restore a run from the checkpoint of a step.
 
     Raises:
@@ -97,24 +94,35 @@ def _restore(run: Run, step: int, expected: Mapping[str, Tensors]) -> LogLengths
     with check_writer(file, values):
         check_tensors(path, tensors, expected)
         try:
-            state, logs = RunState.from_dict(values), LogLengths.from_dict(values)
+            state = RunState.from_dict(values)
             position = Position(state.epoch, state.block, state.index)
             feed = Feed(run.data, run.config.training, run.trainer.device, position)
-        except ValueError as error:
+        except (ValueError, TypeError) as error:
             raise HeadwayError(f"{file}: {error}") from None
     run.trainer.load(tensors)
     run.trainer.steps = run.saved = step
     run.state, run.feed = state, feed
-    return logs
 
 
-def restore_models(directory: RunDirectory, record: RunRecord) -> tuple[list[str], list[str]]:
+def restore_models(
+    directory: RunDirectory, record: RunRecord, way_on: str
+) -> tuple[dict[str, str], list[str]]:
     """Restore each damaged model from another of the run that has the same weights, if there is one.
 
+    Args:
+        directory: Of the run.
+        record: Of the run.
+        way_on: What follows if there is none, or what the user can do then.
+
     Returns:
-        The names of the files with weights that are lost, and what the user should know, a line each.
+        The names of the files with weights that are lost, each with a line for the user; and all that the
+        user should know, a line each.
     """
-    damaged = list_damaged_models(directory, record)
+    damaged = [
+        name
+        for name, digests in record.models.items()
+        if not (directory.path / name).is_file() or hash_file(directory.path / name) not in digests
+    ]
     copies = {
         name: other
         for name in damaged
@@ -131,12 +139,17 @@ def restore_models(directory: RunDirectory, record: RunRecord) -> tuple[list[str
                     if source.is_file():
                         with write_atomically((directory.path / name).with_name(file)) as temporary:
                             shutil.copyfile(source, temporary)
-    notices = [
+    restored = [
         f"{directory.path / name}: was missing, or changed since the run wrote it: copied from"
         f" {directory.path / other}, which has the same weights"
         for name, other in copies.items()
     ]
-    return [name for name in damaged if name not in copies], notices
+    lost = {
+        name: f"{directory.path / name}: missing, or changed since the run wrote it: {way_on}"
+        for name in damaged
+        if name not in copies
+    }
+    return lost, [*restored, *lost.values()]
 
 
 def _steps_to_average(run: Run) -> list[int]:

@@ -1,7 +1,6 @@
 """What must be the same when a run is resumed: its settings, its text and its prepared data."""
 
 import json
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from headway import config
@@ -9,17 +8,8 @@ from headway.config import Config
 from headway.config.setting import spell
 from headway.errors import HeadwayError
 from headway.file_format import OtherVersionError, check_writer
-from headway.text.groups import Text, Validation, list_files, require_pair
-from headway.text.language_pairs import Languages, list_pairs
 from headway.text.prepared import PreparedData
-from headway.text.readers import FileForm
-from headway.training.storage.record import (
-    DataRecord,
-    InitialModel,
-    RunRecord,
-    hash_files,
-    hash_lines,
-)
+from headway.training.storage.record import DataRecord, RunRecord, hash_lines
 from headway.translation.directory import CONFIG, read_config
 
 # These settings take no part in what a step computes, so a resumed run may change them. Two do, and a notice says so:
@@ -88,81 +78,6 @@ def list_changes(stored: Config, wanted: Config) -> list[str]:
         for change in list_differences(stored, wanted)
         if not {change.split(".")[0], change.split()[0]} & set(MAY_CHANGE)
     ]
-
-
-def list_other_files(recorded: Mapping[str, str], paths: Sequence[str]) -> list[str]:
-    """Return a phrase for each of the files if they are not those the data was prepared from.
-
-    Args:
-        recorded: File name -> sha256, as the run recorded them.
-        paths: The files given now; none: nothing to compare.
-    """
-    given = hash_files(paths)
-    if not given or list(given.values()) == list(recorded.values()):
-        return []
-    return [f"{name} is another file than before" for name in given]
-
-
-def list_other_validation(record: RunRecord, valid: Validation, groups: int = 1) -> list[str]:
-    """Return a phrase if the validation text is not that of a run.
-
-    Args:
-        record: The run's record.
-        valid: The files given now, or the number of pairs to hold out; none: nothing to compare.
-        groups: The number of groups of training text, each of which holds out so many pairs.
-    """
-    recorded = record.files.get("valid", {})
-    if not isinstance(valid, int):
-        return list_other_files(recorded, list_files(valid))
-    if recorded:
-        return [f"its validation text is {' '.join(recorded)}, not {valid} held-out pairs"]
-    if valid * groups != record.data.validation_pairs:
-        return [
-            f"{record.data.validation_pairs} validation pairs were held out, not {valid * groups}"
-        ]
-    return []
-
-
-def list_other_languages(data: PreparedData, train: Text, languages: Languages | None) -> list[str]:
-    """Return a phrase if the languages are not those of the data of a run.
-
-    Args:
-        data: The data.
-        train: The training text given now, whose groups have languages.
-        languages: Codes of source and target given now; None, and no groups: nothing to compare.
-    """
-    own = [group.languages for group in data.groups]
-    given = [languages] if languages else []
-    if isinstance(train, Mapping):
-        given = sorted(map(require_pair, train))
-    if given in ([], own):
-        return []
-    return [f"its languages are {list_pairs(own)}, not {list_pairs(given)}"]
-
-
-def list_other_form(recorded: Mapping[str, str], form: FileForm) -> list[str]:
-    """Return a phrase for each option that says otherwise than before how the text is written.
-
-    Args:
-        recorded: The words of the options before: see `FileForm.to_words`.
-        form: What is given now.
-    """
-    return [
-        f"--{name} was {recorded.get(name, 'not given')}, not {words}"
-        for name, words in form.to_words().items()
-        if recorded.get(name) != words
-    ]
-
-
-def list_other_initial(record: RunRecord, init: str | Path | None) -> list[str]:
-    """Return a phrase if a run did not start from the model that is given now; None: nothing to compare."""
-    if not init:
-        return []
-    if record.init is None:
-        return [f"it did not start from --init {init}"]
-    if InitialModel.describe(init).sha256 == record.init.sha256:
-        return []
-    return [f"--init {init} has other weights than {record.init.path}, from which it started"]
 
 
 def identify_run(record: RunRecord) -> str:

@@ -253,7 +253,7 @@ def compute_gradient(
     model: nn.Module,
     objective: Callable[[Batch], Loss],
     batch: Batch,
-    tokens: int | Tensor,
+    tokens: float | Tensor,
     low_precision: bool,
 ) -> tuple[dict[Tensor, Tensor], Tensor]:
     """Compute the gradient of a batch's loss, divided by ``tokens``.

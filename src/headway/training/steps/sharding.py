@@ -4,16 +4,17 @@ torch's FSDP2 collects the weights of a layer from all ranks while the layer com
 again. The embeddings and the output belong to no layer: they are whole from the start of the forward
 pass to the end of the backward pass.
 
-In each round of a step, every rank computes one micro-batch. The gradients of a round are summed as
-the leaves of the fixed tree (`headway.training.steps.gradient_tree`), and the sums of the rounds likewise.
-With 2, 4, 8, ... ranks that is the tree of a run that is not sharded, so the bits are the same. With
-another number of ranks, and with `training.agreement`, the sums differ by rounding.
+In each round of a step, every rank computes one micro-batch, and torch sums the gradients of the round.
+The sums of the rounds are added along the fixed tree (`headway.training.steps.gradient_tree`). With 2 ranks
+that is the tree of a run that is not sharded, so the bits are the same. With another number of ranks, and
+with `training.agreement`, the sums differ by rounding.
 """
 
+import math
 from collections.abc import Callable, Mapping
 
 import torch
-from torch import Tensor, distributed, nn
+from torch import Tensor, nn
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import FSDPModule, fully_shard
 from torch.distributed.tensor import DTensor, Shard
@@ -25,15 +26,11 @@ from headway.text.batches import Batch
 from headway.training import parallel
 from headway.training.steps.gradient_tree import (
     Gradient,
-    Subtree,
     add_subtrees,
     add_up,
     divide_share,
 )
 from headway.training.steps.objective import Loss, Objective, compute_gradient
-
-# torch 2.13 has renamed the function.
-_gather_into = getattr(distributed, "all_gather_single", distributed.all_gather_into_tensor)
 
 
 class Sharding:
@@ -57,7 +54,6 @@ class Sharding:
         self.model = objective.model
         self.device = next(self.model.parameters()).device
         self.root = _Root(objective)
-        self.sum = _TreeSum()
         layers = [module for module in self.model.modules() if isinstance(module, Layer)]
         index = self.device.index if self.device.type == "cuda" else -1  # -1: does nothing
         with torch.cuda.device(index):  # FSDP2 takes the current GPU
@@ -68,9 +64,6 @@ class Sharding:
                 # Plain sums: FSDP2 would divide them by the number of ranks.
                 sharded.set_gradient_divide_factor(1.0)
                 sharded.set_force_sum_reduction_for_comms(True)
-                # The base classes of the exchanges are private in torch, which calls only the two methods.
-                sharded.set_custom_all_gather(_Gather())  # type: ignore[arg-type]
-                sharded.set_custom_reduce_scatter(self.sum)  # type: ignore[arg-type]
         self.trained = {n: p for n, p in self.model.named_parameters() if p.requires_grad}
         self.slices = {
             name: own_rows(p).detach().requires_grad_() for name, p in self.trained.items()
@@ -85,14 +78,16 @@ class Sharding:
             low_precision: Whether matrix products are in bfloat16.
             count: The first ``count`` ranks have a micro-batch in this round; the others only help.
         """
-        self.sum.count = count
-        found, losses = compute_gradient(self.model, self.root, batch, tokens, low_precision)
+        counts = parallel.rank() < count
+        divisor = tokens if counts else math.inf  # so that its gradient is zero
+        with parallel.explain_lost_rank():
+            found, losses = compute_gradient(self.model, self.root, batch, divisor, low_precision)
         slices = [
             own_rows(found[p]) if p in found else torch.zeros_like(self.slices[name])
             for name, p in self.trained.items()
         ]
-        every = parallel.gather(losses.cpu())[:count]
-        return [*slices, _add_leaves(list(every)).to(self.device)]
+        losses = parallel.gather(losses.cpu())[:count].sum(0)
+        return [*slices, losses.to(self.device)]
 
     def gradient(self, compute: Callable[[int, int], Gradient], count: int) -> Gradient:
         """Return the gradient of a step of ``count`` micro-batches, and its losses.
@@ -209,56 +204,8 @@ class _Root(nn.Module):
         return self.objective(batch)
 
 
-class _Gather:
-    """Collects the slices of a layer's weights: FSDP2's own way, and a lost rank is explained."""
-
-    def allocate(self, size: list[int], *, dtype: torch.dtype, device: torch.device) -> Tensor:
-        return torch.empty(size, dtype=dtype, device=device)
-
-    def __call__(
-        self,
-        output_tensor: Tensor,
-        input_tensor: Tensor,
-        group: distributed.ProcessGroup,
-        async_op: bool = False,
-    ) -> "distributed.Work | None":
-        with parallel.explain_lost_rank():
-            return _gather_into(output_tensor, input_tensor, group, async_op)
-
-
-class _TreeSum:
-    """Gives each rank its slice of the ranks' gradients, summed along the fixed tree.
-
-    Attributes:
-        count: How many ranks, from the first on, have a gradient that counts.
-    """
-
-    count = 0
-
-    def allocate(self, size: list[int], *, dtype: torch.dtype, device: torch.device) -> Tensor:
-        return torch.empty(size, dtype=dtype, device=device)
-
-    def __call__(
-        self,
-        output_tensor: Tensor,
-        input_tensor: Tensor,
-        group: distributed.ProcessGroup,
-        op: object,
-        async_op: bool = False,
-    ) -> None:
-        received = torch.empty_like(input_tensor)
-        with parallel.explain_lost_rank():
-            distributed.all_to_all_single(received, input_tensor, group=group)
-        leaves = received.view(group.size(), -1)[: self.count]
-        output_tensor.copy_(_add_leaves(list(leaves)))
-
-
 def own_rows(sharded: Tensor) -> Tensor:
     """Return this rank's rows of a tensor that is divided between the ranks; they share memory."""
     assert isinstance(sharded, DTensor)
     with torch.no_grad():
         return sharded.to_local()
-
-
-def _add_leaves(leaves: list[Tensor]) -> Tensor:
-    return add_subtrees([(Subtree(number, 1), [leaf]) for number, leaf in enumerate(leaves)])[0]

@@ -4,40 +4,12 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import BinaryIO
 
 from headway.errors import HeadwayError
 from headway.files import hash_file, sync
 from headway.training.storage.checkpoint import explain_write_errors
-from headway.training.storage.stored_values import build
-
-
-@dataclass(frozen=True, kw_only=True)
-class LogLengths:
-    """The logs when a checkpoint was written, as its ``state.json`` records them.
-
-    Attributes:
-        metrics_bytes: Length of ``metrics.jsonl``.
-        timings_bytes: Length of ``timings.jsonl``.
-        metrics_sha256: Of ``metrics.jsonl``; empty if there is no checkpoint.
-    """
-
-    metrics_bytes: int = 0
-    timings_bytes: int = 0
-    metrics_sha256: str = ""
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, object]) -> "LogLengths":
-        """Take the lengths out of what ``state.json`` holds.
-
-        Raises:
-            ValueError: If a length is missing or no number.
-        """
-        names = {field.name for field in fields(cls)}
-        return build(cls, {name: value for name, value in values.items() if name in names})
 
 
 class Log:

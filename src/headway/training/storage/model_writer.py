@@ -79,13 +79,3 @@ class ModelWriter:
                 self.write_record()
             finally:
                 remove(unfinished)
-
-
-def list_damaged_models(directory: RunDirectory, record: RunRecord) -> list[str]:
-    """Return the names of files with a model's weights that are missing or changed."""
-    damaged = []
-    for name, digests in record.models.items():
-        file = directory.path / name
-        if not file.is_file() or hash_file(file) not in digests:
-            damaged.append(name)
-    return damaged

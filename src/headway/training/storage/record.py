@@ -3,15 +3,15 @@
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from headway.config.sections import Setting
 from headway.files import hash_file
 from headway.text.origins import Manifest
 from headway.text.prepared import PreparedData
 from headway.training.machine import Machine
-from headway.training.storage.stored_values import build, to_values
 from headway.training.validation import ValidationReport
 
 
@@ -123,21 +123,37 @@ class RunRecord:
         return bool(self.files.get("train"))
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, object]) -> "RunRecord":
+    def from_dict(cls, values: Mapping[str, Any]) -> "RunRecord":
         """Read what `to_dict` returned.
 
         Raises:
-            ValueError: If a value is missing, unknown, of another type, or changed.
+            ValueError: If a value has changed.
+            TypeError: If a value is missing or unknown.
         """
         own = {name: value for name, value in values.items() if name != "sha256"}
         if values.get("sha256") != hash_lines([json.dumps(own, sort_keys=True)]):
             raise ValueError("changed since it was written")
-        return build(cls, own)
+        parts = {
+            "data": DataRecord,
+            "init": InitialModel,
+            "machine": Machine,
+            "installed": ValidationReport,
+        }
+        found = {name: kind(**own[name]) for name, kind in parts.items() if own.get(name)}
+        return cls(**own | found)
 
     def to_dict(self) -> dict[str, object]:
         """Return the record as plain values for JSON, with a digest of all of them."""
         values = to_values(self)
         return {**values, "sha256": hash_lines([json.dumps(values, sort_keys=True)])}
+
+
+def to_values(stored: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass as plain values for JSON."""
+    # A model of one pair of languages has no scores of several.
+    return asdict(
+        stored, dict_factory=lambda items: {n: v for n, v in items if v or n != "bleu_of_pairs"}
+    )
 
 
 def hash_lines(lines: Iterable[str]) -> str:

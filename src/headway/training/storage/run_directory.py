@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +25,9 @@ from headway.training.storage.checkpoint import (
     replace_file,
     write_checkpoint,
 )
-from headway.training.storage.log import Log, LogLengths
-from headway.training.storage.record import RunRecord
+from headway.training.storage.log import Log
+from headway.training.storage.record import RunRecord, to_values
+from headway.training.storage.state import RunState
 from headway.translation.directory import WEIGHTS
 
 FORMAT = 1
@@ -140,7 +140,7 @@ class RunDirectory:
             raise HeadwayError(f"{self.path}: no run.json: give a run directory") from None
         except HeadwayError:
             raise
-        except (OSError, ValueError, RecursionError) as error:
+        except (OSError, ValueError, TypeError, RecursionError) as error:
             raise HeadwayError(
                 f"{path}: not the record of a run ({error}): restore the file, or start another RUN; the"
                 f" prepared text is in {self.data}"
@@ -158,18 +158,22 @@ class RunDirectory:
         return checkpoint_steps(self.checkpoints)
 
     def save(
-        self, step: int, tensors: Mapping[str, Mapping[str, Tensor]], state: Mapping[str, object]
+        self, step: int, tensors: Mapping[str, Mapping[str, Tensor]], state: RunState, identity: str
     ) -> None:
-        """Write the checkpoint of a step, after the lines of the logs that it counts are on disk."""
+        """Write the checkpoint of a step, after the lines of the logs that it counts are on disk.
+
+        Args:
+            step: The step.
+            tensors: File name without suffix -> tensor name -> tensor.
+            state: Gets the lengths of the logs.
+            identity: Of the run: see `RunRecord`.
+        """
         self.check_lock()
-        logs = LogLengths(
-            metrics_bytes=self.metrics.size(),
-            timings_bytes=self.timings.size(),
-            metrics_sha256=self.metrics.sha256(),
-        )
+        state.metrics_bytes, state.timings_bytes = self.metrics.size(), self.timings.size()
+        state.metrics_sha256 = self.metrics.sha256()
         with explain_write_errors(self.checkpoints, 0):
             self.checkpoints.mkdir(exist_ok=True)
-        values = {"step": step, **state, **asdict(logs)}
+        values = {"step": step, "run": identity, **to_values(state)}
         write_checkpoint(self.checkpoint(step), tensors, values)
 
     def load(self, step: int, identity: str) -> tuple[dict[str, dict[str, Tensor]], dict[str, Any]]:
@@ -241,8 +245,8 @@ class RunDirectory:
             with explain_write_errors(folder, 0):
                 remove_leftovers(folder)
 
-    def cut_logs(self, lengths: LogLengths) -> list[str]:
-        """Cut the logs to the lengths that they had when a checkpoint was written.
+    def cut_logs(self, state: RunState) -> list[str]:
+        """Cut the logs to the lengths that they had when the checkpoint of a state was written.
 
         Returns:
             What the user should know, a line each.
@@ -250,13 +254,13 @@ class RunDirectory:
         notices = [
             f"{log.path}: missing: a new file begins here"
             for log, length in (
-                (self.metrics, lengths.metrics_bytes),
-                (self.timings, lengths.timings_bytes),
+                (self.metrics, state.metrics_bytes),
+                (self.timings, state.timings_bytes),
             )
             if length and not log.path.exists()
         ]
-        self.metrics.cut(lengths.metrics_bytes, lengths.metrics_sha256)
-        self.timings.cut(lengths.timings_bytes)
+        self.metrics.cut(state.metrics_bytes, state.metrics_sha256)
+        self.timings.cut(state.timings_bytes)
         return notices
 
     def write_bad_batch(self, step: int, rank: int, pairs: Iterable[tuple[str, str]]) -> Path:

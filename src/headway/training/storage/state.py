@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from typing import Any
 
 from headway.training.steps.trainer import StepReport
-from headway.training.storage.stored_values import build
 from headway.training.validation import ProgressReport, ValidationReport
 
 
@@ -34,6 +34,9 @@ class RunState:
         since_best: Validations since the best one.
         best: The best validation.
         series: The steps of the checkpoints that are kept to be averaged at the end.
+        metrics_bytes: Length of ``metrics.jsonl`` when the checkpoint was written.
+        timings_bytes: Length of ``timings.jsonl``.
+        metrics_sha256: Of ``metrics.jsonl``; empty if there is no checkpoint.
     """
 
     epoch: int = 0
@@ -47,13 +50,17 @@ class RunState:
     since_best: int = 0
     best: ValidationReport | None = None
     series: list[int] = field(default_factory=list)
+    metrics_bytes: int = 0
+    timings_bytes: int = 0
+    metrics_sha256: str = ""
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, object]) -> "RunState":
-        """Take the state out of what ``state.json`` holds.
+    def from_dict(cls, values: Mapping[str, Any]) -> "RunState":
+        """Take the state out of what ``state.json`` holds, whose digest has been checked.
 
         Raises:
-            ValueError: If a field has a value of another type, or a number is negative.
+            TypeError: If a field of the best validation is missing or unknown.
         """
-        names = {known.name for known in fields(cls)}
-        return build(cls, {name: value for name, value in values.items() if name in names})
+        names = {known.name for known in fields(cls)} & values.keys()
+        best = values.get("best") and ValidationReport(**values["best"])
+        return cls(**{name: values[name] for name in names} | {"best": best})

@@ -1,7 +1,6 @@
-"""A run that is ready to train, and what is checked of it whether it is new or resumed."""
+"""From a user's request to a run that is ready to train, whether it is new or resumed."""
 
 import json
-from dataclasses import dataclass
 
 import torch
 
@@ -10,22 +9,35 @@ from headway.errors import HeadwayError
 from headway.extension import HOOKS, identify_arithmetic, name_extensions
 from headway.training import parallel
 from headway.training.run import Run
+from headway.training.starting.new_run import start_run
+from headway.training.starting.resuming import resume_run
+from headway.training.starting.run_request import RunRequest
+from headway.training.storage.run_directory import RunDirectory
 
 
-@dataclass(frozen=True)
-class OpenedRun:
-    """The answer to a request.
+def open_run(directory: RunDirectory, request: RunRequest) -> tuple[Run | None, list[str]]:
+    """Start the run that a request asks for, or resume the one that the directory holds.
 
-    Attributes:
-        run: The run; None if it is finished and the request asks for no more steps.
-        notices: What the user should know, a line each.
+    Args:
+        directory: Locked (`RunDirectory.lock`).
+        request: Checked by `check_request`; its corpora are files, not names.
+
+    Returns:
+        The run, or None if it is finished and the request asks for no more steps; and what the user
+        should know, a line each.
+
+    Raises:
+        SettingsError: If a setting of the request is wrong.
+        HeadwayError: If text, data or model cannot be used, or the run has other settings.
     """
+    run, notices = (resume_run if directory.started else start_run)(directory, request)
+    if run is not None:
+        _check_ranks_agree(run)
+        notices += list_precision_notices(run)
+    return run, notices
 
-    run: Run | None
-    notices: list[str]
 
-
-def check_ranks_agree(run: Run) -> None:
+def _check_ranks_agree(run: Run) -> None:
     """Check that all ranks train the same.
 
     Raises:

@@ -1,36 +1,42 @@
-"""From a user's request to a run: start a new run, or resume the one in a directory."""
+"""Start a new run: prepare its text if need be, resolve its settings, and build it."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
 
+import torch
+
+from headway import __version__
+from headway.config import Config
 from headway.cores import available_cores
-from headway.extension import require
+from headway.extension import identify_arithmetic, require
 from headway.files import remove
 from headway.text.groups import list_files, list_targets, make_groups
 from headway.text.preparation.preparation import prepare
 from headway.text.prepared import PreparedData
 from headway.text.readers import describe_layout
 from headway.training import parallel
+from headway.training.machine import Machine
+from headway.training.run import Run
 from headway.training.starting.fine_tuning import (
     check_groups,
     check_languages,
     check_shape,
     check_vocabulary,
     describe_regime,
+    read_initial_weights,
 )
 from headway.training.starting.given_vocabulary import GivenVocabulary
-from headway.training.starting.opened_run import (
-    OpenedRun,
-    check_ranks_agree,
-    list_precision_notices,
-)
-from headway.training.starting.resuming import resume_run
-from headway.training.starting.run_builder import start
+from headway.training.starting.resume_check import identify_run
 from headway.training.starting.run_request import RunRequest, new_settings
 from headway.training.starting.sentence_splitting import resolve_splitting
-from headway.training.storage.record import hash_files
+from headway.training.storage.record import DataRecord, InitialModel, RunRecord, hash_files
 from headway.training.storage.run_directory import RunDirectory
-from headway.translation.directory import load_model
+from headway.translation.directory import WEIGHTS, load_model, write_config
+
+NO_FILES: Mapping[str, str] = MappingProxyType({})
 
 
 def prepare_text(directory: RunDirectory, request: RunRequest) -> list[str]:
@@ -51,6 +57,7 @@ def prepare_text(directory: RunDirectory, request: RunRequest) -> list[str]:
     if request.vocabulary:
         tokenizer = GivenVocabulary.read(request.vocabulary, list_targets(request.train)).tokenizer
     if model:
+        check_shape(settings, model)
         has_symbols = isinstance(request.train, Mapping)
         check_groups(" ".join(list_files(request.train)), model, has_symbols=has_symbols)
     if model and not request.other_languages:
@@ -83,47 +90,104 @@ def prepare_text(directory: RunDirectory, request: RunRequest) -> list[str]:
     ]
 
 
-def open_run(directory: RunDirectory, request: RunRequest) -> OpenedRun:
-    """Start the run that a request asks for, or resume the one that the directory holds.
+def start_run(directory: RunDirectory, request: RunRequest) -> tuple[Run, list[str]]:
+    """Start the run that a request asks for; return it, and what the user should know, a line each.
 
     Args:
-        directory: Locked (`RunDirectory.lock`).
+        directory: Locked, without a run in it.
         request: Checked by `check_request`; its corpora are files, not names.
-
-    Raises:
-        SettingsError: If a setting of the request is wrong.
-        HeadwayError: If text, data or model cannot be used, or the run has other settings.
     """
-    if directory.started:
-        return resume_run(directory, request)
-    model = load_model(request.init) if request.init else None
-    settings = new_settings(request, model.config if model else None)
-    if model:
-        check_shape(settings, model, is_prepared=bool(request.data))
     notices = prepare_text(directory, request) if parallel.rank() == 0 else []
     parallel.wait_for_first()
     data = PreparedData.open(request.data or directory.data)
+    model = load_model(request.init) if request.init else None
+    settings = new_settings(request, model.config if model else None, data)
     if model:
+        check_shape(settings, model, is_prepared=bool(request.data))
         check_vocabulary(data, model)
         check_groups(str(data.directory), model, has_symbols=data.has_symbols)
         if not request.other_languages:
             for group in data.groups:
                 check_languages(group.languages, model)
-        settings = new_settings(request, model.config, data)
         if not request.preset:
             notices.append(describe_regime(settings.training, model))
-    settings = resolve_splitting(settings, data)
     files = [list_files(request.train), list_files(request.valid)]
     if parallel.rank():  # only the record of rank 0 is written
         files = [[], []]
     run = start(
         directory,
         data,
-        settings,
+        resolve_splitting(settings, data),
         command=request.command,
         train=hash_files(files[0]),
         valid=hash_files(files[1]),
         init=request.init,
     )
-    check_ranks_agree(run)
-    return OpenedRun(run, notices + list_precision_notices(run))
+    return run, notices
+
+
+def start(
+    directory: RunDirectory,
+    data: PreparedData,
+    config: Config,
+    *,
+    command: Sequence[str] = (),
+    train: Mapping[str, str] = NO_FILES,
+    valid: Mapping[str, str] = NO_FILES,
+    init: str | Path | None = None,
+) -> Run:
+    """Start a run; the directory holds a run from `Run.begin` on.
+
+    Args:
+        directory: Locked, without a run in it.
+        data: Prepared data, in the run directory or elsewhere.
+        config: The settings; vocabulary sizes come from the data.
+        command: The user's command line, to be recorded.
+        train: File name -> sha256 of the files that the training data was prepared from.
+        valid: The same for the validation data.
+        init: A model directory, of the same shape and vocabulary, whose weights the run starts from.
+    """
+    config = with_vocabulary(config, data)
+    record = RunRecord(
+        headway=__version__,
+        torch=torch.__version__,
+        native=identify_arithmetic("training"),
+        command=list(command),
+        files={"train": dict(train), "valid": dict(valid)},
+        data=DataRecord.describe(data, directory.path),
+        init=InitialModel.describe(init) if init else None,
+        machine=Machine.resolve(config.training),
+        processes=parallel.world_size(),
+        settings=config.to_dict(),
+    )
+    record.identity = identify_run(record)
+    run = Run(directory, data, config, record)
+    if record.init:
+        run.trainer.load_weights(read_initial_weights(record.init, config.model))
+    if parallel.rank() == 0:
+        write_settings(directory, data, config)
+    return run
+
+
+def write_settings(directory: RunDirectory, data: PreparedData, config: Config) -> None:
+    """Write vocabulary and settings into a run directory, and beside the models in it."""
+    for folder in (directory.path, directory.best, directory.averaged):
+        if folder == directory.path or (folder / WEIGHTS).exists():
+            data.tokenizer.save(folder)
+            write_config(folder, config, data.languages, pairs=data.pairs)
+
+
+def with_vocabulary(config: Config, data: PreparedData) -> Config:
+    """Return the settings with the data's kind of model and its tokenizer's vocabulary sizes.
+
+    Raises:
+        HeadwayError: If the settings do not allow them.
+    """
+    tokenizer = data.tokenizer
+    model = replace(
+        config.model,
+        kind=data.kind,
+        source_vocab_size=tokenizer.source_vocab_size,
+        target_vocab_size=tokenizer.target_vocab_size,
+    )
+    return replace(config, model=model)
