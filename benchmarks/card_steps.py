@@ -24,8 +24,8 @@ from headway.ext.cuda.recorded_gradient import Compute, RecordedGradient
 from headway.model import Transformer
 from headway.model.packing import move
 from headway.text.batches import Batch
+from headway.training.machine import seed_generators
 from headway.training.steps.feed import Feed
-from headway.training.steps.random_numbers import seed_generators
 from headway.training.steps.trainer import Trainer
 
 COUNT = 8  # micro-batches

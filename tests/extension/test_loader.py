@@ -22,11 +22,9 @@ from headway.extension import (
     find_installed,
     identify_arithmetic,
     list_sidecars,
+    load_all,
     load_extensions,
-    load_for_device,
-    load_modules,
-    load_single,
-    load_stages,
+    load_first,
     make_operations,
     name_extensions,
     prepare_device,
@@ -157,7 +155,7 @@ def test_stages_come_in_the_order_of_the_extensions(
         "STAGE = 2",
     )
     install("one", "Extension('one', '1', stages={'a': 'of_one:STAGE'})", "STAGE = 1")
-    assert load_stages() == [("one", 1), ("two", 2)]
+    assert load_all("stages") == [("one", 1), ("two", 2)]
     assert name_extensions() == "one 1, two 1"
     [line] = caplog.messages
     assert line.startswith("extension 'two': of_two:NONE: AttributeError")
@@ -167,9 +165,9 @@ def test_for_a_device_an_extension_of_others_goes_before_one_of_headway(
     install: Install, caplog: pytest.LogCaptureFixture
 ) -> None:
     install("one", "Extension('one', '1', engines={'cpu': 'of_one:make'})", "make = 'fast'")
-    assert load_for_device("engines", "cpu") == "fast"
-    assert load_for_device("engines", "cuda").__module__ == "headway.ext.cuda.engine"
-    assert load_for_device("engines", "tpu") is None
+    assert load_first("engines", "cpu") == "fast"
+    assert load_first("engines", "cuda").__module__ == "headway.ext.cuda.engine"
+    assert load_first("engines", "tpu") is None
     assert not caplog.messages
 
 
@@ -177,7 +175,7 @@ def test_a_broken_one_for_a_device_is_left_out(
     install: Install, caplog: pytest.LogCaptureFixture
 ) -> None:
     install("one", "Extension('one', '1', operations={'cpu': 'no_such:make'})")
-    assert load_for_device("operations", "cpu").__name__ == "NativeOperations"
+    assert load_first("operations", "cpu").__name__ == "NativeOperations"
     assert caplog.messages == [
         "extension 'one': no_such:make: ModuleNotFoundError: No module named 'no_such';"
         " operations for cpu: Headway does without it"
@@ -202,8 +200,8 @@ def test_what_is_broken_is_left_out_and_the_next_one_taken(
     install: Install, caplog: pytest.LogCaptureFixture
 ) -> None:
     install("one", "Extension('one', '1', masking='no_such:it', end_steps={'a': 'no_such'})")
-    assert load_single("masking").__name__ == "ProtectedTextMasking"
-    assert [module.__name__.split(".")[-1] for module in load_modules("end_steps")] == [
+    assert load_first("masking").__name__ == "ProtectedTextMasking"
+    assert [module.__name__.split(".")[-1] for _, module in load_all("end_steps")] == [
         "learned_shortlist", "learned_placeholder_words", "learned_quality"
     ]  # fmt: skip
     assert [line.split(":")[0] for line in caplog.messages] == ["extension 'one'"] * 2

@@ -90,9 +90,9 @@ def test_text_is_prepared_by_its_reader(installed: Path, tmp_path: Path) -> None
 @pytest.mark.slow
 def test_python_has_its_reader_its_name_and_its_stage(installed: Path, phrases: Path) -> None:
     code = (
-        "import sys, headway; from headway.text.readers import read_pairs; from headway.extension import load_stages\n"
+        "import sys, headway; from headway.text.readers import read_pairs; from headway.extension import load_all\n"
         "print([tuple(pair) for pair in read_pairs(sys.argv[1:])])\n"
-        "print(list(headway.read_phrases(sys.argv[1])), load_stages()[0][1].__name__, hasattr(headway, 'read_nothing'))"
+        "print(list(headway.read_phrases(sys.argv[1])), load_all('stages')[0][1].__name__, hasattr(headway, 'read_nothing'))"
     )
     done = run("-c", code, str(phrases), packages=installed)
     pairs = [("Good morning.", "Guten Morgen."), ("The station?", "Der Bahnhof?")]

@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from headway.cli.main import main
 from headway.errors import HeadwayError
-from headway.training.loop import run_to_end
+from headway.training.run import run_to_end
 from headway.training.steps.trainer import StepReport
 from headway.training.storage.checkpoint import Tensors, read_checkpoint
 from headway.translation import load_model

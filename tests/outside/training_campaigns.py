@@ -24,7 +24,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from headway.errors import HeadwayError
-from headway.training.loop import run_to_end
+from headway.training.run import run_to_end
 from headway.training.steps.trainer import StepReport
 from headway.training.storage.run_directory import RunDirectory
 from support.campaign import Campaign

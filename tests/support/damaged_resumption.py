@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 
 from headway.cli.main import dispatch, main
-from headway.training.loop import run_to_end
+from headway.training.run import run_to_end
 from headway.training.steps.trainer import StepReport
 from support.file_damage import change_json_file, damage_bytes, delete, replace
 from support.processes import NOBODY, spawn, wait

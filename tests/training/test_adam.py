@@ -2,7 +2,7 @@
 
 import torch
 
-from headway.training.steps.adam import Adam
+from headway.training.steps.optimizers import Adam
 
 
 def test_adam_equals_torchs_own_class_bit_for_bit():

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from headway.training.connections import LIMIT, probe_connections
+from headway.training.parallel import LIMIT, probe_connections
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the options are Linux's")
 

@@ -8,7 +8,7 @@ import pytest
 
 from headway.cli.main import dispatch
 from headway.errors import HeadwayError
-from headway.training.loop import run_to_end
+from headway.training.run import run_to_end
 from headway.training.steps.trainer import StepReport
 from headway.training.storage.run_directory import RunDirectory
 from headway.translation.directory import load_model

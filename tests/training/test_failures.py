@@ -9,7 +9,7 @@ import torch
 from headway.cli.main import dispatch
 from headway.errors import HeadwayError
 from headway.training import run as run_module
-from headway.training.loop import run_to_end
+from headway.training.run import run_to_end
 from headway.training.steps.trainer import StepReport, Trainer
 from headway.training.storage.checkpoint import read_tensors
 from headway.training.storage.run_directory import RunDirectory

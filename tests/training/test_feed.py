@@ -6,8 +6,7 @@ import torch
 from headway.config import TrainingConfig
 from headway.text.prepared import PreparedData
 from headway.training.steps import feed as feed_module
-from headway.training.steps.feed import Feed, Position
-from headway.training.steps.mixture import Mixture
+from headway.training.steps.feed import Feed, Mixture, Position
 
 
 @pytest.fixture

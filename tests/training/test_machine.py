@@ -15,8 +15,8 @@ from headway.config import TrainingConfig
 from headway.errors import HeadwayError
 from headway.training import machine
 from headway.training.dry_run import make_dry_run
-from headway.training.loop import run_to_end
 from headway.training.machine import Machine
+from headway.training.run import run_to_end
 from headway.training.starting import opening
 from headway.training.storage.run_directory import RunDirectory
 from headway.training.validation import ValidationReport

@@ -10,8 +10,7 @@ import torch
 from headway.config import TextConfig, TrainingConfig
 from headway.text.preparation.preparation import prepare
 from headway.training.steps import feed as feed_module
-from headway.training.steps.feed import Feed
-from headway.training.steps.mixture import Mixture
+from headway.training.steps.feed import Feed, Mixture
 from support.groups import files, write_languages
 
 SIZES = (1000, 130, 10)

@@ -17,8 +17,8 @@ from headway.cli.main import dispatch, main
 from headway.config import TrainingConfig
 from headway.errors import HeadwayError, LostRankError, UsageError
 from headway.training import parallel
-from headway.training.loop import run_to_end
 from headway.training.machine import Machine
+from headway.training.run import run_to_end
 from headway.training.starting.rank_count import count_ranks
 from headway.training.steps import gradient_exchange
 from headway.training.steps.gradient_tree import add_up, divide_share, share_of

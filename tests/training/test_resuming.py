@@ -12,7 +12,7 @@ from headway.cli.main import dispatch
 from headway.errors import HeadwayError, UsageError
 from headway.training import machine
 from headway.training import run as run_module
-from headway.training.loop import run_to_end
+from headway.training.run import run_to_end
 from headway.training.steps.trainer import StepReport
 from headway.training.storage.run_directory import RunDirectory
 from headway.training.validation import ProgressReport, ValidationReport
@@ -251,9 +251,7 @@ def test_the_average_and_the_threads_of_a_run_may_change(corpus, uninterrupted_r
     with contextlib.closing(run_to_end(run)) as events:
         next(event for event in events if isinstance(event, StepReport) and event.step == 7)
     run.directory.unlock()
-    run = opened(
-        path, ["train", str(path), "--training.average", "1", "--training.threads", "2"]
-    )
+    run = opened(path, ["train", str(path), "--training.average", "1", "--training.threads", "2"])
     assert run.machine.threads == 2
     for _ in run_to_end(run):
         pass

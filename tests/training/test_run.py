@@ -18,8 +18,8 @@ from headway.config import SearchConfig, TrainingConfig
 from headway.errors import HeadwayError
 from headway.ext.native.shortlist import Shortlist
 from headway.ext.quality.quality_model import QualityModel
-from headway.training.loop import run_to_end
 from headway.training.machine import Machine
+from headway.training.run import run_to_end
 from headway.training.storage.run_directory import RunDirectory
 from headway.training.validation import ProgressReport
 from headway.translation import Translator, load_model

@@ -14,8 +14,8 @@ from safetensors import SafetensorError
 from headway import __version__, files
 from headway.errors import HeadwayError
 from headway.files import temporary_path
-from headway.training.storage.averaging import average_weights
 from headway.training.storage.checkpoint import (
+    average_weights,
     check_digest,
     checkpoint_path,
     checkpoint_steps,
@@ -24,8 +24,7 @@ from headway.training.storage.checkpoint import (
     replace_file,
     write_checkpoint,
 )
-from headway.training.storage.log import Log
-from headway.training.storage.run_directory import RunDirectory
+from headway.training.storage.run_directory import Log, RunDirectory
 from headway.translation import weights
 from support.processes import fork
 

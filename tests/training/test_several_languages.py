@@ -16,7 +16,7 @@ from headway.ext.protect.placeholder_word_file import (
 from headway.text.prepared import PreparedData
 from headway.text.readers import read_lines
 from headway.training import validation
-from headway.training.loop import run_to_end
+from headway.training.run import run_to_end
 from headway.training.steps.trainer import StepReport
 from headway.training.storage.run_directory import RunDirectory
 from headway.training.train import train

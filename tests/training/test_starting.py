@@ -14,7 +14,7 @@ from headway.cli.main import dispatch
 from headway.errors import HeadwayError
 from headway.training import dry_run
 from headway.training.dry_run import make_dry_run
-from headway.training.loop import run_to_end
+from headway.training.run import run_to_end
 from headway.training.steps.trainer import Trainer
 from headway.training.storage.run_directory import RunDirectory
 from headway.training.train import train

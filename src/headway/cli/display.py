@@ -7,8 +7,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
 
-    from headway.training.run import Run
-    from headway.training.storage.state import Event
+    from headway.training.run import Event, Run
 
 
 class Display:
@@ -44,8 +43,8 @@ class Display:
 
     def show(self, event: "Event") -> None:
         """Show an event of the run."""
+        from headway.training.run import Notice
         from headway.training.steps.trainer import StepReport
-        from headway.training.storage.state import Notice
         from headway.training.validation import ValidationReport, perplexity_of
 
         now = time.monotonic()

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from headway.errors import HeadwayError, suggest
-from headway.extension import load_modules
+from headway.extension import load_all
 
 MODELS = ("model", "models", "init", "backward")  # the arguments that take a MODEL
 
@@ -48,7 +48,7 @@ def fetch_by_sources(word: str) -> Path:
         HeadwayError: If no extension has the model; the message is from the last extension that was asked.
     """
     path, failure = Path(word), f"{word}: no such directory: give a run or model directory"
-    sources = load_modules("models")
+    sources = [source for _, source in load_all("models")]
     for source in sources:
         if path.exists() and not source.is_foreign(path) and source is not sources[-1]:
             continue
@@ -64,7 +64,7 @@ def fetch_by_sources(word: str) -> Path:
 
 def is_of_other_program(path: Path) -> bool:
     """Return whether a file or directory is a model of another program that an extension knows."""
-    return any(source.is_foreign(path) for source in load_modules("models"))
+    return any(source.is_foreign(path) for _, source in load_all("models"))
 
 
 def print_notice(line: str) -> None:

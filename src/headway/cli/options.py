@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headway.extension import collect, load, load_modules
+from headway.extension import collect, load, load_all
 
 if TYPE_CHECKING:
     from headway.text.readers import FileForm
@@ -63,7 +63,7 @@ def model_or_name(word: str) -> str:
 
     if not Path(word).is_file():
         return word
-    if any(kind.takes(word) for kind in load_modules("inputs")):
+    if any(kind.takes(word) for _, kind in load_all("inputs")):
         raise argparse.ArgumentTypeError(
             f"{word}: is a document, not a model"
             f" (headway translate MODEL --input {word} --output FILE translates it)"

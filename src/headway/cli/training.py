@@ -115,8 +115,7 @@ def train_rank(directory: "RunDirectory", request: "RunRequest", quiet: bool) ->
 def follow(run: "Run", display: Display) -> int:
     """Train and show what happens; on a signal, save the run and stop. Returns the exit code."""
     from headway.training import parallel
-    from headway.training.loop import run_to_end
-    from headway.training.storage.state import Notice
+    from headway.training.run import Notice, run_to_end
     from headway.training.tensorboard import TensorBoard
 
     with ExitStack() as stack:

@@ -7,8 +7,14 @@ from headway.errors import HeadwayError
 from headway.lazy import import_at_first_use
 
 if TYPE_CHECKING:
-    from headway.training.machine import Machine, configure_process, peak_memory, thread_count
-    from headway.training.run import Run
+    from headway.training.machine import (
+        Machine,
+        configure_process,
+        peak_memory,
+        seed_generators,
+        thread_count,
+    )
+    from headway.training.run import Event, Notice, Run
     from headway.training.starting.new_run import start, with_vocabulary
     from headway.training.starting.rank_count import check_ranks, count_ranks
     from headway.training.starting.resuming import resume
@@ -17,12 +23,10 @@ if TYPE_CHECKING:
     from headway.training.steps.gradient_tree import Gradient
     from headway.training.steps.objective import plain_loss
     from headway.training.steps.optimizers import make_optimizers
-    from headway.training.steps.random_numbers import seed_generators
     from headway.training.steps.schedule import learning_rate
     from headway.training.steps.trainer import Step, Trainer
     from headway.training.storage.checkpoint import replace_file
     from headway.training.storage.run_directory import RunDirectory
-    from headway.training.storage.state import Event, Notice
     from headway.training.validation import (
         ProgressReport,
         ValidationReport,

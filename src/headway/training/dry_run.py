@@ -7,6 +7,7 @@ import shutil
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import torch
 
@@ -15,8 +16,7 @@ from headway.errors import HeadwayError, is_out_of_memory
 from headway.files import remove, temporary_path
 from headway.text.batches import Rows
 from headway.training import parallel
-from headway.training.run import Run
-from headway.training.steps.random_numbers import kept_generators
+from headway.training.machine import kept_generators
 from headway.training.storage.checkpoint import (
     RESUMABLE,
     Tensors,
@@ -24,6 +24,9 @@ from headway.training.storage.checkpoint import (
     write_checkpoint,
 )
 from headway.training.validation import check_lengths, validate
+
+if TYPE_CHECKING:
+    from headway.training.run import Run
 
 SENTENCES = 4  # translated in the dry run
 
@@ -57,7 +60,7 @@ class DryRun:
         )
 
 
-def make_dry_run(run: Run) -> DryRun:
+def make_dry_run(run: "Run") -> DryRun:
     """Try the largest batch, a validation and a checkpoint; the run is exactly as before.
 
     Raises:
@@ -95,7 +98,7 @@ def make_dry_run(run: Run) -> DryRun:
     )
 
 
-def _time_batches(run: Run) -> float:
+def _time_batches(run: "Run") -> float:
     """Compute the gradient of the largest batch, then of a median one; return its tokens per second.
 
     A GPU computes the median one twice: the first time, it may be recorded.
@@ -146,7 +149,7 @@ def _estimate_disk(settings: TrainingConfig, tensors: Mapping[str, Tensors]) -> 
     return weights * (series + 6) + others * (RESUMABLE + 1)
 
 
-def _check_checkpoint(run: Run, tensors: Mapping[str, Tensors]) -> None:
+def _check_checkpoint(run: "Run", tensors: Mapping[str, Tensors]) -> None:
     """Write a checkpoint, read it back, compare and delete it."""
     # A temporary name: if the process is killed, the next start deletes the checkpoint.
     path = temporary_path(run.directory.path / "dry-run")

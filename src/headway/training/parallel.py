@@ -8,21 +8,27 @@ functions that exchange numbers raise a `LostRankError` in the others.
 import hashlib
 import importlib
 import os
+import socket
+import stat
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timedelta
+from pathlib import Path
 
 import torch
 from torch import Tensor, distributed
 
 from headway.errors import HeadwayError, LostRankError, is_out_of_memory
-from headway.training.connections import probe_connections
 
 # A rank that ends closes its connections, which the others notice at once. Connections to a machine that
-# vanishes are given up after a minute (`connections.py`). Only what is stuck otherwise takes so long:
+# vanishes are given up after a minute (`probe_connections`). Only what is stuck otherwise takes so long:
 LIMIT = timedelta(minutes=10)
 PATIENCE = timedelta(days=30)  # of ranks that wait while the first one works alone
 _patient: list[distributed.ProcessGroup] = []
+PROBED_AFTER = 20  # seconds without a message
+PROBE_EVERY = 10  # seconds
+UNANSWERED = 60  # seconds without an answer until a connection is given up
 
 
 def join() -> None:
@@ -173,3 +179,36 @@ def _is_of_a_connection(error: RuntimeError) -> bool:
     said = str(error).lower()
     words = ("gloo", "connection", "timed out", "broken pipe")
     return isinstance(error, distributed.DistError) or any(word in said for word in words)
+
+
+def probe_connections() -> None:
+    """Let the kernel probe this process's TCP connections to other machines, and give up dead ones.
+
+    A machine without power, or behind a broken cable, does not close its connections. The libraries that
+    exchange numbers have no option for this, so it is set on the connections that they have made.
+    """
+    if sys.platform != "linux":
+        return
+    for connection in _connections():
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        for option, value in (
+            (socket.TCP_KEEPIDLE, PROBED_AFTER),
+            (socket.TCP_KEEPINTVL, PROBE_EVERY),
+            (socket.TCP_USER_TIMEOUT, UNANSWERED * 1000),
+        ):
+            connection.setsockopt(socket.IPPROTO_TCP, option, value)
+
+
+def _connections() -> Iterator[socket.socket]:
+    """Yield this process's TCP connections to other machines."""
+    for path in list(Path("/proc/self/fd").iterdir()):
+        with suppress(OSError):  # closed already, or without a connection
+            if not stat.S_ISSOCK(os.fstat(int(path.name)).st_mode):
+                continue
+            with socket.socket(fileno=os.dup(int(path.name))) as found:
+                is_tcp = (
+                    found.family in (socket.AF_INET, socket.AF_INET6)
+                    and found.type == socket.SOCK_STREAM
+                )
+                if is_tcp and found.getsockname()[0] != found.getpeername()[0]:
+                    yield found

@@ -8,30 +8,40 @@ the same results as one that was never interrupted, also on another number of ra
 import copy
 import time
 from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from headway.config import Config, SearchConfig
 from headway.errors import HeadwayError
-from headway.extension import load_modules
+from headway.extension import load_all
 from headway.model import Network, make_model
 from headway.model.assembly import zero_outputs
 from headway.text.batches import Batch
 from headway.text.prepared import PreparedData
 from headway.training import parallel
-from headway.training.machine import thread_count
+from headway.training.dry_run import make_dry_run
+from headway.training.machine import kept_generators, seed_generators, thread_count
 from headway.training.steps.feed import Feed
-from headway.training.steps.random_numbers import kept_generators, seed_generators
 from headway.training.steps.trainer import StepReport, Trainer
-from headway.training.storage.averaging import average_weights
+from headway.training.storage.checkpoint import average_weights
 from headway.training.storage.model_writer import ModelWriter
-from headway.training.storage.record import RunRecord, to_values
+from headway.training.storage.record import RunRecord, RunState, to_values
 from headway.training.storage.run_directory import RunDirectory
-from headway.training.storage.state import Event, Notice, RunState
 from headway.training.validation import ProgressReport, ValidationReport, validate
 
 MAX_UNSAVED_SECONDS = 600.0  # of work that a crash may lose (paper: a checkpoint every 10 minutes)
 MAX_ROLL_BACKS = 3  # in a row, with less than a checkpoint's interval of good steps in between
 TIMING_STEPS = 10  # steps between two lines of timings.jsonl
+
+
+@dataclass(frozen=True, kw_only=True)
+class Notice:
+    """A message to the user, of one line."""
+
+    text: str
+
+
+Event = StepReport | ValidationReport | ProgressReport | Notice
 
 
 class Run:
@@ -176,7 +186,7 @@ class Run:
             self.models.write(self.directory.averaged, model, report)
             self.models.install(model, report)
             yield report
-        for step in load_modules("end_steps"):
+        for _, step in load_all("end_steps"):
             if step.wants(self.config):
                 yield from step.learn(self.directory, self.data, str(self.machine.torch_device))
         self.record.finished = True
@@ -273,3 +283,42 @@ class Run:
                 peak_memory_bytes=memory,
             )
         self._seconds, self._tokens = 0.0, 0
+
+
+def run_to_end(run: Run) -> Generator[Event, None, None]:
+    """Train to the end and yield what happens; a caller that stops early leaves a saved run.
+
+    With several ranks, the caller saves it (`Run.save`) when all ranks stop after the same event: a rank that
+    stops alone, because of an error, cannot write a checkpoint without the others.
+
+    A checkpoint holds the state before the validation of its step, so a run that is resumed from it
+    validates.
+
+    A dry run precedes a new run. Only then is `run.json` written, which makes its directory a run.
+
+    Args:
+        run: New or resumed. A caller that stops early closes the iterator (`contextlib.closing`).
+
+    Yields:
+        A `StepReport` for each step, `ProgressReport` during and a `ValidationReport` after each
+        validation, and a `Notice` for each message to the user.
+    """
+    if not run.directory.started:
+        dry_run = make_dry_run(run)
+        run.begin()
+        yield Notice(text=f"{run.directory.path}: {dry_run}")
+    try:
+        while True:
+            if run.is_checkpoint_due or run.is_save_due:
+                run.save()
+            if run.is_validation_due:
+                yield from run.validate()
+            if run.is_at_end or run.is_out_of_patience:
+                break
+            yield from run.advance()
+        run.save()
+        yield from run.finish()
+    except GeneratorExit:
+        if parallel.world_size() == 1:
+            run.save()
+        raise

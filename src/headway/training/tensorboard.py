@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from headway.errors import HeadwayError
+from headway.training.run import Event
 from headway.training.steps.trainer import StepReport
-from headway.training.storage.state import Event
 from headway.training.validation import ValidationReport
 
 

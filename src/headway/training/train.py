@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from headway.text.groups import Text, Validation
 from headway.text.readers import FileForm
-from headway.training import loop
+from headway.training.run import run_to_end
 from headway.training.starting.opening import open_run
 from headway.training.starting.run_request import RunRequest, check_request
 from headway.training.storage.run_directory import RunDirectory
@@ -84,7 +84,7 @@ def train(
         for notice in notices if is_resumed else ():
             warnings.warn(notice, stacklevel=2)
         if opened is not None:
-            with closing(loop.run_to_end(opened)) as events:
+            with closing(run_to_end(opened)) as events:
                 for _ in events:
                     pass
     finally:

@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeGuard
 from headway import __version__, config
 from headway.config import Config
 from headway.errors import HeadwayError
-from headway.extension import load_modules
+from headway.extension import load_all
 from headway.file_format import check_format, check_writer
 from headway.files import remove, replace_text
 from headway.model import Network, Transformer
@@ -166,7 +166,7 @@ def load_any_model(path: str | Path) -> Model:
                 f"{error}; headway import converts models of other programs"
             ) from None
     else:
-        sources = load_modules("models")
+        sources = [source for _, source in load_all("models")]
         if not sources:
             raise HeadwayError(f"{word}: no such directory: give a run or model directory")
         found: Path = sources[0].download_settings(word)

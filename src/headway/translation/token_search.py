@@ -12,7 +12,7 @@ import torch
 
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
-from headway.extension import load_single
+from headway.extension import load_first
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
 from headway.translation.batching import run_in_batches
@@ -170,7 +170,7 @@ class TokenSearch:
 
     @cached_property
     def _shortlist(self) -> Any:
-        load = load_single("shortlist")
+        load = load_first("shortlist")
         if load is None or self.directory is None:
             why = "was not read from a directory" if load else "is used without an extension for it"
             raise HeadwayError(f"search.shortlist: this model {why} and has no shortlist")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 from headway.config import Config, SearchConfig
 from headway.devices import resolve_device
 from headway.errors import HeadwayError, UsageError
-from headway.extension import find_switched_off, load_single, load_stages
+from headway.extension import find_switched_off, load_all, load_first
 from headway.model import Transformer
 from headway.text.language_pairs import Languages, list_pairs, name_pair
 from headway.text.tokenizer import Tokenizer
@@ -79,8 +79,8 @@ class Translator:
         self.backward = backward
         self.glossary: Terms | None = None
         self.config: Config | None = None  # the settings of the training, if they are known
-        self._stages = load_stages()  # of extensions
-        self._masking: Masking = (load_single("masking") or Masking)()
+        self._stages = load_all("stages")  # of extensions
+        self._masking: Masking = (load_first("masking") or Masking)()
         self.token_search = TokenSearch(self.models, tokenizer, directory)
         if len(self.pairs) == 1:
             self._choose(self.pairs[0], self.pairs[0][1])
@@ -384,7 +384,7 @@ class Translator:
             raise UsageError("search.sample: samples cannot follow a glossary; drop one of them")
         rater = None
         if quality:
-            model, module = self.quality_model, cast("Any", load_single("quality"))
+            model, module = self.quality_model, cast("Any", load_first("quality"))
             rater = module.Rater(model, self._masking, self.token_search, self.languages)
         longest = max(1, min(search.max_tokens, self.token_search.max_positions - search.max_extra))
         backward = self.choose_backward(search)
@@ -402,7 +402,7 @@ class Translator:
         Raises:
             HeadwayError: If the model has nothing that says it; the message says how to make it.
         """
-        module = load_single("quality")
+        module = load_first("quality")
         if module is None or self.directory is None:
             why = (
                 "was not read from a directory" if module else "is used without an extension for it"

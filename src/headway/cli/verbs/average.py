@@ -38,8 +38,8 @@ def run(args: argparse.Namespace) -> None:
     from headway.model import make_model
     from headway.text.prepared import check_new
     from headway.text.tokenizer import load_tokenizer
-    from headway.training.storage.averaging import average_weights
     from headway.training.storage.card import model_card
+    from headway.training.storage.checkpoint import average_weights
     from headway.training.storage.run_directory import RunDirectory
     from headway.translation.directory import read_config, save_model
     from headway.translation.saving import copy_learned

@@ -132,10 +132,10 @@ def shape_and_departures(config: "Config", origin: str = "") -> dict[str, object
 
 def translator_facts(directory: Path, config: "Config") -> dict[str, object]:
     """Return how a line of several sentences is translated, and what extensions say of a model."""
-    from headway.extension import load_single
+    from headway.extension import load_first
 
     is_split = config.search.split_sentences is True
-    list_facts = load_single("facts")
+    list_facts = load_first("facts")
     return {
         "sentences of a line": "translated one by one" if is_split else "translated together",
         **(list_facts(directory) if list_facts else {}),

@@ -1,4 +1,4 @@
-"""``headway train``: a model from raw parallel text; the loop itself is `headway.training.loop`."""
+"""``headway train``: a model from raw parallel text; the loop itself is `headway.training.run`."""
 
 import argparse
 import sys

@@ -86,7 +86,7 @@ def run(args: argparse.Namespace) -> None:
     from headway.cli.settings import load_translator
     from headway.cli.standard_input import read_input
     from headway.cli.translated_lines import format_lines
-    from headway.extension import load_modules
+    from headway.extension import load_all
 
     if bool(args.input) != bool(args.output):
         given, other = ("input", "output") if args.input else ("output", "input")
@@ -98,7 +98,7 @@ def run(args: argparse.Namespace) -> None:
             usage_error(f"--{name} needs --input and --output")
     if args.workers is not None and args.cluster is not None:
         usage_error("--workers: has no effect with --cluster")
-    kinds = load_modules("inputs") if args.input else []
+    kinds = [kind for _, kind in load_all("inputs")] if args.input else []
     kind = next((kind for kind in kinds if kind.takes(args.input)), None)
     if args.columns and kind is None:
         usage_error("--columns needs --input, a table (.csv or .tsv)")

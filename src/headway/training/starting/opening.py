@@ -10,7 +10,6 @@ from headway.extension import HOOKS, identify_arithmetic, name_extensions
 from headway.training import parallel
 from headway.training.run import Run
 from headway.training.starting.new_run import start_run
-from headway.training.starting.resuming import resume_run
 from headway.training.starting.run_request import RunRequest
 from headway.training.storage.run_directory import RunDirectory
 
@@ -30,7 +29,13 @@ def open_run(directory: RunDirectory, request: RunRequest) -> tuple[Run | None, 
         SettingsError: If a setting of the request is wrong.
         HeadwayError: If text, data or model cannot be used, or the run has other settings.
     """
-    run, notices = (resume_run if directory.started else start_run)(directory, request)
+    run: Run | None
+    if directory.started:
+        from headway.training.starting.resuming import resume_run
+
+        run, notices = resume_run(directory, request)
+    else:
+        run, notices = start_run(directory, request)
     if run is not None:
         _check_ranks_agree(run)
         notices += list_precision_notices(run)

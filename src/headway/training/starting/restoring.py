@@ -15,9 +15,8 @@ from headway.training.storage.checkpoint import (
     explain_write_errors,
     set_aside,
 )
-from headway.training.storage.record import RunRecord
+from headway.training.storage.record import RunRecord, RunState
 from headway.training.storage.run_directory import RunDirectory
-from headway.training.storage.state import RunState
 from headway.translation.directory import CARD, WEIGHTS
 
 

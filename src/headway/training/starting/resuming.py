@@ -9,7 +9,7 @@ from headway.config import Config
 from headway.config.setting import spell
 from headway.devices import resolve_device
 from headway.errors import HeadwayError
-from headway.extension import identify_arithmetic, load_modules
+from headway.extension import identify_arithmetic, load_all
 from headway.text.groups import list_files, require_pair
 from headway.text.language_pairs import list_pairs
 from headway.text.prepared import PreparedData
@@ -236,7 +236,7 @@ def _keep_finished(
         f"{directory.path / CONFIG}: {change}, from now on"
         for change in list_differences(settings, stored)
     ]
-    for step in load_modules("end_steps"):
+    for _, step in load_all("end_steps"):
         file = directory.path / step.FILE
         if step.FROM_SETTINGS and step.wants(settings) and not file.exists():
             for _ in step.learn(directory, data, str(record.machine.torch_device)):

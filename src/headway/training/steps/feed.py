@@ -1,13 +1,17 @@
 """The order of the training data: a function of the seed, so that a run can resume anywhere.
 
-The corpus is read in blocks of pairs (`headway.training.steps.mixture`), which are drawn anew in each epoch. The plan of a block is a list of micro-batches. A step takes a fixed number of them in a row; only the last step of an epoch
-may take fewer. None of this depends on the number of ranks, each of which makes the batches of its own
+The corpus is read in blocks of pairs, which are drawn anew in each epoch (`Mixture`). The plan of a block is a list of micro-batches.
+A step takes a fixed number of them in a row; only the last step of an epoch may take fewer. None of this depends on the number of ranks, each of which makes the batches of its own
 micro-batches only. A thread makes the batches of the next step while this one is computed.
 """
 
+import math
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import accumulate
 from typing import NamedTuple
 
+import numpy as np
 import torch
 
 from headway.config import TrainingConfig
@@ -27,10 +31,68 @@ from headway.text.prepared import PreparedData
 from headway.text.vocabulary import SPACE
 from headway.training import parallel
 from headway.training.steps.gradient_tree import share_of, turns_of
-from headway.training.steps.mixture import Mixture
 from headway.training.steps.trainer import Step
 
 BLOCK = 1 << 20  # pairs; planned together, so that memory and time do not grow with the corpus
+STRETCH = 1024  # neighboring pairs, at most
+SHARES = 64  # A block has at least so many stretches of each group, if the group has the pairs.
+
+
+class Mixture:
+    """The pairs of each epoch, in blocks that have the same share of every group: a function of the seed and the epoch.
+
+    A corpus consists of groups, one for each pair of languages. Temperature sampling (Arivazhagan et al. 2019)
+    repeats the pairs of small groups. Every pair occurs at least once in an epoch, and those of the largest
+    group exactly once.
+
+    A block has stretches of neighboring pairs from all over the corpus, drawn anew in each epoch: texts that were joined,
+    one behind the other, are learned together, and the disk is still read in long pieces.
+
+    With temperature T, a group of n pairs is repeated (largest / n) ** (1 - 1 / T) times. The fraction of
+    this number is the share of its pairs, drawn anew in each epoch, that occur once more.
+
+    Args:
+        sizes: Pairs of each group; the groups follow each other in the corpus.
+        temperature: 1: every pair occurs once.
+        block: The largest number of pairs of a block, but for rounding; at least the number of groups.
+        seed: Of the draws.
+
+    Attributes:
+        blocks: Number of blocks of an epoch. A corpus of one block is read in its own order.
+    """
+
+    def __init__(self, sizes: Sequence[int], temperature: float, block: int, seed: int) -> None:
+        self._seed = seed
+        self._sizes = sizes
+        largest = max(sizes)
+        self._repeats = [(largest / size) ** (1 - 1 / temperature) for size in sizes]
+        total = sum(size * repeats for size, repeats in zip(sizes, self._repeats, strict=True))
+        self.blocks = math.ceil(total / block)
+
+    def parts(self, epoch: int, block: int) -> list[list[range]]:
+        """Return the stretches of neighboring pairs of each group that a block has, in the order of the corpus."""
+        random = np.random.Generator(np.random.PCG64([self._seed, epoch, 1]))
+        starts = accumulate(self._sizes, initial=0)
+        parts = []
+        for start, size in zip(starts, self._sizes, strict=False):
+            length = min(STRETCH, math.ceil(size / (SHARES * self.blocks)))
+            count = math.ceil(size / length)
+            first, end = (count * number // self.blocks for number in (block, block + 1))
+            drawn = start + length * np.sort(random.permutation(count)[first:end])
+            parts.append([range(at, min(at + length, start + size)) for at in drawn.tolist()])
+        return parts
+
+    def rows(self, epoch: int, block: int) -> Rows:
+        """Return the pairs of a block, some of them several times."""
+        random = np.random.Generator(np.random.PCG64([self._seed, epoch, 2, block]))
+        found = []
+        for part, repeats in zip(self.parts(epoch, block), self._repeats, strict=True):
+            stretches = [np.arange(stretch.start, stretch.stop) for stretch in part]
+            rows = np.concatenate([np.arange(0), *stretches])  # a small group may have none here
+            share, times = math.modf(repeats)
+            drawn = random.permutation(len(rows))[: round(share * len(rows))]
+            found += [rows] * int(times) + [rows[np.sort(drawn)]]
+        return np.concatenate(found)
 
 
 class Position(NamedTuple):

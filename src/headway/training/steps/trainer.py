@@ -12,17 +12,16 @@ import torch
 from torch import Tensor
 
 from headway.config import TrainingConfig
-from headway.extension import load_for_device
+from headway.extension import load_first
 from headway.model import Network, make_model
 from headway.model.packing import move
 from headway.text.batches import Batch
 from headway.training import parallel
-from headway.training.machine import peak_memory
+from headway.training.machine import kept_generators, peak_memory, seed_generators
 from headway.training.steps.gradient_exchange import connect
 from headway.training.steps.gradient_tree import Gradient, add_up, divide_share, share_of, turns_of
 from headway.training.steps.objective import Objective, compute_gradient
 from headway.training.steps.optimizers import make_optimizers
-from headway.training.steps.random_numbers import kept_generators, seed_generators
 from headway.training.steps.schedule import learning_rate
 
 if TYPE_CHECKING:
@@ -105,7 +104,7 @@ class Trainer:
             self.parameters = {n: p for n, p in model.named_parameters() if p.requires_grad}
             shapes = [*(p.shape for p in self.parameters.values()), torch.Size([2])]
             self.exchange = connect(shapes, config.micro_batches_per_step, self.device)
-            make = load_for_device("gradients", self.device.type)
+            make = load_first("gradients", self.device.type)
             self.recorded = make(model, self.device) if make else None
         self.optimizers = make_optimizers(self.parameters, config, self.low_precision)
 

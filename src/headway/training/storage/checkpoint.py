@@ -9,11 +9,12 @@ import errno
 import json
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
@@ -249,3 +250,30 @@ def explain_write_errors(path: Path, size: int) -> Iterator[None]:
             f"{path}: {what} ({reason}); the run's last checkpoint is intact:"
             f" {way_out} and give the same command again"
         ) from error
+
+
+def average_weights(files: Sequence[Path]) -> dict[str, Tensor]:
+    """Average the weights of several safetensors files, in float64, one file at a time (paper: section 6.1).
+
+    Args:
+        files: Files with tensors of the same names and shapes.
+
+    Returns:
+        Tensor name -> mean, in the data type of the first file.
+
+    Raises:
+        HeadwayError: If a file is damaged or changed, or its tensors differ from those of the first.
+    """
+    sums: dict[str, Tensor] = {}
+    dtypes: dict[str, torch.dtype] = {}
+    for file in files:
+        check_digest(file)
+        weights = read_tensors(file)
+        if not sums:
+            dtypes = {name: weight.dtype for name, weight in weights.items()}
+            sums = {name: torch.zeros_like(w, dtype=torch.float64) for name, w in weights.items()}
+        if {n: w.shape for n, w in weights.items()} != {n: s.shape for n, s in sums.items()}:
+            raise HeadwayError(f"{file}: its weights have other names or shapes than {files[0]}'s")
+        for name, weight in weights.items():
+            sums[name] += weight
+    return {name: (total / len(files)).to(dtypes[name]) for name, total in sums.items()}
