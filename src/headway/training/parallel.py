@@ -133,16 +133,6 @@ def gather(values: Tensor) -> Tensor:
     return found
 
 
-def broadcast(numbers: Sequence[float]) -> list[float]:
-    """Send the numbers of rank 0 to all ranks; the others only pass as many numbers."""
-    if world_size() == 1:
-        return list(numbers)
-    values = torch.tensor(numbers, dtype=torch.float64)
-    with explain_lost_rank():
-        distributed.broadcast(values, 0)
-    return [float(value) for value in values.tolist()]
-
-
 def exchange(sent: Iterable[tuple[int, Tensor]], received: Iterable[tuple[int, Tensor]]) -> None:
     """Send tensors to other ranks, and receive tensors from them.
 

@@ -6,7 +6,7 @@ cleaning and the training regime belong to the new run. Without a preset, the re
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 from torch import Tensor
 
@@ -23,6 +23,8 @@ from headway.translation.directory import Model, load_model
 # Settings of the model section that are no part of a shape.
 FREE = {"model.dropout", "model.attention_dropout", "model.feed_forward_dropout"}
 DEPTHS = {"encoder": "num_encoder_layers", "decoder": "num_decoder_layers"}
+
+OF_THE_MACHINE = ("seed", "precision", "device", "threads", "tensorboard", "shard")
 
 EPOCHS = 20  # passes over the text, if the model's own training was long enough
 PEAK = 0.5  # of the highest learning rate of the model's own training
@@ -50,7 +52,7 @@ def fine_tuning_regime(own: TrainingConfig, steps: int) -> TrainingConfig:
         own: The regime that the model was trained with.
         steps: The steps of the new run.
     """
-    default = TrainingConfig()
+    default = asdict(TrainingConfig())
     warmup = max(1, steps // 10)
     peak = PEAK * learning_rate(
         own.warmup_steps, d_model=1, warmup_steps=own.warmup_steps, scale=own.rate_scale
@@ -63,12 +65,7 @@ def fine_tuning_regime(own: TrainingConfig, steps: int) -> TrainingConfig:
         rate_scale=float(f"{peak * math.sqrt(warmup):.3g}"),
         validate_every=max(1, steps // 8),
         checkpoint_every=max(1, steps // 40),
-        seed=default.seed,
-        precision=default.precision,
-        device=default.device,
-        threads=default.threads,
-        tensorboard=default.tensorboard,
-        shard=default.shard,
+        **{name: default[name] for name in OF_THE_MACHINE},
     )
 
 

@@ -7,11 +7,10 @@ exchange gradients through memory that they share; other ranks send them.
 import mmap
 import os
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import accumulate
 from pathlib import Path
-from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -30,20 +29,14 @@ Parts = Sequence[tuple[Subtree, Gradient]]
 LINE = 16  # numbers of a cache line, which only one rank writes
 
 
-class GradientExchange(Protocol):
-    """Sums the gradients of all ranks."""
+def connect(
+    shapes: Sequence[torch.Size], count: int, device: torch.device
+) -> Callable[[Parts, int], Gradient]:
+    """Return the fastest function by which the ranks can sum their gradients.
 
-    def sum(self, parts: Parts, count: int) -> Gradient:
-        """Return the gradient of a step, which is valid until the next call and is read only.
-
-        Args:
-            parts: The gradients of this rank's subtrees (`divide_share`), in order.
-            count: Micro-batches of the step, of all ranks.
-        """
-
-
-def connect(shapes: Sequence[torch.Size], count: int, device: torch.device) -> GradientExchange:
-    """Return the fastest exchange that the ranks can use.
+    It takes the gradients of this rank's subtrees (`divide_share`), in order, and the number of
+    micro-batches of the step, of all ranks; and returns the gradient of the step, which is valid
+    until the next call and is read only.
 
     Args:
         shapes: The shapes of a gradient's tensors.
@@ -51,15 +44,10 @@ def connect(shapes: Sequence[torch.Size], count: int, device: torch.device) -> G
         device: The device of the gradients.
     """
     if parallel.world_size() == 1:
-        return _OneRank()
+        return lambda parts, count: add_subtrees(parts)
     layout = _Layout(shapes, count)
     memory = _map_shared(layout.nbytes) if device.type == "cpu" else None
-    return _Messages(layout, device) if memory is None else _SharedMemory(layout, memory)
-
-
-class _OneRank:
-    def sum(self, parts: Parts, count: int) -> Gradient:
-        return add_subtrees(parts)
+    return (_Messages(layout, device) if memory is None else _SharedMemory(layout, memory)).sum
 
 
 class _Layout:
@@ -178,7 +166,9 @@ def _map_shared(size: int) -> mmap.mmap | None:
             os.ftruncate(file, size)
             memory = mmap.mmap(file, size)
             memory[:8] = token.to_bytes(8, "little")
-    process, number, token = map(int, parallel.broadcast([os.getpid(), file, token]))
+    process, number, token = parallel.sum_counts(
+        [0, 0, 0] if parallel.rank() else [os.getpid(), file, token]
+    )
     if parallel.rank():
         # The process may be that of another machine: only the right memory holds the token.
         with (

@@ -103,7 +103,7 @@ class Trainer:
         else:
             self.parameters = {n: p for n, p in model.named_parameters() if p.requires_grad}
             shapes = [*(p.shape for p in self.parameters.values()), torch.Size([2])]
-            self.exchange = connect(shapes, config.micro_batches_per_step, self.device)
+            self.sum_gradients = connect(shapes, config.micro_batches_per_step, self.device)
             make = load_first("gradients", self.device.type)
             self.recorded = make(model, self.device) if make else None
         self.optimizers = make_optimizers(self.parameters, config, self.low_precision)
@@ -200,7 +200,7 @@ class Trainer:
 
         with kept_generators(self.device):
             parts = [(subtree, add_up(subtree, compute)) for subtree in divide_share(share)]
-        return self.exchange.sum(parts, data.count)
+        return self.sum_gradients(parts, data.count)
 
     def _sharded_gradient(self, sharding: "Sharding", data: Step) -> Gradient:
         numbers = turns_of(parallel.rank(), parallel.world_size(), data.count)
