@@ -47,15 +47,14 @@ def checkpoint_file(path, step, name):
 
 
 @pytest.mark.parametrize(
-    "name",
+    ("name", "damage"),
     [
-        "model.safetensors",
-        "optimizer.safetensors",
-        "state.json",
-        "SHA256SUMS",
+        ("model.safetensors", "flipped"),
+        ("optimizer.safetensors", "missing"),
+        ("state.json", "flipped"),
+        ("SHA256SUMS", "empty"),
     ],
 )
-@pytest.mark.parametrize("damage", ["flipped", "empty", "missing"])
 def test_a_damaged_checkpoint_is_named_and_the_one_before_it_is_used(
     name, damage, path, uninterrupted_run, capsys
 ):
@@ -107,25 +106,7 @@ def test_without_a_whole_checkpoint_the_message_says_what_to_do(path):
     assert not checkpoint_file(path, 6, "optimizer.safetensors").exists()
     for step in (9, 10):
         flip(checkpoint_file(path, step, "optimizer.safetensors"))
-    with pytest.raises(
-        HeadwayError, match=r"optimizer.safetensors: changed .* delete it"
-    ) as raised:
-        dispatch(["train", str(path), "--quiet"])
-    assert "\n" not in str(raised.value)
-
-
-@pytest.mark.parametrize("damage", ["flipped", "missing"])
-def test_the_average_leaves_a_damaged_checkpoint_out_and_says_so(damage, path, capsys):
-    extended = ["train", str(path), "--training.average", "4"]  # 9, 12, 15 and 17
-    if damage == "flipped":
-        flip(checkpoint_file(path, 9, "model.safetensors"))
-    else:
-        shutil.rmtree(path / "checkpoints" / "step-00000009")
-    assert dispatch(extended) == 0
-    message = capsys.readouterr().err
-    assert "step-00000009/model.safetensors" in message
-    assert "the average at the end leaves step 9 out" in message
-    assert metrics(path)[-1]["checkpoints"] == [6, 12, 15, 17]
+    assert_one_line(path, r"optimizer.safetensors: changed .* delete it")
 
 
 @pytest.mark.slow
@@ -151,13 +132,9 @@ def test_damage_of_a_checkpoint_that_nothing_needs_is_no_matter(path, uninterrup
     assert_equal_runs(path, uninterrupted_run)
 
 
-@pytest.mark.parametrize("name", ["train/target.ids", "train/source.ends", "valid/source.ids"])
-def test_a_flipped_bit_in_the_data_is_found(name, path):
-    flip(path / "data" / name)
-    folder = name.partition("/")[0]
-    with pytest.raises(HeadwayError, match=rf"data/{folder}: source.ids, .* has changed") as raised:
-        dispatch(["train", str(path), "--quiet"])
-    assert "\n" not in str(raised.value)
+def test_a_flipped_bit_in_the_data_is_found(path):
+    flip(path / "data" / "valid" / "source.ids")
+    assert_one_line(path, "data/valid: source.ids, .* has changed")
 
 
 @pytest.mark.parametrize("damage", ["shorter", "changed"])
@@ -167,9 +144,7 @@ def test_damaged_metrics_are_named_and_can_be_deleted(damage, path, uninterrupte
         file.write_bytes(file.read_bytes()[:-1])
     else:
         flip(file, at=20)
-    with pytest.raises(HeadwayError, match=r"metrics.jsonl: has .* or delete it") as raised:
-        dispatch(["train", str(path), "--quiet"])
-    assert "\n" not in str(raised.value)
+    assert_one_line(path, r"metrics.jsonl: has .* or delete it")
     file.unlink()
     assert dispatch(["train", str(path), "--quiet"]) == 0
     assert metrics(path) == metrics(uninterrupted_run)[-len(metrics(path)) :]
@@ -253,14 +228,6 @@ def test_a_model_without_a_copy_is_lost(path, capsys):
     for folder in ("", "best/"):
         assert f"run/{folder}model.safetensors: missing, or changed" in message
         load_model(path / folder)
-
-
-def test_a_damaged_model_of_a_finished_run_is_named(uninterrupted_run, tmp_path, capsys):
-    path = shutil.copytree(uninterrupted_run, tmp_path / "run")
-    (path / "averaged" / "model.safetensors").unlink()
-    assert dispatch(["train", str(path)]) == 0
-    message = capsys.readouterr().err
-    assert "averaged/model.safetensors: missing, or changed since the run wrote it" in message
 
 
 def test_averaging_rejects_changed_weights_and_leaves_step_0_out(path, tmp_path):

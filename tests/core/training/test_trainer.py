@@ -133,21 +133,22 @@ def test_a_step_that_is_not_finite_changes_only_the_step_count(poison, where, mo
 
 
 @pytest.mark.slow
-def test_ten_steps_equal_five_and_five_more_bit_for_bit():
-    batches = [padded_batch(LONG, V, seed) for seed in range(10)]
-    whole = make_trainer(dropout=0.3)
+@pytest.mark.parametrize(
+    "settings",
+    [{"optimizer": "adam"}, {"optimizer": "muon"}, {"optimizer": "muon", "precision": "bf16"}],
+)
+def test_six_steps_equal_three_and_three_more_bit_for_bit(settings):
+    batches = [padded_batch(LONG, V, seed) for seed in range(6)]
+    whole, first, second = (make_trainer(dropout=0.3, **settings) for _ in range(3))
     for batch in batches:
         whole.step([batch])
-
-    first = make_trainer(dropout=0.3)
-    for batch in batches[:5]:
+    for batch in batches[:3]:
         first.step([batch])
     saved = copy.deepcopy(first.tensors())
     torch.randn(17)  # other code may use the generator in between
-    second = make_trainer(dropout=0.3)
     second.load(saved)
-    second.steps = 5
-    for batch in batches[5:]:
+    second.steps = 3
+    for batch in batches[3:]:
         second.step([batch])
     assert_same(everything(second), everything(whole))
 
@@ -174,25 +175,8 @@ def test_bf16_keeps_weights_and_state_in_fp32_and_learns_as_well():
     assert {tensor.dtype for tensor in everything(half).values()} == {torch.float32}
 
 
-@pytest.mark.slow
-def test_one_batch_can_be_memorized():
-    trainer = make_trainer(label_smoothing=0.0, rate_scale=0.5, warmup_steps=20)
-    batch = padded_batch([(3, 5), (5, 3), (2, 7)], V)
-    reports = [trainer.step([batch]) for _ in range(120)]
-    assert reports[0].nll > 2.5
-    assert reports[-1].nll < 0.1
-
-
 def test_the_padding_row_stays_zero():
     trainer = make_trainer()
     for seed in range(3):
         trainer.step([padded_batch(SHORT, V, seed)])
     assert not trainer.model.source_embedding.weight[-1].any()
-
-
-def test_finite_detects_a_single_bad_number():
-    trainer = make_trainer()
-    assert trainer.finite()
-    with torch.no_grad():
-        trainer.model.source_embedding.weight[3, 5] = float("inf")
-    assert not trainer.finite()

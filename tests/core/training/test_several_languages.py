@@ -9,12 +9,7 @@ import torch
 from headway.cli.main import dispatch
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
-from headway.ext.protect.placeholder_word_file import (
-    learn_placeholder_words,
-    load_placeholder_words,
-)
 from headway.text.prepared import PreparedData
-from headway.text.readers import read_lines
 from headway.training import validation
 from headway.training.run import run_to_end
 from headway.training.steps.trainer import StepReport
@@ -60,20 +55,6 @@ def test_files_of_a_run_name_its_pairs(whole):
     card = (whole / "README.md").read_text()
     assert "- en-fr: BLEU" in card
     assert "from en to de, from en to fr" in card
-
-
-@pytest.mark.slow
-def test_stand_ins_are_learned_from_the_training_text_of_each_pair(whole, texts):
-    found = load_placeholder_words(whole)
-    assert set(found) == set(PAIRS)
-    for name, (source, target) in files(texts, "train", *PAIRS).items():
-        pairs = dict(zip(*map(read_lines, (source, target)), strict=True))  # the run has each once
-        expected = learn_placeholder_words([*pairs], [*pairs.values()])
-        assert {phrase.text: phrase.translations for phrase in found[name].phrases} == {
-            phrase.text: phrase.translations for phrase in expected.phrases
-        }
-        assert bool(found[name].phrases) == name.startswith("de")  # English is digits here
-        assert found[name].gap == expected.gap
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from headway.training.parallel import LIMIT, probe_connections
+from headway.training.parallel import UNANSWERED, probe_connections
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the options are Linux's")
 
@@ -21,7 +21,7 @@ def test_only_connections_to_another_address_are_probed(address, is_probed):
             for connection in (ours, theirs):
                 probed = connection.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
                 limit = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT)
-                assert (bool(probed), limit) == (is_probed, LIMIT * 1000 * is_probed)
+                assert (bool(probed), limit) == (is_probed, UNANSWERED * 1000 * is_probed)
             ours.sendall(b"still open")
             assert theirs.recv(10) == b"still open"
 

@@ -62,8 +62,7 @@ def test_ranks_train_the_weights_of_one_process_bit_for_bit_and_leave_no_thread_
         "atexit.register(lambda: print(bool({'torch._dynamo', 'sympy'} & {*sys.modules}), 'compiler imported'))\n"
         "main()\n"
     )
-    # A shortlist changes no weight, and all ranks must learn it.
-    words = command(path, corpus, **FOUR, training__threads=6, search__shortlist=9)
+    words = command(path, corpus, **FOUR, training__threads=6)
     result = subprocess.run(
         [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=3", "--standalone",
          script, *words],
@@ -74,7 +73,6 @@ def test_ranks_train_the_weights_of_one_process_bit_for_bit_and_leave_no_thread_
     assert result.stdout.count("False threads at the end") == 3
     # PyTorch's compiler and sympy would take seconds to import in each rank.
     assert result.stdout.count("False compiler imported") == 3
-    assert (path / "shortlist.safetensors").is_file()
     assert_equal_runs(path, alone)
     assert RunDirectory(path).record().identity == RunDirectory(alone).record().identity
 
@@ -291,8 +289,6 @@ def test_launched_ranks_have_a_gpu_each(device, local, message, corpus, tmp_path
     else:
         with pytest.raises(UsageError, match=message):
             dispatch(arguments)
-        with pytest.raises(UsageError, match=message):
-            dispatch(["bench", "train", "--preset", "base", *words])
         assert not started
 
 

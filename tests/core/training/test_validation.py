@@ -52,7 +52,7 @@ def test_validation_scores_raw_text_and_unsmoothed_likelihood(data, uninterrupte
         validation.validate(model, data, SearchConfig(beam=1), batch_tokens=70)
     )
     assert torch.equal(torch.get_rng_state(), before)
-    assert scores[1:] == (pytest.approx(100), pytest.approx(100), 0, {})
+    assert (scores.bleu, scores.chrf) == (pytest.approx(100), pytest.approx(100))
     *scored, first, second, third = [(p.done, p.of) for p in progress]
     assert [first, second, third] == [(0, 7), (3, 7), (6, 7)]  # translated
     # Scoring reports before each batch, so that a run can be stopped there.
@@ -68,7 +68,7 @@ def test_validation_scores_raw_text_and_unsmoothed_likelihood(data, uninterrupte
             logits = model(source, target)[0]
             sums += torch.nn.functional.cross_entropy(logits, target[0], reduction="sum").item()
             tokens += target.size(1)
-    assert scores[0] == pytest.approx(math.exp(sums / tokens), rel=1e-4)
+    assert scores.perplexity == pytest.approx(math.exp(sums / tokens), rel=1e-4)
 
 
 def test_validation_translates_the_first_sentences_only(data, uninterrupted_run):
@@ -80,7 +80,9 @@ def test_validation_translates_the_first_sentences_only(data, uninterrupted_run)
         for n in (0, 3)
     ]
     assert [progress[-1].of for _, progress in scores] == [7, 3]
-    assert scores[0][0][0] == scores[1][0][0]  # the perplexity is always that of all sentences
+    assert (
+        scores[0][0].perplexity == scores[1][0].perplexity
+    )  # the perplexity is always that of all sentences
 
 
 @pytest.mark.parametrize(

@@ -36,28 +36,12 @@ def sum_of_ranks(values, ranks):
     return add_subtrees(parts)[0]
 
 
-def sum_of_rounds(values, ranks):
-    """Sum as so many ranks do that each compute one micro-batch in a round."""
-
-    def compute_round(number):
-        leaves = values[number * ranks : (number + 1) * ranks]
-        subtrees = [(Subtree(n, 1), [leaf.clone()]) for n, leaf in enumerate(leaves)]
-        return add_subtrees(subtrees)
-
-    rounds = range(-(-len(values) // ranks))
-    return add_subtrees(
-        [(subtree, add_up(subtree, compute_round)) for subtree in divide_share(rounds)]
-    )[0]
-
-
 @pytest.mark.parametrize("count", range(1, 20))
 def test_the_sum_does_not_depend_on_the_number_of_ranks(count):
     values = gradients(count)
     expected = pairwise(values)
     for ranks in range(1, 12):
         assert torch.equal(sum_of_ranks(values, ranks), expected), ranks
-    for ranks in (1, 2, 4, 8):  # a sharded step
-        assert torch.equal(sum_of_rounds(values, ranks), expected), ranks
     if count > 5:  # the test could not fail if all orders gave the same sum
         assert not torch.equal(sum(values[1:], values[0]), expected)
 

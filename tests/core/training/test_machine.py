@@ -20,7 +20,7 @@ from headway.training.run import run_to_end
 from headway.training.starting import opening
 from headway.training.storage.run_directory import RunDirectory
 from headway.training.validation import ValidationReport
-from support.runs import assert_equal_runs, command, opened
+from support.runs import command, opened
 
 
 @pytest.mark.slow
@@ -42,19 +42,6 @@ def test_the_library_changes_nothing_of_the_process(corpus, tmp_path, monkeypatc
         run.save()
         run.directory.unlock()
     assert calls == []
-
-
-@pytest.mark.slow
-def test_the_random_numbers_of_a_run_do_not_depend_on_the_program_around_it(
-    corpus, uninterrupted_run, tmp_path
-):
-    path = tmp_path / "run"
-    torch.manual_seed(19)
-    run = opened(path, command(path, corpus))
-    for _ in run_to_end(run):
-        torch.rand(7)
-    run.directory.unlock()
-    assert_equal_runs(path, uninterrupted_run)
 
 
 def test_ranks_of_one_machine_divide_its_processors(monkeypatch):

@@ -1,0 +1,146 @@
+"""What extensions learn at the end of a training: a shortlist, the quality of translations, and placeholder words; and their mixers."""
+
+import contextlib
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from headway.cli.main import dispatch
+from headway.config import ModelConfig, SearchConfig
+from headway.errors import HeadwayError
+from headway.ext.native.shortlist import Shortlist
+from headway.ext.protect.placeholder_word_file import learn_placeholder_words, load_placeholder_words
+from headway.ext.quality.quality_model import QualityModel
+from headway.model import Transformer
+from headway.text.readers import read_lines
+from headway.training import ProgressReport
+from headway.training.run import run_to_end
+from headway.training.steps.optimizers import is_hidden_matrix
+from headway.translation import Translator
+from support.groups import files, options, write_languages
+from support.runs import command, opened, write_corpus
+
+PAIRS = ("en-de", "en-fr", "de-en")
+
+
+@pytest.mark.slow
+def test_a_run_ends_although_no_validation_line_is_translated_as_one(tmp_path, capsys):
+    """A line in several parts teaches nothing about the quality, so that there may be no line left."""
+    corpus = write_corpus(tmp_path, train=60, valid=5)
+    for name in ("valid.en", "valid.de"):
+        lines = (tmp_path / name).read_text().splitlines()
+        (tmp_path / name).write_text("".join(f"{' '.join([line] * 9)}\n" for line in lines))
+    line = [*command(tmp_path / "run", corpus), "--search.max-tokens", "4"]
+    line.remove("--quiet")
+    assert dispatch(line) == 0
+    assert "no quality.json" in capsys.readouterr().err
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["finished"]
+    assert not (tmp_path / "run" / "quality.json").exists()
+
+
+def test_a_run_calibrates_its_model_and_the_copies_of_it_at_its_end(uninterrupted_run):
+    assert QualityModel.load(uninterrupted_run).sentences == 7  # of the validation text
+    weights, quality = (
+        {folder: (uninterrupted_run / folder / name) for folder in (".", "best", "averaged")}
+        for name in ("model.safetensors", "quality.json")
+    )
+    for folder in ("best", "averaged"):
+        if weights[folder].read_bytes() == weights["."].read_bytes():
+            assert quality[folder].read_bytes() == quality["."].read_bytes()
+        else:
+            assert not quality[folder].exists()
+
+
+@pytest.mark.slow
+def test_a_shortlist_is_learned_at_the_end(corpus, uninterrupted_run, tmp_path):
+    path = tmp_path / "run"
+    assert dispatch(command(path, corpus, search__shortlist=9)) == 0
+    found = Shortlist.load(path, (331, 331))
+    assert (found.candidates[:, 0] >= 0).sum() > 3
+    for folder in ("best", "averaged"):  # if it holds the installed model
+        is_installed = (path / folder / "model.safetensors").read_bytes() == (
+            path / "model.safetensors"
+        ).read_bytes()
+        assert (path / folder / "shortlist.safetensors").is_file() == is_installed
+    text = Path(corpus[1]).read_text().splitlines()[3]
+    few, whole = Translator.load(path, "cpu"), Translator.load(uninterrupted_run, "cpu")
+    ids = few.tokenizer.encode_source([text])
+    listed = found.pick(ids[0], 9, [*ids[0], few.tokenizer.eos]).tolist()
+    assert len(listed) < 331
+    assert set(next(few.stream([text]))[0].tokens) <= set(few.tokenizer.target_subwords(listed))
+    # A shortlist of the whole vocabulary is none; the message for a model without one says how to get one.
+    assert few.translate(text, SearchConfig(shortlist=0)) == whole.translate(text)
+    with pytest.raises(HeadwayError, match=r"train RUN --search\.shortlist N"):
+        whole.translate(text, SearchConfig(shortlist=9))
+
+
+@pytest.mark.slow
+def test_a_run_that_is_stopped_while_it_learns_a_shortlist_learns_it_when_resumed(corpus, tmp_path):
+    path = tmp_path / "run"
+    run = opened(path, command(path, corpus, search__shortlist=9))
+    with contextlib.closing(run_to_end(run)) as events:
+        assert any(isinstance(e, ProgressReport) and "shortlist" in e.doing for e in events)
+    run.directory.unlock()
+    assert not (path / "shortlist.safetensors").exists()
+    assert dispatch(["train", str(path), "--quiet"]) == 0
+    assert (path / "shortlist.safetensors").exists()
+
+
+def test_a_finished_run_learns_a_shortlist_when_resumed(
+    corpus, uninterrupted_run, tmp_path, capsys
+):
+    path = tmp_path / "run"
+    shutil.copytree(uninterrupted_run, path)
+    before = (path / "model.safetensors").read_bytes()
+    for said in ("shortlist.safetensors: learned", "finished"):
+        assert dispatch(["train", str(path), "--search.shortlist", "9"]) == 0
+        assert said in capsys.readouterr().err
+    assert (path / "model.safetensors").read_bytes() == before
+    assert (Shortlist.load(path, (331, 331)).candidates[:, 0] >= 0).sum() > 3
+
+
+@pytest.mark.slow
+def test_placeholder_words_are_learned_from_the_training_text_of_each_pair(tmp_path):
+    texts, whole = write_languages(tmp_path / "texts"), tmp_path / "run"
+    words = command(whole, options(texts, *PAIRS), text__vocab_size=341, training__max_steps=1)
+    assert dispatch(words) == 0
+    found = load_placeholder_words(whole)
+    assert set(found) == set(PAIRS)
+    for name, (source, target) in files(texts, "train", *PAIRS).items():
+        pairs = dict(zip(*map(read_lines, (source, target)), strict=True))  # the run has each once
+        expected = learn_placeholder_words([*pairs], [*pairs.values()])
+        assert {phrase.text: phrase.translations for phrase in found[name].phrases} == {
+            phrase.text: phrase.translations for phrase in expected.phrases
+        }
+        assert bool(found[name].phrases) == name.startswith("de")  # English is digits here
+        assert found[name].gap == expected.gap
+
+
+def test_muon_leaves_tensors_that_are_no_linear_map_to_adam():
+    shape = {
+        "d_model": 8,
+        "d_ff": 12,
+        "num_heads": 2,
+        "num_encoder_layers": 1,
+        "num_decoder_layers": 1,
+    }
+    kinds = {
+        "separable": {"encoder_mixer": "separable"},
+        "lstm": {"encoder_mixer": "lstm"},
+        "additive": {"compatibility": "additive", "scale_attention": False},
+    }
+    left = {}
+    for kind, settings in kinds.items():
+        config = ModelConfig(source_vocab_size=11, target_vocab_size=11, **shape, **settings)
+        left[kind] = {
+            name.rpartition(".")[2]
+            for name, tensor in Transformer(config).named_parameters()
+            if tensor.dim() == 2
+            and name.startswith(("encoder.", "decoder."))
+            and not is_hidden_matrix(name, tensor)
+        }
+    assert left["separable"] == {"filters"}
+    assert {name[:9] for name in left["lstm"]} == {"weight_ih", "weight_hh"}
+    assert left["additive"] == {"energy"}
