@@ -5,7 +5,7 @@ cleaning and the training regime belong to the new run. Without a preset, the re
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
 
 from torch import Tensor
@@ -106,13 +106,17 @@ def check_languages(languages: Languages, model: Model) -> None:
         )
 
 
-def check_groups(text: str, model: Model, *, has_symbols: bool) -> None:
-    """Check that text for a model of several pairs of languages has symbols of its target languages.
+def check_text(
+    model: Model, text: str, languages: Iterable[Languages], *, has_symbols: bool, may_differ: bool
+) -> None:
+    """Check that text has the languages of a model, and symbols of its target languages if the model has several pairs.
 
     Args:
-        text: The text or the data, for the message.
         model: The model.
+        text: The text or the data, for the message.
+        languages: The languages of each group of the text.
         has_symbols: Whether the text is given in groups.
+        may_differ: Whether other languages are allowed.
 
     Raises:
         HeadwayError: If it has not.
@@ -122,6 +126,8 @@ def check_groups(text: str, model: Model, *, has_symbols: bool) -> None:
             f"--init {model.path}: translates {list_pairs(model.pairs)}: say which of them {text} is:"
             f" --train {name_pair(model.pairs[0])} FILE FILE"
         )
+    for pair in () if may_differ else languages:
+        check_languages(pair, model)
 
 
 def check_shape(wanted: Config, model: Model, *, is_prepared: bool = False) -> None:

@@ -20,15 +20,6 @@ from headway.text.readers import describe_layout
 from headway.training import parallel
 from headway.training.machine import Machine
 from headway.training.run import Run
-from headway.training.starting.fine_tuning import (
-    check_groups,
-    check_languages,
-    check_shape,
-    check_vocabulary,
-    describe_regime,
-    read_initial_weights,
-)
-from headway.training.starting.given_vocabulary import GivenVocabulary
 from headway.training.starting.resume_check import identify_run
 from headway.training.starting.run_request import RunRequest, new_settings
 from headway.training.storage.record import DataRecord, InitialModel, RunRecord, hash_files
@@ -60,14 +51,21 @@ def prepare_text(directory: RunDirectory, request: RunRequest) -> list[str]:
     settings = new_settings(request, model.config if model else None)
     tokenizer = model.tokenizer if model else None
     if request.vocabulary:
+        from headway.training.starting.given_vocabulary import GivenVocabulary
+
         tokenizer = GivenVocabulary.read(request.vocabulary, list_targets(request.train)).tokenizer
     if model:
+        from headway.training.starting.fine_tuning import check_shape, check_text
+
         check_shape(settings, model)
-        has_symbols = isinstance(request.train, Mapping)
-        check_groups(" ".join(list_files(request.train)), model, has_symbols=has_symbols)
-    if model and not request.other_languages:
-        for group in make_groups(request.train, request.valid, languages=request.languages):
-            check_languages(group.codes, model)
+        groups = make_groups(request.train, request.valid, languages=request.languages)
+        check_text(
+            model,
+            " ".join(list_files(request.train)),
+            (group.codes for group in groups),
+            has_symbols=isinstance(request.train, Mapping),
+            may_differ=request.other_languages,
+        )
     directory.check_lock()  # otherwise the preparation would make the directory again
     remove(directory.data)  # files of an interrupted start
     if request.kind:
@@ -75,6 +73,8 @@ def prepare_text(directory: RunDirectory, request: RunRequest) -> list[str]:
         train, valid = list_files(request.train), list_files(request.valid)
         kind.prepare(train, valid, directory.data, settings.text)
         return []
+    from headway.text.preparing import prepare
+
     prepare(
         request.train,
         request.valid,
@@ -108,14 +108,19 @@ def start_run(directory: RunDirectory, request: RunRequest) -> tuple[Run, list[s
     model = load_model(request.init) if request.init else None
     settings = new_settings(request, model.config if model else None, data)
     if model:
-        check_shape(settings, model, is_prepared=bool(request.data))
-        check_vocabulary(data, model)
-        check_groups(str(data.directory), model, has_symbols=data.has_symbols)
-        if not request.other_languages:
-            for group in data.groups:
-                check_languages(group.languages, model)
+        from headway.training.starting import fine_tuning
+
+        fine_tuning.check_shape(settings, model, is_prepared=bool(request.data))
+        fine_tuning.check_vocabulary(data, model)
+        fine_tuning.check_text(
+            model,
+            str(data.directory),
+            (group.languages for group in data.groups),
+            has_symbols=data.has_symbols,
+            may_differ=request.other_languages,
+        )
         if not request.preset:
-            notices.append(describe_regime(settings.training, model))
+            notices.append(fine_tuning.describe_regime(settings.training, model))
     files = [list_files(request.train), list_files(request.valid)]
     if parallel.rank():  # only the record of rank 0 is written
         files = [[], []]
@@ -168,6 +173,8 @@ def start(
     record.identity = identify_run(record)
     run = Run(directory, data, config, record)
     if record.init:
+        from headway.training.starting.fine_tuning import read_initial_weights
+
         run.trainer.load_weights(read_initial_weights(record.init, config.model))
     if parallel.rank() == 0:
         write_settings(directory, data, config)

@@ -13,8 +13,6 @@ from headway.errors import HeadwayError, UsageError
 from headway.text.groups import Text, Validation, list_targets, make_groups
 from headway.text.prepared import PreparedData, read_text_settings
 from headway.text.readers import UTF8, FileForm
-from headway.training.starting.fine_tuning import fine_tuning_regime, fine_tuning_steps
-from headway.training.starting.given_vocabulary import GivenVocabulary
 from headway.training.starting.resume_check import read_settings
 from headway.training.storage.run_directory import RunDirectory
 from headway.translation.directory import read_config
@@ -165,9 +163,13 @@ def new_settings(
                 request.preset or "base", files, request.overrides, shape=initial, text=text
             )
             if request.vocabulary:
+                from headway.training.starting.given_vocabulary import GivenVocabulary
+
                 given = GivenVocabulary.read(request.vocabulary, list_targets(request.train))
                 settings = given.merge_into(settings, request.overrides)
             return settings
+        from headway.training.starting.fine_tuning import fine_tuning_regime, fine_tuning_steps
+
         # The text of this run decides anew whether lines are split.
         initial = replace(initial, search=replace(initial.search, split_sentences="auto"))
         own = initial.training

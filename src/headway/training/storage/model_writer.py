@@ -8,7 +8,6 @@ from headway.files import hash_file, remove, sync, temporary_path
 from headway.model import Network
 from headway.text.prepared import PreparedData
 from headway.training import parallel
-from headway.training.storage.card import model_card
 from headway.training.storage.checkpoint import explain_write_errors
 from headway.training.storage.record import RunRecord
 from headway.training.storage.run_directory import RunDirectory
@@ -50,6 +49,8 @@ class ModelWriter:
             self.directory.write_record(self.record)
 
     def _write(self, path: Path, model: Network, report: ValidationReport) -> None:
+        from headway.training.storage.card import model_card
+
         languages = self.data.languages
         which = f"average of {report.averaged} checkpoints" if report.averaged > 1 else "weights"
         which += f" at step {report.step}"
