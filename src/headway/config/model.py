@@ -23,6 +23,7 @@ VERBS: dict[Kind, str] = {
 }  # fmt: skip
 Activation = Literal["relu", "gelu", "swish"]
 Mixer = Literal["attention", "lstm", "gru", "convolution", "dilated", "separable"]
+CONVOLUTIONS = ("convolution", "dilated", "separable")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,11 +107,7 @@ class ModelConfig:
             )
         if self.positions == "sinusoidal" and self.d_model % 2:
             problems.append(f"d_model = {self.d_model} must be even for sinusoidal positions")
-        if self.kernel_size % 2 == 0 and self.encoder_mixer in (
-            "convolution",
-            "dilated",
-            "separable",
-        ):
+        if self.kernel_size % 2 == 0 and self.encoder_mixer in CONVOLUTIONS:
             problems.append(
                 f"kernel_size = {self.kernel_size} must be odd: the encoder's kernel is centered"
             )
@@ -137,7 +134,5 @@ class ModelConfig:
     @property
     def head_widths(self) -> tuple[int, int]:
         """d_k and d_v; 0 stands for d_model / num_heads."""
-        return (
-            self.d_k or self.d_model // self.num_heads,
-            self.d_v or self.d_model // self.num_heads,
-        )
+        width = self.d_model // self.num_heads
+        return self.d_k or width, self.d_v or width

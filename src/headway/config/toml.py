@@ -22,10 +22,8 @@ def read_toml(path: str | Path) -> dict[str, object]:
         return tomllib.loads(Path(path).read_bytes().decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise HeadwayError(f"{path}: not UTF-8 at byte {error.start}") from None
-    except (
-        ValueError,
-        RecursionError,
-    ) as error:  # a number of too many digits, or too many brackets
+    except (ValueError, RecursionError) as error:
+        # Also a number of too many digits, or too many brackets.
         raise HeadwayError(f"{path}: not TOML: {error}") from None
 
 

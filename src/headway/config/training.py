@@ -92,9 +92,7 @@ class TrainingConfig:
     ] = "auto"
     device: Annotated[str, "auto, cpu, cuda or cuda:N"] = "auto"
     threads: Annotated[
-        int,
-        "processor threads of all ranks on a machine; 0: all cores",
-        NOT_NEGATIVE,
+        int, "processor threads of all ranks on a machine; 0: all cores", NOT_NEGATIVE
     ] = 0
     max_failures: Annotated[
         int, "non-finite steps in a row after which a run returns to a checkpoint", POSITIVE
