@@ -45,23 +45,23 @@ def connect(
     """
     if parallel.world_size() == 1:
         return lambda parts, count: add_subtrees(parts)
-    layout = _Layout(shapes, count)
-    memory = _map_shared(layout.nbytes) if device.type == "cpu" else None
-    return (_Messages(layout, device) if memory is None else _SharedMemory(layout, memory)).sum
+    return _Exchange(shapes, count, device).sum
 
 
-class _Layout:
-    """Where the numbers of a gradient lie in a row that is divided into a slice for each rank.
+class _Exchange:
+    """Each rank sums a slice of all gradients, which lie in rows of memory that ranks share, or are sent.
 
     Attributes:
         slots: Most gradients that a rank holds at once.
         slice: Numbers of a slice, whole cache lines.
-        width: Numbers of a row.
-        nbytes: Of shared memory: the slots of all ranks, and the sum.
+        own: The rows of this rank's gradients, [slots, width].
+        others: With shared memory the rows of all ranks, [ranks, slots, ranks, slice]; otherwise the
+            slices that this rank receives, [ranks, slots, slice].
+        total: The sum, [ranks, slice].
     """
 
-    def __init__(self, shapes: Sequence[torch.Size], count: int) -> None:
-        self.shapes, self.ranks = shapes, parallel.world_size()
+    def __init__(self, shapes: Sequence[torch.Size], count: int, device: torch.device) -> None:
+        self.ranks, self.rank = parallel.world_size(), parallel.rank()
         self.slots = max(
             len(subtrees)
             for most in range(1, count + 1)
@@ -69,74 +69,60 @@ class _Layout:
         )
         lines = -(-sum(shape.numel() for shape in shapes) // LINE)
         self.slice = -(-lines // self.ranks) * LINE
-        self.width = self.slice * self.ranks
-        self.nbytes = 4 * self.width * (self.ranks * self.slots + 1)
-
-
-class _SharedMemory:
-    """Ranks of one machine write their gradients into memory that all of them map."""
-
-    def __init__(self, layout: _Layout, memory: mmap.mmap) -> None:
-        self.layout, ranks = layout, layout.ranks
-        numbers = torch.frombuffer(memory, dtype=torch.float32).view(-1, layout.width)
-        self.gradients = numbers[:-1].view(ranks, layout.slots, layout.width)
-        self.own = [_views(flat, layout.shapes) for flat in self.gradients[parallel.rank()]]
-        start = parallel.rank() * layout.slice
-        self.slice = slice(start, start + layout.slice)
-        self.total = numbers[-1]
-        self.total_views = _views(self.total, layout.shapes)
-
-    def sum(self, parts: Parts, count: int) -> Gradient:
-        for (_, gradient), shared in zip(parts, self.own, strict=False):
-            copy_each_(shared, gradient)
-        parallel.wait()  # from here on, no rank reads the sum of the step before
-        subtrees = [
-            (subtree, [flat[self.slice]])
-            for subtrees, gradients in zip(
-                _all_subtrees(self.layout.ranks, count), self.gradients, strict=True
-            )
-            for subtree, flat in zip(subtrees, gradients, strict=False)
-        ]
-        self.total[self.slice] = add_subtrees(subtrees)[0]
-        parallel.wait()
-        return self.total_views
-
-
-class _Messages:
-    """Ranks of several machines, or of GPUs, send each other slices of their gradients."""
-
-    def __init__(self, layout: _Layout, device: torch.device) -> None:
-        self.layout = layout
-        self.gradients = torch.zeros(layout.slots, layout.width, device=device)
-        self.own = [_views(flat, layout.shapes) for flat in self.gradients]
-        self.received = torch.empty(layout.ranks, layout.slots, layout.slice, device=device)
-        self.total = torch.empty(layout.width, device=device)
-        self.total_views = _views(self.total, layout.shapes)
+        width = self.slice * self.ranks
+        size = 4 * width * (self.ranks * self.slots + 1)
+        memory = _map_shared(size) if device.type == "cpu" else None
+        self.is_shared = memory is not None
+        if memory is not None:
+            rows = torch.frombuffer(memory, dtype=torch.float32).view(-1, self.ranks, self.slice)
+            self.total = rows[-1]
+            self.others = rows[:-1].view(self.ranks, self.slots, self.ranks, self.slice)
+            self.own = self.others[self.rank]
+        else:
+            self.total = torch.empty(self.ranks, self.slice, device=device)
+            self.others = torch.empty(self.ranks, self.slots, self.slice, device=device)
+            self.own = torch.zeros(self.slots, self.ranks, self.slice, device=device)
+        self.own_views = [_views(row.flatten(), shapes) for row in self.own]
+        self.total_views = _views(self.total.flatten(), shapes)
 
     def sum(self, parts: Parts, count: int) -> Gradient:
-        for (_, gradient), views in zip(parts, self.own, strict=False):
+        """Return the gradient of a step; see `connect`."""
+        for (_, gradient), views in zip(parts, self.own_views, strict=False):
             copy_each_(views, gradient)
-        rank = parallel.rank()
-        others = [other for other in range(self.layout.ranks) if other != rank]
-        slices = self.gradients.view(self.layout.slots, self.layout.ranks, self.layout.slice)
-        subtrees = _all_subtrees(self.layout.ranks, count)
-        parallel.exchange(
-            [(other, part[other]) for other in others for part in slices[: len(parts)]],
-            [(o, part) for o in others for part in self.received[o, : len(subtrees[o])]],
-        )
-        gradients = [
-            (subtree, [part])
-            for other, own in enumerate(subtrees)
-            for subtree, part in zip(
-                own, slices[:, rank] if other == rank else self.received[other], strict=False
-            )
-        ]
-        total = self.total.view(self.layout.ranks, self.layout.slice)
-        total[rank] = add_subtrees(gradients)[0]
-        parallel.exchange(
-            [(other, total[rank]) for other in others], [(other, total[other]) for other in others]
-        )
+        subtrees = _all_subtrees(self.ranks, count)
+        slices = self._collect(len(parts), subtrees)
+        self.total[self.rank] = add_subtrees(
+            [
+                (subtree, [part])
+                for own, found in zip(subtrees, slices, strict=True)
+                for subtree, part in zip(own, found, strict=False)
+            ]
+        )[0]
+        self._spread()
         return self.total_views
+
+    def _collect(self, count: int, subtrees: list[list[Subtree]]) -> list[Tensor]:
+        """Return this rank's slice of the gradients of all ranks, [slots, slice] each."""
+        if self.is_shared:
+            parallel.wait()  # from here on, no rank reads the sum of the step before
+            return list(self.others[:, :, self.rank])
+        others = [other for other in range(self.ranks) if other != self.rank]
+        parallel.exchange(
+            [(other, row[other]) for other in others for row in self.own[:count]],
+            [(o, row) for o in others for row in self.others[o, : len(subtrees[o])]],
+        )
+        return [self.own[:, n] if n == self.rank else self.others[n] for n in range(self.ranks)]
+
+    def _spread(self) -> None:
+        """Give every rank the sums of all slices."""
+        if self.is_shared:
+            parallel.wait()
+            return
+        others = [other for other in range(self.ranks) if other != self.rank]
+        parallel.exchange(
+            [(other, self.total[self.rank]) for other in others],
+            [(other, self.total[other]) for other in others],
+        )
 
 
 def _all_subtrees(ranks: int, count: int) -> list[list[Subtree]]:
