@@ -74,18 +74,6 @@ def test_a_run_has_the_vocabulary_that_the_user_gives(
         assert again.tokenizer.encode_source([text]) == [ids]
 
 
-def test_prepared_data_has_the_vocabulary_that_the_user_gives(
-    plain: list[str], tmp_path: Path
-) -> None:
-    theirs = own_model(plain, slice(0, 2), tmp_path / "own.model", model_type="bpe")
-    given = ["--vocabulary", str(tmp_path / "own.model")]
-    assert dispatch(["prepare", str(tmp_path / "data"), *plain, *given]) == 0
-    tokenizer = PreparedData.open(tmp_path / "data").tokenizer
-    assert tokenizer.source_subwords(tokenizer.encode_source(["1 2"])[0][:-1]) == theirs.encode(
-        "1 2", out_type=str
-    )
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -60,7 +60,7 @@ def test_settings_written_as_toml_are_read_again(preset: str) -> None:
 
 
 def test_the_preset_of_earlier_measurements_can_be_had_back() -> None:
-    old = load("quick", [Path(__file__).parents[2] / "docs" / "quick-0.1.toml"])
+    old = load("quick", [Path(__file__).parents[3] / "docs" / "quick-0.1.toml"])
     paper = load("tiny")  # as it was made, except for size
     same = ("optimizer", "agreement", "zero_outputs", "decay", "muon_weight_decay")
     assert [getattr(old.training, name) for name in same] == [

@@ -3,7 +3,6 @@
 import os
 import shutil
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 import torch
@@ -17,7 +16,6 @@ from headway.training import machine
 from headway.training.dry_run import make_dry_run
 from headway.training.machine import Machine
 from headway.training.run import run_to_end
-from headway.training.starting import opening
 from headway.training.storage.run_directory import RunDirectory
 from headway.training.validation import ValidationReport
 from support.runs import command, opened
@@ -126,25 +124,3 @@ def test_the_message_on_a_run_of_a_better_machine_names_what_is_missing(
     RunDirectory(path).write_record(record)
     with pytest.raises(HeadwayError, match=r"no CUDA device here: resume the run .*--data"):
         dispatch([*more, "20"])
-
-
-@pytest.mark.parametrize(
-    ("device", "precision", "is_packed", "is_slow"),
-    [
-        ("cuda", "fp32", True, True), ("cuda", "bf16", True, False), ("cuda", "fp32", False, False),
-        ("cpu", "fp32", True, False),
-    ],
-)  # fmt: skip
-def test_packed_rows_in_fp32_on_a_gpu_are_named_as_slow(
-    device, precision, is_packed, is_slow, monkeypatch
-):
-    monkeypatch.setattr(machine, "has_bf16", lambda _: True)
-    run = SimpleNamespace(
-        machine=Machine(device=device, precision=precision, threads=1),
-        config=SimpleNamespace(training=TrainingConfig(packed=is_packed)),
-        data=SimpleNamespace(directory="d"),
-    )
-    notices = opening.list_precision_notices(run)
-    assert len(notices) == is_slow
-    if is_slow:
-        assert "--data d --training.packed false" in notices[0]

@@ -209,12 +209,3 @@ def test_agreement_draws_the_dropout_of_both_passes_at_once(chunk, cut):
     torch.testing.assert_close(loss.smoothed, expected)
     for a, b in zip(found, gradients(model, expected), strict=True):
         torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5)
-
-
-def test_without_dropout_agreement_equals_one_pass():
-    model, batch = small_model(0.0), padded_batch([(5, 13), (7, 11), (3, 2)], V)
-    once, twice = Objective(model, 0.1)(batch), Objective(model, 0.1, agreement=5.0)(batch)
-    torch.testing.assert_close(twice, once)
-    pairs = zip(gradients(model, twice.smoothed), gradients(model, once.smoothed), strict=True)
-    for a, b in pairs:
-        torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5)

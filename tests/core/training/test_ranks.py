@@ -191,41 +191,12 @@ def test_the_mistake_of_a_user_is_printed_once(corpus, tmp_path, capfd):
 
 
 @pytest.mark.slow
-def test_a_mistake_under_torchrun_is_named_once(corpus, tmp_path):
-    """Only rank 0 finds it."""
-    empty = [tmp_path / "empty.en", tmp_path / "empty.de"]
-    for file in empty:
-        file.touch()
-    corpus = [corpus[0], *map(str, empty), *corpus[3:]]
-    result = subprocess.run(
-        [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "--standalone",
-         "-m", "headway", *command(tmp_path / "run", corpus)],
-        env=os.environ | {"OMP_NUM_THREADS": "1"}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert result.returncode != 0
-    own = {line for line in result.stderr.splitlines() if line.startswith("headway: ")}
-    # On a busy machine ranks may start seconds apart; then both print the mistake.
-    (said,) = own
-    assert said.endswith("empty.en: no training pairs are left: after cleaning: 0 read, 0 kept")
-
-
-def test_a_file_that_a_rank_cannot_read_is_named(tmp_path):
-    with pytest.raises(HeadwayError, match=r"missing\.de: No such file or directory$"):
-        launch.launch(os.stat, (tmp_path / "missing.de",), 1)
-
-
-@pytest.mark.slow
 def test_a_rank_that_does_not_notice_the_error_of_another_is_ended(monkeypatch):
     monkeypatch.setattr(launch, "GRACE", 0.5)
     started = time.monotonic()
     with pytest.raises(HeadwayError, match="the first rank has failed"):
         launch.launch(fail_or_sleep, (60.0,), 2)
     assert time.monotonic() - started < 30
-
-
-def test_a_rank_that_runs_out_of_memory_says_so():
-    with pytest.raises(torch.OutOfMemoryError), parallel.explain_lost_rank():
-        raise torch.OutOfMemoryError("CUDA out of memory")
 
 
 def test_only_a_failed_exchange_is_a_lost_rank():

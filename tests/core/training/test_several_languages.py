@@ -13,7 +13,6 @@ from headway.text.prepared import PreparedData
 from headway.training import validation
 from headway.training.run import run_to_end
 from headway.training.steps.trainer import StepReport
-from headway.training.storage.run_directory import RunDirectory
 from headway.training.train import train
 from headway.translation import Translator, load_model
 from support.groups import files, options, write_languages
@@ -68,30 +67,6 @@ def test_a_resumed_run_equals_an_uninterrupted_one(words, whole, tmp_path):
     run.directory.unlock()
     assert dispatch(["train", str(path), *words, "--quiet"]) == 0
     assert_equal_runs(path, whole)
-
-
-@pytest.mark.slow
-def test_two_ranks_equal_one(words, whole, tmp_path):
-    path = tmp_path / "run"
-    assert dispatch([*command(path, words, **CHANGES), "--ranks", "2"]) == 0
-    assert_equal_runs(path, whole)
-
-
-@pytest.mark.slow
-def test_another_order_of_groups_is_the_same_run(texts, whole, tmp_path):
-    path = tmp_path / "run"
-    assert dispatch(command(path, options(texts, *PAIRS[::-1]), **CHANGES)) == 0
-    assert_equal_runs(path, whole)
-    assert RunDirectory(path).record().identity == RunDirectory(whole).record().identity
-
-
-@pytest.mark.slow
-def test_other_text_of_a_group_is_refused_at_a_resume(texts, whole, tmp_path):
-    (tmp_path / "other.fr").write_bytes((texts / "train.fr").read_bytes()[::-1])
-    own, other = str(texts / "train.fr"), str(tmp_path / "other.fr")
-    swapped = [other if word == own else word for word in options(texts, *PAIRS)]
-    with pytest.raises(HeadwayError, match="another file than before"):
-        dispatch(["train", str(whole), *swapped, "--quiet"])
 
 
 @pytest.mark.slow
