@@ -161,7 +161,7 @@ FORMS = {
 }
 
 
-HOOKS = tuple(Extension._field_defaults)
+HOOKS = Extension._fields[2:]  # all but name and version
 # Hooks that take one target, such as "package.module:name", and no dictionary.
 SINGLE = tuple(hook for hook in HOOKS if hook not in FORMS)
 # Hooks on which the text of a translation depends.
