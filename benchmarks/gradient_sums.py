@@ -21,7 +21,7 @@ from headway.cli.launch import launch
 from headway.config import PRESETS
 from headway.model import make_model
 from headway.training import parallel
-from headway.training.steps.gradient_exchange import Parts, _Layout, _Messages, connect
+from headway.training.steps.gradient_exchange import Parts, connect
 from headway.training.steps.gradient_tree import Gradient, divide_share, share_of
 
 CPU = torch.device("cpu")
@@ -48,8 +48,8 @@ def measure(preset: str, repeats: int) -> int:
     gradient: Gradient = [torch.randn(shape) for shape in shapes]
     parts = [(block, gradient) for block in divide_share(share)]
     ways: dict[str, Callable[[Parts, int], object]] = {
-        "shared memory": connect(shapes, count, CPU).sum,
-        "messages": _Messages(_Layout(shapes, count), CPU).sum,
+        "shared memory": connect(shapes, count, CPU),
+        "messages": connect(shapes, count, CPU, may_share=False),
         "all_reduce": all_reduce,
     }
     seconds: dict[str, list[float]] = {name: [] for name in ways}

@@ -30,7 +30,7 @@ LINE = 16  # numbers of a cache line, which only one rank writes
 
 
 def connect(
-    shapes: Sequence[torch.Size], count: int, device: torch.device
+    shapes: Sequence[torch.Size], count: int, device: torch.device, *, may_share: bool = True
 ) -> Callable[[Parts, int], Gradient]:
     """Return the fastest function by which the ranks can sum their gradients.
 
@@ -42,10 +42,11 @@ def connect(
         shapes: The shapes of a gradient's tensors.
         count: Most micro-batches of a step.
         device: The device of the gradients.
+        may_share: Whether ranks of one machine use memory that they share.
     """
     if parallel.world_size() == 1:
         return lambda parts, count: add_subtrees(parts)
-    return _Exchange(shapes, count, device).sum
+    return _Exchange(shapes, count, device, may_share).sum
 
 
 class _Exchange:
@@ -60,7 +61,9 @@ class _Exchange:
         total: The sum, [ranks, slice].
     """
 
-    def __init__(self, shapes: Sequence[torch.Size], count: int, device: torch.device) -> None:
+    def __init__(
+        self, shapes: Sequence[torch.Size], count: int, device: torch.device, may_share: bool
+    ) -> None:
         self.ranks, self.rank = parallel.world_size(), parallel.rank()
         self.slots = max(
             len(subtrees)
@@ -71,7 +74,7 @@ class _Exchange:
         self.slice = -(-lines // self.ranks) * LINE
         width = self.slice * self.ranks
         size = 4 * width * (self.ranks * self.slots + 1)
-        memory = _map_shared(size) if device.type == "cpu" else None
+        memory = _map_shared(size) if may_share and device.type == "cpu" else None
         self.is_shared = memory is not None
         if memory is not None:
             rows = torch.frombuffer(memory, dtype=torch.float32).view(-1, self.ranks, self.slice)
