@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -252,3 +253,11 @@ def test_prepared_data_of_a_text_section_that_is_damaged_are_refused(tmp_path):
                 HeadwayError, match=r"data\.json: not written by .*: prepare the data"
             ):
                 use(data)
+
+
+def test_data_of_another_kind_of_model_is_recognized(uninterrupted_run, tmp_path):
+    path = shutil.copytree(uninterrupted_run, tmp_path / "run")
+    facts = json.loads((path / "data" / "data.json").read_text())
+    (path / "data" / "data.json").write_text(json.dumps(facts | {"kind": "language-model"}))
+    with pytest.raises(HeadwayError, match="kind is language-model, but was translator"):
+        dispatch(["train", str(path), "--quiet"])
