@@ -62,7 +62,7 @@ def test_ranks_train_the_weights_of_one_process_bit_for_bit_and_leave_no_thread_
         "atexit.register(lambda: print(bool({'torch._dynamo', 'sympy'} & {*sys.modules}), 'compiler imported'))\n"
         "main()\n"
     )
-    words = command(path, corpus, **FOUR, training__threads=6)
+    words = command(path, corpus, **FOUR, training__threads=3)
     result = subprocess.run(
         [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=3", "--standalone",
          script, *words],
