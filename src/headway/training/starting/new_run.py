@@ -14,7 +14,6 @@ from headway.cores import available_cores
 from headway.extension import identify_arithmetic, require
 from headway.files import remove
 from headway.text.groups import list_files, list_targets, make_groups
-from headway.text.preparation.preparation import prepare
 from headway.text.prepared import PreparedData
 from headway.text.readers import describe_layout
 from headway.training import parallel
@@ -73,7 +72,7 @@ def prepare_text(directory: RunDirectory, request: RunRequest) -> list[str]:
         train, valid = list_files(request.train), list_files(request.valid)
         kind.prepare(train, valid, directory.data, settings.text)
         return []
-    from headway.text.preparing import prepare
+    from headway.text.preparation.preparation import prepare
 
     prepare(
         request.train,
