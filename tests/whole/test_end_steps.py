@@ -11,7 +11,10 @@ from headway.cli.main import dispatch
 from headway.config import ModelConfig, SearchConfig
 from headway.errors import HeadwayError
 from headway.ext.native.shortlist import Shortlist
-from headway.ext.protect.placeholder_word_file import learn_placeholder_words, load_placeholder_words
+from headway.ext.protect.placeholder_word_file import (
+    learn_placeholder_words,
+    load_placeholder_words,
+)
 from headway.ext.quality.quality_model import QualityModel
 from headway.model import Transformer
 from headway.text.readers import read_lines
