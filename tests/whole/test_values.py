@@ -16,7 +16,6 @@ import torch
 from headway.config import ModelConfig, TextConfig, TrainingConfig
 from headway.errors import HeadwayError
 from headway.ext.exchange.exporting import export_model
-from headway.ext.exchange.formats import PACKAGES
 from headway.ext.native.engine import make_native_engine
 from headway.model import Transformer, make_model, ops
 from headway.text.batches import Batch
@@ -102,7 +101,7 @@ def joint() -> Tokenizer:
 def test_exports_express_each_value_or_refuse_it_by_name(
     form: str, name: str, value: object, joint: Tokenizer, tmp_path: Path
 ) -> None:
-    for package in PACKAGES[form]:
+    for package in {"ctranslate2": ["ctranslate2"], "huggingface": ["transformers"]}[form]:
         pytest.importorskip(package)
     model, refusal = attempt(make_random_model, joint, **changes_for(name, value))
     assert not refusal or name in refusal
