@@ -6,7 +6,7 @@ import torch
 
 from headway.devices import has_bf16
 from headway.errors import HeadwayError
-from headway.extension import load_for_device
+from headway.extension import load_first
 from headway.model import Transformer
 from headway.translation.engines.protocols import Engine
 
@@ -23,7 +23,7 @@ def make_engine(model: Transformer, precision: str = "auto") -> Engine:
     """
     device = model.source_embedding.weight.device
     precision = resolve_precision(precision, device)
-    make = load_for_device("engines", device.type)
+    make = load_first("engines", device.type)
     engine: Engine | None = make(model, precision) if make else None
     if engine is None:
         from headway.translation.engines.plain_engine import PlainEngine
