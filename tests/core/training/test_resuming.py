@@ -230,22 +230,6 @@ def test_data_that_was_prepared_otherwise_is_rejected(
         dispatch(["train", str(uninterrupted_run), "--training.max-steps", "23", "--data", data])
 
 
-@pytest.mark.slow
-def test_the_average_and_the_threads_of_a_run_may_change(corpus, uninterrupted_run, tmp_path):
-    path = tmp_path / "run"
-    run = opened(path, command(path, corpus))
-    with contextlib.closing(run_to_end(run)) as events:
-        next(event for event in events if isinstance(event, StepReport) and event.step == 7)
-    run.directory.unlock()
-    run = opened(path, ["train", str(path), "--training.average", "1", "--training.threads", "2"])
-    assert run.machine.threads == 2
-    for _ in run_to_end(run):
-        pass
-    run.directory.unlock()
-    assert (RunDirectory(path).steps(), (path / "averaged").exists()) == ([15, 17], False)
-    assert metrics(path) == metrics(uninterrupted_run)[:-1]  # all but the validation of the average
-
-
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
