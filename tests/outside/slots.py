@@ -12,10 +12,10 @@ import sys
 from collections.abc import Iterator
 from random import Random
 
-from headway.ext.demo.catalog import Catalog
+from headway.ext.demo.catalog import Catalog, shared_codes
 from headway.ext.demo.fillers import FILLERS
 from headway.ext.demo.formatter import Formatter, clean
-from headway.ext.demo.frames import SLOT, built_in_frames
+from headway.ext.demo.frames import SLOT, built_in_frames, slot_names, word_form
 from headway.ext.pictures import sentence_maps
 from headway.ext.pictures.labels import CONTROL
 from headway.ext.pictures.roles import head_roles
@@ -28,9 +28,9 @@ Slots = dict[str, set[int]]  # slot name to the positions of its words
 def draw(rng: Random, formatters: list[Formatter], catalog: Catalog) -> list[tuple[str, Slots]]:
     """Draw a sentence; return its text and the words of its slots in each language."""
     data = built_in_frames()
-    frame = rng.choice(data.frames)
+    frame = rng.choice(list(data.sentences.values()))
     fillings, keys = {}, {}
-    for slot in frame.slots:
+    for slot in sorted(slot_names(frame["en"])):
         base = slot.removesuffix("2")
         if base in FILLERS:
             fillings[slot] = FILLERS[base](rng, catalog)
@@ -39,7 +39,7 @@ def draw(rng: Random, formatters: list[Formatter], catalog: Catalog) -> list[tup
     sentences = []
     for formatter in formatters:
         language = formatter.language_code
-        sentence = frame.sentences[language]
+        sentence = frame[language]
         order: list[str] = []
         text = ""
         end = 0
@@ -49,7 +49,8 @@ def draw(rng: Random, formatters: list[Formatter], catalog: Catalog) -> list[tup
             if slot in fillings:
                 filling = fillings[slot](formatter)
             else:
-                filling = data.tables[match["name"]][keys[slot]].form(language, match["form"])
+                word = data.tables[match["name"]][keys[slot]]
+                filling = word_form(word[language], match["form"])
             text += f"{sentence[end : match.start()]}{OPEN}{clean(filling)}{CLOSE}"
             end = match.end()
         sentences.append(words_of(clean(text + sentence[end:]), order))
@@ -77,7 +78,7 @@ def words_of(text: str, order: list[str]) -> tuple[str, Slots]:
 def pairs(count: int, languages: tuple[str, str], seed: int) -> Iterator[list[tuple[str, Slots]]]:
     """Draw sentence pairs; a sentence that a locale cannot write is drawn again."""
     formatters = [Formatter(language) for language in languages]
-    catalog, rng = Catalog.of(*formatters), Random(seed)
+    catalog, rng = shared_codes(*formatters), Random(seed)
     while count:
         try:
             yield draw(rng, formatters, catalog)

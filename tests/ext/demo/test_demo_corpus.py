@@ -1,7 +1,7 @@
 """The built-in corpus: deterministic, unambiguous, evenly mixed, and parallel in three languages."""
 
-import hashlib
 import inspect
+import json
 import os
 import subprocess
 import sys
@@ -25,23 +25,19 @@ def examples():
     return list(generate("en", "de", COUNT, seed=5))
 
 
-def digest(examples):
-    return hashlib.sha256("\n".join("\t".join(e) for e in examples).encode()).hexdigest()
-
-
 @pytest.mark.slow
 def test_the_corpus_is_the_same_for_every_hash_seed_and_process(examples):
     script = (
-        "import hashlib; from headway.ext.demo import generate;"
-        "print(hashlib.sha256('\\n'.join('\\t'.join(e) for e in"
-        " generate('en', 'de', 503, seed=5)).encode()).hexdigest())"
+        "import json; from headway.ext.demo import generate;"
+        "print(json.dumps(list(generate('en', 'de', 503, seed=5))))"
     )
-    for hash_seed in ("1", "2"):
-        environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
-        printed = subprocess.run(
-            [sys.executable, "-c", script], env=environment, capture_output=True, text=True
-        )
-        assert printed.stdout.strip() == digest(examples[:503]), printed.stderr
+    printed = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "PYTHONHASHSEED": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert [Example(*e) for e in json.loads(printed.stdout)] == examples[:503], printed.stderr
 
 
 def test_another_seed_gives_another_corpus(examples):
@@ -50,26 +46,19 @@ def test_another_seed_gives_another_corpus(examples):
 
 
 def test_pairs_are_distinct_and_have_two_sides(examples):
-    assert len(examples) == COUNT
-    assert len({e.source.casefold() for e in examples}) == COUNT
+    assert len({e.source.casefold() for e in examples}) == len(examples) == COUNT
     assert all(e.source and e.target and e.source != e.target for e in examples)
     assert not any(mark in e.source + e.target for e in examples for mark in "{}_\t\n")
 
 
-def test_parts_of_a_split_share_no_source(examples):
-    sides = split(examples)
-    sources = [{e.source.casefold() for e in side} for side in sides]
-    assert sources[0].isdisjoint(sources[1] | sources[2])
-    assert sources[1].isdisjoint(sources[2])
-    assert sum(map(len, sides)) == COUNT
-    position = {e: i for i, e in enumerate(examples)}
-    for side in sides:
-        assert side == sorted(side, key=position.__getitem__)
-
-
 def test_the_part_of_a_pair_depends_on_its_source_alone(examples):
-    test = set(split(examples)[2])
+    sides = split(examples)
+    assert sorted(e for side in sides for e in side) == sorted(examples)
+    position = {e: i for i, e in enumerate(examples)}
+    assert all(side == sorted(side, key=position.__getitem__) for side in sides)
+    test = set(sides[2])
     assert 0.03 < len(test) / COUNT < 0.05
+    assert 0.005 < len(sides[1]) / COUNT < 0.015
     assert split(examples[1000:1500])[2] == [e for e in examples[1000:1500] if e in test]
     changed = [Example("other", e.source.upper(), "another target") for e in examples]
     assert [e.source for e in split(changed)[2]] == [
@@ -78,52 +67,41 @@ def test_the_part_of_a_pair_depends_on_its_source_alone(examples):
 
 
 def test_each_kind_has_its_share_of_the_corpus(examples):
-    shares = Counter(e.kind for e in examples)
-    assert set(shares) == {*KINDS, "sentence"}
-    assert len(KINDS) == 17
-    assert shares.pop("sentence") > 0.33 * COUNT
-    assert all(0.028 * COUNT < share < 0.05 * COUNT for share in shares.values()), shares
-
-
-@pytest.mark.slow
-def test_the_test_set_is_large_and_has_the_kinds_of_the_training_set():
     assert inspect.signature(generate).parameters["count"].default == 100_000
-    train, valid, test = split(generate(count=50_000))  # half, which takes half the time
-    assert len(test) >= 1800
-    assert 250 <= len(valid) <= 550
-    shares, training_shares = (Counter(e.kind for e in side) for side in (test, train))
-    assert shares.pop("sentence") >= 0.3 * len(test)
-    assert all(0.02 * len(test) < shares[kind] < 0.1 * len(test) for kind in KINDS), shares
-    for kind in KINDS:
-        assert abs(shares[kind] / len(test) - training_shares[kind] / len(train)) < 0.015
+    assert len(KINDS) == 17
+    for side, least, most in ((examples, 0.028, 0.05), (split(examples)[2], 0.005, 0.1)):
+        shares = Counter(e.kind for e in side)
+        assert set(shares) == {*KINDS, "sentence"}
+        assert shares.pop("sentence") > 0.3 * len(side)
+        assert all(least < share / len(side) < most for share in shares.values()), shares
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("pair", [("en", "fr"), ("de", "en"), ("ja", "en")])
+@pytest.mark.parametrize("pair", [("en", "fr"), ("ja", "en")])
 def test_a_source_has_one_target_in_every_corpus(pair):
     targets = {}
-    for seed in (1, 2, 3):
+    for seed in (1, 2):
         for example in generate(*pair, 1009, seed=seed):
             known = targets.setdefault(example.source.casefold(), example.target)
             assert known == example.target
-    assert len(targets) < 3 * 1009, "no source occurs twice, so nothing was tested"
+    assert len(targets) < 2 * 1009, "no source occurs twice, so nothing was tested"
 
 
-@pytest.mark.parametrize("pair", [("en", "de"), ("fr", "sv"), ("ar", "ja")])
+@pytest.mark.parametrize("pair", [("fr", "sv"), ("ar", "ja")])
 def test_text_is_nfkc_with_plain_spaces(pair):
-    for example in generate(*pair, 701):
+    for example in generate(*pair, 401):
         for text in example[1:]:
-            assert text == unicodedata.normalize("NFKC", text)
-            assert text == " ".join(text.split())
-            assert not any(unicodedata.bidirectional(c) in ("LRM", "RLM") for c in text)
-            assert "\u200f" not in text
+            assert text == " ".join(unicodedata.normalize("NFKC", text).split())
+            assert not {"\u200e", "\u200f"} & set(text)
 
 
 def test_intervals_have_the_same_years_and_numbers_the_same_digits(examples):
     for e in examples:
         if e.kind == "interval":
-            years = [{word for word in text.split() if len(word) == 4 and word.isdigit()}
-                     for text in (e.source, e.target)]  # fmt: skip
+            years = [
+                {word for word in text.split() if len(word) == 4 and word.isdigit()}
+                for text in (e.source, e.target)
+            ]
             assert years[0] == years[1], e
         if e.kind in ("percent", "unit"):
             digits = ["".join(filter(str.isdigit, text)) for text in (e.source, e.target)]
@@ -131,15 +109,13 @@ def test_intervals_have_the_same_years_and_numbers_the_same_digits(examples):
 
 
 @pytest.mark.slow
-def test_sentences_end_as_sentences_and_do_not_repeat_a_filling():
-    for pair in (("de", "fr"), ("fr", "en")):
-        for e in generate(*pair, 2003):
-            if e.kind == "sentence":
-                for text in e[1:]:
-                    assert text[-1] in ".?"
-                    assert text[0].isupper() or text[0].isdigit()
-                assert "{" not in e.source + e.target
-    for e in generate("en", "de", 2003):
+def test_sentences_end_as_sentences_and_do_not_repeat_a_filling(examples):
+    others = [e for pair in (("de", "fr"), ("fr", "en")) for e in generate(*pair, 701)]
+    for e in [*examples, *others]:
+        if e.kind == "sentence":
+            for text in e[1:]:
+                assert text[-1] in ".?"
+                assert text[0].isupper() or text[0].isdigit()
         if "speaks fluent" in e.source:
             first, second = e.source.rstrip(".").split("fluent ")[1].split(" and ")
             assert first != second
@@ -147,31 +123,26 @@ def test_sentences_end_as_sentences_and_do_not_repeat_a_filling():
 
 @pytest.mark.slow
 def test_locales_without_frames_have_all_seventeen_kinds():
-    for pair in (("es", "pt_BR"), ("en", "zh-Hant"), ("af", "el")):
-        shares = Counter(e.kind for e in generate(*pair, 1511))
+    for pair in (("es", "pt_BR"), ("en", "zh-Hant")):
+        shares = Counter(e.kind for e in generate(*pair, 801))
         assert set(shares) == set(KINDS)
-        assert min(shares.values()) > 0.035 * 1511
+        assert min(shares.values()) > 0.03 * 801
 
 
 def test_other_kinds_continue_when_one_is_exhausted(monkeypatch):
-    small = {
-        "weekday": lambda rng, catalog: (lambda day: (lambda fmt: fmt.weekday(day),))(
-            rng.randrange(7)
-        )
-    }
     monkeypatch.setattr(corpus, "has_frames", lambda formatter: False)
+    days = [lambda fmt, day=day: fmt.weekday(day) for day in range(7)]
+    small = {"weekday": lambda rng, catalog: [rng.choice(days)], "date": KINDS["date"]}
     monkeypatch.setattr(corpus, "KINDS", small)
+    assert Counter(e.kind for e in generate("en", "de", 100)) == {"weekday": 7, "date": 93}
+    monkeypatch.setattr(corpus, "KINDS", {"weekday": small["weekday"]})
     assert len(list(generate("en", "de", 100))) == 7
-    monkeypatch.setattr(corpus, "KINDS", {**small, "date": KINDS["date"]})
-    shares = Counter(e.kind for e in generate("en", "de", 100))
-    assert shares == {"weekday": 7, "date": 93}
 
 
 @pytest.mark.parametrize(
     ("pair", "message"),
     [
-        (("en", "dee"), "'dee' is not a CLDR locale (did you mean '"),
-        (("pt_BRR", "en"), "did you mean 'pt_BR'?"),
+        (("pt_BRR", "en"), "'pt_BRR' is not a CLDR locale (did you mean 'pt_BR'?)"),
         (("", "en"), "'' is not a CLDR locale"),
         (("de-DE-de-DE-de", "en"), "is not a CLDR locale"),
         (("de", "de"), "both de"),

@@ -6,10 +6,10 @@ from random import Random
 from typing import NamedTuple
 
 from headway.errors import HeadwayError
-from headway.ext.demo.catalog import Catalog
+from headway.ext.demo.catalog import Catalog, shared_codes
 from headway.ext.demo.formatter import Formatter, clean
+from headway.ext.demo.frames import has_frames, make_sentence
 from headway.ext.demo.kinds import KINDS, Kind
-from headway.ext.demo.sentences import has_frames, sentence
 
 SENTENCE_SHARE = 0.36
 TEST_SHARE = 0.04
@@ -58,10 +58,10 @@ def generate(
         raise HeadwayError(
             f"source and target locale are both {source.locale}: give two different ones"
         )
-    catalog, rng = Catalog.of(source, target), Random(seed)
+    catalog, rng = shared_codes(source, target), Random(seed)
     kinds, shares = dict(KINDS), dict.fromkeys(KINDS, 1 / len(KINDS))
     if has_frames(source) and has_frames(target):
-        kinds["sentence"] = sentence
+        kinds["sentence"] = make_sentence
         shares["sentence"] = SENTENCE_SHARE / (1 - SENTENCE_SHARE)
 
     seen: set[str] = set()

@@ -1,12 +1,11 @@
 """Write values in one locale: CLDR data through Babel, number words through num2words."""
 
 import datetime as dt
-import importlib
 import re
 import unicodedata
 from collections.abc import Sequence
 from decimal import Decimal
-from types import ModuleType
+from typing import Any
 
 from headway.errors import HeadwayError, suggest
 
@@ -36,21 +35,28 @@ class Formatter:
     """
 
     def __init__(self, name: str) -> None:
-        babel, localedata = _import_extra("babel"), _import_extra("babel.localedata")
+        try:
+            import babel.dates
+            import babel.lists
+            import babel.localedata
+            import babel.numbers
+            from num2words import CONVERTER_CLASSES
+        except ImportError as error:
+            package = str(error.name).split(".")[0]
+            raise HeadwayError(
+                f"the built-in corpus needs {package}: pip install 'headway[demo]'"
+            ) from None
         try:
             self.locale = babel.Locale.parse(name.replace("-", "_"))
         except (ValueError, TypeError, babel.UnknownLocaleError):
-            close = suggest(name.replace("-", "_"), localedata.locale_identifiers())
+            close = suggest(name.replace("-", "_"), babel.localedata.locale_identifiers())
             raise HeadwayError(
                 f"'{name}' is not a CLDR locale{close}; examples: en, de, pt_BR"
             ) from None
-        self._dates, self._lists = _import_extra("babel.dates"), _import_extra("babel.lists")
-        self._numbers = _import_extra("babel.numbers")
-        converters = dict(_import_extra("num2words").CONVERTER_CLASSES)
+        self._babel: Any = babel
         # num2words never returns for Amharic numbers of a million or more.
-        converters.pop("am", None)
+        converters = {**CONVERTER_CLASSES, "am": None}
         self._words = converters.get(str(self.locale)) or converters.get(self.language_code)
-        self._spelled_cache: dict[tuple[int, str], str] = {}
         short_time = self.locale.time_formats["short"].pattern
         self._clock = "hm" if "h" in short_time or "K" in short_time else "Hm"
 
@@ -62,12 +68,12 @@ class Formatter:
     def date(self, day: dt.date, style: str) -> str:
         """Write a day in a style (full, long, medium) or by a CLDR skeleton such as ``MMMMd``."""
         if style in ("full", "long", "medium"):
-            return str(self._dates.format_date(day, style, self.locale))
-        return str(self.locale.datetime_skeletons[style].apply(day, self.locale))
+            return self._babel.dates.format_date(day, style, self.locale)
+        return self.locale.datetime_skeletons[style].apply(day, self.locale)
 
     def time(self, moment: dt.time, style: str = "short") -> str:
         """Write a time of day with (medium) or without (short) its seconds."""
-        return str(self._dates.format_time(moment, style, locale=self.locale))
+        return self._babel.dates.format_time(moment, style, locale=self.locale)
 
     def date_time(self, when: dt.datetime, date_style: str, time_style: str) -> str:
         """Write a day and a time of day."""
@@ -77,11 +83,11 @@ class Formatter:
 
     def weekday_time(self, when: dt.datetime) -> str:
         """Write a time of day after the short name of its weekday."""
-        return str(self.locale.datetime_skeletons[f"E{self._clock}"].apply(when, self.locale))
+        return self.locale.datetime_skeletons[f"E{self._clock}"].apply(when, self.locale)
 
     def time_interval(self, start: dt.time, end: dt.time) -> str:
         """Write an interval between two times of day."""
-        return str(self._dates.format_interval(start, end, self._clock, locale=self.locale))
+        return self._babel.dates.format_interval(start, end, self._clock, locale=self.locale)
 
     def date_interval(self, start: dt.date, end: dt.date, skeleton: str) -> str:
         """Write an interval between two days.
@@ -90,7 +96,7 @@ class Formatter:
             LookupError: If the locale's pattern leaves a year out.
         """
         self.locale.interval_formats[skeleton]
-        text = str(self._dates.format_interval(start, end, skeleton, locale=self.locale))
+        text = str(self._babel.dates.format_interval(start, end, skeleton, locale=self.locale))
         if str(start.year) not in text or str(end.year) not in text:
             raise LookupError(skeleton)
         return text
@@ -105,68 +111,60 @@ class Formatter:
 
     def week(self, week: int, year: int) -> str:
         """Write a week of a year by its number."""
-        return str(self.locale.datetime_skeletons["yw"].format % {"w": week, "Y": year})
+        return self.locale.datetime_skeletons["yw"].format % {"w": week, "Y": year}
 
     def weekday(self, day: int) -> str:
         """Name a day of the week, 0 for Monday."""
-        return str(self.locale.days["stand-alone"]["wide"][day])
+        return self.locale.days["stand-alone"]["wide"][day]
 
     def month(self, month: int) -> str:
         """Name a month, 1 for January."""
-        return str(self.locale.months["stand-alone"]["wide"][month])
+        return self.locale.months["stand-alone"]["wide"][month]
 
     def relative(self, amount: int, unit: str) -> str:
         """Write "3 days ago" (-3, day) or "in 3 days" (3, day)."""
         fields = self.locale._data["date_fields"]
         fields[unit]["past"], fields[unit]["future"]
-        return str(
-            self._dates.format_timedelta(
-                amount * _SECONDS[unit],
-                granularity=unit,
-                threshold=10**9,
-                add_direction=True,
-                locale=self.locale,
-            )
+        return self._babel.dates.format_timedelta(
+            amount * _SECONDS[unit],
+            granularity=unit,
+            threshold=10**9,
+            add_direction=True,
+            locale=self.locale,
         )
 
     def number(self, value: Decimal | int) -> str:
         """Write a number in digits."""
-        return str(self._numbers.format_decimal(value, locale=self.locale))
+        return self._babel.numbers.format_decimal(value, locale=self.locale)
 
     def percent(self, value: Decimal) -> str:
         """Write a percentage (12.5 for 12.5 %)."""
-        return str(
-            self._numbers.format_percent(
-                value / 100, locale=self.locale, decimal_quantization=False
-            )
+        return self._babel.numbers.format_percent(
+            value / 100, locale=self.locale, decimal_quantization=False
         )
 
     def compact(self, value: int, style: str) -> str:
         """Write a number rounded to three digits, long ("2.3 billion") or short ("2.3B")."""
         style = style if style in self.locale.compact_decimal_formats else "short"
-        return str(
-            self._numbers.format_compact_decimal(
-                value, format_type=style, locale=self.locale, fraction_digits=2
-            )
+        return self._babel.numbers.format_compact_decimal(
+            value, format_type=style, locale=self.locale, fraction_digits=2
         )
 
     def price(self, value: Decimal, currency: str, style: str = "standard") -> str:
         """Write a sum of money with the symbol (standard) or the name (name) of the currency."""
-        return str(
-            self._numbers.format_currency(value, currency, locale=self.locale, format_type=style)
+        return self._babel.numbers.format_currency(
+            value, currency, locale=self.locale, format_type=style
         )
 
     def money(self, value: Decimal | int, currency: str) -> str:
         """Write a sum of money with the name of the currency and without padding zeros."""
-        return str(
-            self._numbers.format_currency(
-                value,
-                currency,
-                "#,##0.####",
-                locale=self.locale,
-                format_type="name",
-                currency_digits=False,
-            )
+        return self._babel.numbers.format_currency(
+            value,
+            currency,
+            "#,##0.####",
+            locale=self.locale,
+            format_type="name",
+            currency_digits=False,
         )
 
     def quantity(self, value: Decimal | int, unit: str) -> str:
@@ -182,11 +180,6 @@ class Formatter:
 
         A cardinal is written in digits if num2words lacks the language.
         """
-        if (number, form) not in self._spelled_cache:
-            self._spelled_cache[number, form] = self._spell(number, form)
-        return self._spelled_cache[number, form]
-
-    def _spell(self, number: int, form: str) -> str:
         if self._words is None and form == "cardinal":
             return self.number(number)
         # By default, Japanese years are counted by era, which the source text does not show.
@@ -201,7 +194,7 @@ class Formatter:
 
     def territory(self, code: str) -> str:
         """Name a country or a region of the world."""
-        return str(self.locale.territories[code])
+        return self.locale.territories[code]
 
     def local_time(self, code: str) -> str:
         """Name the time zone of a country: "Kenya Time"."""
@@ -210,27 +203,17 @@ class Formatter:
 
     def language(self, code: str) -> str:
         """Name a language."""
-        return str(self.locale.languages[code])
+        return self.locale.languages[code]
 
     def currency(self, code: str) -> str:
         """Name a currency."""
-        return str(self.locale.currencies[code])
+        return self.locale.currencies[code]
 
     def symbol(self, code: str) -> str:
         """Return the sign of a currency."""
-        return str(self._numbers.get_currency_symbol(code, locale=self.locale))
+        return self._babel.numbers.get_currency_symbol(code, locale=self.locale)
 
     def join(self, items: Sequence[str], style: str = "standard") -> str:
         """Join items with the locale's "and" (standard) or "or" (or)."""
         self.locale.list_patterns[style]
-        return str(self._lists.format_list(list(items), style, self.locale))
-
-
-def _import_extra(module: str) -> ModuleType:
-    """Import a module of the extra ``demo``."""
-    try:
-        return importlib.import_module(module)
-    except ImportError:
-        raise HeadwayError(
-            f"the built-in corpus needs {module.split('.')[0]}: pip install 'headway[demo]'"
-        ) from None
+        return self._babel.lists.format_list(list(items), style, self.locale)
