@@ -10,7 +10,13 @@ import torch
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
 from headway.ext.native.engine import NativeEngine
-from headway.ext.native.shortlist import FILE, MAX_CANDIDATES, Shortlist, ShortlistLearner
+from headway.ext.native.shortlist import (
+    FILE,
+    MAX_CANDIDATES,
+    Shortlist,
+    ShortlistLearner,
+    load_shortlist,
+)
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
 from headway.translation import Hypothesis, Translator, beam_search, save_model
@@ -107,7 +113,7 @@ def test_a_shortlist_is_learned_from_attention(
 
     found.save(tmp_path)
     sizes = tokenizer.source_vocab_size, tokenizer.target_vocab_size
-    again = Shortlist.load(tmp_path, sizes)
+    again = load_shortlist(tmp_path, sizes)
     np.testing.assert_array_equal(again.candidates, found.candidates)
     np.testing.assert_array_equal(again.common, found.common)
     for candidates, common in (
@@ -117,13 +123,13 @@ def test_a_shortlist_is_learned_from_attention(
         (tmp_path / "flat").mkdir(exist_ok=True)
         Shortlist(candidates, common).save(tmp_path / "flat")
         with pytest.raises(HeadwayError, match="damaged"):
-            Shortlist.load(tmp_path / "flat", sizes)
+            load_shortlist(tmp_path / "flat", sizes)
     for wrong in ((sizes[0] + 1, sizes[1]), (sizes[0], 90)):
         with pytest.raises(HeadwayError, match="another vocabulary"):
-            Shortlist.load(tmp_path, wrong)
+            load_shortlist(tmp_path, wrong)
     (tmp_path / FILE).write_bytes(b"x" * 99)
     with pytest.raises(HeadwayError, match="damaged"):
-        Shortlist.load(tmp_path, sizes)
+        load_shortlist(tmp_path, sizes)
 
 
 def test_a_translator_uses_the_shortlist_of_its_directory(

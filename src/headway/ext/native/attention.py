@@ -11,26 +11,19 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from headway.ext.native.training_library import (
-    TYPES,
-    AttentionArguments,
-    training_library,
-)
+from headway.ext.native.training_library import TYPES, AttentionArguments, training_functions
 from headway.model import Segments, Visibility
 
 
 def longest_span(queries_BT: Tensor, keys_BS: Tensor) -> int:
     """Return the most keys that `NativeAttention` compares one query with, given the segments' ids."""
-    library = training_library()
-    assert library is not None
     rows = max(len(queries_BT), len(keys_BS))
     queries_BT = queries_BT.long().expand(rows, -1).contiguous()
     keys_BS = keys_BS.long().expand(rows, -1).contiguous()
     longest = ctypes.c_int64()
-    library.longest_span(
-        queries_BT.data_ptr(), keys_BS.data_ptr(), *queries_BT.shape, keys_BS.size(1),
-        ctypes.addressof(longest),
-    )  # fmt: skip
+    training_functions().longest_span(
+        queries_BT, keys_BS, *queries_BT.shape, keys_BS.size(1), ctypes.byref(longest)
+    )
     return longest.value
 
 
@@ -45,18 +38,15 @@ class NativeAttention(torch.autograd.Function):
         ctx: Any, q: Tensor, k: Tensor, v: Tensor, visibility: Visibility, scale: float
     ) -> Tensor:
         """Compute the result, and keep what the gradient needs."""
-        library = training_library()
-        assert library is not None
         query_segments = _native_ids(visibility.queries, q)
         key_segments = _native_ids(visibility.keys, k)
         reach = visibility.keys_before, visibility.keys_after
         arguments = _arguments(q, k, v, query_segments, key_segments, reach, scale)
         out_BTHV = q.new_empty(q.size(0), q.size(2), q.size(1), v.size(3))
         log_z = torch.empty(q.shape[:3])
-        library.attention(
-            ctypes.addressof(arguments), q.data_ptr(), k.data_ptr(), v.data_ptr(),
-            out_BTHV.data_ptr(), log_z.data_ptr(), TYPES[q.dtype],
-        )  # fmt: skip
+        training_functions().attention(
+            ctypes.byref(arguments), q, k, v, out_BTHV, log_z, TYPES[q.dtype]
+        )
         ctx.save_for_backward(q, k, v, log_z, query_segments, key_segments)
         ctx.reach, ctx.scale = reach, scale
         return out_BTHV.transpose(1, 2)
@@ -66,8 +56,6 @@ class NativeAttention(torch.autograd.Function):
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         """Compute the gradients of the arguments."""
         q, k, v, log_z, query_segments, key_segments = ctx.saved_tensors
-        library = training_library()
-        assert library is not None
         arguments = _arguments(q, k, v, query_segments, key_segments, ctx.reach, ctx.scale)
         grad_BTHV = grads[0].transpose(1, 2).contiguous()
         # The projections read gradients as [B, T, H, K]. The kernel writes no gradient of a key
@@ -76,11 +64,9 @@ class NativeAttention(torch.autograd.Function):
         gradients = [
             new(t.transpose(1, 2), memory_format=torch.contiguous_format) for t in (q, k, v)
         ]
-        library.attention_backward(
-            ctypes.addressof(arguments), q.data_ptr(), k.data_ptr(), v.data_ptr(),
-            grad_BTHV.data_ptr(), log_z.data_ptr(), *(t.data_ptr() for t in gradients),
-            TYPES[q.dtype],
-        )  # fmt: skip
+        training_functions().attention_backward(
+            ctypes.byref(arguments), q, k, v, grad_BTHV, log_z, *gradients, TYPES[q.dtype]
+        )
         return (*(t.transpose(1, 2) for t in gradients), None, None)
 
 

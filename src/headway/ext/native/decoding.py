@@ -49,13 +49,13 @@ class NativeModel(ctypes.Structure):
 
 
 FUNCTIONS = {  # the letters are those of `headway.ext.native.interface.declare`
-    "linear_new": "ippnnp",
-    "linear_apply": "ppnp",
-    "state_new": "pppnnnppp",
+    "linear_new": "ittnnp",
+    "linear_apply": "ptnt",
+    "state_new": "pppnnnttp",
     "state_restrict": "ppp",
     "state_select": "pppnppppnp",
     "states_select": "pnpnpnppppnp",
-    "state_logits": "ppp",
+    "state_logits": "ppt",
     "state_read": "ppppnnpn",
     "state_reorder": "ppn",
     "state_keep": "ppn",
@@ -94,11 +94,7 @@ class PackedLinear:
         weight = weight.detach().float().contiguous()
         bias = None if bias is None else bias.detach().float().contiguous()
         library.linear_new(
-            PRECISIONS.index(precision),
-            weight.data_ptr(),
-            None if bias is None else bias.data_ptr(),
-            *weight.shape,
-            ctypes.byref(self.pointer),
+            PRECISIONS.index(precision), weight, bias, *weight.shape, ctypes.byref(self.pointer)
         )
 
     @property
@@ -110,7 +106,7 @@ class PackedLinear:
         """Map fp32 rows [M, K] to [M, N]."""
         x_MK = x_MK.contiguous()
         y_MN = x_MK.new_empty(x_MK.size(0), self.outputs)
-        self.library.linear_apply(self.pointer, x_MK.data_ptr(), x_MK.size(0), y_MN.data_ptr())
+        self.library.linear_apply(self.pointer, x_MK, x_MK.size(0), y_MN)
         return y_MN
 
     def __del__(self) -> None:

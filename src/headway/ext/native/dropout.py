@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from headway.ext.native.training_library import TYPES, training_library
+from headway.ext.native.training_library import TYPES, training_functions
 from headway.model import Mask
 
 
@@ -31,10 +31,8 @@ class NativeDropout(torch.autograd.Function):
 
 
 def _run_native(x: Tensor, mask: Mask) -> Tensor:
-    library = training_library()
-    assert library is not None
     x = x.contiguous()
     y = torch.empty_like(x)
     rows = x.numel() // x.size(-1)
-    library.dropout(x.data_ptr(), y.data_ptr(), rows, x.size(-1), *mask, TYPES[x.dtype])
+    training_functions().dropout(x, y, rows, x.size(-1), *mask, TYPES[x.dtype])
     return y

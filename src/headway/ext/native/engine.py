@@ -11,9 +11,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from headway.ext.native import decoding
-from headway.ext.native.hypotheses import NativeHypotheses, select_together
+from headway.ext.native.hypotheses import NativeEnsemble, NativeHypotheses
 from headway.model import Layer, Residual, SelfAttention, Stack, Transformer
-from headway.translation import Candidates, Engine, GivenTarget, Ids, LayerChoice, average_logits
+from headway.translation import Engine, GivenTarget, Ids, LayerChoice
 
 
 def make_native_engine(model: Transformer, precision: str) -> "NativeEngine | None":
@@ -47,6 +47,7 @@ class NativeEngine(Engine):
     """
 
     is_parallel = True
+    join = NativeEnsemble  # of the hypotheses of several such engines
 
     def __init__(self, model: Transformer, precision: str, library: CDLL) -> None:
         self.library, self.precision = library, precision
@@ -81,16 +82,11 @@ class NativeEngine(Engine):
             decoder=self.decoder,
             source_table=source_table,
             target_table=source_table if target is source else self._tensor(target),
-            logits=self._linear(tied * model.output.scale, model.output.bias),
+            logits=self._linear((tied * model.output.scale, model.output.bias)),
         )
         for row, stack in enumerate((model.encoder, model.decoder)):
             if stack.final_norm is not None:
                 self.weights.final_norms[row][:] = self._norm(stack.final_norm)
-
-    @staticmethod
-    def join(members: "Sequence[NativeDecoding]") -> "NativeEnsemble":
-        """Return the hypotheses of an ensemble of such engines."""
-        return NativeEnsemble(members)
 
     def batch_limits(self, tokens: int, extra: int) -> tuple[int, int]:
         """Return how many tokens a batch of a search may have; see `Engine`."""
@@ -102,12 +98,12 @@ class NativeEngine(Engine):
         beams: int,
         limit: int,
         choices: Sequence[Ids] | None = None,
-    ) -> "NativeDecoding":
+    ) -> NativeHypotheses:
         """Encode sentences and start their hypotheses; see `Engine`."""
         hypotheses = self._encode(sources, beams, limit)
         if choices is not None:
             hypotheses.restrict(choices)
-        return NativeDecoding(self, hypotheses)
+        return hypotheses
 
     def read(
         self,
@@ -150,7 +146,7 @@ class NativeEngine(Engine):
 
     def _encode(self, sources: Sequence[Sequence[int]], beams: int, limit: int) -> NativeHypotheses:
         tables = [self._position_table(0, max(map(len, sources))), self._position_table(1, limit)]
-        return NativeHypotheses(self.library, self.weights, sources, beams, limit, tables)
+        return NativeHypotheses(self.library, self.weights, self, sources, beams, limit, tables)
 
     def _position_table(self, side: int, length: int) -> Tensor | None:
         """Return the position encodings of the source (0) or the target (1), of enough rows; None: there are none."""
@@ -170,19 +166,16 @@ class NativeEngine(Engine):
         d_k, d_v = self.config.head_widths
         keys, values = (self._pad_outputs(own.key, d_k), self._pad_outputs(own.value, d_v))
         found = decoding.NativeLayer(
-            query_key_value=self._fused_linear(self._pad_outputs(own.query, d_k), keys, values),
-            output=self._linear(self._pad_inputs(own.output.weight, d_v), own.output.bias),
-            inner=self._linear(feed.inner.weight, feed.inner.bias),
-            outer=self._linear(feed.outer.weight, feed.outer.bias),
+            query_key_value=self._linear(self._pad_outputs(own.query, d_k), keys, values),
+            output=self._linear(self._pad_inputs(own.output, d_v)),
+            inner=self._linear((feed.inner.weight, feed.inner.bias)),
+            outer=self._linear((feed.outer.weight, feed.outer.bias)),
         )
         if cross is not None:
-            found.cross_query = self._fused_linear(self._pad_outputs(cross.query, d_k))
-            found.cross_key_value = self._fused_linear(
-                self._pad_outputs(cross.key, d_k), self._pad_outputs(cross.value, d_v)
-            )
-            found.cross_output = self._linear(
-                self._pad_inputs(cross.output.weight, d_v), cross.output.bias
-            )
+            keys, values = (self._pad_outputs(cross.key, d_k), self._pad_outputs(cross.value, d_v))
+            found.cross_query = self._linear(self._pad_outputs(cross.query, d_k))
+            found.cross_key_value = self._linear(keys, values)
+            found.cross_output = self._linear(self._pad_inputs(cross.output, d_v))
         places = (0, 1, 2) if cross is not None else (0, 2)
         for place, residual in zip(places, layer.residuals, strict=True):
             found.norms[place][:] = self._norm(cast("Residual", residual).norm)
@@ -196,17 +189,17 @@ class NativeEngine(Engine):
             return weight, None
         return weight, F.pad(linear.bias.unflatten(0, (heads, -1)), (0, missing)).flatten()
 
-    def _pad_inputs(self, weight: Tensor, width: int) -> Tensor:
+    def _pad_inputs(self, linear: nn.Linear, width: int) -> tuple[Tensor, Tensor | None]:
         """Pad the inputs from each head with zeros to whole SIMD vectors."""
         missing, heads = -width % decoding.LANES, self.config.num_heads
-        return F.pad(weight.unflatten(1, (heads, -1)), (0, missing)).flatten(1)
+        weight = F.pad(linear.weight.unflatten(1, (heads, -1)), (0, missing)).flatten(1)
+        return weight, linear.bias
 
-    def _fused_linear(self, *maps: tuple[Tensor, Tensor | None]) -> int:
-        biases = [bias for _, bias in maps if bias is not None]
+    def _linear(self, *maps: tuple[Tensor, Tensor | None]) -> int:
+        """Pack the weights and biases of maps of one input as one map; return its address."""
         weight = torch.cat([weight for weight, _ in maps])
-        return self._linear(weight, torch.cat(biases) if biases else None)
-
-    def _linear(self, weight: Tensor, bias: Tensor | None) -> int:
+        biases = [bias for _, bias in maps if bias is not None]
+        bias = torch.cat(biases) if biases else None
         self.linears.append(decoding.PackedLinear(self.library, self.precision, weight, bias))
         return self.linears[-1].address
 
@@ -218,47 +211,3 @@ class NativeEngine(Engine):
     def _tensor(self, tensor: Tensor) -> int:
         self.tensors.append(tensor.detach().clone().contiguous())
         return self.tensors[-1].data_ptr()
-
-
-class NativeDecoding:
-    """A `Decoding` whose hypotheses are in native code."""
-
-    def __init__(self, engine: NativeEngine, hypotheses: NativeHypotheses) -> None:
-        self.engine = engine  # native code points to its weights
-        self.hypotheses = hypotheses
-        self.select, self.reorder = hypotheses.select, hypotheses.reorder
-        self.keep, self.logits = hypotheses.keep, hypotheses.logits
-
-    def candidates(
-        self, tokens: Ids, wanted: int, forced: Ids | None, asked: Ids | None = None
-    ) -> Candidates:
-        """Read tokens [N] and return the best next tokens; see `Decoding`."""
-        return Candidates(*self.select(tokens, wanted, forced, asked))
-
-
-class NativeEnsemble:
-    """A `Decoding` of several models that are all in native code, and so is the mean of their probabilities."""
-
-    def __init__(self, members: Sequence[NativeDecoding]) -> None:
-        self.members = members
-
-    def candidates(
-        self, tokens: Ids, wanted: int, forced: Ids | None, asked: Ids | None = None
-    ) -> Candidates:
-        """Read tokens [N] and return the best next tokens; see `Decoding`."""
-        together = [member.hypotheses for member in self.members]
-        return Candidates(*select_together(together, tokens, wanted, forced, asked))
-
-    def logits(self, tokens: Ids) -> Tensor:
-        """Read tokens [N] and return the logits of the next tokens, [N, V]."""
-        return average_logits([member.logits(tokens) for member in self.members])
-
-    def reorder(self, rows: Ids) -> None:
-        """Let hypothesis i continue hypothesis ``rows[i]``."""
-        for member in self.members:
-            member.reorder(rows)
-
-    def keep(self, sentences: Ids) -> None:
-        """Drop the hypotheses of all other sentences."""
-        for member in self.members:
-            member.keep(sentences)

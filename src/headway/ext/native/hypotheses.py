@@ -9,17 +9,16 @@ import torch
 from torch import Tensor
 
 from headway.ext.native.decoding import PANEL, NativeModel
-
-# What `NativeHypotheses.select` and `select_together` return.
-Selected = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]
+from headway.translation import Candidates, Ids, average_logits
 
 
 class NativeHypotheses:
-    """Hypotheses of some sentences; `select` and `logits` extend them by a token.
+    """A `Decoding` in native code; `candidates` and `logits` extend its hypotheses by a token.
 
     Args:
-        library: From `library`.
-        model: Its weights; they must outlive this object.
+        library: From `headway.ext.native.decoding`.
+        model: Its weights.
+        owner: What keeps the weights alive.
         sources: Ids of the sentences.
         beams: Hypotheses of each.
         limit: Tokens that may be read.
@@ -35,21 +34,21 @@ class NativeHypotheses:
         self,
         library: ctypes.CDLL,
         model: NativeModel,
+        owner: object,
         sources: Sequence[Sequence[int]],
         beams: int,
         limit: int,
         positions: Sequence[Tensor | None],
     ) -> None:
         self.library, self.pointer = library, c_void_p()  # `__del__` reads both after any error
-        self.model, self.positions = model, positions
+        self.kept_alive = model, owner, positions
         self.vocab_size = int(model.target_vocab)
         self.longest = max(map(len, sources), default=0)  # S
         lengths = np.array([len(source) for source in sources], dtype=np.int64)
         ids = np.array([i for source in sources for i in source], dtype=np.int64)
-        tables = [None if table is None else table.data_ptr() for table in positions]
         library.state_new(
-            ctypes.byref(model), ids.ctypes.data, lengths.ctypes.data, len(lengths), beams, limit,
-            *tables, ctypes.byref(self.pointer),
+            ctypes.byref(model), _at(ids), _at(lengths), len(lengths), beams, limit, *positions,
+            ctypes.byref(self.pointer),
         )  # fmt: skip
         # Each step passes its arguments in these buffers. Their addresses stay the same, so they are looked up once.
         rows = len(lengths) * beams
@@ -65,59 +64,46 @@ class NativeHypotheses:
         self.ids_at, self.chosen_at = self.ids.ctypes.data, self.chosen.ctypes.data
 
     def restrict(self, choices: Sequence[np.ndarray]) -> None:
-        """Let `select` choose only among these tokens: ascending ids for each sentence, ``<pad>`` last."""
+        """Let `candidates` choose only among these tokens: ascending ids for each sentence, ``<pad>`` last."""
         ids = np.concatenate(choices, dtype=np.int64)
         ends = np.cumsum([len(some) for some in choices], dtype=np.int64)
         self.library.state_restrict(self.pointer, ids.ctypes.data, ends.ctypes.data)
 
-    def select(
-        self,
-        tokens_N: np.ndarray,
-        wanted: int,
-        forced_N: np.ndarray | None,
-        asked_NE: np.ndarray | None = None,
-    ) -> Selected:
-        """Read a token of each hypothesis, and return the best next ones.
+    def candidates(
+        self, tokens: Ids, wanted: int, forced: Ids | None, asked: Ids | None = None
+    ) -> Candidates:
+        """Read tokens [N] and return the best next tokens; see `Decoding`.
 
-        Args:
-            tokens_N: The tokens read.
-            wanted: C, how many candidates of each hypothesis are returned.
-            forced_N: The only candidate of each hypothesis, -1 for a free choice; None: all free.
-            asked_NE: Tokens whose logits are returned besides, each row ascending; None: none.
-
-        Returns:
-            Ids [N, C], best first and equal ones by id; their logits [N, C]; the log-sum-exp of
-            all logits [N]; and the logits of ``asked_NE`` or None. ``<pad>``, the last id, is never a
-            candidate but fills missing ones. The arrays are valid until the next call.
+        ``<pad>``, the last id, is never a candidate but fills missing ones. The arrays are valid until the next call.
         """
-        rows = len(tokens_N)
+        rows = len(tokens)
         if wanted != self.ids.shape[1]:
             self._allocate(wanted)
-        self.tokens[:rows] = tokens_N
-        if forced_N is not None:
-            self.forced[:rows] = forced_N
-        asked_NE = _contiguous(asked_NE)
-        answers_NE = None if asked_NE is None else np.empty(asked_NE.shape, np.float32)
+        self.tokens[:rows] = tokens
+        if forced is not None:
+            self.forced[:rows] = forced
+        asked = _contiguous(asked)
+        answers = None if asked is None else np.empty(asked.shape, np.float32)
         self.library.state_select(
             self.pointer,
             self.tokens_at,
-            None if forced_N is None else self.forced_at,
+            None if forced is None else self.forced_at,
             wanted,
             self.ids_at,
             self.chosen_at,
             self.log_z_at,
-            _at(asked_NE),
-            0 if asked_NE is None else asked_NE.shape[1],
-            _at(answers_NE),
+            _at(asked),
+            0 if asked is None else asked.shape[1],
+            _at(answers),
         )
-        return self.ids[:rows], self.chosen[:rows], self.log_z[:rows], answers_NE
+        return Candidates(self.ids[:rows], self.chosen[:rows], self.log_z[:rows], answers)
 
     def logits(self, tokens_N: np.ndarray) -> Tensor:
         """Read a token of each hypothesis; return the logits of the next, [N, V]."""
         self.tokens[: len(tokens_N)] = tokens_N
         width = -(-self.vocab_size // PANEL) * PANEL
         out = torch.empty(len(tokens_N), width)
-        self.library.state_logits(self.pointer, self.tokens_at, out.data_ptr())
+        self.library.state_logits(self.pointer, self.tokens_at, out)
         return out[:, : self.vocab_size]
 
     def read(
@@ -169,40 +155,52 @@ class NativeHypotheses:
         self.library.state_free(self.pointer)
 
 
-def select_together(
-    hypotheses: Sequence[NativeHypotheses],
-    tokens_N: np.ndarray,
-    wanted: int,
-    forced_N: np.ndarray | None,
-    asked_NE: np.ndarray | None = None,
-) -> Selected:
-    """Let several models read a token of each hypothesis, and return the best next ones by their mean probability.
+class NativeEnsemble:
+    """A `Decoding` of several models in native code, which computes the mean of their probabilities.
 
     Args:
-        hypotheses: Those of each model, of the same sentences and as many beams; none is restricted.
-        tokens_N: See `NativeHypotheses.select`, as for all that follow.
-        wanted: C, the number of candidates.
-        forced_N: The only candidate of each hypothesis, or -1.
-        asked_NE: Tokens whose probabilities are wanted besides.
-
-    Returns:
-        Ids [N, C]; the natural logarithms of their mean probabilities [N, C]; 0 [N], or NaN where a model predicts no
-        numbers; and the logarithms of ``asked_NE`` or None.
-
-    Raises:
-        RuntimeError: If a model has another number of hypotheses or of tokens.
+        members: The hypotheses of each model, of the same sentences and as many beams; none is restricted.
     """
-    states = (c_void_p * len(hypotheses))(*(each.pointer.value for each in hypotheses))
-    tokens_N = np.ascontiguousarray(tokens_N, np.int64)
-    forced_N, asked_NE = _contiguous(forced_N), _contiguous(asked_NE)
-    ids_NC = np.empty((len(tokens_N), wanted), np.int64)
-    log_p_NC, log_z_N = np.empty(ids_NC.shape), np.empty(len(tokens_N))
-    answers_NE = None if asked_NE is None else np.empty(asked_NE.shape)
-    hypotheses[0].library.states_select(
-        states, len(hypotheses), _at(tokens_N), len(tokens_N), _at(forced_N), wanted, _at(ids_NC),
-        _at(log_p_NC), _at(log_z_N), _at(asked_NE), 0 if asked_NE is None else asked_NE.shape[1], _at(answers_NE),
-    )  # fmt: skip
-    return ids_NC, log_p_NC, log_z_N, answers_NE
+
+    def __init__(self, members: Sequence[NativeHypotheses]) -> None:
+        self.members = members
+
+    def candidates(
+        self, tokens: Ids, wanted: int, forced: Ids | None, asked: Ids | None = None
+    ) -> Candidates:
+        """Read tokens [N] and return the best next tokens; see `Decoding`.
+
+        The logits are the natural logarithms of mean probabilities, and ``log_z`` is 0, or NaN where a model predicts
+        no numbers.
+
+        Raises:
+            RuntimeError: If a model has another number of hypotheses or of tokens.
+        """
+        states = (c_void_p * len(self.members))(*(each.pointer.value for each in self.members))
+        tokens = np.ascontiguousarray(tokens, np.int64)
+        forced, asked = _contiguous(forced), _contiguous(asked)
+        ids = np.empty((len(tokens), wanted), np.int64)
+        log_p, log_z = np.empty(ids.shape), np.empty(len(tokens))
+        answers = None if asked is None else np.empty(asked.shape)
+        self.members[0].library.states_select(
+            states, len(self.members), _at(tokens), len(tokens), _at(forced), wanted, _at(ids),
+            _at(log_p), _at(log_z), _at(asked), 0 if asked is None else asked.shape[1], _at(answers),
+        )  # fmt: skip
+        return Candidates(ids, log_p, log_z, answers)
+
+    def logits(self, tokens: Ids) -> Tensor:
+        """Read tokens [N] and return the logits of the next tokens, [N, V]."""
+        return average_logits([member.logits(tokens) for member in self.members])
+
+    def reorder(self, rows: Ids) -> None:
+        """Let hypothesis i continue hypothesis ``rows[i]``."""
+        for member in self.members:
+            member.reorder(rows)
+
+    def keep(self, sentences: Ids) -> None:
+        """Drop the hypotheses of all other sentences."""
+        for member in self.members:
+            member.keep(sentences)
 
 
 def _contiguous(ids: np.ndarray | None) -> np.ndarray | None:

@@ -3,8 +3,21 @@
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
 
-# A letter for each argument: p pointer, n count, u 32 random bits or a threshold, f float, i int.
+from torch import Tensor
+
+
+class Elements:
+    """The type of an argument that points to the elements of a tensor, or to nothing for None."""
+
+    @staticmethod
+    def from_param(tensor: Tensor | None) -> ctypes.c_void_p:
+        """Convert an argument; ctypes calls this."""
+        return ctypes.c_void_p(None if tensor is None else tensor.data_ptr())
+
+
+# A letter for each argument: t tensor, p pointer, n count, u 32 random bits or a threshold, f float, i int.
 LETTERS = {
+    "t": Elements,
     "p": ctypes.c_void_p,
     "n": ctypes.c_int64,
     "u": ctypes.c_uint32,

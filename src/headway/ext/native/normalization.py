@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from headway.ext.native.training_library import TYPES, training_library
+from headway.ext.native.training_library import TYPES, training_functions
 from headway.model import Mask
 
 
@@ -18,18 +18,14 @@ class NativeAddNorm(torch.autograd.Function):
         ctx: Any, x: Tensor, y: Tensor, weight: Tensor, bias: Tensor, epsilon: float, mask: Mask
     ) -> Tensor:
         """Compute the result, and keep what the gradient needs."""
-        library = training_library()
-        assert library is not None
         x, y = x.contiguous(), y.contiguous()
         width = y.size(-1)
         rows = y.numel() // width
         ctx.types = TYPES[x.dtype], TYPES[y.dtype]
         out, normal = torch.empty_like(y), torch.empty_like(y)
         inverse = torch.empty(rows)  # 1 / standard deviation
-        library.add_norm(
-            x.data_ptr(), y.data_ptr(), weight.data_ptr(), bias.data_ptr(), out.data_ptr(),
-            normal.data_ptr(), inverse.data_ptr(), rows, width, epsilon, *mask, *ctx.types,
-        )  # fmt: skip
+        tensors = x, y, weight, bias, out, normal, inverse
+        training_functions().add_norm(*tensors, rows, width, epsilon, *mask, *ctx.types)
         ctx.save_for_backward(normal, inverse, weight)
         ctx.mask, ctx.x_dtype = mask, x.dtype
         return out
@@ -40,16 +36,13 @@ class NativeAddNorm(torch.autograd.Function):
         """Compute the gradients of the arguments."""
         normal, inverse, weight = ctx.saved_tensors
         grad = grads[0].contiguous()
-        library = training_library()
-        assert library is not None
         width = grad.size(-1)
         rows = grad.numel() // width
         grad_x = torch.empty_like(grad, dtype=ctx.x_dtype)
         grad_y = torch.empty_like(grad)
         grad_weight, grad_bias = torch.empty_like(weight), torch.empty_like(weight)
-        library.add_norm_backward(
-            grad.data_ptr(), normal.data_ptr(), inverse.data_ptr(), weight.data_ptr(),
-            grad_x.data_ptr(), grad_y.data_ptr(), grad_weight.data_ptr(), grad_bias.data_ptr(),
-            rows, width, *ctx.mask, *ctx.types,
-        )  # fmt: skip
-        return grad_x, grad_y, grad_weight, grad_bias, None, None
+        gradients = grad_x, grad_y, grad_weight, grad_bias
+        training_functions().add_norm_backward(
+            grad, normal, inverse, weight, *gradients, rows, width, *ctx.mask, *ctx.types
+        )
+        return *gradients, None, None

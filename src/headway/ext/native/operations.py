@@ -10,7 +10,7 @@ from headway.ext.native.attention import NativeAttention, longest_span
 from headway.ext.native.dropout import NativeDropout
 from headway.ext.native.linear import BF16, JoinedLinear
 from headway.ext.native.normalization import NativeAddNorm
-from headway.ext.native.training_library import TYPES, training_library
+from headway.ext.native.training_library import TYPES, training_functions, training_library
 from headway.model import Linear, Mask, Operations, Visibility, check_labels, plain_attention
 from headway.torch_private import has_onednn_linear, is_traced, may_have_hooks
 
@@ -62,15 +62,13 @@ class NativeOperations(Operations):
         self, logits_NV: Tensor, labels_N: Tensor, smoothing: float
     ) -> tuple[Tensor, Tensor]:
         """Turn logits into the gradient of their cross entropy in one pass over memory, in place."""
-        library = training_library()
-        if library is None or not fits_native(logits_NV) or not logits_NV.is_contiguous():
+        if not fits_native(logits_NV) or not logits_NV.is_contiguous():
             return super().cross_entropy_(logits_NV, labels_N, smoothing)
         labels_N = check_labels(labels_N, logits_NV)
         sums = torch.zeros(2, dtype=torch.float64)
-        library.entropy(
-            logits_NV.data_ptr(), labels_N.data_ptr(), *logits_NV.shape, smoothing, sums.data_ptr(),
-            TYPES[logits_NV.dtype],
-        )  # fmt: skip
+        training_functions().entropy(
+            logits_NV, labels_N, *logits_NV.shape, smoothing, sums, TYPES[logits_NV.dtype]
+        )
         torch.autograd.graph.increment_version(logits_NV)  # autograd must not use the logits again
         return sums[0], sums[1]
 
@@ -78,15 +76,14 @@ class NativeOperations(Operations):
         self, logits_N2V: Tensor, labels_N: Tensor, smoothing: float, weight: float
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Turn two predictions of each label into the gradient of their loss, in place."""
-        library = training_library()
-        if library is None or not fits_native(logits_N2V) or not logits_N2V.is_contiguous():
+        if not fits_native(logits_N2V) or not logits_N2V.is_contiguous():
             return super().agreement_(logits_N2V, labels_N, smoothing, weight)
         labels_N = check_labels(labels_N, logits_N2V)
         sums = torch.zeros(3, dtype=torch.float64)
-        library.agreement(
-            logits_N2V.data_ptr(), labels_N.data_ptr(), len(labels_N), logits_N2V.size(2), smoothing,
-            weight, sums.data_ptr(), TYPES[logits_N2V.dtype],
-        )  # fmt: skip
+        shape = len(labels_N), logits_N2V.size(2)
+        training_functions().agreement(
+            logits_N2V, labels_N, *shape, smoothing, weight, sums, TYPES[logits_N2V.dtype]
+        )
         torch.autograd.graph.increment_version(logits_N2V)
         return sums[0], sums[1], sums[2]
 

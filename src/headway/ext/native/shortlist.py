@@ -11,6 +11,7 @@ Shapes: B sentences, S source and T target tokens, N candidates of a source toke
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -27,16 +28,16 @@ COMMON = 200  # most frequent target tokens, which are always on the list
 MIN_WEIGHT = 0.1  # attention weights below this align nothing
 
 
-class Shortlist:
+class Shortlist(NamedTuple):
     """The candidates of every source token.
 
-    Args:
+    Attributes:
         candidates: [source vocabulary, N] target ids, the best first; -1 fills the rest of a row.
         common: Target ids that are always on the list.
     """
 
-    def __init__(self, candidates: Ids, common: Ids) -> None:
-        self.candidates, self.common = candidates, common
+    candidates: Ids
+    common: Ids
 
     def pick(self, source: Sequence[int], size: int, also: Iterable[int]) -> Ids:
         """Return the shortlist of a sentence: target ids, ascending.
@@ -55,37 +56,37 @@ class Shortlist:
         tensors = {name: torch.from_numpy(value.astype(np.int32)) for name, value in values.items()}
         write_weights(directory / FILE, tensors)
 
-    @classmethod
-    def load(cls, directory: Path, sizes: tuple[int, int]) -> "Shortlist":
-        """Read what `save` wrote.
 
-        Args:
-            directory: Of the model.
-            sizes: Of the source and the target vocabulary.
+def load_shortlist(directory: Path, sizes: tuple[int, int]) -> Shortlist:
+    """Return the shortlist of a model.
 
-        Raises:
-            HeadwayError: If there is none, or it is none of this model.
-        """
-        file = directory / FILE
-        if not file.is_file():
-            raise HeadwayError(
-                f"search.shortlist: {directory} has no {FILE}; `headway train RUN --search.shortlist N`"
-                " writes it at the end of a run, or of one that has ended"
+    Args:
+        directory: Of the model.
+        sizes: Of the source and the target vocabulary.
+
+    Raises:
+        HeadwayError: If there is none, or it is none of this model.
+    """
+    file = directory / FILE
+    if not file.is_file():
+        raise HeadwayError(
+            f"search.shortlist: {directory} has no {FILE}; `headway train RUN --search.shortlist N`"
+            " writes it at the end of a run, or of one that has ended"
+        )
+    check_header(file)
+    try:
+        with safe_open(file, framework="numpy") as stored:
+            shapes = [stored.get_slice(name).get_shape() for name in ("candidates", "common")]
+            _check_shapes(file, shapes, sizes)
+            candidates, common = (
+                stored.get_tensor(name).astype(np.int64) for name in ("candidates", "common")
             )
-        check_header(file)
-        try:
-            with safe_open(file, framework="numpy") as stored:
-                shapes = [stored.get_slice(name).get_shape() for name in ("candidates", "common")]
-                _check_shapes(file, shapes, sizes)
-                candidates, common = (
-                    stored.get_tensor(name).astype(np.int64) for name in ("candidates", "common")
-                )
-        except (SafetensorError, TypeError) as error:  # TypeError: a type that numpy has not
-            raise HeadwayError(f"{file}: damaged: {error}") from None
-        largest = max(candidates.max(initial=0), common.max(initial=0))
-        if largest >= sizes[1] or min(common.min(initial=0), candidates.min(initial=0) + 1) < 0:
-            raise HeadwayError(f"{file}: of another vocabulary")
-        return cls(candidates, common)
+    except (SafetensorError, TypeError) as error:  # TypeError: a type that numpy has not
+        raise HeadwayError(f"{file}: damaged: {error}") from None
+    largest = max(candidates.max(initial=0), common.max(initial=0))
+    if largest >= sizes[1] or min(common.min(initial=0), candidates.min(initial=0) + 1) < 0:
+        raise HeadwayError(f"{file}: of another vocabulary")
+    return Shortlist(candidates, common)
 
 
 def _check_shapes(file: Path, shapes: list[list[int]], sizes: tuple[int, int]) -> None:
@@ -147,8 +148,3 @@ class ShortlistLearner:
                 filled[source_id] += 1
         common = (-self.frequency).argsort(kind="stable")[:COMMON]
         return Shortlist(found, common[self.frequency[common] > 0])
-
-
-def load_shortlist(directory: Path, sizes: tuple[int, int]) -> Shortlist:
-    """Return the shortlist of a model's directory; see `Shortlist.load`."""
-    return Shortlist.load(directory, sizes)

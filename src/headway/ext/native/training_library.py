@@ -9,14 +9,14 @@ from headway.ext.native.interface import declare
 from headway.ext.native.library import load_library
 
 FUNCTIONS = {  # the letters are those of `headway.ext.native.interface.declare`; types are integers
-    "dropout": "ppnnuuui",
-    "add_norm": "pppppppnnfuuuii",
-    "add_norm_backward": "ppppppppnnuuuii",
-    "entropy": "ppnnfpi",
-    "agreement": "ppnnffpi",
-    "attention": "ppppppi",
-    "longest_span": "ppnnnp",
-    "attention_backward": "pppppppppi",
+    "dropout": "ttnnuuui",
+    "add_norm": "tttttttnnfuuuii",
+    "add_norm_backward": "ttttttttnnuuuii",
+    "entropy": "ttnnfti",
+    "agreement": "ttnnffti",
+    "attention": "pttttti",
+    "longest_span": "ttnnnp",
+    "attention_backward": "ptttttttti",
 }
 TYPES = {torch.float32: 0, torch.bfloat16: 1}  # in the order of native/training.cpp
 
@@ -45,4 +45,11 @@ def training_library() -> ctypes.CDLL | None:
     library = load_library("training")
     if library is not None:
         declare(library, FUNCTIONS, [AttentionArguments])
+    return library
+
+
+def training_functions() -> ctypes.CDLL:
+    """Return the library, where an operation that needs it has been chosen."""
+    library = training_library()
+    assert library is not None
     return library
