@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-# The tests are of processors, also on a machine with a GPU; benchmarks/card.py is for GPUs.
+# The tests are of processors, also on a machine with a GPU; benchmarks/gpu.py is for GPUs.
 os.environ["CUDA_VISIBLE_DEVICES"] = ""
 
 import torch

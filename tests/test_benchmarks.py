@@ -160,7 +160,7 @@ def test_sides_take_turns(tmp_path, model_directory):
 
 
 def test_the_checkpoints_of_two_runs_are_compared_bit_by_bit(tmp_path, capsys):
-    import card
+    import gpu
 
     for name, value in (("one", 1.0), ("same", 1.0), ("other", 1.25)):
         for step, first in ((2, 7.0), (4, value)):
@@ -169,12 +169,12 @@ def test_the_checkpoints_of_two_runs_are_compared_bit_by_bit(tmp_path, capsys):
             save_file(
                 {"w": torch.tensor([first, 2.0]), "v": torch.ones(1)}, folder / "model.safetensors"
             )
-    assert card.compare(tmp_path / "same", tmp_path / "one").endswith("bit for bit")
-    found = card.compare(tmp_path / "other", tmp_path / "one")
+    assert gpu.compare(tmp_path / "same", tmp_path / "one").endswith("bit for bit")
+    found = gpu.compare(tmp_path / "other", tmp_path / "one")
     assert found == "1 of 2 tensors differ, by up to 2.5e-01"
-    assert card.compare(tmp_path / "one", tmp_path / "none") == "none has no checkpoint"
+    assert gpu.compare(tmp_path / "one", tmp_path / "none") == "none has no checkpoint"
     (tmp_path / "one" / "metrics.jsonl").write_text('{"event": "step", "step": 1}\n' * 3)
-    assert card.count_steps(tmp_path / "one") == 3
-    assert not card.headway(tmp_path, "check", "nonsense")
+    assert gpu.count_steps(tmp_path / "one") == 3
+    assert not gpu.headway(tmp_path, "check", "nonsense")
     assert "FAILED with 2, see " in capsys.readouterr().out
     assert "no such verb" in (tmp_path / "check.log").read_text()

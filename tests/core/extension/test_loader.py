@@ -210,10 +210,10 @@ def test_what_is_broken_is_left_out_and_the_next_one_taken(
 def test_operations_that_fail_give_way_to_plain_ones(
     install: Install, caplog: pytest.LogCaptureFixture
 ) -> None:
-    code = "def make(): raise RuntimeError('no card')"
+    code = "def make(): raise RuntimeError('no GPU')"
     install("one", "Extension('one', '1', operations={'tpu': 'of_one:make'})", code)
     assert make_operations("tpu") is None
-    assert "no card; the plain ones are used" in caplog.text
+    assert "no GPU; the plain ones are used" in caplog.text
 
 
 def test_extensions_that_are_left_out_are_named_and_their_files_known(

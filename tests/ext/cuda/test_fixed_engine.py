@@ -232,13 +232,13 @@ def test_half_precision_gives_logits_near_those_of_fp32(dtype: torch.dtype) -> N
 
 
 def test_a_gpu_gets_this_engine_and_16_bits(monkeypatch: pytest.MonkeyPatch) -> None:
-    card, processor = torch.device("cuda"), torch.device("cpu")
-    assert resolve_precision("fp16", card) == "fp16"
+    gpu, processor = torch.device("cuda"), torch.device("cpu")
+    assert resolve_precision("fp16", gpu) == "fp16"
     with pytest.raises(HeadwayError, match="fp16"):
         resolve_precision("fp16", processor)
     model = model_of({})
     on_card = SimpleNamespace(
-        source_embedding=SimpleNamespace(weight=SimpleNamespace(device=card)), decoder=model.decoder
+        source_embedding=SimpleNamespace(weight=SimpleNamespace(device=gpu)), decoder=model.decoder
     )
     monkeypatch.setattr("headway.ext.cuda.engine.FixedEngine", lambda *given: given)
     assert make_engine(on_card) == (on_card, "bf16")  # type: ignore[arg-type, comparison-overlap]

@@ -82,7 +82,7 @@ class BenchResult:
     Attributes:
         work: "train" or "translate".
         settings: All settings, resolved.
-        processor: Name of the processor or graphics card.
+        processor: Name of the processor or GPU.
         device: Name of the device in torch.
         precision: Precision of matrix products.
         threads: Processor threads.
@@ -118,7 +118,7 @@ class BenchResult:
 
 
 def processor_name(device: torch.device) -> str:
-    """Return the product name of the processor or graphics card."""
+    """Return the product name of the processor or GPU."""
     if device.type == "cuda":
         return torch.cuda.get_device_name(device)
     names = [line for line in read_processor().splitlines() if line.startswith("model name")]

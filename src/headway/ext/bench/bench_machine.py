@@ -29,11 +29,11 @@ class MachineResult:
     """What was measured on a device.
 
     Attributes:
-        processor: Name of the processor or graphics card.
+        processor: Name of the processor or GPU.
         device: Name of the device in torch.
         precision: Precision of the training.
         matrix_rate: FLOP per second of a large matrix product in this precision.
-        published_rate: FLOP per second that the maker of the card names; None: not known.
+        published_rate: FLOP per second that the maker of the GPU names; None: not known.
         seconds: Duration of all measurements.
         training: By name of a preset, and "NAME packed"; see `list_variants`.
         decoding: By name of a preset.
@@ -82,7 +82,7 @@ def bench_machine(
     """Measure the matrix rate, then training and decoding of each preset.
 
     A part that fails, or would begin too late, is listed as a problem. An error that is not the user's
-    mistake is also printed with its traceback, and the other parts go on: a card may be there only once.
+    mistake is also printed with its traceback, and the other parts go on: a GPU may be there only once.
 
     Args:
         configs: Settings by name of a preset.
@@ -129,13 +129,13 @@ def bench_machine(
             compare_with_ctranslate2, name, config, machine, text, cells, repeats=repeats
         )
         comparisons += attempt(f"decoding {name} beside CTranslate2", compare) or []
-    card = processor_name(device)
+    name = processor_name(device)
     return MachineResult(
-        processor=card,
+        processor=name,
         device=str(device),
         precision=machine.precision,
         matrix_rate=matrix_rate,
-        published_rate=published_rate(card, machine.precision),
+        published_rate=published_rate(name, machine.precision),
         seconds=time.perf_counter() - start,
         training=training,
         decoding=decoding,

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from headway.config import Config
 
 EXAMPLE = """\
-headway bench --device cuda --json card.json
+headway bench --device cuda --json gpu.json
 headway bench train --preset tiny
 headway bench train --preset big --device cuda --text news --json big.json
 headway bench translate --preset base --cells 32x4 1x1"""

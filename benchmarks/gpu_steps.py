@@ -1,6 +1,6 @@
-"""Compare the gradients that a graphics card replays with those that it computes: bits and time.
+"""Compare the gradients that a GPU replays with those that it computes: bits and time.
 
-    python benchmarks/card_steps.py [--device cuda] [--presets tiny quick base]
+    python benchmarks/gpu_steps.py [--device cuda] [--presets tiny quick base]
 
 One packed micro-batch a step, in bf16, on random sentences as long as image captions. For each preset: in how many
 tensors the gradients of eight micro-batches differ from those of an ordinary computation; then milliseconds, means of eight.

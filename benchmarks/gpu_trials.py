@@ -1,6 +1,6 @@
-"""Run experiments of `headway reproduce` on one card, many trainings at once.
+"""Run experiments of `headway reproduce` on one GPU, many trainings at once.
 
-    python benchmarks/card_trials.py runs/paper --train train.en train.de --valid valid.en valid.de --test test.en test.de
+    python benchmarks/gpu_trials.py runs/paper --train train.en train.de --valid valid.en valid.de --test test.en test.de
         [--scale hours] [--only table3 smoothing] [--leave scaling rivals] [--workers 15] [--seconds 560]
 
 Each experiment has a process, which counts and times what needs no training, hands its trainings to the workers, and waits
@@ -28,7 +28,7 @@ from headway.ext.paper.running.trial_run import run_trial
 from headway.ext.paper.running.work import Study
 from headway.training.machine import configure_process
 
-# They train on processors, or their padded micro-batches are slow on a card, or they take longest of all.
+# They train on processors, or their padded micro-batches are slow on a GPU, or they take longest of all.
 LEFT = ["feed_forward", "table4", "classification", "scaling", "rivals"]
 PAUSE = 0.2  # seconds between two looks for a finished training
 FAILED = "failed"  # the name of a file in the directory of a training that failed
@@ -49,8 +49,8 @@ class Handing(Study):
         return super().run_trials(planned)
 
 
-class Card:
-    """The workers of a card, and the trainings that wait for them: those with the most effort come first."""
+class Workers:
+    """The workers of a GPU, and the trainings that wait for them: those with the most effort come first."""
 
     def __init__(self, workers: int, deadline: float) -> None:
         self._deadline = deadline
@@ -121,7 +121,7 @@ def work_off() -> None:
             run_trial(directory)
             trial = read_trial(directory)
             found = trial and f"{trial.name}, seed {trial.seed}: {trial.scores}"
-        except Exception as error:  # whatever it is, the card's time goes to the next model
+        except Exception as error:  # whatever it is, the GPU's time goes to the next model
             found = f"failed: {error!r}".replace("\n", " ")
         answers.write(f"{found}, {time.monotonic() - started:.0f} s\n")
 
@@ -157,10 +157,10 @@ def main() -> None:
     work.corpus.prepare(args.out / "data", work.base.text)  # once, before several need it
     for mark in args.out.glob(f"trials/*/{FAILED}"):
         mark.unlink()
-    card = Card(args.workers, started + args.seconds)
+    workers = Workers(args.workers, started + args.seconds)
     runs = [
         threading.Thread(
-            target=card.run,
+            target=workers.run,
             args=([sys.executable, __file__, *sys.argv[1:], "--experiment", name],),
         )
         for name in args.only
@@ -170,7 +170,7 @@ def main() -> None:
         run.start()
     for run in runs:
         run.join()
-    card.close()
+    workers.close()
     print(f"{write_report(work)}, after {time.monotonic() - started:.0f} s")
 
 

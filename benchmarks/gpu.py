@@ -1,8 +1,8 @@
-"""Run on a graphics card what may differ there: training, resuming, checks, speed.
+"""Run on a GPU what may differ there: training, resuming, checks, speed.
 
-    python benchmarks/card.py WORK                                # everything, in 13 minutes at most
-    python benchmarks/card.py WORK --parts padded packed check    # 3 minutes
-    python benchmarks/card.py WORK --parts bench                  # 10 minutes
+    python benchmarks/gpu.py WORK                                # everything, in 13 minutes at most
+    python benchmarks/gpu.py WORK --parts padded packed check    # 3 minutes
+    python benchmarks/gpu.py WORK --parts bench                  # 10 minutes
 
 Each part is a command of its own, so that one that fails does not lose the others. WORK gets the output of
 every command, and ``bench.json``.
@@ -144,8 +144,8 @@ def main() -> int:
     parser.add_argument("--parts", nargs="+", choices=LIMITS, default=list(LIMITS))
     args, more = parser.parse_known_args()  # other options go to every training
     args.work.mkdir(parents=True, exist_ok=True)
-    card = torch.cuda.get_device_name() if torch.cuda.is_available() else "no graphics card"
-    print(f"torch {torch.__version__}, {card}")
+    name = torch.cuda.get_device_name() if torch.cuda.is_available() else "no GPU"
+    print(f"torch {torch.__version__}, {name}")
     done = True
     for kind in ("padded", "packed"):
         if kind in args.parts:
