@@ -13,7 +13,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 import headway
 from headway import torch_private
-from headway.ext.native.operations import NativeOperations
+from headway.ext.native.native_operations import NativeOperations
 from headway.model import Embedding
 from headway.model.dropout_mask import Mask
 from headway.model.ops import Linear

@@ -22,9 +22,9 @@ from torch import Tensor
 from torch.autograd import grad
 
 from headway import SearchConfig, Translator
-from headway.ext.native.engine import NativeEngine
 from headway.ext.native.library import build_id, failure_reason
-from headway.ext.native.operations import NativeOperations
+from headway.ext.native.native_engine import NativeEngine
+from headway.ext.native.native_operations import NativeOperations
 from headway.model.visibility import Segments, Visibility
 from support.engines import SHAPES, library, model_of, search, sources, walk
 

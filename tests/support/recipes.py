@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import IO
 
 from headway.cli.main import main
-from headway.ext.best.settings import Scale
-from headway.parent import end_with_parent
+from headway.ext.best.recipe_numbers import Scale
+from headway.tasks.parent import end_with_parent
 from support.runs import SETTINGS, words
 
 SPEED = 10**9  # FLOP a second that the benchmark reports
@@ -21,7 +21,7 @@ SCALE = Scale(
     tuning={"training.rate-scale": "0.5"},
     student={"model.num-decoder-layers": "1", "search.precision": "int8"},
 )
-# Of headway.ext.best.settings.
+# Of headway.ext.best.recipe_numbers.
 NUMBERS = {"SWEEP_SHARE": 0.3, "ALPHAS": (0.6, 1.0), "BEAMS": (2,), "STUDENT_BEAMS": (1, 2)}
 CHANGES = {
     "training.cool-steps": 0, "training.checkpoint-every": 8, "training.validate-every": 9,

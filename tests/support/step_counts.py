@@ -20,7 +20,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from headway.config import ModelConfig, TrainingConfig
-from headway.ext.cuda.operations import GpuOperations
+from headway.ext.cuda.gpu_operations import GpuOperations
 from headway.model import make_model, ops, plain_attention
 from headway.model.packing import pack_sides
 from headway.text.batches import Batch, fixed_shape

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from headway.ext.bench.device_check import compare_with_processor, gradient_distance
-from headway.ext.cuda.engine import FixedEngine
+from headway.ext.cuda.fixed_engine import FixedEngine
 from headway.model import Transformer
 from headway.translation import Translator
 from support.toy_models import sentences, small_config

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from headway.config import ModelConfig
-from headway.ext.native.engine import NativeEngine
+from headway.ext.native.native_engine import NativeEngine
 from headway.model import Transformer
 from headway.translation.engines.plain_engine import PlainEngine
 from support.engines import library, model_of, native, search, sources

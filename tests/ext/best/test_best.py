@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-import headway.ext.best.settings
+import headway.ext.best.recipe_numbers
 from headway.cli.main import dispatch, main
 from headway.errors import HeadwayError, UsageError
-from headway.ext.best import recipe, report
-from headway.ext.best.directory import open_directory
+from headway.ext.best import execution, report
 from headway.ext.best.installing import InstallModel
-from headway.ext.best.plan import Plan
-from headway.ext.best.stage import Command, Result, Stage
+from headway.ext.best.recipe_plan import RecipePlan
+from headway.ext.best.stage import Command, Stage, StageResult
+from headway.ext.best.stage_records import open_directory
 from headway.ext.best.verbs import best
 from headway.translation import Translator
 from support.processes import fork
@@ -29,10 +29,10 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module", autouse=True)
 def _small_recipe():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(recipe, "run_child", run_forked)
-        patch.setattr(headway.ext.best.settings, "SCALES", (SCALE,))
+        patch.setattr(execution, "run_child", run_forked)
+        patch.setattr(headway.ext.best.recipe_numbers, "SCALES", (SCALE,))
         for name, value in NUMBERS.items():
-            patch.setattr(headway.ext.best.settings, name, value)
+            patch.setattr(headway.ext.best.recipe_numbers, name, value)
         patch.setattr(report, "find_spec", lambda name: None)  # curves take seconds
         yield
 
@@ -149,7 +149,7 @@ def test_every_stage_is_a_command_that_a_person_could_give(finished):
 
 
 def test_a_finished_recipe_has_nothing_left_to_do(finished, monkeypatch, capsys):
-    monkeypatch.setattr(recipe, "run_child", lambda *_: pytest.fail("a stage was done again"))
+    monkeypatch.setattr(execution, "run_child", lambda *_: pytest.fail("a stage was done again"))
     before = {
         name: (finished / name).read_bytes() for name in (*MODELS, "README.md", "report.html")
     }
@@ -179,9 +179,9 @@ def test_changed_options_are_refused(change, message, finished, corpus, capsys):
 def test_the_page_has_the_curves_of_the_trainings_and_loads_nothing(finished, monkeypatch):
     monkeypatch.undo()
     monkeypatch.setattr(report, "find_spec", lambda name: True)
-    plan = Plan.read(finished)
+    plan = RecipePlan.read(finished)
     stage = Stage(name="final", part="translations", purpose="", run=finished / "runs" / "final")
-    page = report.to_html(plan, [(stage, Result(seconds=1.0))], "<out>", with_curves=True)
+    page = report.to_html(plan, [(stage, StageResult(seconds=1.0))], "<out>", with_curves=True)
     assert page.count("data:image/svg+xml;base64,") == 1
     assert "&lt;out&gt;" in page
     assert not re.search(r"(src|href)=\"(?!data:)|url\(|<script", page)
@@ -214,7 +214,7 @@ def test_changed_text_is_not_imported(corpus, tmp_path, capsys):
     words = ["--train", *text[:2], "--valid", *text[2:]]
     out = tmp_path / "out"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(recipe, "_do", lambda *_: 1)
+        patch.setattr(execution, "_do", lambda *_: 1)
         assert dispatch(["best", str(out), *words, *OPTIONS]) == 1
     Path(text[0]).write_text("Something else.\n")
     with pytest.raises(SystemExit) as end:
@@ -303,7 +303,7 @@ def test_a_stage_that_fails_ends_the_recipe_with_its_code(corpus, tmp_path, monk
     def fail(arguments, output=None):
         return run_forked(arguments, output) if arguments[0] == "bench" else 143
 
-    monkeypatch.setattr(recipe, "run_child", fail)
+    monkeypatch.setattr(execution, "run_child", fail)
     out = tmp_path / "out"
     assert dispatch(["best", str(out), *corpus, *OPTIONS]) == 143
     assert f"headway best {out} goes on there" in capsys.readouterr().err
@@ -414,7 +414,7 @@ def test_a_plan_can_be_carried_out_from_another_directory(corpus, tmp_path, monk
     names = [Path(shutil.copy(file, folder)).name for file in corpus if not file.startswith("--")]
     words = ["--train", *names[:2], "--valid", *names[2:], *OPTIONS]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(recipe, "_do", lambda *_: 1)
+        patch.setattr(execution, "_do", lambda *_: 1)
         patch.chdir(folder)
         assert dispatch(["best", "../out", *words]) == 1
         assert dispatch(["best", "../out", *(w.replace("train.", "./train.") for w in words)]) == 1
@@ -442,12 +442,14 @@ def hold(out: Path) -> None:
 
 def test_every_command_has_the_threads_and_ranks_that_were_asked_for(tmp_path, monkeypatch):
     given: list[list[str]] = []
-    monkeypatch.setattr(recipe, "run_child", lambda words, file=None: given.append(words) or 0)
+    monkeypatch.setattr(execution, "run_child", lambda words, file=None: given.append(words) or 0)
     for ranks, threads in ((2, 3), (0, 0)):
         for verb in ("train", "bench", "translate", "evaluate"):
             output = tmp_path / "scores" / "x.json" if verb == "evaluate" else None
             assert (
-                recipe.Processors(ranks, threads).run(Command(arguments=[verb, "x"], output=output))
+                execution.Processors(ranks, threads).run(
+                    Command(arguments=[verb, "x"], output=output)
+                )
                 == 0
             )
     assert given == [

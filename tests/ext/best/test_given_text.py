@@ -12,13 +12,13 @@ import pytest
 
 from headway.config import TextConfig
 from headway.errors import HeadwayError, UsageError
-from headway.ext.best.best import begin_recipe
+from headway.ext.best.estimates import list_stages
+from headway.ext.best.execution import Processors, make_plan
 from headway.ext.best.facts import TextFacts, count_tokens, learn_vocabulary, look_at
-from headway.ext.best.forecast import list_stages
 from headway.ext.best.given import GivenText, check_files
-from headway.ext.best.plan import Options
-from headway.ext.best.recipe import Processors, make_plan
-from headway.ext.best.settings import Choices, choose_scale
+from headway.ext.best.recipe import begin_recipe
+from headway.ext.best.recipe_numbers import Choices, choose_scale
+from headway.ext.best.recipe_plan import Options
 from headway.ext.best.text_work import ImportLines, ImportText, JoinPairs, KeepShort, PairFiles
 from headway.ext.exchange.other_programs import OtherPrograms
 from headway.text.preparation.preparation import prepare
@@ -517,9 +517,9 @@ def test_a_plan_says_how_busy_other_programs_were_while_this_machine_was_measure
 
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
     monkeypatch.setattr(OtherPrograms, "busy_cores", lambda self: busy)
-    monkeypatch.setattr("headway.ext.best.settings.LEAST_PAIRS", 1)
+    monkeypatch.setattr("headway.ext.best.recipe_numbers.LEAST_PAIRS", 1)
     monkeypatch.setattr(Processors, "run", lambda *_: 0)
-    monkeypatch.setattr("headway.ext.best.forecast.read_speed", measure)
+    monkeypatch.setattr("headway.ext.best.estimates.read_speed", measure)
     options = replace(planned(given(tmp_path).train), valid=7, settings={"text.vocab-size": "300"})
     make_plan(tmp_path / "out", options, Processors(0, 0))
     assert "other programs" not in said_before[0]
@@ -530,10 +530,10 @@ def test_a_plan_says_how_busy_other_programs_were_while_this_machine_was_measure
 def test_only_a_plan_with_a_sweep_needs_its_larger_vocabulary(tmp_path, monkeypatch):
     sweep = ({"text.vocab-size": "300"}, {"text.vocab-size": "30000"})
     scale = replace(choose_scale(20_000), sweep=sweep)
-    monkeypatch.setattr("headway.ext.best.settings.choose_scale", lambda pairs: scale)
-    monkeypatch.setattr("headway.ext.best.settings.LEAST_PAIRS", 1)
+    monkeypatch.setattr("headway.ext.best.recipe_numbers.choose_scale", lambda pairs: scale)
+    monkeypatch.setattr("headway.ext.best.recipe_numbers.LEAST_PAIRS", 1)
     monkeypatch.setattr(Processors, "run", lambda *_: 0)
-    monkeypatch.setattr("headway.ext.best.forecast.read_speed", lambda output: 1e12)
+    monkeypatch.setattr("headway.ext.best.estimates.read_speed", lambda output: 1e12)
     options = replace(planned(given(tmp_path).train), valid=7)
     plan = make_plan(tmp_path / "out", replace(options, hours=1e-4), Processors(0, 0))
     assert not plan.choices.sweep

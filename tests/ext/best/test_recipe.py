@@ -15,19 +15,19 @@ from headway.cli.arguments import parse
 from headway.cli.verbs import evaluate, train, translate
 from headway.config import PRESETS, load
 from headway.errors import UsageError
-from headway.ext.best import settings as numbers
-from headway.ext.best.best import begin_recipe, best_model
+from headway.ext.best import recipe_numbers as numbers
+from headway.ext.best.estimates import Fit, benchmark, estimate_seconds, fit_parts, list_stages
+from headway.ext.best.execution import describe_plan
 from headway.ext.best.facts import TextFacts
-from headway.ext.best.forecast import Fit, benchmark, estimate_seconds, fit_parts, list_stages
 from headway.ext.best.given import GivenText
-from headway.ext.best.ledger import Ledger, unfinished_stages
-from headway.ext.best.making import StageMaker
-from headway.ext.best.plan import Options, Plan
-from headway.ext.best.recipe import describe_plan
+from headway.ext.best.recipe import begin_recipe, best_model
+from headway.ext.best.recipe_numbers import SCALES, Choices, Scale, choose_scale
+from headway.ext.best.recipe_plan import Options, RecipePlan
 from headway.ext.best.report import judge_parts, make_rows
 from headway.ext.best.resolving import check_settings, resolve
-from headway.ext.best.settings import SCALES, Choices, Scale, choose_scale
-from headway.ext.best.stage import Result, Scores, Stage, Work
+from headway.ext.best.stage import FileWork, ModelScores, Stage, StageResult
+from headway.ext.best.stage_maker import StageMaker
+from headway.ext.best.stage_records import StageRecords, unfinished_stages
 from headway.ext.best.text_work import KeepShort
 from headway.ext.documents.opening import check_is_lines, is_document
 
@@ -36,7 +36,7 @@ FACTS = TextFacts(
     source_tokens=29_000 * 15, target_tokens=29_000 * 17, validation=1013, mono_source=200_000, mono_target=700,
     mono_source_characters=200_000 * 61, mono_target_characters=700 * 71,
 )  # fmt: skip
-ALL = Choices(sweep=True, forward_models=2, more_text=True, student=True)
+ALL = Choices(sweep=True, forward_models=2, back_translation=True, student=True)
 SCALE = Scale(
     most_pairs=1e9,
     sweep=({}, {"model.dropout": "0.3"}, {"text.vocab-size": "4000", "model.d-model": "192"}),
@@ -69,8 +69,8 @@ def follow(make: StageMaker, bleu: dict[str, float], given: GivenText = GIVEN) -
         while True:
             assert stage.name not in stages
             stages[stage.name] = stage
-            scores = Scores(bleu=bleu.get(stage.name, 20.0), chrf=50.0)
-            stage = recipe.send(Result(seconds=1.0, scores=scores if stage.scores else None))
+            scores = ModelScores(bleu=bleu.get(stage.name, 20.0), chrf=50.0)
+            stage = recipe.send(StageResult(seconds=1.0, scores=scores if stage.scores else None))
     except StopIteration:
         return stages
 
@@ -113,8 +113,8 @@ def test_a_forward_model_is_trained_as_long_as_the_last_one_if_it_is_the_last_on
         return {"training.max-steps": str(of)}
 
     scale = replace(SCALE, forward=steps(500), final=steps(800))
-    for more_text, names in ((True, ["500", "800"]), (False, ["800"])):
-        stages = follow(maker(scale, Choices(more_text=more_text)), {})
+    for back_translation, names in ((True, ["500", "800"]), (False, ["800"])):
+        stages = follow(maker(scale, Choices(back_translation=back_translation)), {})
         trained = [stages[name] for name in ("forward-1", "final") if name in stages]
         assert [options(s).overrides["training.max-steps"] for s in trained] == names
 
@@ -277,17 +277,17 @@ def test_a_plan_is_shorter_than_its_hours_and_each_part_adds_time():
     assert fits[2].choices == Choices()
     assert fits[2].omitted[0][0] == "training on translations"
     # For the sake of the first addition, trainings may be a little shorter.
-    first = replace(Choices(), more_text=True)
-    for budget, more_text in ((0.99, True), (0.85, True), (0.75, False)):
+    first = replace(Choices(), back_translation=True)
+    for budget, back_translation in ((0.99, True), (0.85, True), (0.75, False)):
         fit = fit_parts(begin, SCALE, 1.0, 1e11, budget * hours(first))
-        assert fit.choices.more_text == more_text
+        assert fit.choices.back_translation == back_translation
         assert 0.8 <= fit.choices.share <= 1
         assert hours(fit.choices) <= fit.hours
-        assert ("training on translations" in dict(fit.omitted)) != more_text
+        assert ("training on translations" in dict(fit.omitted)) != back_translation
     # Trainings that the user has fixed keep their steps.
     for share in (0.1, 0.9):
         fit = fit_parts(begin, SCALE, 1.0, 1e11, share * hours(first), shortest=1.0)
-        assert (fit.choices.share, fit.choices.more_text) == (1.0, False)
+        assert (fit.choices.share, fit.choices.back_translation) == (1.0, False)
     # Without hours: all, but not more than the limit.
     assert fit_parts(begin, SCALE, 1.0, 1e11, None).choices == whole.choices
     slow = fit_parts(begin, SCALE, 1.0, 1e9, None)
@@ -303,15 +303,15 @@ def test_the_hours_that_a_plan_names_for_a_part_are_enough_for_it(longest):
         mono_target=(), test=(), teacher=None, hours=None, settings={},
     )  # fmt: skip
 
-    def plan(hours: float) -> Plan:
+    def plan(hours: float) -> RecipePlan:
         fit = fit_parts(
             lambda choices: best_model(maker(choices=choices), GIVEN), SCALE, longest, 1e11, hours
         )
-        return Plan(
+        return RecipePlan(
             options=options, sha256={}, facts=FACTS, speed=1e11, hours=hours, choices=fit.choices, omitted=fit.omitted
         )  # fmt: skip
 
-    def read(plan: Plan) -> dict[str, float]:
+    def read(plan: RecipePlan) -> dict[str, float]:
         pattern = "(.*): with it and all before it, (.*) hours"
         found = [re.fullmatch(pattern, line) for line in plan.describe_omitted()]
         return {match[1]: float(match[2]) for match in found if match}
@@ -363,7 +363,7 @@ def test_trainings_are_as_much_longer_as_the_text_if_the_hours_allow_it():
     # They are more worth than a sweep and a second model, and less than translations and a student.
     usual = fit(1.0, None).hours
     some = fit(3.0, usual)
-    assert some.choices == Choices(more_text=True, student=True, share=some.choices.share)
+    assert some.choices == Choices(back_translation=True, student=True, share=some.choices.share)
     assert 1.1 < some.choices.share < 2
     assert [name for name, _ in some.omitted] == [
         "longer trainings",
@@ -475,15 +475,15 @@ def test_the_scale_depends_on_the_number_of_pairs():
     assert [SCALES.index(choose_scale(n)) for n in counts] == [0, 0, 1, 1, 2, 2, 3, 4]
 
 
-def test_other_commands_than_those_of_the_ledger_are_refused(tmp_path):
-    stage = Stage(name="text", part="text", purpose="", work=_Work("one"))
-    Ledger(tmp_path).finish(stage)
-    assert Ledger(tmp_path).find(stage) == Result(seconds=0.0)
+def test_other_commands_than_those_on_record_are_refused(tmp_path):
+    stage = Stage(name="text", part="text", purpose="", work=_NoWork("one"))
+    StageRecords(tmp_path).finish(stage)
+    assert StageRecords(tmp_path).find(stage) == StageResult(seconds=0.0)
     with pytest.raises(ValueError, match="other commands"):
-        Ledger(tmp_path).find(replace(stage, work=_Work("two")))
+        StageRecords(tmp_path).find(replace(stage, work=_NoWork("two")))
 
 
-def test_the_ledger_does_not_depend_on_the_path_of_the_directory(tmp_path):
+def test_the_records_do_not_depend_on_the_path_of_the_directory(tmp_path):
     records = []
     # Some are parts of other words of the commands.
     for out in (
@@ -504,20 +504,20 @@ def test_the_ledger_does_not_depend_on_the_path_of_the_directory(tmp_path):
 
 @pytest.mark.slow
 def test_the_seconds_of_a_stopped_stage_count(tmp_path):
-    stage = Stage(name="text", part="text", purpose="", work=_Work("one"))
-    ledger = Ledger(tmp_path)
-    with suppress(KeyboardInterrupt), ledger.timed(stage):
+    stage = Stage(name="text", part="text", purpose="", work=_NoWork("one"))
+    records = StageRecords(tmp_path)
+    with suppress(KeyboardInterrupt), records.timed(stage):
         time.sleep(0.05)
         raise KeyboardInterrupt
-    assert ledger.find(stage) is None
-    with ledger.timed(stage, interval=0.05):
+    assert records.find(stage) is None
+    with records.timed(stage, interval=0.05):
         # A record each interval: a process that is killed has counted most of its time.
         time.sleep(1)
         before = json.loads((tmp_path / "stages" / "text.json").read_text())["seconds"]
         assert before > 0.3
-        assert ledger.find(stage) is None
-    ledger.finish(stage)
-    result = ledger.find(stage)
+        assert records.find(stage) is None
+    records.finish(stage)
+    result = records.find(stage)
     assert result is not None
     assert before <= result.seconds < 10
 
@@ -525,30 +525,30 @@ def test_the_seconds_of_a_stopped_stage_count(tmp_path):
 def test_a_replayed_recipe_goes_on_behind_the_finished_stages(tmp_path):
     def begin():
         for name in ("one", "two", "three"):
-            yield Stage(name=name, part="text", purpose="", work=_Work(name))
+            yield Stage(name=name, part="text", purpose="", work=_NoWork(name))
 
-    ledger = Ledger(tmp_path)
+    records = StageRecords(tmp_path)
     done: list[str] = []
     for _ in range(2):
-        finished: list[tuple[Stage, Result]] = []
-        for stage in unfinished_stages(begin(), ledger, finished):
+        finished: list[tuple[Stage, StageResult]] = []
+        for stage in unfinished_stages(begin(), records, finished):
             done.append(stage.name)
-            ledger.finish(stage)
+            records.finish(stage)
             if stage.name == "two" and len(done) == 2:
                 break
     assert done == ["one", "two", "three"]
     assert [stage.name for stage, _ in finished] == ["one", "two", "three"]
 
 
-class _Finished(Ledger):
-    """A ledger in which some stages are finished, all with 20 BLEU."""
+class _Finished(StageRecords):
+    """Records in which some stages are finished, all with 20 BLEU."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self.names = set(names)
 
-    def find(self, stage: Stage) -> Result | None:
-        scores = Scores(bleu=20.0, chrf=50.0) if stage.scores else None
-        return Result(seconds=1.0, scores=scores) if stage.name in self.names else None
+    def find(self, stage: Stage) -> StageResult | None:
+        scores = ModelScores(bleu=20.0, chrf=50.0) if stage.scores else None
+        return StageResult(seconds=1.0, scores=scores) if stage.name in self.names else None
 
 
 def test_a_plan_goes_on_from_the_results_that_there_are():
@@ -570,24 +570,26 @@ def test_a_recipe_goes_on_without_any_of_its_records(tmp_path, monkeypatch):
     """As after a damaged one is deleted: the later ones are of a winner that is not known before the stage is done."""
     bleu = {"sweep-3": 21.0, "forward-2": 21.0, "final": 20.5}
     monkeypatch.setattr(
-        "headway.ext.best.ledger.read_scores",
-        lambda stage: Scores(bleu=bleu.get(stage.name, 20.0), chrf=50.0) if stage.scores else None,
+        "headway.ext.best.stage_records.read_scores",
+        lambda stage: (
+            ModelScores(bleu=bleu.get(stage.name, 20.0), chrf=50.0) if stage.scores else None
+        ),
     )
     stages = follow(replace(maker(SCALES[2]), out=tmp_path), bleu)
     for stage in stages.values():
-        Ledger(tmp_path).finish(stage)
+        StageRecords(tmp_path).finish(stage)
     options = Options(
         train=GIVEN.train, valid=GIVEN.valid, languages=GIVEN.languages, encoding=None, columns=None,
         mono_source=(), mono_target=(), test=(), teacher=None, hours=None, settings={},
     )  # fmt: skip
-    plan = Plan(
+    plan = RecipePlan(
         options=options, sha256={}, facts=FACTS, speed=1e11, hours=8.0, choices=ALL, omitted=()
     )
     for number, stage in enumerate(stages.values()):
         (tmp_path / "stages" / f"{stage.name}.json").unlink()
         done = re.findall(r"^  (\S+) +done ", describe_plan(tmp_path, plan), re.MULTILINE)
         assert done == [*stages][:number]
-        Ledger(tmp_path).finish(stage)
+        StageRecords(tmp_path).finish(stage)
 
 
 def test_the_hours_that_a_plan_asks_for_give_useful_models():
@@ -599,7 +601,7 @@ def test_the_hours_that_a_plan_asks_for_give_useful_models():
     def describe(hours: float) -> str:
         scale = choose_scale(FACTS.kept)
         fit = fit_parts(lambda c: begin_recipe(OUT, options, FACTS, c), scale, 1.0, 1e11, hours)
-        plan = Plan(
+        plan = RecipePlan(
             options=options, sha256={}, facts=FACTS, speed=1e11, hours=hours, choices=fit.choices, omitted=fit.omitted
         )  # fmt: skip
         return describe_plan(OUT, plan)
@@ -611,9 +613,9 @@ def test_the_hours_that_a_plan_asks_for_give_useful_models():
 
 
 def test_the_report_names_the_parts_that_were_not_worth_their_time():
-    def scored(name: str, part: str, bleu: float, **more: Any) -> tuple[Stage, Result]:
+    def scored(name: str, part: str, bleu: float, **more: Any) -> tuple[Stage, StageResult]:
         stage = Stage(name=name, part=part, purpose="", scores=Path("x"), **more)
-        return stage, Result(seconds=60.0, scores=Scores(bleu=bleu, chrf=50.0))
+        return stage, StageResult(seconds=60.0, scores=ModelScores(bleu=bleu, chrf=50.0))
 
     finished = [
         scored("sweep-1", "sweep", 10.0),
@@ -625,7 +627,10 @@ def test_the_report_names_the_parts_that_were_not_worth_their_time():
         scored("final", "translations", 19.5),
         scored("search-1", "search", 20.25),
         scored("search-2", "search", 20.4),  # not as much better as a wider beam must be
-        (Stage(name="install", part="search", purpose="", product=20.25), Result(seconds=60.0)),
+        (
+            Stage(name="install", part="search", purpose="", product=20.25),
+            StageResult(seconds=60.0),
+        ),
         scored("student", "student", 20.3, is_compared=False),  # with a wider beam than it gets
         scored("student-beam-1", "student", 19.8, is_compared=False),
     ]
@@ -634,7 +639,7 @@ def test_the_report_names_the_parts_that_were_not_worth_their_time():
         None, -1.0, 11.0, None, -1.0, -2.0, -1.5, -0.75, pytest.approx(-0.6), None, None, None,
     ]  # fmt: skip
     assert judge_parts(finished)[-1] == "student: 2.0 minutes"
-    assert judge_parts([*finished, (installed, Result(seconds=60.0))]) == [
+    assert judge_parts([*finished, (installed, StageResult(seconds=60.0))]) == [
         "sweep: 3.0 minutes, +11.00 BLEU",
         "models: 3.0 minutes, BLEU 20.00",
         "translations: 1.0 minutes and no gain: it was not worth its time",
@@ -643,7 +648,7 @@ def test_the_report_names_the_parts_that_were_not_worth_their_time():
     ]
 
 
-class _Work(Work):
+class _NoWork(FileWork):
     """Work that does nothing."""
 
     def __init__(self, name: str) -> None:

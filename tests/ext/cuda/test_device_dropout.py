@@ -11,7 +11,7 @@ from headway.ext.cuda.dropout import (
     plain_product,
 )
 from headway.ext.cuda.fusion import fuse
-from headway.ext.native.operations import NativeOperations
+from headway.ext.native.native_operations import NativeOperations
 from headway.model.dropout_mask import Mask
 from headway.model.ops import PLAIN, Operations
 

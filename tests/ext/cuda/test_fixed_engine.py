@@ -21,10 +21,10 @@ from headway.errors import HeadwayError
 from headway.ext.cuda import engine as fixed_engine
 from headway.ext.cuda import recorded_step
 from headway.ext.cuda.beam_state import Shape, round_up
-from headway.ext.cuda.engine import FixedEngine, is_supported
+from headway.ext.cuda.fixed_engine import FixedEngine, is_supported
 from headway.ext.cuda.recorded_step import GraphMemory, RecordedStep
 from headway.ext.cuda.search import FixedSearch
-from headway.ext.native.engine import NativeEngine
+from headway.ext.native.native_engine import NativeEngine
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
 from headway.translation import Hypothesis, Translator
@@ -240,7 +240,7 @@ def test_a_gpu_gets_this_engine_and_16_bits(monkeypatch: pytest.MonkeyPatch) -> 
     on_card = SimpleNamespace(
         source_embedding=SimpleNamespace(weight=SimpleNamespace(device=gpu)), decoder=model.decoder
     )
-    monkeypatch.setattr("headway.ext.cuda.engine.FixedEngine", lambda *given: given)
+    monkeypatch.setattr("headway.ext.cuda.fixed_engine.FixedEngine", lambda *given: given)
     assert make_engine(on_card) == (on_card, "bf16")  # type: ignore[arg-type, comparison-overlap]
 
 
@@ -302,12 +302,12 @@ def test_a_gpu_scores_all_positions_at_once(
     engine.exact.register_forward_hook(lambda *_: passes.append(1))
     assert score_targets(own, sources, targets, search) == pytest.approx(by_steps, abs=1e-4)
     assert len(passes) == 1  # of all 20: a GPU has room for more tokens than the search asks for
-    monkeypatch.setattr("headway.ext.cuda.engine.GPU_NUMBERS", 0)
+    monkeypatch.setattr("headway.ext.cuda.fixed_engine.GPU_NUMBERS", 0)
     assert score_targets(own, sources, targets, search) == pytest.approx(by_steps, abs=1e-4)
     assert len(passes) > 5
     # Attention needs more memory than logits if texts are long: many heads stand for them.
     vocabulary, longest = tokenizer.target_vocab_size, max(map(len, sources))
-    monkeypatch.setattr("headway.ext.cuda.engine.GPU_NUMBERS", 300 * vocabulary)
+    monkeypatch.setattr("headway.ext.cuda.fixed_engine.GPU_NUMBERS", 300 * vocabulary)
     sizes: list[int] = []
     read = engine.read
     monkeypatch.setattr(

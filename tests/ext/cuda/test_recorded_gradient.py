@@ -16,7 +16,7 @@ from headway.config import ModelConfig, TrainingConfig
 from headway.ext.cuda.dropout import apply_mask_on_device
 from headway.ext.cuda.recorded_gradient import MOST_SHAPES, RecordedGradient
 from headway.ext.cuda.recorded_step import GraphMemory
-from headway.ext.native.operations import NativeOperations
+from headway.ext.native.native_operations import NativeOperations
 from headway.model import make_model, ops
 from headway.model.dropout_mask import Mask
 from headway.model.ops import Operations

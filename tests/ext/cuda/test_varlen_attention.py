@@ -17,8 +17,8 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from headway.config import ModelConfig
 from headway.ext.cuda import operations as gpu_operations
 from headway.ext.cuda import varlen_attention
-from headway.ext.cuda.operations import GpuOperations
-from headway.ext.native.operations import NativeOperations
+from headway.ext.cuda.gpu_operations import GpuOperations
+from headway.ext.native.native_operations import NativeOperations
 from headway.model import Transformer, ops
 from headway.model.packing import pack_sides
 from headway.model.visibility import Segments, Visibility

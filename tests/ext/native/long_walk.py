@@ -3,8 +3,8 @@
 import torch
 
 from headway.ext.native.attention import NativeAttention
-from headway.ext.native.engine import NativeEngine
 from headway.ext.native.library import failure_reason
+from headway.ext.native.native_engine import NativeEngine
 from headway.model.visibility import Segments, Visibility
 from support.engines import PRECISIONS, SHAPES, library, model_of, search, sources, walk
 

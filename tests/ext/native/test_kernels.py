@@ -12,7 +12,7 @@ from headway.ext.cuda.cross_entropy import fusible_cross_entropy_
 from headway.ext.cuda.fusion import fuse
 from headway.ext.native.attention import longest_span
 from headway.ext.native.library import failure_reason
-from headway.ext.native.operations import FEWEST_ROWS, NativeOperations, fits_attention
+from headway.ext.native.native_operations import FEWEST_ROWS, NativeOperations, fits_attention
 from headway.ext.native.training_library import TYPES, training_library
 from headway.model.dropout_mask import Mask
 from headway.model.ops import PLAIN, Linear

@@ -12,8 +12,8 @@ import pytest
 
 from headway.ext.native import decoding
 from headway.ext.native.build import provide_library
-from headway.ext.native.engine import NativeEngine
 from headway.ext.native.library import choose_variants, share_openmp
+from headway.ext.native.native_engine import NativeEngine
 from headway.ext.native.variants import (
     NATIVE,
     SOURCES,

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from headway.config import ModelConfig
-from headway.ext.native.operations import NativeOperations
+from headway.ext.native.native_operations import NativeOperations
 from headway.model import make_model, ops
 from headway.model.ops import PLAIN, Operations, install, operations_of
 from headway.text.batches import Batch
@@ -59,7 +59,7 @@ def test_operations_of_a_processor_work_without_native_code(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     expected = gradients()
-    monkeypatch.setattr("headway.ext.native.operations.training_library", lambda: None)
+    monkeypatch.setattr("headway.ext.native.native_operations.training_library", lambda: None)
     torch.testing.assert_close(gradients(), expected, rtol=1e-4, atol=1e-5)
 
 

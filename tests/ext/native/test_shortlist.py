@@ -9,7 +9,7 @@ import torch
 
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
-from headway.ext.native.engine import NativeEngine
+from headway.ext.native.native_engine import NativeEngine
 from headway.ext.native.shortlist import (
     FILE,
     MAX_CANDIDATES,

@@ -10,7 +10,7 @@ from headway.translation import Translator
 
 
 @dataclass(frozen=True)
-class InstallModel(Work):
+class InstallModel(FileWork):
     """Write a model directory.
 
     Attributes:

@@ -1,243 +1,227 @@
-"""Carry out a recipe in a terminal: look at the text, show the plan, run the stages, write the report."""
+"""The recipe of ``headway best``: the best model that a text allows, as a plain program that yields stages."""
 
 import math
-import os
-import sys
-import tempfile
-from dataclasses import dataclass, replace
-from itertools import takewhile
+from collections.abc import Generator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from shlex import quote
-from typing import TYPE_CHECKING
 
-from headway.cli import format_duration, run_child
-from headway.ext.exchange import OtherPrograms
+from headway.ext.best import recipe_numbers as numbers
+from headway.ext.best.facts import TextFacts
+from headway.ext.best.given import GivenText
+from headway.ext.best.installing import InstallModel
+from headway.ext.best.recipe_numbers import Choices, Settings, choose_scale
+from headway.ext.best.recipe_plan import Options
+from headway.ext.best.stage import Stage, StageResult
+from headway.ext.best.stage_maker import StageMaker
+from headway.ext.best.stage_records import Recipe
+from headway.ext.best.text_work import ImportText, JoinPairs, PairFiles
+from headway.ext.best.translations import TrainedModel, translate_all
 
-if TYPE_CHECKING:
-    from headway.ext.best.plan import Options, Plan
-    from headway.ext.best.stage import Command, Result, Stage
-
-# The options of verbs that limit threads and set the number of ranks.
-THREADS = {
-    "train": "--training.threads",
-    "bench": "--threads",
-    "translate": "--threads",
-    "evaluate": "--threads",
-}
-RANKS = {"train": "--ranks", "bench": "--ranks"}
-BUSY = (
-    0.3  # share of the cores that other programs keep busy, from which on a measurement may mislead
-)
+Stages = Generator[Stage, StageResult, None]
 
 
-@dataclass(frozen=True)
-class Processors:
-    """The processes and threads of commands, which change no result.
+def begin_recipe(out: Path, options: Options, facts: TextFacts, choices: Choices) -> Recipe:
+    """Return the recipe at its beginning.
 
-    Attributes:
-        ranks: Of a training; 0: as many as help.
-        threads: Of all processes; 0: all cores.
+    Args:
+        out: The directory for all files.
+        options: What the user asks for.
+        facts: What is known about the text.
+        choices: The parts of the recipe.
     """
-
-    ranks: int
-    threads: int
-
-    def run(self, command: "Command") -> int:
-        """Run a command; return its exit code. Its output gets its name if it succeeds."""
-        from headway.files import remove, sync, temporary_path
-
-        words = command.words
-        for options, number in ((RANKS, self.ranks), (THREADS, self.threads)):
-            if number and words[0] in options:
-                words += [options[words[0]], str(number)]
-        if command.output is None:
-            return run_child(words)
-        command.output.parent.mkdir(exist_ok=True)
-        unfinished = temporary_path(command.output)
-        with unfinished.open("wb") as file:
-            code = run_child(words, file)
-        if code:
-            remove(unfinished)
-        else:
-            sync(unfinished)
-            unfinished.replace(command.output)
-        return code
-
-
-def make_plan(out: Path, options: "Options", processors: Processors) -> "Plan":
-    """Look at the text, measure this machine, and choose the parts that fit into the hours."""
-    from headway.errors import HeadwayError
-    from headway.ext.best.best import begin_recipe
-    from headway.ext.best.facts import count_tokens, learn_vocabulary, look_at
-    from headway.ext.best.forecast import benchmark, fit_parts, read_speed
-    from headway.ext.best.given import check_files
-    from headway.ext.best.plan import Plan
-    from headway.ext.best.resolving import check_settings, list_text_settings
-    from headway.ext.best.settings import LEAST_PAIRS, SHORTEST, choose_scale
-    from headway.files import hash_file
-
-    programs = OtherPrograms()
-    say("looking at the text ...")
     given = options.given()
-    check_files(given)
-    digests = {name: hash_file(Path(name)) for name in given.files()}
-    facts, decisions = look_at(given)
-    scale = choose_scale(facts.cleaned)
-    check_settings(scale, options.settings)
-    usual, *others = list_text_settings(scale, options.settings)
-    if facts.kept >= LEAST_PAIRS:
-        tokenizer = learn_vocabulary(given, decisions, usual)
-        facts = count_tokens(given, facts, decisions, tokenizer, usual.max_tokens)
-    if facts.kept < LEAST_PAIRS:
-        raise HeadwayError(
-            f"{options.train[0]}: {facts.kept} training pairs are left after cleaning, and headway best needs {LEAST_PAIRS}"
-        )
-    say("measuring this machine ...")
-    with tempfile.TemporaryDirectory(prefix="headway-best-") as folder:
-        output = Path(folder) / "speed.json"
-        if code := processors.run(benchmark(scale, options.settings, output)):
-            raise SystemExit(code)
-        speed = read_speed(output)
-    cores = os.cpu_count() or 1
-    if (busy := programs.busy_cores()) > BUSY * cores:
-        say(
-            f"other programs kept {busy:.1f} of {cores} cores busy meanwhile: the plan may have fewer parts than this machine"
-            " has time for; stop them, and plan anew"
-        )
-    longest = scale.find_longest(max(facts.source_tokens, facts.target_tokens))
-    shortest = SHORTEST
-    if "training.max-steps" in options.settings:  # the user knows best how long a training must be
-        shortest = longest = 1.0
-    fit = fit_parts(
-        lambda choices: begin_recipe(out, options, facts, choices),
-        scale,
-        longest,
-        speed,
-        options.hours,
-        shortest,
-    )
-    largest = max(others, key=lambda text: text.vocab_size, default=usual)
-    if fit.choices.sweep and largest.vocab_size > usual.vocab_size:
-        learn_vocabulary(given, decisions, largest)
-    return Plan(
-        options=options, sha256=digests, facts=facts, speed=speed, hours=fit.hours,
-        choices=fit.choices, omitted=fit.omitted,
+    make = StageMaker(
+        out=out, languages=given.languages, facts=facts, scale=choose_scale(facts.cleaned), choices=choices,
+        overrides=options.settings,
     )  # fmt: skip
+    return best_model(make, given)
 
 
-def describe_plan(out: Path, plan: "Plan") -> str:
-    """Return the facts of the text, the stages with their estimated times, and what is left out."""
-    from headway.ext.best.best import begin_recipe
-    from headway.ext.best.forecast import estimate_seconds, list_stages
-    from headway.ext.best.ledger import Ledger
-    from headway.ext.best.plan import format_hours
-    from headway.ext.best.settings import FEW_PAIRS, FEW_VALIDATION_PAIRS, USEFUL
+def best_model(make: StageMaker, given: GivenText) -> Recipe:
+    """Yield the stages that lead to the best model; each decision depends on the results alone.
 
-    ledger = Ledger(out)
-    stages = list_stages(begin_recipe(out, plan.options, plan.facts, plan.choices), ledger)
-    times = [estimate_seconds(stage, plan.speed) for stage in stages]
-    done = sum(1 for _ in takewhile(ledger.is_finished, stages))
-    lines = [*plan.facts.describe(), ""]
-    at_most = "at most " if done < len(stages) else ""  # searches end when BLEU no longer rises
-    lines.append(
-        f"{at_most}{len(stages)} stages, {f'{done} of them done, ' if done else ''}about {format_duration(sum(times[done:]))}"
-        f" on this machine ({plan.speed / 1e9:,.0f} GFLOP/s in a training):"
-    )
-    width = max(len(stage.name) for stage in stages)
-    for number, (stage, seconds) in enumerate(zip(stages, times, strict=True), 1):
-        duration = "done" if number <= done else format_duration(seconds)
-        lines.append(f"  {stage.name:<{width}}  {duration:>11}  {stage.purpose}")
-    if plan.choices.share > 1:
-        lines += [
-            "",
-            f"trainings have {plan.choices.share:.3g} times the usual steps, because the text is long",
-        ]
-    hours = sum(times) / 3600
-    if hours > 1.02 * plan.hours:
-        fixed = "training.max-steps" in plan.options.settings
-        reason = "have the steps of --training.max-steps" if fixed else "are not shortened further"
-        lines += ["", f"more than the {format_hours(plan.hours)} hours: the trainings {reason}"]
-    elif plan.options.hours and not plan.omitted and hours < 0.8 * plan.hours:
-        lines += [
-            "",
-            f"{format_hours(plan.hours - hours)} of the {format_hours(plan.hours)} hours are not needed",
-        ]
-    if plan.facts.kept < FEW_PAIRS:
-        lines += [
-            "",
-            f"warning: a model of {plan.facts.kept:,} pairs translates little beyond its own text: tens of thousands give a"
-            " useful one",
-        ]
-    if plan.facts.validation < FEW_VALIDATION_PAIRS:
-        lines += [
-            "",
-            f"warning: {plan.facts.validation:,} validation pairs decide, whose BLEU depends much on chance: give 500 or more",
-        ]
-    if plan.choices.share < USEFUL:
-        lines += ["", _warn_of_short_trainings(out, plan)]
-    if omitted := plan.describe_omitted():
-        lines += ["", f"left out, to end within {format_hours(plan.hours)} h:"]
-        lines += [f"  {line}" for line in omitted]
-    return "\n".join(lines)
+    Args:
+        make: Makes the stages.
+        given: The user's files.
+    """
+    scale, choices = make.scale, make.choices
+    real = make.text("train")
+    teacher = make.text("teacher")
+    ahead, back = (f"from {a} to {b}" for a, b in (given.languages, given.languages[::-1]))
+    yield make.work(
+        "text", "text", "clean the text",
+        ImportText(given=given, train=real, valid=make.text("valid"), teacher=teacher.target),
+        seconds=make.facts.read / numbers.PAIRS_IMPORTED,
+    )  # fmt: skip
+    swept = yield from _sweep(make, real)
 
+    backward = make.run("backward") if choices.back_translation else None
+    if backward:
+        yield make.train(
+            "backward", "models", f"a model {back}", real.reversed,
+            {**scale.common, **swept}, is_backward=True,
+        )  # fmt: skip
+    # Without translations by own models, the forward models are the last ones: trained as long as such, also on the
+    # teacher's translations.
+    as_last = {} if choices.back_translation else scale.final
+    taught, pairs = None, make.facts.kept
+    if given.teacher and not choices.back_translation:
+        by_teacher = PairFiles(source=real.source, target=teacher.target)
+        taught = JoinPairs(
+            given=given,
+            parts=[(real, scale.real_weight), (by_teacher, 1)],
+            output=make.text("taught"),
+        )
+        pairs *= scale.real_weight + 1
+    models: list[TrainedModel] = []
+    for seed in range(1, choices.forward_models + 1):
+        result = yield make.train(
+            f"forward-{seed}", "models", f"model {seed} {ahead}",
+            taught.output if taught else real, {**scale.common, **scale.forward, **swept, **as_last},
+            lines=pairs, seed=seed, work=taught,
+        )  # fmt: skip
+        models.append(TrainedModel(make.run(f"forward-{seed}"), result))
+    best = max(models, key=lambda model: model.result.bleu)
 
-def _warn_of_short_trainings(out: Path, plan: "Plan") -> str:
-    from headway.ext.best.best import begin_recipe
-    from headway.ext.best.forecast import estimate_seconds, list_stages
-    from headway.ext.best.settings import USEFUL
+    if backward:
+        yield make.work(
+            "install-first", "models", f"copy the best model so far to {make.out}", InstallModel(best.run, make.out, {}),
+            product=best.result.bleu,
+        )  # fmt: skip
+        union, pairs = yield from translate_all(make, given, models, best, backward)
+        result = yield make.train(
+            "final", "translations", "one model of real and translated text", union.output,
+            {**scale.common, **swept, **(scale.tuning or scale.final)}, lines=pairs, work=union,
+            init=best.run if scale.tuning else None,
+        )  # fmt: skip
+        best = max(
+            best, TrainedModel(make.run("final"), result), key=lambda model: model.result.bleu
+        )
 
-    choices = replace(plan.choices, share=USEFUL)
-    stages = list_stages(begin_recipe(out, plan.options, plan.facts, choices))
-    hours = sum(estimate_seconds(stage, plan.speed) for stage in stages) / 3600
-    return (
-        f"warning: trainings have {100 * plan.choices.share:.0f} % of the usual steps, which is too few for a useful model:"
-        f" give --hours {math.ceil(10 * hours) / 10:g} or more"
-    )
-
-
-def carry_out(out: Path, plan: "Plan", processors: Processors) -> int:
-    """Do the stages that are not finished, and keep the report up to date; return the exit code."""
-    from headway.ext.best.best import begin_recipe
-    from headway.ext.best.forecast import list_stages
-    from headway.ext.best.ledger import Ledger, unfinished_stages
-    from headway.ext.best.report import write_report
-
-    ledger = Ledger(out)
-    planned = list_stages(begin_recipe(out, plan.options, plan.facts, plan.choices), ledger)
-    count = len(planned)
-    unread = {name for stage in planned if not ledger.is_finished(stage) for name in stage.reads}
-    plan.check_files(out, sorted(unread))  # before hours of work, not after them
-    finished: list[tuple[Stage, Result]] = []
-    recipe = begin_recipe(out, plan.options, plan.facts, plan.choices)
-    for stage in unfinished_stages(recipe, ledger, finished):
-        write_report(out, plan, finished, is_complete=False)
-        say(f"\n[{len(finished) + 1}/{count}] {stage.name}: {stage.purpose}")
-        plan.check_files(out, stage.reads)
-        with ledger.timed(stage):
-            code = _do(stage, processors)
-        if code:
-            say(
-                f"headway: {out} stopped in {stage.name}; headway best {quote(str(out))} goes on there"
-            )
-            return code
-        ledger.finish(stage)
-    write_report(out, plan, finished, is_complete=True)
-    say(f"\n{out}: finished; {out / 'report.html'} shows what each stage gave and cost")
-    return 0
+    search, bleu = yield from _tune_search(make, best)
+    yield make.work(
+        "install", "search", f"copy the best model to {make.out}", InstallModel(best.run, make.out, search),
+        product=bleu,
+    )  # fmt: skip
+    if choices.student:
+        yield from _distill(make, given, swept, best.run, backward, search, bleu)
 
 
-def _do(stage: "Stage", processors: Processors) -> int:
-    """Do the work and the commands of a stage; return the exit code of the first that fails."""
-    for line in stage.describe():
-        say(f"  {line}")
-    if stage.work:
-        stage.work.run()
-    for command in stage.commands:
-        if code := processors.run(command):
-            return code
-    return 0
+def _sweep(make: StageMaker, real: PairFiles) -> Generator[Stage, StageResult, Settings]:
+    """Train the candidates for a short time, and return the settings of the best."""
+    usual, *others = make.scale.sweep
+    candidates = _distinct([usual, *({**usual, **other} for other in others)], make.overrides)
+    if not make.choices.sweep or len(candidates) == 1:
+        return candidates[0]
+    scores = []
+    for number, candidate in enumerate(candidates, 1):
+        words = ", ".join(f"{name} {value}" for name, value in candidate.items())
+        result = yield make.train(
+            f"sweep-{number}", "sweep", f"a short training: {words or 'usual settings'}", real,
+            {**make.scale.common, **make.scale.forward, **candidate}, share=numbers.SWEEP_SHARE,
+        )  # fmt: skip
+        scores.append(result.bleu)
+    return candidates[scores.index(max(scores))]
 
 
-def say(line: str) -> None:
-    """Print a line on standard error."""
-    print(line, file=sys.stderr, flush=True)
+def _distinct(candidates: Sequence[Settings], overrides: Settings) -> list[Settings]:
+    """Return the candidates without the settings that the user has fixed, each of them once."""
+    distinct: list[Settings] = []
+    for candidate in candidates:
+        free = {name: value for name, value in candidate.items() if name not in overrides}
+        if free not in distinct:
+            distinct.append(free)
+    return distinct
+
+
+def _tune_search(
+    make: StageMaker, model: TrainedModel
+) -> Generator[Stage, StageResult, tuple[Settings, float]]:
+    """Choose the length penalty, then the beam; return the search settings and their BLEU.
+
+    Penalties are tried as long as the last one is better than the one before, first larger ones and then, if none
+    of these is better, smaller ones. So are beams, which must gain `BEAM_GAIN`.
+    """
+    default = make.search  # that the model was scored with
+    best = {"search.alpha": str(default.alpha), "search.beam": str(default.beam)}
+    best_bleu = model.result.bleu
+    larger = [alpha for alpha in numbers.ALPHAS if alpha > default.alpha]
+    smaller = [alpha for alpha in reversed(numbers.ALPHAS) if alpha < default.alpha]
+    number = 0
+    for name, values, gain in (
+        ("search.alpha", larger, 0.0),
+        ("search.alpha", smaller, 0.0),
+        ("search.beam", numbers.BEAMS, numbers.BEAM_GAIN),
+    ):
+        if name == "search.alpha" and best[name] != str(default.alpha):
+            continue
+        for value in values:
+            search = {**best, name: str(value)}
+            number += 1
+            result = yield _search_stage(make, f"search-{number}", model.run, search)
+            if result.bleu > best_bleu + gain:
+                best, best_bleu = search, result.bleu
+            elif not math.isnan(result.bleu):  # of stages to come all are counted
+                break
+    return best, best_bleu
+
+
+def _search_stage(make: StageMaker, name: str, model: Path, search: Settings) -> Stage:
+    words = ", ".join(f"{key.partition('.')[2]} {value}" for key, value in search.items())
+    return make.score(name, "search", f"search with {words}", [model], search)
+
+
+def _distill(
+    make: StageMaker,
+    given: GivenText,
+    swept: Settings,
+    teacher: Path,
+    backward: Path | None,
+    search: Settings,
+    bleu: float,
+) -> Stages:
+    """Train a smaller model on the translations of the final one, and choose its beam.
+
+    Args:
+        make: Makes the stages.
+        given: The user's files.
+        swept: Settings that the sweep chose.
+        teacher: The run directory of the final model.
+        backward: That of a model of the other direction; None: there is none.
+        search: How the final model searches.
+        bleu: Of the final model.
+    """
+    real = make.text("train")
+    short = make.text("student-short")
+    yield make.leave_out_long("student-short", "student", teacher, short)
+    text = PairFiles(source=short.source, target=make.text("student").target)
+    yield make.translate(
+        "student-text", "student", "the final model's translations of the training sources", [teacher],
+        text.source, text.target, make.facts.kept, search, backward=backward,
+    )  # fmt: skip
+    own = {**make.scale.common, **swept, **make.scale.student}
+    both = JoinPairs(given=given, parts=[(real, 1), (text, 1)], output=make.text("student-all"))
+    student = make.train(
+        "student", "student", "a small fast model of these translations", both.output, own,
+        lines=2 * make.facts.kept, work=both, init=teacher, limits={"model.num-decoder-layers": numbers.STUDENT_LAYERS},
+    )  # fmt: skip
+    yield replace(student, is_compared=False)
+    run = make.run("student")
+    precision = own["search.precision"]
+    alpha = search["search.alpha"]
+    chosen: Settings = {}
+    best = -math.inf
+    for beam in numbers.STUDENT_BEAMS:
+        tried = {"search.alpha": alpha, "search.beam": str(beam), "search.precision": precision}
+        scored = make.score(
+            f"student-beam-{beam}", "student", f"the student with beam {beam}", [run], tried
+        )
+        result = yield replace(scored, is_compared=False)
+        if not result.bleu <= best:  # a wider one must be better; a score to come is no number
+            chosen, best = tried, result.bleu
+        if result.bleu >= numbers.STUDENT_SHARE * bleu:
+            break
+    yield make.work(
+        "install-student", "student", f"copy the student to {make.out / 'student'}",
+        InstallModel(run, make.out / "student", chosen), product=best,
+    )  # fmt: skip

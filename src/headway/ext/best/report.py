@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from headway.ext.best.plan import Plan, format_hours
-from headway.ext.best.stage import Result, Stage
+from headway.ext.best.recipe_plan import RecipePlan, format_hours
+from headway.ext.best.stage import Stage, StageResult
 from headway.ext.pictures import Curves, plot
 from headway.files import replace_text
 from headway.translation import CARD
 
 FILE = "report.html"
 HEADING = "## The stages that led to this model"
-FinishedStages = Sequence[tuple[Stage, Result]]
+FinishedStages = Sequence[tuple[Stage, StageResult]]
 
 _PAGE = """<!doctype html>
 <html lang="en">
@@ -42,7 +42,7 @@ img {{ max-width: 100%; }}
 
 
 @dataclass(frozen=True)
-class Row:
+class StageRow:
     """A stage in the tables of the report.
 
     Attributes:
@@ -52,7 +52,7 @@ class Row:
     """
 
     stage: Stage
-    result: Result
+    result: StageResult
     gain: float | None
 
     def cells(self) -> list[str]:
@@ -71,7 +71,7 @@ class Row:
 COLUMNS = ("stage", "minutes", "BLEU", "chrF2", "perplexity", "gain in BLEU")
 
 
-def make_rows(finished: FinishedStages) -> list[Row]:
+def make_rows(finished: FinishedStages) -> list[StageRow]:
     """Return a row for each stage; each gain is over the best comparable stage before it."""
     best: float | None = None
     rows = []
@@ -80,7 +80,7 @@ def make_rows(finished: FinishedStages) -> list[Row]:
         if result.scores and stage.is_compared:
             gain = None if best is None else result.bleu - best
             best = result.bleu if best is None else max(best, result.bleu)
-        rows.append(Row(stage, result, gain))
+        rows.append(StageRow(stage, result, gain))
     return rows
 
 
@@ -118,7 +118,7 @@ def _describe_gain(before: float | None, after: float) -> str:
     return " and no gain: it was not worth its time"
 
 
-def to_markdown(plan: Plan, finished: FinishedStages) -> str:
+def to_markdown(plan: RecipePlan, finished: FinishedStages) -> str:
     """Return the report as a section of a model card."""
     lines = [HEADING, "", _intro(plan), "", _markdown_row(COLUMNS)]
     lines.append(_markdown_row(["---"] * len(COLUMNS)))
@@ -141,7 +141,7 @@ def to_markdown(plan: Plan, finished: FinishedStages) -> str:
     return "\n".join(lines) + "\n"
 
 
-def to_html(plan: Plan, finished: FinishedStages, title: str, *, with_curves: bool) -> str:
+def to_html(plan: RecipePlan, finished: FinishedStages, title: str, *, with_curves: bool) -> str:
     """Return the report as a page that loads nothing; drawing the curves of the trainings takes seconds."""
     parts = [f"<p>{html.escape(_intro(plan))}</p>"]
     parts += [f"<p>{html.escape(line)}</p>" for line in plan.facts.describe()]
@@ -167,7 +167,9 @@ def to_html(plan: Plan, finished: FinishedStages, title: str, *, with_curves: bo
     return _PAGE.format(title=html.escape(title), body="\n".join(parts))
 
 
-def write_report(out: Path, plan: Plan, finished: FinishedStages, *, is_complete: bool) -> None:
+def write_report(
+    out: Path, plan: RecipePlan, finished: FinishedStages, *, is_complete: bool
+) -> None:
     """Write the page, and the section of the card of each installed model.
 
     Args:
@@ -183,7 +185,7 @@ def write_report(out: Path, plan: Plan, finished: FinishedStages, *, is_complete
             replace_text(card, f"{own}\n\n{to_markdown(plan, finished)}")
 
 
-def _intro(plan: Plan) -> str:
+def _intro(plan: RecipePlan) -> str:
     return (
         "BLEU and chrF2 are those of headway evaluate on the validation text, which alone decided. Perplexity is"
         " that of the training, and comparable only between models of one vocabulary. The gain of a stage is its"

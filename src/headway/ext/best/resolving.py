@@ -7,7 +7,7 @@ from functools import lru_cache
 from headway import config
 from headway.config import PRESETS, Config, ModelConfig, TextConfig, spell
 from headway.errors import HeadwayError, UsageError
-from headway.ext.best.settings import Scale, Settings, list_options
+from headway.ext.best.recipe_numbers import Scale, Settings, list_options
 from headway.training import refuse_kind
 
 

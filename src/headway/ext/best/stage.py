@@ -35,7 +35,7 @@ class Command:
         return f"headway {shlex.join(words)}{redirection}"
 
 
-class Work(ABC):
+class FileWork(ABC):
     """Work on files that needs no command; doing it twice gives the same files."""
 
     @property
@@ -74,7 +74,7 @@ class Stage:
     name: str
     part: str
     purpose: str
-    work: Work | None = None
+    work: FileWork | None = None
     commands: Sequence[Command] = ()
     scores: Path | None = None
     run: Path | None = None
@@ -95,7 +95,7 @@ class Stage:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scores:
+class ModelScores:
     """The scores of a model on the validation text, as ``headway evaluate`` prints them.
 
     Attributes:
@@ -110,7 +110,7 @@ class Scores:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Result:
+class StageResult:
     """What a finished stage gave and cost.
 
     Attributes:
@@ -119,7 +119,7 @@ class Result:
     """
 
     seconds: float
-    scores: Scores | None = None
+    scores: ModelScores | None = None
 
     @property
     def bleu(self) -> float:

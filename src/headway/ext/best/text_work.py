@@ -12,7 +12,7 @@ from headway.errors import HeadwayError
 from headway.ext.best.facts import BATCH, measure, measure_sides
 from headway.ext.best.given import GivenText
 from headway.ext.best.pair_decisions import Decided, PairDecisions, mark_first, number_of
-from headway.ext.best.stage import Work
+from headway.ext.best.stage import FileWork
 from headway.files import add_path_to_errors, write_atomically
 from headway.text import Pair, Tokenizer, digest_held_out, digest_loosely, read_lines
 
@@ -46,7 +46,7 @@ class PairFiles:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ImportText(Work):
+class ImportText(FileWork):
     """Write the user's text as plain files: cleaned training pairs without duplicates, and validation pairs.
 
     Attributes:
@@ -101,7 +101,7 @@ class ImportText(Work):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ImportLines(Work):
+class ImportLines(FileWork):
     """Write monolingual lines, without duplicates: all, or a part that is spread over the text.
 
     Lines of the validation and the test text are left out: a model that has seen them cannot be judged by them. So are
@@ -158,7 +158,7 @@ class ImportLines(Work):
 
 
 @dataclass(frozen=True, kw_only=True)
-class KeepShort(Work):
+class KeepShort(FileWork):
     """Copy the pairs that are short enough to train on: of the others, a translation is of no use either.
 
     Attributes:
@@ -191,7 +191,7 @@ class KeepShort(Work):
 
 
 @dataclass(frozen=True, kw_only=True)
-class JoinPairs(Work):
+class JoinPairs(FileWork):
     """Join texts, one after the other.
 
     Pairs of the test text are left out, which a translation may have made of text that has none of them. Those of the

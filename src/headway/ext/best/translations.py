@@ -5,15 +5,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from headway.ext.best import settings as numbers
+from headway.ext.best import recipe_numbers as numbers
 from headway.ext.best.given import GivenText
-from headway.ext.best.making import StageMaker
-from headway.ext.best.stage import Result, Stage
+from headway.ext.best.stage import Stage, StageResult
+from headway.ext.best.stage_maker import StageMaker
 from headway.ext.best.text_work import ImportLines, JoinPairs, PairFiles
 
 
 @dataclass(frozen=True)
-class Trained:
+class TrainedModel:
     """A model of the wanted direction.
 
     Attributes:
@@ -22,12 +22,16 @@ class Trained:
     """
 
     run: Path
-    result: Result
+    result: StageResult
 
 
 def translate_all(
-    make: StageMaker, given: GivenText, models: list[Trained], best: Trained, backward: Path
-) -> Generator[Stage, Result, tuple[JoinPairs, int]]:
+    make: StageMaker,
+    given: GivenText,
+    models: list[TrainedModel],
+    best: TrainedModel,
+    backward: Path,
+) -> Generator[Stage, StageResult, tuple[JoinPairs, int]]:
     """Translate all text there is; return how to join the real and the translated text, and about how many pairs it is.
 
     Args:
@@ -74,8 +78,8 @@ def translate_all(
 
 
 def _choose_translators(
-    make: StageMaker, models: list[Trained], best: Trained
-) -> Generator[Stage, Result, list[list[Path]]]:
+    make: StageMaker, models: list[TrainedModel], best: TrainedModel
+) -> Generator[Stage, StageResult, list[list[Path]]]:
     """Return the models that translate the training sources: together if that is better, else one by one."""
     runs = [model.run for model in models]
     if len(runs) > 1:
@@ -92,7 +96,7 @@ def _translate_lines(
     side: Literal["source", "target"],
     models: list[Path],
     judge: Path,
-) -> Generator[Stage, Result, int]:
+) -> Generator[Stage, StageResult, int]:
     """Translate monolingual lines; return about how many they are.
 
     Args:

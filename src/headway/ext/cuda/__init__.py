@@ -6,7 +6,7 @@ from headway.extension import Extension
 extension = Extension(
     name="cuda",
     version=__version__,
-    operations={"cuda": f"{__name__}.operations:GpuOperations"},
-    engines={"cuda": f"{__name__}.engine:make_fixed_engine"},
+    operations={"cuda": f"{__name__}.gpu_operations:GpuOperations"},
+    engines={"cuda": f"{__name__}.fixed_engine:make_fixed_engine"},
     gradients={"cuda": f"{__name__}.recorded_gradient:RecordedGradient"},
 )

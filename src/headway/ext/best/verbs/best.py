@@ -11,8 +11,8 @@ from headway.cli import add_file_form, add_ranks, file_form, language_code
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from headway.ext.best.plan import Options, Plan
-    from headway.ext.best.recipe import Processors
+    from headway.ext.best.execution import Processors
+    from headway.ext.best.recipe_plan import Options, RecipePlan
 
 EXAMPLE = """\
 headway best runs/best --train a.en a.de --valid 1000 --hours 8 --dry-run
@@ -59,9 +59,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Plan, or go on with the plan in OUT."""
     from headway.cli import is_launched, usage_error
-    from headway.ext.best.directory import open_directory
-    from headway.ext.best.plan import FILE, Plan, check_new
-    from headway.ext.best.recipe import Processors, carry_out, describe_plan, say
+    from headway.ext.best.execution import Processors, carry_out, describe_plan, say
+    from headway.ext.best.recipe_plan import FILE, RecipePlan, check_new
+    from headway.ext.best.stage_records import open_directory
 
     if is_launched():
         usage_error("headway best starts processes of its own: start it without torchrun or srun")
@@ -73,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
     if args.hours is not None and not 0 < args.hours < math.inf:
         usage_error(f"--hours {args.hours:g}: must be a number of hours, more than 0")
     out = Path(args.out)
-    if not out.name:  # "." or "/": the ledger needs a name for it
+    if not out.name:  # "." or "/": the records need its name
         out = out.resolve()
     processors = Processors(args.ranks, args.threads)
     plan = find_plan(args, out, processors)
@@ -85,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
             )
         return 0
     with open_directory(out):
-        stored = Plan.read(out)
+        stored = RecipePlan.read(out)
         if stored:  # by another process, if it was faster
             stored.check_options(out, plan.options)
         else:
@@ -95,13 +95,13 @@ def run(args: argparse.Namespace) -> int:
         return carry_out(out, stored or plan, processors)
 
 
-def find_plan(args: argparse.Namespace, out: Path, processors: "Processors") -> "Plan":
+def find_plan(args: argparse.Namespace, out: Path, processors: "Processors") -> "RecipePlan":
     """Return the plan in OUT, if the command line asks for the same, or make one."""
     from headway.cli import usage_error
-    from headway.ext.best.plan import Plan, check_new
-    from headway.ext.best.recipe import make_plan
+    from headway.ext.best.execution import make_plan
+    from headway.ext.best.recipe_plan import RecipePlan, check_new
 
-    plan = Plan.read(out)
+    plan = RecipePlan.read(out)
     if bool(args.train) != bool(args.valid):
         usage_error(
             "--train needs --valid too: give the validation text, or the number of pairs to hold out (--valid 500)"
@@ -132,7 +132,7 @@ def find_plan(args: argparse.Namespace, out: Path, processors: "Processors") -> 
 def read_options(args: argparse.Namespace) -> "Options":
     """Return what the command line asks for; named corpora are fetched."""
     from headway.cli import fetch_text, fetch_validation
-    from headway.ext.best.plan import Options
+    from headway.ext.best.recipe_plan import Options
     from headway.text import check_file_language, check_file_languages, languages_from_names
 
     require_one_pair(args)

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from headway.config import Config, SearchConfig
 from headway.ext.bench import search_flop, training_flop
-from headway.ext.best import settings as numbers
+from headway.ext.best import recipe_numbers as numbers
 from headway.ext.best.facts import TextFacts
+from headway.ext.best.recipe_numbers import Choices, Scale, Settings, list_options
 from headway.ext.best.resolving import change_length, resolve, with_vocabulary
-from headway.ext.best.settings import Choices, Scale, Settings, list_options
-from headway.ext.best.stage import Command, Stage, Work
+from headway.ext.best.stage import Command, FileWork, Stage
 from headway.ext.best.text_work import KeepShort, PairFiles
 
 SEEDS_APART = 1000  # between models of a recipe, so that recipes of neighboring seeds share none
@@ -63,7 +63,7 @@ class StageMaker:
         name: str,
         part: str,
         purpose: str,
-        work: Work,
+        work: FileWork,
         seconds: float = 0.0,
         product: float | None = None,
     ) -> Stage:
@@ -99,7 +99,7 @@ class StageMaker:
         share: float = 1.0,
         seed: int = 1,
         is_backward: bool = False,
-        work: Work | None = None,
+        work: FileWork | None = None,
         init: Path | None = None,
         limits: Mapping[str, int] | None = None,
     ) -> Stage:
@@ -215,7 +215,7 @@ class StageMaker:
         *,
         backward: Path | None = None,
         times: float = 1.0,
-        work: Work | None = None,
+        work: FileWork | None = None,
         seconds: float = 0.0,
     ) -> Stage:
         """Return the stage that translates a text.

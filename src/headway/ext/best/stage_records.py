@@ -1,4 +1,4 @@
-"""The ledger of a recipe: a small file for each finished stage, from which a resume replays the recipe."""
+"""The records of a recipe: a small file for each finished stage, from which a resume replays the recipe."""
 
 import json
 import time
@@ -10,18 +10,19 @@ from threading import Event, Thread
 from typing import Any
 
 from headway.errors import HeadwayError
-from headway.ext.best.stage import Result, Scores, Stage
-from headway.files import replace_text
+from headway.ext.best.stage import ModelScores, Stage, StageResult
+from headway.files import remove_leftovers, replace_text
+from headway.locks import DirectoryLock
 from headway.training import RunDirectory
 
-Recipe = Generator[Stage, Result, None]  # yields stages, and receives their results
+Recipe = Generator[Stage, StageResult, None]  # yields stages, and receives their results
 
 
-class Ledger:
+class StageRecords:
     """The results of finished stages.
 
     Args:
-        out: The directory of the recipe. Its path may differ from call to call, so the ledger does not
+        out: The directory of the recipe. Its path may differ from call to call, so the records do not
             contain it.
     """
 
@@ -29,7 +30,7 @@ class Ledger:
         self._out = out
         self._folder = out / "stages"
 
-    def find(self, stage: Stage) -> Result | None:
+    def find(self, stage: Stage) -> StageResult | None:
         """Return the result of a stage; None: it is not finished.
 
         Raises:
@@ -44,7 +45,9 @@ class Ledger:
                 " version of Headway would give: go on with that version, or give another OUT"
             )
         scores = values["scores"]
-        return Result(seconds=values["seconds"], scores=Scores(**scores) if scores else None)
+        return StageResult(
+            seconds=values["seconds"], scores=ModelScores(**scores) if scores else None
+        )
 
     def is_finished(self, stage: Stage) -> bool:
         """Return whether a stage of this name is finished; see `find`."""
@@ -111,7 +114,7 @@ class Ledger:
             if not isinstance(values, dict) or not isinstance(values.get("seconds"), float | int):
                 raise ValueError("not the record of a stage")
             if values.get("scores"):
-                Scores(**values["scores"])
+                ModelScores(**values["scores"])
         except FileNotFoundError:
             return {}
         except (ValueError, TypeError) as error:
@@ -125,21 +128,21 @@ class Ledger:
 
 
 def unfinished_stages(
-    recipe: Recipe, ledger: Ledger, finished: list[tuple[Stage, Result]]
+    recipe: Recipe, records: StageRecords, finished: list[tuple[Stage, StageResult]]
 ) -> Iterator[Stage]:
     """Yield the stages of a recipe that are not finished yet, in order.
 
     Args:
-        recipe: A new generator; it is replayed with the results of the ledger.
-        ledger: The caller does a stage and finishes it here before it asks for the next one.
+        recipe: A new generator; it is replayed with the results on record.
+        records: The caller does a stage and finishes it here before it asks for the next one.
         finished: Receives every finished stage with its result.
     """
     try:
         stage = next(recipe)
         while True:
-            if ledger.find(stage) is None:
+            if records.find(stage) is None:
                 yield stage
-            result = ledger.find(stage)
+            result = records.find(stage)
             assert result is not None, f"{stage.name} was not finished"
             finished.append((stage, result))
             stage = recipe.send(result)
@@ -147,14 +150,33 @@ def unfinished_stages(
         return
 
 
-def read_scores(stage: Stage) -> Scores | None:
+def read_scores(stage: Stage) -> ModelScores | None:
     """Return the scores that the commands of a stage have written; None: it has no model."""
     if stage.scores is None:
         return None
     sheet = json.loads(stage.scores.read_text(encoding="utf-8"))["scores"]
     installed = RunDirectory(stage.run).record().installed if stage.run else None
-    return Scores(
+    return ModelScores(
         bleu=sheet["bleu"]["score"],
         chrf=sheet["chrf"]["score"],
         perplexity=installed.perplexity if installed else None,
     )
+
+
+@contextmanager
+def open_directory(out: Path) -> Iterator[None]:
+    """Make a directory, and be the one process that works there inside the block.
+
+    Raises:
+        HeadwayError: If another process works there, or nothing can be written.
+    """
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise HeadwayError(
+            f"{out}: cannot be written ({error.strerror}): give another OUT"
+        ) from None
+    with DirectoryLock(out):
+        for folder in (out, *(out / name for name in ("text", "scores", "stages", "student"))):
+            remove_leftovers(folder)
+        yield

@@ -7,12 +7,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from headway.ext.best import settings as numbers
-from headway.ext.best.ledger import Ledger, Recipe
-from headway.ext.best.settings import ADDITIONS, LONGER, Choices, Scale, Settings, list_options
-from headway.ext.best.stage import Command, Result, Scores, Stage
+from headway.ext.best import recipe_numbers as numbers
+from headway.ext.best.recipe_numbers import (
+    ADDITIONS,
+    LONGER,
+    Choices,
+    Scale,
+    Settings,
+    list_options,
+)
+from headway.ext.best.stage import Command, ModelScores, Stage, StageResult
+from headway.ext.best.stage_records import Recipe, StageRecords
 
-UNKNOWN = Scores(bleu=math.nan, chrf=math.nan)  # of a model that is not trained yet
+UNKNOWN = ModelScores(bleu=math.nan, chrf=math.nan)  # of a model that is not trained yet
 
 
 def benchmark(scale: Scale, overrides: Settings, output: Path) -> Command:
@@ -40,12 +47,12 @@ def estimate_seconds(stage: Stage, speed: float) -> float:
     return stage.seconds + numbers.SECONDS_A_COMMAND * len(stage.commands) + stage.flop / speed
 
 
-def list_stages(recipe: Recipe, ledger: Ledger | None = None) -> list[Stage]:
+def list_stages(recipe: Recipe, records: StageRecords | None = None) -> list[Stage]:
     """Return the stages of a recipe, as if all models had the same scores.
 
     Args:
         recipe: A new generator.
-        ledger: Has the results of finished stages, which decide what follows, up to the first that is not
+        records: Has the results of finished stages, which decide what follows, up to the first that is not
             finished; None: none is finished.
     """
     stages = []
@@ -53,10 +60,10 @@ def list_stages(recipe: Recipe, ledger: Ledger | None = None) -> list[Stage]:
         stage = next(recipe)
         while True:
             stages.append(stage)
-            found = ledger.find(stage) if ledger else None
+            found = records.find(stage) if records else None
             if found is None:
-                ledger = None  # the commands of later stages are guesses, and not to be compared with its own
-            stage = recipe.send(found or Result(seconds=0.0, scores=UNKNOWN))
+                records = None  # the commands of later stages are guesses, and not to be compared with its own
+            stage = recipe.send(found or StageResult(seconds=0.0, scores=UNKNOWN))
     except StopIteration:
         return stages
 

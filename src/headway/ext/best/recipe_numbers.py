@@ -6,7 +6,7 @@ from typing import Any
 
 Settings = Mapping[str, str]  # options of headway train without dashes: {"model.dropout": "0.2"}
 
-VERSION = 14  # raised by each change that gives an old plan other stages
+VERSION = 15  # raised by each change that gives an old plan other stages
 MOST_HOURS = 8.0  # planned for without --hours, if the whole recipe needs more
 SHORTENED = (
     0.8  # share of the steps that trainings keep at least for the sake of the first addition
@@ -175,14 +175,15 @@ class Choices:
             is long.
         sweep: Whether dropout and vocabulary are compared by short trainings.
         forward_models: How many models of the wanted direction are trained.
-        more_text: Whether translations are made and a model is trained on them.
+        back_translation: Whether models translate the text, targets (back-translation) and sources (distillation), and
+            one more is trained on that.
         student: Whether a small fast model learns from the final one.
     """
 
     share: float = 1.0
     sweep: bool = False
     forward_models: int = 1
-    more_text: bool = False
+    back_translation: bool = False
     student: bool = False
 
 
@@ -191,7 +192,7 @@ LONGER = "longer trainings"
 # Parts that a plan has if the hours are enough: what each changes in the choices. They are in the order of what
 # they are expected to be worth for their time.
 ADDITIONS: Mapping[str, Mapping[str, Any]] = {
-    "training on translations": {"more_text": True},
+    "training on translations": {"back_translation": True},
     "a small fast student": {"student": True},
     LONGER: {},  # as much longer as the text is, or as the hours allow
     "the sweep": {"sweep": True},

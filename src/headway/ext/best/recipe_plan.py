@@ -11,7 +11,7 @@ from headway import config
 from headway.errors import HeadwayError, UsageError
 from headway.ext.best.facts import TextFacts
 from headway.ext.best.given import GivenText
-from headway.ext.best.settings import VERSION, Choices
+from headway.ext.best.recipe_numbers import VERSION, Choices
 from headway.files import hash_file, replace_text
 from headway.text import FileForm
 
@@ -32,7 +32,7 @@ class Options:
         mono_target: Plain text in the target language.
         test: Test text, likewise, whose pairs no training may see.
         teacher: Translations of the training sources.
-        hours: How long the recipe may take; None: see `headway.ext.best.forecast.fit_parts`.
+        hours: How long the recipe may take; None: see `headway.ext.best.estimates.fit_parts`.
         settings: Settings that all trainings have.
     """
 
@@ -66,7 +66,7 @@ class Options:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class RecipePlan:
     """What ``plan.json`` holds.
 
     Attributes:
@@ -100,7 +100,7 @@ class Plan:
             for name, hours in self.omitted
         ]
         unread = [*self.options.mono_source, *self.options.mono_target]
-        if unread and not self.choices.more_text:
+        if unread and not self.choices.back_translation:
             lines.append(
                 f"{', '.join(unread)}: only a training on translations reads monolingual text"
             )
@@ -112,7 +112,7 @@ class Plan:
         return lines
 
     @classmethod
-    def read(cls, out: Path) -> "Plan | None":
+    def read(cls, out: Path) -> "RecipePlan | None":
         """Read ``plan.json``; None: there is none.
 
         Raises:
