@@ -91,14 +91,6 @@ def test_every_command_of_every_scale_is_understood():
                 parse(verb, verbs[verb], words)
 
 
-def test_the_best_candidate_of_the_sweep_decides_the_later_settings():
-    stages = follow(maker(), {"sweep-3": 21.0})
-    for name in ("backward", "forward-1", "final", "student"):
-        settings = options(stages[name]).overrides
-        assert (settings["text.vocab-size"], settings["model.d-model"]) == ("4000", "192")
-    assert "model.d-model" not in options(follow(maker(), {"sweep-1": 21.0})["final"]).overrides
-
-
 def test_the_sweep_wins_over_the_usual_settings_and_the_last_training_over_the_sweep():
     usual = {"model.dropout": "0.2"}
     scale = replace(SCALE, common=usual, forward=usual, final={"model.dropout": "0.1"})
@@ -106,6 +98,10 @@ def test_the_sweep_wins_over_the_usual_settings_and_the_last_training_over_the_s
     names = ("sweep-1", "sweep-2", "backward", "forward-1", "final")
     dropouts = [options(stages[name]).overrides["model.dropout"] for name in names]
     assert dropouts == ["0.2", "0.3", "0.3", "0.3", "0.1"]
+    stages = follow(maker(), {"sweep-3": 21.0})
+    for name in ("backward", "forward-1", "final", "student"):
+        settings = options(stages[name]).overrides
+        assert (settings["text.vocab-size"], settings["model.d-model"]) == ("4000", "192")
 
 
 def test_a_forward_model_is_trained_as_long_as_the_last_one_if_it_is_the_last_one():
@@ -128,8 +124,10 @@ def test_the_last_training_goes_on_from_the_best_forward_model_if_the_scale_says
         final = options(stages["final"])
         assert (final.init, final.overrides.get("training.rate-scale")) == (init, rate)
         assert options(stages["forward-1"]).init is None
-    alone = follow(maker(scale, Choices()), {})["forward-1"]
-    assert options(alone).overrides["training.rate-scale"] == "2"
+    alone = follow(maker(scale, Choices(student=True)), {})
+    assert options(alone["forward-1"]).overrides["training.rate-scale"] == "2"
+    assert "backward" not in alone
+    assert options(alone["student-text"], translate).backward is None
 
 
 def test_settings_of_the_user_hold_in_every_training_and_are_not_swept():
@@ -159,49 +157,9 @@ def test_an_ensemble_translates_only_if_it_is_better(bleu, texts):
     assert [options(stage, translate).models for stage in own] == (
         [[*models[0], *models[1]]] if texts == 1 else models
     )
-
-
-def test_all_texts_are_in_the_last_training():
-    given = replace(GIVEN, teacher="t.de", mono_source=["m.en"], mono_target=["m.de"])
-    stages = follow(maker(replace(SCALE, real_weight=5)), {}, given)
-    text = stages["final"].describe()[0]
-    parts = [
-        "5 x (train.source, train.target)",
-        "(short.source, own-1.target)",
-        "(short.source, own-2.target)",
-        "(back.source, short.target)",
-    ]
-    parts += [
-        "(train.source, teacher.target)",
-        "(mono-source.source, mono-source.target)",
-        "(mono-target.source, mono-target.target)",
-    ]
-    assert all(part in text for part in parts)
-    assert text.count(" x ") == len(parts)
-    assert "take 29 %" in stages["mono-source"].describe()[0]  # 2 x 29,000 of 200,000 lines
-    assert "take 100 %" in stages["mono-target"].describe()[0]
-
-
-def test_models_of_both_directions_choose_the_translations_of_the_text():
-    given = replace(GIVEN, mono_source=["m.en"], mono_target=["m.de"])
-    stages = follow(maker(), {"forward-2": 21.0, "final": 22.0}, given)
-    forward, backward, final = (str(OUT / "runs" / n) for n in ("forward-2", "backward", "final"))
-    for name, model, judge in (
-        ("own-1", str(OUT / "runs/forward-1"), backward),
-        ("own-2", forward, backward),
-        ("mono-source", forward, backward),
-        ("back", backward, forward),
-        ("mono-target", backward, forward),
-        ("student-text", final, backward),
-    ):
-        command = options(stages[name], translate)
-        assert (command.models, command.backward) == ([model], judge)
-        assert command.overrides["search.candidates"] == "8"
-    together = follow(maker(), {"ensemble": 21.0}, given)["mono-source"]
-    assert options(together, translate).models == [str(OUT / f"runs/forward-{n}") for n in (1, 2)]
-    alone = follow(maker(choices=Choices(student=True)), {})
-    assert "backward" not in alone
-    assert options(alone["student-text"], translate).backward is None
+    given = replace(GIVEN, mono_source=["m.en"])
+    mono = options(follow(maker(), {"ensemble": bleu}, given)["mono-source"], translate)
+    assert mono.models == [model for [model] in models][:: 1 if texts == 1 else 2]
 
 
 def searched(stages: dict[str, Stage]) -> list[tuple[str, str]]:
@@ -326,17 +284,6 @@ def test_the_hours_that_a_plan_names_for_a_part_are_enough_for_it(longest):
         assert first in read(plan(0.9 * named[first] - 0.1))
 
 
-def test_long_monolingual_lines_take_longer():
-    given = replace(GIVEN, mono_source=["m.en"])
-
-    def count(times: int) -> float:
-        facts = replace(FACTS, mono_source_characters=FACTS.mono_source_characters * times)
-        stages = list_stages(best_model(replace(maker(), facts=facts), given))
-        return next(stage.flop for stage in stages if stage.name == "mono-source")
-
-    assert 9 < count(10) / count(1) < 15
-
-
 @pytest.mark.slow
 def test_trainings_are_as_much_longer_as_the_text_if_the_hours_allow_it():
     def fit(times: float, hours: float | None, longest: float = 9.0) -> Fit:
@@ -416,6 +363,11 @@ def test_settings_of_the_recipe_that_those_of_the_user_do_not_fit_are_named(sett
         check_settings(SCALES[2], settings)
 
 
+def test_settings_of_a_preset_that_those_of_the_user_do_not_fit_are_named():
+    with pytest.raises(UsageError, match=r"itself sets --model.num-heads 6 for"):
+        check_settings(SCALES[3], {"model.d-model": "256"})
+
+
 def test_settings_that_the_trainings_of_a_recipe_can_have_are_accepted():
     for settings in (
         {},
@@ -449,7 +401,7 @@ def test_a_shortened_training_keeps_the_proportions_of_its_schedule():
 
 
 @pytest.mark.parametrize("scale", SCALES[3:])
-@pytest.mark.parametrize("tokens", [12, 17, 25])
+@pytest.mark.parametrize("tokens", [17])
 def test_a_longer_text_is_not_trained_on_for_fewer_tokens(scale, tokens):
     """If the hours are enough."""
 
@@ -460,14 +412,6 @@ def test_a_longer_text_is_not_trained_on_for_fewer_tokens(scale, tokens):
     below = SCALES[SCALES.index(scale) - 1]
     total = int(below.most_pairs * tokens)
     assert count(scale) >= 0.95 * count(below)
-
-
-@pytest.mark.parametrize("scale", SCALES[3:])
-def test_settings_of_a_preset_that_those_of_the_user_do_not_fit_are_named(scale):
-    with pytest.raises(UsageError, match=r"cut 0\.15 needs agreement"):
-        check_settings(scale, {"training.cut": "0.15"})
-    with pytest.raises(UsageError, match=r"itself sets --model.num-heads 6 for"):
-        check_settings(scale, {"model.d-model": "256"})
 
 
 def test_the_scale_depends_on_the_number_of_pairs():
@@ -510,11 +454,11 @@ def test_the_seconds_of_a_stopped_stage_count(tmp_path):
         time.sleep(0.05)
         raise KeyboardInterrupt
     assert records.find(stage) is None
-    with records.timed(stage, interval=0.05):
+    with records.timed(stage, interval=0.02):
         # A record each interval: a process that is killed has counted most of its time.
-        time.sleep(1)
+        time.sleep(0.4)
         before = json.loads((tmp_path / "stages" / "text.json").read_text())["seconds"]
-        assert before > 0.3
+        assert before > 0.1
         assert records.find(stage) is None
     records.finish(stage)
     result = records.find(stage)
@@ -735,11 +679,24 @@ def test_each_stage_reads_and_writes_the_right_text():
         },
     }  # fmt: skip
     texts = {
-        name: stage.describe()[0] for name, stage in stages.items() if stage.work and stage.run
+        name: re.findall(r"\d x \((\S+), (\S+)\)", stage.describe()[0])
+        for name, stage in stages.items()
+        if stage.work and stage.run
     }
-    assert texts["student"].startswith(
-        "join 1 x (train.source, train.target), 1 x (student-short.source, student.target) to"
-    )
+    real = ("train.source", "train.target")
+    assert texts["student"] == [real, ("student-short.source", "student.target")]
+    assert texts["final"] == [
+        real,
+        ("short.source", "own-1.target"),
+        ("short.source", "own-2.target"),
+        ("back.source", "short.target"),
+        ("train.source", "teacher.target"),
+        ("mono-source.source", "mono-source.target"),
+        ("mono-target.source", "mono-target.target"),
+    ]
+    assert "join 1 x (train" in stages["final"].describe()[0]
+    assert "take 29 %" in stages["mono-source"].describe()[0]  # 2 x 29,000 of 200,000 lines
+    assert "take 100 %" in stages["mono-target"].describe()[0]
     # Pairs that are too long are left out before the first translation, and before those of the final model.
     short = {n: s.work for n, s in stages.items() if isinstance(s.work, KeepShort)}
     assert [(n, w.pairs.source.name, w.model.name, w.most, w.output.target.name) for n, w in short.items()] == [
@@ -758,7 +715,7 @@ def test_each_stage_reads_and_writes_the_right_text():
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("code", ["ts", "srt", "tex", "en"])  # Tsonga, Sardinian, Tetete
+@pytest.mark.parametrize("code", ["ts", "srt"])  # Tsonga, Sardinian
 def test_the_text_of_a_recipe_is_lines_whatever_its_languages_are_called(code):
     stages = follow(replace(maker(), languages=(code, "po")), {})
     for name in ("own-1", "back", "student-text"):
@@ -781,6 +738,13 @@ def test_a_teacher_is_read_without_translations_of_own_models_too():
 
 
 def test_the_time_of_a_search_grows_with_its_beam_and_text():
+    def count(times: int) -> float:
+        """Count the operations for monolingual lines that are so many times longer."""
+        facts = replace(FACTS, mono_source_characters=FACTS.mono_source_characters * times)
+        given = replace(GIVEN, mono_source=["m.en"])
+        return follow(replace(maker(), facts=facts), {}, given)["mono-source"].flop
+
+    assert 9 < count(10) / count(1) < 15
     make = maker()
     narrow, wide = (
         make.score("x", "search", "", [OUT], {"search.beam": beam}).flop for beam in ("4", "16")
@@ -789,7 +753,6 @@ def test_the_time_of_a_search_grows_with_its_beam_and_text():
     assert make.translate("x", "models", "", [OUT], OUT, OUT, 2000).flop == pytest.approx(
         2 * make.translate("x", "models", "", [OUT], OUT, OUT, 1000).flop
     )
-    assert make.score("x", "search", "", [OUT]).flop > 0
 
 
 def test_the_time_of_a_stage_counts_the_text_that_it_reads():

@@ -20,13 +20,10 @@ MASK = Mask(0x12345678, 0xFEDCBA98, 6554)
 
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-@pytest.mark.parametrize("width", [7, 64])
 @pytest.mark.parametrize("other", [NativeOperations(), PLAIN])
-def test_results_and_gradients_equal_those_of_a_cpu(
-    other: Operations, dtype: torch.dtype, width: int
-) -> None:
+def test_results_and_gradients_equal_those_of_a_cpu(other: Operations, dtype: torch.dtype) -> None:
     torch.manual_seed(1)
-    x, grad = (torch.randn(3, 11, width).to(dtype) for _ in range(2))
+    x, grad = (torch.randn(3, 11, 7).to(dtype) for _ in range(2))
 
     def apply(function: object) -> list[Tensor]:
         own = x.clone().requires_grad_()
@@ -43,10 +40,9 @@ def test_results_and_gradients_equal_those_of_a_cpu(
 def test_the_compiled_kernel_computes_the_same(caplog: pytest.LogCaptureFixture) -> None:
     torch.manual_seed(1)
     multiply = fuse(plain_product)
-    for dtype in (torch.float32, torch.bfloat16):
-        x_ND = torch.randn(33, 7).to(dtype)
-        expected = plain_product(x_ND, mask_numbers([MASK])[0])
-        assert torch.equal(multiply(x_ND, mask_numbers([MASK])[0]), expected)
+    x_ND = torch.randn(33, 7)
+    expected = plain_product(x_ND, mask_numbers([MASK])[0])
+    assert torch.equal(multiply(x_ND, mask_numbers([MASK])[0]), expected)
     # Neither other sizes nor other probabilities are compiled again.
     with torch._dynamo.config.patch(error_on_recompile=True):
         for mask, (rows, width) in ((MASK, (21, 64)), (Mask(3, 4, 19661), (5, 11))):

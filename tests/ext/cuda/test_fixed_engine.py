@@ -18,9 +18,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
-from headway.ext.cuda import engine as fixed_engine
-from headway.ext.cuda import recorded_step
-from headway.ext.cuda.beam_state import Shape, round_up
+from headway.ext.cuda import fixed_engine, recorded_step
+from headway.ext.cuda.beam_state import Shape
 from headway.ext.cuda.fixed_engine import FixedEngine, is_supported
 from headway.ext.cuda.recorded_step import GraphMemory, RecordedStep
 from headway.ext.cuda.search import FixedSearch
@@ -66,14 +65,13 @@ def assert_equal(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("beam", [1, 4])
 @pytest.mark.parametrize("shape", [*SHAPES, *OTHER_SHAPES])
-def test_fixed_shapes_give_the_translations_of_growing_ones(shape: str, beam: int) -> None:
+def test_fixed_shapes_give_the_translations_of_growing_ones(shape: str) -> None:
     model = model_of({**SHAPES, **OTHER_SHAPES}[shape])
     assert is_supported(model)
-    texts = sources(11)
-    ours = search(FixedEngine(model), model, texts, beam)
-    assert_equal(ours, search(PlainEngine(model), model, texts, beam))
+    texts = sources(7)
+    ours = search(FixedEngine(model), model, texts)
+    assert_equal(ours, search(PlainEngine(model), model, texts))
 
 
 def test_beams_without_a_hypothesis_finish_nothing() -> None:
@@ -91,9 +89,8 @@ def test_beams_without_a_hypothesis_finish_nothing() -> None:
 
 @pytest.mark.slow
 @native
-@pytest.mark.parametrize("seed", [1, 2, 3])
-def test_fixed_shapes_give_the_translations_of_native_code(seed: int) -> None:
-    model, texts = model_of({}, seed), sources(41, seed, longest=37)
+def test_fixed_shapes_give_the_translations_of_native_code() -> None:
+    model, texts = model_of({}), sources(23, longest=37)
     ours = search(FixedEngine(model), model, texts)
     assert_equal(ours, search(NativeEngine(model, "fp32", library()), model, texts))
 
@@ -109,7 +106,7 @@ def test_a_beam_of_one_takes_the_likeliest_token() -> None:
 
 @pytest.mark.slow
 def test_a_sentence_alone_is_translated_as_in_a_batch() -> None:
-    model, texts = model_of({}), sources(23)
+    model, texts = model_of({}), sources(11)
     engine = FixedEngine(model)
     together = search(engine, model, texts)
     assert_equal([search(engine, model, [text])[0] for text in texts], together)
@@ -127,7 +124,7 @@ def test_one_engine_translates_batches_of_all_shapes_alike(monkeypatch: pytest.M
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("steps_unseen", [1, 3, 100])
+@pytest.mark.parametrize("steps_unseen", [3, 100])
 def test_finished_sentences_leave_and_the_others_are_not_changed(
     monkeypatch: pytest.MonkeyPatch, steps_unseen: int
 ) -> None:
@@ -220,11 +217,10 @@ def test_learned_positions_have_a_limit() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-def test_half_precision_gives_logits_near_those_of_fp32(dtype: torch.dtype) -> None:
+def test_half_precision_gives_logits_near_those_of_fp32() -> None:
     model, texts = model_of(SHAPES["wide"]), sources(7)
     exact = search(FixedEngine(model), model, texts, beam=1)
-    rough = search(FixedEngine(model_of(SHAPES["wide"]).to(dtype)), model, texts, beam=1)
+    rough = search(FixedEngine(model_of(SHAPES["wide"]).bfloat16()), model, texts, beam=1)
     for [a], [b] in zip(exact, rough, strict=True):
         assert b.log_probability / len(b.tokens) == pytest.approx(
             a.log_probability / len(a.tokens), abs=0.3
@@ -237,25 +233,16 @@ def test_a_gpu_gets_this_engine_and_16_bits(monkeypatch: pytest.MonkeyPatch) -> 
     with pytest.raises(HeadwayError, match="fp16"):
         resolve_precision("fp16", processor)
     model = model_of({})
-    on_card = SimpleNamespace(
+    on_gpu = SimpleNamespace(
         source_embedding=SimpleNamespace(weight=SimpleNamespace(device=gpu)), decoder=model.decoder
     )
     monkeypatch.setattr("headway.ext.cuda.fixed_engine.FixedEngine", lambda *given: given)
-    assert make_engine(on_card) == (on_card, "bf16")  # type: ignore[arg-type, comparison-overlap]
+    assert make_engine(on_gpu) == (on_gpu, "bf16")  # type: ignore[arg-type, comparison-overlap]
 
 
 @pytest.mark.parametrize("mixer", ["lstm", "separable"])
 def test_decoders_without_attention_have_no_fixed_shapes(mixer: str) -> None:
     assert not is_supported(model_of({"decoder_mixer": mixer}))
-
-
-def test_sizes_are_rounded_up_to_few_values() -> None:
-    sizes = [round_up(size) for size in range(1, 1001)]
-    assert all(size <= rounded <= size / 0.8 for size, rounded in enumerate(sizes, 1))
-    assert len(set(sizes)) < 40
-    assert round_up(3, 16) == 16
-    powers = [round_up(size, is_coarse=True) for size in (1, 2, 3, 4, 5, 8, 9, 63, 64, 65)]
-    assert powers == [1, 2, 4, 4, 8, 8, 16, 64, 64, 128]
 
 
 @pytest.mark.slow

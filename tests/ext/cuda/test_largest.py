@@ -6,7 +6,7 @@ import torch
 from headway.ext.cuda.largest import GROUP, find_largest
 
 
-@pytest.mark.parametrize("size", [3, 8, 9 * GROUP, 9 * GROUP + 1, 20 * GROUP - 1, 37_000])
+@pytest.mark.parametrize("size", [3, 9 * GROUP, 9 * GROUP + 1, 37_000])
 @pytest.mark.parametrize("kind", ["normal", "ties", "few"])
 def test_the_numbers_are_those_of_topk(size: int, kind: str) -> None:
     torch.manual_seed(size)

@@ -15,8 +15,7 @@ from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from headway.config import ModelConfig
-from headway.ext.cuda import operations as gpu_operations
-from headway.ext.cuda import varlen_attention
+from headway.ext.cuda import gpu_operations, varlen_attention
 from headway.ext.cuda.gpu_operations import GpuOperations
 from headway.ext.native.native_operations import NativeOperations
 from headway.model import Transformer, ops
@@ -104,8 +103,10 @@ def gradients(model: Transformer, batch: Batch, *, bf16: bool = False) -> list[T
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("precision", ["fp64", "bf16"])
-@pytest.mark.parametrize("changes", [{}, {"window": 5}, {"positions": "learned"}])
+@pytest.mark.parametrize(
+    ("precision", "changes"),
+    [("fp64", {}), ("fp64", {"window": 5}), ("bf16", {"positions": "learned"})],
+)
 def test_losses_and_gradients_equal_those_with_masks(
     corpus: Corpus,
     precision: str,
@@ -174,7 +175,7 @@ def test_torchs_kernel_gets_bounds_windows_and_types_that_it_takes() -> None:
     assert not gpu_operations.fits_varlen(*[torch.randn(1, 2, 8, 16)] * 3, Visibility())
 
 
-@pytest.mark.parametrize("widths", [(4, 4), (4, 16), (16, 4), (12, 20), (16, 16)])
+@pytest.mark.parametrize("widths", [(4, 16), (12, 20), (16, 16)])
 def test_widths_that_torchs_kernel_does_not_take_are_filled_up(
     widths: tuple[int, int], kernel: Mock
 ) -> None:
@@ -209,7 +210,7 @@ def test_dropout_on_the_weights_is_not_computed_by_the_kernel(kernel: Mock) -> N
 
 
 @pytest.mark.parametrize("is_causal", [True, False])
-@pytest.mark.parametrize("window", [0, 1, 4, 5, 60])
+@pytest.mark.parametrize("window", [0, 4, 5])
 def test_torchs_kernel_is_told_the_positions_that_a_mask_shows(
     is_causal: bool, window: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

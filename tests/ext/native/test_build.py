@@ -55,52 +55,6 @@ def test_compiling_is_logged_before_it_begins(
     assert "compiling native/one.cpp" in record.message
 
 
-def test_compile_native_returns_the_reasons_of_failures(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert compile_native() == {
-        name: reason for name in library.LIBRARIES if (reason := library.failure_reason(name))
-    }
-    monkeypatch.setattr(
-        library, "failure_reason", lambda name: "no compiler" * (name == "decoding")
-    )
-    assert compile_native() == {"decoding": "no compiler"}
-
-
-def test_a_failing_compiler_is_reported_and_leaves_no_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HEADWAY_CACHE", str(tmp_path))
-    monkeypatch.setenv("CXX", "/bin/false")
-    library._load.cache_clear()
-    library.load_library.cache_clear()
-    try:
-        assert library.load_library("training") is None
-        assert "/bin/false can build none of the variants" in library.failure_reason("training")
-        assert not list(tmp_path.iterdir())
-        monkeypatch.setenv("HEADWAY_NATIVE", "0")
-        library._load.cache_clear()
-        assert library.failure_reason("training") == "HEADWAY_NATIVE=0"
-    finally:
-        library._load.cache_clear()
-        library.load_library.cache_clear()
-
-
-@pytest.mark.slow
-@compiled
-@pytest.mark.parametrize("damage", [b"", b"cut", None])
-def test_a_damaged_library_is_compiled_again(own_sources: Path, damage: bytes | None) -> None:
-    load = library._load.__wrapped__
-    assert load("one")[0] is not None, load("one")[1]
-    (file,) = cache_directory().glob("*.so")
-    whole = file.read_bytes()
-    file.unlink()  # a library in use must not change under the process
-    if damage is not None:
-        file.write_bytes(damage or whole[: len(whole) // 2])
-    assert load("one")[0] is not None
-    assert file.read_bytes() == whole
-    file.chmod(0o777)
-    assert "can be written by others" in load("one")[1]
-
-
 @compiled
 def test_the_name_of_a_build_depends_on_all_included_files(own_sources: Path) -> None:
     first = target(own_sources)
@@ -110,42 +64,6 @@ def test_the_name_of_a_build_depends_on_all_included_files(own_sources: Path) ->
         before = target(own_sources)
         (own_sources / name).write_text((own_sources / name).read_text() + "// longer\n")
         assert target(own_sources) != before
-
-
-@pytest.mark.slow
-@compiled
-def test_only_the_newest_builds_are_kept(
-    own_sources: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(build, "KEPT", 2)
-    cache, builds = cache_directory(), []
-    cache.mkdir(0o700)
-    strange = cache / "other-1.so"
-    strange.touch()
-    for number in range(3):
-        (own_sources / "b.h").write_text(f"#define B {number}")
-        assert not target(own_sources).exists()
-        found = library._load.__wrapped__("one")[0]
-        assert found is not None
-        assert build._is_intact(target(own_sources))
-        assert found.one() == 1 + number
-        builds.append(target(own_sources))
-        os.utime(builds[-1], (number, number))
-    kept = {path.with_suffix(end) for path in builds[1:] for end in (".so", ".sha256")}
-    assert set(cache.iterdir()) == {*kept, strange}
-
-
-@compiled
-def test_directories_of_interrupted_builds_are_deleted(own_sources: Path) -> None:
-    left, under_way = (cache_directory() / f"{build.UNFINISHED}{n}" for n in ("left", "now"))
-    for directory in (left, under_way):
-        directory.mkdir(parents=True, mode=0o700)
-        (directory / "one.so").touch()
-    os.utime(left, (0, 0))
-    cache_directory().chmod(0o700)
-    assert library._load.__wrapped__("one")[0] is not None
-    assert not left.exists()
-    assert under_way.exists()
 
 
 @compiled
@@ -163,19 +81,68 @@ def test_a_library_is_loaded_where_the_compiler_is_gone(
     assert "no C++ compiler" in library._load.__wrapped__("one")[1]
 
 
+@pytest.mark.slow
+@compiled
+def test_a_damaged_library_is_compiled_again(own_sources: Path) -> None:
+    load = library._load.__wrapped__
+    assert load("one")[0] is not None, load("one")[1]
+    (file,) = cache_directory().glob("*.so")
+    whole = file.read_bytes()
+    for damaged in (whole[: len(whole) // 2], None):
+        file.unlink()  # a library in use must not change under the process
+        if damaged is not None:
+            file.write_bytes(damaged)
+        assert load("one")[0] is not None
+        assert file.read_bytes() == whole
+    file.chmod(0o777)
+    assert "can be written by others" in load("one")[1]
+
+
+@pytest.mark.slow
+@compiled
+def test_the_newest_builds_are_kept_and_those_that_were_interrupted_are_deleted(
+    own_sources: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build, "KEPT", 2)
+    cache, builds = cache_directory(), []
+    interrupted, under_way = (cache / f"{build.UNFINISHED}{n}" for n in ("left", "now"))
+    for directory in (cache, interrupted, under_way):
+        directory.mkdir(0o700)
+    os.utime(interrupted, (0, 0))
+    strange = cache / "other-1.so"
+    strange.touch()
+    for number in range(3):
+        (own_sources / "b.h").write_text(f"#define B {number}")
+        assert not target(own_sources).exists()
+        found = library._load.__wrapped__("one")[0]
+        assert found is not None
+        assert found.one() == 1 + number
+        builds.append(target(own_sources))
+        os.utime(builds[-1], (number, number))
+    kept = {path.with_suffix(end) for path in builds[1:] for end in (".so", ".sha256")}
+    assert set(cache.iterdir()) == {*kept, strange, under_way}
+
+
 def test_native_code_that_cannot_be_built_has_a_reason(
     own_sources: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, value in (("HEADWAY_NATIVE", "0"), ("CXX", "/no/compiler")):
-        monkeypatch.setenv(name, value)
-        assert value in library._load.__wrapped__("one")[1]
-        monkeypatch.delenv(name)
+    for name, value, reason in (
+        ("HEADWAY_NATIVE", "0", "HEADWAY_NATIVE=0"),
+        ("CXX", "/no/compiler", "/no/compiler"),
+        ("CXX", "/bin/false", "/bin/false can build none of the variants"),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setenv(name, value)
+            found, said = library._load.__wrapped__("one")
+        assert found is None
+        assert reason in said
+    assert not cache_directory().exists()
+    monkeypatch.setattr(library, "failure_reason", lambda name: reason * (name == "decoding"))
+    assert compile_native() == {"decoding": reason}
 
 
 @compiled
-def test_a_failing_compilation_is_reported_and_no_slower_variant_takes_its_place(
-    own_sources: Path,
-) -> None:
+def test_no_slower_variant_takes_the_place_of_a_failing_compilation(own_sources: Path) -> None:
     (own_sources / "one.cpp").write_text("no code")
     found, reason = library._load.__wrapped__("one")
     assert found is None

@@ -13,7 +13,7 @@ from headway.ext.cuda.fusion import fuse
 from headway.ext.native.attention import longest_span
 from headway.ext.native.library import failure_reason
 from headway.ext.native.native_operations import FEWEST_ROWS, NativeOperations, fits_attention
-from headway.ext.native.training_library import TYPES, training_library
+from headway.ext.native.training_library import training_library
 from headway.model.dropout_mask import Mask
 from headway.model.ops import PLAIN, Linear
 from headway.model.visibility import Segments, Visibility
@@ -44,7 +44,7 @@ def close(found: list[Tensor], expected: list[Tensor], tolerance: float) -> None
 
 @compiled
 @pytest.mark.parametrize("dtype", [torch.float32, BF16])
-@pytest.mark.parametrize("width", [1, 7, 64, 131])
+@pytest.mark.parametrize("width", [1, 131])
 def test_native_dropout_draws_the_mask_of_the_plain_version(dtype: torch.dtype, width: int) -> None:
     x = torch.randn(5, 3, width).to(dtype)
     mask = Mask(123456789, 987654321, round(0.3 * 65536))
@@ -66,13 +66,9 @@ def test_dropout_drops_the_share_p_and_keeps_the_mean() -> None:
         assert abs((kept * other).mean().item()) < 5 * 0.09 / kept.numel() ** 0.5
 
 
-def test_dropout_close_to_one_gives_finite_numbers() -> None:
-    """The threshold stays below 65,536, so that the factor divides by no zero."""
-    mask = Mask.draw(0.999999)
-    assert set(mask.factors(300, 1000).unique().tolist()) == {0.0, 65536.0}
-
-
 def test_dropout_masks_follow_torchs_generator() -> None:
+    # The threshold stays below 65,536, so that the factor divides by no zero.
+    assert set(Mask.draw(0.999999).factors(300, 1000).unique().tolist()) == {0.0, 65536.0}
     torch.manual_seed(3)
     one, two = Mask.draw(0.5), Mask.draw(0.5)
     torch.manual_seed(3)
@@ -105,7 +101,7 @@ def test_native_add_norm_equals_the_plain_version(
 
 @compiled
 @pytest.mark.parametrize("dtype", [torch.float32, BF16])
-@pytest.mark.parametrize("size", [1e20, 1e38, torch.inf, torch.nan])
+@pytest.mark.parametrize("size", [1e38, torch.nan])
 def test_a_row_too_large_to_normalize_gives_nan(dtype: torch.dtype, size: float) -> None:
     """PyTorch returns zeros, which look like valid numbers."""
     x, y, one, zero = torch.randn(3, 67), torch.randn(3, 67), torch.ones(67), torch.zeros(67)
@@ -140,17 +136,14 @@ def test_cross_entropy_equals_torchs(dtype: torch.dtype, smoothing: float) -> No
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of torch, about itself
 @pytest.mark.slow
-@pytest.mark.parametrize("dtype", [torch.float32, BF16])
-def test_the_compiled_cross_entropy_equals_the_plain_one(
-    dtype: torch.dtype, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_the_compiled_cross_entropy_equals_the_plain_one(caplog: pytest.LogCaptureFixture) -> None:
     torch.manual_seed(1)
-    logits, labels = (3 * torch.randn(13, 101)).to(dtype), torch.randint(101, (13,))
+    logits, labels = (3 * torch.randn(13, 101)).to(BF16), torch.randint(101, (13,))
     labels[[4, 12]] = -1  # padding
     expected, found = logits.clone(), logits.clone()
     sums = PLAIN.cross_entropy_(expected, labels, 0.1)
     fused_sums = fuse(fusible_cross_entropy_, PLAIN.cross_entropy_)(found, labels, 0.1)
-    close([found, *fused_sums], [expected, *sums], ROUNDED[dtype])
+    close([found, *fused_sums], [expected, *sums], ROUNDED[BF16])
     assert not [r for r in caplog.records if r.name.startswith("headway")]  # it was compiled
 
 
@@ -248,12 +241,14 @@ def plain_attention(q: Tensor, k: Tensor, v: Tensor, allowed: Tensor, scale: flo
 
 @compiled
 @pytest.mark.parametrize("dtype", [torch.float32, BF16])
-@pytest.mark.parametrize(("T", "S"), [(1, 1), (5, 17), (13, 13), (37, 37), (131, 131)])
-@pytest.mark.parametrize("kind", ["all", "padded", "packed", "causal", "causal, packed", "window"])
+@pytest.mark.parametrize(("T", "S"), [(1, 1), (5, 17), (131, 131)])
+@pytest.mark.parametrize(
+    "kind", ["all", "padded", "packed", "causal", "causal, packed", "window", "causal, window"]
+)
 def test_native_attention_equals_the_plain_version(
     dtype: torch.dtype, T: int, S: int, kind: str
 ) -> None:
-    if T != S and kind in ("causal", "causal, packed", "window"):
+    if T != S and kind.startswith(("causal", "window")):
         pytest.skip("these need as many queries as keys")
     torch.manual_seed(T)
     B, H, K, V = 2, 3, 11, 19
@@ -281,6 +276,7 @@ def test_native_attention_equals_the_plain_version(
             (place <= 0) & (keys == 1)[:, None, None],
         ),
         "window": (Visibility(window=4), (place <= 1) & (place >= -2)),
+        "causal, window": (Visibility(is_causal=True, window=40), (place <= 0) & (place > -40)),
     }[kind]
     assert fits_attention(q, k, v)
     found = gradients(lambda *a: NATIVE.attention(*a, seen, 0.3), q, k, v)
@@ -293,30 +289,6 @@ def test_native_attention_equals_the_plain_version(
         NATIVE.attention(q, k, leaf, seen, 0.3)[:, :, 0].float().sum().backward()
         assert leaf.grad is not None
         assert not leaf.grad[:, :, 1:].any()
-
-
-@compiled
-@pytest.mark.parametrize(
-    "near",
-    [
-        {"is_causal": True},
-        {"window": 40},
-        {"window": 33, "first": 50},
-        {"is_causal": True, "window": 5},
-    ],
-    ids=str,
-)
-def test_hidden_keys_that_are_left_out_change_nothing(near: dict) -> None:
-    """With segments for all keys, which decide nothing, the kernel computes all keys and masks them."""
-    torch.manual_seed(5)
-    T, S = 90, 140 if "first" in near else 90
-    q, k, v = (torch.randn(2, 3, n, 8) for n in (T, S, S))
-    ones = Segments(torch.ones(2, S, dtype=torch.long), is_packed=False)
-    found, expected = (
-        gradients(lambda *a, s=seen: NATIVE.attention(*a, s, 0.3), q, k, v)
-        for seen in (Visibility(**near), Visibility(None, ones, **near))
-    )
-    close(found, expected, 2e-6)
 
 
 @compiled
@@ -407,25 +379,10 @@ def test_linear_maps_equal_torchs(low: bool) -> None:
     close(found, expected, 2e-2 if low else 1e-5)
     without = gradients(ours, x, weight)
     close(without, gradients(F.linear, x.double(), weight.double()), 2e-2 if low else 1e-5)
-
-
-@pytest.mark.parametrize("rows", [FEWEST_ROWS - 1, FEWEST_ROWS])
-def test_few_rows_without_gradient_use_torchs_product(
-    rows: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    compiled = []
-    monkeypatch.setattr(
-        "headway.ext.native.linear.multiply",
-        lambda x, weight, bias=None: compiled.append(len(x)) or F.linear(x, weight, bias),
-    )
-    x, weight = torch.randn(rows, 5), torch.randn(7, 5, requires_grad=True)
-    with torch.no_grad():
-        once = NATIVE.linear(x, weight)
-    assert compiled == [FEWEST_ROWS] * (rows == FEWEST_ROWS)
-    assert torch.allclose(once, NATIVE.linear(x, weight), rtol=0, atol=1e-6)
-    assert len(compiled) == 1 + (
-        rows == FEWEST_ROWS
-    )  # with a gradient it is trained, on the same sizes again
+    with torch.no_grad():  # few rows are multiplied otherwise than many
+        for rows in (FEWEST_ROWS - 1, FEWEST_ROWS):
+            x = torch.randn(rows, 13)
+            close([ours(x, weight)], [F.linear(x, weight)], 2e-2 if low else 1e-5)
 
 
 @compiled
@@ -468,21 +425,6 @@ def test_labels_outside_the_vocabulary_are_rejected() -> None:
     narrow = NATIVE.cross_entropy_(torch.ones(2, 7), torch.tensor([3, 5], dtype=torch.int32), 0.1)
     strided = NATIVE.cross_entropy_(torch.ones(2, 7), torch.tensor([3, 9, 5, 9])[::2], 0.1)
     assert [t.item() for t in narrow] == [t.item() for t in strided]
-
-
-@compiled
-@pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize("name", ["entropy", "agreement"])
-def test_native_code_rejects_labels_outside_the_vocabulary(name: str, dtype: torch.dtype) -> None:
-    library = training_library()
-    assert library is not None
-    logits, sums = torch.randn(6, 7).to(dtype), torch.zeros(3, dtype=torch.float64)
-    labels = torch.tensor([0, 7, 2])
-    factors = (0.1,) if name == "entropy" else (0.1, 1.0)
-    with pytest.raises(IndexError, match=name):
-        getattr(library, name)(
-            logits.data_ptr(), labels.data_ptr(), 3, 7, *factors, sums.data_ptr(), TYPES[dtype]
-        )
 
 
 def test_a_frozen_map_among_joint_ones_leaves_the_others_their_gradients() -> None:
