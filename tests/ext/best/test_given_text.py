@@ -21,8 +21,7 @@ from headway.ext.best.recipe_numbers import Choices, choose_scale
 from headway.ext.best.recipe_plan import Options
 from headway.ext.best.text_work import ImportLines, ImportText, JoinPairs, KeepShort, PairFiles
 from headway.ext.exchange.other_programs import OtherPrograms
-from headway.text.preparation.preparation import prepare
-from headway.text.readers import FileForm
+from headway.text.preparing import prepare
 from headway.text.tokenizer import Tokenizer
 from support.toy_models import SOURCE_WORDS, sentences, translate_words
 
@@ -92,8 +91,9 @@ def test_the_text_is_divided_as_by_a_preparation(drop_duplicates, tmp_path):
     extra = [(f"open file {n % 5}", f"Datei {n % 5} auf Weise {n // 5}") for n in range(80)]
     extra += [("Open file 2", "Datei 2 auf Weise 3"), *extra[:9], ("a dog", "")]
     rules = TextConfig(vocab_size=330, drop_duplicates=drop_duplicates)
+    settings = {"text.drop-duplicates": str(drop_duplicates).lower()}
     for count in (9, 66):  # of 66 pairs, some share a side
-        text = given(tmp_path, extra, valid=count, rules=rules)
+        text = given(tmp_path, extra, valid=count, settings=settings)
         train, valid = imported(tmp_path, text)
         data = tmp_path / f"data-{count}"
         corpora = prepare(text.train, count, data, rules)
@@ -276,10 +276,7 @@ def test_monolingual_lines_that_are_too_long_are_no_part_of_a_plan(
 
 
 def planned(train: Sequence[str]) -> Options:
-    return Options(
-        train=train, valid=100, languages=("en", "de"), encoding=None, columns=None, mono_source=(),
-        mono_target=(), test=(), teacher=None, hours=None, settings={},
-    )  # fmt: skip
+    return Options(train=train, valid=100, languages=("en", "de"))
 
 
 @pytest.mark.slow
@@ -431,13 +428,13 @@ def test_no_training_sees_a_pair_of_the_test_text_that_a_translation_made(tmp_pa
         write(tmp_path / "test.de", ["Two", "3"]),
     ]
     output = files(tmp_path, "all")
-    for drop_leaks, kept in ((True, [0, 2, 3]), (False, [0, 1, 2, 3])):
-        text = given(tmp_path, test=test, rules=TextConfig(drop_leaks=drop_leaks))
+    for drop_leaks, kept in (("true", [0, 2, 3]), ("false", [0, 1, 2, 3])):
+        text = given(tmp_path, test=test, settings={"text.drop-leaks": drop_leaks})
         work = JoinPairs(given=text, parts=[(own, 2)], output=output)
         work.run()
         assert lines(output.source) == [sources[n] for n in kept] * 2
         assert lines(output.target) == [targets[n] for n in kept] * 2
-        assert work.reads == (test if drop_leaks else [])
+        assert work.reads == (test if drop_leaks == "true" else [])
 
 
 def test_the_text_of_a_recipe_is_joined_whatever_it_looks_like(tmp_path):
@@ -462,12 +459,11 @@ def test_text_in_another_encoding_is_read_with_it_and_refused_without(tmp_path):
     (tmp_path / "mono.de").write_bytes("\n".join(words[:3]).encode("cp1252"))
     teacher = mono = str(tmp_path / "mono.de")
     text = GivenText(train=train, valid=1, languages=("en", "de"))
-    cp1252 = FileForm("cp1252", None)
     with pytest.raises(
         HeadwayError, match=r"train\.de: 27 of 27 pairs cannot be read.*--encoding cp1252"
     ):
         look_at(text)
-    assert facts_of(replace(text, form=cp1252, mono_target=[mono])).mono_target == 3
+    assert facts_of(replace(text, encoding="cp1252", mono_target=[mono])).mono_target == 3
     fit = replace(given(tmp_path), mono_target=[mono])
     with pytest.raises(HeadwayError, match=r"mono\.de:1: .*--encoding cp1252"):
         look_at(replace(fit, mono_target=[], teacher=teacher))

@@ -1,6 +1,5 @@
 """The recipe as a program: which stages follow from which results, without doing any."""
 
-import json
 import re
 import time
 from collections.abc import Iterable
@@ -256,10 +255,7 @@ def test_a_plan_is_shorter_than_its_hours_and_each_part_adds_time():
 @pytest.mark.parametrize("longest", [1.0, 3.0])
 def test_the_hours_that_a_plan_names_for_a_part_are_enough_for_it(longest):
     """As it prints them; for the first one, fewer are not enough."""
-    options = Options(
-        train=["a.en", "a.de"], valid=1013, languages=("en", "de"), encoding=None, columns=None, mono_source=(),
-        mono_target=(), test=(), teacher=None, hours=None, settings={},
-    )  # fmt: skip
+    options = Options(train=["a.en", "a.de"], valid=1013, languages=("en", "de"))
 
     def plan(hours: float) -> RecipePlan:
         fit = fit_parts(
@@ -454,16 +450,12 @@ def test_the_seconds_of_a_stopped_stage_count(tmp_path):
         time.sleep(0.05)
         raise KeyboardInterrupt
     assert records.find(stage) is None
-    with records.timed(stage, interval=0.02):
-        # A record each interval: a process that is killed has counted most of its time.
-        time.sleep(0.4)
-        before = json.loads((tmp_path / "stages" / "text.json").read_text())["seconds"]
-        assert before > 0.1
-        assert records.find(stage) is None
+    with records.timed(stage):
+        time.sleep(0.05)
     records.finish(stage)
     result = records.find(stage)
     assert result is not None
-    assert before <= result.seconds < 10
+    assert 0.1 <= result.seconds < 10
 
 
 def test_a_replayed_recipe_goes_on_behind_the_finished_stages(tmp_path):
@@ -522,10 +514,7 @@ def test_a_recipe_goes_on_without_any_of_its_records(tmp_path, monkeypatch):
     stages = follow(replace(maker(SCALES[2]), out=tmp_path), bleu)
     for stage in stages.values():
         StageRecords(tmp_path).finish(stage)
-    options = Options(
-        train=GIVEN.train, valid=GIVEN.valid, languages=GIVEN.languages, encoding=None, columns=None,
-        mono_source=(), mono_target=(), test=(), teacher=None, hours=None, settings={},
-    )  # fmt: skip
+    options = Options(train=GIVEN.train, valid=GIVEN.valid, languages=GIVEN.languages)
     plan = RecipePlan(
         options=options, sha256={}, facts=FACTS, speed=1e11, hours=8.0, choices=ALL, omitted=()
     )
@@ -537,10 +526,7 @@ def test_a_recipe_goes_on_without_any_of_its_records(tmp_path, monkeypatch):
 
 
 def test_the_hours_that_a_plan_asks_for_give_useful_models():
-    options = Options(
-        train=["a.en", "a.de"], valid=1013, languages=("en", "de"), encoding=None, columns=None, mono_source=(),
-        mono_target=(), test=(), teacher=None, hours=0.01, settings={},
-    )  # fmt: skip
+    options = Options(train=["a.en", "a.de"], valid=1013, languages=("en", "de"), hours=0.01)
 
     def describe(hours: float) -> str:
         scale = choose_scale(FACTS.kept)

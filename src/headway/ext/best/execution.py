@@ -78,16 +78,15 @@ def make_plan(out: Path, options: "Options", processors: Processors) -> "RecipeP
 
     programs = OtherPrograms()
     say("looking at the text ...")
-    given = options.given()
-    check_files(given)
-    digests = {name: hash_file(Path(name)) for name in given.files()}
-    facts, decisions = look_at(given)
+    check_files(options)
+    digests = {name: hash_file(Path(name)) for name in options.files()}
+    facts, decisions = look_at(options)
     scale = choose_scale(facts.cleaned)
     check_settings(scale, options.settings)
     usual, *others = list_text_settings(scale, options.settings)
     if facts.kept >= LEAST_PAIRS:
-        tokenizer = learn_vocabulary(given, decisions, usual)
-        facts = count_tokens(given, facts, decisions, tokenizer, usual.max_tokens)
+        tokenizer = learn_vocabulary(options, decisions, usual)
+        facts = count_tokens(options, facts, decisions, tokenizer, usual.max_tokens)
     if facts.kept < LEAST_PAIRS:
         raise HeadwayError(
             f"{options.train[0]}: {facts.kept} training pairs are left after cleaning, and headway best needs {LEAST_PAIRS}"
@@ -118,7 +117,7 @@ def make_plan(out: Path, options: "Options", processors: Processors) -> "RecipeP
     )
     largest = max(others, key=lambda text: text.vocab_size, default=usual)
     if fit.choices.sweep and largest.vocab_size > usual.vocab_size:
-        learn_vocabulary(given, decisions, largest)
+        learn_vocabulary(options, decisions, largest)
     return RecipePlan(
         options=options, sha256=digests, facts=facts, speed=speed, hours=fit.hours,
         choices=fit.choices, omitted=fit.omitted,

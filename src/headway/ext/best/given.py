@@ -1,18 +1,19 @@
 """The text that a user gives: cleaned pairs, read as often as needed in constant memory."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
+from headway import config
 from headway.config import TextConfig
 from headway.errors import HeadwayError, UsageError
 from headway.text import (
     KEPT,
     LEAK,
     UNREADABLE,
-    UTF8,
     Damaged,
     Decisions,
     FileForm,
@@ -50,8 +51,9 @@ class GivenText:
         train: Training text: see `headway.text.readers.read_pairs`.
         valid: Validation text, likewise; or the number of pairs to hold out.
         languages: Codes of source and target.
-        form: The encoding of files that are not UTF-8, and the columns of tables.
-        rules: The cleaning rules.
+        encoding: Of files that are not UTF-8.
+        columns: Of tables.
+        settings: Settings that all trainings have.
         test: Test text, likewise, whose pairs no training may see.
         teacher: Translations of the training sources by another system, a line for each pair.
         mono_source: Plain text in the source language.
@@ -61,12 +63,25 @@ class GivenText:
     train: Sequence[str]
     valid: Sequence[str] | int
     languages: tuple[str, str]
-    form: FileForm = UTF8
-    rules: TextConfig = field(default_factory=TextConfig)
+    encoding: str | None = None
+    columns: Sequence[str] | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
     test: Sequence[str] = ()
     teacher: str | None = None
     mono_source: Sequence[str] = ()
     mono_target: Sequence[str] = ()
+
+    @cached_property
+    def form(self) -> FileForm:
+        """The form of the files."""
+        columns = (self.columns[0], self.columns[1]) if self.columns else None
+        return FileForm(self.encoding, columns)
+
+    @cached_property
+    def rules(self) -> TextConfig:
+        """The cleaning rules."""
+        text = {name: v for name, v in self.settings.items() if name.startswith("text.")}
+        return config.load(overrides=text).text
 
     @property
     def held_out(self) -> int | None:

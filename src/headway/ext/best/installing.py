@@ -36,3 +36,17 @@ class InstallModel(FileWork):
         search = " ".join(list_options(self.search))
         model, product = name_path(self.model, out), name_path(self.out, out)
         return f"copy the model of {model} to {product}/" + (f", with {search}" if search else "")
+
+
+def install(name: str, part: str, what: str, work: InstallModel, bleu: float) -> Stage:
+    """Return the stage that installs a model.
+
+    Args:
+        name: Of the stage.
+        part: Of the recipe.
+        what: What the model is, for the purpose of the stage.
+        work: Copies the model.
+        bleu: Of the model, on the validation text.
+    """
+    purpose = f"copy {what} to {work.out}"
+    return Stage(name=name, part=part, purpose=purpose, work=work, product=bleu)

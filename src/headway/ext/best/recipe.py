@@ -8,7 +8,7 @@ from pathlib import Path
 from headway.ext.best import recipe_numbers as numbers
 from headway.ext.best.facts import TextFacts
 from headway.ext.best.given import GivenText
-from headway.ext.best.installing import InstallModel
+from headway.ext.best.installing import InstallModel, install
 from headway.ext.best.recipe_numbers import Choices, Settings, choose_scale
 from headway.ext.best.recipe_plan import Options
 from headway.ext.best.stage import Stage, StageResult
@@ -29,12 +29,11 @@ def begin_recipe(out: Path, options: Options, facts: TextFacts, choices: Choices
         facts: What is known about the text.
         choices: The parts of the recipe.
     """
-    given = options.given()
     make = StageMaker(
-        out=out, languages=given.languages, facts=facts, scale=choose_scale(facts.cleaned), choices=choices,
+        out=out, languages=options.languages, facts=facts, scale=choose_scale(facts.cleaned), choices=choices,
         overrides=options.settings,
     )  # fmt: skip
-    return best_model(make, given)
+    return best_model(make, options)
 
 
 def best_model(make: StageMaker, given: GivenText) -> Recipe:
@@ -48,11 +47,13 @@ def best_model(make: StageMaker, given: GivenText) -> Recipe:
     real = make.text("train")
     teacher = make.text("teacher")
     ahead, back = (f"from {a} to {b}" for a, b in (given.languages, given.languages[::-1]))
-    yield make.work(
-        "text", "text", "clean the text",
-        ImportText(given=given, train=real, valid=make.text("valid"), teacher=teacher.target),
+    yield Stage(
+        name="text",
+        part="text",
+        purpose="clean the text",
+        work=ImportText(given=given, train=real, valid=make.text("valid"), teacher=teacher.target),
         seconds=make.facts.read / numbers.PAIRS_IMPORTED,
-    )  # fmt: skip
+    )
     swept = yield from _sweep(make, real)
 
     backward = make.run("backward") if choices.back_translation else None
@@ -84,10 +85,8 @@ def best_model(make: StageMaker, given: GivenText) -> Recipe:
     best = max(models, key=lambda model: model.result.bleu)
 
     if backward:
-        yield make.work(
-            "install-first", "models", f"copy the best model so far to {make.out}", InstallModel(best.run, make.out, {}),
-            product=best.result.bleu,
-        )  # fmt: skip
+        work = InstallModel(best.run, make.out, {})
+        yield install("install-first", "models", "the best model so far", work, best.result.bleu)
         union, pairs = yield from translate_all(make, given, models, best, backward)
         result = yield make.train(
             "final", "translations", "one model of real and translated text", union.output,
@@ -99,10 +98,8 @@ def best_model(make: StageMaker, given: GivenText) -> Recipe:
         )
 
     search, bleu = yield from _tune_search(make, best)
-    yield make.work(
-        "install", "search", f"copy the best model to {make.out}", InstallModel(best.run, make.out, search),
-        product=bleu,
-    )  # fmt: skip
+    work = InstallModel(best.run, make.out, search)
+    yield install("install", "search", "the best model", work, bleu)
     if choices.student:
         yield from _distill(make, given, swept, best.run, backward, search, bleu)
 
@@ -221,7 +218,5 @@ def _distill(
             chosen, best = tried, result.bleu
         if result.bleu >= numbers.STUDENT_SHARE * bleu:
             break
-    yield make.work(
-        "install-student", "student", f"copy the student to {make.out / 'student'}",
-        InstallModel(run, make.out / "student", chosen), product=best,
-    )  # fmt: skip
+    work = InstallModel(run, make.out / "student", chosen)
+    yield install("install-student", "student", "the student", work, best)

@@ -2,67 +2,29 @@
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from headway import config
 from headway.errors import HeadwayError, UsageError
 from headway.ext.best.facts import TextFacts
 from headway.ext.best.given import GivenText
 from headway.ext.best.recipe_numbers import VERSION, Choices
 from headway.files import hash_file, replace_text
-from headway.text import FileForm
 
 FILE = "plan.json"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options:
+class Options(GivenText):
     """What a user asks for.
 
     Attributes:
-        train: Training text: see `headway.text.readers.read_pairs`.
-        valid: Validation text, likewise; or the number of pairs to hold out.
-        languages: Codes of source and target.
-        encoding: Of files that are not UTF-8.
-        columns: Of a table.
-        mono_source: Plain text in the source language.
-        mono_target: Plain text in the target language.
-        test: Test text, likewise, whose pairs no training may see.
-        teacher: Translations of the training sources.
         hours: How long the recipe may take; None: see `headway.ext.best.estimates.fit_parts`.
-        settings: Settings that all trainings have.
     """
 
-    train: Sequence[str]
-    valid: Sequence[str] | int
-    languages: Sequence[str]
-    encoding: str | None
-    columns: Sequence[str] | None
-    mono_source: Sequence[str]
-    mono_target: Sequence[str]
-    test: Sequence[str]
-    teacher: str | None
-    hours: float | None
-    settings: Mapping[str, str]
-
-    def given(self) -> GivenText:
-        """Return the user's files."""
-        columns = (self.columns[0], self.columns[1]) if self.columns else None
-        text = {name: v for name, v in self.settings.items() if name.startswith("text.")}
-        return GivenText(
-            train=self.train,
-            valid=self.valid,
-            languages=(self.languages[0], self.languages[1]),
-            form=FileForm(self.encoding, columns),
-            rules=config.load(overrides=text).text,
-            test=self.test,
-            teacher=self.teacher,
-            mono_source=self.mono_source,
-            mono_target=self.mono_target,
-        )
+    hours: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,11 +88,11 @@ class RecipePlan:
                     f"{path}: of version {values['version']} of the recipe, and this Headway has version"
                     f" {VERSION}: go on with that version of Headway, or give another OUT"
                 )
-            built = {
-                name: kind(**values[name])
-                for name, kind in (("options", Options), ("facts", TextFacts), ("choices", Choices))
-            }
-            return cls(**{**values, **built})
+            given = {**values["options"], "languages": tuple(values["options"]["languages"])}
+            facts, choices = TextFacts(**values["facts"]), Choices(**values["choices"])
+            return cls(
+                **{**values, "options": Options(**given), "facts": facts, "choices": choices}
+            )
         except (FileNotFoundError, NotADirectoryError):
             return None
         except HeadwayError:

@@ -58,20 +58,6 @@ class StageMaker:
         """The search of a new model, which is that of the preset."""
         return self._common().search
 
-    def work(
-        self,
-        name: str,
-        part: str,
-        purpose: str,
-        work: FileWork,
-        seconds: float = 0.0,
-        product: float | None = None,
-    ) -> Stage:
-        """Return a stage without a command; see `Stage`."""
-        return Stage(
-            name=name, part=part, purpose=purpose, work=work, seconds=seconds, product=product
-        )  # fmt: skip
-
     def leave_out_long(self, name: str, part: str, model: Path, output: PairFiles) -> Stage:
         """Return the stage that copies the training pairs which are short enough to be translated.
 
@@ -84,8 +70,13 @@ class StageMaker:
         work = KeepShort(
             pairs=self.text("train"), model=model, most=self.most_tokens, output=output
         )
-        seconds = self.facts.kept / numbers.PAIRS_IMPORTED
-        return self.work(name, part, "leave out pairs that are too long", work, seconds)
+        return Stage(
+            name=name,
+            part=part,
+            purpose="leave out pairs that are too long",
+            work=work,
+            seconds=self.facts.kept / numbers.PAIRS_IMPORTED,
+        )
 
     def train(
         self,

@@ -3,10 +3,9 @@
 import json
 import time
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from threading import Event, Thread
 from typing import Any
 
 from headway.errors import HeadwayError
@@ -54,41 +53,14 @@ class StageRecords:
         return bool(self._read(stage).get("is_finished"))
 
     @contextmanager
-    def timed(self, stage: Stage, interval: float = 60.0) -> Iterator[None]:
-        """Add the time that is spent in this context to the seconds of a stage, which is done in it.
-
-        Args:
-            stage: The stage, of which there may be the seconds of earlier calls.
-            interval: Seconds from one record to the next; if this process is killed, it loses at most these.
-        """
-        counted, is_done = time.monotonic(), Event()
-
-        def count() -> None:
-            nonlocal counted
-            now = time.monotonic()
-            self._write(stage, now - counted, is_finished=False, scores=None)
-            counted = now
-
-        def count_on() -> None:
-            while not is_done.wait(interval):
-                with suppress(
-                    OSError, HeadwayError
-                ):  # the last record, in the main thread, fails too
-                    count()
-
-        thread = Thread(target=count_on, daemon=True)
-        thread.start()
+    def timed(self, stage: Stage) -> Iterator[None]:
+        """Add the time that is spent in this context to the seconds of a stage, which earlier calls may have begun."""
+        started = time.monotonic()
         try:
             yield
-        except BaseException:
-            is_done.set()
-            thread.join()
-            with suppress(OSError, HeadwayError):  # the first error says more
-                count()
-            raise
-        is_done.set()
-        thread.join()
-        count()
+        finally:
+            seconds = time.monotonic() - started
+            self._write(stage, seconds, is_finished=False, scores=None)
 
     def finish(self, stage: Stage) -> None:
         """Record that a stage is finished, and its scores."""

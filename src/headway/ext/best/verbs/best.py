@@ -141,7 +141,7 @@ def read_options(args: argparse.Namespace) -> "Options":
     assert not isinstance(valid, Mapping)
     test = fetch_text(args, "test") if args.test else ()
     assert not isinstance(test, Mapping)
-    source, target = languages = args.languages or languages_from_names(train)
+    source, target = args.languages or languages_from_names(train)
     others = [() if isinstance(valid, int) else valid, test]
     check_file_languages(train, *filter(None, others))
     for path in args.mono_source:
@@ -152,7 +152,7 @@ def read_options(args: argparse.Namespace) -> "Options":
     return Options(
         train=_absolute(train),
         valid=valid if isinstance(valid, int) else _absolute(valid),
-        languages=languages,
+        languages=(source, target),
         encoding=form.encoding,
         columns=form.columns,
         test=_absolute(test),
