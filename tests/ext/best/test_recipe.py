@@ -2,7 +2,6 @@
 
 import re
 import time
-from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +22,7 @@ from headway.ext.best.recipe import begin_recipe, best_model
 from headway.ext.best.recipe_numbers import SCALES, Choices, Scale, choose_scale
 from headway.ext.best.recipe_plan import Options, RecipePlan
 from headway.ext.best.report import judge_parts, make_rows
-from headway.ext.best.resolving import check_settings, resolve
+from headway.ext.best.resolving import check_settings
 from headway.ext.best.stage import FileWork, ModelScores, Stage, StageResult
 from headway.ext.best.stage_maker import StageMaker
 from headway.ext.best.stage_records import StageRecords, unfinished_stages
@@ -252,35 +251,6 @@ def test_a_plan_is_shorter_than_its_hours_and_each_part_adds_time():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("longest", [1.0, 3.0])
-def test_the_hours_that_a_plan_names_for_a_part_are_enough_for_it(longest):
-    """As it prints them; for the first one, fewer are not enough."""
-    options = Options(train=["a.en", "a.de"], valid=1013, languages=("en", "de"))
-
-    def plan(hours: float) -> RecipePlan:
-        fit = fit_parts(
-            lambda choices: best_model(maker(choices=choices), GIVEN), SCALE, longest, 1e11, hours
-        )
-        return RecipePlan(
-            options=options, sha256={}, facts=FACTS, speed=1e11, hours=hours, choices=fit.choices, omitted=fit.omitted
-        )  # fmt: skip
-
-    def read(plan: RecipePlan) -> dict[str, float]:
-        pattern = "(.*): with it and all before it, (.*) hours"
-        found = [re.fullmatch(pattern, line) for line in plan.describe_omitted()]
-        return {match[1]: float(match[2]) for match in found if match}
-
-    whole = max(read(plan(0.01)).values())
-    for share in (0.01, 0.2, 0.4, 0.6, 0.8, 0.9):
-        named = read(plan(share * whole))
-        assert named
-        for part, hours in named.items():
-            assert part not in read(plan(hours))
-        first = next(iter(named))
-        assert first in read(plan(0.9 * named[first] - 0.1))
-
-
-@pytest.mark.slow
 def test_trainings_are_as_much_longer_as_the_text_if_the_hours_allow_it():
     def fit(times: float, hours: float | None, longest: float = 9.0) -> Fit:
         """The plan for a text that is so many times longer than those that the steps suit."""
@@ -396,25 +366,6 @@ def test_a_shortened_training_keeps_the_proportions_of_its_schedule():
     assert options(stages["sweep-1"]).overrides["training.max-steps"] == "400"
 
 
-@pytest.mark.parametrize("scale", SCALES[3:])
-@pytest.mark.parametrize("tokens", [17])
-def test_a_longer_text_is_not_trained_on_for_fewer_tokens(scale, tokens):
-    """If the hours are enough."""
-
-    def count(scale: Scale) -> float:
-        training = resolve(scale, {**scale.common, **scale.final}).training
-        return training.max_steps * training.batch_tokens * scale.find_longest(total)
-
-    below = SCALES[SCALES.index(scale) - 1]
-    total = int(below.most_pairs * tokens)
-    assert count(scale) >= 0.95 * count(below)
-
-
-def test_the_scale_depends_on_the_number_of_pairs():
-    counts = (10, 300, 301, 10_000, 10_001, 29_000, 250_000, 10**9)
-    assert [SCALES.index(choose_scale(n)) for n in counts] == [0, 0, 1, 1, 2, 2, 3, 4]
-
-
 def test_other_commands_than_those_on_record_are_refused(tmp_path):
     stage = Stage(name="text", part="text", purpose="", work=_NoWork("one"))
     StageRecords(tmp_path).finish(stage)
@@ -474,31 +425,6 @@ def test_a_replayed_recipe_goes_on_behind_the_finished_stages(tmp_path):
                 break
     assert done == ["one", "two", "three"]
     assert [stage.name for stage, _ in finished] == ["one", "two", "three"]
-
-
-class _Finished(StageRecords):
-    """Records in which some stages are finished, all with 20 BLEU."""
-
-    def __init__(self, names: Iterable[str]) -> None:
-        self.names = set(names)
-
-    def find(self, stage: Stage) -> StageResult | None:
-        scores = ModelScores(bleu=20.0, chrf=50.0) if stage.scores else None
-        return StageResult(seconds=1.0, scores=scores) if stage.name in self.names else None
-
-
-def test_a_plan_goes_on_from_the_results_that_there_are():
-    """Of finished parts it has what was done, and of the others all that may be."""
-
-    def plan(names: Iterable[str]) -> list[str]:
-        return [stage.name for stage in list_stages(best_model(maker(), GIVEN), _Finished(names))]
-
-    done, whole = [*follow(maker(), {})], plan([])
-    assert len(done) < len(whole)
-    assert plan(done) == done
-    begun = done[: done.index("final") + 1]
-    assert plan(begun)[: len(begun)] == begun
-    assert plan(begun)[len(begun) :] == whole[whole.index("final") + 1 :]
 
 
 @pytest.mark.slow
@@ -597,17 +523,6 @@ def test_a_student_is_small_whatever_the_user_says_of_layers():
         stages = follow(maker(SCALES[2], ALL, **overrides), {})
         assert options(stages["student"]).overrides["model.num-decoder-layers"] == given
         assert options(stages["final"]).overrides.get("model.num-decoder-layers") == asked
-
-
-def test_a_candidate_of_the_sweep_differs_from_the_first_in_one_setting():
-    for scale in SCALES:
-        stages = follow(maker(scale), {})
-        usual, *others = (
-            options(stage).overrides for name, stage in stages.items() if name.startswith("sweep-")
-        )
-        for other in others:
-            names = usual.keys() | other.keys()
-            assert len([name for name in names if usual.get(name) != other.get(name)]) == 1
 
 
 def commands(stages: dict[str, Stage], name: str) -> list[str]:

@@ -207,35 +207,3 @@ def test_dropout_on_the_weights_is_not_computed_by_the_kernel(kernel: Mock) -> N
     for p in (0.0, 0.5):
         GpuOperations().attention(q, q, q, Visibility(segments, segments), 0.5, p)
         assert kernel.call_count == 1
-
-
-@pytest.mark.parametrize("is_causal", [True, False])
-@pytest.mark.parametrize("window", [0, 4, 5])
-def test_torchs_kernel_is_told_the_positions_that_a_mask_shows(
-    is_causal: bool, window: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    calls: list[dict[str, Any]] = []
-
-    def varlen_attn(q: Tensor, k: Tensor, v: Tensor, *bounds: Any, **settings: Any) -> Tensor:
-        calls.append({"bounds": bounds, "sizes": (q.shape, k.shape, v.shape), **settings})
-        return torch.zeros_like(q)
-
-    monkeypatch.setattr("torch.nn.attention.varlen.varlen_attn", varlen_attn)
-    source, target = pack_sides([np.array([30, 3]), np.array([22, 31])], fixed_shape(100, 32, 20))
-    ids = torch.ones(1, 128, dtype=torch.long)
-    queries, keys = Segments(ids, True, target), Segments(ids, True, source)
-    visibility = Visibility(queries, keys, is_causal, window)
-    q, k = torch.zeros(1, 2, 128, 16), torch.zeros(1, 2, 128, 16)
-    varlen_attention.varlen_attention(q, k, k, visibility, 0.25)
-    [call] = calls
-    before, after = call["window_size"]
-    distance = torch.arange(31) - torch.arange(31)[:, None]
-    shown = (before < 0) | (distance >= -before)
-    shown &= (after < 0) | (distance <= after)
-    mask = Visibility(None, None, is_causal, window).mask(range(31), range(31), q.device)
-    assert torch.equal(shown, torch.ones_like(shown) if mask is None else mask)
-    assert call["scale"] == 0.25
-    assert call["sizes"] == (torch.Size([128, 2, 16]),) * 3
-    assert call["bounds"] == (target.bounds, source.bounds, 32, 32)
-    assert target.bounds.dtype == source.bounds.dtype == torch.int32
-    assert target.bounds.shape == source.bounds.shape
