@@ -1,5 +1,7 @@
 """Dropout on a GPU: its operations draw the mask that a CPU draws, bit for bit."""
 
+from functools import partial
+
 import pytest
 import torch
 from torch import Tensor
@@ -37,7 +39,11 @@ def test_results_and_gradients_equal_those_of_a_cpu(other: Operations, dtype: to
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of torch, about itself
 @pytest.mark.slow
-def test_the_compiled_kernel_computes_the_same(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_compiled_kernel_computes_the_same(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(torch, "compile", partial(torch.compile, backend="aot_eager"))
+    fuse.cache_clear()
     torch.manual_seed(1)
     multiply = fuse(plain_product)
     x_ND = torch.randn(33, 7)
