@@ -19,6 +19,8 @@ from headway.cli.main import dispatch
 from headway.cli.progress import LineProgress
 from headway.errors import HeadwayError, UsageError
 from headway.ext.cuda.fixed_engine import FixedEngine
+from headway.ext.native import decoding
+from headway.text.chunks import CAN_FORK, WorkDirectory
 from headway.text.lines import open_bytes, read_lines
 from headway.translation import token_search, translator
 from support.processes import fork

@@ -109,23 +109,7 @@ def test_results_follow_all_that_measures_and_judges(experiment: str, parts: lis
     assert not any(name.startswith(("ext/server/", "cli/", "ext/best/")) for name in names)
 
 
-@pytest.mark.slow
-def test_a_training_follows_the_code_that_trains_and_scores_it(tmp_path: Path) -> None:
-    work = Work(tmp_path, "toy", seeds=(1,))
-    work.experiment = "smoothing"
-    [directory] = work.prepare_trials([PlannedTrial("base", work.base)])
-    modules = {"headway.ext.paper.running.trial_run", "headway.ext.paper.running.bitext"}
-    names = {path.relative_to(sources.PACKAGE).as_posix() for path in sources.sources(*modules)}
-    assert {
-        "model/layers.py",
-        "ext/native/native_operations.py",
-        "training/steps/trainer.py",
-        "evaluation/metrics.py",
-    } <= names
-    assert set(modules) <= set((directory / "spec.json").read_text().split('"'))
-
-
-class Planning(Work):
+class Planning(Study):
     """Plans trainings, and stops before the first."""
 
     def run_groups(self, planned: Sequence[PlannedTrial]) -> dict[str, TrialGroup]:

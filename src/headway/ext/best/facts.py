@@ -12,7 +12,7 @@ from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.ext.best.given import GivenText
 from headway.ext.best.pair_decisions import PairDecisions, number_of
-from headway.text import KEPT, TOKENS, Fates, Tokenizer, spread_step
+from headway.text import KEPT, TOKENS, Decisions, Tokenizer, spread_step
 
 SAMPLE = 10_000  # pairs, or monolingual lines, whose tokens are counted
 MOST_DIGESTS = 200_000  # of monolingual lines that are held at once
@@ -147,7 +147,7 @@ def _count_lines(text: GivenText, files: Sequence[str]) -> tuple[int, int]:
     return round(times * len(lengths)), round(times * sum(lengths.values()))
 
 
-def learn_vocabulary(text: GivenText, decisions: Fates, config: TextConfig) -> Tokenizer:
+def learn_vocabulary(text: GivenText, decisions: Decisions, config: TextConfig) -> Tokenizer:
     """Learn the subwords as the first training does, so that none finds that there are too few.
 
     Args:
@@ -162,7 +162,7 @@ def learn_vocabulary(text: GivenText, decisions: Fates, config: TextConfig) -> T
 
 
 def count_tokens(
-    text: GivenText, facts: TextFacts, decisions: Fates, tokenizer: Tokenizer, most: int
+    text: GivenText, facts: TextFacts, decisions: Decisions, tokenizer: Tokenizer, most: int
 ) -> TextFacts:
     """Return the facts with the numbers of tokens, by a sample, and without what is too long to train on.
 
@@ -243,7 +243,7 @@ def measure_sides(
     )
 
 
-def _spread_pairs(text: GivenText, decisions: Fates, most: int) -> Iterator[tuple[str, str]]:
+def _spread_pairs(text: GivenText, decisions: Decisions, most: int) -> Iterator[tuple[str, str]]:
     """Yield at most so many kept pairs, which are spread over all; 0: all."""
     every = spread_step(int((decisions == KEPT).sum()), most)
     return (

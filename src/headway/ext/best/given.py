@@ -165,7 +165,7 @@ class GivenText:
         """Read the pairs of the training text that break no rule."""
         return (pair for pair in self.read_training() if pair.rule is None)
 
-    def read_kept(self, decisions: Fates) -> Iterator[CleanedPair]:
+    def read_kept(self, decisions: Decisions) -> Iterator[CleanedPair]:
         """Read the pairs that are kept as training text.
 
         Args:

@@ -38,7 +38,7 @@ class Decided(NamedTuple):
         held_out: The numbers of the pairs that are held out for validation, in ascending order.
     """
 
-    decisions: Fates
+    decisions: Decisions
     held_out: list[int]
 
 
@@ -104,7 +104,7 @@ class PairDecisions:
         blocks = np.array_split(
             loose, 1 + len(self) // RANGE
         )  # a search needs memory for its block
-        decisions = np.concatenate([find_fates(block, wholes, sides) for block in blocks])
+        decisions = np.concatenate([decide_pairs(block, wholes, sides) for block in blocks])
         decisions[repeated] = REPEATED
         if not (decisions == KEPT).any():
             raise HeadwayError(
