@@ -10,7 +10,7 @@ import pytest
 from headway.cli.main import dispatch
 from headway.config import ModelConfig, SearchConfig
 from headway.errors import HeadwayError
-from headway.ext.native.shortlist import Shortlist
+from headway.ext.native.shortlist import load_shortlist
 from headway.ext.protect.placeholder_word_file import (
     learn_placeholder_words,
     load_placeholder_words,
@@ -60,7 +60,7 @@ def test_a_run_calibrates_its_model_and_the_copies_of_it_at_its_end(uninterrupte
 def test_a_shortlist_is_learned_at_the_end(corpus, uninterrupted_run, tmp_path):
     path = tmp_path / "run"
     assert dispatch(command(path, corpus, search__shortlist=9)) == 0
-    found = Shortlist.load(path, (331, 331))
+    found = load_shortlist(path, (331, 331))
     assert (found.candidates[:, 0] >= 0).sum() > 3
     for folder in ("best", "averaged"):  # if it holds the installed model
         is_installed = (path / folder / "model.safetensors").read_bytes() == (
@@ -101,7 +101,7 @@ def test_a_finished_run_learns_a_shortlist_when_resumed(
         assert dispatch(["train", str(path), "--search.shortlist", "9"]) == 0
         assert said in capsys.readouterr().err
     assert (path / "model.safetensors").read_bytes() == before
-    assert (Shortlist.load(path, (331, 331)).candidates[:, 0] >= 0).sum() > 3
+    assert (load_shortlist(path, (331, 331)).candidates[:, 0] >= 0).sum() > 3
 
 
 @pytest.mark.slow

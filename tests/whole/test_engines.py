@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from headway.config import ModelConfig
-from headway.ext.cuda.engine import FixedEngine
-from headway.ext.native.engine import NativeEngine, is_supported
+from headway.ext.cuda.fixed_engine import FixedEngine
+from headway.ext.native.native_engine import NativeEngine, is_supported
 from headway.model import watch
 from headway.translation import make_engine
 from headway.translation.alignment import single_layer

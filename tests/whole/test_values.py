@@ -17,7 +17,7 @@ from support.random_models import make_model as make_random_model
 from headway.config import ModelConfig, TextConfig, TrainingConfig
 from headway.errors import HeadwayError
 from headway.ext.exchange.exporting import export_model
-from headway.ext.native.engine import make_native_engine
+from headway.ext.native.native_engine import make_native_engine
 from headway.model import Transformer, make_model, ops
 from headway.text.batches import Batch
 from headway.text.tokenizer import Tokenizer

@@ -166,7 +166,7 @@ def test_for_a_device_an_extension_of_others_goes_before_one_of_headway(
 ) -> None:
     install("one", "Extension('one', '1', engines={'cpu': 'of_one:make'})", "make = 'fast'")
     assert load_first("engines", "cpu") == "fast"
-    assert load_first("engines", "cuda").__module__ == "headway.ext.cuda.engine"
+    assert load_first("engines", "cuda").__module__ == "headway.ext.cuda.fixed_engine"
     assert load_first("engines", "tpu") is None
     assert not caplog.messages
 

@@ -5,7 +5,7 @@ import pytest
 from headway.config import SearchConfig
 from headway.ext.bench import self_check
 from headway.ext.native import decoding
-from headway.ext.native.engine import NativeEngine
+from headway.ext.native.native_engine import NativeEngine
 from headway.text.tokenizer import Tokenizer
 from headway.translation import Translator
 

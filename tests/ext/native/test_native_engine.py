@@ -11,7 +11,7 @@ import torch
 
 from headway.errors import HeadwayError
 from headway.ext.native import decoding
-from headway.ext.native.engine import NativeEngine
+from headway.ext.native.native_engine import NativeEngine
 from headway.translation import beam_search, make_engine, sample
 from headway.translation.alignment import alignment_layers
 from headway.translation.engines.low_precision import bf16_linear, int8_linear, quantize

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from headway.errors import HeadwayError
-from headway.ext.native.engine import NativeEngine, NativeEnsemble
+from headway.ext.native.native_engine import NativeEngine, NativeEnsemble
 from headway.translation import Hypothesis, StepDecoding
 from headway.translation.engines.ensemble import (
     EnsembleEngine,

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headway.config import merge_overrides
-from headway.ext.best.settings import Settings, list_options
-from headway.ext.best.stage import Work, name_path
+from headway.ext.best.recipe_numbers import Settings, list_options
+from headway.ext.best.stage import FileWork, Stage, name_path
 from headway.translation import Translator
 
 
