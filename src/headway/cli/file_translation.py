@@ -79,7 +79,7 @@ def translate_file(args: argparse.Namespace, threads: int) -> None:
     from headway.text.chunks import Stage, WorkDirectory, Workers, run_stage
     from headway.text.input_text import InputText
 
-    options = Options(**vars(args))
+    options = TranslateOptions(**vars(args))
     load_once.cache_clear()  # the files of the model may be others
     translator, search = load_once(options)
     text, out = InputText.scan(Path(args.input)), Path(args.output)
@@ -117,7 +117,7 @@ def translate_file(args: argparse.Namespace, threads: int) -> None:
         work.clear()
 
 
-class Options(argparse.Namespace):
+class TranslateOptions(argparse.Namespace):
     """The options of the command, by which a process knows the translator that it has loaded."""
 
     def __hash__(self) -> int:  # type: ignore[override]  # which says None, as it can be changed
@@ -125,14 +125,14 @@ class Options(argparse.Namespace):
 
 
 @lru_cache(maxsize=1)
-def load_once(args: Options) -> "tuple[Translator, SearchConfig]":
+def load_once(args: TranslateOptions) -> "tuple[Translator, SearchConfig]":
     """Load the translator; a forked process has it already, and one on another machine keeps it."""
     set_threads(1)  # a forked worker cannot use the threads of OpenMP if this process has used them
     return load_translator(args)
 
 
 def _translate_window(
-    args: Options, threads: int, text: "InputText", window: Window, directory: Path
+    args: TranslateOptions, threads: int, text: "InputText", window: Window, directory: Path
 ) -> None:
     """Write the translation of a window, as it stands in the output.
 

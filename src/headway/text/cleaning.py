@@ -56,7 +56,7 @@ _ADVICE = (
 
 
 @dataclass
-class Finding:
+class FoundPairs:
     """The pairs that one rule found.
 
     Args:
@@ -79,7 +79,7 @@ class Finding:
             self.lines.append(line)
         self.count += 1
 
-    def extend(self, later: "Finding") -> None:
+    def extend(self, later: "FoundPairs") -> None:
         """Add the pairs that the rule found further on in the text."""
         if not self.count:
             self.example, self.position = later.example, later.position
@@ -106,28 +106,28 @@ class Report:
 
     read: int = 0
     kept: int = 0
-    dropped: dict[str, Finding] = field(default_factory=dict)
-    leaks_kept: Finding = field(default_factory=Finding)
-    half_leaks: Finding = field(default_factory=Finding)
+    dropped: dict[str, FoundPairs] = field(default_factory=dict)
+    leaks_kept: FoundPairs = field(default_factory=FoundPairs)
+    half_leaks: FoundPairs = field(default_factory=FoundPairs)
     tokens: dict[str, int] = field(default_factory=dict)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "Report":
         """Return the report whose fields `dataclasses.asdict` has turned into plain values."""
-        dropped = {rule: Finding(**found) for rule, found in values["dropped"].items()}
-        leaks = {name: Finding(**values[name]) for name in ("leaks_kept", "half_leaks")}
+        dropped = {rule: FoundPairs(**found) for rule, found in values["dropped"].items()}
+        leaks = {name: FoundPairs(**values[name]) for name in ("leaks_kept", "half_leaks")}
         return cls(**{**values, "dropped": dropped, **leaks})
 
     def drop(self, rule: str, line: int, example: str, position: int = 0) -> None:
         """Count a pair that a rule drops."""
-        self.dropped.setdefault(rule, Finding()).add(line, example, position)
+        self.dropped.setdefault(rule, FoundPairs()).add(line, example, position)
 
     def extend(self, later: "Report") -> None:
         """Add the report of text further on."""
         self.read += later.read
         self.kept += later.kept
         for rule, found in later.dropped.items():
-            self.dropped.setdefault(rule, Finding()).extend(found)
+            self.dropped.setdefault(rule, FoundPairs()).extend(found)
         self.leaks_kept.extend(later.leaks_kept)
         self.half_leaks.extend(later.half_leaks)
 
@@ -135,7 +135,7 @@ class Report:
         """Put the rules into the order of the first pair that each of them found in the range."""
         self.dropped = dict(sorted(self.dropped.items(), key=lambda item: item[1].position))
 
-    def findings(self) -> dict[str, Finding]:
+    def findings(self) -> dict[str, FoundPairs]:
         """Return the dropped pairs by rule, the most frequent rule first."""
         return dict(sorted(self.dropped.items(), key=lambda item: -item[1].count))
 
@@ -173,7 +173,7 @@ class Report:
 
     def to_text(self) -> str:
         """Return the report as a table."""
-        rows = [("pairs read", Finding(self.read)), ("pairs kept", Finding(self.kept))]
+        rows = [("pairs read", FoundPairs(self.read)), ("pairs kept", FoundPairs(self.kept))]
         rows += [(f"dropped: {rule}", found) for rule, found in self.findings().items()]
         kept = ((f"kept, though {LEAK}", self.leaks_kept), (f"kept: {HALF}", self.half_leaks))
         rows += [(name, found) for name, found in kept if found.count]

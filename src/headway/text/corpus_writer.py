@@ -77,7 +77,7 @@ class Side(NamedTuple):
         return Side(np.fromiter(chain.from_iterable(sentences), dtype, int(lengths.sum())), lengths)
 
 
-class Block(NamedTuple):
+class IdBlock(NamedTuple):
     """Some pairs."""
 
     source: Side
@@ -88,14 +88,14 @@ class Block(NamedTuple):
         """The number of pairs."""
         return len(self.source.lengths)
 
-    def slice(self, start: int, end: int) -> "Block":
+    def slice(self, start: int, end: int) -> "IdBlock":
         """Return some of the pairs."""
-        return Block(self.source.slice(start, end), self.target.slice(start, end))
+        return IdBlock(self.source.slice(start, end), self.target.slice(start, end))
 
     @staticmethod
-    def join(blocks: "Sequence[Block]") -> "Block":
+    def join(blocks: "Sequence[IdBlock]") -> "IdBlock":
         """Join pairs."""
-        return Block(Side.join([b.source for b in blocks]), Side.join([b.target for b in blocks]))
+        return IdBlock(Side.join([b.source for b in blocks]), Side.join([b.target for b in blocks]))
 
 
 def choose_dtype(vocab_size: int) -> str:
@@ -103,7 +103,7 @@ def choose_dtype(vocab_size: int) -> str:
     return "uint16" if vocab_size <= 1 << 16 else "uint32"
 
 
-def write_corpus(directory: Path, blocks: Iterable[Block], dtype: str) -> None:
+def write_corpus(directory: Path, blocks: Iterable[IdBlock], dtype: str) -> None:
     """Write a corpus in constant memory.
 
     Args:
@@ -132,25 +132,25 @@ def write_corpus(directory: Path, blocks: Iterable[Block], dtype: str) -> None:
     (directory / "corpus.json").write_text(json.dumps(asdict(facts), indent=2) + "\n")
 
 
-def in_blocks(pairs: Iterable[IdPair], dtype: str) -> Iterator[Block]:
+def in_blocks(pairs: Iterable[IdPair], dtype: str) -> Iterator[IdBlock]:
     """Yield pairs of ids as blocks."""
     rest = iter(pairs)
     while some := list(islice(rest, FLUSH)):
-        yield Block(*(Side.make(sentences, dtype) for sentences in zip(*some, strict=True)))
+        yield IdBlock(*(Side.make(sentences, dtype) for sentences in zip(*some, strict=True)))
 
 
-def _rearrange(blocks: Iterable[Block]) -> Iterator[Block]:
+def _rearrange(blocks: Iterable[IdBlock]) -> Iterator[IdBlock]:
     """Yield the same pairs in blocks of `FLUSH` pairs; the last block may have fewer."""
-    pending: list[Block] = []
+    pending: list[IdBlock] = []
     count = 0
     for block in blocks:
         start = 0
         while count + block.pairs - start >= FLUSH:
             end = start + FLUSH - count
-            yield Block.join([*pending, block.slice(start, end)])
+            yield IdBlock.join([*pending, block.slice(start, end)])
             pending, count, start = [], 0, end
         if start < block.pairs:
             pending.append(block.slice(start, block.pairs))
             count += block.pairs - start
     if pending:
-        yield Block.join(pending)
+        yield IdBlock.join(pending)

@@ -17,7 +17,7 @@ from headway import __version__
 from headway.config import Kind, TextConfig, from_dict
 from headway.errors import HeadwayError
 from headway.file_format import OtherVersionError, check_format, check_writer
-from headway.text.corpus_writer import Block, IdPair, choose_dtype, in_blocks, write_corpus
+from headway.text.corpus_writer import IdBlock, IdPair, choose_dtype, in_blocks, write_corpus
 from headway.text.groups import Group
 from headway.text.language_pairs import Languages
 from headway.text.origins import Manifest
@@ -202,7 +202,7 @@ def _read_facts(directory: Path) -> _Facts:
 def write_prepared(
     directory: Path,
     tokenizer: Tokenizer,
-    train: Iterable[Block],
+    train: Iterable[IdBlock],
     valid: Iterable[IdPair],
     valid_text: tuple[Sequence[str], Sequence[str]],
     *,

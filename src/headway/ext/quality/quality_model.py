@@ -32,7 +32,7 @@ FOLDS = 5  # of cross-validation
 Vector = NDArray[np.float64]
 
 
-class PieceRating(NamedTuple):
+class RatedPiece(NamedTuple):
     """How good the translation of a piece is.
 
     Attributes:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from headway.config import SearchConfig
 from headway.ext.quality.defects import find_defects, keeps_words
 from headway.ext.quality.evidence import Evidence, examine
-from headway.ext.quality.quality_model import PieceRating, QualityModel
+from headway.ext.quality.quality_model import QualityModel, RatedPiece
 from headway.ext.quality.repair import list_ways
 from headway.translation import (
     LONG,
@@ -32,7 +32,7 @@ class RatedHypotheses(NamedTuple):
     """The n best translations of a piece and the rating of each."""
 
     hypotheses: list[Hypothesis]
-    ratings: list[PieceRating]
+    ratings: list[RatedPiece]
 
 
 class Rater:
@@ -114,13 +114,13 @@ class Rater:
         found: Sequence[Hypothesis],
         search: SearchConfig,
         prefix: Sequence[int],
-    ) -> Job[list[PieceRating]]:
+    ) -> Job[list[RatedPiece]]:
         evidence = yield from examine(self.token_search, piece, found, search, prefix)
         # To look for defects takes about a millisecond.
         return (yield from call(lambda: [*map(self._judge, evidence)], LONG * len(found)))
 
-    def _judge(self, evidence: Evidence) -> PieceRating:
+    def _judge(self, evidence: Evidence) -> RatedPiece:
         """Return the rating of a translation."""
         source, translation, features = evidence
         defects = find_defects(source, translation, self.languages)
-        return PieceRating(self.model.rate(features) * DEFECT ** len(defects), defects)
+        return RatedPiece(self.model.rate(features) * DEFECT ** len(defects), defects)

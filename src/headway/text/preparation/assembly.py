@@ -7,7 +7,7 @@ from pathlib import Path
 
 from headway.errors import HeadwayError
 from headway.text.cleaning import Report
-from headway.text.corpus_writer import Block, IdPair
+from headway.text.corpus_writer import IdBlock, IdPair
 from headway.text.groups import Group
 from headway.text.language_pairs import name_pair
 from headway.text.preparation.plan import Plan
@@ -97,7 +97,7 @@ def join_reports(ranges: Sequence[Sequence[Report]]) -> Report:
     return whole
 
 
-def _read_blocks(directories: Sequence[Path]) -> Iterator[Block]:
+def _read_blocks(directories: Sequence[Path]) -> Iterator[IdBlock]:
     for directory in directories:
         block = load_block(directory)
         if block is not None:

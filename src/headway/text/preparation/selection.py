@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from headway.errors import UsageError
-from headway.text.cleaning import DUPLICATE, HELD_OUT, SIBLING, Finding, Report
+from headway.text.cleaning import DUPLICATE, HELD_OUT, SIBLING, FoundPairs, Report
 from headway.text.digests import digest_loosely
 from headway.text.preparation.clean_ranges import HALF_LEAKED, PLAIN, CleanRange, Digests
 from headway.text.readers import Pair
@@ -112,7 +112,7 @@ def choose_validation(
         for cleaned in ranges:
             report.extend(cleaned.report())
         if repeated := sum(map(len, ranges)) - total:
-            report.dropped[DUPLICATE] = Finding(repeated)
+            report.dropped[DUPLICATE] = FoundPairs(repeated)
         raise UsageError(
             f"--valid {count}: must be from 1 to {total // 2:,}, half of the {total:,} pairs of the cleaned training"
             f" text, or files{'; ' * bool(report.advice())}{report.advice()}"

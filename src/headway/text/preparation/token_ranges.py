@@ -8,7 +8,7 @@ import numpy as np
 
 from headway.config import TextConfig
 from headway.text.cleaning import TOKENS, Report
-from headway.text.corpus_writer import Block, Side
+from headway.text.corpus_writer import IdBlock, Side
 from headway.text.preparation.clean_ranges import CleanRange
 from headway.text.preparation.selection import KEPT, Decisions, report_cleaning, report_held_out
 from headway.text.prepared import id_type
@@ -60,9 +60,9 @@ def write_token_range(
             [ids for ids, is_kept in zip(side, fits, strict=True) if is_kept]
             for side in (sources, targets)
         )
-        blocks.append(Block(*(Side.make(side, dtype) for side in sides)))
+        blocks.append(IdBlock(*(Side.make(side, dtype) for side in sides)))
     if blocks:
-        save_block(directory, Block.join(blocks))
+        save_block(directory, IdBlock.join(blocks))
     if not copy:
         reports = (
             report_cleaning(cleaned, decisions, texts),
@@ -72,21 +72,21 @@ def write_token_range(
         (directory / REPORTS).write_text(json.dumps([asdict(r) for r in reports]), "utf-8")
 
 
-def save_block(directory: Path, block: Block) -> None:
+def save_block(directory: Path, block: IdBlock) -> None:
     """Write what `load_block` reads."""
     for name, side in block._asdict().items():
         np.save(directory / f"{name}.ids.npy", side.ids)
         np.save(directory / f"{name}.lengths.npy", side.lengths)
 
 
-def load_block(directory: Path) -> Block | None:
+def load_block(directory: Path) -> IdBlock | None:
     """Read the ids of a range; None: it has no pairs."""
     if not (directory / "source.ids.npy").exists():
         return None
-    return Block(
+    return IdBlock(
         *(
             Side(np.load(directory / f"{name}.ids.npy"), np.load(directory / f"{name}.lengths.npy"))
-            for name in Block._fields
+            for name in IdBlock._fields
         )
     )
 

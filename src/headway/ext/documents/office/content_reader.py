@@ -9,8 +9,8 @@ from headway.ext.documents.office.inline import (
     InlineParagraph,
     InlinePart,
     PartKind,
-    Piece,
     Render,
+    SourceSpan,
     write_paragraph,
 )
 from headway.ext.documents.office.inline_reading import make_paragraph
@@ -95,13 +95,13 @@ class ContentReader:
         else:
             self._add(token, token.end)
 
-    def _put(self, kind: PartKind, piece: Piece, text: str = "", **more: Any) -> None:
+    def _put(self, kind: PartKind, piece: SourceSpan, text: str = "", **more: Any) -> None:
         """Add a part that has one piece."""
         self._parts.append(InlinePart(kind, (piece,), text, **more))
 
-    def _add_kept(self, piece: Piece, text: str) -> None:
+    def _add_kept(self, piece: SourceSpan, text: str) -> None:
         """Add an element with a text that stays as it is, such as a formula or a field."""
-        middle = Piece(piece.end, piece.end)
+        middle = SourceSpan(piece.end, piece.end)
         self._put("open", piece, name="kept", is_kept=True)
         self._put("text", middle, text)
         self._put("close", middle, name="kept")

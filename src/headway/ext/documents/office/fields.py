@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from headway.ext.documents.blocks import MAX_DEPTH
-from headway.ext.documents.office.inline import InlinePart, Piece
+from headway.ext.documents.office.inline import InlinePart, SourceSpan
 from headway.ext.documents.office.inline_reading import is_balanced
 from headway.text import is_translatable
 
@@ -23,7 +23,7 @@ class FieldMark(NamedTuple):
         instruction: Of the field.
     """
 
-    piece: Piece
+    piece: SourceSpan
     kind: str
     instruction: str = ""
 

@@ -40,7 +40,7 @@ class Style(NamedTuple):
         return is_word or re.search(r'baseline="[1-9]', self.key) is not None
 
 
-class Piece(NamedTuple):
+class SourceSpan(NamedTuple):
     """Markup as it stands in the part.
 
     Attributes:
@@ -64,8 +64,8 @@ class Inline:
         style: Of the text inside; None: that of the text around.
     """
 
-    before: tuple[Piece, ...] = ()
-    after: tuple[Piece, ...] = ()
+    before: tuple[SourceSpan, ...] = ()
+    after: tuple[SourceSpan, ...] = ()
     style: Style | None = None
 
 
@@ -78,7 +78,7 @@ class InlineParagraph(Paragraph[Inline]):
         style: The properties of most text.
     """
 
-    breaks: list[Piece] = field(default_factory=list)
+    breaks: list[SourceSpan] = field(default_factory=list)
     style: Style | None = None
 
 
@@ -99,7 +99,7 @@ class InlinePart(NamedTuple):
     """
 
     kind: PartKind
-    pieces: tuple[Piece, ...]
+    pieces: tuple[SourceSpan, ...]
     text: str = ""
     name: str = ""
     is_element: bool = True
@@ -138,12 +138,12 @@ class ContentWriter:
         """Write text without line breaks."""
         self._out.append(escape_text(text))
 
-    def write_break(self, piece: Piece | None, style: Style | None) -> None:
+    def write_break(self, piece: SourceSpan | None, style: Style | None) -> None:
         """Write a line break or tab; None: a line break that the source does not have."""
         new = self.new_break.format(self._prefix)
         self._out.append(new if piece is None else self._render(piece.start, piece.end))
 
-    def write_piece(self, piece: Piece) -> None:
+    def write_piece(self, piece: SourceSpan) -> None:
         """Write markup."""
         self._out.append(self._render(piece.start, piece.end))
 

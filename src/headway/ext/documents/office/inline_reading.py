@@ -7,7 +7,13 @@ from dataclasses import dataclass, field
 from itertools import chain, groupby
 
 from headway.ext.documents.blocks import find_partners, is_behind_a_word
-from headway.ext.documents.office.inline import Inline, InlineParagraph, InlinePart, Piece, Style
+from headway.ext.documents.office.inline import (
+    Inline,
+    InlineParagraph,
+    InlinePart,
+    SourceSpan,
+    Style,
+)
 from headway.ext.documents.paragraph import Element
 
 _PIECE = re.compile(r"\s+|\S+")
@@ -106,7 +112,7 @@ class _Builder:
     partner: dict[int, int]
     texts: list[str] = field(default_factory=list)
     length: int = 0
-    breaks: list[Piece] = field(default_factory=list)
+    breaks: list[SourceSpan] = field(default_factory=list)
 
     def build(
         self, first: int, last: int, around: Style | None

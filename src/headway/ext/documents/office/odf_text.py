@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 
 from headway.ext.documents.office.content_reader import ContentReader
-from headway.ext.documents.office.inline import ContentWriter, Piece, Render, Style
+from headway.ext.documents.office.inline import ContentWriter, Render, SourceSpan, Style
 from headway.ext.documents.xml_tokens import XmlToken, escape_text, iterate_xml
 
 _SPACES = re.compile(r"[ \t\r\n]+")
@@ -76,11 +76,11 @@ class OdfReader(ContentReader):
         text = _SPACES.sub(" ", token.text)
         text = text.removeprefix(" ") if self._is_space else text
         self._is_space = text.endswith(" ") if text else self._is_space
-        self._put("text", Piece(token.start, token.end), text)
+        self._put("text", SourceSpan(token.start, token.end), text)
 
     def _close(self, token: XmlToken) -> None:
         if not self._left_out.pop():
-            self._put("close", Piece(token.start, token.end), name=token.name)
+            self._put("close", SourceSpan(token.start, token.end), name=token.name)
 
     def _open(self, token: XmlToken) -> None:
         if token.kind == "open" and token.name in _TRANSPARENT:
@@ -101,10 +101,10 @@ class OdfReader(ContentReader):
         if token.name in _MERGED:
             same = self._styles.get(style, style)
             key = token.source.replace(f'"{style}"', f'"{same}"') if style else token.source
-        self._put("open", Piece(token.start, token.end), name=token.name, key=key)
+        self._put("open", SourceSpan(token.start, token.end), name=token.name, key=key)
 
     def _add(self, opening: XmlToken, end: int) -> None:
-        piece, name = Piece(opening.start, end), opening.name
+        piece, name = SourceSpan(opening.start, end), opening.name
         is_text = opening.prefix == self.prefix
         if name in _DROPPED:
             return
@@ -160,7 +160,7 @@ class OdfWriter(ContentWriter):
                 self._out.append(escape_text(word))
                 self._is_space = False
 
-    def write_break(self, piece: Piece | None, style: Style | None) -> None:
+    def write_break(self, piece: SourceSpan | None, style: Style | None) -> None:
         """Write a line break or tab."""
         super().write_break(piece, style)
         self._is_space = True

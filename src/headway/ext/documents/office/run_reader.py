@@ -5,7 +5,7 @@ import re
 
 from headway.ext.documents.office.content_reader import ContentReader
 from headway.ext.documents.office.fields import FieldMark, shows_text
-from headway.ext.documents.office.inline import InlinePart, Piece, Render, Style
+from headway.ext.documents.office.inline import InlinePart, Render, SourceSpan, Style
 from headway.ext.documents.office.run_writer import BARE, RunDialect, RunWriter
 from headway.ext.documents.xml_tokens import XmlToken
 
@@ -53,7 +53,7 @@ class RunReader(ContentReader):
             key = "" if is_kept or name in dialect.described else token.source
             if name in dialect.numbered:
                 key = _NUMBER.sub("", key)
-            pieces = (Piece(token.start, token.end),)
+            pieces = (SourceSpan(token.start, token.end),)
             self._parts.append(InlinePart("open", pieces, name=name, is_kept=is_kept, key=key))
         elif role == "transparent" or (role == "holder" and self._attach(token.end)):
             pass  # nothing more to do
@@ -69,19 +69,19 @@ class RunReader(ContentReader):
             if self._dialect.is_trimmed and "preserve" not in self._opened.source:
                 text = text.strip(" \t\r\n")
             style = self._style or Style(BARE)
-            self._put("text", Piece(self._opened.start, token.end, style), text)
+            self._put("text", SourceSpan(self._opened.start, token.end, style), text)
             self._text = None
         elif role == "holder":
             self._holder_end = token.start
         elif role == "wrapper":
             start = token.start if self._holder_end < 0 else self._holder_end
             self._holder_end = -1
-            self._put("close", Piece(start, token.end), name=token.name)
+            self._put("close", SourceSpan(start, token.end), name=token.name)
 
     def _add(self, opening: XmlToken, end: int) -> None:
         dialect, name = self._dialect, opening.name
         role = dialect.roles.get(name)
-        piece = Piece(opening.start, end, self._style)
+        piece = SourceSpan(opening.start, end, self._style)
         if name == "rPr" and self._style is not None:
             key = dialect.normalize(self._source[opening.start : end])
             self._style = Style(key, opening.start, end)
@@ -98,7 +98,7 @@ class RunReader(ContentReader):
         elif name == "instrText":
             self._parts.append(FieldMark(piece, "", "".join(self._inner)))
         elif role == "hyphen":
-            self._put("text", Piece(opening.start, end, self._style or Style("")), "-")
+            self._put("text", SourceSpan(opening.start, end, self._style or Style("")), "-")
         elif name.removesuffix("Start") in dialect.ranges:
             self._put("open", piece, name=_name_range(opening), is_element=False)
         elif name.removesuffix("End") in dialect.ranges:
@@ -115,7 +115,7 @@ class RunReader(ContentReader):
         last = self._parts[-1] if self._parts else None
         if not isinstance(last, InlinePart) or last.kind != "open" or not last.is_element:
             return False
-        self._parts[-1] = last._replace(pieces=(Piece(last.pieces[0].start, end),))
+        self._parts[-1] = last._replace(pieces=(SourceSpan(last.pieces[0].start, end),))
         return True
 
     def _read_field(self, opening: XmlToken, end: int) -> str:

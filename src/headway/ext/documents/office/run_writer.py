@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from headway.ext.documents.office.inline import ContentWriter, Piece, Render, Style
+from headway.ext.documents.office.inline import ContentWriter, Render, SourceSpan, Style
 from headway.ext.documents.xml_tokens import escape_text
 
 BARE = "bare"  # the style of text that stands in no run, in a cell
@@ -65,7 +65,7 @@ class RunWriter(ContentWriter):
         self._start_run(style or Style(""))
         self._text += text
 
-    def write_break(self, piece: Piece | None, style: Style | None) -> None:
+    def write_break(self, piece: SourceSpan | None, style: Style | None) -> None:
         """Write a line break or tab."""
         if piece is None and not self._dialect.new_break:
             self.write_text("\n", style)
@@ -74,7 +74,7 @@ class RunWriter(ContentWriter):
         self._write_text()
         super().write_break(piece, style)
 
-    def write_piece(self, piece: Piece) -> None:
+    def write_piece(self, piece: SourceSpan) -> None:
         """Write markup."""
         self._start_run(piece.style)
         self._write_text()

@@ -6,7 +6,13 @@ from functools import lru_cache, partial
 
 from headway.ext.documents.office.content_reader import ContentReader
 from headway.ext.documents.office.dialects import CELL_DIALECT
-from headway.ext.documents.office.inline import Inline, InlineParagraph, InlinePart, Piece, Render
+from headway.ext.documents.office.inline import (
+    Inline,
+    InlineParagraph,
+    InlinePart,
+    Render,
+    SourceSpan,
+)
 from headway.ext.documents.office.run_reader import RunReader
 from headway.ext.documents.paragraph import Element, Translated
 from headway.ext.documents.placing import place
@@ -108,5 +114,5 @@ class CommentReader(ContentReader):
         start = len(units[: 2 * int(place)].decode(_UNIT, "ignore"))
         end = len(units[: 2 * (int(place) + int(length))].decode(_UNIT, "ignore"))
         first, last = find_attributes(token.source)["startIndex"]
-        content = Inline((Piece(token.start + first, token.start + last),))
+        content = Inline((SourceSpan(token.start + first, token.start + last),))
         return Element(start, end, content, is_kept=True)

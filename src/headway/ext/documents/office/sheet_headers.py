@@ -11,8 +11,8 @@ from headway.ext.documents.office.inline import (
     ContentWriter,
     InlineParagraph,
     InlinePart,
-    Piece,
     Render,
+    SourceSpan,
     Style,
 )
 from headway.ext.documents.paragraph import Translated
@@ -85,18 +85,18 @@ class SheetHeaderReader(ContentReader):
         if start < end:
             self._add_codes()
             read = html.unescape(self._source[start:end]) if text is None else text
-            self._put("text", Piece(start, end), read)
+            self._put("text", SourceSpan(start, end), read)
 
     def _add_number(self, start: int, end: int) -> None:
         """Add a page number, or the number of pages; a digit stands for it in the text."""
         self._add_codes()
-        self._add_kept(Piece(start, end), "1" if self._source[end - 1] == "P" else "9")
+        self._add_kept(SourceSpan(start, end), "1" if self._source[end - 1] == "P" else "9")
 
     def _add_codes(self) -> None:
         if not self._codes:
             return
         if self._parts:
-            pieces = (Piece(*self._codes),)
+            pieces = (SourceSpan(*self._codes),)
             self._parts.append(
                 InlinePart("break", pieces) if self._is_border else InlinePart("point", pieces)
             )
