@@ -37,7 +37,7 @@ tests: $(VENV)/.installed
 
 # The core without its extensions.
 test-core: $(VENV)/.installed
-	$(ONE_THREAD) $(BIN)/python -m pytest tests/core $(PARALLEL)
+	HEADWAY_EXTENSIONS= $(ONE_THREAD) $(BIN)/python -m pytest tests/core $(PARALLEL)
 
 fast: $(VENV)/.installed
 	$(ONE_THREAD) $(BIN)/python -m pytest -m "not slow" $(PARALLEL)

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from headway import Glossary, Translator
+from headway import Translator
 from headway.errors import UsageError
 from headway.ext.demo import generate
-from headway.ext.protect.glossary import Term
+from headway.ext.protect.glossary import Glossary, Term
 from headway.translation.masking import Masking
 
 MODEL = Path(__file__).parents[1] / "golden" / "0.1" / "model"
