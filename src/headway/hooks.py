@@ -61,8 +61,12 @@ class Extension(NamedTuple):
         stages: Name -> ``"module:function"``, ``(line: str) -> Generator[str, list[Translation], list[Translation]]``: a
             stage of the translation of each line. It yields the line that is translated instead, is sent the n best
             translations of that, and returns those of its own line.
-        readers: Suffix, such as ``".xyz"`` -> ``"module:function"``, ``(path: str) -> Iterator[tuple[str, str]]``: it reads
-            the pairs of source and target in a file of parallel text.
+        corpora: Name -> a module that fetches parallel text by name, with ``local_files(words: list[str], languages, place:
+            str, notify: Callable[[str], None]) -> list[str]``, which replaces the names among the words of ``--train`` and
+            the like by files; and ``list_origins(paths) -> list[Manifest]``, what it knows of files that it fetched.
+        readers: Suffix, such as ``".xyz"`` -> ``"module:function"``, ``(path: str, languages: tuple[str, str] | None) ->
+            Iterator[tuple[str, str]]``: it reads the pairs of source and target in a file of parallel text, in the
+            languages if they are given. It may yield a `Pair`, with a line, or a `Damaged` of `headway.text`.
         inputs: Name -> a module that translates files of a kind with ``headway translate --input FILE --output FILE``, with
             ``takes(name: str) -> bool``, whether it translates a file of this name; ``check(args) -> None``, which checks
             the command line for such a file; ``check_lines(args) -> None``, which checks it for a file of lines; and
@@ -111,6 +115,7 @@ class Extension(NamedTuple):
     options: Mapping[str, Option] = {}
     names: Mapping[str, str] = {}
     stages: Mapping[str, str] = {}
+    corpora: Mapping[str, str] = {}
     readers: Mapping[str, str] = {}
     inputs: Mapping[str, str] = {}
     models: Mapping[str, str] = {}
@@ -147,6 +152,7 @@ FORMS = {
     ),
     "names": Form(r"[A-Za-z]\w*", "a name of Python", str),
     "stages": NAME,
+    "corpora": NAME,
     "readers": Form(r"\.[a-z0-9]+", "a suffix in small letters, such as '.xyz'", str),
     "inputs": NAME,
     "models": NAME,

@@ -8,7 +8,6 @@ import os
 import random
 import re
 import sys
-import tracemalloc
 from collections.abc import Callable
 from itertools import islice, pairwise
 from pathlib import Path
@@ -17,9 +16,10 @@ import pytest
 import zstandard
 
 from headway.errors import HeadwayError
-from headway.text import lines, tmx
+from headway.text import lines
 from headway.text.readers import Damaged, FileForm, Pair, read_lines, read_pairs
-from support.damage import DOCTYPE, HEAD, sentences, units, write_tmx
+from support.damage import sentences
+from support.reading import peak
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
 PACK: dict[str, Callable[[bytes], bytes]] = {
@@ -91,7 +91,6 @@ def written(folder: Path, form: str, suffix: str = "") -> list[Path]:
         "text": ["".join(f"{pair[side]}\n" for pair in PAIRS) for side in (0, 1)],
         "tsv": ["".join(f"{source}\t{target}\n" for source, target in PAIRS)],
         "jsonl": ["".join(json.dumps({"source": s, "target": t}) + "\n" for s, t in PAIRS)],
-        "tmx": [HEAD + DOCTYPE + "<tmx><body>" + "".join(units(PAIRS)) + "</body></tmx>"],
     }
     names = ["one.en", "one.de"] if form == "text" else [f"one.{form}"]
     paths = [folder / (name + suffix) for name in names]
@@ -101,13 +100,11 @@ def written(folder: Path, form: str, suffix: str = "") -> list[Path]:
 
 
 @pytest.mark.parametrize("suffix", PACK)
-@pytest.mark.parametrize("form", ["text", "tsv", "jsonl", "tmx"])
+@pytest.mark.parametrize("form", ["text", "tsv", "jsonl"])
 def test_every_format_gives_the_same_pairs(tmp_path: Path, form: str, suffix: str) -> None:
     paths = written(tmp_path, form, suffix)
-    shift = 2 if form == "tmx" else 0  # two other lines come first
-    expected = [pair._replace(line=pair.line + shift) for pair in NUMBERED]
-    assert list(read_pairs(paths, LANGUAGES)) == expected
-    assert list(read_pairs([str(path) for path in paths], LANGUAGES, strict=False)) == expected
+    assert list(read_pairs(paths, LANGUAGES)) == NUMBERED
+    assert list(read_pairs([str(path) for path in paths], LANGUAGES, strict=False)) == NUMBERED
 
 
 @pytest.mark.parametrize("wrap", [lambda record: record, lambda record: {"translation": record}])
@@ -143,88 +140,11 @@ def test_a_json_line_without_a_pair_is_named(tmp_path: Path, line: str, word: st
         list(read_pairs([path]))
 
 
-def tmx_of(folder: Path, *texts: dict[str, str]) -> Path:
-    """Write a TMX file with one unit in each line from line 4 on."""
-    return write_tmx(
-        folder,
-        [
-            "<tu>"
-            + "".join(
-                f'<tuv xml:lang="{code}"><seg>{text}</seg></tuv>' for code, text in unit.items()
-            )
-            + "</tu>\n"
-            for unit in texts
-        ],
-    )
-
-
-def test_tmx_languages_match_by_prefix_in_any_case(tmp_path: Path) -> None:
-    path = tmx_of(tmp_path, {"DE-at": "Jänner", "eng": "wrong", "EN-GB": "January", "en": "Jan"})
-    assert list(read_pairs([path], ("EN", "de"))) == [Pair("Jan", "Jänner", 4)]
-    assert list(read_pairs([path], ("en_gb", "de-AT"))) == [Pair("January", "Jänner", 4)]
-    assert list(read_pairs([path], ("en-gb", "DE"))) == [Pair("January", "Jänner", 4)]
-    with pytest.raises(HeadwayError, match=r"corpus\.tmx:4: no text in 'nl'; .*de-at, eng, en-gb"):
-        list(read_pairs([path], ("en", "nl")))
-    assert [type(pair) for pair in read_pairs([path], ("en", "nl"), strict=False)] == [Damaged]
-    path = tmx_of(tmp_path, {"eng": "wrong", "en-GB": "January", "en-IE": "second", "de": "Januar"})
-    assert list(read_pairs([path], LANGUAGES)) == [Pair("January", "Januar", 4)]
-
-
-def test_without_languages_tmx_is_read_in_the_order_of_its_first_unit(
-    tmp_path: Path,
-) -> None:
-    path = tmx_of(tmp_path, {"nl": "een", "af": "een "}, {"af": "twee a", "nl": "twee n"})
-    assert [pair[:2] for pair in read_pairs([path])] == [("een", "een "), ("twee n", "twee a")]
-    path = tmx_of(tmp_path, {"nl": "een", "af": "een", "de": "eins"})
-    with pytest.raises(HeadwayError, match=r"corpus\.tmx:4: .*nl, af, de"):
-        list(read_pairs([path]))
-
-
-ENGLISH = '<tuv xml:lang="en"><seg>a</seg></tuv>'
-GERMAN = '<tuv xml:lang="de"><seg>A</seg></tuv>'
-
-
-@pytest.mark.parametrize(
-    ("unit", "said"),
-    [
-        (f"<tu>{ENGLISH}\n<tu>{ENGLISH}{GERMAN}</tu>{GERMAN}</tu>", "<tu> inside <tu>"),
-        ('<tu><tuv lang="en"><seg>a\n<seg>b</seg> c</seg></tuv></tu>', "<seg> inside <seg>"),
-        ('<tu><tuv lang="en"><seg><ph>\n<seg>b</seg></ph></seg></tuv></tu>', "<seg> inside <ph>"),
-        ('<tu><tuv lang="en"><seg>a</seg>\n<seg>b</seg></tuv></tu>', "a second <seg> in a <tuv>"),
-        (f'<tu><tuv lang="en">\n{GERMAN}<seg>a</seg></tuv></tu>', "<tuv> inside <tuv>"),
-        (f"<tu/>\n{ENGLISH}{GERMAN}", "<tuv> inside <body>"),
-    ],
-)
-def test_tmx_whose_elements_stand_in_the_wrong_place_is_refused(
-    unit: str, said: str, tmp_path: Path
-) -> None:
-    path = tmp_path / "corpus.tmx"
-    path.write_text(f"<tmx><body>{unit}</body></tmx>", encoding="utf-8")
-    with pytest.raises(HeadwayError, match=rf"corpus\.tmx:2: {said}"):
-        list(read_pairs([path], ("en", "de")))
-
-
-def test_tmx_in_another_encoding_than_it_declares_is_told_how_to_declare_it(tmp_path: Path) -> None:
-    path = tmp_path / "corpus.tmx"
-    unit = '<tu><tuv lang="en"><seg>\nMüller</seg></tuv></tu>'
-    path.write_bytes(f"<tmx><body>{unit}</body></tmx>".encode("cp1252"))
-    with pytest.raises(HeadwayError, match=r'corpus\.tmx:2: byte 0xfc .*encoding="windows-1252"'):
-        list(read_pairs([path], ("en", "de")))
-
-
-def test_tmx_keeps_text_inside_tags_and_omits_formatting_codes(tmp_path: Path) -> None:
-    source = 'a<bpt i="1">{\\b <sub>x</sub></bpt> <hi>b<hi>c</hi></hi>d<ept i="1">}</ept><ph/> &lt;'
-    path = tmx_of(tmp_path, {"en": source, "de": "<![CDATA[1 < 2]]>\n   \r\n und\tso "})
-    assert list(read_pairs([path], LANGUAGES)) == [Pair("a bcd <", "1 < 2 und\tso", 4)]
-
-
 @pytest.mark.parametrize("brk", ["\n", "\r", "\r\n", " \n \n "])
 def test_no_side_ever_holds_a_line_break(tmp_path: Path, brk: str) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text(json.dumps({"source": f"{brk}a{brk}b", "target": f"c{brk}"}))
     assert list(read_pairs([path])) == [Pair("a b", "c", 1)]
-    path = tmx_of(tmp_path, {"en": f"a{brk}b", "de": f"{brk}c{brk}"})
-    assert [pair[:2] for pair in read_pairs([path], LANGUAGES)] == [("a b", "c")]
 
 
 def test_files_of_unequal_length_give_a_message_with_both_counts(tmp_path: Path) -> None:
@@ -241,10 +161,9 @@ def test_files_of_unequal_length_give_a_message_with_both_counts(tmp_path: Path)
 @pytest.mark.parametrize(
     ("names", "words"),
     [
-        (["a.txt"], ["a.txt", ".tsv", ".jsonl", ".tmx"]),
+        (["a.txt"], ["a.txt", ".tsv", ".jsonl"]),
         (["a.tsv", "b.jsonl"], ["a.tsv", "b.jsonl", "plain text"]),
         (["a.tsv", "b.tsv.gz"], ["a.tsv", "b.tsv.gz", "plain text"]),
-        (["a.tmx.gz", "b.tmx.gz"], ["a.tmx.gz", "plain text"]),
         (["-", "-"], ["- -", "plain text"]),
         (["a", "b", "c"], ["3 files", "joined before"]),
         ([], ["0 files"]),
@@ -275,15 +194,6 @@ def test_a_bad_line_stops_strict_reading_and_is_marked_otherwise(tmp_path: Path)
         HeadwayError, match=r"a\.txt:2: not UTF-8: byte 0xff at position 1: save the file as UTF-8$"
     ):
         list(read_lines(path))
-
-
-def peak(path: Path, read: Callable[[Path], int]) -> tuple[int, int]:
-    """Return the number of items that were read and the peak of memory, in bytes."""
-    tracemalloc.start()
-    try:
-        return read(path), tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
 
 
 @pytest.mark.slow
@@ -331,15 +241,10 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
         path.write_bytes(gzip.compress(b"a sentence\tein Satz\n" * size))
         return path
 
-    def memory(size: int) -> Path:
-        (tmp_path / f"{size}").mkdir()
-        return write_tmx(tmp_path / f"{size}", units(PAIRS * (size // len(PAIRS))))
-
-    for make in (text, memory):
-        few, little = peak(make(211), lambda path: sum(1 for _ in read_pairs([path])))
-        many, much = peak(make(4_201), lambda path: sum(1 for _ in read_pairs([path])))
-        assert many > 15 * few
-        assert much < little + 600_000  # the pairs themselves take more than a million bytes
+    few, little = peak(text(211), lambda path: sum(1 for _ in read_pairs([path])))
+    many, much = peak(text(4_201), lambda path: sum(1 for _ in read_pairs([path])))
+    assert many > 15 * few
+    assert much < little + 600_000  # the pairs themselves take more than a million bytes
 
 
 @pytest.mark.slow
@@ -349,33 +254,6 @@ def test_memory_does_not_grow_with_a_compression_bomb(tmp_path: Path) -> None:
     count, most = peak(path, lambda path: sum(1 for _ in lines.scan_lines(path)))
     assert count == 1
     assert most < 20_000_000
-
-
-@pytest.mark.parametrize(
-    "bomb",
-    [
-        f"<tu><!--{'x' * 3_000_000}--></tu>",
-        f"<tu a='{'x' * 3_000_000}'/>",
-        f"<tu><tuv xml:lang='en'><seg>{'x ' * 1_500_000}</seg></tuv></tu>",
-        "<prop>" * 1_000_000,
-    ],
-)
-def test_tmx_of_unreasonable_size_is_rejected(tmp_path: Path, bomb: str) -> None:
-    with pytest.raises(HeadwayError, match=r"corpus\.tmx:\d+: (a|more) .*(longer|nested)"):
-        list(tmx.read_units(write_tmx(tmp_path, [bomb])))
-
-
-@pytest.mark.parametrize("encoding", ["klingon", "hex", "utf-7", "shift_jis", "idna", "undefined"])
-def test_tmx_in_an_unknown_encoding_is_rejected(tmp_path: Path, encoding: str) -> None:
-    path = write_tmx(tmp_path, units(PAIRS), HEAD.replace("utf-8", encoding))
-    with pytest.raises(HeadwayError, match=r"corpus\.tmx:1: .*encoding"):
-        list(tmx.read_units(path))
-
-
-def test_a_document_type_is_not_fetched_and_escapes_are_resolved(tmp_path: Path) -> None:
-    head = HEAD + f'<!DOCTYPE tmx SYSTEM "{(tmp_path / "no.dtd").as_uri()}">\n'
-    path = write_tmx(tmp_path, units([("a &#65; < b", "ä")]), head)
-    assert [pair[:2] for pair in read_pairs([path], LANGUAGES)] == [("a &#65; < b", "ä")]
 
 
 @pytest.mark.parametrize(

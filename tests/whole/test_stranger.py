@@ -83,7 +83,7 @@ def test_text_is_prepared_by_its_reader(installed: Path, tmp_path: Path) -> None
     missing = run("-m", *words, packages=installed, HEADWAY_EXTENSIONS="")
     assert missing.stderr == (
         f"headway: {book}: .phrases belongs to extension 'phrasebook', which HEADWAY_EXTENSIONS leaves out:"
-        " add phrasebook to it; one file must be .csv, .tsv, .jsonl or .tmx\n"
+        " add phrasebook to it; one file must be .csv, .tsv or .jsonl\n"
     )
 
 

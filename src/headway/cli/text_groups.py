@@ -6,10 +6,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from headway.cli.downloads import print_notice
 from headway.errors import UsageError
+from headway.extension import load_all
 
 if TYPE_CHECKING:
+    from headway.text.file_languages import Files
     from headway.text.groups import Text, Validation
+    from headway.text.language_pairs import Languages
 
 Given = Sequence[Sequence[str]] | None  # the words of each occurrence of an option
 
@@ -56,23 +60,32 @@ def fetch_validation(args: argparse.Namespace, place: str = "valid") -> "Validat
         args: The parsed command line; the languages of a text choose the files of a named corpus.
         place: train, valid or test.
     """
-    from headway.cli.downloads import print_notice
-    from headway.text.corpora import ignore_notice, local_files
     from headway.text.groups import require_pair
 
     text = parse_validation(getattr(args, place), f"--{place}")
-    notify = ignore_notice if getattr(args, "quiet", False) else print_notice
+    is_quiet = getattr(args, "quiet", False)
     if isinstance(text, int):
         return text
     if isinstance(text, Mapping):
         return {
             name: words
             if isinstance(words, int)
-            else local_files([*map(str, words)], require_pair(name), place, notify)
+            else _fetch(words, require_pair(name), place, is_quiet=is_quiet)
             for name, words in text.items()
         }
     codes = (args.languages[0], args.languages[1]) if args.languages else None
-    return local_files([*map(str, text)], codes, place, notify)
+    return _fetch(text, codes, place, is_quiet=is_quiet)
+
+
+def _fetch(
+    words: "Files", languages: "Languages | None", place: str, *, is_quiet: bool
+) -> list[str]:
+    """Return the files of a text: extensions replace the names of corpora."""
+    files = [*map(str, words)]
+    for _, corpora in load_all("corpora"):
+        notify = (lambda line: None) if is_quiet else print_notice
+        files = corpora.local_files(files, languages, place, notify)
+    return files
 
 
 def _require_files(text: "Validation", option: str) -> "Text":

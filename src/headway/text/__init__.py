@@ -45,7 +45,16 @@ if TYPE_CHECKING:
         name_of,
     )
     from headway.text.learning import spread_step
-    from headway.text.lines import STANDARD_INPUT, SURROGATE, Damaged, read_lines, scan_lines
+    from headway.text.lines import (
+        LONGEST,
+        STANDARD_INPUT,
+        SURROGATE,
+        Damaged,
+        open_bytes,
+        read_lines,
+        scan_lines,
+    )
+    from headway.text.origins import FileFacts, Manifest, Origin
     from headway.text.preparation.clean_ranges import SIDES, Digests
     from headway.text.preparation.plan import RANGE
     from headway.text.preparation.preparation import prepare
@@ -95,6 +104,9 @@ if TYPE_CHECKING:
         turn_marks_to_letters,
         word_at,
     )
+
+# What an extension that reads or prepares text needs.
+__all__ = ["Damaged", "Manifest", "Pair", "PreparedData", "Tokenizer", "read_pairs"]
 
 
 if not TYPE_CHECKING:

@@ -43,7 +43,7 @@ class PreparedData:
         fingerprint: A hash of the vocabulary, all token ids and the groups.
         has_symbols: Whether sources begin with the symbol of their target language.
         kind: The kind of model that the data is for: see ``model.kind``.
-        origins: The manifests of corpora that were fetched by name: see `headway.text.corpora`.
+        origins: The manifests of corpora that were fetched by name: see `headway.ext.corpora`.
         text: The settings that the text was prepared with.
         form: The words of the options that said how the text is written: see `FileForm.to_words`.
     """

@@ -14,13 +14,12 @@ from headway.text.encodings import check_encoding
 from headway.text.file_kinds import name_by_suffix, plain_suffix
 from headway.text.lines import STANDARD_INPUT, SURROGATE, Damaged, read_lines, scan_lines
 from headway.text.tables import Layout, read_table, recognize_layout
-from headway.text.tmx import read_units
 
 __all__ = ["Damaged", "Pair", "read_lines", "read_pairs"]
 
 Languages = tuple[str, str]
 TABLES = {".csv", ".tsv"}
-PAIRED = {*TABLES, ".jsonl", ".tmx"}  # suffixes of files that hold both sides
+PAIRED = {*TABLES, ".jsonl"}  # suffixes of files that hold both sides
 
 
 @dataclass(frozen=True)
@@ -94,8 +93,8 @@ def read_pairs(
     Args:
         paths: Two plain text files with one sentence on each line; or one file: .tsv or .csv (a table
             with columns for source and target), .jsonl (``{"source": ..., "target": ...}``, or
-            language codes as keys, at the top or under ``"translation"``), .tmx, one that an extension
-            reads, or ``-`` for lines of source, tab, target on standard input. All but standard input
+            language codes as keys, at the top or under ``"translation"``), one that an extension
+            reads, such as .tmx, or ``-`` for lines of source, tab, target on standard input. All but standard input
             may be compressed (.gz, .xz, .zst).
         languages: Codes of source and target, which .jsonl and .tmx may need: ``("en", "de")``.
         strict: Raise an error at the first line that is no pair. Otherwise a `Damaged` is yielded
@@ -139,8 +138,10 @@ def describe_layout(
         return ""
     if suffix in TABLES:
         return f"{path}: {recognize_layout(path, suffix, languages, form.columns, form.encoding)}"
-    name, _ = collect("readers", PAIRED).get(suffix, ("", ""))
-    return f"{path}: read by extension '{name}' {load_extensions()[name].version}" if name else ""
+    name, target = collect("readers", PAIRED).get(suffix, ("", ""))
+    if not name or target.startswith("headway."):  # whose version is that of Headway
+        return ""
+    return f"{path}: read by extension '{name}' {load_extensions()[name].version}"
 
 
 def _undamaged(pairs: Generator[Pair | Damaged]) -> Generator[Pair]:
@@ -167,19 +168,19 @@ def _scan_pairs(
             return _table(paths[0], kinds[0], languages, form)
         case [".jsonl"]:
             return _jsonl(paths[0], languages, form.encoding)
-        case [".tmx"]:
-            return _tmx(paths[0], languages)
         case [suffix]:
             added = collect("readers", PAIRED)
             if suffix in added:
-                return _by_extension(paths[0], *added[suffix])
+                return _by_extension(paths[0], languages, *added[suffix])
             owner = find_switched_off("readers", suffix)
             reason = f"{suffix} {owner}" if owner else name_by_suffix(paths[0])
-            *known, last = [".csv", ".tsv", ".jsonl", ".tmx", *added]
+            *known, last = [".csv", ".tsv", ".jsonl", *added]
             raise HeadwayError(
                 f"{paths[0]}: {reason or 'plain text needs two files'}; one file must be {', '.join(known)} or {last}"
             )
-        case [_, _] if PAIRED.isdisjoint(kinds) and kinds != ["-", "-"]:
+        case [_, _] if {*PAIRED, *collect("readers", PAIRED)}.isdisjoint(kinds) and kinds != [
+            "-"
+        ] * 2:
             return _two_files(paths[0], paths[1], form.encoding)
         case [_, _]:
             raise HeadwayError(
@@ -284,29 +285,13 @@ def _sides(line: str, languages: Languages | None) -> tuple[str, str] | str | No
     return None
 
 
-def _tmx(path: str, languages: Languages | None) -> Generator[Pair | Damaged]:
-    for unit in read_units(path):
-        if languages is None:
-            if len(unit.texts) != 2:
-                found = ", ".join(unit.texts) or "none"
-                raise HeadwayError(
-                    f"{path}:{unit.line}: languages here: {found}; give --languages SOURCE TARGET"
-                )
-            source_code, target_code = unit.texts
-            languages = source_code, target_code
-        source, target = (unit.text(language) for language in languages)
-        if source is None or target is None:
-            missing = languages[0] if source is None else languages[1]
-            found = ", ".join(unit.texts) or "none"
-            reason = f"no text in '{missing}'; languages here: {found}"
-            yield Damaged(path, unit.line, reason, is_elsewhere=True)
-        else:
-            yield Pair(one_line(source), one_line(target), unit.line)
-
-
-def _by_extension(path: str, extension: str, target: str) -> Generator[Pair | Damaged]:
-    for number, pair in enumerate(load(extension, target)(path), 1):
+def _by_extension(
+    path: str, languages: Languages | None, extension: str, target: str
+) -> Generator[Pair | Damaged]:
+    for number, pair in enumerate(load(extension, target)(path, languages), 1):
         match pair:
+            case Pair() | Damaged():
+                yield pair
             case (str(source), str(target)) if not SURROGATE.search(source + target):
                 yield Pair(one_line(source), one_line(target), number)
             case (str(), str()):

@@ -344,7 +344,7 @@ def test_a_corpus_may_be_named_as_test_text(corpus, tmp_path, monkeypatch):
         asked.append(f"{place}: {' '.join(words)}")
         return corpus[-2:] if words == ["sacrebleu:wmt14"] else [Path(word) for word in words]
 
-    monkeypatch.setattr("headway.text.corpora.local_files", find)
+    monkeypatch.setattr("headway.ext.corpora.named.local_files", find)
     words = ["--valid", "7", "--test", "sacrebleu:wmt14", "--dry-run"]
     assert dispatch(["best", str(tmp_path / "out"), *corpus[:3], *words, *OPTIONS]) == 0
     assert "test: sacrebleu:wmt14" in asked

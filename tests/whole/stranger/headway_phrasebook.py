@@ -30,7 +30,7 @@ def run(args: argparse.Namespace) -> None:
         print(source, target, sep="\t")
 
 
-def read_phrases(path: str) -> Iterator[tuple[str, str]]:
+def read_phrases(path: str, languages: object = None) -> Iterator[tuple[str, str]]:
     """Yield each phrase with its translation, which is the line after it."""
     with Path(path).open(encoding="utf-8") as lines:
         for source in lines:

@@ -10,7 +10,7 @@ from typing import cast
 from headway import __version__
 from headway.config import TextConfig
 from headway.config.setting import spell
-from headway.text.corpora import origins
+from headway.extension import load_all
 from headway.text.groups import TextGroup
 from headway.text.lines import STANDARD_INPUT
 from headway.text.origins import Manifest
@@ -67,7 +67,7 @@ class Plan:
             config=config,
             form=form,
             layouts=[describe_layout(group.train, group.languages, form) for group in groups],
-            origins=origins(named),
+            origins=[m for _, known in load_all("corpora") for m in known.list_origins(named)],
             vocabulary=_hash_models(tokenizer) if tokenizer else "",
             files={path: _state(path) for path in named},
             range_pairs=RANGE,

@@ -26,7 +26,7 @@ class DataRecord:
         languages: Codes of source and target.
         training_pairs: Number of training pairs.
         validation_pairs: Number of validation pairs.
-        origins: The manifests of corpora that were fetched by name: see `headway.text.corpora`.
+        origins: The manifests of corpora that were fetched by name: see `headway.ext.corpora`.
         validation_text: A hash of the raw validation text.
         tokenizer_files: A hash of the serialized vocabularies, which also hold the scores of subwords
             and the normalization of text.

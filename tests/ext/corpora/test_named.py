@@ -17,7 +17,7 @@ import pytest
 import sacrebleu
 
 from headway.errors import HeadwayError
-from headway.text.corpora import local_files, origins
+from headway.ext.corpora.named import list_origins, local_files
 from headway.text.readers import read_pairs
 from support.command import headway
 from support.toy_models import sentences, translate_words
@@ -224,7 +224,7 @@ def test_processes_that_need_one_corpus_fetch_it_once(
 @pytest.mark.slow
 def test_the_manifest_records_where_the_text_is_from(mtdata: Path) -> None:
     files = local_files(["mtdata:three"], ("en", "de"), "train")
-    (about,) = origins([*files, "another.txt"])
+    (about,) = list_origins([*files, "another.txt"])
     assert about["name"] == "mtdata:three:train"
     assert [part["name"] for part in about["parts"]] == [
         f"mtdata:{n}" for n in (FIRST, SECOND, THIRD)
@@ -274,7 +274,7 @@ def test_a_name_selects_configuration_split_and_revision(
     hub(**{asked: [{"en": "a", "de": "b"}]})
     files = local_files([name], ("en", "de"), place)
     assert Path(files[0]).read_text() == "a\n"
-    assert origins(files)[0]["revision"] == COMMIT
+    assert list_origins(files)[0]["revision"] == COMMIT
 
 
 def test_a_local_directory_is_not_taken_for_a_data_set_of_the_hub(
@@ -387,7 +387,7 @@ def test_the_first_of_several_references_is_taken(
     monkeypatch.setattr(sacrebleu, "get_reference_files", lambda *_: [str(f) for f in files[1:]])
     assert fetch("sacrebleu:wmt14/full") == [("src", "ref")]
     paths = local_files(["sacrebleu:wmt14/full"], ("en", "de"), "train")
-    assert origins(paths)[0]["references"] == 2
+    assert list_origins(paths)[0]["references"] == 2
 
 
 @pytest.mark.slow

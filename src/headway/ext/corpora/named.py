@@ -18,12 +18,11 @@ from pathlib import Path
 from typing import cast
 
 from headway.errors import HeadwayError
+from headway.ext.corpora import fetching
+from headway.ext.corpora.fetching import IDENTITY, Languages
 from headway.files import TEMPORARY, cache_directory, remove, write_atomically
 from headway.locks import lock_file
-from headway.text import fetching
-from headway.text.fetching import IDENTITY, Languages
-from headway.text.language_pairs import CODE
-from headway.text.origins import FileFacts, Manifest, Origin
+from headway.text import CODE, FileFacts, Manifest, Origin
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -72,7 +71,7 @@ def local_files(
     return [str(file) for file in _files(directory, languages)]
 
 
-def origins(paths: Iterable[str | Path]) -> list[Manifest]:
+def list_origins(paths: Iterable[str | Path]) -> list[Manifest]:
     """Return the manifests of the files that were fetched by name, each manifest once.
 
     A manifest has the name, the languages, the program that fetched the corpus, its revision if it is
@@ -146,7 +145,7 @@ def _fetch(names: Sequence[str], languages: Languages, out: Path, notify: Notify
             for part in parts:
                 with _files(part, languages)[side].open("rb") as read:
                     shutil.copyfileobj(read, written)
-    return {"parts": origins(part / MANIFEST for part in parts)}
+    return {"parts": list_origins(part / MANIFEST for part in parts)}
 
 
 def _write_manifest(directory: Path, name: str, languages: Languages, origin: Origin) -> None:

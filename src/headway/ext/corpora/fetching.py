@@ -1,6 +1,6 @@
 """Fetching a corpus by name: one function for each source, which writes one file for each side.
 
-The programs of the sources do the work: `datasets`, mtdata and sacreBLEU. `headway.text.corpora` keeps
+The programs of the sources do the work: `datasets`, mtdata and sacreBLEU. `headway.ext.corpora.named` keeps
 the result.
 """
 
@@ -14,8 +14,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from headway.errors import HeadwayError, suggest
-from headway.text.origins import Origin
-from headway.text.readers import one_line
+from headway.text import Origin, one_line
 
 Languages = tuple[str, str]
 Files = tuple[Path, Path]

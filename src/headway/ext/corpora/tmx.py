@@ -6,7 +6,7 @@ from typing import NamedTuple
 from xml.parsers import expat
 
 from headway.errors import HeadwayError
-from headway.text.lines import LONGEST, open_bytes
+from headway.text import LONGEST, Damaged, Languages, Pair, one_line, open_bytes
 
 CHUNK = 1 << 16  # bytes parsed at once
 DEEPEST = 100  # nested elements
@@ -35,6 +35,35 @@ class Unit(NamedTuple):
             if code in self.texts and (code == wanted or code.startswith(f"{wanted}-")):
                 return self.texts[code]
         return None
+
+
+def read_memory(path: str, languages: Languages | None) -> Iterator[Pair | Damaged]:
+    """Read the pairs of a TMX file.
+
+    Args:
+        path: The file.
+        languages: Codes of source and target; None: the two of its first unit.
+
+    Raises:
+        HeadwayError: If the file cannot be read, or has several languages and none are given; it names the line.
+    """
+    for unit in read_units(path):
+        if languages is None:
+            if len(unit.texts) != 2:
+                found = ", ".join(unit.texts) or "none"
+                raise HeadwayError(
+                    f"{path}:{unit.line}: languages here: {found}; give --languages SOURCE TARGET"
+                )
+            source_code, target_code = unit.texts
+            languages = source_code, target_code
+        source, target = (unit.text(language) for language in languages)
+        if source is None or target is None:
+            missing = languages[0] if source is None else languages[1]
+            found = ", ".join(unit.texts) or "none"
+            reason = f"no text in '{missing}'; languages here: {found}"
+            yield Damaged(path, unit.line, reason, is_elsewhere=True)
+        else:
+            yield Pair(one_line(source), one_line(target), unit.line)
 
 
 def read_units(path: str | Path) -> Iterator[Unit]:

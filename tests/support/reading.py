@@ -1,0 +1,14 @@
+"""The memory that reading a file takes."""
+
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+
+
+def peak(path: Path, read: Callable[[Path], int]) -> tuple[int, int]:
+    """Return the number of items that were read and the peak of memory, in bytes."""
+    tracemalloc.start()
+    try:
+        return read(path), tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
