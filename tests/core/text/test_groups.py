@@ -16,6 +16,7 @@ from headway.text.prepared import PreparedData
 from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import EOS
 from headway.text.words import is_byte
+from support.extensions import needs
 from support.groups import files, write_languages
 from support.toy_models import sentences, translate_words
 
@@ -225,6 +226,7 @@ def write_tmx(path: Path, rows: list[dict[str, str]]) -> None:
     path.write_text(f'<tmx version="1.4"><header/><body>\n{units}</body></tmx>\n')
 
 
+@needs("corpora")
 @pytest.mark.slow
 def test_units_of_other_languages_are_no_text_of_a_group(texts: Path, tmp_path: Path) -> None:
     columns = {
@@ -258,6 +260,7 @@ def test_units_of_other_languages_are_no_text_of_a_group(texts: Path, tmp_path: 
             prepare({"en-nl": train["en-de"]}, 5, tmp_path / "none", config)
 
 
+@needs("corpora")
 @pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["tmx", "jsonl"])
 def test_units_of_other_languages_are_no_text_of_a_single_pair(

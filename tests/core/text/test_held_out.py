@@ -12,6 +12,7 @@ from headway.text.preparation.preparation import prepare
 from headway.text.prepared import PreparedData
 from headway.text.readers import Pair
 from support.damage import units, write_tmx
+from support.extensions import needs
 from support.range_cleaning import clean
 from support.toy_models import sentences, translate_words
 
@@ -57,6 +58,7 @@ def test_no_side_of_the_validation_text_is_in_the_training_text(tmp_path: Path) 
     assert json.loads((tmp_path / "out" / "data.json").read_text())["held_out"] == 53
 
 
+@needs("corpora")
 @pytest.mark.slow
 def test_every_format_holds_out_the_same_pairs(tmp_path: Path) -> None:
     pairs = unique_pairs(300)

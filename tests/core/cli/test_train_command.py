@@ -22,6 +22,7 @@ from headway.training.steps.trainer import StepReport
 from headway.training.storage.checkpoint import read_tensors
 from headway.training.storage.run_directory import RunDirectory
 from headway.translation import Translator, load_model
+from support.extensions import needs
 from support.runs import assert_equal_runs, command
 
 pytestmark = pytest.mark.slow
@@ -117,6 +118,7 @@ def test_running_out_of_memory_gives_a_message_of_one_line(error, said, monkeypa
     assert said is None or (said in found and found.count("\n") == 1)
 
 
+@needs("quality")
 def test_the_command_average_writes_the_average_that_training_writes(uninterrupted_run, tmp_path):
     out = tmp_path / "average"
     dispatch(["average", str(uninterrupted_run), str(out), "--last", "2"])
@@ -170,7 +172,7 @@ def test_the_command_average_rejects_missing_checkpoints(
 
 
 def test_a_few_kills_of_the_crash_campaign_lose_nothing():
-    campaign = Path(__file__).parents[1] / "outside" / "crash.py"
+    campaign = Path(__file__).parents[2] / "outside" / "crash.py"
     result = subprocess.run(
         [sys.executable, campaign, "--kills", "1", "--signals", "1", "--reads", "20", "--patience", "20"],
         env=os.environ | {"OMP_NUM_THREADS": "1"}, capture_output=True, text=True, check=False,

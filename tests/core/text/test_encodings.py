@@ -16,6 +16,7 @@ from headway.text.encodings import check_encoding, likely_encoding
 from headway.text.lines import Damaged, read_lines, scan_lines
 from headway.text.preparation.preparation import prepare
 from headway.text.readers import FileForm, read_pairs
+from support.extensions import needs
 
 LINES = ["Grüße, Señor Łukasz", "", "zwei\u2028drei 😀", "„vier“"]
 CONFIG = TextConfig(vocab_size=331, max_ratio=0)
@@ -160,6 +161,7 @@ DOCUMENTS = {
 }
 
 
+@needs("documents")
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_a_document_is_named_and_not_read(tmp_path: Path, name: str) -> None:
     content, words = DOCUMENTS[name]

@@ -66,7 +66,7 @@ def test_a_child_does_not_import_from_the_directory_where_it_is_started(tmp_path
         "import sys; from pathlib import Path; from headway.cli.child import run_child;"
         f"file = Path({str(output)!r}).open('wb'); sys.exit(run_child(['--version'], file))"
     )
-    source = str(Path(__file__).parents[2] / "src")
+    source = str(Path(__file__).parents[3] / "src")
     code = f"import sys; sys.path[0] = {source!r}; {program}"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, env=dict(os.environ), check=False

@@ -32,7 +32,7 @@ from headway.text.preparation import repeats
 from headway.text.readers import Damaged, Pair, read_pairs
 from support.range_cleaning import clean
 
-DATA = Path(__file__).parents[2].parent / "shared" / "data"
+DATA = Path(__file__).parents[3].parent / "shared" / "data"
 OFF = TextConfig(
     drop_empty=False,
     drop_control=False,

@@ -21,7 +21,7 @@ from headway.text.readers import Damaged, FileForm, Pair, read_lines, read_pairs
 from support.damage import sentences
 from support.reading import peak
 
-DATA = Path(__file__).parents[2].parent / "shared" / "data"
+DATA = Path(__file__).parents[3].parent / "shared" / "data"
 PACK: dict[str, Callable[[bytes], bytes]] = {
     "": bytes,
     ".gz": gzip.compress,
