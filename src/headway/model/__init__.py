@@ -10,7 +10,6 @@ from headway.lazy import import_at_first_use
 if TYPE_CHECKING:
     from headway.model.assembly import (
         MakeMixer,
-        initialize_linear_maps,
         make_decoder,
         make_encoder,
         make_layer,
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from headway.model.decoder_cache import Cache, DecoderState
     from headway.model.dropout_mask import Mask, mix_bits
     from headway.model.embeddings import Embedding, make_embedding, shift_right
+    from headway.model.initialization import initialize_linear_maps
     from headway.model.layers import FeedForward, Layer, Mixer, Residual, Stack
     from headway.model.making import make_model, make_model_without_memory
     from headway.model.network import Network, parameter_count

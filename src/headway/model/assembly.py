@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import get_args, get_type_hints
 
-import torch
 from torch import nn
 
 from headway.config import ModelConfig
@@ -74,31 +73,6 @@ def make_layer(
         for _ in range(3 if cross else 2)
     ]
     return Layer(mixer, _make_heads(config) if cross else None, feed_forward, residuals)
-
-
-def initialize_linear_maps(module: nn.Module) -> None:
-    """Initialize every linear map as Glorot & Bengio (2010) do, biases with zero.
-
-    The paper does not say how; the authors' code does so.
-    """
-    for part in module.modules():
-        if isinstance(part, nn.Linear):
-            nn.init.xavier_uniform_(part.weight)
-            if part.bias is not None:
-                nn.init.zeros_(part.bias)
-
-
-@torch.no_grad()
-def zero_outputs(module: nn.Module) -> None:
-    """Set the last matrix of each attention, convolution and feed-forward network to zero.
-
-    Then the sub-layers add nothing at first, and the model begins with its embeddings alone; an LSTM or GRU has no
-    such matrix, and adds something. The paper does not do this; it is usual for residual networks (Zhang et
-    al., 2019, "Fixup Initialization").
-    """
-    for part in module.modules():
-        if name := getattr(part, "LAST", ""):
-            getattr(part, name).weight.zero_()
 
 
 def _make_named_mixer(config: ModelConfig, index: int, *, causal: bool) -> Mixer:

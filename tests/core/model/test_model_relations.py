@@ -25,8 +25,8 @@ from headway.model import (
     sinusoids,
     watch,
 )
-from headway.model.assembly import zero_outputs
 from headway.model.dropout_mask import Mask
+from headway.model.initialization import zero_outputs
 from support.model_relations import RELATIONS, build, close, tokens
 
 VARIANTS = {

@@ -18,10 +18,10 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
-from headway.ext.cuda import fixed_engine, recorded_step
+from headway.ext.cuda import fixed_engine, recorded_call
 from headway.ext.cuda.beam_state import Shape
 from headway.ext.cuda.fixed_engine import FixedEngine, is_supported
-from headway.ext.cuda.recorded_step import GraphMemory, RecordedStep
+from headway.ext.cuda.recorded_call import GraphMemory, RecordedCall
 from headway.ext.cuda.search import FixedSearch
 from headway.ext.native.native_engine import NativeEngine
 from headway.model import Transformer
@@ -393,7 +393,7 @@ def test_a_step_never_waits_and_launches_no_more_than_300_kernels() -> None:
 
 
 class FakeGraph:
-    """What torch.cuda.CUDAGraph does, as far as `RecordedStep` can see it."""
+    """What torch.cuda.CUDAGraph does, as far as `RecordedCall` can see it."""
 
     def __init__(self) -> None:
         self.replayed = 0
@@ -419,7 +419,7 @@ def fake_recordings(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         yield
 
     monkeypatch.setattr(torch.cuda, "CUDAGraph", FakeGraph)
-    monkeypatch.setattr(recorded_step, "recording_stream", lambda device: "recording stream")
+    monkeypatch.setattr(recorded_call, "recording_stream", lambda device: "recording stream")
     monkeypatch.setattr(torch.cuda, "current_stream", lambda device: "usual stream")
     monkeypatch.setattr(torch.cuda, "set_stream", seen.append)
     monkeypatch.setattr(torch.cuda, "graph", recording)
@@ -429,12 +429,12 @@ def fake_recordings(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 def test_a_step_is_recorded_at_its_second_call(fake_recordings: list[Any]) -> None:
     calls: list[None] = []
     memory = GraphMemory(torch.device("cuda"), "decoding")
-    step = RecordedStep(memory)
+    step = RecordedCall(memory)
     for _ in range(5):
         step(lambda: calls.append(None))
     assert isinstance(step.graph, FakeGraph)
     assert (len(calls), step.graph.replayed) == (2, 4)  # the second records and replays
-    other = RecordedStep(memory)
+    other = RecordedCall(memory)
     for _ in range(2):
         other(lambda: None)
     assert fake_recordings == [None, (0, 7)]  # torch's own pool, then that of the first recording
@@ -454,7 +454,7 @@ def test_after_a_recording_that_fails_every_call_is_an_ordinary_one(
             raise RuntimeError("operation not permitted when stream is capturing")
 
     for _ in range(2):
-        step = RecordedStep(memory)
+        step = RecordedCall(memory)
         for _ in range(5):
             step(wait)
         assert step.graph is None
@@ -465,7 +465,7 @@ def test_after_a_recording_that_fails_every_call_is_an_ordinary_one(
 
 def test_a_step_is_never_recorded_on_a_processor() -> None:
     calls: list[None] = []
-    step = RecordedStep(GraphMemory(torch.device("cpu"), "decoding"))
+    step = RecordedCall(GraphMemory(torch.device("cpu"), "decoding"))
     for _ in range(3):
         step(lambda: calls.append(None))
     assert (step.graph, len(calls)) == (None, 3)

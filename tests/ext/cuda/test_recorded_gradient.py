@@ -14,8 +14,8 @@ from torch.nn import functional as F
 
 from headway.config import ModelConfig, TrainingConfig
 from headway.ext.cuda.dropout import apply_mask_on_device
+from headway.ext.cuda.recorded_call import GraphMemory
 from headway.ext.cuda.recorded_gradient import MOST_SHAPES, RecordedGradient
-from headway.ext.cuda.recorded_step import GraphMemory
 from headway.ext.native.native_operations import NativeOperations
 from headway.model import make_model, ops
 from headway.model.dropout_mask import Mask

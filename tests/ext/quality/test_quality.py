@@ -29,8 +29,8 @@ from headway.ext.quality.evidence import (
     measure_attention,
     measure_features,
 )
+from headway.ext.quality.other_searches import list_ways, require_numbers
 from headway.ext.quality.quality_model import FILE, QualityModel, rank_correlation
-from headway.ext.quality.repair import list_ways, require_numbers
 from headway.model import Transformer, watch
 from headway.text import Tokenizer
 from headway.translation import (

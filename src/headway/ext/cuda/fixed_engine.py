@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from headway.ext.cuda.beam_state import NOT_FINITE, OPEN, Shape, round_up
-from headway.ext.cuda.recorded_step import GraphMemory
+from headway.ext.cuda.recorded_call import GraphMemory
 from headway.ext.cuda.search import FixedSearch
 from headway.model import SelfAttention, Transformer
 from headway.translation import (

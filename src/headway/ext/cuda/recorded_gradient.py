@@ -13,7 +13,7 @@ from torch import Tensor
 
 from headway.errors import is_out_of_memory
 from headway.ext.cuda.dropout import MaskTape
-from headway.ext.cuda.recorded_step import GraphMemory, RecordedStep
+from headway.ext.cuda.recorded_call import GraphMemory, RecordedCall
 from headway.model import Network
 from headway.text import Batch
 from headway.torch_private import copy_each_
@@ -125,7 +125,7 @@ class _Recording:
     def __init__(
         self, memory: GraphMemory, model: Network, tape: MaskTape, batch: Batch, tokens: Tensor
     ) -> None:
-        self._step = RecordedStep(memory, is_warm=True)
+        self._step = RecordedCall(memory, is_warm=True)
         self._tape = tape
         self._batch = batch.map(Tensor.clone)
         self._tokens = tokens.clone()

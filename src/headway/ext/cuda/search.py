@@ -15,7 +15,7 @@ from torch import Tensor
 
 from headway.ext.cuda.beam_state import DONE, NOT_FINITE, OPEN, BeamState, Shape
 from headway.ext.cuda.largest import find_largest
-from headway.ext.cuda.recorded_step import GraphMemory, RecordedStep
+from headway.ext.cuda.recorded_call import GraphMemory, RecordedCall
 from headway.model import Transformer
 from headway.translation import Hypothesis, Ids
 
@@ -43,13 +43,13 @@ class FixedSearch:
             is_learned = model.config.positions == "learned"
             length = model.config.max_positions if is_learned else shape.target
             self.table = model.target_positions.table_of(length)
-        self._steps: dict[int, RecordedStep] = {}
+        self._steps: dict[int, RecordedCall] = {}
 
     def step(self, length: int) -> None:
         """Take the step that chooses the ``length``-th token of every hypothesis."""
         span = min(self.shape.target, max(FIRST_SPAN, 1 << (length - 1).bit_length()))
         if span not in self._steps:
-            self._steps[span] = RecordedStep(self.memory)
+            self._steps[span] = RecordedCall(self.memory)
         self._steps[span](partial(self.advance, span))
 
     def advance(self, span: int) -> None:

@@ -2,7 +2,7 @@
 
 import re
 
-from headway.ext.exchange.placeholders import UNKNOWN_LANGUAGE
+from headway.ext.exchange.shared_values import UNKNOWN_LANGUAGE
 from headway.text import NAMES, Languages, shorten_code
 
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from headway.config import SearchConfig
 from headway.ext.quality.defects import find_defects, keeps_words
 from headway.ext.quality.evidence import Evidence, examine
+from headway.ext.quality.other_searches import list_ways
 from headway.ext.quality.quality_model import QualityModel, RatedPiece
-from headway.ext.quality.repair import list_ways
 from headway.translation import (
     LONG,
     Hypothesis,

@@ -1,4 +1,4 @@
-"""Which requests the server accepts: every 429 and 403 starts here.
+"""Which requests the server accepts, before it reads them; `queue.py` has the rule of when it is overloaded.
 
 Before anything of a request is read, `Admission.check_load` asks the queue whether there is room. Then
 `Admission.admit` looks for a place in which to read the body, and after that checks the key (`clients.py`), which may

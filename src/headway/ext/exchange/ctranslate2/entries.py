@@ -19,7 +19,7 @@ from headway.config import ModelConfig
 from headway.errors import HeadwayError
 from headway.ext.exchange.json_file import read_json
 from headway.ext.exchange.order import ADDED, Order
-from headway.ext.exchange.placeholders import IMPOSSIBLE_LOGIT
+from headway.ext.exchange.shared_values import IMPOSSIBLE_LOGIT
 from headway.text import PAD
 
 MAX_BYTES = 1 << 24

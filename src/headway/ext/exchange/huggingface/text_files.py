@@ -7,7 +7,7 @@ from headway.config import ModelConfig
 from headway.ext.exchange.huggingface.names import NORM_EPSILON
 from headway.ext.exchange.huggingface.to_marian import is_shared, is_tied
 from headway.ext.exchange.notes import list_sentence_note
-from headway.ext.exchange.placeholders import IMPOSSIBLE_LOGIT
+from headway.ext.exchange.shared_values import IMPOSSIBLE_LOGIT
 from headway.text import Tokenizer, language_symbol
 from headway.translation import Model
 

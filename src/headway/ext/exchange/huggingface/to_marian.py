@@ -18,8 +18,8 @@ from headway.ext.exchange.huggingface.names import (
     layer_weights,
     marian_order,
 )
-from headway.ext.exchange.placeholders import IMPOSSIBLE_LOGIT
 from headway.ext.exchange.refusals import find_other_attention
+from headway.ext.exchange.shared_values import IMPOSSIBLE_LOGIT
 from headway.ext.exchange.tables import embedding_table, output_table
 from headway.model import Transformer
 

@@ -80,7 +80,7 @@ class GraphMemory:
         return graph
 
 
-class RecordedStep:
+class RecordedCall:
     """Calls a function; on a GPU the second call records a CUDA graph, which later calls replay.
 
     The first call is an ordinary one, so that libraries allocate what they need before the recording.
