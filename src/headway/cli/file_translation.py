@@ -4,7 +4,9 @@ import argparse
 import gzip
 import json
 import lzma
+import socket
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from functools import lru_cache, partial
@@ -21,7 +23,7 @@ from headway.cli.process import set_threads
 from headway.cli.progress import LineProgress
 from headway.cli.settings import load_translator
 from headway.cli.translated_lines import format_lines
-from headway.errors import UsageError
+from headway.errors import LostWorkersError, UsageError
 
 if TYPE_CHECKING:
     import torch
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from headway.translation import Translator
 
 WINDOW = 1024  # lines
+LOADING = threading.Lock()
 STAGE = "lines"  # the one stage of the work, whose results are translated windows
 TEXT = "text"  # the file of a result
 Window = tuple[int, list[str]]  # the number of its first line, from 0, and its lines
@@ -79,9 +82,8 @@ def translate_file(args: argparse.Namespace, threads: int) -> None:
     from headway.text.chunks import Stage, WorkDirectory, Workers, run_stage
     from headway.text.input_text import InputText
 
-    options = TranslateOptions(**vars(args))
-    load_once.cache_clear()  # the files of the model may be others
-    translator, search = load_once(options)
+    set_threads(1)  # a forked worker cannot use the threads of OpenMP if this process has used them
+    translator, search = load_translator(args)
     text, out = InputText.scan(Path(args.input)), Path(args.output)
     if args.cluster:
         processes, threads = 1, args.threads or 1
@@ -95,7 +97,10 @@ def translate_file(args: argparse.Namespace, threads: int) -> None:
     if not is_parallel and translator.device.type == "cpu":
         identity["threads"] = str(threads)  # they change the last bits of matrix products of torch
     notice = GlossaryNotice(args.glossary, translator.glossary)
-    translate = partial(_translate_window, options, threads, text)
+    # A forked process has the translator, and one on another machine loads it.
+    options = TranslateOptions(**vars(args), identity=identity)
+    load = partial(load_same, options, text) if args.cluster else lambda: (translator, search)
+    translate = partial(_translate_window, load, args, threads, text)
     stage = Stage(STAGE, _read_windows(text, notice), translate)
     with WorkDirectory(out.with_name(f".translating-{out.name}"), out, identity) as work:
         done = min(work.count_results(STAGE) * WINDOW, text.lines)
@@ -108,7 +113,7 @@ def translate_file(args: argparse.Namespace, threads: int) -> None:
                 for _, (_, window) in run_stage(stage, work.directory, workers):
                     done += len(window)
                     progress.update(done, sum(len(line.split()) for line in window))
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, SystemExit):
             left = f"stopped, {done:,} of {text.lines:,} lines are done: the same command goes on"
             print(f"{out}: {left}", file=sys.stderr)
             raise
@@ -118,32 +123,53 @@ def translate_file(args: argparse.Namespace, threads: int) -> None:
 
 
 class TranslateOptions(argparse.Namespace):
-    """The options of the command, by which a process knows the translator that it has loaded."""
+    """The options of the command and the identity of its output, by which a process knows what it has loaded."""
 
     def __hash__(self) -> int:  # type: ignore[override]  # which says None, as it can be changed
         return hash(repr(self))
 
 
+def load_same(args: TranslateOptions, text: "InputText") -> "tuple[Translator, SearchConfig]":
+    """Load the translator on a machine of a cluster, once for all its threads.
+
+    Raises:
+        LostWorkersError: If it would translate otherwise than that of the command; it names what differs.
+    """
+    with LOADING:
+        return _load_same(args, text)
+
+
 @lru_cache(maxsize=1)
-def load_once(args: TranslateOptions) -> "tuple[Translator, SearchConfig]":
-    """Load the translator; a forked process has it already, and one on another machine keeps it."""
-    set_threads(1)  # a forked worker cannot use the threads of OpenMP if this process has used them
-    return load_translator(args)
+def _load_same(args: TranslateOptions, text: "InputText") -> "tuple[Translator, SearchConfig]":
+    set_threads(1)
+    translator, search = load_translator(args)
+    own = _identity(translator, search, text, args)
+    if others := [name for name in own if own[name] != args.identity.get(name)]:
+        raise LostWorkersError(
+            f"a worker on {socket.gethostname()} has another {', '.join(others)}"
+        )
+    return translator, search
 
 
 def _translate_window(
-    args: TranslateOptions, threads: int, text: "InputText", window: Window, directory: Path
+    load: "Callable[[], tuple[Translator, SearchConfig]]",
+    args: argparse.Namespace,
+    threads: int,
+    text: "InputText",
+    window: Window,
+    directory: Path,
 ) -> None:
     """Write the translation of a window, as it stands in the output.
 
     Args:
+        load: Returns the translator and how it searches.
         args: The options of the command.
         threads: Threads of this process.
         text: The input.
         window: The number of its first line, from 0, and its lines.
         directory: An empty directory.
     """
-    translator, search = load_once(args)
+    translator, search = load()
     start, lines = window
     set_threads(threads)
     stream = translator.stream(
@@ -167,6 +193,7 @@ def _read_windows(text: "InputText", notice: GlossaryNotice) -> Iterator[Window]
 
 def _join_windows(work: "WorkDirectory", text: "InputText", out: Path) -> None:
     from headway.files import write_atomically
+    from headway.text.chunks import find_result
 
     with write_atomically(out) as temporary, temporary.open("wb") as whole:
         if not text.lines:
@@ -174,7 +201,7 @@ def _join_windows(work: "WorkDirectory", text: "InputText", out: Path) -> None:
                 _compress("", out)
             )  # a compressed file has a header even if it holds no text
         for number in range(_count_windows(text)):
-            whole.write((work.result(STAGE, number) / TEXT).read_bytes())
+            whole.write((find_result(work.directory / STAGE, number) / TEXT).read_bytes())
 
 
 def _compress(text: str, path: Path) -> bytes:

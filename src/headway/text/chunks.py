@@ -9,7 +9,9 @@ import json
 import multiprocessing
 import os
 import signal
+import socket
 import sys
+import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -29,7 +31,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
 
-from headway.errors import LostWorkersError
+from headway import __version__
+from headway.errors import HeadwayError, LostWorkersError
+from headway.extension import name_extensions
 from headway.files import remove, remove_leftovers, replace_text, temporary_path, write_atomically
 from headway.locks import LOCK, DirectoryLock
 from headway.parent import end_with_parent
@@ -108,10 +112,6 @@ class WorkDirectory:
         finally:
             self._lock.release()
 
-    def result(self, stage: str, number: int = 0) -> Path:
-        """Return the directory of a chunk's result, which need not exist."""
-        return find_result(self.directory / stage, number)
-
     def count_results(self, stage: str) -> int:
         """Return how many chunks of a stage are finished."""
         folders = (self.directory / stage).glob("[0-9]*")
@@ -186,14 +186,23 @@ def run_stage(stage: Stage, directory: Path, workers: Workers = ALONE) -> Iterat
         LostWorkersError: If processes have ended with the same chunk again and again, or the cluster is lost.
         Exception: An exception of the function.
     """
-    work = partial(_write_result, stage.work, directory / stage.name)
+    # Workers of a cluster have other current directories.
+    folder = (directory / stage.name).absolute()
+    work = partial(_write_result, stage.work, folder)
     left = (
         (number, chunk)
         for number, chunk in enumerate(stage.chunks)
-        if not find_result(directory / stage.name, number).is_dir()
+        if not find_result(folder, number).is_dir()
     )
     if workers.cluster and not stage.is_local:
-        yield from _map(left, work, partial(_connect, workers.cluster))
+        remotely = partial(_write_remotely, _describe_code(), work)
+        for chunk in _map(left, remotely, partial(_connect, workers.cluster)):
+            result = find_result(folder, chunk[0])
+            if not (result.parent.is_dir() and result in result.parent.iterdir()):
+                raise LostWorkersError(
+                    f"--cluster {workers.cluster}: its workers do not share {folder}"
+                )
+            yield chunk
     elif workers.processes > 1 and not stage.is_local:
         yield from _map(left, _call, partial(_start_processes, work, workers.processes))
     elif workers.threads > 1:
@@ -202,6 +211,20 @@ def run_stage(stage: Stage, directory: Path, workers: Workers = ALONE) -> Iterat
         for chunk in left:
             work(chunk)
             yield chunk
+
+
+def _describe_code() -> str:
+    """Name the version of Headway, and the extensions that change results."""
+    return f"Headway {__version__} {name_extensions()}".strip()
+
+
+def _write_remotely(code: str, work: Callable[[Numbered], None], chunk: Numbered) -> None:
+    """Do the work of a chunk on another machine, which must have the same code."""
+    if (own := _describe_code()) != code:
+        raise LostWorkersError(
+            f"a worker on {socket.gethostname()} has {own}, and this command {code}"
+        )
+    work(chunk)
 
 
 def _write_result(work: Work, folder: Path, chunk: Numbered) -> None:
@@ -221,7 +244,7 @@ def _write_result(work: Work, folder: Path, chunk: Numbered) -> None:
 def _map(
     chunks: Iterator[Numbered],
     function: Callable[[Numbered], None],
-    start: Callable[[], tuple[Executor, int]],
+    start: Callable[[], tuple[Executor, Callable[[], int]]],
 ) -> Iterator[Numbered]:
     """Apply a function to chunks by an executor, and yield each chunk when it is finished.
 
@@ -230,21 +253,21 @@ def _map(
     Args:
         chunks: Each chunk with its number.
         function: The function.
-        start: Starts an executor, and returns it with the number of its workers. One more chunk waits for them, and
-            no more are read.
+        start: Starts an executor, and returns it with a function that counts its workers, which may come and go. One
+            more chunk waits for them, and no more are read.
     """
     losses: Counter[int] = (
         Counter()
     )  # by chunk: how often processes were lost that may have worked on it
     while True:
-        executor, count = start()
+        executor, count_workers = start()
         pending: dict[int, Numbered] = {}
         futures: dict[Future[None], int] = {}
         try:
             for chunk in chunks:
                 pending[chunk[0]] = chunk
                 futures[executor.submit(function, chunk)] = chunk[0]
-                if len(pending) > count:
+                if len(pending) > count_workers():
                     yield from _take_finished(pending, futures)
             while pending:
                 yield from _take_finished(pending, futures)
@@ -270,8 +293,8 @@ def _take_finished(
         yield pending.pop(futures.pop(future))
 
 
-def _start_threads(count: int) -> tuple[Executor, int]:
-    return ThreadPoolExecutor(count), count
+def _start_threads(count: int) -> tuple[Executor, Callable[[], int]]:
+    return ThreadPoolExecutor(count), lambda: count
 
 
 class _Processes(ProcessPoolExecutor):
@@ -285,21 +308,30 @@ class _Processes(ProcessPoolExecutor):
         super().shutdown(wait, cancel_futures=cancel_futures)
 
 
-def _start_processes(function: Callable[[Numbered], None], count: int) -> tuple[Executor, int]:
+def _start_processes(
+    function: Callable[[Numbered], None], count: int
+) -> tuple[Executor, Callable[[], int]]:
     """Start worker processes, which end with this process and leave Ctrl-C to it."""
     context = multiprocessing.get_context("fork" if CAN_FORK else "spawn")
     executor = _Processes(count, context, _begin_worker, (function, os.getpid()))
     others = set(multiprocessing.active_children())
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)  # until a worker has its own handlers
+    # A worker that is being started must not act as this process does at a signal.
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
     try:
         with warnings.catch_warnings():
-            # Python 3.12 warns of the threads of this process. They hold no lock that a worker needs.
+            # Python 3.12 warns of the threads of this process.
             warnings.simplefilter("ignore", DeprecationWarning)
-            executor.submit(os.getpid)  # this starts them all
+            executor.submit(
+                os.getpid
+            )  # a fork starts them all, and another system one after the other
+    except BaseException:  # such as too many processes
+        executor.started = set(multiprocessing.active_children()) - others
+        executor.shutdown(wait=False)
+        raise
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
     executor.started = set(multiprocessing.active_children()) - others
-    return executor, count
+    return executor, lambda: count
 
 
 def _begin_worker(function: Callable[[Numbered], None], parent: int) -> None:
@@ -319,12 +351,19 @@ def _begin_worker(function: Callable[[Numbered], None], parent: int) -> None:
 
 
 def _call(chunk: Numbered) -> None:
-    _function(chunk)
+    try:
+        _function(chunk)
+    except (HeadwayError, OSError, MemoryError, RuntimeError):
+        raise
+    except (
+        Exception
+    ):  # one that cannot travel would end the worker in place of telling what is wrong
+        raise RuntimeError(f"in a worker process:\n{traceback.format_exc()}") from None
 
 
-def _connect(address: str) -> tuple[Executor, int]:
-    """Return an executor of a cluster, and the number of threads of its workers."""
+def _connect(address: str) -> tuple[Executor, Callable[[], int]]:
+    """Return an executor of a cluster, and a function that counts the threads of its workers."""
     from headway.text.cluster import ClusterExecutor
 
     executor = ClusterExecutor(address)
-    return executor, executor.count
+    return executor, executor.count_threads

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
+from pathlib import Path
 from typing import Any
 
-from headway.errors import HeadwayError, LostWorkersError
+from headway.errors import LostWorkersError
 
+LARGE = "1GB"  # of a call: a range of text is larger than the 10 MB of which Dask warns
 PATIENCE = 60.0  # seconds in which the first worker must come
 GOES_ON = "the same command goes on"
 
@@ -16,32 +18,41 @@ class ClusterExecutor(Executor):
     Args:
         address: The address of the scheduler, such as ``tcp://node1:8786``, or the path of its file (``*.json``).
 
-    Attributes:
-        count: The number of threads of all workers.
-
     Raises:
-        HeadwayError: If Dask is not installed, or there is no such cluster.
+        LostWorkersError: If Dask is not installed, or there is no such cluster.
     """
 
     def __init__(self, address: str) -> None:
         try:
             from distributed import Client
         except ImportError:
-            raise HeadwayError("--cluster: needs Dask: pip install 'headway[cluster]'") from None
+            raise LostWorkersError(
+                "--cluster: needs Dask: pip install 'headway[cluster]'"
+            ) from None
+        if address.endswith(".json") and not Path(address).is_file():
+            raise LostWorkersError(
+                f"--cluster {address}: no such file: start dask scheduler --scheduler-file {address}"
+            )
         place = {"scheduler_file": address} if address.endswith(".json") else {"address": address}
         try:
             self._client = Client(**place, set_as_default=False)
             self._client.wait_for_workers(1, timeout=PATIENCE)
         except (OSError, ValueError) as error:
-            raise HeadwayError(f"--cluster {address}: {error}") from None
-        self.count = sum(self._client.nthreads().values())
+            raise LostWorkersError(f"--cluster {address}: {error}") from None
         self._executor = self._client.get_executor(pure=False)
+
+    def count_threads(self) -> int:
+        """Return the number of threads of all workers, which may come and go."""
+        return sum(self._client.nthreads().values())
 
     def submit(self, function: Callable[..., Any], /, *args: Any, **options: Any) -> Future[Any]:
         """Do a call on a worker."""
+        import dask
+
         found: Future[Any] = Future()
         found.set_running_or_notify_cancel()
-        call = self._executor.submit(function, *args, **options)
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": LARGE}):
+            call = self._executor.submit(function, *args, **options)
         call.add_done_callback(lambda done: _pass_on(done, found))
         return found
 

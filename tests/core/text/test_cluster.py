@@ -1,6 +1,8 @@
 """Preparing and translating by a cluster of Dask gives the bytes of one process."""
 
+import json
 import os
+import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,9 +11,11 @@ import pytest
 
 from headway.cli import file_translation
 from headway.cli.main import dispatch
-from headway.errors import HeadwayError
+from headway.config import TextConfig
+from headway.errors import HeadwayError, LostWorkersError
 from headway.text.chunks import Stage, Workers, find_result, run_stage
 from headway.text.preparation import plan
+from headway.text.preparation.preparation import Preparation
 from support.processes import start_cluster
 from support.toy_models import sentences, translate_words
 
@@ -74,7 +78,35 @@ def test_an_error_on_a_worker_arrives_as_it_is(cluster: str, tmp_path: Path) -> 
         list(run_stage(Stage("squares", [5], fail), tmp_path, Workers(cluster=cluster)))
 
 
-def test_a_cluster_that_is_not_there_is_named(tmp_path: Path) -> None:
-    address = "tcp://127.0.0.1:1"
-    with pytest.raises(HeadwayError, match=f"^--cluster {address}: "):
-        list(run_stage(Stage("squares", [5], print), tmp_path, Workers(cluster=address)))
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "none.json"])
+def test_a_cluster_that_is_not_there_is_named_and_no_work_is_lost(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("headway.text.cluster.PATIENCE", 1.0)
+    lines = sentences(50, seed=1)
+    for name, side in (("a.en", lines), ("a.de", map(translate_words, lines))):
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in side))
+    files = [str(tmp_path / name) for name in ("a.en", "a.de")]
+    preparation = Preparation(files, 7, tmp_path / "data", TextConfig(vocab_size=331))
+    steps = preparation.run()
+    while next(steps).stage != "select":
+        pass
+    steps.close()
+    before = sorted(preparation.work.glob("*/*/*"))
+    with pytest.raises(LostWorkersError, match=f"^--cluster {address}: "):
+        list(preparation.run(cluster=address))
+    assert len(before) > 2
+    assert sorted(preparation.work.glob("*/*/*")) == before
+
+
+def test_workers_load_a_model_again_that_has_changed(
+    cluster: str, model_directory: Path, tmp_path: Path
+) -> None:
+    model = Path(shutil.copytree(model_directory, tmp_path / "model"))
+    (tmp_path / "text").write_text("the cat\n")
+    words = ["translate", str(model), "--input", str(tmp_path / "text"), "--output"]
+    words += [str(tmp_path / "out"), "--cluster", cluster, "--search.max-extra", "7"]
+    assert dispatch(words) == 0
+    config = json.loads((model / "config.json").read_bytes())
+    (model / "config.json").write_text(json.dumps(config))
+    assert dispatch(words) == 0  # each worker loads it again

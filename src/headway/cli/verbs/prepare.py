@@ -112,8 +112,7 @@ def _prepare(preparation: "Preparation", workers: int, cluster: str) -> None:
     try:
         with bar:
             for progress in preparation.run(workers, cluster):
-                doing = f"{progress.stage}  {progress.pairs:,} pairs read"
-                bar.update(task, completed=progress.chunks, description=doing)
+                bar.update(task, completed=progress.chunks, description=progress.stage)
     except (KeyboardInterrupt, SystemExit):
         if preparation.work.exists():
             place = f"delete {preparation.work}"

@@ -29,13 +29,11 @@ class Progress(NamedTuple):
 
     Attributes:
         stage: The stage in progress.
-        chunks: Its finished chunks.
-        pairs: Pairs that are read, up to a whole range.
+        chunks: Its finished chunks, such as ranges of 65,536 pairs.
     """
 
     stage: str
     chunks: int
-    pairs: int
 
 
 class Preparation:
@@ -80,7 +78,7 @@ class Preparation:
         self._plan = Plan.make(groups, config, form, tokenizer, has_symbols=has_symbols)
         # Two models, unless both languages share one.
         vocabulary = tokenizer.models[: 1 if tokenizer.joint else 2] if tokenizer else ()
-        self._stages = PreparationStages(self._plan, vocabulary, self.work)
+        self._stages = PreparationStages(self._plan, vocabulary, self.work.absolute())
 
     def run(self, workers: int = 1, cluster: str = "") -> Iterator[Progress]:
         """Prepare the text, and yield the progress after each chunk.
@@ -125,13 +123,13 @@ class Preparation:
             raise OSError(error.errno, error.strerror or str(error), str(self.out)) from None
 
     def _run(self, work: WorkDirectory, workers: Workers) -> Iterator[Progress]:
-        pairs = 0
         try:
             for stage in self._stages.list_stages():
-                for number, _ in run_stage(stage, self.work, workers):
-                    if stage.name == "clean":
-                        pairs = max(pairs, (number + 1) * self._plan.range_pairs)
-                    yield Progress(stage.name, number + 1, pairs)
+                done = work.count_results(stage.name)
+                yield Progress(stage.name, done)
+                for _ in run_stage(stage, self.work, workers):
+                    done += 1
+                    yield Progress(stage.name, done)
             # The folder must not hold a part of the data, whenever this process is killed.
             self._stages.result.rename(self.out)
             sync(self.out.parent)

@@ -69,7 +69,7 @@ class PreparationStages:
         """Yield each stage when the results of the stages before it are there."""
         config = self.plan.config
         yield Stage("held-out", [0], self.hold_out, is_local=True)
-        yield Stage("clean", self._read_ranges(), self.clean)
+        yield Stage("clean", [] if self._is_clean() else self._read_ranges(), self.clean)
         ranges, partitions = sum(self._count_ranges()), range(len(self._list_partitions()))
         if config.drop_duplicates:
             yield Stage("duplicates", partitions, self.find_duplicates)
@@ -214,6 +214,12 @@ class PreparationStages:
                 yield text
                 counts[-1] += 1
         replace_text(self.directory / RANGES, json.dumps(counts))
+
+    def _is_clean(self) -> bool:
+        """Return whether all text was read and cleaned before an interruption."""
+        return (self.directory / RANGES).exists() and all(
+            self._result("clean", number).is_dir() for number in range(sum(self._count_ranges()))
+        )
 
     def _count_ranges(self) -> list[int]:
         """Return how many ranges each group has; all text is read."""
