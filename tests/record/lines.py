@@ -10,7 +10,7 @@ from texts import GLOSSARY, marked, plain, read_cases, write_lines
 
 from support.http_requests import read_texts
 
-KEPT = ("plain.de", "few.de.gz", "few.de", "windows.de", "part.de", "few.json", "evaluated.de")
+KEPT = ("plain.de", "few.de.gz", "few.de", "windows.de", "few.json", "evaluated.de")
 
 
 def record(side: Side, model: Path, out: Path) -> None:

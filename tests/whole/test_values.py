@@ -12,7 +12,6 @@ from typing import Any, get_args, get_type_hints
 import numpy as np
 import pytest
 import torch
-from support.random_models import make_model as make_random_model
 
 from headway.config import ModelConfig, TextConfig, TrainingConfig
 from headway.errors import HeadwayError
@@ -24,6 +23,7 @@ from headway.text.tokenizer import Tokenizer
 from headway.training import Trainer
 from headway.translation import load_model, save_model
 from headway.translation.engines.plain_engine import PlainEngine
+from support.exchange_models import make_model as make_random_model
 from support.toy_models import sentences, translate_words
 
 SHAPE = {

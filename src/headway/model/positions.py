@@ -69,6 +69,8 @@ class Positions(nn.Module):
             # Tabulated at the first use; the size that a configuration asks for costs no memory.
             self.register_buffer("table", torch.empty(0, d_model), persistent=False)
             self.first_rows = min(max_positions, FIRST_ROWS, 1 + FIRST_NUMBERS // d_model)
+        elif kind != "none":
+            raise HeadwayError(f"model.positions = {kind!r}: no such encoding")
 
     def forward(self, x_BTD: Tensor, segments: Segments | None = None, start: int = 0) -> Tensor:
         """Turn embeddings [B, T, D] into the input of a stack, [B, T, D].

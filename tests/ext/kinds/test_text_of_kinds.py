@@ -125,7 +125,7 @@ def test_the_ranks_of_a_launcher_prepare_a_text_once(runs, files, tmp_path):
     path, script = tmp_path / "run", tmp_path / "script.py"
     script.write_text(
         "from headway.cli.main import main\n"
-        "from headway.ext.kinds import language_models as module\n"
+        "from headway.ext.kinds import language_model as module\n"
         "prepare = module.prepare\n"
         "def prepare_and_say(*args):\n"
         "    print('prepared')\n"

@@ -10,6 +10,10 @@ def find_other_attention(config: ModelConfig) -> list[str]:
         for name in ("encoder_mixer", "decoder_mixer")
         if getattr(config, name) != "attention"
     ]
+    if config.positions not in ("sinusoidal", "learned", "none"):
+        reasons.append(
+            f"positions = '{config.positions}': it adds sinusoids or a table, or nothing"
+        )
     if config.compatibility != "dot":
         reasons.append(f"compatibility = '{config.compatibility}': it has dot products only")
     if config.window:
