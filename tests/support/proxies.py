@@ -38,13 +38,15 @@ def serving(
         process = subprocess.Popen(
             command, stdout=file, stderr=file, cwd=log.parent, env=environment
         )
+    # Not by the proxy that the environment may name.
+    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
         deadline, answers = time.monotonic() + 300, False
         while not answers:
             if process.poll() is not None or time.monotonic() > deadline:
                 raise SystemExit(log.read_text())
             with suppress(OSError):
-                urllib.request.urlopen(url, timeout=5).close()
+                direct.open(url, timeout=5).close()
                 answers = True
             time.sleep(0.05)
         yield process
