@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     import torch
 
     from headway.config import SearchConfig
-    from headway.text.chunks import WorkDirectory
     from headway.text.input_text import InputText
+    from headway.text.work_directory import WorkDirectory
     from headway.translation import Translator
 
 WINDOW = 1024  # lines
@@ -79,8 +79,9 @@ def translate_file(args: argparse.Namespace, threads: int) -> None:
         UsageError: If there can be only one process.
         HeadwayError: If a line of the input cannot be read.
     """
-    from headway.text.chunks import Stage, WorkDirectory, Workers, run_stage
+    from headway.text.chunks import Stage, Workers, run_stage
     from headway.text.input_text import InputText
+    from headway.text.work_directory import WorkDirectory
 
     set_threads(1)  # a forked worker cannot use the threads of OpenMP if this process has used them
     translator, search = load_translator(args)

@@ -1,11 +1,10 @@
 """Work on large text: stages of chunks, done by one process or several, and gone on with after a kill.
 
 A stage applies a function to each of its chunks, and begins when the stage before it is finished. The result of
-a chunk is a directory that appears whole, below the work directory; a result that is there is not made again. The
-work directory names what the results depend on, so that other work does not take them for its own.
+a chunk is a directory that appears whole, below the work directory (`headway.text.work_directory`); a result that is
+there is not made again.
 """
 
-import json
 import multiprocessing
 import os
 import signal
@@ -14,7 +13,7 @@ import sys
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import (
     FIRST_COMPLETED,
     BrokenExecutor,
@@ -28,20 +27,16 @@ from functools import partial
 from itertools import chain
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from types import TracebackType
 from typing import Any, NamedTuple
 
 from headway import __version__
 from headway.errors import HeadwayError, LostWorkersError
 from headway.extension import name_extensions
-from headway.files import remove, remove_leftovers, replace_text, temporary_path, write_atomically
-from headway.locks import LOCK, DirectoryLock
+from headway.files import write_atomically
 from headway.parent import end_with_parent
 
 CAN_FORK = sys.platform == "linux"  # elsewhere the libraries of the system may not survive a fork
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-IDENTITY = "identity.json"
-SHORT = 24  # characters of a value that a message shows; longer ones are digests
 FOLDER = 1000  # results in one directory
 # A chunk that ends its process is found by the second loss, unless one of them was the fault of its neighbors.
 MOST_LOSSES = 3
@@ -67,95 +62,13 @@ class Stage(NamedTuple):
     is_local: bool = False
 
 
-class WorkDirectory:
-    """The directory of unfinished work; inside a ``with`` block no other process works there.
-
-    Args:
-        directory: The directory, which need not exist.
-        out: What the work makes, for messages.
-        identity: What the results depend on, by the name that a message uses.
-
-    Attributes:
-        directory: The directory.
-        dropped: Why the results of interrupted work were dropped; empty: there were none, or they are of use.
-
-    Raises:
-        HeadwayError: On entry, if another process works here.
-    """
-
-    def __init__(self, directory: Path, out: Path, identity: Mapping[str, str]) -> None:
-        self.directory = directory
-        self.dropped = ""
-        self._identity = dict(identity)
-        self._lock = DirectoryLock(directory, out)
-
-    def __enter__(self) -> "WorkDirectory":
-        self.directory.mkdir(parents=True, exist_ok=True)
-        self._lock.acquire()
-        try:
-            remove_leftovers(self.directory)
-            self._compare()
-        except BaseException:
-            self._lock.release()
-            raise
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        try:
-            if {entry.name for entry in self.directory.iterdir()} == {LOCK, IDENTITY}:
-                remove(self.directory / IDENTITY)  # nothing was done: leave no trace
-        finally:
-            self._lock.release()
-
-    def count_results(self, stage: str) -> int:
-        """Return how many chunks of a stage are finished."""
-        folders = (self.directory / stage).glob("[0-9]*")
-        return sum(1 for folder in folders for _ in folder.glob("[0-9]*"))
-
-    def clear(self) -> None:
-        """Delete the results; the identity last, so that a killed deletion is recognized."""
-        for entry in self.directory.iterdir():
-            if entry.name not in (LOCK, IDENTITY):
-                # A result that is half deleted must not be taken for a whole one.
-                remove(entry.rename(temporary_path(entry)))
-        remove(self.directory / IDENTITY)
-
-    def _compare(self) -> None:
-        """Drop the results of other work, and record what the results depend on."""
-        path = self.directory / IDENTITY
-        is_new = not path.exists()
-        if not is_new:
-            try:
-                self.dropped = _find_difference(json.loads(path.read_bytes()), self._identity)
-            except (ValueError, AttributeError):
-                self.dropped = f"{path} is damaged"
-        if is_new or self.dropped:
-            self.clear()
-            replace_text(path, f"{json.dumps(self._identity, indent=2)}\n")
-
-
-def _find_difference(before: Mapping[str, str], now: Mapping[str, str]) -> str:
-    """Say in a few words what first differs between two identities; empty: nothing does."""
-    for name in [*now, *before]:
-        old, new = before.get(name), now.get(name)
-        if old != new:
-            is_short = old and new and max(len(old), len(new)) <= SHORT
-            return f"{name} was {old} and is now {new}" if is_short else f"changed since: {name}"
-    return ""
-
-
 def find_result(folder: Path, number: int = 0) -> Path:
     """Return the directory of a chunk's result below the directory of its stage."""
     return folder / f"{number // FOLDER:05}" / f"{number % FOLDER:03}"
 
 
 class Workers(NamedTuple):
-    """Who works on the chunks of a stage; without any argument this process, in this thread.
+    """The processes, threads or machines that do the chunks of a stage. The default is this process alone.
 
     Attributes:
         processes: Processes of this machine; 1: this one. On Linux they are forked, share the memory of what this

@@ -1,4 +1,4 @@
-"""An executor whose workers are those of a cluster of Dask: other machines, as Slurm or Kubernetes give them."""
+"""Run calls on the workers of a Dask cluster, which are processes on other machines."""
 
 from collections.abc import Callable
 from concurrent.futures import Executor, Future

@@ -14,11 +14,11 @@ from headway.errors import HeadwayError, LostWorkersError
 from headway.text.chunks import (
     CAN_FORK,
     Stage,
-    WorkDirectory,
     Workers,
     find_result,
     run_stage,
 )
+from headway.text.work_directory import WorkDirectory
 from support.processes import fork
 
 forks = pytest.mark.skipif(not CAN_FORK, reason="closures reach workers by a fork only")

@@ -20,8 +20,9 @@ from headway.cli.progress import LineProgress
 from headway.errors import HeadwayError, UsageError
 from headway.ext.cuda.fixed_engine import FixedEngine
 from headway.ext.native import decoding
-from headway.text.chunks import CAN_FORK, WorkDirectory
+from headway.text.chunks import CAN_FORK
 from headway.text.lines import open_bytes, read_lines
+from headway.text.work_directory import WorkDirectory
 from headway.translation import token_search, translator
 from support.processes import fork
 from support.toy_models import sentences

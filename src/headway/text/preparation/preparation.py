@@ -13,13 +13,14 @@ from typing import NamedTuple
 from headway.config import TextConfig
 from headway.errors import HeadwayError, LostWorkersError
 from headway.files import sync
-from headway.text.chunks import WorkDirectory, Workers, run_stage
+from headway.text.chunks import Workers, run_stage
 from headway.text.groups import Text, Validation, make_groups
 from headway.text.preparation.plan import Plan
 from headway.text.preparation.stages import PreparationStages
 from headway.text.prepared import PreparedData, check_new
 from headway.text.readers import UTF8, FileForm
 from headway.text.tokenizer import Tokenizer, check_symbols
+from headway.text.work_directory import WorkDirectory
 
 WORKER_BYTES = 1 << 23  # of training text, for which another worker process is worth its start
 
