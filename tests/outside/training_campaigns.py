@@ -62,7 +62,7 @@ class Trainings(Campaign):
                 )
             return gradient
 
-        run.trainer.compute = poison
+        run.trainer.compute = poison  # type: ignore[method-assign]
         skipped: set[int] = set()
         read: set[int] = set()
         for event in run_to_end(run):

@@ -1,12 +1,17 @@
 """A small corpus of three languages, line by line: digits, German number words and French ones."""
 
 import random
+from collections.abc import Callable
 from pathlib import Path
 
 from support.runs import WORDS
 
 FRENCH = ["zéro", "un", "deux", "trois", "quatre", "cinq", "six", "sept", "huit", "neuf"]
-LANGUAGES = {"en": str, "de": WORDS.__getitem__, "fr": FRENCH.__getitem__}
+LANGUAGES: dict[str, Callable[[int], str]] = {
+    "en": str,
+    "de": WORDS.__getitem__,
+    "fr": FRENCH.__getitem__,
+}
 
 
 def write_languages(folder: Path, *, train: int = 300, valid: int = 11) -> Path:

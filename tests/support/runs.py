@@ -3,7 +3,7 @@
 import hashlib
 import json
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from torch import Tensor
@@ -11,6 +11,7 @@ from torch import Tensor
 from headway.cli.arguments import parse
 from headway.cli.text_groups import parse_text, parse_validation
 from headway.cli.verbs import train as verb
+from headway.training.run import Run
 from headway.training.starting.opening import open_run
 from headway.training.starting.run_request import RunRequest
 from headway.training.storage.run_directory import RunDirectory
@@ -67,17 +68,20 @@ def words(settings: Mapping[str, object]) -> list[str]:
     return [word for name, value in settings.items() for word in (f"--{name}", str(value))]
 
 
-def command(path, corpus, **changes):
-    settings = SETTINGS | {name.replace("__", "."): value for name, value in changes.items()}
+def command(path: Path, corpus: Sequence[str], **changes: object) -> list[str]:
+    """Return the command line that trains on a corpus, with changes of `SETTINGS`."""
+    settings: dict[str, object] = SETTINGS | {
+        name.replace("__", "."): value for name, value in changes.items()
+    }
     return ["train", str(path), *corpus, "--quiet", *words(settings)]
 
 
-def opened(path, arguments):
+def opened(path: Path, arguments: Sequence[str]) -> Run:
     """The run that the command line starts or resumes, in this process."""
     return opening(path, arguments)[0]
 
 
-def opening(path, arguments):
+def opening(path: Path, arguments: Sequence[str]) -> tuple[Run, list[str]]:
     """The run that the command line starts or resumes, with the notices to the user."""
     args = parse("train", verb, arguments[1:])
     directory = RunDirectory(path)
@@ -92,7 +96,9 @@ def opening(path, arguments):
         preset=args.preset,
         overrides=args.overrides,
     )
-    return open_run(directory, request)
+    run, notices = open_run(directory, request)
+    assert run is not None, "the run is finished, and no more steps were asked for"
+    return run, notices
 
 
 def count_steps(path: Path) -> int:

@@ -1,6 +1,6 @@
 """Models of all versions translate to the same text; runs of this format resume with the same losses; older runs are refused.
 
-``tests/golden/VERSION`` was written by that version, 0.2 by ``tests/golden/record.py``, which says what it holds. Of the run
+``tests/golden/VERSION`` was written by that version, 0.2 by ``tests/golden/write_golden.py``, which says what it holds. Of the run
 of 0.1 only the model, the record and the prepared text are kept.
 """
 

@@ -1,4 +1,4 @@
-"""Write the golden directory of this version: ``python tests/golden/record.py tests/golden/0.2``.
+"""Write the golden directory of this version: ``python tests/golden/write_golden.py tests/golden/0.2``.
 
 A golden directory is written once, with the release whose name it has, and is never changed after the release:
 later versions must read its model, and its run as long as they have the format of runs. It holds
@@ -19,9 +19,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from headway.config import SearchConfig
-from headway.training.loop import run_to_end
+from headway.training.run import Event, run_to_end
 from headway.training.steps.trainer import StepReport
-from headway.training.storage.state import Event
 from headway.translation import Translator
 from support.groups import options, write_languages
 from support.runs import command, opened
@@ -29,7 +28,7 @@ from support.runs import command, opened
 PAIRS = ("en-de", "en-fr")
 KILLED_AFTER = 7
 # Without placeholders: what the model reads in their place may become better.
-LINES = ("0 7 5 5 9 2 0 0 4", "6", "7 4 2 2 7", "3 1 4", "", "9 9", "hello, 5")
+LINES = ["0 7 5 5 9 2 0 0 4", "6", "7 4 2 2 7", "3 1 4", "", "9 9", "hello, 5"]
 SETTINGS = {
     "text__vocab_size": 300, "text__max_tokens": 100, "model__d_model": 16, "model__d_ff": 23,
     "model__dropout": 0.1, "training__batch_tokens": 120, "training__max_steps": 12,
