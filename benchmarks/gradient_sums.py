@@ -2,7 +2,7 @@
 
     python benchmarks/gradient_sums.py --preset base --ranks 2
 
-Two ways add along the fixed tree of `headway.training.steps.gradient_tree`: one through memory that the ranks
+Two ways add along the fixed tree of `headway.training.steps.gradient_sum`: one through memory that the ranks
 share, and one through messages, as ranks of several machines do. The third is torch's ``all_reduce``, which
 adds in an order that depends on the number of ranks. The ways take turns. The table has the median, the
 smallest and the largest seconds of a sum.
@@ -21,8 +21,7 @@ from headway.cli.launch import launch
 from headway.config import PRESETS
 from headway.model import make_model
 from headway.training import parallel
-from headway.training.steps.gradient_exchange import Parts, connect
-from headway.training.steps.gradient_tree import Gradient, divide_share, share_of
+from headway.training.steps.gradient_sum import Gradient, Parts, connect, divide_share, share_of
 
 CPU = torch.device("cpu")
 

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "headway"
 # The rooms of the core, each of which imports only from those before it.
 CORE = [
-    "errors", "lazy", "hooks", "extension", "file_format", "files", "locks", "parent", "torch_private", "cores", "devices", "config", "model",
+    "errors", "lazy", "hooks", "extension", "file_format", "files", "locks", "processes", "torch_private", "devices", "config", "model",
     "text", "evaluation", "translation", "training", "cli",
 ]  # fmt: skip
 # The other extensions that each may use, beside the core.

@@ -9,7 +9,7 @@ from typing import IO
 
 from headway.cli.main import main
 from headway.ext.best.recipe_numbers import Scale
-from headway.parent import end_with_parent
+from headway.processes import end_with_parent
 from support.runs import SETTINGS, words
 
 SPEED = 10**9  # FLOP a second that the benchmark reports

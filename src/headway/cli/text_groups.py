@@ -13,7 +13,7 @@ from headway.extension import load_all
 if TYPE_CHECKING:
     from headway.text.file_languages import Files
     from headway.text.groups import Text, Validation
-    from headway.text.language_pairs import Languages
+    from headway.text.languages import Languages
 
 Given = Sequence[Sequence[str]] | None  # the words of each occurrence of an option
 
@@ -101,8 +101,7 @@ def _require_files(text: "Validation", option: str) -> "Text":
 
 def is_group(words: Sequence[str]) -> bool:
     """Return whether words begin with a pair of languages and not with a file."""
-    from headway.text.language_pairs import parse_pair
-    from headway.text.languages import is_code
+    from headway.text.languages import is_code, parse_pair
 
     if len(words) < 2 or Path(words[0]).is_file():
         return False

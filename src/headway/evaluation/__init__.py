@@ -8,8 +8,16 @@ if TYPE_CHECKING:
     from headway.evaluation.comet import CometScore, comet_score, find_comet
     from headway.evaluation.comparison import Comparison, compare
     from headway.evaluation.exact import exact_match, exact_match_by_kind
-    from headway.evaluation.metrics import METRICS, Metric, bleu, chrf_by_line, pick_metrics
-    from headway.evaluation.moses import lc_norm_tok, moses_tokens, split_compounds
+    from headway.evaluation.metrics import (
+        METRICS,
+        Metric,
+        bleu,
+        chrf_by_line,
+        lc_norm_tok,
+        moses_tokens,
+        pick_metrics,
+        split_compounds,
+    )
     from headway.evaluation.sheet import Score, ScoreSheet, score_sheet
     from headway.evaluation.text_warnings import check_lines, find_warnings
 

@@ -26,23 +26,21 @@ if TYPE_CHECKING:
         languages_from_names,
     )
     from headway.text.groups import Group, require_pair
-    from headway.text.language_pairs import (
-        CODE,
-        Languages,
-        find_code,
-        list_codes,
-        list_pairs,
-        name_pair,
-        normalize_code,
-        shorten_code,
-    )
     from headway.text.languages import (
+        CODE,
         NAMES,
+        Languages,
         base_code,
+        find_code,
         is_code,
         is_translatable,
         is_unspaced,
+        list_codes,
+        list_pairs,
         name_of,
+        name_pair,
+        normalize_code,
+        shorten_code,
     )
     from headway.text.learning import spread_step
     from headway.text.lines import (

@@ -33,7 +33,7 @@ from headway import __version__
 from headway.errors import HeadwayError, LostWorkersError
 from headway.extension import name_extensions
 from headway.files import write_atomically
-from headway.parent import end_with_parent
+from headway.processes import end_with_parent
 
 CAN_FORK = sys.platform == "linux"  # elsewhere the libraries of the system may not survive a fork
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

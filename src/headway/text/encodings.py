@@ -1,12 +1,15 @@
 """Encodings of text other than UTF-8: by a mark in the file, by name, or by the usual one of a language."""
 
 import codecs
+import io
 from collections.abc import Iterator, Sequence
 from encodings.aliases import aliases
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from headway.errors import HeadwayError, suggest
-from headway.text.byte_stream import open_chunks
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 CHUNK = 1 << 16  # bytes converted at once
 REPLACEMENT = "\ufffd"  # stands for bytes that are no character of the encoding
@@ -102,3 +105,29 @@ def _convert(start: bytes, file: BinaryIO, encoding: str) -> Iterator[bytes]:
         yield decoder.decode(b"", final=True).encode("utf-8", "replace")
     except UnicodeError as error:
         raise OSError(f"is not in {encoding}: {error}") from None
+
+
+def open_chunks(chunks: Iterator[bytes]) -> BinaryIO:
+    """Return a file object that reads chunks of bytes one after the other."""
+    return io.BufferedReader(_Stream(chunks), 1 << 16)
+
+
+class _Stream(io.RawIOBase):
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks = chunks
+        self._rest = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: "WriteableBuffer") -> int:
+        while not self._rest:
+            chunk = next(self._chunks, None)
+            if chunk is None:
+                return 0
+            self._rest = memoryview(chunk)
+        target = memoryview(buffer)
+        size = min(len(target), len(self._rest))
+        target[:size] = self._rest[:size]
+        self._rest = self._rest[size:]
+        return size

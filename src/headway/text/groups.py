@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from headway.errors import HeadwayError, UsageError
 from headway.text.file_languages import Files, check_file_languages, languages_from_names
-from headway.text.language_pairs import (
+from headway.text.languages import (
     Languages,
     list_codes,
     list_pairs,

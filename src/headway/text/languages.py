@@ -1,6 +1,9 @@
-"""Codes and names of languages."""
+"""Pairs of languages, such as en-de, and the codes by which people name one language."""
 
 import re
+from collections.abc import Iterable
+
+from headway.errors import HeadwayError
 
 _USUAL = re.compile(
     r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*"
@@ -58,3 +61,99 @@ def is_unspaced(code: str) -> bool:
 def is_translatable(text: str) -> bool:
     """Return whether a text has a letter or a digit."""
     return any(character.isalnum() for character in text)
+
+
+Languages = tuple[str, str]  # codes of source and target
+CODE = re.compile(r"\w[\w-]{0,30}")  # of a language, such as de, pt-BR or zh_Hant
+
+_PART = re.compile(r"[a-z]{2,3}(?![a-z])")  # how the code of a language begins
+
+# ISO 639-3 codes, which models of OPUS-MT use, and their ISO 639-1 codes.
+SHORT = {
+    "afr": "af", "amh": "am", "ara": "ar", "aze": "az", "bel": "be", "bul": "bg", "ben": "bn",
+    "bos": "bs", "cat": "ca", "ces": "cs", "cym": "cy", "dan": "da", "deu": "de",
+    "ell": "el", "eng": "en", "epo": "eo", "spa": "es", "est": "et", "eus": "eu", "fas": "fa",
+    "pes": "fa", "fin": "fi", "fra": "fr", "gle": "ga", "glg": "gl", "guj": "gu", "hau": "ha",
+    "heb": "he", "hin": "hi", "hrv": "hr", "hun": "hu", "hye": "hy", "ind": "id", "ibo": "ig",
+    "isl": "is", "ita": "it", "jpn": "ja", "jav": "jv", "kat": "ka", "kaz": "kk", "khm": "km",
+    "kan": "kn", "kor": "ko", "kur": "ku", "kmr": "ku", "kir": "ky", "lat": "la", "ltz": "lb",
+    "lao": "lo", "lit": "lt", "lav": "lv", "mlg": "mg", "mri": "mi", "mkd": "mk", "mal": "ml",
+    "mon": "mn", "mar": "mr", "msa": "ms", "zsm": "ms", "mlt": "mt", "mya": "my", "nob": "nb",
+    "nep": "ne", "nld": "nl", "nno": "nn", "nor": "no", "nbl": "nr", "oci": "oc", "ori": "or",
+    "pan": "pa", "pol": "pl", "pus": "ps", "por": "pt", "que": "qu", "ron": "ro", "rus": "ru",
+    "kin": "rw", "san": "sa", "sin": "si", "slk": "sk", "slv": "sl", "som": "so", "sqi": "sq",
+    "srp": "sr", "ssw": "ss", "sot": "st", "sun": "su", "swe": "sv", "swa": "sw",
+    "swh": "sw", "tam": "ta", "tel": "te", "tgk": "tg", "tha": "th", "tuk": "tk", "tgl": "tl",
+    "tsn": "tn", "tur": "tr", "tso": "ts", "tat": "tt", "uig": "ug", "ukr": "uk", "urd": "ur",
+    "uzb": "uz", "ven": "ve", "vie": "vi", "xho": "xh", "yid": "yi", "yor": "yo", "zho": "zh",
+    "cmn": "zh", "zul": "zu",
+}  # fmt: skip
+
+
+def parse_pair(word: str) -> Languages | None:
+    """Return the languages of a word such as ``en-de`` or ``pt-BR-en``; None: it names no pair.
+
+    Raises:
+        HeadwayError: If the word can be read in two ways.
+    """
+    cuts = [match.start() for match in re.finditer("-", word)]
+    if len(cuts) > 1:  # a country or a script has capitals, more letters or digits
+        cuts = [cut for cut in cuts if _PART.match(word, cut + 1)]
+    pairs = [(word[:cut], word[cut + 1 :]) for cut in cuts]
+    pairs = [pair for pair in pairs if all(CODE.fullmatch(code) for code in pair)]
+    if len(pairs) > 1:
+        read = " or ".join(" to ".join(pair) for pair in pairs)
+        raise HeadwayError(f"{word}: can be read as {read}: write a country as in pt-BR")
+    return pairs[0] if pairs else None
+
+
+def name_pair(languages: Languages) -> str:
+    """Return the name of a pair, such as ``en-de``."""
+    return "-".join(languages)
+
+
+def list_pairs(pairs: Iterable[Languages]) -> str:
+    """Return the names of pairs for a message."""
+    return ", ".join(map(name_pair, pairs))
+
+
+def list_codes(pairs: Iterable[Languages]) -> list[str]:
+    """Return the codes of all languages of pairs, each once."""
+    return list(dict.fromkeys(code for pair in pairs for code in pair))
+
+
+def describe_pairs(pairs: Iterable[Languages]) -> str:
+    """Return what a model of these pairs does, for the heading of its card."""
+    return "Translation " + ", ".join(f"from {source} to {target}" for source, target in pairs)
+
+
+def find_code(wanted: str, codes: Iterable[str]) -> str | None:
+    """Return the code, among those of a model, that means the language a user names; None: none does.
+
+    The same code is preferred; letter case and ``_`` do not matter; ``fra`` and ``fr`` are one language.
+    """
+    known = list(codes)
+    for key in (str, _fold, normalize_code):
+        for code in known:
+            if key(code) == key(wanted):
+                return code
+    # A language without a script or a country is any of them.
+    return next(
+        (code for code in known if normalize_code(code).split("-")[0] == normalize_code(wanted)),
+        None,
+    )
+
+
+def _fold(code: str) -> str:
+    return code.lower().replace("_", "-")
+
+
+def shorten_code(code: str) -> str:
+    """Return a code whose language has two letters if ISO 639-1 lists it."""
+    language = re.split("[-_]", code)[0]
+    return SHORT.get(language, language) + code[len(language) :]
+
+
+def normalize_code(code: str) -> str:
+    """Return what is equal for all codes of one language with the same script and country."""
+    return shorten_code(_fold(code))

@@ -19,8 +19,13 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Protocol, cast
 import zstandard
 
 from headway.errors import HeadwayError, UsageError
-from headway.text.byte_stream import open_chunks
-from headway.text.encodings import REPLACEMENT, convert_to_utf8, extends_ascii, recognize_wide
+from headway.text.encodings import (
+    REPLACEMENT,
+    convert_to_utf8,
+    extends_ascii,
+    open_chunks,
+    recognize_wide,
+)
 from headway.text.file_kinds import name_by_content, name_by_suffix
 
 if TYPE_CHECKING:

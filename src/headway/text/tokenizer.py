@@ -9,7 +9,7 @@ from headway.config import Kind, TextConfig
 from headway.errors import HeadwayError
 from headway.extension import require
 from headway.files import remove, replace_bytes
-from headway.text.language_pairs import find_code
+from headway.text.languages import find_code
 from headway.text.vocabulary import EOS, UNK, Draw, Vocabulary, read_model
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from headway.training.starting.resuming import resume
     from headway.training.starting.run_request import RunRequest, refuse_kind
     from headway.training.steps.feed import Feed
-    from headway.training.steps.gradient_tree import Gradient
+    from headway.training.steps.gradient_sum import Gradient
     from headway.training.steps.objective import plain_loss
     from headway.training.steps.optimizers import make_optimizers
     from headway.training.steps.schedule import learning_rate

@@ -14,8 +14,8 @@ from typing import Literal
 import torch
 
 from headway.config import TrainingConfig
-from headway.cores import available_cores
 from headway.devices import has_bf16, resolve_device
+from headway.processes import available_cores
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,7 +19,7 @@ from headway.evaluation.metrics import pick_metrics
 from headway.model import Network, Transformer
 from headway.text.batches import make_batch, plan_batches
 from headway.text.corpus_writer import SIDES
-from headway.text.language_pairs import Languages, name_pair
+from headway.text.languages import Languages, name_pair
 from headway.text.prepared import PreparedData
 from headway.training import parallel
 from headway.training.steps.objective import Objective

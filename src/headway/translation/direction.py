@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from headway.errors import UsageError
-from headway.text.language_pairs import (
+from headway.text.languages import (
     Languages,
     find_code,
     list_codes,

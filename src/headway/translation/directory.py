@@ -17,7 +17,7 @@ from headway.extension import load_all
 from headway.file_format import check_format, check_writer
 from headway.files import remove, replace_text
 from headway.model import Network, Transformer
-from headway.text.language_pairs import CODE, Languages, list_pairs, name_pair
+from headway.text.languages import CODE, Languages, list_pairs, name_pair
 from headway.text.tokenizer import Tokenizer, check_symbols, load_tokenizer
 from headway.translation.weights import read_network, write_weights
 

@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
-from headway.text.language_pairs import Languages
+from headway.text.languages import Languages
 from headway.translation.masking import Masking, Terms
 from headway.translation.requests import LONG, Find, Job, call, together
 from headway.translation.search.beam_search import Hypothesis

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from headway.config import Config, TextConfig
 from headway.extension import list_sidecars
 from headway.files import remove, replace_bytes
-from headway.text.language_pairs import describe_pairs, list_codes
+from headway.text.languages import describe_pairs, list_codes
 from headway.translation.directory import CARD, CONFIG, read_config, save_model
 from headway.translation.front_matter import complete_card
 

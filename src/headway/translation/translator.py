@@ -12,7 +12,7 @@ from headway.devices import resolve_device
 from headway.errors import HeadwayError, UsageError
 from headway.extension import find_switched_off, load_all, load_first
 from headway.model import Transformer
-from headway.text.language_pairs import Languages, list_pairs, name_pair
+from headway.text.languages import Languages, list_pairs, name_pair
 from headway.text.tokenizer import Tokenizer
 from headway.translation.directory import load_model
 from headway.translation.engines.protocols import add_log_p

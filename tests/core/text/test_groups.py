@@ -9,7 +9,7 @@ import pytest
 from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.text.cleaning import ELSEWHERE
-from headway.text.language_pairs import find_code, parse_pair
+from headway.text.languages import find_code, parse_pair
 from headway.text.preparation.preparation import prepare
 from headway.text.preparation.sampling import divide_sample
 from headway.text.prepared import PreparedData

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from headway.training.steps import gradient_tree
-from headway.training.steps.gradient_tree import (
+from headway.training.steps import gradient_sum
+from headway.training.steps.gradient_sum import (
     Subtree,
     add_subtrees,
     add_up,
@@ -75,6 +75,6 @@ def test_few_gradients_exist_at_once(monkeypatch):
         nonlocal alive
         alive -= len(others)
 
-    monkeypatch.setattr(gradient_tree, "add_each_", add)
+    monkeypatch.setattr(gradient_sum, "add_each_", add)
     add_up(Subtree(0, 8), lambda number: [Gradient()])
     assert most == 4

@@ -20,8 +20,8 @@ from headway.training import parallel
 from headway.training.machine import Machine
 from headway.training.run import run_to_end
 from headway.training.starting.rank_count import count_ranks
-from headway.training.steps import gradient_exchange
-from headway.training.steps.gradient_tree import add_up, divide_share, share_of
+from headway.training.steps import gradient_sum
+from headway.training.steps.gradient_sum import add_up, divide_share, share_of
 from headway.training.steps.trainer import StepReport
 from headway.training.storage.run_directory import RunDirectory
 from support.processes import children, fail_or_sleep, fork
@@ -136,9 +136,7 @@ def sum_gradients(counts, kinds):
     for count in counts:
         for kind in kinds:
             may_share = kind != "messages"
-            exchange = gradient_exchange.connect(
-                SHAPES, count, torch.device("cpu"), may_share=may_share
-            )
+            exchange = gradient_sum.connect(SHAPES, count, torch.device("cpu"), may_share=may_share)
             if parallel.world_size() > 1:
                 assert exchange.__self__.is_shared == may_share
             found.append([sum_step(exchange, step) for step in range(count, 0, -1)])

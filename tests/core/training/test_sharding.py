@@ -12,7 +12,7 @@ from headway.errors import UsageError
 from headway.model import Transformer
 from headway.text.batches import Batch
 from headway.training import parallel
-from headway.training.steps.gradient_tree import share_of, turns_of
+from headway.training.steps.gradient_sum import share_of, turns_of
 from headway.training.steps.trainer import Step, Trainer
 from support.ranks import in_ranks
 from support.runs import assert_equal_runs, command

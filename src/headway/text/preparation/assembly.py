@@ -9,7 +9,7 @@ from headway.errors import HeadwayError
 from headway.text.cleaning import Report
 from headway.text.corpus_writer import IdBlock, IdPair
 from headway.text.groups import Group
-from headway.text.language_pairs import name_pair
+from headway.text.languages import name_pair
 from headway.text.preparation.plan import Plan
 from headway.text.preparation.token_ranges import CHUNK, count_pairs, load_block, load_reports
 from headway.text.prepared import write_prepared

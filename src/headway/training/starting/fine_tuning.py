@@ -12,7 +12,7 @@ from torch import Tensor
 
 from headway.config import Config, ModelConfig, TrainingConfig
 from headway.errors import HeadwayError
-from headway.text.language_pairs import Languages, list_pairs, name_pair
+from headway.text.languages import Languages, list_pairs, name_pair
 from headway.text.prepared import PreparedData
 from headway.training.starting.given_vocabulary import LEARNED
 from headway.training.starting.resume_check import list_changes

@@ -10,9 +10,9 @@ import torch
 
 from headway import __version__
 from headway.config import Config
-from headway.cores import available_cores
 from headway.extension import identify_arithmetic, require
 from headway.files import remove
+from headway.processes import available_cores
 from headway.text.groups import list_files, list_targets, make_groups
 from headway.text.prepared import PreparedData
 from headway.text.readers import describe_layout

@@ -11,7 +11,7 @@ from headway.devices import resolve_device
 from headway.errors import HeadwayError
 from headway.extension import identify_arithmetic, load_all
 from headway.text.groups import list_files, require_pair
-from headway.text.language_pairs import list_pairs
+from headway.text.languages import list_pairs
 from headway.text.prepared import PreparedData
 from headway.training import parallel
 from headway.training.run import Run

@@ -30,7 +30,7 @@ from headway.text.corpus_writer import SIDES
 from headway.text.prepared import PreparedData
 from headway.text.vocabulary import SPACE
 from headway.training import parallel
-from headway.training.steps.gradient_tree import share_of, turns_of
+from headway.training.steps.gradient_sum import share_of, turns_of
 from headway.training.steps.trainer import Step
 
 BLOCK = 1 << 20  # pairs; planned together, so that memory and time do not grow with the corpus

@@ -5,7 +5,7 @@ again. The embeddings and the output belong to no layer: they are whole from the
 pass to the end of the backward pass.
 
 In each round of a step, every rank computes one micro-batch, and torch sums the gradients of the round.
-The sums of the rounds are added along the fixed tree (`headway.training.steps.gradient_tree`). With 2 ranks
+The sums of the rounds are added along the fixed tree (`headway.training.steps.gradient_sum`). With 2 ranks
 that is the tree of a run that is not sharded, so the bits are the same. With another number of ranks, and
 with `training.agreement`, the sums differ by rounding.
 """
@@ -24,7 +24,7 @@ from headway.model import Layer, Network
 from headway.model.embeddings import Embedding
 from headway.text.batches import Batch
 from headway.training import parallel
-from headway.training.steps.gradient_tree import (
+from headway.training.steps.gradient_sum import (
     Gradient,
     add_subtrees,
     add_up,

@@ -18,8 +18,14 @@ from headway.model.packing import move
 from headway.text.batches import Batch
 from headway.training import parallel
 from headway.training.machine import kept_generators, peak_memory, seed_generators
-from headway.training.steps.gradient_exchange import connect
-from headway.training.steps.gradient_tree import Gradient, add_up, divide_share, share_of, turns_of
+from headway.training.steps.gradient_sum import (
+    Gradient,
+    add_up,
+    connect,
+    divide_share,
+    share_of,
+    turns_of,
+)
 from headway.training.steps.objective import Objective, compute_gradient
 from headway.training.steps.optimizers import make_optimizers
 from headway.training.steps.schedule import learning_rate

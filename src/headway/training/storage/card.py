@@ -9,7 +9,7 @@ from headway.config import Config
 from headway.config.toml import to_toml
 from headway.evaluation.metrics import pick_metrics
 from headway.extension import require
-from headway.text.language_pairs import Languages, describe_pairs, list_codes
+from headway.text.languages import Languages, describe_pairs, list_codes
 from headway.text.origins import Manifest
 from headway.training.storage.record import RunRecord
 from headway.training.validation import ValidationReport
