@@ -182,8 +182,8 @@ PROCESS_WIDE = (
 @pytest.mark.slow
 def test_no_library_code_changes_the_process() -> None:
     # Commands call these; experiments are commands, and callers of machine.py restore generators.
-    # What forking.py changes are forked processes that would wait forever.
-    allowed = ("machine.py", "process.py", "reload.py", "forking.py")
+    # What processes.py changes are forked processes that would wait forever.
+    allowed = ("machine.py", "process.py", "reload.py", "processes.py")
     for path in FILES:
         is_command = "verbs" in path.parts or "cli" in path.parts
         if path.name in allowed or is_command or package_of(module_of(path)) == "ext.paper":

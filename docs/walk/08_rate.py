@@ -5,7 +5,7 @@
 #
 # Equation 3: d_model^-0.5 min(step^-0.5, step warmup^-1.5).
 # %%
-from headway.training.steps.schedule import learning_rate
+from headway.training.steps.optimizers import learning_rate
 
 
 def by_hand(step, d_model=512, warmup=4000):

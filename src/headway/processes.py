@@ -1,4 +1,7 @@
-"""This process: how many cores it may use, and that it ends when the process that started it ends, even by kill -9."""
+"""This process among others: the cores it may use, its end when the process that started it ends, and its forks.
+
+A fork copies one thread, and the new process waits forever for the other threads of its parent's OpenMP.
+"""
 
 import ctypes
 import math
@@ -7,6 +10,7 @@ import os
 import signal
 import sys
 import threading
+from functools import cache
 from pathlib import Path
 
 CGROUPS = Path("/sys/fs/cgroup")
@@ -86,3 +90,26 @@ def end_with_standard_input() -> None:
         os._exit(1)
 
     threading.Thread(target=wait, daemon=True).start()
+
+
+@cache
+def survive_forks() -> None:
+    """Let processes that are forked from this one compute with one thread, if this one has used several.
+
+    This concerns GCC's OpenMP, with which PyTorch computes on Linux.
+    """
+    has_used_threads = False
+
+    def look() -> None:
+        nonlocal has_used_threads
+        tasks = len([*Path("/proc/self/task").iterdir()])
+        has_used_threads = tasks > threading.active_count()
+
+    def use_one_thread() -> None:
+        if has_used_threads:
+            import torch
+
+            torch.set_num_threads(1)
+
+    if sys.platform == "linux":
+        os.register_at_fork(before=look, after_in_child=use_one_thread)

@@ -17,9 +17,10 @@ from headway.text.cleaning import (
     Report,
     broken_rule,
     digest_held_out,
+    digest_loosely,
+    digest_pair,
 )
 from headway.text.corpus_writer import in_blocks
-from headway.text.digests import digest_loosely, digest_pair
 from headway.text.prepared import id_type, write_prepared
 from headway.text.readers import Damaged, Pair, describe_layout, read_pairs
 from headway.text.tokenizer import Tokenizer

@@ -155,7 +155,7 @@ def language_code(word: str) -> str:
 
 def choose_language(args: argparse.Namespace) -> str:
     """Return the language of ``--language``, or that of the name of the reference; without both, say that it is en."""
-    from headway.text.file_languages import language_from_name
+    from headway.text.groups import language_from_name
 
     if language := args.language or language_from_name(args.reference):
         return str(language)

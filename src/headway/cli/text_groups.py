@@ -11,8 +11,7 @@ from headway.errors import UsageError
 from headway.extension import load_all
 
 if TYPE_CHECKING:
-    from headway.text.file_languages import Files
-    from headway.text.groups import Text, Validation
+    from headway.text.groups import Files, Text, Validation
     from headway.text.languages import Languages
 
 Given = Sequence[Sequence[str]] | None  # the words of each occurrence of an option

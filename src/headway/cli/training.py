@@ -82,7 +82,7 @@ def train_rank(directory: "RunDirectory", request: "RunRequest", quiet: bool) ->
     from headway.training import parallel
     from headway.training.machine import configure_process
     from headway.training.starting.opening import open_run
-    from headway.training.steps.schedule import warn_if_too_short
+    from headway.training.steps.optimizers import warn_if_too_short
 
     parallel.join()
     quiet = quiet or parallel.rank() > 0

@@ -15,17 +15,19 @@ if TYPE_CHECKING:
         Report,
         broken_rule,
         digest_held_out,
+        digest_loosely,
+        digest_pair,
     )
     from headway.text.corpus_writer import in_blocks
-    from headway.text.digests import digest_loosely, digest_pair
     from headway.text.encodings import likely_encoding, recognize_wide
     from headway.text.file_kinds import name_conversion, plain_suffix
-    from headway.text.file_languages import (
+    from headway.text.groups import (
+        Group,
         check_file_language,
         check_file_languages,
         languages_from_names,
+        require_pair,
     )
-    from headway.text.groups import Group, require_pair
     from headway.text.languages import (
         CODE,
         NAMES,

@@ -3,13 +3,25 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import Any
 
 from headway.config import TextConfig
-from headway.text.digests import digest_loosely
 from headway.text.lines import SURROGATE
 from headway.text.readers import Pair
 from headway.text.words import count_letters
+
+
+def digest_pair(source: str, target: str) -> bytes:
+    """Return the digest of a pair."""
+    return blake2b(f"{source}\n{target}".encode(), digest_size=8).digest()
+
+
+def digest_loosely(source: str, target: str) -> tuple[bytes, bytes, bytes]:
+    """Return digests of a pair and of each side alone; letter case and white space do not matter."""
+    source, target = (" ".join(side.casefold().split()) for side in (source, target))
+    return digest_pair(source, target), digest_pair(source, "\n"), digest_pair("\n", target)
+
 
 SHOWN = 5  # line numbers in the report for each rule
 EXAMPLE_CHARACTERS = 60

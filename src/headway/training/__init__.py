@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from headway.training.steps.feed import Feed
     from headway.training.steps.gradient_sum import Gradient
     from headway.training.steps.objective import plain_loss
-    from headway.training.steps.optimizers import make_optimizers
-    from headway.training.steps.schedule import learning_rate
+    from headway.training.steps.optimizers import learning_rate, make_optimizers
     from headway.training.steps.trainer import Step, Trainer
     from headway.training.storage.checkpoint import replace_file
     from headway.training.storage.run_directory import RunDirectory

@@ -12,11 +12,11 @@ from headway.devices import resolve_device
 from headway.errors import HeadwayError, UsageError
 from headway.extension import find_switched_off, load_all, load_first
 from headway.model import Transformer
+from headway.processes import survive_forks
 from headway.text.languages import Languages, list_pairs, name_pair
 from headway.text.tokenizer import Tokenizer
 from headway.translation.directory import load_model
 from headway.translation.engines.protocols import add_log_p
-from headway.translation.forking import survive_forks
 from headway.translation.masking import Masking, Terms
 from headway.translation.pipeline import Pipeline
 from headway.translation.requests import run_each

@@ -34,7 +34,7 @@ from headway.evaluation.bootstrap import resample
 from headway.evaluation.comparability import comparable_scores
 from headway.evaluation.metrics import Metric
 from headway.evaluation.sheet import Score
-from headway.text.file_languages import language_from_name
+from headway.text.groups import language_from_name
 from support.random_sentences import degrade, sentences
 
 MULTI30K = Path(__file__).parents[3].parent / "shared" / "data" / "multi30k"

@@ -16,7 +16,7 @@ import pytest
 
 from headway.config import TextConfig
 from headway.errors import HeadwayError
-from headway.text.file_languages import languages_from_names
+from headway.text.groups import languages_from_names
 from headway.text.preparation.preparation import prepare
 from headway.text.prepared import PreparedData
 from headway.text.shards import Corpus
@@ -348,9 +348,9 @@ import re, sys
 from pathlib import Path
 from headway.cli.main import dispatch
 from headway.text import corpus_writer, shards
-from headway.text.preparation import plan, token_ranges
+from headway.text.preparation import assembly, plan
 
-plan.RANGE = token_ranges.CHUNK = corpus_writer.FLUSH = shards.FLUSH = 100
+plan.RANGE = assembly.CHUNK = corpus_writer.FLUSH = shards.FLUSH = 100
 assert dispatch(sys.argv[1:]) == 0
 status = Path("/proc/self/status").read_text()
 print(re.search(r"VmHWM:\\s+(\\d+) kB", status)[1])

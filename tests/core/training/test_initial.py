@@ -22,7 +22,7 @@ from headway.training.starting.fine_tuning import (
     fine_tuning_regime,
     fine_tuning_steps,
 )
-from headway.training.steps.schedule import learning_rate, warn_if_too_short
+from headway.training.steps.optimizers import learning_rate, warn_if_too_short
 from headway.training.storage.run_directory import RunDirectory
 from headway.translation import Translator, load_model
 from support.runs import SETTINGS, command, opened, opening, words, write_corpus

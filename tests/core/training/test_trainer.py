@@ -7,7 +7,7 @@ from torch.nn import functional as F
 
 from headway.config import ModelConfig, TrainingConfig
 from headway.model import Transformer
-from headway.training.steps.schedule import learning_rate
+from headway.training.steps.optimizers import learning_rate
 from headway.training.steps.trainer import Trainer
 
 V = 31

@@ -33,7 +33,7 @@ from headway.ext.paper.table3_rows import CONTROLS, TABLE3, configure, find_row,
 from headway.model import Transformer, parameter_count
 from headway.text.tokenizer import Tokenizer
 from headway.training.steps.objective import plain_loss
-from headway.training.steps.schedule import learning_rate
+from headway.training.steps.optimizers import learning_rate
 
 ODD = ModelConfig(
     source_vocab_size=31, target_vocab_size=31, num_encoder_layers=2, num_decoder_layers=3,

@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> None:
     """Print the scores, or a log-probability for each line."""
     from headway.cli.process import prepare, set_threads
     from headway.cli.settings import open_translator, override_search
-    from headway.text.file_languages import check_file_language
+    from headway.text.groups import check_file_language
 
     check_options(args)
     if args.comet:

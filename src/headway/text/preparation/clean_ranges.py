@@ -10,8 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from headway.config import TextConfig
-from headway.text.cleaning import ELSEWHERE, LEAK, UNREADABLE, Report, broken_rule
-from headway.text.digests import digest_loosely, digest_pair
+from headway.text.cleaning import (
+    ELSEWHERE,
+    LEAK,
+    UNREADABLE,
+    Report,
+    broken_rule,
+    digest_loosely,
+    digest_pair,
+)
 from headway.text.lines import Damaged
 from headway.text.readers import Pair
 

@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from headway.errors import UsageError
-from headway.text.cleaning import DUPLICATE, HELD_OUT, SIBLING, FoundPairs, Report
-from headway.text.digests import digest_loosely
+from headway.text.cleaning import DUPLICATE, HELD_OUT, SIBLING, FoundPairs, Report, digest_loosely
 from headway.text.preparation.clean_ranges import HALF_LEAKED, PLAIN, CleanRange, Digests
 from headway.text.readers import Pair
 

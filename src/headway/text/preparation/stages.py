@@ -28,10 +28,15 @@ from headway.files import replace_text
 from headway.text.chunks import Stage, find_result
 from headway.text.cleaning import Report, digest_held_out
 from headway.text.groups import TextGroup
-from headway.text.learning import learn_model, spread_step
+from headway.text.learning import divide_sample, learn_model, spread_step
 from headway.text.lines import Damaged
 from headway.text.preparation import selection
-from headway.text.preparation.assembly import TokenizedGroup, assemble, join_reports
+from headway.text.preparation.assembly import (
+    TokenizedGroup,
+    assemble,
+    join_reports,
+    write_token_range,
+)
 from headway.text.preparation.clean_ranges import CleanRange, clean_range
 from headway.text.preparation.plan import Plan
 from headway.text.preparation.repeats import (
@@ -40,8 +45,6 @@ from headway.text.preparation.repeats import (
     find_duplicates,
     find_repeated_sides,
 )
-from headway.text.preparation.sampling import divide_sample
-from headway.text.preparation.token_ranges import write_token_range
 from headway.text.readers import Pair, read_pairs, require_languages
 from headway.text.tokenizer import Tokenizer
 from headway.text.unreadable import require_readable

@@ -27,7 +27,7 @@ from headway.training.starting.resume_check import (
     read_settings,
 )
 from headway.training.starting.run_request import RunRequest, changed_settings, has_prepared_text
-from headway.training.steps.schedule import warn_if_rate_rises
+from headway.training.steps.optimizers import warn_if_rate_rises
 from headway.training.storage.record import DataRecord, InitialModel, RunRecord, hash_files
 from headway.training.storage.run_directory import RunDirectory
 from headway.translation.directory import CONFIG, WEIGHTS

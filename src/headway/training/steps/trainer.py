@@ -27,8 +27,7 @@ from headway.training.steps.gradient_sum import (
     turns_of,
 )
 from headway.training.steps.objective import Objective, compute_gradient
-from headway.training.steps.optimizers import make_optimizers
-from headway.training.steps.schedule import learning_rate
+from headway.training.steps.optimizers import learning_rate, make_optimizers
 
 if TYPE_CHECKING:
     from headway.training.steps.sharding import Sharding
