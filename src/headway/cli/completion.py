@@ -66,7 +66,7 @@ def _list_values(kind: object) -> tuple[str, ...] | None:
 
 def _complete_values(action: Any, files: Mapping[str, Any]) -> None:
     """Say what the values of an argument are: names of presets, or files."""
-    from headway.config.presets import PRESETS
+    from headway.config.sections import PRESETS
 
     if action.dest == "preset":
         action.choices = tuple(PRESETS)

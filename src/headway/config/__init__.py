@@ -23,11 +23,10 @@ if TYPE_CHECKING:
         Mixer,
         ModelConfig,
     )
-    from headway.config.presets import PRESETS
     from headway.config.search import SearchConfig
-    from headway.config.sections import Config
+    from headway.config.sections import PRESETS, Config, setting_types
     from headway.config.server import UNLIMITED, ServerConfig
-    from headway.config.setting import setting_types, spell
+    from headway.config.setting import spell
     from headway.config.text import Subwords, TextConfig
     from headway.config.toml import to_toml
     from headway.config.training import TrainingConfig

@@ -2,9 +2,8 @@
 
 from dataclasses import asdict, replace
 
-from headway.config.presets import PRESETS
 from headway.config.search import SearchConfig
-from headway.config.sections import Config
+from headway.config.sections import PRESETS, Config
 from headway.config.text import TextConfig
 from headway.config.training import TrainingConfig
 

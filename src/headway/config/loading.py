@@ -5,10 +5,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from headway.config.bounds import list_broken_bounds, raise_all
-from headway.config.presets import PRESETS
-from headway.config.sections import RUN_SECTIONS, SECTIONS, Config, Setting
-from headway.config.setting import check_setting, parse_setting, setting_types
+from headway.config.sections import PRESETS, RUN_SECTIONS, SECTIONS, Config, setting_types
+from headway.config.setting import (
+    Setting,
+    check_setting,
+    list_broken_bounds,
+    parse_setting,
+    raise_all,
+)
 from headway.config.text import TextConfig
 from headway.errors import HeadwayError, suggest
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from headway.config.bounds import (
+from headway.config.setting import (
     NOT_NEGATIVE,
     POSITIVE,
     PROBABILITY,

@@ -7,8 +7,8 @@ from dataclasses import fields
 from pathlib import Path
 from typing import get_args, get_type_hints
 
-from headway.config.sections import RUN_SECTIONS, SECTIONS, Config, Setting
-from headway.config.setting import list_choices, spell
+from headway.config.sections import RUN_SECTIONS, SECTIONS, Config
+from headway.config.setting import Setting, list_choices, spell
 from headway.errors import HeadwayError
 
 

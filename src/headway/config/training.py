@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from headway.config.bounds import (
+from headway.config.setting import (
     AT_LEAST_ONE,
     NOT_NEGATIVE,
     POSITIVE,

@@ -12,7 +12,7 @@ import torch
 from torch._subclasses.fake_tensor import DataDependentOutputException
 
 from headway.config import ModelConfig, TrainingConfig
-from headway.config.presets import PRESETS
+from headway.config.sections import PRESETS
 from headway.ext.cuda import gpu_operations
 from headway.ext.cuda.gpu_operations import GpuOperations
 from headway.model import make_model, ops, packing

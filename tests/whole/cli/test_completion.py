@@ -13,7 +13,7 @@ from headway.cli.completion import SHELLS
 from headway.cli.main import dispatch, main
 from headway.cli.verbs import list_verbs
 from headway.cli.verbs.completion import EXAMPLE
-from headway.config.presets import PRESETS
+from headway.config.sections import PRESETS
 
 pytest.importorskip("shtab")
 # The words of an unfinished command, and some of the words that a shell must offer.

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from headway.config.sections import Setting
+from headway.config.setting import Setting
 from headway.files import hash_file
 from headway.text.origins import Manifest
 from headway.text.prepared import PreparedData
