@@ -5,8 +5,8 @@ import argparse
 from headway.cli.arguments import Parser, make_parser
 from headway.cli.verbs import list_groups, load_verb
 from headway.config import Config
+from headway.config.loading import to_toml
 from headway.config.sections import SECTIONS
-from headway.config.toml import to_toml
 
 HEAD = """# Command line
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         load,
         merge_overrides,
         merge_tables,
+        to_toml,
     )
     from headway.config.model import (
         LARGEST,
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from headway.config.server import UNLIMITED, ServerConfig
     from headway.config.setting import spell
     from headway.config.text import Subwords, TextConfig
-    from headway.config.toml import to_toml
     from headway.config.training import TrainingConfig
 
 __all__ = [

@@ -1,17 +1,21 @@
-"""The loader of all settings: it accepts no unknown name and reports all mistakes at once."""
+"""The loader of all settings, from options and TOML: it accepts no unknown name and reports all mistakes at once; and settings as TOML."""
 
+import json
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 from headway.config.sections import PRESETS, RUN_SECTIONS, SECTIONS, Config, setting_types
 from headway.config.setting import (
     Setting,
     check_setting,
     list_broken_bounds,
+    list_choices,
     parse_setting,
     raise_all,
+    spell,
 )
 from headway.config.text import TextConfig
 from headway.errors import HeadwayError, suggest
@@ -47,8 +51,6 @@ def load(
     Raises:
         HeadwayError: With one line for each mistake, naming its file or option and what is right.
     """
-    from headway.config.toml import read_toml
-
     if isinstance(preset, str):
         check_preset(preset)
         preset = PRESETS[preset]
@@ -240,3 +242,38 @@ def _locate(line: str, section: str, places: Mapping[str, str]) -> str:
     if where == COMMAND_LINE and name in places:
         return f"--{section}.{name.replace('_', '-')} {rest}"
     return f"{where}: {section}.{line}"
+
+
+def read_toml(path: str | Path) -> dict[str, object]:
+    """Read a TOML file.
+
+    Raises:
+        HeadwayError: If it is not UTF-8 or not TOML, with the line.
+    """
+    try:
+        return tomllib.loads(Path(path).read_bytes().decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise HeadwayError(f"{path}: not UTF-8 at byte {error.start}") from None
+    except (ValueError, RecursionError) as error:
+        # Also a number of too many digits, or too many brackets.
+        raise HeadwayError(f"{path}: not TOML: {error}") from None
+
+
+def to_toml(config: Config, sections: Iterable[str] = RUN_SECTIONS) -> str:
+    """Return the settings as a commented TOML file that `load` reads back to the same config."""
+    lines: list[str] = []
+    for section in sections:
+        own, kind = getattr(config, section), SECTIONS[section]
+        lines += [f"[{section}]  # {(kind.__doc__ or '').splitlines()[0]}"]
+        hints = get_type_hints(kind, include_extras=True)
+        for f in fields(kind):
+            hint, doc = get_args(hints[f.name])[:2]
+            choices = f" ({', '.join(values)})" if (values := list_choices(hint)) else ""
+            setting = f"{f.name} = {_format(getattr(own, f.name))}"
+            lines.append(f"{setting:<34} # {doc}{choices}")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _format(value: Setting) -> str:
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else spell(value)

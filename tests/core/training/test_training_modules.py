@@ -8,7 +8,7 @@ from pathlib import Path
 from support.runs import SETTINGS
 
 # Numbers that only shrink; 90 is the goal for both.
-FROM_PREPARED_TEXT, FROM_RAW_TEXT = 114, 141
+FROM_PREPARED_TEXT, FROM_RAW_TEXT = 98, 124
 CODE = """
 import json, sys
 import headway

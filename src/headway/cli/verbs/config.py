@@ -24,7 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Print the resolved settings."""
     from headway.cli.settings import settings_from
-    from headway.config.toml import to_toml
+    from headway.config.loading import to_toml
 
     settings = settings_from(args, sections=(*SETTINGS, "server"))
     print(to_toml(settings, [args.only] if args.only else SETTINGS))

@@ -6,9 +6,8 @@ from pathlib import Path
 
 from headway import config
 from headway.config import Config, Kind, TextConfig
-from headway.config.loading import check_file_bounds
+from headway.config.loading import check_file_bounds, read_toml
 from headway.config.model import VERBS
-from headway.config.toml import read_toml
 from headway.errors import HeadwayError, UsageError
 from headway.text.groups import Text, Validation, list_targets, make_groups
 from headway.text.prepared import PreparedData, read_text_settings
