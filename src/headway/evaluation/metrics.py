@@ -1,6 +1,7 @@
 """The metrics of the score sheet, computed by sacreBLEU on raw text or on tokenized forms of it, on which older papers did."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from typing import TYPE_CHECKING, Literal
@@ -14,8 +15,6 @@ from headway.text.languages import base_code
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.base import Metric as SacreMetric
-import re
-from collections.abc import Iterable
 
 # Languages without spaces between words, for which sacreBLEU chooses 13a, which finds none.
 _CHARACTERS = ("th", "lo", "km", "my")

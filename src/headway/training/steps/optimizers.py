@@ -3,8 +3,9 @@
 The learning rate depends on the step and the settings alone.
 """
 
+import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import torch
 from torch import Tensor
@@ -15,8 +16,6 @@ from headway.errors import HeadwayError
 
 if TYPE_CHECKING:
     from headway.training.steps.muon import Muon
-import math
-from typing import Literal
 
 
 def learning_rate(
