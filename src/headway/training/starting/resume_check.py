@@ -13,7 +13,7 @@ from headway.training.storage.record import DataRecord, RunRecord, hash_lines
 from headway.translation.directory import CONFIG, read_config
 
 # These settings take no part in what a step computes, so a resumed run may change them. Two do, and a notice says so:
-# max_steps if the learning rate cools (`headway.training.steps.schedule.warn_if_rate_rises`), and shard, which may add
+# max_steps if the learning rate cools (`headway.training.steps.optimizers.warn_if_rate_rises`), and shard, which may add
 # up gradients in another order (`headway.training.steps.sharding`).
 MAY_CHANGE = (
     "training.max_steps", "training.patience", "training.average", "training.threads",

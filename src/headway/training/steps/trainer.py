@@ -4,7 +4,7 @@ Paper: sections 5.1, 5.3 and 5.4.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -26,11 +26,11 @@ from headway.training.steps.gradient_sum import (
     share_of,
     turns_of,
 )
-from headway.training.steps.objective import Objective, compute_gradient
+from headway.training.steps.objective import Loss, Objective, compute_gradient
 from headway.training.steps.optimizers import learning_rate, make_optimizers
 
 if TYPE_CHECKING:
-    from headway.training.steps.sharding import Sharding
+    from headway.training.steps.sharding import ShardedObjective
 
 
 @dataclass(frozen=True)
@@ -97,16 +97,16 @@ class Trainer:
         self.device = next(model.parameters()).device
         self.steps = 0
         self.low_precision = precision == "bf16"
-        self.objective = Objective(model, config.label_smoothing, config.agreement, config.cut)
-        self.sharding = None
-        self.parameters: dict[str, Tensor]  # what this rank's optimizer changes
+        objective = Objective(model, config.label_smoothing, config.agreement, config.cut)
+        self.sharded: ShardedObjective | None = None
         if config.shard:
-            from headway.training.steps.sharding import Sharding  # FSDP2 takes a second to import
+            from headway.training.steps import sharding  # FSDP2 takes a second to import
 
-            self.sharding = Sharding(self.objective)
-            self.parameters = self.sharding.slices
-        else:
-            self.parameters = {n: p for n, p in model.named_parameters() if p.requires_grad}
+            self.sharded = sharding.ShardedObjective(objective)
+        self.objective: Callable[[Batch], Loss] = self.sharded or objective
+        self.parameters = {n: p for n, p in model.named_parameters() if p.requires_grad}
+        self.recorded = None
+        if not config.shard:
             shapes = [*(p.shape for p in self.parameters.values()), torch.Size([2])]
             self.sum_gradients = connect(shapes, config.micro_batches_per_step, self.device)
             make = load_first("gradients", self.device.type)
@@ -128,10 +128,9 @@ class Trainer:
         self.set_training_mode()
         self.steps += 1
         *gradients, sums = self._gradient(data)
-        if self.sharding:
-            total_norm = self.sharding.norm(gradients)
-        else:
-            total_norm = torch.nn.utils.get_total_norm(gradients)
+        total_norm = torch.nn.utils.get_total_norm(gradients)
+        if self.sharded:
+            total_norm = self.sharded.whole(total_norm)
         loss, nll, norm = read_numbers(sums / data.target_tokens, total_norm)
         report = StepReport(
             step=self.steps,
@@ -156,7 +155,7 @@ class Trainer:
 
     def make_partial_sums(self) -> list[Gradient]:
         """Return tensors as large as the sums that exist while the last micro-batch is computed."""
-        if self.sharding:
+        if self.sharded:
             return []
         count = -(-self.config.micro_batches_per_step // parallel.world_size())
         sums = range((count - 1).bit_length())  # see `add_up`
@@ -167,13 +166,11 @@ class Trainer:
         if not self.model.training:  # setting the mode of every module takes a millisecond
             self.model.train()
 
-    def compute(self, batch: Batch, tokens: int) -> Gradient:
+    def compute(self, batch: Batch, tokens: float) -> Gradient:
         """Return the gradient of a micro-batch for each parameter, and its summed losses, [2].
 
-        If the model is sharded: of a micro-batch of each rank, for this rank's slices.
+        If the model is sharded, the gradient is the sum of those of a micro-batch of each rank.
         """
-        if self.sharding:
-            return self.sharding.compute(batch, tokens, self.low_precision, parallel.world_size())
         if self.device.type != "cuda":
             return self._compute(batch, tokens)
         # A scalar of the GPU, by which a recording can divide, too.
@@ -183,7 +180,7 @@ class Trainer:
             return self._compute(batch, divisor)
         return self.recorded(self._compute, batch, divisor)
 
-    def _compute(self, batch: Batch, tokens: int | Tensor) -> Gradient:
+    def _compute(self, batch: Batch, tokens: float | Tensor) -> Gradient:
         found, sums = compute_gradient(
             self.model, self.objective, batch, tokens, self.low_precision
         )
@@ -194,9 +191,9 @@ class Trainer:
 
     def _gradient(self, data: Step) -> Gradient:
         """Return the gradient of a step for each parameter, and its summed losses, over all ranks."""
-        if self.sharding:
+        if self.sharded:
             with kept_generators(self.device):
-                return self._sharded_gradient(self.sharding, data)
+                return self._sharded_gradient(data)
         share = share_of(parallel.rank(), parallel.world_size(), data.count)
 
         def compute(number: int) -> Gradient:
@@ -207,15 +204,20 @@ class Trainer:
             parts = [(subtree, add_up(subtree, compute)) for subtree in divide_share(share)]
         return self.sum_gradients(parts, data.count)
 
-    def _sharded_gradient(self, sharding: "Sharding", data: Step) -> Gradient:
-        numbers = turns_of(parallel.rank(), parallel.world_size(), data.count)
-
-        def compute(turn: int, count: int) -> Gradient:
-            seed_generators(self.device, self.config.seed, self.steps, numbers[turn])
-            batch = data.batches[turn]
-            return sharding.compute(batch, data.target_tokens, self.low_precision, count)
-
-        return sharding.gradient(compute, data.count)
+    def _sharded_gradient(self, data: Step) -> Gradient:
+        """Return the same of a sharded model: in each round every rank computes one micro-batch."""
+        ranks = parallel.world_size()
+        total = [torch.zeros_like(p) for p in self.parameters.values()]
+        losses = torch.zeros(2, device=self.device)
+        for turn, number in enumerate(turns_of(parallel.rank(), ranks, data.count)):
+            seed_generators(self.device, self.config.seed, self.steps, number)
+            # In the last round some ranks only help: divided by infinity, their gradient is zero.
+            counts = turn * ranks + parallel.rank() < data.count
+            divisor = data.target_tokens if counts else math.inf
+            *gradients, own = self.compute(data.batches[turn], divisor)
+            total = [sum_ + gradient for sum_, gradient in zip(total, gradients, strict=True)]
+            losses += own * counts
+        return [*total, parallel.gather(losses.cpu()).sum(0).to(self.device)]
 
     @property
     def peak_memory(self) -> int:
@@ -236,17 +238,19 @@ class Trainer:
 
     def finite(self) -> bool:
         """Whether every weight is a finite number."""
-        if self.sharding:
-            return self.sharding.is_finite()
+        if self.sharded:
+            return self.sharded.is_finite()
         return all(bool(p.isfinite().all()) for p in self.model.state_dict().values())
 
     def whole_model(self) -> Network:
         """Return the model; if it is sharded, a whole copy that each rank collects for itself."""
-        if not self.sharding:
+        if not self.sharded:
             return self.model
         with kept_generators(self.device):
             model = make_model(self.model.config).to(self.device)
-        self.sharding.collect_model(model)
+        slices = self.model.state_dict()
+        for name, tensor in model.state_dict().items():
+            tensor.copy_(self.sharded.whole(slices[name]))
         return model
 
     def tensors(self) -> dict[str, dict[str, Tensor]]:
@@ -255,36 +259,42 @@ class Trainer:
         If the model is sharded, rank 0 gets the whole tensors in main memory, and the other ranks get
         their shapes only (tensors of the device "meta").
         """
-        state = self._optimizer_state()
-        if self.sharding:
-            return self.sharding.collect_all(state)
-        optimizer = {f"{key}.{name}": value for (key, name), value in state.items()}
-        return {"model": self.model.state_dict(), "optimizer": optimizer}
+        found = {"model": self.model.state_dict(), "optimizer": self._optimizer_state()}
+        if not self.sharded:
+            return found
+        kept = torch.device("meta" if parallel.rank() else "cpu")
+        return {
+            file: {name: self.sharded.whole(tensor).to(kept) for name, tensor in group.items()}
+            for file, group in found.items()
+        }
 
+    @torch.no_grad()
     def load(self, tensors: Mapping[str, Mapping[str, Tensor]]) -> None:
         """Go back to what `tensors` returned."""
         self.load_weights(tensors["model"])
-        with torch.no_grad():
-            for (key, name), value in self._optimizer_state().items():
-                whole = tensors["optimizer"][f"{key}.{name}"]
-                if self.sharding and value.dim():  # the number of steps is not divided
-                    whole = self.sharding.rows_of(whole)
+        for name, value in self._optimizer_state().items():
+            whole = tensors["optimizer"][name]
+            if self.sharded:
+                self.sharded.fill(value, whole)
+            else:
                 value.copy_(whole)
 
-    def _optimizer_state(self) -> dict[tuple[str, str], Tensor]:
+    def _optimizer_state(self) -> dict[str, Tensor]:
         """Return the state of the optimizers by its key and the name of the parameter."""
         states = [optimizer.state for optimizer in self.optimizers]
         return {
-            (key, name): value
+            f"{key}.{name}": value
             for name, parameter in self.parameters.items()
             for state in states
             if parameter in state
             for key, value in state[parameter].items()
         }
 
+    @torch.no_grad()
     def load_weights(self, weights: Mapping[str, Tensor]) -> None:
         """Replace the weights by those of a whole model."""
-        if self.sharding:
-            self.sharding.load(weights)
-        else:
+        if not self.sharded:
             self.model.load_state_dict(weights)
+            return
+        for name, tensor in self.model.state_dict().items():
+            self.sharded.fill(tensor, weights[name])
