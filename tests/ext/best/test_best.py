@@ -1,11 +1,12 @@
 """``headway best``: kills, changed options, the plan, and the figures of the report."""
 
 import json
-import random
 import re
 import shutil
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import pytest
@@ -59,56 +60,52 @@ def scores(capsys, *words: object) -> dict[str, float]:
 def test_a_recipe_that_is_killed_again_and_again_ends_with_the_same_bits(
     finished, corpus, tmp_path
 ):
+    """Before and after there is a plan, between two stages, and in trainings, which go on from a checkpoint."""
     out = tmp_path / "out"
-    luck = random.Random(3)
-    words, kills, refusals = [*corpus, *OPTIONS], 0, 0
-    while True:
-        process = fork(main, ["best", str(out), *words])
-        process.join(luck.uniform(0.1, 1.5) if kills < 5 else None)
-        # The training of the killed recipe ends a moment after it; until then, another one is refused.
-        if process.exitcode == 1 and refusals < 20:
-            refusals += 1
-            time.sleep(0.2)
-            continue
-        if process.exitcode is not None:
-            break
-        process.kill()
-        process.join()
-        kills += 1
-        words = words if luck.random() < 0.5 or not (out / "plan.json").exists() else []
+
+    def saved(name: str) -> bool:
+        return any((out / "runs" / name).glob("checkpoints/step-*"))
+
+    started = time.monotonic()
+    moments = (
+        lambda: time.monotonic() > started + 0.1,
+        lambda: (out / "plan.json").exists(),
+        lambda: (out / "stages" / "sweep-1.json").exists(),
+        lambda: saved("forward-1"),
+        lambda: (out / "text" / "own-1.target").exists(),
+        lambda: saved("student"),
+        lambda: False,
+    )
+    for number, is_time in enumerate(moments):
+        process = go_on(out, () if (out / "plan.json").exists() else (*corpus, *OPTIONS), is_time)
+        if number == 2:  # as if it had been killed before it recorded what was finished
+            (out / "stages" / "sweep-1.json").unlink()
+        if number == 3:
+            assert not (out / "stages" / "forward-1.json").exists()
+            report = (out / "report.html").read_text()
+            assert "<b>text</b>" in report
+            assert "<b>forward-1</b>" not in report
     assert process.exitcode == 0
-    assert kills >= 3
     for name in MODELS:
         assert (out / name).read_bytes() == (finished / name).read_bytes(), name
+    for stage in (finished / "stages").iterdir():
+        assert (out / "stages" / stage.name).exists()
     assert not list(out.rglob(".tmp-*"))
 
 
-def test_a_recipe_that_is_killed_in_a_training_goes_on_there(finished, tmp_path):
-    """Killed when the training has a checkpoint, and when it is finished but not yet recorded."""
-    name = "final"
-    out = Path(shutil.copytree(finished, tmp_path / "out"))
-    for stage in (out / "stages").iterdir():
-        done = (finished / "stages" / stage.name).stat().st_mtime_ns
-        if done >= (finished / "stages" / f"{name}.json").stat().st_mtime_ns:
-            stage.unlink()
-    assert dispatch(["best", str(out)]) == 0  # the training is finished
-    for stage in (finished / "stages").iterdir():
-        assert (out / "stages" / stage.name).exists()
-    shutil.rmtree(out / "runs" / name)
-    (out / "stages" / f"{name}.json").unlink()
-    process = fork(main, ["best", str(out)])
-    while process.is_alive() and not [*(out / "runs" / name).glob("checkpoints/step-*")]:
-        time.sleep(0.002)
-    process.kill()
-    process.join()
-    assert not (out / "stages" / f"{name}.json").exists()
-    report = (out / "report.html").read_text()
-    assert "<b>text</b>" in report
-    assert f"<b>{name}</b>" not in report
-    # The training of the killed recipe ends a moment after it; until then, another one is refused.
-    assert any(dispatch(["best", str(out)]) == 0 or time.sleep(0.2) for _ in range(20))
-    model = Path("runs") / name / "model.safetensors"
-    assert (out / model).read_bytes() == (finished / model).read_bytes()
+def go_on(out: Path, words: Sequence[str], is_time: Callable[[], bool]) -> BaseProcess:
+    """Go on with a recipe until it is time to kill it; return the process."""
+    for _ in range(100):
+        process = fork(main, ["best", str(out), *words])
+        while process.is_alive() and not is_time():
+            time.sleep(0.002)
+        process.kill()
+        process.join()
+        if process.exitcode != 1:
+            break
+        # The training of the killed recipe ends a moment after it; until then, another one is refused.
+        time.sleep(0.05)
+    return process
 
 
 def test_the_figures_of_the_report_are_those_of_evaluate(finished, corpus, capsys):
