@@ -105,8 +105,9 @@ def test_a_server_binds_this_machine_only_and_writes_nothing_down(
 ) -> None:
     (tmp_path / "keys").write_text("Geheimnis\n", encoding="utf-8")
     server = Running(
-        tmp_path / "log", str(model_directory), *SHORT, "--keys", str(tmp_path / "keys")
-    )
+        tmp_path / "log", str(model_directory), *SHORT, "--keys", str(tmp_path / "keys"),
+        first=lambda: exec(HOOK, {}),
+    )  # fmt: skip
     text, key = "zebra", "Geheimnis"
     try:
         for path in ("/translate", "/detect", "/align", "/attention", "/stream", "/suggest", "/x"):

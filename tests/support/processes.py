@@ -84,6 +84,36 @@ def wait(child: int, seconds: float) -> int | None:
         time.sleep(0.001)
 
 
+class Forked:
+    """A process that `spawn` makes, used as those of ``subprocess`` are."""
+
+    def __init__(self, work: Callable[[], object], log: Path) -> None:
+        log.touch()
+        self.pid = spawn(work, log)
+        self.returncode: int | None = None
+
+    def poll(self) -> int | None:
+        if self.returncode is None:
+            self.returncode = wait(self.pid, 0)
+        return self.returncode
+
+    def wait(self, seconds: float = 60) -> int:
+        if self.returncode is None:
+            self.returncode = wait(self.pid, seconds)
+        assert self.returncode is not None, f"process {self.pid} has not ended"
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+
 def fail_or_sleep(seconds: float) -> int:
     """Be a rank: the first one ends with an error, and the others do not notice it."""
     if os.environ["RANK"] == "0":

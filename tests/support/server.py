@@ -17,11 +17,13 @@ from urllib.parse import urlsplit
 
 from starlette.testclient import TestClient
 
+from headway.cli.main import main
 from headway.config import ServerConfig
 from headway.ext.server.app import make_app
 from headway.ext.server.keys import Keys
 from headway.ext.server.models import Models
 from headway.ext.server.server import Server
+from support.processes import Forked
 
 SHORT = ("--search.max-extra", "7", "--server.split-sentences", "false")
 
@@ -73,24 +75,38 @@ def wait_for(client: TestClient, sent: dict[str, str]) -> Any:
 
 
 class Running:
-    """A server under test."""
+    """A server under test, which is forked if it needs no launcher and no variables of its own.
+
+    Args:
+        log: A file, for what it prints.
+        arguments: Of the verb.
+        while_starting: Called as soon as the process runs.
+        first: Called in a forked process before the server starts.
+        launcher: Words before the command.
+        environment: Variables.
+    """
 
     def __init__(
         self,
         log: Path,
         *arguments: str,
-        while_starting: Callable[[subprocess.Popen[bytes]], None] = lambda process: None,
+        while_starting: Callable[[Any], None] = lambda process: None,
+        first: Callable[[], object] = lambda: None,
         launcher: Sequence[str] = (),
         **environment: str,
     ) -> None:
         self.log = log
-        command = [*launcher, sys.executable, "-m", "headway.cli.main", "serve", "--port", "0"]
-        with log.open("w") as file:
-            self.process = subprocess.Popen(
-                [*command, *arguments],
-                stderr=file,
-                env=os.environ | {"OMP_NUM_THREADS": "1"} | environment,
-            )
+        words = ["serve", "--port", "0", *arguments]
+        if launcher or environment:
+            with log.open("w") as file:
+                self.process: subprocess.Popen[bytes] | Forked = subprocess.Popen(
+                    [*launcher, sys.executable, "-m", "headway.cli.main", *words],
+                    stderr=file,
+                    env=os.environ | {"OMP_NUM_THREADS": "1"} | environment,
+                )
+        else:  # it has all modules already
+            words.insert(1, "--threads=1")
+            self.process = Forked(lambda: (first(), main(words)), log)
         while_starting(self.process)
         try:
             self.wait(lambda: "listening at" in self.text(), 200)  # a busy machine imports slowly

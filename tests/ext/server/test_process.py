@@ -9,6 +9,7 @@ import socket
 import threading
 import time
 import urllib.error
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -129,24 +130,28 @@ def answer_to(server, *packets, pause=0.0, ends=False):
 def test_slow_connections_are_closed(server):
     """No header, half a header, half a second header, half a body, a body byte by byte."""
     head = b"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-    for packets in [
+    of_headers = [
         (),
         (b"GET /health HT",),
         (b"GET /health HTTP/1.1\r\nHost: x\r\nX-A: ", *[b"a"] * 12),
         (b"GET /health HTTP/1.1\r\nHost: x\r\n\r\nGET /he",),
-    ]:
-        answer, seconds = answer_to(server, *packets, pause=0.15)
-        assert 0.8 < seconds < 15, packets
-        assert (b"200 OK" in answer) == (len(packets) == 1 and b"\r\n\r\n" in packets[0])
-    for packets in [
+    ]
+    of_bodies = [
         (head + b"Content-Length: 100\r\n\r\n{",),
         (head + b"Content-Length: 100\r\n\r\n", *[b"{"] * 5),
         (head + b"Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n",),
-    ]:
-        answer, seconds = answer_to(server, *packets, pause=0.15)
-        assert answer.startswith(b"HTTP/1.1 408 "), packets
-        assert b'{"error": ' in answer
-        assert seconds < 15
+    ]
+    clients = [*of_headers, *of_bodies]
+    with ThreadPoolExecutor(len(clients)) as pool:  # they all wait at the same time
+        answers = list(pool.map(lambda packets: answer_to(server, *packets, pause=0.15), clients))
+    for packets, (answer, seconds) in zip(clients, answers, strict=True):
+        if packets in of_headers:
+            assert 0.8 < seconds < 15, packets
+            assert (b"200 OK" in answer) == (packets == of_headers[-1])
+        else:
+            assert answer.startswith(b"HTTP/1.1 408 "), packets
+            assert b'{"error": ' in answer
+            assert seconds < 15
     assert server.get("/health")["status"] == "ok"
 
 
@@ -217,9 +222,9 @@ def test_memory_does_not_grow_with_the_number_of_requests(server):
             server.metric("process_open_fds"),
         )
 
-    memory, files = ask(200)  # caches fill up
-    grown, files_then = ask(400)
-    assert grown - memory < 400 * 5_000  # the campaign, with 100,000 requests, finds 100 bytes each
+    memory, files = ask(120)  # caches fill up
+    grown, files_then = ask(240)
+    assert grown - memory < 2e6  # the campaign, with 100,000 requests, finds 100 bytes each
     assert abs(files_then - files) <= 5
 
 
@@ -317,9 +322,9 @@ def test_models_and_keys_are_read_again_without_a_lost_request(
 
 
 def test_a_stopped_server_answers_the_requests_it_has_accepted(model_directory, tmp_path):
-    limits = ("--search.max-extra", "50", "--server.deadline", "6")
+    limits = ("--search.max-extra", "50", "--server.deadline", "5")
     server = Running(tmp_path / "log", str(model_directory), *limits)
-    texts = sentences(60, 4)
+    texts = sentences(30, 4)
     answers = []
     threads = [
         threading.Thread(target=lambda: answers.append(server.post("/translate", q=texts)))
@@ -342,7 +347,7 @@ def test_a_stopped_server_answers_the_requests_it_has_accepted(model_directory, 
         thread.join()
     assert server.stop() == 0
     assert time.monotonic() - started < 20
-    assert [(status, len(a["translatedText"])) for status, a in answers] == [(200, 60)] * 2
+    assert [(status, len(a["translatedText"])) for status, a in answers] == [(200, 30)] * 2
     # A file gets the time of other requests.
     assert answer.startswith(b"HTTP/1.1 503 ")
     assert answer.endswith(b'{"error": "The server is stopping, try again later"}')
