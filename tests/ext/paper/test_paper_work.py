@@ -16,7 +16,7 @@ from headway.errors import HeadwayError, UsageError
 from headway.ext.paper.results import Claim, Figure, Findings, Table
 from headway.ext.paper.running import trial_run
 from headway.ext.paper.running.bitext import Bitext
-from headway.ext.paper.running.planned_trial import Change, PlannedTrial
+from headway.ext.paper.running.planned_trial import PlannedTrial
 from headway.ext.paper.running.scales import SMALL
 from headway.ext.paper.running.scoring import Pairs
 from headway.ext.paper.running.trial import Trial
@@ -237,47 +237,48 @@ def test_a_trial_in_a_worker_is_the_same_as_in_this_process(
     assert [trial.scores for trial in work.run_trials(planned)] == [trained.scores] * 2
 
 
-def halve(model: Transformer) -> None:
+def halve_and_remove_mask(model: Transformer) -> None:
+    """A change that must be made once to the weights, and to the layers whenever the model is built."""
     for parameter in model.parameters():
         parameter.data.mul_(0.5)
+    remove_mask(model)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("is_saved", "change"),
-    [(True, halve), (True, remove_mask), (False, halve)],
-    ids=["saved", "saved without the mask", "killed before a checkpoint"],
-)
-def test_an_interrupted_trial_continues(
-    is_saved: bool, change: Change, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    work = Study(tmp_path / "b", "toy")
-    plan = PlannedTrial("base", work.base, change=change)
-    [whole] = Study(tmp_path / "a", "toy").run_trials([plan])
+def test_an_interrupted_trial_continues(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From its checkpoint, and, if it was killed before there was one, from its beginning."""
     advance, gradient = trial_run.Run.advance, Trainer._gradient
+    work = Study(tmp_path / "whole", "toy")
+    plan = PlannedTrial("base", work.base, change=halve_and_remove_mask)
+    [whole] = work.run_trials([plan])
+    weights = whole.translator().model.state_dict()
 
     def stop_in_two(trainer: Trainer, data: Step) -> object:
         if trainer.steps == 2:  # it is counted, and not taken yet
             os.kill(os.getpid(), signal.SIGTERM)
         return gradient(trainer, data)
 
-    with monkeypatch.context() as patch:
-        patch.setattr(Trainer, "_gradient", stop_in_two)
-        if not is_saved:
-            patch.setattr(trial_run.Run, "save", lambda run: None)
-        with pytest.raises(SystemExit):
-            work.run_trials([plan])
-    steps: list[int] = []
-    monkeypatch.setattr(
-        trial_run.Run, "advance", lambda run: (steps.append(run.step), advance(run))[1]
-    )
-    [again] = work.run_trials([plan])
-    assert steps == ([2] if is_saved else [0, 1, 2])
-    assert again.loss == whole.loss
-    assert again.scores == whole.scores
-    weights = again.translator().model.state_dict()
-    for name, weight in whole.translator().model.state_dict().items():
-        assert torch.equal(weight, weights[name])
+    for name, expected in (("saved", [2]), ("killed", [0, 1, 2])):
+        work = Study(tmp_path / name, "toy")
+        with monkeypatch.context() as patch:
+            patch.setattr(Trainer, "_gradient", stop_in_two)
+            if name == "killed":
+                patch.setattr(trial_run.Run, "save", lambda run: None)
+            with pytest.raises(SystemExit):
+                work.run_trials([plan])
+        steps: list[int] = []
+
+        def count(run: trial_run.Run, steps: list[int] = steps) -> object:
+            steps.append(run.step)
+            return advance(run)
+
+        monkeypatch.setattr(trial_run.Run, "advance", count)
+        [again] = work.run_trials([plan])
+        assert steps == expected
+        assert again.loss == whole.loss
+        assert again.scores == whole.scores
+        found = again.translator().model.state_dict()
+        assert all(torch.equal(found[key], weight) for key, weight in weights.items())
 
 
 @pytest.mark.slow

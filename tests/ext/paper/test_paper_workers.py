@@ -2,21 +2,30 @@
 
 import json
 import os
+import runpy
 import signal
 import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import IO
 
 import pytest
 
+from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.ext.paper.running import workers
+from headway.ext.paper.running.bitext import Bitext
+from headway.ext.paper.running.planned_trial import PlannedTrial
 from headway.ext.paper.running.trial_run import run_trial
+from headway.ext.paper.running.work import Study
 from headway.ext.paper.running.workers import run_together
 from headway.locks import DirectoryLock
 from headway.training.storage.run_directory import RunDirectory
+from support.processes import Forked
 
 
 class FakeWorker:
@@ -61,10 +70,38 @@ def test_no_worker_runs_on_when_another_has_failed(
     assert "d" not in FakeWorker.started
 
 
+class ForkedWorker(Forked):
+    """A worker that need not import torch; it is forked in the place of a new process."""
+
+    def __init__(self, command: list[str], stdout: IO[bytes], **options: object) -> None:
+        ours, self.input = os.pipe()
+
+        def work() -> None:
+            os.setpgid(0, 0)
+            os.dup2(ours, 0)
+            os.close(self.input)
+            sys.argv = command[2:]
+            runpy.run_module(command[2], run_name="__main__", alter_sys=True)
+
+        super().__init__(work, Path(str(stdout.name)))
+        os.close(ours)
+
+    def __enter__(self) -> "ForkedWorker":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        os.close(self.input)
+
+
+# In place of the module `subprocess`.
+FORKING = SimpleNamespace(Popen=ForkedWorker, PIPE=subprocess.PIPE)
+
+
 @pytest.mark.slow
 def test_a_second_process_says_so_in_one_line_and_leaves_the_log_of_the_first(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(workers, "subprocess", FORKING)
     directory = tmp_path / "a"
     directory.mkdir()
     (directory / "log.txt").write_text("step 1\n")
@@ -78,28 +115,23 @@ def test_a_second_process_says_so_in_one_line_and_leaves_the_log_of_the_first(
     lock.release()
 
 
-INTERRUPTED = """\
-import signal
-import sys
-from dataclasses import replace
-from headway.config import TextConfig
-from headway.ext.paper.running.bitext import Bitext
-from headway.ext.paper.running.planned_trial import PlannedTrial
-from headway.ext.paper.running.work import Study
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background inherits none
-pairs = tuple((f"a b {c}", f"d e {c}") for c in "fghijklmnopqrstuvwxyz")
-work = Study(sys.argv[1], "toy", corpus=Bitext("text", pairs[1:], pairs[:1], pairs[:1], ("en", "de")))
-training = replace(work.base.training, max_steps=10**6)
-work.run_trials([PlannedTrial("x", replace(work.base, text=TextConfig(vocab_size=300), training=training))])
-"""
+def train_for_long(folder: Path) -> None:
+    """Start a training that is interrupted before its end."""
+    os.setsid()
+    pairs = tuple((f"a b {c}", f"d e {c}") for c in "fghijklmnopqrstuvwxyz")
+    corpus = Bitext("text", pairs[1:], pairs[:1], pairs[:1], ("en", "de"))
+    work = Study(folder, "toy", corpus=corpus)
+    training = replace(work.base.training, max_steps=10**6)
+    settings = replace(work.base, text=TextConfig(vocab_size=300), training=training)
+    work.run_trials([PlannedTrial("x", settings)])
 
 
 @pytest.mark.slow
-def test_a_training_is_saved_at_control_c(tmp_path: Path) -> None:
-    parent = subprocess.Popen(
-        [sys.executable, "-c", INTERRUPTED, str(tmp_path)],
-        stderr=subprocess.PIPE, start_new_session=True, text=True,
-    )  # fmt: skip
+def test_a_training_is_saved_at_control_c(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("headway.ext.paper.running.work.run_together", run_together)
+    monkeypatch.setattr(workers, "subprocess", FORKING)
+    log = tmp_path / "log"
+    parent = Forked(lambda: train_for_long(tmp_path), log)
 
     def list_steps() -> list[int]:
         texts = [path.read_text() for path in tmp_path.glob("trials/*/run/metrics.jsonl")]
@@ -112,7 +144,8 @@ def test_a_training_is_saved_at_control_c(tmp_path: Path) -> None:
             assert parent.poll() is None
             time.sleep(0.05)
         os.killpg(parent.pid, signal.SIGINT)  # as a terminal does
-        assert "KeyboardInterrupt" in parent.communicate(timeout=60)[1]
+        parent.wait()
+        assert "KeyboardInterrupt" in log.read_text()
     finally:
         parent.kill()
     [run] = tmp_path.glob("trials/*/run")
