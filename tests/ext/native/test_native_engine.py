@@ -1,7 +1,6 @@
 """The native engine gives the logits and translations of the plain one, in any batch, for any shape."""
 
-import subprocess
-import sys
+import resource
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from headway.translation.engines.low_precision import bf16_linear, int8_linear, 
 from headway.translation.engines.plain_engine import PlainEngine
 from support.engines import (
     EOS,
+    LIBRARY,
     PRECISIONS,
     SHAPES,
     VOCAB,
@@ -30,6 +30,7 @@ from support.engines import (
     sources,
     walk,
 )
+from support.processes import spawn, wait
 
 
 @native
@@ -248,32 +249,28 @@ def test_learned_positions_have_a_limit_and_sinusoids_do_not() -> None:
     )
 
 
-HUNGRY = """
-import resource, sys
-import torch
-from headway.ext.native import decoding
-library = decoding.library()
-used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
-weight = torch.ones(1000, 1000)
-resource.setrlimit(resource.RLIMIT_AS, (used + (32 << 20), -1))
-kept = []
-try:
-    for _ in range(1000):
-        kept.append(decoding.PackedLinear(library, "fp32", weight))
-except MemoryError as error:
-    kept.clear()
-    sys.exit(f"told: {error}")
-"""
+def want_too_much() -> None:
+    """Ask for more and more memory until the limit of the process, which is near."""
+    assert LIBRARY is not None
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    weight = torch.ones(1000, 1000)
+    resource.setrlimit(resource.RLIMIT_AS, (used + (32 << 20), -1))
+    kept = []
+    try:
+        for _ in range(1000):
+            kept.append(decoding.PackedLinear(LIBRARY, "fp32", weight))
+    except MemoryError as error:
+        kept.clear()
+        print(f"told: {error}")
 
 
 @pytest.mark.slow
 @native
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs Linux")
-def test_missing_memory_raises_an_error_and_the_process_goes_on() -> None:
-    found = subprocess.run(
-        [sys.executable, "-c", HUNGRY], capture_output=True, text=True, check=False
-    )
-    assert (found.returncode, found.stderr) == (1, "told: linear_new: no memory is left\n")
+def test_missing_memory_raises_an_error_and_the_process_goes_on(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    assert wait(spawn(want_too_much, log), 60) == 0
+    assert log.read_text() == "told: linear_new: no memory is left\n"
 
 
 def test_translations_without_native_code_are_equal(monkeypatch: pytest.MonkeyPatch) -> None:
