@@ -6,8 +6,6 @@ import shlex
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 from support.documentation import ROOT, read_table
 
 TEXT = (ROOT / "docs" / "promises.md").read_text(encoding="utf-8")
@@ -24,22 +22,22 @@ def list_functions(path: Path) -> set[str]:
     return {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0])
-def test_a_promise_has_a_test_and_a_campaign(row: list[str]) -> None:
-    assert len(row) == len(COLUMNS)
-    for cell in row:
-        assert 0 < len(cell) <= LONGEST, cell
-    _, pages, tests, campaign = row
-    assert re.fullmatch(r"\[[^]]+\]\([^)]+\)( \d+)?(, \[[^]]+\]\([^)]+\)( \d+)?)*", pages)
-    for named in tests.split(", "):
-        path, _, name = named.strip("`").partition("::")
-        assert name.startswith("test_"), named
-        assert name in list_functions(ROOT / path), named
-    if campaign != SAME:
-        script, *words = shlex.split(campaign.strip("`"))
-        code = (ROOT / script).read_text(encoding="utf-8")
-        for option in (word for word in words if word.startswith("--")):
-            assert f'"{option}"' in code, f"{script} has no {option}"
+def test_each_promise_has_a_test_and_a_campaign() -> None:
+    for row in ROWS:
+        assert len(row) == len(COLUMNS), row
+        for cell in row:
+            assert 0 < len(cell) <= LONGEST, cell
+        _, pages, tests, campaign = row
+        assert re.fullmatch(r"\[[^]]+\]\([^)]+\)( \d+)?(, \[[^]]+\]\([^)]+\)( \d+)?)*", pages), row
+        for named in tests.split(", "):
+            path, _, name = named.strip("`").partition("::")
+            assert name.startswith("test_"), named
+            assert name in list_functions(ROOT / path), named
+        if campaign != SAME:
+            script, *words = shlex.split(campaign.strip("`"))
+            code = (ROOT / script).read_text(encoding="utf-8")
+            for option in (word for word in words if word.startswith("--")):
+                assert f'"{option}"' in code, f"{script} has no {option}"
 
 
 def test_every_promise_of_the_page_on_reliability_has_a_row() -> None:
