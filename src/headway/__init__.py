@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from headway.ext.native import compile_native
     from headway.ext.protect import Glossary, read_glossary
     from headway.model import Transformer, watch
+    from headway.text.batches import make_batches
     from headway.text.tokenizer import Tokenizer
     from headway.training.steps.trainer import Trainer
     from headway.training.train import train
@@ -48,6 +49,7 @@ __all__ = [
     "Translation",
     "Translator",
     "compile_native",
+    "make_batches",
     "read_glossary",
     "train",
     "translate_file",

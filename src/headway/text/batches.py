@@ -5,7 +5,7 @@ approximate sequence length".
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -18,6 +18,7 @@ from torch.nn import functional as F
 from headway.errors import HeadwayError
 from headway.model.packing import Packing, RowShape, move, pack_sides
 from headway.text.shards import Corpus
+from headway.text.tokenizer import Tokenizer
 
 ROUND = 128  # the length of a packed row is a multiple of this
 
@@ -201,18 +202,69 @@ def make_batch(
     sources, targets = (
         [corpus.sentence(side, int(i)) for i in rows] for side in ("source", "target")
     )
-    if packed:
-        tokens = 0 if shape is None else shape.tokens
-        sides = (*_pack(sources, source_pad, tokens), *_pack(targets, target_pad, tokens))
-    else:
-        sides = (*_stack(sources, source_pad), *_stack(targets, target_pad))
-    source, source_segments, target, target_segments = sides
+    if not packed:
+        return _pad(sources, targets, rows, source_pad, target_pad)
+    tokens = 0 if shape is None else shape.tokens
+    sides = (*_pack(sources, source_pad, tokens), *_pack(targets, target_pad, tokens))
     packings: Sequence[Packing | None] = (None, None)
-    if packed and shape is not None:
+    if shape is not None:
         lengths = [np.array([len(each) for each in side]) for side in (sources, targets)]
         packings = pack_sides(lengths, shape)
-    count = sum(len(sentence) for sentence in targets)
-    return Batch(source, source_segments, target, target_segments, rows, count, packed, *packings)
+    return Batch(*sides, rows, _count_tokens(targets), True, *packings)
+
+
+def make_batches(
+    pairs: Iterable[tuple[str, str]],
+    tokenizer: Tokenizer,
+    max_tokens: int,
+    *,
+    seed: int = 1,
+    epoch: int = 0,
+) -> Iterator[Batch]:
+    """Yield the batches of an epoch over pairs of texts, all in memory: what `headway.Trainer.step` takes.
+
+    Pairs of similar lengths share a batch, and the batches are in random order (paper: section 5.1).
+
+    Args:
+        pairs: Sources and targets.
+        tokenizer: Turns them into token ids.
+        max_tokens: Largest padded size of a batch on each side.
+        seed: Decides the order, with the epoch.
+        epoch: From 0; each epoch has other batches in another order.
+
+    Raises:
+        HeadwayError: If a single pair has more tokens.
+
+    Examples:
+        >>> for batch in make_batches([("a dog runs", "ein Hund läuft")], tokenizer, max_tokens=1000):
+        ...     report = trainer.step([batch])
+    """
+    texts = zip(*pairs, strict=True)
+    encoders = tokenizer.encode_source, tokenizer.encode_target
+    sources, targets = (
+        [np.array(ids, np.int64) for ids in encode(list(side))]
+        for encode, side in zip(encoders, texts, strict=True)
+    )
+    lengths = [np.array([len(ids) for ids in side]) for side in (sources, targets)]
+    for rows in plan_batches(lengths[0], lengths[1], max_tokens, seed, epoch):
+        some = [sources[row] for row in rows], [targets[row] for row in rows]
+        yield _pad(*some, rows, tokenizer.source_pad, tokenizer.target_pad)
+
+
+def _pad(
+    sources: Sequence[Integers],
+    targets: Sequence[Integers],
+    rows: Rows,
+    source_pad: int,
+    target_pad: int,
+) -> Batch:
+    """Make a batch of sentences, padded on the right."""
+    sides = (*_stack(sources, source_pad), *_stack(targets, target_pad))
+    return Batch(*sides, rows, _count_tokens(targets))
+
+
+def _count_tokens(sentences: Sequence[Integers]) -> int:
+    return sum(map(len, sentences))
 
 
 def check_labels(batch: Batch, vocab_size: int) -> None:

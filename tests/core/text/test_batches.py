@@ -7,10 +7,19 @@ import numpy as np
 import pytest
 import torch
 
+from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.text import shards
-from headway.text.batches import ROUND, Batch, make_batch, plan_batches, plan_packed
+from headway.text.batches import (
+    ROUND,
+    Batch,
+    make_batch,
+    make_batches,
+    plan_batches,
+    plan_packed,
+)
 from headway.text.shards import Corpus
+from headway.text.tokenizer import Tokenizer
 
 RANDOM = np.random.default_rng(3)
 PAIRS = [
@@ -115,6 +124,22 @@ def test_a_batch_is_padded_on_the_right(tmp_path: Path) -> None:
             n = len(PAIRS[i][side])
             assert ids[row].tolist() == PAIRS[i][side] + [pad] * (ids.size(1) - n)
             assert segments[row].tolist() == [1] * n + [0] * (ids.size(1) - n)
+
+
+def test_batches_of_texts_are_those_of_their_corpus(tmp_path: Path) -> None:
+    pairs = [("a dog " * (n % 7 + 1), "ein Hund " * (n % 5 + 1)) for n in range(83)]
+    tokenizer = Tokenizer.learn(pairs, TextConfig(vocab_size=290))
+    sources, targets = map(list, zip(*pairs, strict=True))
+    ids = zip(tokenizer.encode_source(sources), tokenizer.encode_target(targets), strict=True)
+    corpus = Corpus.write(tmp_path / "corpus", ids)
+    plan = plan_batches(corpus.source_lengths, corpus.target_lengths, 200, seed=5, epoch=2)
+    found = [*make_batches(pairs, tokenizer, 200, seed=5, epoch=2)]
+    assert len(found) == len(plan) > 5
+    for batch, rows in zip(found, plan, strict=True):
+        expected = make_batch(corpus, rows, tokenizer.source_pad, tokenizer.target_pad)
+        assert batch.target_tokens == expected.target_tokens
+        assert batch.pair_indices.tolist() == rows.tolist()
+        assert all(map(torch.equal, batch.tensors(), expected.tensors()))
 
 
 def test_every_pair_is_in_one_packed_batch_and_no_batch_is_too_large() -> None:
