@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from headway.config import ServerConfig
+from headway.ext.server.server_settings import ServerConfig
 
 ROOT = Path(__file__).parents[1]
 DOCKERFILE = (ROOT / "deploy" / "Dockerfile").read_text(encoding="utf-8")

@@ -4,9 +4,9 @@ import argparse
 
 from headway.cli.arguments import Parser, make_parser
 from headway.cli.verbs import list_groups, load_verb
-from headway.config import Config
 from headway.config.loading import to_toml
-from headway.config.sections import SECTIONS
+from headway.config.sections import SECTIONS, find_section
+from headway.extension import collect
 
 HEAD = """# Command line
 
@@ -63,6 +63,8 @@ def _placeholder(action: argparse.Action) -> str:
 def settings_page() -> str:
     """Return the page of all settings: a block of TOML for each section."""
     parts = [SETTINGS_HEAD]
-    for name in SECTIONS:
-        parts.append(f"## {name}\n\n```toml\n{to_toml(Config(), [name]).strip()}\n```\n")
+    for name in (*SECTIONS, *collect("sections")):
+        kind = find_section(name)
+        assert kind
+        parts.append(f"## {name}\n\n```toml\n{to_toml({name: kind()}).strip()}\n```\n")
     return "\n".join(parts)

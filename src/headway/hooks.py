@@ -57,6 +57,9 @@ class Extension(NamedTuple):
         version: The version of the package.
         verbs: Verb -> its module: a verb of the command line.
         options: ``"VERB --option"`` -> its function: an option of a verb that the core has.
+        sections: Name -> ``"module:class"``: a section of settings, a frozen dataclass whose fields are
+            ``Annotated[TYPE, "meaning", BOUND, ...]`` with the bounds of `headway.config`. A verb that takes them has the name
+            in its ``SETTINGS`` and reads them with `headway.config.load_section`.
         names: Name -> ``"module:name"``: what ``headway.NAME`` is in Python.
         stages: Name -> ``"module:function"``, ``(line: str) -> Generator[str, list[Translation], list[Translation]]``: a
             stage of the translation of each line. It yields the line that is translated instead, is sent the n best
@@ -113,6 +116,7 @@ class Extension(NamedTuple):
     version: str
     verbs: Mapping[str, Verb] = {}
     options: Mapping[str, Option] = {}
+    sections: Mapping[str, str] = {}
     names: Mapping[str, str] = {}
     stages: Mapping[str, str] = {}
     corpora: Mapping[str, str] = {}
@@ -150,6 +154,7 @@ FORMS = {
     "options": Form(
         f"({'|'.join(TAKE_OPTIONS)}) --[a-z][a-z-]*", f"'{'|'.join(TAKE_OPTIONS)} --option'", Option
     ),
+    "sections": Form("[a-z]+", "a word in small letters, such as 'plot'", str),
     "names": Form(r"[A-Za-z]\w*", "a name of Python", str),
     "stages": NAME,
     "corpora": NAME,

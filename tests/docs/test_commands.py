@@ -18,6 +18,7 @@ from headway.cli.settings import settings_from
 from headway.cli.verbs import list_verbs, load_verb
 from headway.config import setting_types
 from headway.config.sections import SECTIONS
+from headway.extension import collect
 from support.documentation import (
     OTHER_OPTIONS,
     PAGES,
@@ -29,14 +30,16 @@ from support.documentation import (
 
 CALL = re.compile(rf"\bheadway ({'|'.join(list_verbs())})\b")
 MODULES = {verb: load_verb(verb) for verb in list_verbs()}
-SETTINGS = {"--" + name.replace("_", "-") for name in setting_types(SECTIONS)}
+SETTINGS = {
+    "--" + name.replace("_", "-") for name in setting_types((*SECTIONS, *collect("sections")))
+}
 OPTIONS = {
     verb: {option for a in make_parser(verb, module)._actions for option in a.option_strings}
     for verb, module in MODULES.items()
 }
 
 
-NAMES = {f"--{section}.NAME" for section in SECTIONS}
+NAMES = {f"--{section}.NAME" for section in (*SECTIONS, *collect("sections"))}
 # Of the scripts of this repository.
 SCRIPTS = {
     option

@@ -16,6 +16,7 @@ from headway.cli.arguments import make_parser
 from headway.cli.verbs import list_verbs, load_verb
 from headway.config import setting_types
 from headway.config.sections import SECTIONS
+from headway.extension import collect
 from support.documentation import PAGES, ROOT
 
 # What a page consists of. Material wraps code and headings in tags of its own.
@@ -54,7 +55,7 @@ def test_the_reference_has_every_public_name_and_every_setting(staged: dict[str,
     named = re.findall(r"^::: headway\.(\w+)$", staged["docs/reference/library.md"], re.MULTILINE)
     assert sorted(named) == sorted(headway.__all__)
     settings = staged["docs/reference/settings.md"]
-    for name in setting_types(SECTIONS):
+    for name in setting_types((*SECTIONS, *collect("sections"))):
         section, setting = name.split(".")
         assert re.search(rf"^{setting} += ", settings.split(f"\n## {section}\n")[1], re.MULTILINE)
 

@@ -12,11 +12,13 @@ from typing import Any
 import headway
 from headway.cli.arguments import make_parser
 from headway.cli.verbs import list_verbs, load_verb
-from headway.config import ServerConfig, setting_types
+from headway.config import setting_types
 from headway.config.sections import SECTIONS
 from headway.ext.server.models import load_models
 from headway.ext.server.routes import describe
 from headway.ext.server.server import Server
+from headway.ext.server.server_settings import ServerConfig
+from headway.extension import collect
 
 ROOT = Path(__file__).parents[2]
 RECORDED = ROOT / "tests" / "golden" / "interface"
@@ -64,7 +66,9 @@ def list_options() -> Iterator[str]:
             names = " ".join(action.option_strings) or str(action.metavar or action.dest)
             yield f"{verb} {names}"
         yield from (f"{verb} --{section}.NAME" for section in parser.sections)
-    yield from sorted(f"setting {name}" for name in setting_types(SECTIONS))
+    yield from sorted(
+        f"setting {name}" for name in setting_types((*SECTIONS, *collect("sections")))
+    )
 
 
 def list_fields() -> Iterator[str]:

@@ -18,11 +18,11 @@ from urllib.parse import urlsplit
 from starlette.testclient import TestClient
 
 from headway.cli.main import main
-from headway.config import ServerConfig
 from headway.ext.server.app import make_app
 from headway.ext.server.keys import Keys
 from headway.ext.server.models import Models
 from headway.ext.server.server import Server
+from headway.ext.server.server_settings import ServerConfig
 from support.processes import Forked
 
 SHORT = ("--search.max-extra", "7", "--server.split-sentences", "false")

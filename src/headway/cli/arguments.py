@@ -36,8 +36,7 @@ def make_parser(verb: str, module: ModuleType) -> "Parser":
     note = ""
     if settings:
         names = "  ".join(f"--{section}.NAME" for section in settings)
-        only = " --only server" if settings == ("server",) else ""
-        note = f"settings, each followed by its value (headway config{only} prints all):\n  {names}\n\n"
+        note = f"settings, each followed by its value (headway config prints all):\n  {names}\n\n"
     summary = list_verbs()[verb]
     parser = Parser(
         prog=f"headway {verb}",

@@ -42,10 +42,10 @@ def make_whole_parser(files: Mapping[str, Any]) -> argparse.ArgumentParser:
 
 def _add_settings(parser: argparse.ArgumentParser, sections: Sequence[str]) -> None:
     from headway.config import setting_types
-    from headway.config.sections import SECTIONS
+    from headway.config.sections import find_section
 
     for section in sections:
-        hints = get_type_hints(SECTIONS[section], include_extras=True)
+        hints = get_type_hints(find_section(section), include_extras=True)
         for name, kind in setting_types([section]).items():
             meaning = hints[name.partition(".")[2]].__metadata__[0]
             parser.add_argument(

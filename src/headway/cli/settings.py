@@ -17,7 +17,6 @@ def settings_from(
     args: argparse.Namespace,
     preset: str = "base",
     shape: "Config | None" = None,
-    sections: Sequence[str] | None = None,
 ) -> "Config":
     """Resolve ``--preset``, ``--config`` and single settings; a mistake exits with 2.
 
@@ -25,20 +24,12 @@ def settings_from(
         args: The parsed command line.
         preset: Used if the command line names none.
         shape: Settings whose sections text and model replace those of the preset.
-        sections: The tables that the file of ``--config`` may have; None: those of a run.
     """
     from headway import config
-    from headway.config.sections import RUN_SECTIONS
 
     try:
         files = [args.config] if args.config else []
-        settings = config.load(
-            args.preset or preset,
-            files,
-            args.overrides,
-            shape=shape,
-            sections=sections or RUN_SECTIONS,
-        )
+        settings = config.load(args.preset or preset, files, args.overrides, shape=shape)
         settings.check_positions()
         return settings
     except HeadwayError as error:

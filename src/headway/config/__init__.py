@@ -11,6 +11,7 @@ if TYPE_CHECKING:
         check_preset,
         from_dict,
         load,
+        load_section,
         merge_overrides,
         merge_tables,
         to_toml,
@@ -26,28 +27,38 @@ if TYPE_CHECKING:
     )
     from headway.config.search import SearchConfig
     from headway.config.sections import PRESETS, Config, setting_types
-    from headway.config.server import UNLIMITED, ServerConfig
-    from headway.config.setting import spell
+    from headway.config.setting import (
+        NOT_NEGATIVE,
+        POSITIVE,
+        at_most,
+        list_broken_bounds,
+        raise_all,
+        spell,
+    )
     from headway.config.text import Subwords, TextConfig
     from headway.config.training import TrainingConfig
 
 __all__ = [
+    "NOT_NEGATIVE",
+    "POSITIVE",
     "PRESETS",
-    "UNLIMITED",
     "Config",
     "Kind",
     "Mixer",
     "ModelConfig",
     "SearchConfig",
-    "ServerConfig",
     "TextConfig",
     "TrainingConfig",
+    "at_most",
     "check_overrides",
     "check_preset",
     "from_dict",
+    "list_broken_bounds",
     "load",
+    "load_section",
     "merge_overrides",
     "merge_tables",
+    "raise_all",
     "setting_types",
 ]
 

@@ -2,12 +2,13 @@
 
 import json
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, get_args, get_type_hints
 
-from headway.config.sections import PRESETS, RUN_SECTIONS, SECTIONS, Config, setting_types
+from headway.config.sections import PRESETS, SECTIONS, Config, find_section, setting_types
 from headway.config.setting import (
     Setting,
     check_setting,
@@ -19,8 +20,10 @@ from headway.config.setting import (
 )
 from headway.config.text import TextConfig
 from headway.errors import HeadwayError, suggest
+from headway.extension import require
 
 COMMAND_LINE = "command line"
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 MAX_PROBLEMS = 20  # lines of a message; looking for the name that was meant takes time
 # Settings that change, section -> name -> value.
 Changes = dict[str, dict[str, Setting]]
@@ -30,23 +33,19 @@ Origin = tuple[Changes, str]  # and where they come from, with which messages be
 def load(
     preset: str | Config = "base",
     files: Sequence[str | Path] = (),
-    overrides: Mapping[str, str] | None = None,
+    overrides: Mapping[str, str] = NOTHING,
     *,
     shape: Config | None = None,
     text: TextConfig | None = None,
-    sections: Sequence[str] = RUN_SECTIONS,
-    variables: Mapping[str, tuple[str, str]] | None = None,
 ) -> Config:
-    """Resolve a preset, TOML files, the environment and the command line, later ones winning.
+    """Resolve a preset, TOML files and the command line, later ones winning.
 
     Args:
         preset: A name in `PRESETS`, or the settings to begin with.
-        files: TOML files; their tables are ``sections``.
+        files: TOML files; their tables are those of a run.
         overrides: ``{"model.d-model": "256"}``; dashes and underscores are the same.
         shape: Settings whose sections text and model replace those of the preset.
         text: The settings of text that is prepared already: no preset and no file changes them.
-        sections: The tables that the files may have.
-        variables: Settings from the environment: ``{"server.char_limit": (variable, text)}``.
 
     Raises:
         HeadwayError: With one line for each mistake, naming its file or option and what is right.
@@ -59,24 +58,61 @@ def load(
         config = replace(config, text=shape.text, model=shape.model)
     if text is not None:
         config = replace(config, text=text)
+    fixed = () if text is None else ("text",)
+    return Config(**_resolve(config.sections(), files, overrides, fixed=fixed))
+
+
+def load_section(
+    name: str,
+    files: Sequence[str | Path] = (),
+    overrides: Mapping[str, str] = NOTHING,
+    variables: Mapping[str, tuple[str, str]] = NOTHING,
+) -> Any:
+    """Resolve TOML files, the environment and the command line for a section of an extension, later ones winning.
+
+    Args:
+        name: The section, the only table of the files.
+        files: TOML files.
+        overrides: ``{"server.char-limit": "100"}``; dashes and underscores are the same.
+        variables: Settings from the environment: ``{"server.char_limit": (variable, text)}``.
+
+    Returns:
+        An object of the section's class.
+
+    Raises:
+        HeadwayError: With one line for each mistake, naming its file, variable or option and what is right.
+    """
+    kind = require(f"[{name}]", "sections", name)
+    return _resolve({name: kind()}, files, overrides, variables)[name]
+
+
+def _resolve(
+    sections: Mapping[str, Any],
+    files: Sequence[str | Path],
+    overrides: Mapping[str, str],
+    variables: Mapping[str, tuple[str, str]] = NOTHING,
+    *,
+    fixed: Collection[str] = (),
+) -> dict[str, Any]:
+    """Return sections with the changes of files, the environment and the command line; files change none that is fixed."""
     problems: list[str] = []
     origins: list[Origin] = []
     for path in files:
         try:
-            changes = _check_tables(read_toml(path), str(path), sections)
-            if text is not None:
-                changes.pop("text", None)
-            origins.append((changes, str(path)))
+            origins.append((_check_tables(read_toml(path), str(path), sections), str(path)))
         except HeadwayError as error:
             problems += str(error).splitlines()
-    texts = [(variable, key, text) for key, (variable, text) in (variables or {}).items()]
-    for given, where in ((texts, "environment"), (_named(overrides or {}), COMMAND_LINE)):
+    for changes, _ in origins:
+        for section in fixed:
+            changes.pop(section, None)
+    texts = [(variable, key, text) for key, (variable, text) in variables.items()]
+    for given, where in ((texts, "environment"), (_named(overrides), COMMAND_LINE)):
         try:
             origins.append((_parse_texts(given), where))
         except HeadwayError as error:
             problems += str(error).splitlines()
     raise_all(problems)
-    return _rebuild(config, origins)
+    return _rebuild(sections, origins)
 
 
 def check_preset(preset: str) -> None:
@@ -103,14 +139,13 @@ def check_overrides(overrides: Mapping[str, str]) -> None:
 
 def merge_overrides(config: Config, overrides: Mapping[str, str]) -> Config:
     """Return ``config`` with ``{"section.name": "text"}`` set, as written on a command line."""
-    return _rebuild(config, [(_parse_texts(_named(overrides)), COMMAND_LINE)])
+    return Config(**_rebuild(config.sections(), [(_parse_texts(_named(overrides)), COMMAND_LINE)]))
 
 
 def merge_tables(
     config: Config,
     values: Mapping[str, object],
     where: str,
-    sections: Sequence[str] = RUN_SECTIONS,
     *,
     fixed: Sequence[str] = (),
 ) -> Config:
@@ -120,16 +155,15 @@ def merge_tables(
         config: The settings.
         values: Section -> name -> value.
         where: Their origin, for messages.
-        sections: Those that the values may have.
-        fixed: Those of them whose values are checked and not set.
+        fixed: Sections whose values are checked and not set.
     """
-    changes = _check_tables(values, where, sections)
+    changes = _check_tables(values, where, SECTIONS)
     for section in fixed:
         changes.pop(section, None)
-    return _rebuild(config, [(changes, where)])
+    return Config(**_rebuild(config.sections(), [(changes, where)]))
 
 
-def _check_tables(values: Mapping[str, object], where: str, sections: Sequence[str]) -> Changes:
+def _check_tables(values: Mapping[str, object], where: str, sections: Collection[str]) -> Changes:
     """Check the names and types of nested settings, but not how they fit together."""
     problems: list[str] = []
     changes: Changes = {}
@@ -145,7 +179,7 @@ def _check_tables(values: Mapping[str, object], where: str, sections: Sequence[s
             problems.append(f"{where}: {section} must be a table: write [{section}]")
         else:
             changes[section] = {}
-            hints = get_type_hints(SECTIONS[section])
+            hints = get_type_hints(find_section(section))
             for name, value in table.items():
                 if len(problems) == MAX_PROBLEMS:
                     break
@@ -195,7 +229,7 @@ def _parse_texts(texts: Iterable[tuple[str, str, str]]) -> Changes:
     """Parse settings: (name in errors, ``section.name``, text)."""
     problems: list[str] = []
     changes: Changes = {}
-    known = setting_types(SECTIONS)
+    known = setting_types({**SECTIONS, **{key.partition(".")[0]: None for _, key, _ in texts}})
     for shown, option, text in texts:
         key = option.replace("-", "_")
         if key not in known:
@@ -211,15 +245,15 @@ def _parse_texts(texts: Iterable[tuple[str, str, str]]) -> Changes:
     return changes
 
 
-def _rebuild(config: Config, origins: Sequence[Origin]) -> Config:
+def _rebuild(sections: Mapping[str, Any], origins: Sequence[Origin]) -> dict[str, Any]:
     """Replace settings of sections, later ones winning; only what results must fit together.
 
     Args:
-        config: The settings to change.
+        sections: The sections by name.
         origins: Changes, each with its origin, with which messages begin.
     """
     problems: list[str] = []
-    rebuilt: dict[str, Any] = {}  # the sections, whose types dataclasses.replace cannot express
+    rebuilt = dict(sections)
     for section in dict.fromkeys(section for changes, _ in origins for section in changes):
         values: dict[str, Setting] = {}
         places: dict[str, str] = {}
@@ -227,11 +261,11 @@ def _rebuild(config: Config, origins: Sequence[Origin]) -> Config:
             for name, value in changes.get(section, {}).items():
                 values[name], places[name] = value, where
         try:
-            rebuilt[section] = replace(getattr(config, section), **values)
+            rebuilt[section] = replace(sections[section], **values)
         except HeadwayError as error:
             problems += [_locate(line, section, places) for line in str(error).splitlines()]
     raise_all(problems)
-    return replace(config, **rebuilt)
+    return rebuilt
 
 
 def _locate(line: str, section: str, places: Mapping[str, str]) -> str:
@@ -259,11 +293,11 @@ def read_toml(path: str | Path) -> dict[str, object]:
         raise HeadwayError(f"{path}: not TOML: {error}") from None
 
 
-def to_toml(config: Config, sections: Iterable[str] = RUN_SECTIONS) -> str:
-    """Return the settings as a commented TOML file that `load` reads back to the same config."""
+def to_toml(sections: Mapping[str, Any]) -> str:
+    """Return sections, by their names, as a commented TOML file that `load` reads back to the same settings."""
     lines: list[str] = []
-    for section in sections:
-        own, kind = getattr(config, section), SECTIONS[section]
+    for section, own in sections.items():
+        kind = type(own)
         lines += [f"[{section}]  # {(kind.__doc__ or '').splitlines()[0]}"]
         hints = get_type_hints(kind, include_extras=True)
         for f in fields(kind):

@@ -1,4 +1,4 @@
-"""All settings: five frozen sections that make one `Config`, and presets: the paper's two models, and five for small corpora.
+"""The settings of a run: four frozen sections that make one `Config`, and presets: the paper's two models, and five for small corpora.
 
 The defaults are the paper's (Vaswani et al., 2017), unless a line says otherwise. Each setting has its
 meaning beside it, which `headway config` prints, and the bounds of its value.
@@ -7,26 +7,25 @@ meaning beside it, which `headway config` prints, and the bounds of its value.
 import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, replace
-from typing import get_type_hints
+from typing import Any, get_type_hints
 
 from headway.config.model import ModelConfig
 from headway.config.search import SearchConfig
-from headway.config.server import ServerConfig
 from headway.config.setting import Setting
 from headway.config.text import TextConfig
 from headway.config.training import TrainingConfig
 from headway.errors import HeadwayError
+from headway.extension import load_first
 
 
 @dataclass(frozen=True, kw_only=True)
 class Config:
-    """All settings. Those of a run are `RUN_SECTIONS`; a server has its own."""
+    """All settings of a run; what an extension does has sections of its own."""
 
     text: TextConfig = field(default_factory=TextConfig)
     model: ModelConfig = field(default_factory=ModelConfig)
     training: TrainingConfig = field(default_factory=TrainingConfig)
     search: SearchConfig = field(default_factory=SearchConfig)
-    server: ServerConfig = field(default_factory=ServerConfig)
 
     def __post_init__(self) -> None:
         if self.search.shortlist and not self.model.num_decoder_layers:
@@ -52,17 +51,24 @@ class Config:
         size = self.text.vocab_size
         return dataclasses.replace(self.model, source_vocab_size=size, target_vocab_size=size)
 
+    def sections(self) -> dict[str, Any]:
+        """Return the sections by their names."""
+        return {name: getattr(self, name) for name in SECTIONS}
+
     def to_dict(self) -> dict[str, dict[str, Setting]]:
         """Return the settings of a run as nested dictionaries, section -> name -> value."""
-        return {section: dataclasses.asdict(getattr(self, section)) for section in RUN_SECTIONS}
+        return {name: dataclasses.asdict(section) for name, section in self.sections().items()}
 
 
-Section = TextConfig | ModelConfig | TrainingConfig | SearchConfig | ServerConfig
-SECTIONS: dict[str, type[Section]] = {
+# What config.json of a run holds.
+SECTIONS: dict[str, type[Any]] = {
     "text": TextConfig, "model": ModelConfig, "training": TrainingConfig, "search": SearchConfig,
-    "server": ServerConfig,
 }  # fmt: skip
-RUN_SECTIONS = ("text", "model", "training", "search")  # what config.json of a run holds
+
+
+def find_section(name: str) -> type[Any] | None:
+    """Return the type of a section: one of a run, or one that an extension brings; None: there is none."""
+    return SECTIONS.get(name) or load_first("sections", name)
 
 
 def setting_types(sections: Iterable[str]) -> dict[str, object]:
@@ -70,9 +76,10 @@ def setting_types(sections: Iterable[str]) -> dict[str, object]:
     return {
         f"{section}.{f.name}": hints[f.name]
         for section in sections
-        if section in SECTIONS
-        for hints in [get_type_hints(SECTIONS[section])]
-        for f in fields(SECTIONS[section])
+        for kind in [find_section(section)]
+        if kind
+        for hints in [get_type_hints(kind)]
+        for f in fields(kind)
     }
 
 

@@ -7,9 +7,9 @@ import pytest
 import torch
 from starlette.testclient import TestClient
 
-from headway.config import ServerConfig
 from headway.ext.server.app import make_app
 from headway.ext.server.server import Server
+from headway.ext.server.server_settings import ServerConfig
 from headway.model import watch
 from headway.translation import alignment
 from support.server import ask

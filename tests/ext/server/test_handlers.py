@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.testclient import TestClient
 
 from headway import __version__
-from headway.config import Config, load
+from headway.config import Config, load_section
 from headway.errors import HeadwayError
 from headway.ext.pictures.maps import AttentionMaps
 from headway.ext.server.app import make_app
@@ -561,8 +561,7 @@ def test_settings_come_from_file_environment_and_line_and_mistakes_together(tmp_
     def load_server(option, text, environment):
         variables = read_variables(environment)
         given = {f"server.{option}": text}
-        found = load(files=[file], overrides=given, sections=["server"], variables=variables)
-        return found.server
+        return load_section("server", [file], given, variables)
 
     found = load_server("char-limit", "9", {"LT_BATCH_LIMIT": "8", "HEADWAY_WAIT_MS": "2"})
     assert (found.char_limit, found.batch_limit, found.wait_ms, found.file_jobs) == (9, 8, 2.0, 3)

@@ -3,10 +3,11 @@
 import asyncio
 from collections.abc import Iterator
 
-from headway.config import SearchConfig, ServerConfig
+from headway.config import SearchConfig
 from headway.ext.server.driver import Driver
 from headway.ext.server.metrics import Metrics
 from headway.ext.server.queue import TranslationQueue
+from headway.ext.server.server_settings import ServerConfig
 from headway.translation.requests import (
     Call,
     Find,

@@ -5,10 +5,11 @@ import json
 
 import pytest
 
-from headway.config import UNLIMITED, ServerConfig, load
+from headway.config.loading import load_section
 from headway.errors import HeadwayError
 from headway.ext.server.environment import parse_whole_number, read_variables, unused_variables
 from headway.ext.server.served_languages import LanguageDetector, normalize_code
+from headway.ext.server.server_settings import UNLIMITED, ServerConfig
 from headway.text import name_of
 from support.server import ask, client_of
 
@@ -71,7 +72,7 @@ def test_json_may_begin_with_a_byte_order_mark(client):
 
 
 def load_server(environment):
-    return load(variables=read_variables(environment)).server
+    return load_section("server", variables=read_variables(environment))
 
 
 def test_libretranslates_variables_set_the_same_limits():

@@ -13,13 +13,13 @@ from typing import cast
 import pytest
 from starlette.requests import Request
 
-from headway.config import ServerConfig
 from headway.ext.server.admission import Admission
 from headway.ext.server.jobs import JobGroup
 from headway.ext.server.keys import Keys
 from headway.ext.server.metrics import Metrics
 from headway.ext.server.queue import TranslationQueue
 from headway.ext.server.rejection import Rejection
+from headway.ext.server.server_settings import ServerConfig
 from support.server import Running
 
 HEAD = b"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from starlette.testclient import TestClient
 
-from headway.config import SearchConfig, ServerConfig
+from headway.config import SearchConfig
 from headway.errors import HeadwayError
 from headway.ext.protect.glossary import Glossary
 from headway.ext.server.answers import run_while_connected
@@ -20,6 +20,7 @@ from headway.ext.server.models import load_models
 from headway.ext.server.queue import TranslationQueue
 from headway.ext.server.rejection import Rejection
 from headway.ext.server.server import Server
+from headway.ext.server.server_settings import ServerConfig
 from headway.translation.requests import Find
 from support.bounds import grows_less
 from support.pieces import cut

@@ -4,10 +4,10 @@ import asyncio
 import logging
 from types import SimpleNamespace
 
-from headway.config import ServerConfig
 from headway.ext.server import reload
 from headway.ext.server.models import file_versions
 from headway.ext.server.server import Server
+from headway.ext.server.server_settings import ServerConfig
 
 EN_DE, DE_EN = ("en", "de"), ("de", "en")
 

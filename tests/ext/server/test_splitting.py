@@ -8,12 +8,12 @@ from types import SimpleNamespace
 import pytest
 from starlette.testclient import TestClient
 
-from headway.config import ServerConfig
 from headway.ext.server.app import make_app
 from headway.ext.server.metrics import Metrics
 from headway.ext.server.models import load_models
 from headway.ext.server.queue import SHORT_REQUEST, TranslationQueue
 from headway.ext.server.server import Server
+from headway.ext.server.server_settings import ServerConfig
 from headway.ext.server.translation import TextTranslator
 from headway.text.tokenizer import Tokenizer
 from support.extended_pieces import split_text

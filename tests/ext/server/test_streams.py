@@ -6,10 +6,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from headway.config import ServerConfig
 from headway.ext.server import handlers
 from headway.ext.server.app import make_app
 from headway.ext.server.server import Server
+from headway.ext.server.server_settings import ServerConfig
 
 FIELDS = {"q": "  the cat sees the dog", "source": "en", "target": "de"}
 

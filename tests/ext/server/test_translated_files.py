@@ -9,7 +9,6 @@ from urllib.parse import unquote
 
 import pytest
 
-from headway.config import ServerConfig
 from headway.ext.documents.document_translation import (
     translate_document as translate_on_command_line,
 )
@@ -26,6 +25,7 @@ from headway.ext.server.models import load_models
 from headway.ext.server.queue import TranslationQueue
 from headway.ext.server.rejection import Rejection
 from headway.ext.server.server import Server
+from headway.ext.server.server_settings import ServerConfig
 from support.documents import make_file
 from support.server import ask, client_of, fetch, send_document, send_file
 from support.toy_models import sentences, write_random_model

@@ -12,19 +12,26 @@ SETTINGS = ("text", "model", "training", "search")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
+    from headway.extension import collect
+
     add_preset(parser)
+    *names, last = *SETTINGS, *collect("sections", SETTINGS)
     parser.add_argument(
         "--only",
         metavar="SECTION",
-        choices=(*SETTINGS, "server"),
-        help="print only this section: text, model, training, search or server",
+        choices=(*names, last),
+        help=f"print only this section: {', '.join(names)} or {last}",
     )
 
 
 def run(args: argparse.Namespace) -> None:
     """Print the resolved settings."""
     from headway.cli.settings import settings_from
-    from headway.config.loading import to_toml
+    from headway.config.loading import load_section, to_toml
 
-    settings = settings_from(args, sections=(*SETTINGS, "server"))
-    print(to_toml(settings, [args.only] if args.only else SETTINGS))
+    if args.only and args.only not in SETTINGS:
+        sections = {args.only: load_section(args.only, [args.config] if args.config else [])}
+    else:
+        found = settings_from(args).sections()
+        sections = {args.only: found[args.only]} if args.only else found
+    print(to_toml(sections))

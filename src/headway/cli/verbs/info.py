@@ -71,7 +71,7 @@ def show(facts: dict[str, object], config: "Config", args: argparse.Namespace) -
     for name, value in with_paper_values(facts).items():
         print(f"{name:<34}{_words(value)}")
     if args.settings:
-        print(f"\n{to_toml(config)}")
+        print(f"\n{to_toml(config.sections())}")
 
 
 def with_paper_values(facts: dict[str, object]) -> dict[str, object]:

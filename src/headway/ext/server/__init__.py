@@ -6,6 +6,7 @@ from headway.extension import Extension, Verb
 extension = Extension(
     name="server",
     version=__version__,
+    sections={"server": f"{__name__}.server_settings:ServerConfig"},
     verbs={
         "serve": Verb(
             f"{__name__}.verbs.serve",

@@ -15,7 +15,6 @@ from typing import Any
 
 from starlette.requests import Request
 
-from headway.config import ServerConfig
 from headway.errors import HeadwayError
 from headway.ext.server.clients import Clients
 from headway.ext.server.keys import Keys
@@ -24,6 +23,7 @@ from headway.ext.server.queue import TranslationQueue
 from headway.ext.server.rate_limit import RateLimit
 from headway.ext.server.rejection import Rejection, overloaded
 from headway.ext.server.requests import read_fields
+from headway.ext.server.server_settings import ServerConfig
 
 log = logging.getLogger("headway.ext.server")
 UPLOADS = 20  # files that are received at the same time: each may be large, and take long

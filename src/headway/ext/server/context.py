@@ -3,12 +3,12 @@
 from collections import Counter
 from dataclasses import dataclass
 
-from headway.config import ServerConfig
 from headway.ext.server.file_jobs import FileJobs
 from headway.ext.server.file_store import FileStore
 from headway.ext.server.glossaries import Glossaries
 from headway.ext.server.models import Models
 from headway.ext.server.queue import TranslationQueue
+from headway.ext.server.server_settings import ServerConfig
 from headway.ext.server.translation import TextTranslator
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import fields
 
-from headway.config import UNLIMITED, ServerConfig
 from headway.errors import HeadwayError
+from headway.ext.server.server_settings import UNLIMITED, ServerConfig
 
 # LibreTranslate's variables, the settings that they set, and what their value -1 (no limit) means here.
 # For alternatives it means the default, because each alternative takes memory in the search.

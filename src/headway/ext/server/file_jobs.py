@@ -8,11 +8,11 @@ from collections.abc import Coroutine
 from dataclasses import dataclass, field
 from typing import Any
 
-from headway.config import ServerConfig
 from headway.errors import HeadwayError
 from headway.ext.server.file_store import KEPT_FILES, KEPT_SECONDS, FileStore
 from headway.ext.server.file_translation import FileProgress, KeptDocument
 from headway.ext.server.rejection import FAILED, Rejection, overloaded
+from headway.ext.server.server_settings import ServerConfig
 
 log = logging.getLogger("headway.ext.server")
 MOST_OF_A_KEY = KEPT_FILES // 2  # jobs that wait or run

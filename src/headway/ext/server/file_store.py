@@ -10,8 +10,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from headway.config import ServerConfig
 from headway.ext.server.rejection import Rejection, overloaded
+from headway.ext.server.server_settings import ServerConfig
 
 KEPT_SECONDS = 1800.0  # from a translation until its file can no longer be fetched
 KEPT_FILES = 20  # as large as a request may send, and as many bytes of reports; then the oldest go

@@ -19,12 +19,12 @@ from granian.server.embed import Server as HTTPServer
 from granian.utils.proxies import wrap_asgi_with_proxy_headers
 from starlette.types import ASGIApp
 
-from headway.config import ServerConfig
 from headway.errors import HeadwayError
 from headway.ext.server.app import make_app
 from headway.ext.server.browser import make_address, open_page
 from headway.ext.server.reload import Reloader, freeze_garbage
 from headway.ext.server.server import Server
+from headway.ext.server.server_settings import ServerConfig
 
 log = logging.getLogger("headway.ext.server")
 HEADER_BYTES = 16_384

@@ -15,10 +15,10 @@ from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from headway.config import ServerConfig
 from headway.ext.server.jobs import JobGroup, QueuedJob, run_batch
 from headway.ext.server.metrics import Metrics
 from headway.ext.server.rejection import overloaded, too_long
+from headway.ext.server.server_settings import ServerConfig
 from headway.ext.server.speed import Speed
 from headway.ext.server.waiting import LARGEST_BATCH, LONGEST_WAIT, Waiting, count_jobs
 from headway.translation import LONG, Find, Read

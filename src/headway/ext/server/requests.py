@@ -17,9 +17,9 @@ from starlette.datastructures import Headers
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import ClientDisconnect, Request
 
-from headway.config import ServerConfig
 from headway.ext.server.file_store import Upload
 from headway.ext.server.rejection import CLIENT_LEFT, Rejection
+from headway.ext.server.server_settings import ServerConfig
 from headway.text import SURROGATE
 
 MAX_FIELDS = 32

@@ -6,8 +6,8 @@ from dataclasses import MISSING, fields
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
 
-from headway.config import ServerConfig
 from headway.ext.server.file_store import Upload
+from headway.ext.server.server_settings import ServerConfig
 
 Schema = dict[str, Any]
 PLAIN: dict[Any, Schema] = {

@@ -3,7 +3,6 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
-from headway.config import ServerConfig
 from headway.ext.server.admission import Admission
 from headway.ext.server.context import Context
 from headway.ext.server.file_jobs import FileJobs
@@ -13,6 +12,7 @@ from headway.ext.server.keys import Keys
 from headway.ext.server.metrics import Metrics
 from headway.ext.server.models import Models
 from headway.ext.server.queue import TranslationQueue
+from headway.ext.server.server_settings import ServerConfig
 
 
 @dataclass

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, Generic, TypeVar, get_args, get_type_hints
 
-from headway.config import ServerConfig
 from headway.ext.server.file_store import Upload
 from headway.ext.server.rejection import Rejection, missing_field, too_long
+from headway.ext.server.server_settings import ServerConfig
 
 R = TypeVar("R")
 FLAGS = dict.fromkeys(("1", "true", "yes", "on"), True)

@@ -11,8 +11,8 @@ import time
 from collections.abc import Iterable
 from operator import itemgetter
 
-from headway.config import ServerConfig
 from headway.ext.server.jobs import JobGroup, QueuedJob, next_turn
+from headway.ext.server.server_settings import ServerConfig
 from headway.ext.server.speed import Speed
 
 LONGEST_WAIT = 0.3  # of the deadline: a request that would wait longer is rejected

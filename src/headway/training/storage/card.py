@@ -117,7 +117,7 @@ With torch {record.torch} on {machine.device}, threads: {machine.threads}, matri
 in {machine.precision}. All settings, those included that a resume has changed:
 
 ```toml
-{to_toml(config).strip()}
+{to_toml(config.sections()).strip()}
 ```
 """
 

@@ -5,13 +5,13 @@ import time
 
 import pytest
 
-from headway.config import ServerConfig
 from headway.errors import HeadwayError
 from headway.ext.server import file_jobs
 from headway.ext.server.file_jobs import MOST_OF_A_KEY, FileJobs
 from headway.ext.server.file_store import KEPT_FILES, FileStore
 from headway.ext.server.file_translation import FileProgress, KeptDocument
 from headway.ext.server.rejection import Rejection
+from headway.ext.server.server_settings import ServerConfig
 from support.server import ask_about, client_of, fetch, send_document, send_file, wait_for
 
 UNKNOWN = "00000000-0000-0000-0000-000000000000"  # the name of no glossary

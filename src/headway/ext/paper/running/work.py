@@ -270,7 +270,7 @@ class Study:
         rows = []
         for plan in planned:
             name = re.sub(r"[^a-z0-9.]+", "-", plan.name.lower()).strip("-")
-            replace_file(folder / f"{name}.toml", to_toml(plan.config).encode())
+            replace_file(folder / f"{name}.toml", to_toml(plan.config.sections()).encode())
             rows.append(
                 (plan.name, f"headway {verb} runs/{name} --config {folder / name}.toml {text}")
             )

@@ -73,12 +73,9 @@ def _serve(args: argparse.Namespace, early: Sequence[int]) -> None:
         _, host = option("host", "127.0.0.1")
         port = parse_whole_number(*option("port", "5000"), largest=65535)
         threads = parse_whole_number(*option("threads", "0"), largest=4096)
-        settings = config.load(
-            files=[args.config] if args.config else [],
-            overrides=overrides,
-            sections=("server",),
-            variables=read_variables(os.environ),
-        ).server
+        files = [args.config] if args.config else []
+        variables = read_variables(os.environ)
+        settings = config.load_section("server", files, overrides, variables)
         # A wrong search setting fails before a model is read; the models' own settings come later.
         config.merge_overrides(config.Config(), search)
     except HeadwayError as error:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated
 
-from headway.config.setting import NOT_NEGATIVE, POSITIVE, at_most, list_broken_bounds, raise_all
+from headway.config import NOT_NEGATIVE, POSITIVE, at_most, list_broken_bounds, raise_all
 
 UNLIMITED = 1_000_000_000  # the largest limit; no request reaches it
 LIMIT = at_most(UNLIMITED)
