@@ -11,6 +11,8 @@ import pytest
 
 # The tests are of processors, also on a machine with a GPU; benchmarks/gpu.py is for GPUs.
 os.environ["CUDA_VISIBLE_DEVICES"] = ""
+# Batches of the same small texts come again and again: compiled matrix products are kept for a whole session.
+os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "8192")
 
 import torch
 
