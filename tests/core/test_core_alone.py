@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -18,28 +19,56 @@ MODEL = Path(__file__).parents[1] / "golden" / "0.1" / "model"
 LINES = "the cat sees a dog\na dog sees the old cat\n"
 SMALL = [
     "--preset=tiny", "--model.num-encoder-layers=1", "--model.num-decoder-layers=1", "--text.vocab-size=400", "--ranks=1",
-    "--training.validate-every=2", "--training.batch-tokens=400", "--training.micro-batch-tokens=400",
+    "--model.d-model=24", "--model.d-ff=32", "--model.num-heads=2", "--training.threads=1",
+    "--training.validate-every=2", "--training.batch-tokens=200", "--training.micro-batch-tokens=200",
 ]  # fmt: skip
 
 
-def headway(*words: str | Path, given: str = "", expected: int = 0) -> str:
-    """Run the command without extensions, and return what it prints: its errors, if it is to fail."""
-    done = subprocess.run(
-        [sys.executable, "-m", "headway", *map(str, words)],
-        input=given, capture_output=True, text=True, check=False, timeout=300,
-        env={**os.environ, "HEADWAY_EXTENSIONS": ""},
+# A process without extensions, which imports torch once for all commands: each is a line of its input.
+PROGRAM = """
+import contextlib, io, json, sys
+from headway.cli.main import main
+
+for line in sys.stdin:
+    out, errors = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
+        try:
+            main(json.loads(line))
+            code = 0
+        except SystemExit as end:
+            code = end.code or 0
+    print(json.dumps([code, out.getvalue(), errors.getvalue()]), flush=True)
+"""
+Command = Callable[..., str]
+
+
+@pytest.fixture(scope="module")
+def headway() -> Iterator[Command]:
+    """Runs a command without extensions, and returns what it prints: its errors, if it is to fail."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM], env={**os.environ, "HEADWAY_EXTENSIONS": ""},
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
-    assert done.returncode == expected, done.stderr
-    return done.stderr if expected else done.stdout
+    assert process.stdin
+    assert process.stdout
+
+    def run(*words: str | Path, expected: int = 0) -> str:
+        print(json.dumps([*map(str, words)]), file=process.stdin, flush=True)
+        code, out, errors = json.loads(process.stdout.readline())
+        assert code == expected, errors
+        return errors if expected else out
+
+    with process:
+        yield run
 
 
 @pytest.mark.slow
-def test_the_core_trains_translates_evaluates_and_resumes(tmp_path: Path) -> None:
-    pairs = [*generate("en", "de", 420)]
+def test_the_core_trains_translates_evaluates_and_resumes(headway: Command, tmp_path: Path) -> None:
+    pairs = [*generate("en", "de", 205)]
     for side in ("en", "de"):
         texts = [pair.source if side == "en" else pair.target for pair in pairs]
-        (tmp_path / f"train.{side}").write_text("\n".join(texts[:400]) + "\n", encoding="utf-8")
-        (tmp_path / f"valid.{side}").write_text("\n".join(texts[400:]) + "\n", encoding="utf-8")
+        (tmp_path / f"train.{side}").write_text("\n".join(texts[:200]) + "\n", encoding="utf-8")
+        (tmp_path / f"valid.{side}").write_text("\n".join(texts[200:]) + "\n", encoding="utf-8")
     train, valid = ([tmp_path / f"{name}.{c}" for c in ("en", "de")] for name in ("train", "valid"))
     run = tmp_path / "run"
     headway("train", run, "--train", *train, "--valid", *valid, *SMALL, "--training.max-steps=2")
@@ -48,15 +77,18 @@ def test_the_core_trains_translates_evaluates_and_resumes(tmp_path: Path) -> Non
     headway("train", whole, "--train", *train, "--valid", *valid, *SMALL, "--training.max-steps=4")
     for name in ("model.safetensors", "tokenizer.model"):
         assert (run / name).read_bytes() == (whole / name).read_bytes()
-    assert headway("translate", run, given="A cat.\n").count("\n") == 1
-    scored = headway("evaluate", run, "--source", valid[0], "--reference", valid[1], "--json")
-    assert json.loads(scored)["lines"] == 20
+    scored = headway("evaluate", run, "--threads=1", "--source", valid[0], "--reference", valid[1], "--json")
+    assert json.loads(scored)["lines"] == 5
 
 
 @pytest.mark.slow
-def test_plain_lines_have_the_same_translations_with_and_without_extensions() -> None:
-    found = headway("translate", MODEL, given=LINES)
-    assert found.splitlines() == Translator.load(MODEL, "cpu").translate(LINES.splitlines())
+def test_plain_lines_have_the_same_translations_with_and_without_extensions(
+    headway: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "in").write_text(LINES)
+    headway("translate", MODEL, "--threads", "1", "--input", tmp_path / "in", "--output", tmp_path / "out")
+    found = (tmp_path / "out").read_text().splitlines()
+    assert found == Translator.load(MODEL, "cpu").translate(LINES.splitlines())
 
 
 @pytest.mark.slow
@@ -71,9 +103,9 @@ def test_plain_lines_have_the_same_translations_with_and_without_extensions() ->
     ],
 )  # fmt: skip
 def test_what_belongs_to_an_extension_is_one_line_that_names_it(
-    words: list[str | Path], said: str
+    words: list[str | Path], said: str, headway: Command
 ) -> None:
-    errors = headway(*words, given="a\n", expected=2)
+    errors = headway(*words, expected=2)
     assert said in errors
     assert len(errors.splitlines()) == 1
 
