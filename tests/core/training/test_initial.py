@@ -25,15 +25,12 @@ from headway.training.starting.fine_tuning import (
 from headway.training.steps.optimizers import learning_rate, warn_if_too_short
 from headway.training.storage.run_directory import RunDirectory
 from headway.translation import Translator, load_model
-from support.runs import SETTINGS, command, opened, opening, words, write_corpus
+from support.runs import SETTINGS, opened, opening, words, write_corpus
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("first")
-    corpus = write_corpus(folder, train=150, valid=7)
-    assert dispatch(command(folder / "run", corpus)) == 0
-    return folder / "run"
+def model(uninterrupted_run):
+    return uninterrupted_run
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +47,7 @@ def other_text(tmp_path_factory):
 
 def fine_tune(path, text, model, **changes):
     training = {name: value for name, value in SETTINGS.items() if name.startswith("training.")}
+    training |= {"training.max-steps": 2}
     training |= {name.replace("__", "."): value for name, value in changes.items()}
     return ["train", str(path), *text, "--quiet", "--init", str(model), *words(training)]
 
