@@ -77,7 +77,9 @@ def test_the_core_trains_translates_evaluates_and_resumes(headway: Command, tmp_
     headway("train", whole, "--train", *train, "--valid", *valid, *SMALL, "--training.max-steps=4")
     for name in ("model.safetensors", "tokenizer.model"):
         assert (run / name).read_bytes() == (whole / name).read_bytes()
-    scored = headway("evaluate", run, "--threads=1", "--source", valid[0], "--reference", valid[1], "--json")
+    scored = headway(
+        "evaluate", run, "--threads=1", "--source", valid[0], "--reference", valid[1], "--json"
+    )
     assert json.loads(scored)["lines"] == 5
 
 
@@ -86,7 +88,16 @@ def test_plain_lines_have_the_same_translations_with_and_without_extensions(
     headway: Command, tmp_path: Path
 ) -> None:
     (tmp_path / "in").write_text(LINES)
-    headway("translate", MODEL, "--threads", "1", "--input", tmp_path / "in", "--output", tmp_path / "out")
+    headway(
+        "translate",
+        MODEL,
+        "--threads",
+        "1",
+        "--input",
+        tmp_path / "in",
+        "--output",
+        tmp_path / "out",
+    )
     found = (tmp_path / "out").read_text().splitlines()
     assert found == Translator.load(MODEL, "cpu").translate(LINES.splitlines())
 
