@@ -1,13 +1,20 @@
 """What Headway answers without a model, against ``tests/record/stored``, and the comparison itself."""
 
 import importlib
+import logging
+import os
 import sys
 import warnings
 import zipfile
+from contextlib import contextmanager
 from itertools import chain, repeat
 from pathlib import Path
 
 import pytest
+
+from headway.cli.main import main
+from support.processes import Forked
+from support.proxies import answering
 
 RECORD = Path(__file__).parent / "record"
 
@@ -23,23 +30,40 @@ def load(monkeypatch: pytest.MonkeyPatch):
             del sys.modules[name]
 
 
-def answer_here(load, side, monkeypatch):
-    """Let a side run its commands in forks of this process, which has imported most of what they need."""
+def answer_here(load, side, section, monkeypatch):
+    """Let a side run its commands in forks of this process, which imports most of what they need."""
     for name, value in side.environment().items():
         monkeypatch.setenv(name, value)
+    forks = load("forks")
+    forks.import_all()
 
     def run_each(_, cases, cwd, stdin=()):
         given = zip(cases, chain(stdin, repeat(b"")), strict=False)
         rows = [([*map(str, case)], str(cwd), text.decode("latin-1")) for case, text in given]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = [load("forks").answer(*row) for row in rows]
+            if section == "help":
+                found = forks.answer_in_turn(rows)
+            else:
+                found = [forks.answer(*row) for row in rows]
         answer = load("side").Answer
         return [
             answer(out.encode("latin-1"), err.encode("latin-1"), code) for out, err, code in found
         ]
 
+    @contextmanager
+    def serving(command, url, log, environment):
+        def work():
+            logging.getLogger().handlers.clear()  # those of pytest
+            os.chdir(log.parent)
+            main(command[command.index("serve") :])
+
+        process = Forked(work, log)
+        with answering(process, url, log):
+            yield process
+
     monkeypatch.setattr(type(side), "run_each", run_each)
+    monkeypatch.setattr(load("server"), "serving", serving)
 
 
 @pytest.mark.slow
@@ -48,7 +72,7 @@ def test_answers_equal_the_stored_ones(load, section, tmp_path, monkeypatch):
     """After a change that is meant: ``python tests/record --store``, and its difference is part of the commit."""
     (tmp_path / section).mkdir()
     side = load("side").Side("after", RECORD.parents[1])
-    answer_here(load, side, monkeypatch)
+    answer_here(load, side, section, monkeypatch)
     load(section).record_stored(side, tmp_path / section)
     assert load("compare").report(RECORD / "stored", tmp_path, [section], []) == []
 

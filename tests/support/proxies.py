@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from support.processes import Forked
+
 DEPLOY = Path(__file__).parents[2] / "deploy"
 FILES = {"nginx": "nginx.conf", "caddy": "Caddyfile"}
 LISTEN = {"nginx": "listen 80 ", "caddy": "\n:80 {"}
@@ -38,6 +40,13 @@ def serving(
         process = subprocess.Popen(
             command, stdout=file, stderr=file, cwd=log.parent, env=environment
         )
+    with answering(process, url, log):
+        yield process
+
+
+@contextmanager
+def answering(process: "subprocess.Popen[bytes] | Forked", url: str, log: Path) -> Iterator[None]:
+    """Wait until an address of a server answers, and end the server with the block."""
     # Not by the proxy that the environment may name.
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
@@ -49,7 +58,7 @@ def serving(
                 direct.open(url, timeout=5).close()
                 answers = True
             time.sleep(0.05)
-        yield process
+        yield
     finally:
         process.terminate()
         process.wait(60)

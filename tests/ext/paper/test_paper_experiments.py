@@ -372,28 +372,6 @@ def test_the_listed_times_are_those_of_the_forecast(
         assert total in note
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["table33"], "table33: no such experiment (did you mean 'table3'?); --list names them"),
-        (["all", "table2"], "all stands alone: it runs every experiment"),
-        (["--list", "--rows", "A"], "--rows has no effect with --list"),
-        ([], "--list"),
-        (["table3", "--train", "a"], "--train needs --valid"),
-        (["table3", "--seeds", "2", "2"], "all seeds must differ"),
-        (["table3", "--rows", "A,F"], "'F' is not a group of rows; table3 has A, B, C, D, E, big"),
-        (["tying", "--rows", "A"], "needs the experiment table3"),
-    ],
-)
-def test_wrong_options_are_usage_errors(
-    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit) as ended:
-        dispatch(["reproduce", *words])
-    assert ended.value.code == 2
-    assert message in capsys.readouterr().err
-
-
 @pytest.mark.slow
 def test_an_experiment_that_fails_does_not_stop_the_next(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

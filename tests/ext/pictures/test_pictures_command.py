@@ -173,33 +173,6 @@ def test_a_full_disk_leaves_the_older_file(
     assert list(tmp_path.iterdir()) == [out]
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ([], "give --out FILE or --explain"),
-        (["--out", "a.gif"], "--out a.gif: must end in .svg"),
-        (["--out", "a.svg", "--view", "word"], "--word WORD"),
-        (["--out", "a.png", "--view", "growth"], "--out a.png: --view growth is an animation"),
-        (["--out", "a.svg", "--layer", "3"], "--layer 3: must be from 1 to 2"),
-        (["--out", "a.svg", "--heads", "1,4"], "--heads 1,4: must be from 1 to 3"),
-        (["--out", "a.svg", "--view", "grid", "--word", "a"], "--word has no effect with --view"),
-        (["--out", "a.json", "--heads", "1"], "--heads has no effect with --out a.json"),
-        (["--explain", "--heads", "1,2"], "--heads 1,2: --explain shows one head"),
-        (["--explain", "--out", "a.svg", "--view", "grid"], "--view has no effect with --explain"),
-    ],
-)
-def test_wrong_options_are_usage_errors(
-    model_directory: Path,
-    capsys: pytest.CaptureFixture[str],
-    words: list[str],
-    message: str,
-) -> None:
-    with pytest.raises(SystemExit) as exit_:
-        picture(model_directory, *words)
-    assert exit_.value.code == 2
-    assert message in capsys.readouterr().err
-
-
 def test_tokens_are_found_by_text_or_number() -> None:
     labels = [" a", " b", "c", " a", " 2", "</s>"]
     assert find_token(labels, "b") == 1
