@@ -66,7 +66,7 @@ class Disks(Campaign):
 
     def write_references(self) -> None:
         """Run each command undisturbed: ``commands`` are their arguments, made from the path of the output."""
-        corpus, text = write_corpus(self.folder), self.folder / "train.en"
+        corpus, text = write_corpus(self.folder, 150, 7), self.folder / "train.en"
         settings = command(Path("RUN"), corpus, training__max_steps=12)[2:]
         model = str(self.folder / "train")
         self.commands: dict[str, Callable[[Path], list[str]]] = {
@@ -75,7 +75,7 @@ class Disks(Campaign):
             "export": lambda path: ["export", model, "--to", "ctranslate2", str(path)],
             "translate": lambda path: ["translate", model, "--input", str(text), "--output", str(path)],
         }  # fmt: skip
-        for verb in self.commands:
+        for verb in [*self.commands][: self.options.count]:
             if self.run_command(verb, self.folder / verb):
                 sys.exit(self.log.read_text())
         for file in (text, *files(Path(model)).values()):

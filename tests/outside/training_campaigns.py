@@ -23,12 +23,13 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from headway.cli.main import main
 from headway.errors import HeadwayError
 from headway.training.run import run_to_end
 from headway.training.steps.trainer import StepReport
 from headway.training.storage.run_directory import RunDirectory
 from support.campaign import Campaign
-from support.processes import fork
+from support.processes import fork, spawn, wait
 from support.runs import WEIGHTS, command, opened, write_corpus
 
 COUNTS = {"nan": 50, "writers": 100, "seed": 10}
@@ -92,10 +93,10 @@ class Trainings(Campaign):
             except HeadwayError as error:
                 refused["in time" if other in str(error) else str(error)] += 1
             if number == 0:
-                words = [sys.executable, "-m", "headway", "train", str(path)]
-                second = subprocess.run(words, capture_output=True, text=True, check=False)
-                named = f"process {other} is at work here already" in second.stderr
-                self.expect(second.returncode == 1 and named, f"the command: {second.stderr}")
+                log = folder / "log"
+                code = wait(spawn(lambda: main(["train", str(path)]), log), 60)
+                named = f"process {other} is at work here already" in log.read_text()
+                self.expect(code == 1 and named, f"the command: {log.read_text()}")
         run.directory.unlock()
         self.expect(refused["in time"] == count, f"refused: {refused}")
         for _number in range(max(1, count // 10)):
