@@ -142,16 +142,24 @@ def test_a_link_is_removed_and_not_what_it_leads_to(tmp_path: Path) -> None:
 def test_the_next_writer_removes_what_a_killed_process_left(kind: str, tmp_path: Path) -> None:
     process = subprocess.Popen(["true"])
     process.wait()
-    left = tmp_path / f".tmp-{process.pid}-a"
-    others = [tmp_path / f".tmp-{os.getppid()}-a", tmp_path / f".tmp-{process.pid}-b-a"]
-    for path in (left, *others):
+    own = temporary_path(tmp_path / "a").name.replace(str(os.getpid()), str(process.pid))
+    left = [tmp_path / own, tmp_path / f".tmp-{process.pid}-a"]  # the second is of version 0.2
+    # Of a running process, of another file, and of another machine.
+    others = [
+        tmp_path / own.replace(str(process.pid), str(os.getppid())),
+        tmp_path / f".tmp-{process.pid}-b-a",
+        tmp_path / f".tmp-00000000.{process.pid}-a",
+    ]
+    for path in (*left, *others):
         if kind == "directory":
             path.mkdir()
             path = path / "inside"
         path.write_bytes(b"half")
     replace_bytes(tmp_path / "a", b"new")
-    assert not left.exists()
-    assert all(path.exists() for path in others)  # of a running process, and of another file
+    assert not any(path.exists() for path in left)
+    assert all(path.exists() for path in others)
+    remove_leftovers(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
 
 
 def test_an_error_names_the_file_that_the_user_gave(tmp_path: Path) -> None:

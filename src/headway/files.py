@@ -1,13 +1,16 @@
 """Write files and directories atomically: a reader finds all of a file, or the file before it.
 
 An unfinished file lies in the same directory, under a name that starts with ``.tmp-`` and names the
-process. A process that is killed leaves it there. The next process that writes the same file deletes it,
-and `remove_leftovers` deletes all of a directory.
+machine and the process. A process that is killed leaves it there. The next process of the same machine that
+writes the same file deletes it, and `remove_leftovers` deletes all of a directory.
 """
 
 import hashlib
 import os
+import re
 import shutil
+import socket
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -26,7 +29,12 @@ def cache_directory() -> Path:
 
 def temporary_path(path: Path) -> Path:
     """Return a path in the same directory, for a file that is unfinished or about to be deleted."""
-    return path.with_name(f"{TEMPORARY}{os.getpid()}-{path.name}")
+    return path.with_name(f"{TEMPORARY}{_name_machine()}.{os.getpid()}-{path.name}")
+
+
+def _name_machine() -> str:
+    """Return eight characters that differ between the machines that write to one directory."""
+    return f"{zlib.crc32(socket.gethostname().encode()):08x}"
 
 
 @contextmanager
@@ -106,23 +114,25 @@ def remove(path: Path) -> None:
 
 def remove_leftovers(folder: Path) -> None:
     """Delete the unfinished files of processes that were killed while they wrote here."""
-    for leftover, _, _ in _list_leftovers(folder):
+    for leftover, _, _, _ in _list_leftovers(folder):
         remove(leftover)
 
 
 def _remove_abandoned(path: Path) -> None:
     """Delete the unfinished ``path`` of this process, and of processes that have ended."""
-    for leftover, process, name in _list_leftovers(path.parent):
-        if name == path.name and not _is_other_process(process):
+    for leftover, machine, process, name in _list_leftovers(path.parent):
+        is_elsewhere = machine not in ("", _name_machine())  # it is not known whether that runs
+        if name == path.name and not is_elsewhere and not _is_other_process(process):
             remove(leftover)
 
 
-def _list_leftovers(folder: Path) -> Iterator[tuple[Path, int, str]]:
-    """Yield the unfinished files of a directory, with their processes and the names that they were to get."""
+def _list_leftovers(folder: Path) -> Iterator[tuple[Path, str, int, str]]:
+    """Yield the unfinished files of a directory: machine, process, and the name that the file was to get."""
     for path in folder.glob(f"{TEMPORARY}*"):
-        process, _, name = path.name.removeprefix(TEMPORARY).partition("-")
-        if name and process.isdecimal():  # not a file of somebody else
-            yield path, int(process), name
+        # Those of version 0.2 name no machine; others are files of somebody else.
+        form = r"(?:([0-9a-f]{8})\.)?(\d+)-(.+)"
+        if found := re.fullmatch(form, path.name.removeprefix(TEMPORARY), re.DOTALL):
+            yield path, found[1] or "", int(found[2]), found[3]
 
 
 def _is_other_process(process: int) -> bool:

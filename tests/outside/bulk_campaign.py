@@ -69,7 +69,7 @@ class Translations(Campaign):
         work = self.out.with_name(f".translating-{self.out.name}")
 
         def is_done() -> bool:
-            return WINDOW * len([*work.glob("lines/0*/[0-9]*")]) >= lines
+            return WINDOW * len([*work.glob("*/lines/0*/[0-9]*")]) >= lines
 
         wait_until(lambda: self.process.poll() is not None or is_done(), 3600, f"{lines} lines")
 

@@ -92,7 +92,7 @@ def run_stage(stage: Stage, directory: Path, workers: Workers = ALONE) -> Iterat
 
     Args:
         stage: The stage.
-        directory: The work directory.
+        directory: Where the results of all stages are, which exists.
         workers: Who does it.
 
     Raises:
@@ -144,7 +144,8 @@ def _write_result(work: Work, folder: Path, chunk: Numbered) -> None:
     path = find_result(folder, chunk[0])
     if path.is_dir():  # by a process that has ended before it could say so
         return
-    path.parent.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(exist_ok=True)  # not its parent, which is gone if this worker is late
+    path.parent.mkdir(exist_ok=True)
     try:
         with write_atomically(path) as unfinished:
             unfinished.mkdir()

@@ -1,5 +1,10 @@
-"""The directory of unfinished work, which names what its results depend on, so that other work does not use them."""
+"""The directory of unfinished work, which names what its results depend on, so that other work does not use them.
 
+A worker on another machine may go on with a chunk for a while after its command has ended. So results are in a
+folder that is named after what they depend on, which the next command does not use, or uses rightly.
+"""
+
+import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,30 +21,33 @@ class WorkDirectory:
     """The directory of unfinished work; inside a ``with`` block no other process works there.
 
     Args:
-        directory: The directory, which need not exist.
+        path: The directory, which need not exist.
         out: What the work makes, for messages.
         identity: What the results depend on, by the name that a message uses.
 
     Attributes:
-        directory: The directory.
+        directory: The folder in it that holds the results.
         dropped: Why the results of interrupted work were dropped; empty: there were none, or they are of use.
 
     Raises:
         HeadwayError: On entry, if another process works here.
     """
 
-    def __init__(self, directory: Path, out: Path, identity: Mapping[str, str]) -> None:
-        self.directory = directory
+    def __init__(self, path: Path, out: Path, identity: Mapping[str, str]) -> None:
+        self._path = path
+        self._content = f"{json.dumps(dict(identity), indent=2)}\n"
+        self._identity = identity
+        self.directory = path / hashlib.sha256(self._content.encode()).hexdigest()[:16]
         self.dropped = ""
-        self._identity = dict(identity)
-        self._lock = DirectoryLock(directory, out)
+        self._lock = DirectoryLock(path, out)
 
     def __enter__(self) -> "WorkDirectory":
-        self.directory.mkdir(parents=True, exist_ok=True)
+        self._path.mkdir(parents=True, exist_ok=True)
         self._lock.acquire()
         try:
-            remove_leftovers(self.directory)
+            remove_leftovers(self._path)
             self._compare()
+            self.directory.mkdir(exist_ok=True)
         except BaseException:
             self._lock.release()
             raise
@@ -52,8 +60,8 @@ class WorkDirectory:
         trace: TracebackType | None,
     ) -> None:
         try:
-            if {entry.name for entry in self.directory.iterdir()} == {LOCK, IDENTITY}:
-                remove(self.directory / IDENTITY)  # nothing was done: leave no trace
+            if self.directory.exists() and not any(self.directory.iterdir()):
+                self.clear()  # nothing was done: leave no trace
         finally:
             self._lock.release()
 
@@ -64,15 +72,15 @@ class WorkDirectory:
 
     def clear(self) -> None:
         """Delete the results; the identity last, so that a killed deletion is recognized."""
-        for entry in self.directory.iterdir():
+        for entry in self._path.iterdir():
             if entry.name not in (LOCK, IDENTITY):
                 # A result that is half deleted must not be taken for a whole one.
                 remove(entry.rename(temporary_path(entry)))
-        remove(self.directory / IDENTITY)
+        remove(self._path / IDENTITY)
 
     def _compare(self) -> None:
         """Drop the results of other work, and record what the results depend on."""
-        path = self.directory / IDENTITY
+        path = self._path / IDENTITY
         is_new = not path.exists()
         if not is_new:
             try:
@@ -81,7 +89,7 @@ class WorkDirectory:
                 self.dropped = f"{path} is damaged"
         if is_new or self.dropped:
             self.clear()
-            replace_text(path, f"{json.dumps(self._identity, indent=2)}\n")
+            replace_text(path, self._content)
 
 
 def _find_difference(before: Mapping[str, str], now: Mapping[str, str]) -> str:

@@ -216,6 +216,26 @@ def test_work_goes_on_only_if_it_is_the_same(tmp_path: Path) -> None:
     assert not directory.exists()
 
 
+def test_a_late_worker_of_other_work_changes_nothing(tmp_path: Path) -> None:
+    """A command of a cluster was killed, and its worker goes on while the next command has other options."""
+    directory, out = tmp_path / "work", tmp_path / "out"
+    with WorkDirectory(directory, out, {"beam": "4"}) as work:
+        do_some(work, 1)
+        late = work.directory
+    with WorkDirectory(directory, out, {"beam": "1"}) as work:
+        for started_before in (False, True):
+            stage = Stage("squares", range(3), write_square)
+            if started_before:
+                (late / "squares").mkdir(parents=True)
+                assert len([*run_stage(stage, late)]) == 3
+            else:
+                with pytest.raises(OSError, match="squares"):
+                    list(run_stage(stage, late))
+            assert work.count_results("squares") == 0
+        work.clear()
+    assert not directory.exists()
+
+
 def test_a_second_process_is_refused_by_the_name_of_what_is_made(tmp_path: Path) -> None:
     with WorkDirectory(tmp_path / "work", tmp_path / "out", {}):
         problem = rf"^{tmp_path / 'out'}: process {os.getpid()} is at work here already"
@@ -252,5 +272,5 @@ def test_a_deletion_that_was_killed_anywhere_leaves_nothing_half(
                 pass
         with WorkDirectory(directory, out, {}) as work:
             for number in range(work.count_results("squares")):
-                assert (find_result(directory / "squares", number) / "square").exists()
+                assert (find_result(work.directory / "squares", number) / "square").exists()
     assert moment > 3

@@ -141,7 +141,7 @@ def children(process: int) -> list[int]:
 
 
 def count_results(out: Path) -> int:
-    return len(list(out.with_name(".preparing-out").glob("[a-z]*/0*/0*")))
+    return len(list(out.with_name(".preparing-out").glob("*/[a-z]*/0*/0*")))
 
 
 @pytest.mark.slow
@@ -181,7 +181,7 @@ def test_changed_text_or_settings_are_named_and_start_again(
     interrupt(Preparation(table, 31, tmp_path / "out", CONFIG, LANGUAGES), 5)
     same = Preparation(table, 31, tmp_path / "out", CONFIG, LANGUAGES)
     interrupt(same, 5)
-    assert (same.notice, len(list(same.work.glob("clean/0*/0*")))) == ("", 5)
+    assert (same.notice, len(list(same.work.glob("*/clean/0*/0*")))) == ("", 5)
     table[0].write_text(table[0].read_text() + "one more\tnoch eine\n")
     changed = Preparation(table, 31, tmp_path / "out", CONFIG, LANGUAGES)
     interrupt(changed, 3)

@@ -78,8 +78,7 @@ class Preparation:
             check_symbols([group.codes[1] for group in groups], tokenizer)
         self._plan = Plan.make(groups, config, form, tokenizer, has_symbols=has_symbols)
         # Two models, unless both languages share one.
-        vocabulary = tokenizer.models[: 1 if tokenizer.joint else 2] if tokenizer else ()
-        self._stages = PreparationStages(self._plan, vocabulary, self.work.absolute())
+        self._vocabulary = tokenizer.models[: 1 if tokenizer.joint else 2] if tokenizer else ()
 
     def run(self, workers: int = 1, cluster: str = "") -> Iterator[Progress]:
         """Prepare the text, and yield the progress after each chunk.
@@ -124,15 +123,17 @@ class Preparation:
             raise OSError(error.errno, error.strerror or str(error), str(self.out)) from None
 
     def _run(self, work: WorkDirectory, workers: Workers) -> Iterator[Progress]:
+        directory = work.directory.absolute()
+        stages = PreparationStages(self._plan, self._vocabulary, directory)
         try:
-            for stage in self._stages.list_stages():
+            for stage in stages.list_stages():
                 done = work.count_results(stage.name)
                 yield Progress(stage.name, done)
-                for _ in run_stage(stage, self.work, workers):
+                for _ in run_stage(stage, directory, workers):
                     done += 1
                     yield Progress(stage.name, done)
             # The folder must not hold a part of the data, whenever this process is killed.
-            self._stages.result.rename(self.out)
+            stages.result.rename(self.out)
             sync(self.out.parent)
         except LostWorkersError:
             raise
