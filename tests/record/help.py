@@ -2,6 +2,7 @@
 
 import shlex
 import shutil
+import zipfile
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -56,8 +57,13 @@ def write_files(folder: Path) -> Path:
         "short.de": "ein Hund läuft", "corpus-en": "a", "corpus-de": "b", "a.xyz": "a dog", "wrong.toml": "[model]\nd_modle = 3\n[text]\nvocab_size = 'x'",
         "one-column.tsv": "dog", "flags.tsv": "dog\tHund\tcases", "regex.tsv": "(dog\tHund\tregex",
         "languages.tsv": "English\tFrench\ndog\tchien", "terms.tsv": "dog\tHund",
+        "page.md": "a dog", "table.csv": "id,text\n1,a dog", "a.pdf": "%PDF",
     }  # fmt: skip
     for name, text in tables.items():
         write_lines(folder / name, [text])
+    with zipfile.ZipFile(
+        folder / "report.docx", "w"
+    ) as archive:  # as a model of another program is, too
+        archive.writestr("word/document.xml", "")
     (folder / "latin.en").write_bytes("caf\xe9\n".encode("latin-1"))
     return folder

@@ -302,38 +302,6 @@ def test_text_of_the_user_in_the_directory_is_never_overwritten(corpus, tmp_path
     assert [Path(file).read_bytes() for file in own] == before
 
 
-def test_files_of_the_wrong_language_are_refused(corpus, tmp_path):
-    source, target = corpus[-2:]
-    for words, message in (
-        (
-            ["--valid", target, source],
-            r"their names say de and en, but the training text is en and de",
-        ),
-        (
-            ["--valid", "7", "--mono-source", target],
-            r"its name says de, but this text must be in en",
-        ),
-        (["--valid", "7", "--teacher", source], r"its name says en, but this text must be in de"),
-        (["--valid", "7", "--test", target, source], r"their names say de and en"),
-    ):
-        with pytest.raises(HeadwayError, match=message):
-            dispatch(["best", str(tmp_path / "out"), *corpus[:3], *words, "--dry-run", *OPTIONS])
-
-
-def test_text_of_several_pairs_of_languages_is_refused(corpus, tmp_path, capsys):
-    for words in (
-        ["--train", "en-de", *corpus[1:3], "--valid", "7"],
-        [*corpus[:3], *corpus[:3], "--valid", "7"],
-        [*corpus[:3], "--valid", "en-de", "7"],
-        [*corpus[:3], "--valid", "7", "--test", "en-de", *corpus[-2:]],
-    ):
-        with pytest.raises(SystemExit, match="2"):
-            dispatch(["best", str(tmp_path / "out"), *words, "--dry-run", *OPTIONS])
-        assert "headway best trains one pair of languages" in capsys.readouterr().err
-    with pytest.raises(HeadwayError, match="--valid -5: must be from 1 to "):
-        dispatch(["best", str(tmp_path / "out"), *corpus[:3], "--valid", "-5", *OPTIONS])
-
-
 def test_a_corpus_may_be_named_as_test_text(corpus, tmp_path, monkeypatch):
     asked: list[str] = []
 

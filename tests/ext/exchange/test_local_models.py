@@ -131,16 +131,6 @@ def test_a_file_that_is_no_package_is_refused_in_one_line(tmp_path):
         dispatch(["info", str(file)])
 
 
-def test_a_document_in_the_place_of_a_model_is_called_a_document(tmp_path, capsys):
-    with zipfile.ZipFile(tmp_path / "r.docx", "w") as archive:
-        archive.writestr("word/document.xml", "")
-    for verb, *words in (["info"], ["check"], ["import", str(tmp_path / "out")], ["serve"]):
-        with pytest.raises(SystemExit) as end:
-            dispatch([verb, str(tmp_path / "r.docx"), *words])
-        assert end.value.code == 2
-        assert f"{tmp_path / 'r.docx'}: is a document, not a model" in capsys.readouterr().err
-
-
 def test_a_model_of_headway_is_not_foreign(small, tmp_path):
     shutil.copytree(small.path, tmp_path / "ours")
     (tmp_path / "ours" / "model.bin").write_bytes(b"of another program")

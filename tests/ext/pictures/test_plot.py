@@ -166,15 +166,6 @@ def test_the_command_writes_the_figure(
         dispatch(["plot", str(path), "--out", "a.gif"])
 
 
-def test_the_removed_option_live_names_tensorboard(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit) as exit_:
-        dispatch(["plot", str(write_run(tmp_path / "one", 2)), "--live", "--every", "5"])
-    assert exit_.value.code == 2
-    assert "--training.tensorboard true" in capsys.readouterr().err
-
-
 def test_without_matplotlib_the_message_names_the_package(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

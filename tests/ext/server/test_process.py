@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from headway.cli.main import dispatch, main
+from headway.cli.main import dispatch
 from headway.errors import HeadwayError
 from support.server import SHORT, Running
 from support.toy_models import sentences
@@ -238,13 +238,6 @@ def test_it_listens_on_this_machine_only_opens_the_page_and_names_a_port_in_use(
     monkeypatch.setattr("headway.ext.server.process.run_server", lambda *_, **__: None)
     with pytest.raises(HeadwayError, match=f"^--host 127.0.0.1 --port {server.port}: "):
         dispatch(["serve", str(model_directory), "--port", str(server.port)])
-
-
-def test_a_wrong_option_is_named_before_a_model_is_looked_for(capsys):
-    with pytest.raises(SystemExit) as end:
-        main(["serve", "nowhere", "--search.beam", "none"])
-    assert end.value.code == 2
-    assert "search.beam" in capsys.readouterr().err.splitlines()[-1]
 
 
 def test_models_and_keys_are_read_again_without_a_lost_request(
