@@ -93,7 +93,8 @@ def test_importing_training_and_translating_use_no_network(heard: Path, tmp_path
     corpus = write_corpus(tmp_path, train=150, valid=7)
     files = [word for word in corpus if not word.startswith("--")]
     picture = str(tmp_path / "picture.svg")
-    done = python(EVERYTHING, str(tmp_path / "run"), *files, picture, *words(SETTINGS))
+    settings = words(SETTINGS | {"training.max-steps": 3, "training.warmup-steps": 2})
+    done = python(EVERYTHING, str(tmp_path / "run"), *files, picture, *settings)
     assert done.stdout.endswith("all done\n"), done.stderr
     assert (tmp_path / "picture.svg").exists()
     assert events(heard) == []

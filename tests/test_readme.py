@@ -85,7 +85,11 @@ def test_your_own_translator(tmp_path: Path) -> None:
     (tmp_path / "text.en").write_text("a dog\n\nthe house\n")
     block = next(b for b in re.findall(r"```\n(.*?)```", README, re.DOTALL) if "runs/mine" in b)
     train, *others = block.strip().splitlines()
-    small = "--text.vocab-size 331 --model.d-model 16 --model.d-ff 24 --training.max-steps 4"
+    small = (
+        "--text.vocab-size 331 --model.d-model 16 --model.d-ff 24 --model.num-encoder-layers 1"
+        " --model.num-decoder-layers 1 --training.batch-tokens 500 --training.micro-batch-tokens 500"
+        " --training.max-steps 4 --ranks 1"
+    )
     for command in (f"{train} {small}", *others):
         code, out, errors = run_line(command, tmp_path)
         assert code == 0, f"{command}: {errors}"
