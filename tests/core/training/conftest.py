@@ -1,5 +1,6 @@
 """Fixtures of the tests of training."""
 
+import multiprocessing
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,6 +8,13 @@ from pathlib import Path
 import pytest
 
 from support.damaged_resumption import DamagedRuns
+
+
+@pytest.fixture
+def forked_ranks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command forks the ranks that it starts: they have all modules, and need not import them for seconds."""
+    context = multiprocessing.get_context("fork")
+    monkeypatch.setattr(multiprocessing, "get_context", lambda _: context)
 
 
 @pytest.fixture(scope="session")

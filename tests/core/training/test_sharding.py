@@ -103,7 +103,7 @@ def test_a_sharded_model_has_the_gradients_of_a_whole_one_and_each_rank_holds_ha
 
 @pytest.mark.slow
 def test_a_sharded_run_that_is_resumed_ends_with_the_same_bits_and_may_go_on_whole(
-    corpus, tmp_path
+    corpus, tmp_path, forked_ranks
 ):
     changes = {"model__d_model": 32, "model__d_ff": 64, "training__batch_tokens": 280}
 
