@@ -32,7 +32,6 @@ def train_in_ranks(words):
     ("train", "number", "thread"),
     [
         (train_in_child, signal.SIGKILL, 0),
-        (train_in_child, signal.SIGTERM, 0),
         # Any thread may receive what has arrived while a process was stopped.
         (train_in_child, signal.SIGTERM, -1),
         (train_in_ranks, signal.SIGTERM, -1),
@@ -43,7 +42,7 @@ def test_a_child_ends_with_the_command(train, number, thread, corpus, tmp_path):
     log = tmp_path / "run" / "metrics.jsonl"
     end = time.monotonic() + 60
     while not (log.exists() and log.stat().st_size) and time.monotonic() < end:
-        time.sleep(0.05)
+        time.sleep(0.01)
     started = children(parent.pid)
     assert started
     threads = sorted(int(each.name) for each in Path(f"/proc/{parent.pid}/task").iterdir())

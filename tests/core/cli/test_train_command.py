@@ -2,9 +2,9 @@
 
 import json
 import os
+import runpy
 import shutil
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
@@ -23,31 +23,27 @@ from headway.training.storage.checkpoint import read_tensors
 from headway.training.storage.run_directory import RunDirectory
 from headway.translation import Translator, load_model
 from support.extensions import needs
-from support.runs import assert_equal_runs, command
+from support.runs import assert_equal_runs, command, words
 
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGHUP, 129)]
-)
-def test_a_signal_saves_and_ends_the_run(
-    number, code, corpus, uninterrupted_run, tmp_path, monkeypatch
-):
-    path = tmp_path / "run"
-    original = Display.show
-    before = signal.signal(number, signal.default_int_handler)  # nohup may ignore the signal
+def test_a_signal_saves_and_ends_the_run(corpus, uninterrupted_run, tmp_path, monkeypatch):
+    """One run, which is stopped by each signal in turn and resumed."""
+    path, original = tmp_path / "run", Display.show
+    stops = {7: signal.SIGTERM, 8: signal.SIGINT, 13: signal.SIGHUP}
 
     def show(self, event):
         original(self, event)
-        if isinstance(event, StepReport) and event.step == 7:
-            os.kill(os.getpid(), number)
+        if isinstance(event, StepReport) and event.step in stops:
+            os.kill(os.getpid(), stops[event.step])
 
     monkeypatch.setattr(Display, "show", show)
-    assert dispatch(command(path, corpus)) == code
-    signal.signal(number, before)
-    assert RunDirectory(path).steps()[-1] == 7
-    monkeypatch.undo()
+    for step, code in ((7, 143), (8, 130), (13, 129)):
+        before = signal.signal(stops[step], signal.default_int_handler)  # nohup may ignore it
+        assert dispatch(command(path, corpus)) == code
+        signal.signal(stops[step], before)
+        assert RunDirectory(path).steps()[-1] == step
     assert dispatch(["train", str(path), "--quiet"]) == 0
     assert_equal_runs(path, uninterrupted_run)
 
@@ -61,9 +57,9 @@ def test_a_line_of_progress_has_the_best_score_so_far(corpus, tmp_path, monkeypa
 
     monkeypatch.setattr(Display, "SECONDS", -1.0)  # a line for each step
     monkeypatch.setattr(Display, "say", say)
-    words = command(tmp_path / "run", corpus)
-    words.remove("--quiet")
-    assert dispatch(words) == 0
+    arguments = command(tmp_path / "run", corpus, training__max_steps=7)
+    arguments.remove("--quiet")
+    assert dispatch(arguments) == 0
     of_steps = [(text, best) for text, best in lines if "tokens/s" in text and "left" in text]
     assert {best is None for _, best in of_steps} == {True, False}
     for text, best in of_steps:
@@ -171,10 +167,11 @@ def test_the_command_average_rejects_missing_checkpoints(
         dispatch(["average", str(uninterrupted_run), str(tmp_path / "out"), *more])
 
 
-def test_a_few_kills_of_the_crash_campaign_lose_nothing():
-    campaign = Path(__file__).parents[2] / "outside" / "crash.py"
-    result = subprocess.run(
-        [sys.executable, campaign, "--kills", "1", "--signals", "1", "--reads", "20", "--patience", "20"],
-        env=os.environ | {"OMP_NUM_THREADS": "1"}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert result.returncode == 0, result.stderr + result.stdout
+def test_a_few_kills_of_the_crash_campaign_lose_nothing(monkeypatch, capsys):
+    campaign = str(Path(__file__).parents[2] / "outside" / "crash.py")
+    numbers = {"kills": 1, "signals": 1, "reads": 10, "patience": 20, "steps": 30}
+    monkeypatch.setattr(sys, "argv", [campaign, *words(numbers)])
+    monkeypatch.setattr(sys, "path", [*sys.path])  # to which the campaign adds
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_path(campaign, run_name="__main__")
+    assert not ended.value.code, capsys.readouterr()
