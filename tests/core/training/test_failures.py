@@ -16,6 +16,9 @@ from headway.training.storage.run_directory import RunDirectory
 from headway.translation import load_model
 from support.runs import command, metrics, opened
 
+# Only at the end.
+UNVALIDATED = {"training__validate_every": 100}
+
 
 def poisoned(monkeypatch, steps):
     """Make the loss and the gradients of these steps NaN."""
@@ -35,7 +38,7 @@ def poisoned(monkeypatch, steps):
 def test_a_step_that_is_not_finite_is_skipped_and_its_text_is_kept(corpus, tmp_path, monkeypatch):
     poisoned(monkeypatch, {4})
     path = tmp_path / "run"
-    assert dispatch(command(path, corpus)) == 0
+    assert dispatch(command(path, corpus, training__max_steps=5)) == 0
     skipped = [line["step"] for line in metrics(path) if line.get("skipped")]
     assert skipped == [4]
     text = (path / "bad-batches" / "step-4.txt").read_text().split("\n\n")
@@ -48,7 +51,7 @@ def test_a_step_that_is_not_finite_is_skipped_and_its_text_is_kept(corpus, tmp_p
 def test_many_bad_steps_in_a_row_roll_back_to_the_last_checkpoint(corpus, tmp_path, monkeypatch):
     poisoned(monkeypatch, {7, 8})
     path = tmp_path / "run"
-    run = opened(path, command(path, corpus, training__max_failures=2))
+    run = opened(path, command(path, corpus, training__max_failures=2, **UNVALIDATED))
     for event in run_to_end(run):
         if isinstance(event, StepReport) and event.step == 8:
             break
@@ -71,7 +74,7 @@ def test_a_roll_back_does_not_depend_on_checkpoints_beside_the_series(
     poisoned(monkeypatch, {8})
     monkeypatch.setattr(run_module, "MAX_UNSAVED_SECONDS", 0.0)
     path = tmp_path / "run"
-    run = opened(path, command(path, corpus, training__max_failures=1))
+    run = opened(path, command(path, corpus, training__max_failures=1, **UNVALIDATED))
     with contextlib.closing(run_to_end(run)) as events:
         next(event for event in events if isinstance(event, StepReport) and event.step == 8)
     run.directory.unlock()
@@ -85,7 +88,7 @@ def test_weights_that_a_run_went_back_to_are_averaged_once(
 ):
     poisoned(monkeypatch, bad)
     path = tmp_path / "run"
-    settings = {"training__max_failures": 1, "training__validate_every": 100}
+    settings = {"training__max_failures": 1, **UNVALIDATED}
     run = opened(path, command(path, corpus, **settings, training__max_steps=last))
     for _ in run_to_end(run):
         pass
@@ -117,7 +120,7 @@ def test_a_run_that_keeps_diverging_stops_with_a_message_of_one_line(corpus, tmp
     path = tmp_path / "run"
     diverged = r"diverged after 3 returns to earlier .* start another RUN with --data \S+/run/data"
     with pytest.raises(HeadwayError, match=diverged):
-        dispatch(command(path, corpus, training__max_failures=1))
+        dispatch(command(path, corpus, training__max_failures=1, **UNVALIDATED))
     assert all(
         weight.isfinite().all()
         for step in RunDirectory(path).steps()
@@ -127,9 +130,11 @@ def test_a_run_that_keeps_diverging_stops_with_a_message_of_one_line(corpus, tmp
 
 @pytest.mark.slow
 def test_divergences_far_apart_are_not_counted_together(corpus, tmp_path, monkeypatch):
-    poisoned(monkeypatch, {5, 10, 15, 20})
+    poisoned(monkeypatch, {2, 5, 8, 11})
     path = tmp_path / "run"
-    settings = {"training__max_failures": 1, "training__max_steps": 22}
+    settings = {
+        "training__max_failures": 1, "training__max_steps": 12, "training__checkpoint_every": 1
+    }  # fmt: skip
     assert dispatch(command(path, corpus, **settings)) == 0
     assert sum(line.get("event") == "roll-back" for line in metrics(path)) == 4
 
@@ -153,7 +158,7 @@ def test_a_roll_back_needs_an_optimizer(corpus, tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_weights_that_are_not_finite_never_reach_a_checkpoint(corpus, tmp_path):
     path = tmp_path / "run"
-    run = opened(path, command(path, corpus))
+    run = opened(path, command(path, corpus, **UNVALIDATED))
     for event in run_to_end(run):
         if isinstance(event, StepReport) and event.step == 8:
             with torch.no_grad():
