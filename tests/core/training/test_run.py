@@ -32,7 +32,9 @@ def test_another_directory_and_hash_seed_give_the_same_run(corpus, uninterrupted
 @pytest.mark.slow
 def test_the_weights_of_a_run_directory_have_at_most_the_bytes_that_are_promised(corpus, tmp_path):
     path, most, average = tmp_path / "run", 0, 6
-    changes = {"training__average": average, "training__checkpoint_every": 2}
+    changes = {
+        "training__average": average, "training__checkpoint_every": 1, "training__max_steps": 8
+    }  # fmt: skip
     run = opened(path, command(path, corpus, **changes))
     for _ in run_to_end(run):
         files = [file.read_bytes() for file in path.rglob("*.safetensors")]

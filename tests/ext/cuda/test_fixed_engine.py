@@ -23,7 +23,6 @@ from headway.ext.cuda.beam_state import Shape
 from headway.ext.cuda.fixed_engine import FixedEngine, is_supported
 from headway.ext.cuda.recorded_call import GraphMemory, RecordedCall
 from headway.ext.cuda.search import FixedSearch
-from headway.ext.native.native_engine import NativeEngine
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
 from headway.translation import Hypothesis, Translator
@@ -33,9 +32,7 @@ from support.engines import (
     EOS,
     SHAPES,
     VOCAB,
-    library,
     model_of,
-    native,
     search,
     search_batch,
     sources,
@@ -85,14 +82,6 @@ def test_beams_without_a_hypothesis_finish_nothing() -> None:
                 )
             )
     assert_equal(*found)
-
-
-@pytest.mark.slow
-@native
-def test_fixed_shapes_give_the_translations_of_native_code() -> None:
-    model, texts = model_of({}), sources(23, longest=37)
-    ours = search(FixedEngine(model), model, texts)
-    assert_equal(ours, search(NativeEngine(model, "fp32", library()), model, texts))
 
 
 def test_a_beam_of_one_takes_the_likeliest_token() -> None:
