@@ -1,6 +1,5 @@
 """Models of other programs on disk, given where a model of Headway is expected."""
 
-import re
 import shutil
 import zipfile
 from pathlib import Path
@@ -136,25 +135,3 @@ def test_a_model_of_headway_is_not_foreign(small, tmp_path):
     (tmp_path / "ours" / "model.bin").write_bytes(b"of another program")
     assert not is_foreign(tmp_path / "ours")
     assert downloading.download_and_import(tmp_path / "ours") == tmp_path / "ours"
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["import", "hf:a/b", "OUT"], "OUT: exists already"),
-        (["export", "a/b", "OUT", "--to", "argos"], "OUT: exists already"),
-        (["export", "a/b", "new", "--to", "argo"], "did you mean 'argos'"),
-        (["export", "a/b", "new", "--to", "argos", "--precision", "int9"], "supports float32"),
-        (["export", "a/b", "new", "--to", "argos", "--licence", "?"], "must be a name such as"),
-    ],
-)
-def test_mistakes_are_found_before_a_download(words, message, tmp_path, monkeypatch):
-    def download(word, *_):
-        raise AssertionError(f"{word} is downloaded")
-
-    monkeypatch.setattr(downloading, "download", download)
-    monkeypatch.setattr(downloading, "download_and_import", download)
-    (tmp_path / "OUT").touch()
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(HeadwayError, match=re.escape(message)):
-        dispatch(words)
