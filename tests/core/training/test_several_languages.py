@@ -15,11 +15,11 @@ from headway.training.run import run_to_end
 from headway.training.steps.trainer import StepReport
 from headway.training.train import train
 from headway.translation import Translator, load_model
-from support.groups import files, options, write_languages
+from support.groups import LANGUAGES, files, options, write_languages
 from support.runs import SETTINGS, assert_equal_runs, command, metrics, opened
 
 PAIRS = ("en-de", "en-fr", "de-en")
-CHANGES = {"text__vocab_size": 341, "training__group_temperature": 3.0, "training__max_steps": 9}
+CHANGES = {"text__vocab_size": 341, "training__group_temperature": 3.0, "training__max_steps": 6}
 
 
 @pytest.fixture(scope="module")
@@ -165,18 +165,21 @@ def test_fine_tuning_goes_on_with_some_pairs(texts, whole, tmp_path):
 
 @pytest.mark.slow
 def test_a_model_learns_to_obey_the_symbol(tmp_path):
-    texts = write_languages(tmp_path / "texts", train=1500)
+    """Its words are those of the language that is asked for, long before they are the right words."""
+    pairs = [("en", "de"), ("en", "fr"), ("fr", "en")]
+    texts = write_languages(tmp_path / "texts", train=400)
     words = command(
-        tmp_path / "run", options(texts, "en-de", "en-fr", "fr-en"),
-        text__vocab_size=341, model__d_model=64, model__d_ff=128, model__dropout=0.0,
-        training__max_steps=300, training__batch_tokens=1400, training__micro_batch_tokens=1400, training__optimizer="muon", training__zero_outputs="true",
-        training__warmup_steps=30, training__rate_scale=0.64, training__validate_every=300,
-        training__checkpoint_every=300, training__average=1, training__label_smoothing=0.0, training__cool_steps=200,
+        tmp_path / "run", options(texts, *map("-".join, pairs)),
+        text__vocab_size=341, model__d_model=48, model__d_ff=96, model__dropout=0.0,
+        training__max_steps=130, training__batch_tokens=700, training__micro_batch_tokens=700, training__packed="true",
+        training__optimizer="muon", training__zero_outputs="true", training__warmup_steps=22, training__rate_scale=0.64,
+        training__validate_every=130, training__checkpoint_every=130, training__average=1, training__label_smoothing=0.0,
+        training__cool_steps=86,
     )  # fmt: skip
     assert dispatch(words) == 0
-    [report] = [line for line in metrics(tmp_path / "run") if line["event"] == "validation"]
-    assert min(report["bleu_of_pairs"].values()) > 60
     translator = Translator.load(tmp_path / "run")
-    found = [translator.to(to).translate("3 7 1") for to in ("de", "fr")]
-    assert found == ["drei sieben eins", "trois sept un"]
-    assert translator.to("en").translate("trois sept un") == "3 7 1"
+    for source, target in pairs:
+        lines = (texts / f"valid.{source}").read_text(encoding="utf-8").splitlines()
+        found = translator.to(target, source).translate(lines)
+        words = {LANGUAGES[target](digit) for digit in range(10)}
+        assert sum(bool(text) and {*text.split()} <= words for text in found) >= 8, found
