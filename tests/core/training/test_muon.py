@@ -59,11 +59,11 @@ def test_muon_changes_the_matrices_of_the_layers_and_adam_the_rest():
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_the_number_of_threads_changes_no_bit(dtype):
-    matrices = torch.randn(24, 128, 512).to(dtype)
+    matrices = torch.randn(6, 128, 256).to(dtype)
     threads = torch.get_num_threads()
     try:
         found = []
-        for count in (1, 2, 3):
+        for count in (1, 3):
             torch.set_num_threads(count)
             found.append(orthogonalize(matrices))
     finally:

@@ -222,7 +222,7 @@ def runs(files, tmp_path_factory):
     ]  # fmt: skip
     for name, value in SHAPE.items():
         words += [f"--model.{name}".replace("_", "-"), str(value)]
-    for verb, end, steps in (("lm", "txt", 180), ("classify", "tsv", 60)):
+    for verb, end, steps in (("lm", "txt", 120), ("classify", "tsv", 60)):
         texts = [f"--{p}={files / f'{p}.{end}'}" for p in ("train", "valid")]
         often = [f"--training.{name}-every={steps // 3}" for name in ("validate", "checkpoint")]
         last = f"--training.max-steps={steps}"

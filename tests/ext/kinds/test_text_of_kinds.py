@@ -5,23 +5,24 @@ import os
 import random
 import shutil
 import signal
-import subprocess
-import sys
 import time
 
 import pytest
 
 from headway.cli.main import dispatch, main
 from headway.errors import HeadwayError, UsageError
+from headway.ext.kinds import language_model
 from headway.text.prepared import PreparedData, read_text_settings
 from headway.training.storage.run_directory import RunDirectory
 from headway.translation.directory import read_config
 from support.processes import fork
+from support.ranks import in_ranks
 from support.runs import SETTINGS, assert_equal_runs, metrics, words, write_corpus
 
 KINDS = {"lm": "txt", "classify": "tsv"}
 # Fewer positions than the longest pair that the preset allows: the texts are prepared with less.
 OTHERS = {name: value for name, value in SETTINGS.items() if not name.startswith("text.")}
+OTHERS |= {"training.max-steps": 2}
 TEXT = {
     "text.vocab-size": 275,
     "text.max-tokens": 40,
@@ -121,25 +122,18 @@ def test_a_run_records_its_text_and_refuses_another(verb, runs, files):
 
 
 @pytest.mark.slow
-def test_the_ranks_of_a_launcher_prepare_a_text_once(runs, files, tmp_path):
-    path, script = tmp_path / "run", tmp_path / "script.py"
-    script.write_text(
-        "from headway.cli.main import main\n"
-        "from headway.ext.kinds import language_model as module\n"
-        "prepare = module.prepare\n"
-        "def prepare_and_say(*args):\n"
-        "    print('prepared')\n"
-        "    return prepare(*args)\n"
-        "module.prepare = prepare_and_say\n"
-        "main()\n"
-    )
-    result = subprocess.run(
-        [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "--standalone",
-         script, *training("lm", path, files)],
-        env=os.environ | {"OMP_NUM_THREADS": "1"}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert result.returncode == 0, result.stderr
-    assert result.stdout.count("prepared") == 1
+def test_the_ranks_of_a_launcher_prepare_a_text_once(runs, files, tmp_path, monkeypatch):
+    path, said = tmp_path / "run", tmp_path / "said"
+    prepare = language_model.prepare
+
+    def prepare_and_say(*args):
+        with said.open("a") as file:
+            file.write("prepared\n")
+        return prepare(*args)
+
+    monkeypatch.setattr(language_model, "prepare", prepare_and_say)
+    assert in_ranks(2, dispatch, training("lm", path, files)) == [0, 0]
+    assert said.read_text() == "prepared\n"
     assert_equal_runs(path, runs / "lm")
 
 
@@ -182,7 +176,7 @@ def test_a_finished_classifier_trains_on_if_it_is_given_a_setting_of_training(
 
 @pytest.mark.slow
 def test_a_run_on_prepared_data_has_the_settings_of_their_text(tmp_path, capsys):
-    corpus = write_corpus(tmp_path / "corpus")
+    corpus = write_corpus(tmp_path / "corpus", train=150, valid=7)
     data, path = tmp_path / "data", tmp_path / "run"
     text = ["--text.vocab-size", "331", "--text.max-tokens", "33", "--text.drop-empty", "false"]
     assert not dispatch(["prepare", str(data), *corpus, *text])
@@ -232,19 +226,33 @@ def test_a_run_on_prepared_data_has_the_settings_of_their_text(tmp_path, capsys)
 
 @pytest.mark.slow
 def test_a_model_goes_on_with_its_vocabulary_whatever_settings_its_data_records(tmp_path):
-    corpus, data = write_corpus(tmp_path / "corpus"), tmp_path / "data"
+    corpus, data = write_corpus(tmp_path / "corpus", train=150, valid=7), tmp_path / "data"
     assert not dispatch(["prepare", str(data), *corpus, "--text.vocab-size", "331"])
     first = ["--data", str(data), "--preset", "tiny", "--quiet", *words(OTHERS)]
     assert dispatch(["train", str(tmp_path / "first"), *first]) == 0
     record_text(tmp_path / "first", vocab_size=8000)
-    init = ["--init", str(tmp_path / "first"), "--data", str(data), "--training.max-steps", "3"]
+    init = [
+        "--init",
+        str(tmp_path / "first"),
+        "--data",
+        str(data),
+        *words({"training.max-steps": 1, "training.threads": 1}),
+    ]
     assert dispatch(["train", str(tmp_path / "second"), *init, "--quiet"]) == 0
     assert read_config(tmp_path / "second").config.text.vocab_size == 331
 
 
 def test_prepared_data_of_a_text_section_that_is_damaged_are_refused(tmp_path):
     data = tmp_path / "data"
-    dispatch(["prepare", str(data), *write_corpus(tmp_path / "corpus"), "--text.vocab-size", "331"])
+    dispatch(
+        [
+            "prepare",
+            str(data),
+            *write_corpus(tmp_path / "corpus", train=150, valid=7),
+            "--text.vocab-size",
+            "331",
+        ]
+    )
     facts = json.loads((data / "data.json").read_text())
     for text in ({"max_tokens": "many"}, {"max_tokens": -1}, 7, {"no_such": 1}, None):
         (data / "data.json").write_text(json.dumps(facts | {"text": text}))
