@@ -23,6 +23,7 @@ from headway.ext.server.keys import Keys
 from headway.ext.server.models import Models
 from headway.ext.server.server import Server
 from headway.ext.server.server_settings import ServerConfig
+from headway.processes import end_with_parent
 from support.processes import Forked
 
 SHORT = ("--search.max-extra", "7", "--server.split-sentences", "false")
@@ -106,7 +107,8 @@ class Running:
                 )
         else:  # it has all modules already
             words.insert(1, "--threads=1")
-            self.process = Forked(lambda: (first(), main(words)), log)
+            parent = os.getpid()
+            self.process = Forked(lambda: (end_with_parent(parent), first(), main(words)), log)
         while_starting(self.process)
         try:
             self.wait(lambda: "listening at" in self.text(), 200)  # a busy machine imports slowly
