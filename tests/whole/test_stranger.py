@@ -1,18 +1,25 @@
 """A package of somebody else is installed from a directory, and adds a verb, a reader, a stage and a name."""
 
-import ast
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import headway
+from headway.cli.main import dispatch
+from headway.errors import HeadwayError
+from headway.extension import CHOICE, load_all
+from headway.text import Pair, read_pairs
+from headway.translation import Translator
+from support.extensions import forget_extensions
 from support.toy_models import sentences, translate_words
 
 STRANGER = Path(__file__).parent / "stranger"
-MODEL = Path(__file__).parents[1] / "golden" / "0.1" / "model"
+MODULE = "headway_phrasebook"
 PAGE = Path(__file__).parents[2] / "docs" / "extending.md"
 PHRASES = "Good morning.\nGuten Morgen.\nThe station?\nDer Bahnhof?\n"
 
@@ -31,12 +38,32 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def run(*words: str, packages: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    path = f"{packages}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
-    return subprocess.run(
-        [sys.executable, *words], capture_output=True, text=True, check=False, timeout=120,
-        env={**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1", **environment},
-    )  # fmt: skip
+@pytest.fixture
+def packages(installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Return a copy of that folder, from which this process imports."""
+    folder = tmp_path / "packages"
+    shutil.copytree(installed, folder)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # tests change the module at once
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.delenv(CHOICE, raising=False)
+    forget_extensions()
+    yield folder
+    sys.modules.pop(MODULE, None)
+    forget_extensions()
+
+
+def change(packages: Path, old: str, new: str) -> None:
+    """Install the extension with a change of its module."""
+    text = (STRANGER / f"{MODULE}.py").read_text()
+    assert old in text
+    (packages / f"{MODULE}.py").write_text(text.replace(old, new))
+    sys.modules.pop(MODULE, None)
+    forget_extensions()
+
+
+def leave_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(CHOICE, "")
+    forget_extensions()
 
 
 @pytest.fixture
@@ -48,19 +75,27 @@ def phrases(tmp_path: Path) -> Path:
 
 @pytest.mark.slow
 def test_the_command_has_its_verb(installed: Path, phrases: Path) -> None:
-    shown = run("-m", "headway", "--help", packages=installed).stdout
+    def run(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        path = f"{installed}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
+        used = {name: value for name, value in os.environ.items() if name != CHOICE}
+        return subprocess.run(
+            [sys.executable, "-m", "headway", *words], env={**used, "PYTHONPATH": path, **environment},
+            capture_output=True, text=True, check=False, timeout=120,
+        )  # fmt: skip
+
+    shown = run("--help").stdout
     assert "\n\nextensions:\n  phrases     print the pairs of a phrase book as a table\n" in shown
-    done = run("-m", "headway", "phrases", str(phrases), packages=installed)
+    done = run("phrases", str(phrases))
     assert done.stdout == "Good morning.\tGuten Morgen.\nThe station?\tDer Bahnhof?\n"
-    missing = run(
-        "-m", "headway", "phrases", str(phrases), packages=installed, HEADWAY_EXTENSIONS="pictures"
-    )
+    missing = run("phrases", str(phrases), **{CHOICE: "pictures"})
     assert (missing.returncode, missing.stdout) == (2, "")
     assert "extension 'phrasebook', which HEADWAY_EXTENSIONS leaves out" in missing.stderr
 
 
 @pytest.mark.slow
-def test_text_is_prepared_by_its_reader(installed: Path, tmp_path: Path) -> None:
+def test_text_is_prepared_by_its_reader(
+    packages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The same pairs in two files of lines become the same shards."""
     sources = sentences(300, 1)
     targets = list(map(translate_words, sources))
@@ -72,115 +107,95 @@ def test_text_is_prepared_by_its_reader(installed: Path, tmp_path: Path) -> None
     shards = {}
     for files in ([book], plain):
         out = tmp_path / str(len(files))
-        words = ["headway", "prepare", str(out), "--train", *files, *options]
-        done = run("-m", *words, packages=installed)
-        assert done.returncode == 0, done.stderr
+        assert dispatch(["prepare", str(out), "--train", *files, *options]) == 0
         reader = f"{book}: read by extension 'phrasebook' 1.0"
         assert (reader in (out / "report.txt").read_text()) == (files == [book])
         shards[len(files)] = [file.read_bytes() for file in sorted(out.glob("*/*.ids"))]
     assert shards[1] == shards[2] != []
-    words = ["headway", "prepare", str(tmp_path / "none"), "--train", book, *options]
-    missing = run("-m", *words, packages=installed, HEADWAY_EXTENSIONS="")
-    assert missing.stderr == (
-        f"headway: {book}: .phrases belongs to extension 'phrasebook', which HEADWAY_EXTENSIONS leaves out:"
-        " add phrasebook to it; one file must be .csv, .tsv or .jsonl\n"
+    leave_out(monkeypatch)
+    with pytest.raises(HeadwayError) as missing:
+        dispatch(["prepare", str(tmp_path / "none"), "--train", book, *options])
+    assert str(missing.value) == (
+        f"{book}: .phrases belongs to extension 'phrasebook', which HEADWAY_EXTENSIONS leaves out:"
+        " add phrasebook to it; one file must be .csv, .tsv or .jsonl"
     )
 
 
-@pytest.mark.slow
-def test_python_has_its_reader_its_name_and_its_stage(installed: Path, phrases: Path) -> None:
-    code = (
-        "import sys, headway; from headway.text.readers import read_pairs; from headway.extension import load_all\n"
-        "print([tuple(pair) for pair in read_pairs(sys.argv[1:])])\n"
-        "print(list(headway.read_phrases(sys.argv[1])), load_all('stages')[0][1].__name__, hasattr(headway, 'read_nothing'))"
-    )
-    done = run("-c", code, str(phrases), packages=installed)
+def test_python_has_its_reader_its_name_and_its_stage(packages: Path, phrases: Path) -> None:
     pairs = [("Good morning.", "Guten Morgen."), ("The station?", "Der Bahnhof?")]
-    numbered = [(*pair, number) for number, pair in enumerate(pairs, 1)]
-    assert done.stdout == f"{numbered}\n{pairs} mark False\n", done.stderr
+    read = list(read_pairs([phrases]))
+    assert read == [Pair(*pair, number) for number, pair in enumerate(pairs, 1)]
+    assert list(headway.read_phrases(phrases)) == pairs
+    assert not hasattr(headway, "read_nothing")
+    [(name, stage)] = load_all("stages")
+    assert (name, stage.__name__) == ("phrasebook", "mark")
 
 
 @pytest.mark.slow
 def test_its_stage_works_from_the_command_python_and_the_server(
-    installed: Path, tmp_path: Path
+    packages: Path, model_directory: Path, translator: Translator, tmp_path: Path
 ) -> None:
-    lines = ["the cat sees a dog \u2665", "the cat sees a dog", "\u2665"]
-    (tmp_path / "in").write_text("".join(f"{line}\n" for line in lines))
-    code = (
-        "import sys, headway; from starlette.testclient import TestClient\n"
-        "from headway.ext.server.app import make_app; from headway.ext.server.models import load_models\n"
-        "from headway.ext.server.server import Server\n"
-        "model, *lines = sys.argv[1:]; print(headway.Translator.load(model).translate(lines))\n"
-        "with TestClient(make_app(Server(load_models([model])))) as client:\n"
-        "    print([client.post('/translate', json={'q': line, 'source': 'en', 'target': 'de'}).json()['translatedText'] for line in lines])"
-    )
-    found = run("-c", code, str(MODEL), *lines[:2], packages=installed)
-    plain = run("-c", code, str(MODEL), lines[1], packages=installed, HEADWAY_EXTENSIONS="")
-    [text] = ast.literal_eval(plain.stdout.splitlines()[0])
+    from starlette.testclient import TestClient
+
+    from headway.ext.server.app import make_app
+    from headway.ext.server.models import load_models
+    from headway.ext.server.server import Server
+
+    lines = ["the cat sees a dog \u2665", "the cat sees a dog"]
+    text = translator.translate(lines[1])  # it was loaded without the extension
     expected = [f"{text} \u2665", text]
-    assert [ast.literal_eval(line) for line in found.stdout.splitlines()] == [expected] * 2, (
-        found.stderr
-    )
+    assert Translator.load(model_directory).translate(lines) == expected
+    with TestClient(make_app(Server(load_models([model_directory])))) as client:
+        asked = {"source": "en", "target": "de"}
+        answers = [client.post("/translate", json={"q": line, **asked}).json() for line in lines]
+        assert [answer["translatedText"] for answer in answers] == expected
+    (tmp_path / "in").write_text("".join(f"{line}\n" for line in lines))
     files = ["--input", str(tmp_path / "in"), "--output", str(tmp_path / "out")]
-    run("-m", "headway", "translate", str(MODEL), *files, packages=installed)
-    assert (tmp_path / "out").read_text().splitlines()[:2] == expected
+    assert dispatch(["translate", str(model_directory), *files]) == 0
+    assert (tmp_path / "out").read_text().splitlines() == expected
 
 
-@pytest.mark.slow
-def test_a_stage_that_fails_is_named(installed: Path, tmp_path: Path) -> None:
-    broken = tmp_path / "broken"
-    shutil.copytree(installed, broken)
-    module = broken / "headway_phrasebook.py"
-    whole = module.read_text()
-    code = "import sys, headway; headway.Translator.load(sys.argv[1]).translate('the cat')"
-    for old, new, error in (
+@pytest.mark.parametrize(
+    ("old", "new", "error"),
+    [
         ("found = yield", "found = 1 // 0; yield", "ZeroDivisionError: integer division or modulo by zero"),
         ("return [replace", "1 // 0; return [replace", "ZeroDivisionError: integer division or modulo by zero"),
-        ("    return [replace", "    [replace", "it returned None instead of translations"),
-        ("    return [replace", "    return [] and [replace", "it returned no translations"),
+        ("return [replace", "[replace", "it returned None instead of translations"),
+        ("return [replace", "return [] and [replace", "it returned no translations"),
         ("found = yield line", "found = yield 5 or line", "it yielded 5 instead of a line"),
-        ("    return [replace", "    yield ''; [replace", "it yielded two lines"),
-    ):  # fmt: skip
-        module.write_text(whole.replace(old, new))
-        done = run("-c", code, str(MODEL), packages=broken)
-        [*_, last] = done.stderr.splitlines()
-        assert last == f"headway.errors.HeadwayError: extension 'phrasebook': stage mark: {error}"
-
-
-@pytest.mark.slow
-def test_a_reader_that_yields_no_texts_is_named(
-    installed: Path, phrases: Path, tmp_path: Path
+        ("return [replace", "yield ''; [replace", "it yielded two lines"),
+    ],
+)  # fmt: skip
+def test_a_stage_that_fails_is_named(
+    old: str, new: str, error: str, packages: Path, model_directory: Path
 ) -> None:
-    broken = tmp_path / "broken"
-    shutil.copytree(installed, broken)
-    module = broken / "headway_phrasebook.py"
-    module.write_text(module.read_text().replace('next(lines, "").strip()', "len(next(lines))"))
-    code = "import sys; from headway.text.readers import read_pairs; list(read_pairs(sys.argv[1:]))"
-    done = run("-c", code, str(phrases), packages=broken)
-    assert done.stderr.endswith(
-        f"{phrases}: pair 1: extension 'phrasebook' must yield tuples of two texts, not ('Good morning.', 14)\n"
+    change(packages, old, new)
+    with pytest.raises(HeadwayError) as failed:
+        Translator.load(model_directory).translate("the cat")
+    assert str(failed.value) == f"extension 'phrasebook': stage mark: {error}"
+
+
+def test_a_reader_that_yields_no_texts_is_named(packages: Path, phrases: Path) -> None:
+    change(packages, 'next(lines, "").strip()', "len(next(lines))")
+    with pytest.raises(HeadwayError) as failed:
+        list(read_pairs([phrases]))
+    assert str(failed.value) == (
+        f"{phrases}: pair 1: extension 'phrasebook' must yield tuples of two texts, not ('Good morning.', 14)"
     )
 
 
-@pytest.mark.slow
 def test_a_broken_one_is_a_line_and_translation_goes_on(
-    installed: Path, model_directory: Path, tmp_path: Path
+    packages: Path,
+    model_directory: Path,
+    translator: Translator,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    broken = tmp_path / "broken"
-    shutil.copytree(installed, broken)
-    (broken / "headway_phrasebook.py").write_text("import no_such_package\n")
-    code = "import sys; sys.stdin = open(sys.argv[2]); from headway.cli.main import main; main(['translate', sys.argv[1]])"
-    (tmp_path / "lines").write_text("a dog\n")
-    shown = [
-        run("-c", code, str(model_directory), str(tmp_path / "lines"), packages=each)
-        for each in (installed, broken)
-    ]
-    assert [done.returncode for done in shown] == [0, 0], shown
-    assert shown[0].stdout == shown[1].stdout
-    assert set(shown[1].stderr.splitlines()) - set(shown[0].stderr.splitlines()) == {
+    change(packages, "import argparse\n", "import no_such_package\n")
+    assert Translator.load(model_directory).translate("a dog") == translator.translate("a dog")
+    assert caplog.messages == [
         "extension 'phrasebook': headway_phrasebook:extension: ModuleNotFoundError: No module named 'no_such_package';"
         " it is left out: update headway-phrasebook, or uninstall it"
-    }
+    ]
 
 
 def test_the_page_shows_the_extension() -> None:

@@ -29,6 +29,7 @@ from headway.extension import (
     name_extensions,
     prepare_device,
 )
+from support.extensions import forget_extensions
 
 HEAD = "from headway.extension import Extension, Option, Verb\n"
 Install = Callable[..., None]
@@ -49,16 +50,11 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
 
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delenv(extension.CHOICE, raising=False)
-    forget()
+    forget_extensions()
     yield add
-    forget()
+    forget_extensions()
     for module in [name for name in sys.modules if name.startswith("of_")]:
         del sys.modules[module]
-
-
-def forget() -> None:
-    load_extensions.cache_clear()
-    extension._report.cache_clear()
 
 
 def test_it_finds_what_the_standard_library_finds(install: Install) -> None:
@@ -76,11 +72,11 @@ def test_the_environment_chooses_among_extensions(
     chosen = {}
     for value in ("", "one", " pictures , one"):
         monkeypatch.setenv(extension.CHOICE, value)
-        forget()
+        forget_extensions()
         chosen[value] = list(load_extensions())
     assert chosen == {"": [], "one": ["one"], " pictures , one": ["one", "pictures"]}
     monkeypatch.setenv(extension.CHOICE, "pictres")
-    forget()
+    forget_extensions()
     with pytest.raises(
         UsageError, match=r"pictres: no such extension \(did you mean 'pictures'\?\)"
     ):
@@ -224,7 +220,7 @@ def test_extensions_that_are_left_out_are_named_and_their_files_known(
     install("one", "Extension('one', '1', names={'A': 'a:b'})")
     assert name_extensions() == ""
     monkeypatch.setenv(extension.CHOICE, "server")
-    forget()
+    forget_extensions()
     assert name_extensions() == "without cuda, without native, without protect, without quality"
     assert list_sidecars() == everything
     assert list_sidecars("weights") == ["quality.json"]
@@ -299,7 +295,7 @@ def test_an_installation_from_before_the_extensions_is_named(
         load_verb("plott")
     monkeypatch.setattr(extension, "find_installed", dict)
     monkeypatch.setattr(verbs, "find_installed", dict)
-    forget()
+    forget_extensions()
     with pytest.raises(UsageError, match=r"plot: no such verb.*install Headway again"):
         load_verb("plot")
 
