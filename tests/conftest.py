@@ -24,6 +24,9 @@ from headway.translation import Translator
 from support.runs import command, write_corpus
 from support.toy_models import sentences, translate_words, write_random_model
 
+# Nobody cuts the power here, and a disk takes milliseconds for each file that it must keep.
+os.fsync = lambda descriptor: None
+
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say which versions and which native code ran: some tests are skipped without them."""
