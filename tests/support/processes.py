@@ -4,13 +4,12 @@ import faulthandler
 import multiprocessing
 import os
 import signal
-import subprocess
 import sys
 import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import NoReturn
@@ -67,8 +66,9 @@ def _be_child(work: Callable[[], object], log: Path, user: int) -> NoReturn:
     except BaseException:
         traceback.print_exc()
     finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
+        with suppress(Exception):
+            sys.stdout.flush()
+            sys.stderr.flush()
         os._exit(code)
 
 
@@ -140,22 +140,35 @@ def children(process: int) -> list[int]:
 
 @contextmanager
 def start_cluster(folder: Path, workers: int) -> Iterator[str]:
-    """Start a scheduler of Dask and its workers, which end with the block; yield the scheduler's file."""
+    """Start a scheduler of Dask and its workers, which end with the block; yield the scheduler's file.
+
+    All are forked, so that they have all modules.
+    """
+    from dask.__main__ import main
+
     file = folder / "scheduler.json"
     options = ["--scheduler-file", str(file), "--no-dashboard"]
     nannies = ["--nthreads", "1", "--nworkers", str(workers), "--local-directory", str(folder)]
-    log = (folder / "log").open("wb")
-    with log, ExitStack() as stack:
+
+    def start(*words: str) -> None:
+        os.environ["DASK_DISTRIBUTED__WORKER__MULTIPROCESSING_METHOD"] = "fork"
+        sys.argv = ["dask", *words]
+        main()
+
+    processes = []
+    try:
         for words in (
             ["scheduler", "--port", "0", "--host", "127.0.0.1", *options],
             ["worker", *options, *nannies],
         ):
-            command = [sys.executable, "-c", "from dask.__main__ import main; main()", *words]
-            process = stack.enter_context(subprocess.Popen(command, stdout=log, stderr=log))
-            stack.callback(process.terminate)
+            processes.append(spawn(lambda words=words: start(*words), folder / "log"))
             while not file.exists():
                 time.sleep(0.05)
         yield str(file)
+    finally:
+        for process in reversed(processes):
+            os.kill(process, signal.SIGTERM)
+            wait(process, 30)
 
 
 def command_line(process: int) -> str:

@@ -2,6 +2,7 @@
 
 import io
 import random
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
@@ -31,6 +32,14 @@ def translate_words(text: str) -> str:
     """The language the tests translate into: word by word."""
     words = dict(zip(SOURCE_WORDS, TARGET_WORDS, strict=True))
     return " ".join(words[word] for word in text.split())
+
+
+def write_pairs(folder: Path, name: str, lines: Sequence[str]) -> list[Path]:
+    """Write sentences and their translations as two files, NAME.en and NAME.de."""
+    paths = [folder / f"{name}.{language}" for language in ("en", "de")]
+    for path, side in zip(paths, (lines, map(translate_words, lines)), strict=True):
+        path.write_text("".join(f"{line}\n" for line in side), encoding="utf-8")
+    return paths
 
 
 def small_config(tokenizer: Tokenizer) -> Config:

@@ -17,8 +17,9 @@ from headway.text.chunks import Stage, Workers, find_result, run_stage
 from headway.text.preparation import plan
 from headway.text.preparation.preparation import Preparation
 from support.processes import start_cluster
-from support.toy_models import sentences, translate_words
+from support.toy_models import sentences, write_pairs
 
+dask = pytest.importorskip("dask")
 pytest.importorskip("distributed")
 pytestmark = pytest.mark.slow
 
@@ -38,11 +39,8 @@ def test_a_cluster_prepares_and_translates_as_one_process(
     cluster: str, model_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(plan, "RANGE", 37)
-    monkeypatch.setattr(file_translation, "WINDOW", 5)
-    lines = sentences(400, seed=1)
-    for name, side in (("a.en", lines), ("a.de", map(translate_words, lines))):
-        (tmp_path / name).write_text("".join(f"{line}\n" for line in side))
-    files = [str(tmp_path / name) for name in ("a.en", "a.de")]
+    monkeypatch.setattr(file_translation, "WINDOW", 40)
+    files = [str(path) for path in write_pairs(tmp_path, "a", sentences(200, seed=1))]
     found = []
     for way in (["--workers", "1"], ["--cluster", cluster]):
         data, out = tmp_path / f"data-{len(found)}", tmp_path / f"out-{len(found)}"
@@ -78,25 +76,24 @@ def test_an_error_on_a_worker_arrives_as_it_is(cluster: str, tmp_path: Path) -> 
         list(run_stage(Stage("squares", [5], fail), tmp_path, Workers(cluster=cluster)))
 
 
-@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "none.json"])
 def test_a_cluster_that_is_not_there_is_named_and_no_work_is_lost(
-    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
-    monkeypatch.setattr("headway.text.cluster.PATIENCE", 1.0)
-    lines = sentences(50, seed=1)
-    for name, side in (("a.en", lines), ("a.de", map(translate_words, lines))):
-        (tmp_path / name).write_text("".join(f"{line}\n" for line in side))
-    files = [str(tmp_path / name) for name in ("a.en", "a.de")]
+    files = write_pairs(tmp_path, "a", sentences(50, seed=1))
     preparation = Preparation(files, 7, tmp_path / "data", TextConfig(vocab_size=331))
     steps = preparation.run()
     while next(steps).stage != "select":
         pass
     steps.close()
     before = sorted(preparation.work.glob("*/*/*"))
-    with pytest.raises(LostWorkersError, match=f"^--cluster {address}: "):
-        list(preparation.run(cluster=address))
     assert len(before) > 2
-    assert sorted(preparation.work.glob("*/*/*")) == before
+    for address in ("tcp://127.0.0.1:1", "none.json"):
+        with (
+            dask.config.set({"distributed.comm.timeouts.connect": "0.3s"}),
+            pytest.raises(LostWorkersError, match=f"^--cluster {address}: "),
+        ):
+            list(preparation.run(cluster=address))
+        assert sorted(preparation.work.glob("*/*/*")) == before
 
 
 def test_workers_load_a_model_again_that_has_changed(

@@ -11,7 +11,7 @@ import pytest
 from headway.translation import Translator
 from support.toy_models import sentences
 
-LINES = sentences(24, 9)
+LINES = sentences(12, 9)
 
 
 @pytest.mark.slow
@@ -32,8 +32,7 @@ import torch
 from headway.translation import Translator
 
 warnings.simplefilter("ignore", DeprecationWarning)  # of forking beside threads
-lines = sys.stdin.read().splitlines()
-alone = Translator.load(sys.argv[1]).translate(lines)
+model, *lines = sys.argv[1:]
 
 
 def fork(shared):
@@ -50,20 +49,22 @@ def fork(shared):
         process.kill()
 
 
-shared = Translator.load(sys.argv[1])
-fork(shared)
-shared.translate(lines)
-fork(shared)
+for threads in (1, 4):
+    torch.set_num_threads(threads)
+    alone = Translator.load(model).translate(lines)
+    shared = Translator.load(model)
+    fork(shared)
+    shared.translate(lines)
+    fork(shared)
 """
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("threads", ["1", "4"])
-def test_a_forked_process_gets_the_same_texts(model_directory: Path, threads: str) -> None:
+def test_a_forked_process_gets_the_same_texts(model_directory: Path) -> None:
     """Of a translator that was only loaded, and of a used one; a fork does not copy the threads of a process."""
+    words = [sys.executable, "-c", FORK, str(model_directory), *LINES[:7]]
     done = subprocess.run(
-        [sys.executable, "-c", FORK, str(model_directory)], input="\n".join(LINES),
-        env={**os.environ, "OMP_NUM_THREADS": threads}, capture_output=True, text=True, timeout=300,
-        check=False,
+        words, env={**os.environ, "OMP_NUM_THREADS": "1"}, capture_output=True, text=True,
+        timeout=300, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
