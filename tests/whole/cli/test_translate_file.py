@@ -29,7 +29,13 @@ from support.toy_models import sentences
 
 needs_workers = pytest.mark.skipif(not CAN_FORK, reason="workers are forked on Linux only")
 WINDOW = 5  # lines that are translated together here, so that a small file has many windows
-MODES = ([], ["--scores"], ["--json", "--search.n-best", "2"], ["--alignment", "--prefix", "die"])
+MODES = (
+    [],
+    ["--json", "--search.n-best", "2"],
+    ["--scores", "--alignment", "--prefix", "die"],
+)
+TEXT = "\n".join([*sentences(17, 4), "", *sentences(11, 5)]) + "\n"  # 29 lines
+SETTINGS = ["--search.max-extra", "7", "--threads", "1"]
 
 
 class Killed(BaseException):
@@ -41,17 +47,56 @@ def _small_windows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file_translation, "WINDOW", WINDOW)
 
 
+class Job:
+    """A text, its translation, and the command that makes it.
+
+    Args:
+        model: The directory of the model.
+        folder: It gets the text, and then the translation.
+    """
+
+    def __init__(self, model: Path, folder: Path) -> None:
+        self.model = model
+        self.source, self.out = folder / "text.en", folder / "out"
+        self.source.write_text(TEXT, encoding="utf-8")
+
+    def run(self, *words: str) -> None:
+        files = ["--input", str(self.source), "--output", str(self.out)]
+        dispatch(["translate", str(self.model), *files, *SETTINGS, *words])
+
+    def interrupt(self, *words: str) -> None:
+        """Translate two windows of the input."""
+        update = LineProgress.update
+
+        def update_once(progress: LineProgress, done: int, words: int) -> None:
+            update(progress, done, words)
+            if done >= 2 * WINDOW:
+                raise KeyboardInterrupt
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(LineProgress, "update", update_once)
+            with pytest.raises(KeyboardInterrupt):
+                self.run(*words)
+
+
 @pytest.fixture
-def source(tmp_path: Path) -> Path:
-    path = tmp_path / "text.en"
-    lines = [*sentences(31, 4), "", *sentences(17, 5)]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return path
+def job(model_directory: Path, tmp_path: Path) -> Job:
+    return Job(model_directory, tmp_path)
 
 
-def run(model: Path, source: Path, out: Path, *words: str) -> None:
-    wanted = ["--search.max-extra", "7", "--threads", "1", *words]
-    dispatch(["translate", str(model), "--input", str(source), "--output", str(out), *wanted])
+@pytest.fixture
+def unloaded(job: Job, monkeypatch: pytest.MonkeyPatch) -> Job:
+    """A translation that must end before the model is loaded."""
+    monkeypatch.setattr(translator.Translator, "load", None)
+    return job
+
+
+@pytest.fixture(scope="module")
+def translated(model_directory: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The translation of the text, done by one process at once."""
+    whole = Job(model_directory, tmp_path_factory.mktemp("translated"))
+    whole.run()
+    return whole.out.read_bytes()
 
 
 def beside(out: Path) -> set[str]:
@@ -60,37 +105,29 @@ def beside(out: Path) -> set[str]:
 
 
 def test_plain_output_has_as_many_lines_for_each_line(
-    model_directory: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    job: Job, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lines = ["the cat sees", "", "{a}: {b}", "the dog"]
-    source, out = tmp_path / "text.en", tmp_path / "out"
-    source.write_text("\n".join(lines) + "\n")
-    run(model_directory, source, out, "--search.n-best", "3")
-    written = out.read_text().split("\n")
+    job.source.write_text("\n".join(lines) + "\n")
+    job.run("--search.n-best", "3")
+    written = job.out.read_text().split("\n")
     assert len(written) == 3 * len(lines) + 1
     assert written[3:9] == [""] * 3 + ["{a}: {b}"] * 3
     assert len(set(written[:3])) == len(set(written[9:12])) == 3
-    with source.open() as file:
+    with job.source.open() as file:
         monkeypatch.setattr("sys.stdin", file)
-        words = ["--search.max-extra", "7", "--threads", "1", "--search.n-best", "3"]
-        dispatch(["translate", str(model_directory), *words])
+        dispatch(["translate", str(job.model), *SETTINGS, "--search.n-best", "3"])
     assert capsys.readouterr().out.split("\n") == written
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES, ids=" ".join)
 def test_an_output_that_was_interrupted_anywhere_has_the_bytes_of_an_uninterrupted_one(
-    mode: list[str],
-    model_directory: Path,
-    source: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    mode: list[str], job: Job, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole, out = tmp_path / "whole", tmp_path / "out"
-    run(model_directory, source, whole, *mode)
+    job.run(*mode)
+    whole = job.out.read_bytes()
+    job.out.unlink()
     chooser, calls = random.Random(3), [0]
 
     def sometimes_killed(function):
@@ -106,66 +143,63 @@ def test_an_output_that_was_interrupted_anywhere_has_the_bytes_of_an_uninterrupt
     monkeypatch.setattr(os, "fsync", sometimes_killed(os.fsync))
     monkeypatch.setattr(Path, "replace", sometimes_killed(Path.replace))
     kills = 0
-    while not out.exists():
-        calls[0] = chooser.randrange(1, 12)
+    while not job.out.exists():
+        calls[0] = chooser.randrange(1, 9)
         try:
-            run(model_directory, source, out, *mode)
+            job.run(*mode)
         except Killed:
             kills += 1
     assert kills > 2
-    assert out.read_bytes() == whole.read_bytes()
-    assert not beside(out)
+    assert job.out.read_bytes() == whole
+    assert not beside(job.out)
 
 
 @pytest.mark.slow
 @needs_workers
-def test_the_bytes_do_not_depend_on_workers(
-    model_directory: Path, source: Path, tmp_path: Path
-) -> None:
-    whole, out = tmp_path / "whole.gz", tmp_path / "out.gz"
-    run(model_directory, source, whole, "--workers", "1")
-    for workers in ("2", "3", "64"):
-        run(model_directory, source, out, "--workers", workers, "--threads", "2")
-        assert out.read_bytes() == whole.read_bytes()
-        out.unlink()
-    source.write_text("")
-    run(model_directory, source, out, "--workers", "2")
-    assert out.read_bytes() == gzip.compress(b"", mtime=0)
+def test_the_bytes_do_not_depend_on_workers(job: Job) -> None:
+    job.out = job.out.with_suffix(".gz")
+    job.run("--workers", "1")
+    whole = job.out.read_bytes()
+    for workers in ("2", "64"):
+        job.out.unlink()
+        job.run("--workers", workers, "--threads", "2")
+        assert job.out.read_bytes() == whole
+    job.source.write_text("")
+    job.run("--workers", "2")
+    assert job.out.read_bytes() == gzip.compress(b"", mtime=0)
 
 
 @pytest.mark.slow
 @needs_workers
-@pytest.mark.parametrize("workers", ["1", "2"])
-def test_a_process_that_is_killed_goes_on_where_it_was(
-    workers: str, model_directory: Path, source: Path, tmp_path: Path
-) -> None:
-    whole, out = tmp_path / "whole.gz", tmp_path / "out.gz"
-    source.write_text(source.read_text() * 8)
-    run(model_directory, source, whole, "--workers", workers)
-    log = tmp_path / "log"
+def test_a_process_that_is_killed_goes_on_where_it_was(job: Job, tmp_path: Path) -> None:
+    job.source.write_text(TEXT * 5)
+    job.out = job.out.with_suffix(".gz")
+    job.run("--workers", "1")
+    whole, log = job.out.read_bytes(), tmp_path / "log"
+    job.out.unlink()
 
     def run_with_log() -> None:
         with log.open("w", buffering=1) as file, redirect_stderr(file):
-            run(model_directory, source, out, "--workers", workers)
+            job.run("--workers", "2")
 
     chooser, done = random.Random(7), [0]
     for _ in range(3):
         process = fork(run_with_log)
-        while process.is_alive() and not count_windows(out) > done[-1]:
+        while process.is_alive() and not count_windows(job.out) > done[-1]:
             time.sleep(0.002)
         time.sleep(chooser.uniform(0, 0.05))
         process.kill()
         process.join()
         said = log.read_text()
-        lines = f"{done[-1] * WINDOW:,} of 392 lines are done\n"
+        lines = f"{done[-1] * WINDOW:,} of 145 lines are done\n"
         assert (f"goes on, {lines}" in said) == (done[-1] > 0), said
-        if out.exists():
+        if job.out.exists():
             break
-        done.append(count_windows(out))
-    run(model_directory, source, out, "--workers", workers)
+        done.append(count_windows(job.out))
+    job.run("--workers", "2")
     assert len(done) > 2
-    assert out.read_bytes() == whole.read_bytes()
-    assert not beside(out) - {"whole.gz"}
+    assert job.out.read_bytes() == whole
+    assert not beside(job.out)
 
 
 def count_windows(out: Path) -> int:
@@ -176,14 +210,12 @@ def count_windows(out: Path) -> int:
 @pytest.mark.slow
 @needs_workers
 def test_control_c_ends_the_workers_and_the_same_command_goes_on(
-    model_directory: Path, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    job: Job, translated: bytes
 ) -> None:
-    run(model_directory, source, tmp_path / "whole")
-    out = tmp_path / "out"
-    interrupt(monkeypatch, model_directory, source, out, "--workers", "3")
+    job.interrupt("--workers", "3")
     assert not multiprocessing.active_children()
-    run(model_directory, source, out, "--workers", "2")
-    assert out.read_bytes() == (tmp_path / "whole").read_bytes()
+    job.run("--workers", "2")
+    assert job.out.read_bytes() == translated
 
 
 def test_a_gpu_has_one_process() -> None:
@@ -196,65 +228,28 @@ def test_a_gpu_has_one_process() -> None:
 @pytest.mark.slow
 @needs_workers
 def test_without_native_code_the_text_depends_on_the_threads(
-    model_directory: Path,
-    source: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    job: Job, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(decoding, "library", lambda: None)
-    out = tmp_path / "out"
-    interrupt(monkeypatch, model_directory, source, out, "--workers", "1", "--threads", "2")
-    run(model_directory, source, out, "--workers", "1", "--threads", "1")
+    job.interrupt("--workers", "1", "--threads", "2")
+    job.run("--workers", "1", "--threads", "1")
     assert "starts again from line 1 (threads was 2 and is now 1)" in capsys.readouterr().err
 
 
-def interrupt(
-    monkeypatch: pytest.MonkeyPatch, model: Path, source: Path, out: Path, *words: str
-) -> None:
-    """Translate two windows of the input."""
-    update = LineProgress.update
-
-    def update_once(progress: LineProgress, done: int, words: int) -> None:
-        update(progress, done, words)
-        if done >= 2 * WINDOW:
-            raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(LineProgress, "update", update_once)
-        with pytest.raises(KeyboardInterrupt):
-            run(model, source, out, *words)
-
-
-@pytest.mark.slow
 def test_an_older_output_stays_until_the_new_one_is_complete(
-    model_directory: Path, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    job: Job, translated: bytes, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    out = tmp_path / "out"
-    out.write_text("older")
-    interrupt(monkeypatch, model_directory, source, out)
-    assert out.read_text() == "older"
-    run(model_directory, source, out)
-    assert out.read_text().count("\n") == source.read_text().count("\n")
-
-
-def test_control_c_says_that_the_same_command_goes_on(
-    model_directory: Path,
-    source: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    out = tmp_path / "out"
-    interrupt(monkeypatch, model_directory, source, out)
-    assert (
-        f"{out}: stopped, 10 of 49 lines are done: the same command goes on"
-        in capsys.readouterr().err
-    )
-    run(model_directory, source, out)
+    """Control-C says that the same command goes on."""
+    job.out.write_text("older")
+    job.interrupt()
+    assert job.out.read_text() == "older"
+    stopped = f"{job.out}: stopped, 10 of 29 lines are done: the same command goes on"
+    assert stopped in capsys.readouterr().err
+    job.run()
+    assert job.out.read_bytes() == translated
     said = capsys.readouterr().err
-    assert f"{out}: goes on, 10 of 49 lines are done\n" in said
-    assert "49 lines, " in said
+    assert f"{job.out}: goes on, 10 of 29 lines are done\n" in said
+    assert "29 lines, " in said
     assert " words/s\n" in said
 
 
@@ -269,167 +264,122 @@ def test_control_c_says_that_the_same_command_goes_on(
     ],
 )
 def test_an_output_of_something_else_starts_again_and_says_so(
-    change: str,
-    said: str,
-    model_directory: Path,
-    source: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    change: str, said: str, job: Job, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    out, whole, mode = tmp_path / "out", tmp_path / "whole", []
-    model = tmp_path.parent / f"{tmp_path.name}-model"
-    model.mkdir()
-    for file in model_directory.iterdir():
-        (model / file.name).write_bytes(file.read_bytes())
-    interrupt(monkeypatch, model, source, out)
+    folder, mode = job.out.parent, []
+    job.model = Path(shutil.copytree(job.model, folder.with_name(f"{folder.name}-model")))
+    job.interrupt()
     if change == "input":
-        source.write_text("a dog runs\n" + source.read_text().partition("\n")[2])
+        job.source.write_text("a dog runs\n" + TEXT.partition("\n")[2])
     elif change == "settings":
         mode = ["--search.alpha", "0.9"]
     elif change == "model":
-        config = json.loads((model / "config.json").read_bytes())
-        (model / "config.json").write_text(json.dumps(config))
+        config = json.loads((job.model / "config.json").read_bytes())
+        (job.model / "config.json").write_text(json.dumps(config))
     else:
-        (tmp_path / ".translating-out" / "identity.json").write_text('{"input": 5')
+        (folder / ".translating-out" / "identity.json").write_text('{"input": 5')
     capsys.readouterr()
-    run(model, source, out, *mode)
+    job.run(*mode)
     err = capsys.readouterr().err
-    assert f"{out}: starts again from line 1 (" in err
+    assert f"{job.out}: starts again from line 1 (" in err
     assert said in err
-    run(model, source, whole, *mode)
-    assert out.read_bytes() == whole.read_bytes()
-    assert not beside(out)
+    again = job.out.read_bytes()
+    job.run(*mode)
+    assert job.out.read_bytes() == again
+    assert not beside(job.out)
 
 
 @pytest.mark.slow
 def test_windows_that_are_translated_at_once_give_the_same_file(
-    model_directory: Path, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    job: Job, translated: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run(model_directory, source, tmp_path / "whole")
     monkeypatch.setattr(file_translation, "windows_at_once", lambda device: 3)
     monkeypatch.setattr(token_search, "make_engine", lambda model, name: FixedEngine(model))
-    out = tmp_path / "text.de"
-    run(model_directory, source, out)
-    assert out.read_bytes() == (tmp_path / "whole").read_bytes()
+    job.run()
+    assert job.out.read_bytes() == translated
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("suffix", ["", ".gz", ".xz", ".zst"])
-def test_compressed_files_hold_the_same_text(
-    suffix: str, model_directory: Path, source: Path, tmp_path: Path
-) -> None:
-    whole, out = tmp_path / "whole", tmp_path / f"out{suffix}"
-    run(model_directory, source, whole)
-    packed = tmp_path / "packed.en.gz"
-    packed.write_bytes(gzip.compress(source.read_bytes()))
-    run(model_directory, packed, out)
-    assert list(read_lines(out)) == list(read_lines(whole))
-    source.write_text("")
-    run(model_directory, source, out)
-    with open_bytes(out) as file:
+@pytest.mark.parametrize("suffix", [".gz", ".xz", ".zst"])
+def test_compressed_files_hold_the_same_text(suffix: str, job: Job, translated: bytes) -> None:
+    job.out = job.out.with_suffix(suffix)
+    job.source.write_bytes(gzip.compress(TEXT.encode()))
+    job.run()
+    with open_bytes(job.out) as file:
+        assert file.read() == translated
+    job.source.write_text("")
+    job.run()
+    with open_bytes(job.out) as file:
         assert file.read() == b""
 
 
 @pytest.mark.slow
-def test_the_byte_order_mark_and_the_line_ends_stay(
-    model_directory: Path, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    plain, out = tmp_path / "plain", tmp_path / "out.txt"
-    run(model_directory, source, plain)
-    expected = codecs.BOM_UTF8 + plain.read_bytes().replace(b"\n", b"\r\n")
-    marked = tmp_path / "marked.txt"
-    marked.write_bytes(codecs.BOM_UTF8 + source.read_bytes().replace(b"\n", b"\r\n"))
-    interrupt(monkeypatch, model_directory, marked, out)
-    run(model_directory, marked, out)
-    assert out.read_bytes() == expected
-    run(model_directory, marked, out, "--json")
-    assert out.read_bytes().startswith(b'{"source"')
-    assert b"\r" not in out.read_bytes()
+def test_the_byte_order_mark_and_the_line_ends_stay(job: Job, translated: bytes) -> None:
+    job.source.write_bytes(codecs.BOM_UTF8 + TEXT.encode().replace(b"\n", b"\r\n"))
+    job.interrupt()
+    job.run()
+    assert job.out.read_bytes() == codecs.BOM_UTF8 + translated.replace(b"\n", b"\r\n")
+    job.run("--json")
+    assert job.out.read_bytes().startswith(b'{"source"')
+    assert b"\r" not in job.out.read_bytes()
 
 
-def test_a_second_process_is_refused(
-    model_directory: Path, source: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    out = tmp_path / "out"
-    with WorkDirectory(tmp_path / ".translating-out", out, {}):
-        process = fork(run, model_directory, source, out)
+def test_a_second_process_is_refused(job: Job, capfd: pytest.CaptureFixture[str]) -> None:
+    with WorkDirectory(job.out.with_name(".translating-out"), job.out, {}):
+        process = fork(job.run)
         process.join()
     assert process.exitcode == 1
-    assert f"{out}: process {os.getpid()} is at work here already" in capfd.readouterr().err
+    assert f"{job.out}: process {os.getpid()} is at work here already" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize("workers", ["0", "-2"])
 def test_a_wrong_number_of_workers_is_named_before_the_model_is_loaded(
-    workers: str,
-    model_directory: Path,
-    source: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    workers: str, unloaded: Job
 ) -> None:
-    monkeypatch.setattr(translator.Translator, "load", None)
     with pytest.raises(UsageError, match=f"^--workers {workers}: must be 1 or more"):
-        run(model_directory, source, tmp_path / "out", "--workers", workers)
-
-
-@pytest.mark.parametrize("words", [["--input", "a"], ["--output", "a"], ["--workers", "2"]])
-def test_input_and_output_need_each_other(
-    words: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit) as end:
-        dispatch(["translate", ".", *words])
-    assert end.value.code == 2
-    said = capsys.readouterr().err
-    assert "standard input is translated" in said or "--workers needs --input and" in said
+        unloaded.run("--workers", workers)
 
 
 def test_an_input_that_is_a_directory_is_named_before_the_model_is_loaded(
-    model_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    unloaded: Job, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(translator.Translator, "load", None)
     for name in ("texts", "texts.docx"):
-        (tmp_path / name).mkdir()
+        unloaded.source = tmp_path / name
+        unloaded.source.mkdir()
         with pytest.raises(UsageError, match=f"^--input .*{name}: is a directory: give the name"):
-            run(model_directory, tmp_path / name, tmp_path / f"out-{name}")
+            unloaded.run()
 
 
 def test_an_output_that_cannot_be_written_is_named_before_the_model_is_loaded(
-    model_directory: Path, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    unloaded: Job, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(translator.Translator, "load", None)
     (tmp_path / "directory").mkdir()
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "link").symlink_to(tmp_path / "file")
-    for out, problem in [
-        (tmp_path / "directory", "directory: is a directory: give the name of a file"),
-        (tmp_path / "none" / "out.txt", "none is no directory: make it first"),
-        (source, "must be another file than --input"),
-        (tmp_path / "pipe", "pipe: is a device or a pipe"),
-        (tmp_path / "link", f"link: is a link: give the file that it leads to, {tmp_path}/file"),
+    for name, problem in [
+        ("directory", "directory: is a directory: give the name of a file"),
+        ("none/out.txt", "none is no directory: make it first"),
+        ("text.en", "must be another file than --input"),
+        ("pipe", "pipe: is a device or a pipe"),
+        ("link", f"link: is a link: give the file that it leads to, {tmp_path}/file"),
     ]:
+        unloaded.out = tmp_path / name
         with pytest.raises(UsageError, match=f"--output .*{problem}"):
-            dispatch(
-                ["translate", str(model_directory), "--input", str(source), "--output", str(out)]
-            )
+            unloaded.run()
 
 
 @pytest.mark.parametrize("suffix", [".txt", ".md"])
 def test_write_protection_is_respected_before_the_model_is_loaded(
-    suffix: str,
-    model_directory: Path,
-    source: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    suffix: str, unloaded: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(translator.Translator, "load", None)
-    text = Path(shutil.copy(source, tmp_path / f"in{suffix}"))
+    unloaded.source = Path(shutil.copy(unloaded.source, tmp_path / f"in{suffix}"))
     finished, folder = tmp_path / f"finished{suffix}", tmp_path / "folder"
     finished.write_text("finished")
     folder.mkdir()
 
     def refuse(out: Path, problem: str, *words: str) -> None:
+        unloaded.out = out
         with pytest.raises(UsageError, match=f"^--output {out}[^ ]*: {problem}"):
-            run(model_directory, text, out, *words)
+            unloaded.run(*words)
 
     finished.chmod(0o444)  # also if the user is root, who may write it
     refuse(finished, "is write-protected: give another name")
@@ -461,39 +411,34 @@ def test_write_protection_is_respected_before_the_model_is_loaded(
     ],
 )
 def test_evaluate_overwrites_no_text_and_ignores_no_option(
-    model_directory: Path, source: Path, tmp_path: Path, words: list[str], problem: str
+    words: list[str], problem: str, job: Job, tmp_path: Path
 ) -> None:
-    reference = Path(shutil.copy(source, tmp_path / "reference.txt"))
-    texts = {"source": source, "reference": reference}
-    options = ["--source", str(source), "--reference", str(reference)]
+    reference = Path(shutil.copy(job.source, tmp_path / "reference.txt"))
+    texts = {"source": job.source, "reference": reference}
+    options = ["--source", str(job.source), "--reference", str(reference)]
     with pytest.raises(UsageError, match=problem):
-        dispatch(["evaluate", str(model_directory), *options, *(w.format(**texts) for w in words)])
-    assert reference.read_bytes() == source.read_bytes() != b""
+        dispatch(["evaluate", str(job.model), *options, *(w.format(**texts) for w in words)])
+    assert reference.read_bytes() == job.source.read_bytes() != b""
 
 
-def test_an_evaluation_names_files_in_the_wrong_order(
-    model_directory: Path, source: Path, tmp_path: Path
-) -> None:
-    german = str(shutil.copy(source, tmp_path / "test.de"))
-    english = str(shutil.copy(source, tmp_path / "test.en"))
-    for files, message in (
-        ((german, english), r"test\.de: its name says de, but this text must be in en"),
-        ((english, english), r"test\.en: its name says en, but this text must be in de"),
+def test_an_evaluation_names_files_in_the_wrong_order(job: Job, tmp_path: Path) -> None:
+    german, english = (str(shutil.copy(job.source, tmp_path / f"test.{x}")) for x in ("de", "en"))
+    for source, message in (
+        (german, r"test\.de: its name says de, but this text must be in en"),
+        (english, r"test\.en: its name says en, but this text must be in de"),
     ):
         with pytest.raises(HeadwayError, match=message):
-            dispatch(
-                ["evaluate", str(model_directory), "--source", files[0], "--reference", files[1]]
-            )
+            dispatch(["evaluate", str(job.model), "--source", source, "--reference", english])
 
 
 @pytest.mark.slow
 def test_a_stopped_evaluation_leaves_an_older_file_as_it_was(
-    model_directory: Path, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = tmp_path / "text.de"
     out.write_text("older\n")
-    reference = str(shutil.copy(source, tmp_path / "reference.txt"))
-    words = ["evaluate", str(model_directory), "--source", str(source), "--reference", reference]
+    reference = str(shutil.copy(job.source, tmp_path / "reference.txt"))
+    words = ["evaluate", str(job.model), "--source", str(job.source), "--reference", reference]
 
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
@@ -504,62 +449,64 @@ def test_a_stopped_evaluation_leaves_an_older_file_as_it_was(
             dispatch([*words, "--output", str(out)])
     assert {file.name: file.read_text() for file in tmp_path.glob("*.de")} == {"text.de": "older\n"}
     assert dispatch([*words, "--output", str(out)]) == 0
-    assert len(list(read_lines(out))) == len(list(read_lines(source)))
+    assert len(list(read_lines(out))) == TEXT.count("\n")
     (tmp_path / "link").symlink_to(out)
     with pytest.raises(UsageError, match=r"--output .*link: is a link"):
         dispatch([*words, "--output", str(tmp_path / "link")])
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("words", [[], ["--workers", "2"]], ids=" ".join)
 def test_a_glossary_without_a_term_of_the_text_is_named(
-    words: list[str],
-    model_directory: Path,
-    source: Path,
+    job: Job,
     tmp_path: Path,
     capfd: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    text, last = "\n".join(sentences(4, 4)) + "\n", sentences(4, 4)[-1].split()[-1]
+    job.source.write_text(text)
+    document, empty = Job(job.model, tmp_path), Job(job.model, tmp_path)
+    document.source, document.out = tmp_path / "a.md", tmp_path / "b.md"
+    empty.source, empty.out = tmp_path / "empty", tmp_path / "c"
+    document.source.write_text(text)
+    empty.source.write_text("\n")
+    job.source.write_text(text)
     terms = tmp_path / "terms.tsv"
-    last = [*read_lines(source)][-1].split()[-1]
-    (tmp_path / "a.md").write_text(source.read_text(encoding="utf-8"), encoding="utf-8")
-    (tmp_path / "empty").write_text("\n")
     where = (
         f"no term of {terms} occurs in the text: terms of the source language stand in the first"
     )
     for row, expected in (("zzz\ta", 1), (f"zzz\ta\n{last}\tb", 0)):
         terms.write_text(row)
-        run(model_directory, source, tmp_path / f"out{expected}", "--glossary", str(terms), *words)
-        assert capfd.readouterr().err.count(where) == expected
-        if not words:
-            run(model_directory, tmp_path / "a.md", tmp_path / "b.md", "--glossary", str(terms))
-            assert capfd.readouterr().err.count("no term of") == expected
-            with source.open() as text:
-                monkeypatch.setattr("sys.stdin", text)
-                dispatch(["translate", str(model_directory), "--glossary", str(terms)])
-            assert capfd.readouterr().err.count("no term of") == expected
-            run(model_directory, tmp_path / "empty", tmp_path / "c", "--glossary", str(terms))
-            assert "no term of" not in capfd.readouterr().err
+        for words in ([], ["--workers", "2"]):
+            job.run("--glossary", str(terms), *words)
+            assert capfd.readouterr().err.count(where) == expected
+        document.run("--glossary", str(terms))
+        assert capfd.readouterr().err.count("no term of") == expected
+        with job.source.open() as file:
+            monkeypatch.setattr("sys.stdin", file)
+            dispatch(["translate", str(job.model), "--glossary", str(terms)])
+        assert capfd.readouterr().err.count("no term of") == expected
+        empty.run("--glossary", str(terms))
+        assert "no term of" not in capfd.readouterr().err
 
 
 @pytest.mark.slow
 def test_a_glossary_decides_terms_and_belongs_to_what_a_resume_checks(
-    model_directory: Path, source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    job: Job, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    terms, out = tmp_path / "terms.tsv", tmp_path / "text.de"
+    terms = tmp_path / "terms.tsv"
     terms.write_text("cat\tKater\ndog\t\tkeep\n", encoding="utf-8")
-    run(model_directory, source, out, "--glossary", str(terms))
-    pairs = zip(read_lines(source), read_lines(out), strict=True)
+    job.run("--glossary", str(terms))
+    pairs = zip(read_lines(job.source), read_lines(job.out), strict=True)
     for line, translation in pairs:
         assert translation.split().count("dog") == line.split().count("dog")
         assert ("Kater" in translation) >= ("cat" in line.split())
     capsys.readouterr()
     terms.write_text("# terms\nsource\ttarget\n", encoding="utf-8")
-    run(model_directory, source, tmp_path / "plain", "--glossary", str(terms))
+    job.run("--glossary", str(terms))
     assert f"{terms}: has no terms\n" in capsys.readouterr().err
     terms.write_text("cat\tKater\ndog\n", encoding="utf-8")
     with pytest.raises(HeadwayError, match=r"terms\.tsv:2: 'dog' has no target"):
-        run(model_directory, source, tmp_path / "other", "--glossary", str(terms))
+        job.run("--glossary", str(terms))
     with pytest.raises(SystemExit):
-        run(model_directory, source, out, "--glossary", str(terms), "--search.sample", "true")
+        job.run("--glossary", str(terms), "--search.sample", "true")
     assert "samples cannot follow a glossary" in capsys.readouterr().err
