@@ -1,4 +1,4 @@
-"""What a plain translation needs of the package: few modules are loaded, and a line crosses few files."""
+"""What a plain translation needs of the package and of others: few modules are loaded, and a line crosses few files."""
 
 import subprocess
 import sys
@@ -6,14 +6,20 @@ from pathlib import Path
 
 import pytest
 
+from headway.ext.exchange.exporting import export_model
+from headway.translation.directory import load_model
+
 MODEL = Path(__file__).parents[1] / "golden" / "0.1" / "model"
 CODE = """
 import os, sys, threading
+import torch
+before = set(sys.modules)
 from headway import Translator
 from headway.cli.translated_lines import format_lines
 from argparse import Namespace
 
-translator = Translator.load(sys.argv[1])
+_, model, exported, imported = sys.argv
+translator = Translator.load(model)
 translator.translate("the cat sees a dog")
 modules = [name for name in sys.modules if name.partition(".")[0] == "headway" and not name.startswith("headway.cli")]
 core = [name for name in modules if not name.startswith("headway.ext")]
@@ -31,16 +37,47 @@ sys.setprofile(see)
 format_lines("the dog sees a cat", translations, options, 1)
 sys.setprofile(None)
 print(len(core), len(modules) - len(fronts), len(crossed))
-print(*sorted(crossed), sep="\\n")
+print(*sorted(crossed))
+
+from headway.ext.exchange.importing import import_model
+from headway.cli.verbs.info import preset_facts
+from headway.config import PRESETS
+import_model(exported, imported)
+preset_facts("base", PRESETS["base"])
+print(*set(sys.modules) - before)
 """
 
 
-@pytest.mark.slow
-def test_a_plain_line_crosses_few_files_and_loads_few_modules() -> None:
-    """A weave shows here first: a line crossed 27 files, and 135 modules were loaded, before there was one pipeline."""
-    words = [sys.executable, "-c", CODE, str(MODEL)]
+@pytest.fixture(scope="module")
+def printed(model_directory: Path, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """What a process says that translates a line, imports a model and counts weights."""
+    folder = tmp_path_factory.mktemp("models")
+    export_model(load_model(model_directory), "ctranslate2", folder / "exported", verify=False)
+    places = [MODEL, folder / "exported", folder / "imported"]
+    words = [sys.executable, "-c", CODE, *map(str, places)]
     done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=120)
-    core, modules, crossed = map(int, done.stdout.splitlines()[0].split())
+    return done.stdout.splitlines()
+
+
+@pytest.mark.slow
+def test_a_plain_line_crosses_few_files_and_loads_few_modules(printed: list[str]) -> None:
+    """A weave shows here first: a line crossed 27 files, and 135 modules were loaded, before there was one pipeline."""
+    core, modules, crossed = map(int, printed[0].split())
     assert core <= 60
     assert modules <= 70
-    assert crossed <= 14, done.stdout
+    assert crossed <= 14, printed[1]
+
+
+@pytest.mark.slow
+def test_translating_importing_and_counting_weights_do_not_import_the_compiler_of_torch(
+    printed: list[str],
+) -> None:
+    """It would take over a second."""
+    loaded = printed[2].split()
+    packages = {name.split(".")[0] for name in loaded}
+    assert not {"sympy", "pandas", "sacrebleu", "rich", "matplotlib"} & packages
+    assert not [
+        name
+        for name in loaded
+        if name.startswith("torch.") and ("_dynamo" in name or "_inductor" in name)
+    ]
