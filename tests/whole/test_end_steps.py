@@ -26,6 +26,7 @@ from support.groups import files, options, write_languages
 from support.runs import command, opened, write_corpus
 
 PAIRS = ("en-de", "en-fr", "de-en")
+SHORT = {"training__max_steps": 2, "training__validate_every": 2, "training__checkpoint_every": 2}
 
 
 @pytest.mark.slow
@@ -35,7 +36,7 @@ def test_a_run_ends_although_no_validation_line_is_translated_as_one(tmp_path, c
     for name in ("valid.en", "valid.de"):
         lines = (tmp_path / name).read_text().splitlines()
         (tmp_path / name).write_text("".join(f"{' '.join([line] * 9)}\n" for line in lines))
-    line = [*command(tmp_path / "run", corpus), "--search.max-tokens", "4"]
+    line = [*command(tmp_path / "run", corpus, **SHORT), "--search.max-tokens", "4"]
     line.remove("--quiet")
     assert dispatch(line) == 0
     assert "no quality.json" in capsys.readouterr().err
@@ -57,15 +58,32 @@ def test_a_run_calibrates_its_model_and_the_copies_of_it_at_its_end(uninterrupte
 
 
 @pytest.mark.slow
-def test_a_shortlist_is_learned_at_the_end(corpus, uninterrupted_run, tmp_path):
+def test_a_run_that_is_stopped_while_it_learns_a_shortlist_learns_it_when_resumed(corpus, tmp_path):
     path = tmp_path / "run"
-    assert dispatch(command(path, corpus, search__shortlist=9)) == 0
+    run = opened(path, command(path, corpus, **SHORT, search__shortlist=9))
+    with contextlib.closing(run_to_end(run)) as events:
+        assert any(isinstance(e, ProgressReport) and "shortlist" in e.doing for e in events)
+    run.directory.unlock()
+    assert not (path / "shortlist.safetensors").exists()
+    assert dispatch(["train", str(path), "--quiet"]) == 0
+    assert (path / "shortlist.safetensors").exists()
+
+
+@pytest.mark.slow
+def test_a_finished_run_learns_a_shortlist_when_resumed(
+    corpus, uninterrupted_run, tmp_path, capsys
+):
+    path = tmp_path / "run"
+    shutil.copytree(uninterrupted_run, path)
+    for said in ("shortlist.safetensors: learned", "finished"):
+        assert dispatch(["train", str(path), "--search.shortlist", "9"]) == 0
+        assert said in capsys.readouterr().err
     found = load_shortlist(path, (331, 331))
     assert (found.candidates[:, 0] >= 0).sum() > 3
+    weights = (path / "model.safetensors").read_bytes()
+    assert weights == (uninterrupted_run / "model.safetensors").read_bytes()
     for folder in ("best", "averaged"):  # if it holds the installed model
-        is_installed = (path / folder / "model.safetensors").read_bytes() == (
-            path / "model.safetensors"
-        ).read_bytes()
+        is_installed = (path / folder / "model.safetensors").read_bytes() == weights
         assert (path / folder / "shortlist.safetensors").is_file() == is_installed
     text = Path(corpus[1]).read_text().splitlines()[3]
     few, whole = Translator.load(path, "cpu"), Translator.load(uninterrupted_run, "cpu")
@@ -77,31 +95,6 @@ def test_a_shortlist_is_learned_at_the_end(corpus, uninterrupted_run, tmp_path):
     assert few.translate(text, SearchConfig(shortlist=0)) == whole.translate(text)
     with pytest.raises(HeadwayError, match=r"train RUN --search\.shortlist N"):
         whole.translate(text, SearchConfig(shortlist=9))
-
-
-@pytest.mark.slow
-def test_a_run_that_is_stopped_while_it_learns_a_shortlist_learns_it_when_resumed(corpus, tmp_path):
-    path = tmp_path / "run"
-    run = opened(path, command(path, corpus, search__shortlist=9))
-    with contextlib.closing(run_to_end(run)) as events:
-        assert any(isinstance(e, ProgressReport) and "shortlist" in e.doing for e in events)
-    run.directory.unlock()
-    assert not (path / "shortlist.safetensors").exists()
-    assert dispatch(["train", str(path), "--quiet"]) == 0
-    assert (path / "shortlist.safetensors").exists()
-
-
-def test_a_finished_run_learns_a_shortlist_when_resumed(
-    corpus, uninterrupted_run, tmp_path, capsys
-):
-    path = tmp_path / "run"
-    shutil.copytree(uninterrupted_run, path)
-    before = (path / "model.safetensors").read_bytes()
-    for said in ("shortlist.safetensors: learned", "finished"):
-        assert dispatch(["train", str(path), "--search.shortlist", "9"]) == 0
-        assert said in capsys.readouterr().err
-    assert (path / "model.safetensors").read_bytes() == before
-    assert (load_shortlist(path, (331, 331)).candidates[:, 0] >= 0).sum() > 3
 
 
 @pytest.mark.slow

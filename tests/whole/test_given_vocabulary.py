@@ -17,6 +17,12 @@ from support.groups import options, write_languages
 from support.runs import command, write_corpus
 
 pytestmark = pytest.mark.slow
+SHORT = {
+    "training__max_steps": 2,
+    "training__validate_every": 2,
+    "training__checkpoint_every": 2,
+    "training__average": 1,
+}
 
 
 def own_model(corpus: list[str], files: slice, out: Path, **options: Any) -> Any:
@@ -52,8 +58,8 @@ def test_a_run_has_the_vocabulary_that_the_user_gives(
     sides = [slice(0, 2)] if count == 1 else [slice(0, 1), slice(1, 2)]
     theirs = [own_model(plain, side, file) for side, file in zip(sides, files, strict=True)]
     given = ["--vocabulary", *map(str, files)]
-    tying = {} if count == 1 else {"model.tying": "target"}
-    words = [*without_size(command(tmp_path / "run", plain, **tying)), *given]
+    tying = {} if count == 1 else {"model__tying": "target"}
+    words = [*without_size(command(tmp_path / "run", plain, **SHORT, **tying)), *given]
     assert dispatch(words) == 0
     assert dispatch(words) == 0  # the same command resumes the run
     model = load_model(tmp_path / "run")
@@ -105,7 +111,7 @@ def test_a_wrong_vocabulary_is_refused_in_one_line(
 def test_another_vocabulary_does_not_resume_a_run(plain: list[str], tmp_path: Path) -> None:
     own_model(plain, slice(0, 2), tmp_path / "own.model")
     own_model(plain, slice(0, 2), tmp_path / "other.model", model_type="bpe")
-    words = without_size(command(tmp_path / "run", plain))
+    words = without_size(command(tmp_path / "run", plain, **SHORT))
     assert dispatch([*words, "--vocabulary", str(tmp_path / "own.model")]) == 0
     with pytest.raises(HeadwayError, match="--vocabulary has other subwords"):
         dispatch([*words, "--vocabulary", str(tmp_path / "other.model")])
@@ -125,7 +131,7 @@ def split(corpus: list[str]) -> None:
 
 def test_text_that_is_split_already_keeps_its_tokens(plain: list[str], tmp_path: Path) -> None:
     split(plain)
-    words = [*command(tmp_path / "run", plain), "--text.subwords", "none"]
+    words = [*command(tmp_path / "run", plain, **SHORT), "--text.subwords", "none"]
     assert dispatch(words) == 0
     tokenizer = load_model(tmp_path / "run").tokenizer
     line = "s@@ ieben n@@ ull e@@ ins"
@@ -145,7 +151,7 @@ def test_text_that_sentencepiece_has_split_is_refused(plain: list[str], tmp_path
     path = Path(plain[1])
     path.write_text(path.read_text("utf-8").replace(" ", " \u2581"), encoding="utf-8")
     with pytest.raises(HeadwayError, match="--vocabulary FILE"):
-        dispatch([*command(tmp_path / "run", plain), "--text.subwords", "none"])
+        dispatch([*command(tmp_path / "run", plain, **SHORT), "--text.subwords", "none"])
 
 
 def test_a_given_vocabulary_gets_symbols_of_target_languages(tmp_path: Path) -> None:
@@ -153,7 +159,7 @@ def test_a_given_vocabulary_gets_symbols_of_target_languages(tmp_path: Path) -> 
     corpus = ["--train", *(str(texts / f"train.{code}") for code in ("en", "de", "fr"))]
     own_model(corpus, slice(0, 3), tmp_path / "own.model")
     words = [*options(texts, "en-de", "en-fr"), "--vocabulary", str(tmp_path / "own.model")]
-    words = without_size(command(tmp_path / "run", words))
+    words = without_size(command(tmp_path / "run", words, **SHORT))
     assert dispatch(words) == 0
     assert dispatch(words) == 0  # the same command resumes the run
     model = load_model(tmp_path / "run")
