@@ -5,48 +5,13 @@ from random import Random
 
 CONTROL = ["</s>", "<pad>", "<unk>", "<s>", "<0x41>", "<0xFF>", "▁", "▁</s>", "<2de>", "__de__"]
 BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c"
-JOINED = [
-    "\ufffe",
-    "\uffff",
-    "\ufdd0",
-    "\U0010ffff",
-    "👩\u200d👩\u200d👧\u200d👦",
-    "🏳️\u200d🌈",
-    "🇩🇪🇫🇷",
-    "👍🏿",
-    "क्षि",
-    "각",
-    "é",
-    "ﷺ",
-    "İ",
-    "ẞ",
-    "ﬁ",
-    "①",
-    "Ǆ",
-]
+SINGLE = "\ufffe\uffff\ufdd0\U0010ffffﷺİẞﬁ①Ǆ"
+SEVERAL = "👩\u200d👩\u200d👧\u200d👦 🏳️\u200d🌈 🇩🇪🇫🇷 👍🏿 क्षि 각 e\u0301"
+JOINED = [*SINGLE, *SEVERAL.split()]
 ENDS = ["\n", "\r", "\r\n", "\v", "\f", "\x1c", "\x85", "\u2028", "\u2029"]
 SPACES = " \t\u00a0\u1680\u2003\u200b\u202f\u205f\u3000\u2060\ufeff\u180e"
-WORDS = [
-    "the",
-    "a",
-    "cat",
-    "Hund",
-    "sees",
-    "läuft",
-    "日本",
-    "дом",
-    "3.14",
-    "don't",
-    "e-mail",
-    "http://x.y/?q=1&r=2",
-    "…",
-    "«so»",
-    "C++",
-    "#1",
-    "50%",
-    "A.",
-    "B.",
-]
+WRITTEN = "the a cat Hund sees läuft 日本 дом 3.14 don't e-mail http://x.y/?q=1&r=2 … «so» C++ #1 50% A. B."
+WORDS = WRITTEN.split()
 BLOCK = 0x80  # code points taken together: no block of Unicode is smaller than 16, few smaller than this
 
 

@@ -130,13 +130,6 @@ def campaign(directory: Path, seed: int, rounds: int) -> Counter[str]:
 
 
 @pytest.mark.slow
-def test_a_damaged_corpus_is_prepared_or_rejected_in_one_line(tmp_path: Path) -> None:
-    kinds = campaign(tmp_path, seed=1, rounds=5)
-    assert kinds.total() >= 100
-    assert min(kinds.values()) >= 5
-
-
-@pytest.mark.slow
 def test_the_command_names_the_damage_and_leaves_no_partial_output(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -165,4 +158,6 @@ def test_the_command_names_the_damage_and_leaves_no_partial_output(
 
 @pytest.mark.slow
 def test_a_thousand_damaged_corpora_are_prepared_or_rejected_in_one_line(tmp_path: Path) -> None:
-    assert campaign(tmp_path, seed=2, rounds=50).total() >= 1000
+    kinds = campaign(tmp_path, seed=2, rounds=50)
+    assert kinds.total() >= 1000
+    assert min(kinds.values()) >= 50

@@ -16,6 +16,7 @@ import headway
 from headway import SearchConfig, Translator, train
 from headway.errors import HeadwayError
 from headway.lazy import list_names
+from support.toy_models import sentences, write_pairs
 
 PAGE = Path(__file__).parents[2] / "docs" / "library.md"
 BLOCKS = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
@@ -83,15 +84,6 @@ def test_python_m_headway_is_the_command() -> None:
     assert found.stdout == f"headway {headway.__version__}\n"
 
 
-def files(directory: Path, name: str, count: int) -> list[Path]:
-    from support.toy_models import sentences, translate_words
-
-    source = sentences(count, len(name), longest=5)
-    for code, lines in (("en", source), ("de", map(translate_words, source))):
-        (directory / f"{name}.{code}").write_text("".join(f"{line}\n" for line in lines))
-    return [directory / f"{name}.{code}" for code in ("en", "de")]
-
-
 @pytest.mark.slow
 def test_train_starts_and_resumes_a_run(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     settings = {
@@ -101,7 +93,8 @@ def test_train_starts_and_resumes_a_run(tmp_path: Path, capfd: pytest.CaptureFix
     }  # fmt: skip
     run = tmp_path / "run"
     texts: dict[str, Any] = {
-        "train": files(tmp_path, "train", 300), "valid": files(tmp_path, "valid", 7),
+        "train": write_pairs(tmp_path, "train", sentences(150, 1, longest=5)),
+        "valid": write_pairs(tmp_path, "valid", sentences(7, 2, longest=5)),
     }  # fmt: skip
     state, threads = torch.get_rng_state(), torch.get_num_threads()
     first = train(run, **texts, preset="tiny", settings=settings)

@@ -16,7 +16,7 @@ from headway.extension import CHOICE, load_all
 from headway.text import Pair, read_pairs
 from headway.translation import Translator
 from support.extensions import forget_extensions
-from support.toy_models import sentences, translate_words
+from support.toy_models import sentences, translate_words, write_pairs
 
 STRANGER = Path(__file__).parent / "stranger"
 MODULE = "headway_phrasebook"
@@ -97,12 +97,9 @@ def test_text_is_prepared_by_its_reader(
     packages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The same pairs in two files of lines become the same shards."""
-    sources = sentences(300, 1)
-    targets = list(map(translate_words, sources))
-    book, *plain = (str(tmp_path / name) for name in ("text.phrases", "text.en", "text.de"))
-    Path(book).write_text("".join(f"{s}\n{t}\n" for s, t in zip(sources, targets, strict=True)))
-    for file, lines in zip(plain, (sources, targets), strict=True):
-        Path(file).write_text("\n".join(lines) + "\n")
+    sources, book = sentences(300, 1), str(tmp_path / "text.phrases")
+    plain = [str(path) for path in write_pairs(tmp_path, "text", sources)]
+    Path(book).write_text("".join(f"{line}\n{translate_words(line)}\n" for line in sources))
     options = ["--valid", "20", "--languages", "en", "de", "--text.vocab-size", "331"]
     shards = {}
     for files in ([book], plain):

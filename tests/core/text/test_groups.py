@@ -318,19 +318,8 @@ def test_a_sample_has_a_larger_share_of_small_groups(
 @pytest.mark.slow
 def test_the_letters_of_a_small_group_are_subwords(tmp_path: Path) -> None:
     english = sentences(2000, seed=1)
-    words = [
-        "дом",
-        "кот",
-        "собака",
-        "бежит",
-        "видит",
-        "большой",
-        "маленький",
-        "красный",
-        "щука",
-        "эхо",
-        "под",
-    ]
+    text = "дом кот собака бежит видит большой маленький красный щука эхо под"
+    words = text.split()
     russian = [f"{words[n % 11]} {words[n % 7]} {words[n % 5]} {n}" for n in range(60)]
     texts = {
         "a.en": english,

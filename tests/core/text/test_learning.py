@@ -48,11 +48,15 @@ def test_a_vocabulary_that_is_too_large_gives_an_option_that_is_not(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("strange", [[], STRANGE, [*STRANGE, "a\ttab", "x\t7\ty"]])
-@pytest.mark.parametrize("changes", [
-    {"vocab_size": 520}, {"vocab_size": 500, "split_digits": True, "character_coverage": 0.99},
-    {"vocab_size": 460, "subwords": "unigram"},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("strange", "changes"),
+    [
+        (STRANGE, {"vocab_size": 520}),
+        ([*STRANGE, "a\ttab", "x\t7\ty"], {"vocab_size": 520}),
+        (STRANGE, {"vocab_size": 500, "split_digits": True, "character_coverage": 0.99}),
+        ([], {"vocab_size": 460, "subwords": "unigram"}),
+    ],
+)
 def test_counted_words_give_the_model_of_the_lines(
     strange: list[str], changes: dict[str, int | float | str]
 ) -> None:

@@ -6,7 +6,6 @@ import json
 import lzma
 import os
 import random
-import re
 import sys
 from collections.abc import Callable
 from itertools import islice, pairwise
@@ -147,17 +146,6 @@ def test_no_side_ever_holds_a_line_break(tmp_path: Path, brk: str) -> None:
     assert list(read_pairs([path])) == [Pair("a b", "c", 1)]
 
 
-def test_files_of_unequal_length_give_a_message_with_both_counts(tmp_path: Path) -> None:
-    one, other = tmp_path / "a.en", tmp_path / "a.de"
-    one.write_text("x\n" * 70_001)
-    other.write_text("y\n" * 7)
-    for paths in ([one, other], [other, one]):
-        with pytest.raises(HeadwayError) as error:
-            list(read_pairs(paths, strict=False))
-        for path, count in ((one, 70_001), (other, 7)):
-            assert re.search(rf"{re.escape(str(path))} has {count}\b", str(error.value))
-
-
 @pytest.mark.parametrize(
     ("names", "words"),
     [
@@ -201,14 +189,14 @@ def test_a_bad_line_stops_strict_reading_and_is_marked_otherwise(tmp_path: Path)
 def test_a_compression_bomb_is_refused_and_a_large_honest_file_is_read(
     suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lines, "FREELY", 1_000_000)
+    monkeypatch.setattr(lines, "FREELY", 100_000)
     bomb, honest = tmp_path / f"bomb{suffix}", tmp_path / f"honest{suffix}"
-    bomb.write_bytes(PACK[suffix](b"a line\n" * 3_000_000))
+    bomb.write_bytes(PACK[suffix](b"a line\n" * 300_000))
     with pytest.raises(HeadwayError, match=r"bomb.*:\d+: it unpacks to more than 200 times"):
         for _ in read_lines(bomb):
             pass
     draw = random.Random(3)
-    text = "".join(f"ein Satz {draw.random()} ein Satz\n" for _ in range(80_000))  # 3 MB
+    text = "".join(f"ein Satz {draw.random()} ein Satz\n" for _ in range(8_000))  # 300 kB
     honest.write_bytes(PACK[suffix](text.encode()))
     assert sum(1 for _ in read_lines(honest)) == text.count("\n")
 

@@ -85,23 +85,8 @@ def own_model(file: Path, **options: Any) -> Any:
 
 def strange_lines(count: int) -> list[str]:
     chooser = random.Random(5)
-    odd = [
-        "@@",
-        "<b>",
-        "ﬁ",
-        "Ａ",
-        "é",
-        "e\u0301",
-        "日本",
-        "😀",
-        "  ",
-        "12345",
-        "<s>",
-        "</s>",
-        "\u00a0",
-        "[UNK]",
-        "",
-    ]
+    marks = "@@ <b> ﬁ Ａ é e\u0301 日本 😀 12345 <s> </s> [UNK]"
+    odd = [*marks.split(), "  ", "\u00a0", ""]
     return [
         " ".join([*chooser.sample(odd, chooser.randrange(4)), text.upper() if i % 3 == 0 else text])
         for i, text in enumerate(sentences(count, 3))

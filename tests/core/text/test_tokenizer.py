@@ -14,25 +14,8 @@ from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import Draw
 from support.toy_models import normalizing_tokenizer, write_several
 
-WORDS = [
-    "the",
-    "a",
-    "cat",
-    "dog",
-    "sees",
-    "hears",
-    "green",
-    "blue",
-    "house",
-    "tree",
-    "runs",
-    "under",
-    "over",
-    "small",
-    "große",
-    "Straße",
-    "Ärger",
-]
+TEXT = "the a cat dog sees hears green blue house tree runs under over small große Straße Ärger"
+WORDS = TEXT.split()
 
 
 def lines(count: int, seed: int) -> list[str]:
@@ -66,7 +49,7 @@ def hostile(count: int) -> list[str]:
 @pytest.mark.parametrize("subwords", ["bpe", "unigram"])
 def test_hostile_text_is_decoded_without_loss(subwords: str) -> None:
     tokenizer = Tokenizer.learn(pairs(), TextConfig(vocab_size=290, subwords=subwords))
-    for text in hostile(2000):
+    for text in hostile(700):
         ids = tokenizer.encode_target([text])[0]
         assert ids[-1] == tokenizer.eos
         assert not {tokenizer.eos, tokenizer.unk, tokenizer.target_pad} & set(ids[:-1])
@@ -145,7 +128,7 @@ def test_subwords_with_dropout_are_as_long_as_those_of_sentencepiece() -> None:
 
     tokenizer = Tokenizer.learn(pairs(), TextConfig(vocab_size=331))
     theirs = SentencePieceProcessor(model_proto=tokenizer.models[0])
-    texts = [text for text, _ in pairs()] * 20
+    texts = [text for text, _ in pairs()] * 5
     for dropout in (0.1, 0.5, 1.0):
         ours = sum(
             len(tokenizer.encode_source([t], Draw(dropout, i))[0]) - 1 for i, t in enumerate(texts)
@@ -180,10 +163,6 @@ def test_merge_dropout_rejects_a_unigram_vocabulary() -> None:
         tokenizer.encode_source(["a"], Draw(0.1, 1))
 
 
-def test_lone_surrogates_are_replaced(tokenizer: Tokenizer) -> None:
-    assert tokenizer.decode(tokenizer.encode_target(["a\ud800b"])[0]) == "a?b"
-
-
 def test_control_symbols_have_the_documented_ids(tokenizer: Tokenizer) -> None:
     assert tokenizer.source_vocab_size == tokenizer.target_vocab_size == 331
     assert tokenizer.source_pad == 330
@@ -209,24 +188,10 @@ def test_a_saved_tokenizer_is_loaded_unchanged(tmp_path: Path, joint: bool) -> N
     assert other.fingerprint != first.fingerprint
 
 
-def test_the_message_on_a_vocabulary_that_is_too_large_names_the_largest() -> None:
-    with pytest.raises(HeadwayError, match=r"text\.vocab_size = 90000 .* set it to (\d+)") as error:
-        Tokenizer.learn(pairs(), TextConfig(vocab_size=90000))
-    largest = int(str(error.value).split("set it to ")[1].split()[0])
-    assert Tokenizer.learn(pairs(), TextConfig(vocab_size=largest)).source_vocab_size == largest
-    with pytest.raises(HeadwayError):
-        Tokenizer.learn(pairs(), TextConfig(vocab_size=largest + 1))
-
-
 @pytest.mark.parametrize("size", [10, 200])
 def test_a_vocabulary_that_is_too_small_gives_a_message_of_one_line(size: int) -> None:
     with pytest.raises(HeadwayError, match=r"^text\.vocab_size[^\n]*$"):
         Tokenizer.learn(pairs(), TextConfig(vocab_size=size))
-
-
-def test_learning_from_no_text_gives_a_message_of_one_line() -> None:
-    with pytest.raises(HeadwayError, match="no training pairs"):
-        Tokenizer.learn([], TextConfig(vocab_size=300))
 
 
 @pytest.mark.parametrize("content", [b"", b"\x80\x04junk", b"\0" * 1000])

@@ -58,7 +58,7 @@ def test_characters_of_line_breaks_become_common_ones(text: str, plain: str) -> 
 
 def test_a_text_with_simple_breaks_has_as_many_words() -> None:
     chooser = random.Random(1)
-    for _ in range(20_000):
+    for _ in range(5_000):
         drawn = chooser.choices("ab 漢カ「-(.\u00ad\u2060\ufeff\u00a0\u2010\u2002\u0301ก", k=5)
         text = "".join(drawn).strip()
         assert len(find_words(simplify_breaks(text))) == len(find_words(text)), ascii(text)
@@ -67,7 +67,7 @@ def test_a_text_with_simple_breaks_has_as_many_words() -> None:
 @pytest.mark.parametrize("piece", ["\u00ad", "\u00a0", "\u00ad ", " ", "a  "])
 def test_the_time_to_simplify_breaks_is_linear(piece: str) -> None:
     started = time.process_time()
-    simplify_breaks(piece * 200_000)
+    simplify_breaks(piece * 50_000)
     assert time.process_time() - started < 5
 
 
@@ -75,8 +75,8 @@ def test_the_time_to_simplify_breaks_is_linear(piece: str) -> None:
 @pytest.mark.parametrize("piece", ["(", "「", "犬", "ー", "\u2060", "\u2060ー", "a", "。"])
 def test_the_time_grows_with_the_length(piece):
     started = time.process_time()
-    find_words(piece * 1_000_000)
-    assert time.process_time() - started < 5  # a square would be days
+    find_words(piece * 200_000)
+    assert time.process_time() - started < 5  # a square would be hours
 
 
 @pytest.mark.slow

@@ -209,11 +209,3 @@ def test_an_imported_model_knows_targets_and_no_pairs():
     assert known.find("pt-br")[1] == "pt_BR"
     with pytest.raises(HeadwayError, match="which has into fra, pt_BR, cmn_Hans"):
         known.find("de")
-
-
-def test_nothing_but_a_choice_produces_a_symbol(several):
-    tokenizer = load_model(several).tokenizer
-    symbols = {tokenizer.to(to).encode_source([""])[0][0] for to in ("de", "en", "fr")}
-    assert len(symbols) == 3
-    for encode in (tokenizer.encode_source, tokenizer.encode_target):
-        assert not {i for ids in encode([">>de<<", ">>fr<< the cat"]) for i in ids} & symbols
