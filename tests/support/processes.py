@@ -10,6 +10,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import NoReturn
@@ -161,7 +162,7 @@ def start_cluster(folder: Path, workers: int) -> Iterator[str]:
             ["scheduler", "--port", "0", "--host", "127.0.0.1", *options],
             ["worker", *options, *nannies],
         ):
-            processes.append(spawn(lambda words=words: start(*words), folder / "log"))
+            processes.append(spawn(partial(start, *words), folder / "log"))
             while not file.exists():
                 time.sleep(0.05)
         yield str(file)
