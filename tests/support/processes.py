@@ -145,6 +145,7 @@ def start_cluster(folder: Path, workers: int) -> Iterator[str]:
 
     All are forked, so that they have all modules.
     """
+    import dask
     from dask.__main__ import main
 
     file = folder / "scheduler.json"
@@ -152,7 +153,7 @@ def start_cluster(folder: Path, workers: int) -> Iterator[str]:
     nannies = ["--nthreads", "1", "--nworkers", str(workers), "--local-directory", str(folder)]
 
     def start(*words: str) -> None:
-        os.environ["DASK_DISTRIBUTED__WORKER__MULTIPROCESSING_METHOD"] = "fork"
+        dask.config.set({"distributed.worker.multiprocessing-method": "fork"})
         sys.argv = ["dask", *words]
         main()
 
