@@ -13,6 +13,8 @@ import pytest
 os.environ["CUDA_VISIBLE_DEVICES"] = ""
 # Batches of the same small texts come again and again: compiled matrix products are kept for a whole session.
 os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "8192")
+# The processors are shared by several processes, so that a thread that waits must not spin.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import torch
 

@@ -331,14 +331,6 @@ def test_a_second_process_is_refused(job: Job, capfd: pytest.CaptureFixture[str]
     assert f"{job.out}: process {os.getpid()} is at work here already" in capfd.readouterr().err
 
 
-@pytest.mark.parametrize("workers", ["0", "-2"])
-def test_a_wrong_number_of_workers_is_named_before_the_model_is_loaded(
-    workers: str, unloaded: Job
-) -> None:
-    with pytest.raises(UsageError, match=f"^--workers {workers}: must be 1 or more"):
-        unloaded.run("--workers", workers)
-
-
 def test_an_input_that_is_a_directory_is_named_before_the_model_is_loaded(
     unloaded: Job, tmp_path: Path
 ) -> None:
