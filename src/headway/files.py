@@ -13,6 +13,7 @@ import socket
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 
 from headway.errors import HeadwayError
@@ -32,9 +33,14 @@ def temporary_path(path: Path) -> Path:
     return path.with_name(f"{TEMPORARY}{_name_machine()}.{os.getpid()}-{path.name}")
 
 
+@cache
 def _name_machine() -> str:
-    """Return eight characters that differ between the machines that write to one directory."""
-    return f"{zlib.crc32(socket.gethostname().encode()):08x}"
+    """Return eight characters that differ between machines, and between containers whose processes have equal numbers."""
+    facts = socket.gethostname()
+    with suppress(OSError):  # not Linux
+        facts += f" {Path('/proc/self/ns/pid').stat().st_ino}"
+        facts += Path("/proc/sys/kernel/random/boot_id").read_text("utf-8")
+    return f"{zlib.crc32(facts.encode()):08x}"
 
 
 @contextmanager
@@ -114,25 +120,26 @@ def remove(path: Path) -> None:
 
 def remove_leftovers(folder: Path) -> None:
     """Delete the unfinished files of processes that were killed while they wrote here."""
-    for leftover, _, _, _ in _list_leftovers(folder):
+    for leftover, _, _ in _list_leftovers(folder):
         remove(leftover)
 
 
 def _remove_abandoned(path: Path) -> None:
-    """Delete the unfinished ``path`` of this process, and of processes that have ended."""
-    for leftover, machine, process, name in _list_leftovers(path.parent):
-        is_elsewhere = machine not in ("", _name_machine())  # it is not known whether that runs
-        if name == path.name and not is_elsewhere and not _is_other_process(process):
+    """Delete the unfinished ``path`` of this process, and of processes of this machine that have ended."""
+    for leftover, owner, name in _list_leftovers(path.parent):
+        machine, _, process = owner.rpartition(".")
+        # Names of version 0.2 have no machine. It is not known whether a process of another machine runs.
+        is_here = machine in ("", _name_machine())
+        if name == path.name and is_here and not _is_other_process(int(process)):
             remove(leftover)
 
 
-def _list_leftovers(folder: Path) -> Iterator[tuple[Path, str, int, str]]:
-    """Yield the unfinished files of a directory: machine, process, and the name that the file was to get."""
+def _list_leftovers(folder: Path) -> Iterator[tuple[Path, str, str]]:
+    """Yield the unfinished files of a directory, with ``machine.process`` and the names that they were to get."""
     for path in folder.glob(f"{TEMPORARY}*"):
-        # Those of version 0.2 name no machine; others are files of somebody else.
-        form = r"(?:([0-9a-f]{8})\.)?(\d+)-(.+)"
-        if found := re.fullmatch(form, path.name.removeprefix(TEMPORARY), re.DOTALL):
-            yield path, found[1] or "", int(found[2]), found[3]
+        owner, _, name = path.name.removeprefix(TEMPORARY).partition("-")
+        if name and re.fullmatch(r"([0-9a-f]{8}\.)?\d+", owner):  # not a file of somebody else
+            yield path, owner, name
 
 
 def _is_other_process(process: int) -> bool:

@@ -117,6 +117,8 @@ class DirectoryLock:
                 if self.directory.is_dir()
                 else []
             )
-            if names == [LOCK]:
+            if is_empty := names == [LOCK]:
                 self.path.unlink()
+        if is_empty:  # NFS keeps a file that is open under another name, so it is closed before
+            with suppress(OSError):  # another process works here now
                 self.directory.rmdir()

@@ -15,6 +15,7 @@ from pathlib import Path
 
 CGROUPS = Path("/sys/fs/cgroup")
 OWN_CGROUP = Path("/proc/self/cgroup")
+PR_SET_PDEATHSIG = 1  # of prctl(2)
 
 
 def available_cores() -> int:
@@ -60,11 +61,10 @@ def _read_limit(folder: Path) -> float:
     return math.inf
 
 
-PR_SET_PDEATHSIG = 1  # of prctl(2)
-
-
 def end_with_parent(parent: int) -> None:
-    """End this process when its parent ends: on Linux the kernel kills it, elsewhere a thread waits, in what `multiprocessing` started.
+    """End this process when its parent ends: on Linux the kernel kills it.
+
+    Elsewhere a thread waits for the parent, in processes that `multiprocessing` has started.
 
     Args:
         parent: The process number of the parent, which may have ended already.

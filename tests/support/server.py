@@ -108,7 +108,13 @@ class Running:
         else:  # it has all modules already
             words.insert(1, "--threads=1")
             parent = os.getpid()
-            self.process = Forked(lambda: (end_with_parent(parent), first(), main(words)), log)
+
+            def serve() -> None:
+                end_with_parent(parent)
+                first()
+                main(words)
+
+            self.process = Forked(serve, log)
         while_starting(self.process)
         try:
             self.wait(lambda: "listening at" in self.text(), 200)  # a busy machine imports slowly

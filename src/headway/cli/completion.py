@@ -45,12 +45,14 @@ def _add_settings(parser: argparse.ArgumentParser, sections: Sequence[str]) -> N
     from headway.config.sections import find_section
 
     for section in sections:
-        hints = get_type_hints(find_section(section), include_extras=True)
-        for name, kind in setting_types([section]).items():
+        kind = find_section(section)
+        assert kind is not None, "the verb has been loaded, and its extension with it"
+        hints = get_type_hints(kind, include_extras=True)
+        for name, hint in setting_types([section]).items():
             meaning = hints[name.partition(".")[2]].__metadata__[0]
             parser.add_argument(
                 "--" + name.replace("_", "-"),
-                choices=_list_values(kind),
+                choices=_list_values(hint),
                 help=meaning.replace("%", "%%"),
             )
 

@@ -20,7 +20,7 @@ from headway.config.setting import (
 )
 from headway.config.text import TextConfig
 from headway.errors import HeadwayError, suggest
-from headway.extension import require
+from headway.extension import find_switched_off, require
 
 COMMAND_LINE = "command line"
 NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -94,7 +94,7 @@ def _resolve(
     *,
     fixed: Collection[str] = (),
 ) -> dict[str, Any]:
-    """Return sections with the changes of files, the environment and the command line; files change none that is fixed."""
+    """Return sections with the changes of files, the environment and the command line; files do not change those in ``fixed``."""
     problems: list[str] = []
     origins: list[Origin] = []
     for path in files:
@@ -108,7 +108,7 @@ def _resolve(
     texts = [(variable, key, text) for key, (variable, text) in variables.items()]
     for given, where in ((texts, "environment"), (_named(overrides), COMMAND_LINE)):
         try:
-            origins.append((_parse_texts(given), where))
+            origins.append((_parse_texts(given, sections), where))
         except HeadwayError as error:
             problems += str(error).splitlines()
     raise_all(problems)
@@ -134,12 +134,15 @@ def check_overrides(overrides: Mapping[str, str]) -> None:
     Raises:
         HeadwayError: With one line for each mistake.
     """
-    _parse_texts(_named(overrides))
+    named = {name.partition(".")[0]: None for name in overrides}
+    _parse_texts(_named(overrides), {**SECTIONS, **named})
 
 
 def merge_overrides(config: Config, overrides: Mapping[str, str]) -> Config:
     """Return ``config`` with ``{"section.name": "text"}`` set, as written on a command line."""
-    return Config(**_rebuild(config.sections(), [(_parse_texts(_named(overrides)), COMMAND_LINE)]))
+    return Config(
+        **_rebuild(config.sections(), [(_parse_texts(_named(overrides), SECTIONS), COMMAND_LINE)])
+    )
 
 
 def merge_tables(
@@ -172,8 +175,8 @@ def _check_tables(values: Mapping[str, object], where: str, sections: Collection
             break
         if section not in sections:
             problems.append(
-                f"{where}: [{section:.60}] is not a section here{suggest(section[:60], sections)};"
-                f" there is {', '.join(f'[{known}]' for known in sections)}"
+                f"{where}: [{section:.60}] "
+                + (find_switched_off("sections", section) or _not_here(section, sections))
             )
         elif not isinstance(table, Mapping):
             problems.append(f"{where}: {section} must be a table: write [{section}]")
@@ -198,6 +201,11 @@ def _check_tables(values: Mapping[str, object], where: str, sections: Collection
                     problems.append(f"{where}: {section}.{key} {error}")
     raise_all(problems)
     return changes
+
+
+def _not_here(section: str, sections: Collection[str]) -> str:
+    known = ", ".join(f"[{name}]" for name in sections)
+    return f"is not a section here{suggest(section[:60], sections)}; there is {known}"
 
 
 def from_dict(values: Mapping[str, object], where: str) -> Config:
@@ -225,11 +233,11 @@ def _named(overrides: Mapping[str, str]) -> list[tuple[str, str, str]]:
     return [(f"--{option}", option, text) for option, text in overrides.items()]
 
 
-def _parse_texts(texts: Iterable[tuple[str, str, str]]) -> Changes:
-    """Parse settings: (name in errors, ``section.name``, text)."""
+def _parse_texts(texts: Iterable[tuple[str, str, str]], sections: Iterable[str]) -> Changes:
+    """Parse settings of some sections: (name in errors, ``section.name``, text)."""
     problems: list[str] = []
     changes: Changes = {}
-    known = setting_types({**SECTIONS, **{key.partition(".")[0]: None for _, key, _ in texts}})
+    known = setting_types(sections)
     for shown, option, text in texts:
         key = option.replace("-", "_")
         if key not in known:

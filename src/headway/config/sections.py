@@ -6,7 +6,7 @@ meaning beside it, which `headway config` prints, and the bounds of its value.
 
 import dataclasses
 from collections.abc import Iterable
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, get_type_hints
 
 from headway.config.model import ModelConfig
@@ -15,7 +15,7 @@ from headway.config.setting import Setting
 from headway.config.text import TextConfig
 from headway.config.training import TrainingConfig
 from headway.errors import HeadwayError
-from headway.extension import load_first
+from headway.extension import collect, load
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,19 +68,19 @@ SECTIONS: dict[str, type[Any]] = {
 
 def find_section(name: str) -> type[Any] | None:
     """Return the type of a section: one of a run, or one that an extension brings; None: there is none."""
-    return SECTIONS.get(name) or load_first("sections", name)
+    if name in SECTIONS:
+        return SECTIONS[name]
+    found = collect("sections", SECTIONS).get(name)
+    return load(*found) if found else None
 
 
 def setting_types(sections: Iterable[str]) -> dict[str, object]:
     """Return the type of each setting, by its name as ``section.name``."""
-    return {
-        f"{section}.{f.name}": hints[f.name]
-        for section in sections
-        for kind in [find_section(section)]
-        if kind
-        for hints in [get_type_hints(kind)]
-        for f in fields(kind)
-    }
+    found: dict[str, object] = {}
+    for section in sections:
+        if (kind := find_section(section)) is not None:
+            found |= {f"{section}.{name}": hint for name, hint in get_type_hints(kind).items()}
+    return found
 
 
 _BASE = Config()

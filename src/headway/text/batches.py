@@ -5,7 +5,7 @@ approximate sequence length".
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -214,7 +214,7 @@ def make_batch(
 
 
 def make_batches(
-    pairs: Iterable[tuple[str, str]],
+    pairs: Sequence[tuple[str, str]],
     tokenizer: Tokenizer,
     max_tokens: int,
     *,
@@ -223,7 +223,8 @@ def make_batches(
 ) -> Iterator[Batch]:
     """Yield the batches of an epoch over pairs of texts, all in memory: what `headway.Trainer.step` takes.
 
-    Pairs of similar lengths share a batch, and the batches are in random order (paper: section 5.1).
+    Pairs of similar lengths share a batch, and the batches are in random order (paper: section 5.1). The text is
+    divided into tokens anew in each epoch.
 
     Args:
         pairs: Sources and targets.
@@ -233,12 +234,14 @@ def make_batches(
         epoch: From 0; each epoch has other batches in another order.
 
     Raises:
-        HeadwayError: If a single pair has more tokens.
+        HeadwayError: If a single pair has more than ``max_tokens`` tokens.
 
     Examples:
         >>> for batch in make_batches([("a dog runs", "ein Hund läuft")], tokenizer, max_tokens=1000):
         ...     report = trainer.step([batch])
     """
+    if not pairs:
+        return
     texts = zip(*pairs, strict=True)
     encoders = tokenizer.encode_source, tokenizer.encode_target
     sources, targets = (

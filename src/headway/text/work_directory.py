@@ -1,12 +1,14 @@
 """The directory of unfinished work, which names what its results depend on, so that other work does not use them.
 
-A worker on another machine may go on with a chunk for a while after its command has ended. So results are in a
-folder that is named after what they depend on, which the next command does not use, or uses rightly.
+Results are in a folder that is named after what they depend on. A worker on another machine may go on with a chunk for a
+while after its command has ended: a command with another identity uses another folder, and with the same identity the
+late result is right.
 """
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
@@ -27,7 +29,7 @@ class WorkDirectory:
 
     Attributes:
         directory: The folder in it that holds the results.
-        dropped: Why the results of interrupted work were dropped; empty: there were none, or they are of use.
+        dropped: Why results of interrupted work were dropped; empty if none were.
 
     Raises:
         HeadwayError: On entry, if another process works here.
@@ -35,7 +37,7 @@ class WorkDirectory:
 
     def __init__(self, path: Path, out: Path, identity: Mapping[str, str]) -> None:
         self._path = path
-        self._content = f"{json.dumps(dict(identity), indent=2)}\n"
+        self._content = f"{json.dumps(dict(identity), indent=2, sort_keys=True)}\n"
         self._identity = identity
         self.directory = path / hashlib.sha256(self._content.encode()).hexdigest()[:16]
         self.dropped = ""
@@ -46,7 +48,7 @@ class WorkDirectory:
         self._lock.acquire()
         try:
             remove_leftovers(self._path)
-            self._compare()
+            self._drop_others()
             self.directory.mkdir(exist_ok=True)
         except BaseException:
             self._lock.release()
@@ -71,25 +73,26 @@ class WorkDirectory:
         return sum(1 for folder in folders for _ in folder.glob("[0-9]*"))
 
     def clear(self) -> None:
-        """Delete the results; the identity last, so that a killed deletion is recognized."""
-        for entry in self._path.iterdir():
-            if entry.name not in (LOCK, IDENTITY):
-                # A result that is half deleted must not be taken for a whole one.
-                remove(entry.rename(temporary_path(entry)))
-        remove(self._path / IDENTITY)
+        """Delete the results."""
+        self._discard([entry for entry in self._path.iterdir() if entry.name != LOCK])
 
-    def _compare(self) -> None:
+    def _drop_others(self) -> None:
         """Drop the results of other work, and record what the results depend on."""
-        path = self._path / IDENTITY
-        is_new = not path.exists()
-        if not is_new:
-            try:
-                self.dropped = _find_difference(json.loads(path.read_bytes()), self._identity)
-            except (ValueError, AttributeError):
-                self.dropped = f"{path} is damaged"
-        if is_new or self.dropped:
-            self.clear()
-            replace_text(path, self._content)
+        own = (LOCK, IDENTITY, self.directory.name)
+        record = self._path / IDENTITY
+        if others := [entry for entry in self._path.iterdir() if entry.name not in own]:
+            with suppress(OSError, ValueError, AttributeError):  # it is missing or damaged
+                self.dropped = _find_difference(json.loads(record.read_bytes()), self._identity)
+            self.dropped = self.dropped or "of other settings or another version"
+            self._discard(others)
+        replace_text(record, self._content)
+
+    def _discard(self, entries: Iterable[Path]) -> None:
+        for entry in entries:
+            # A result that is half deleted must not be taken for a whole one.
+            renamed = entry.rename(temporary_path(entry))
+            with suppress(OSError):  # a late worker of another machine writes into it
+                remove(renamed)
 
 
 def _find_difference(before: Mapping[str, str], now: Mapping[str, str]) -> str:

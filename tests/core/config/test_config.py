@@ -315,3 +315,8 @@ def test_a_mistake_is_told_of_the_file_or_option_that_has_it(tmp_path: Path) -> 
         "--model.d-model 0", f"{first}: model.d_ff = -1", f"{second}: model.dropout = 2.0",
         f"{first}: search.n_best = 9",
     ]  # fmt: skip
+
+
+def test_a_setting_of_another_section_is_named() -> None:
+    with pytest.raises(HeadwayError, match=r"--server.char-limit is not a setting"):
+        load(overrides={"server.char-limit": "5"})

@@ -8,7 +8,7 @@ import torch
 
 from headway.cli.main import dispatch
 from headway.config import ModelConfig, TrainingConfig
-from headway.errors import UsageError
+from headway.errors import LostRankError, UsageError
 from headway.model import Transformer
 from headway.text.batches import Batch
 from headway.training import parallel
@@ -122,6 +122,24 @@ def test_a_sharded_run_that_is_resumed_ends_with_the_same_bits_and_may_go_on_who
     steps = [line for line in metrics(tmp_path / "resumed") if line["event"] == "step"]
     assert [line["step"] for line in steps] == [*range(1, 8)]
     assert abs(steps[-1]["loss"] - steps[-2]["loss"]) < 0.5
+
+
+def lose_a_rank():
+    """In a rank: the second one ends between the forward and the backward pass of the first."""
+    torch.set_num_threads(1)
+    config = TrainingConfig(shard=True, batch_tokens=80, micro_batch_tokens=10)
+    trainer = Trainer(Transformer(ModelConfig(**SHAPE)), config)
+    if parallel.rank():
+        return trainer.objective(micro_batch(1))[1]
+    with pytest.raises(LostRankError):
+        trainer.compute(micro_batch(0), 100)
+    return None
+
+
+@pytest.mark.slow
+def test_a_rank_that_is_lost_in_the_backward_pass_is_named():
+    importlib.import_module("headway.training.steps.sharding")
+    in_ranks(2, lose_a_rank)
 
 
 def test_one_rank_cannot_divide_a_model(corpus, tmp_path):

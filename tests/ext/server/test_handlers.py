@@ -509,6 +509,8 @@ def test_settings_come_from_file_environment_and_line_and_mistakes_together(tmp_
     file.write_text("[server]\nchar_limits = 5\nbody_limit = 'x'\n[other]\n")
     with pytest.raises(HeadwayError) as caught:
         load_server("deadline", "soon", {"HEADWAY_BATCH_LIMIT": "many"})
+    with pytest.raises(HeadwayError, match=r"--search.beam is not a setting"):
+        load_section("server", overrides={"search.beam": "3"})
     lines = str(caught.value).splitlines()
     assert len(lines) == 5
     assert "char_limits is not a setting (did you mean 'char_limit'?)" in str(caught.value)

@@ -2,7 +2,9 @@
 
 import argparse
 
+from headway.cli.arguments import usage_error
 from headway.cli.options import add_preset
+from headway.errors import HeadwayError
 
 EXAMPLE = (
     "headway config --preset small > mine.toml\nheadway train runs/mine --config mine.toml ..."
@@ -26,11 +28,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Print the resolved settings."""
-    from headway.cli.settings import settings_from
+    from headway.cli.settings import check_used, settings_from
     from headway.config.loading import load_section, to_toml
 
     if args.only and args.only not in SETTINGS:
-        sections = {args.only: load_section(args.only, [args.config] if args.config else [])}
+        check_used(args.overrides, [args.only], f"--only {args.only}")
+        try:
+            files = [args.config] if args.config else []
+            sections = {args.only: load_section(args.only, files, args.overrides)}
+        except HeadwayError as error:
+            usage_error(str(error))
     else:
         found = settings_from(args).sections()
         sections = {args.only: found[args.only]} if args.only else found

@@ -21,7 +21,7 @@ OFF = ("", "0", "-1", "false", "no", "off", "none")
 
 
 def read_variables(environment: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    """Return the settings in the environment, for `headway.config.load`.
+    """Return the settings in the environment, for `headway.config.load_section`.
 
     Args:
         environment: ``HEADWAY_CHAR_LIMIT`` and so on, and the variables of `LIBRETRANSLATE`.

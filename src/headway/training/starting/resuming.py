@@ -256,6 +256,10 @@ def _list_other_roundings(record: RunRecord, stored: Config, settings: Config) -
         differences.append("the run was started with other native code")
     if settings.training.shard != stored.training.shard:
         differences.append(f"training.shard is now {spell(settings.training.shard)}")
+    elif settings.training.shard and record.processes != parallel.world_size():
+        differences.append(
+            f"the run was started with {record.processes} ranks, and its model is sharded"
+        )
     return [f"{found}: the last bits of results may differ" for found in differences]
 
 

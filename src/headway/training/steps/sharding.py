@@ -47,14 +47,17 @@ class ShardedObjective(nn.Module):
                 # Plain sums: FSDP2 would divide them by the number of ranks.
                 sharded.set_gradient_divide_factor(1.0)
                 sharded.set_force_sum_reduction_for_comms(True)
-        for module in self.model.modules():
-            if isinstance(module, Embedding):  # its hook was the whole parameter's
-                module.weight.register_post_accumulate_grad_hook(_clear_pad)
+        for weight in {m.weight for m in self.model.modules() if isinstance(m, Embedding)}:
+            # FSDP2 has replaced the parameter, and with it the hook that clears the gradient of <pad>.
+            assert isinstance(weight, DTensor)
+            rows = torch.arange(len(weight), device=device)
+            own = distribute_tensor(rows, mesh, weight.placements, src_data_rank=None).to_local()
+            if len(own) and own[-1] == len(weight) - 1:
+                weight.register_post_accumulate_grad_hook(_clear_last_row)  # type: ignore[no-untyped-call]
 
     def forward(self, batch: Batch) -> Loss:
         """Return the loss of this rank's batch; the gradient of each parameter is the sum of the ranks'."""
-        with parallel.explain_lost_rank():
-            return self.objective(batch)
+        return self.objective(batch)
 
     def is_finite(self) -> bool:
         """Whether every weight of all ranks is a finite number."""
@@ -64,7 +67,7 @@ class ShardedObjective(nn.Module):
         return not has_others
 
     @staticmethod
-    def whole(tensor: Tensor) -> Tensor:
+    def collect(tensor: Tensor) -> Tensor:
         """Return the whole tensor of which each rank has a slice; or a tensor that is not divided."""
         if not isinstance(tensor, DTensor):
             return tensor
@@ -74,19 +77,15 @@ class ShardedObjective(nn.Module):
         return found.detach()
 
     @staticmethod
-    def fill(tensor: Tensor, whole: Tensor) -> None:
-        """Replace the values of this rank's slice of a tensor by those of a whole one."""
+    def copy_slice(whole: Tensor, tensor: Tensor) -> None:
+        """Copy this rank's slice of a whole tensor into a tensor that is divided, or all of it into another one."""
         if isinstance(tensor, DTensor):
             mesh, places = tensor.device_mesh, tensor.placements
-            whole = distribute_tensor(whole.to(mesh.device_type), mesh, places, src_data_rank=None)
+            whole = distribute_tensor(whole.to(tensor.device), mesh, places, src_data_rank=None)
         tensor.copy_(whole)
 
 
-@torch.no_grad()
-def _clear_pad(weight: Tensor) -> None:
-    """Set the gradient of ``<pad>``, the last row, to zero in the rank that has it."""
-    assert isinstance(weight, DTensor)
+def _clear_last_row(weight: Tensor) -> None:
+    """Set the gradient of the last row of this rank's slice to zero."""
     assert isinstance(weight.grad, DTensor)
-    rows = torch.arange(len(weight), device=weight.device)
-    own = distribute_tensor(rows, weight.device_mesh, weight.placements, src_data_rank=None)
-    weight.grad.to_local()[own.to_local() == len(weight) - 1] = 0
+    weight.grad.to_local()[-1] = 0

@@ -16,6 +16,7 @@ from headway.extension import load_first
 from headway.model import Network, make_model
 from headway.model.packing import move
 from headway.text.batches import Batch
+from headway.torch_private import add_each_
 from headway.training import parallel
 from headway.training.machine import kept_generators, peak_memory, seed_generators
 from headway.training.steps.gradient_sum import (
@@ -98,12 +99,12 @@ class Trainer:
         self.steps = 0
         self.low_precision = precision == "bf16"
         objective = Objective(model, config.label_smoothing, config.agreement, config.cut)
-        self.sharded: ShardedObjective | None = None
+        self.sharded_objective: ShardedObjective | None = None
         if config.shard:
             from headway.training.steps import sharding  # FSDP2 takes a second to import
 
-            self.sharded = sharding.ShardedObjective(objective)
-        self.objective: Callable[[Batch], Loss] = self.sharded or objective
+            self.sharded_objective = sharding.ShardedObjective(objective)
+        self.objective: Callable[[Batch], Loss] = self.sharded_objective or objective
         self.parameters = {n: p for n, p in model.named_parameters() if p.requires_grad}
         self.recorded = None
         if not config.shard:
@@ -116,7 +117,7 @@ class Trainer:
     def step(self, data: Step | Sequence[Batch]) -> StepReport:
         """Take one optimizer step on the sum of the micro-batches' losses over their target tokens.
 
-        The result does not depend on the number of ranks, bit for bit. If the loss or a gradient is not
+        The result does not depend on the number of ranks, bit for bit, unless the model is sharded. If the loss or a gradient is not
         finite, weights and optimizer state stay as they are. The step is counted all the same,
         because the learning rate is a function of the step.
 
@@ -129,8 +130,8 @@ class Trainer:
         self.steps += 1
         *gradients, sums = self._gradient(data)
         total_norm = torch.nn.utils.get_total_norm(gradients)
-        if self.sharded:
-            total_norm = self.sharded.whole(total_norm)
+        if self.sharded_objective:
+            total_norm = self.sharded_objective.collect(total_norm)
         loss, nll, norm = read_numbers(sums / data.target_tokens, total_norm)
         report = StepReport(
             step=self.steps,
@@ -154,12 +155,13 @@ class Trainer:
         return report
 
     def make_partial_sums(self) -> list[Gradient]:
-        """Return tensors as large as the sums that exist while the last micro-batch is computed."""
-        if self.sharded:
-            return []
-        count = -(-self.config.micro_batches_per_step // parallel.world_size())
-        sums = range((count - 1).bit_length())  # see `add_up`
-        return [[torch.empty_like(p) for p in self.parameters.values()] for _ in sums]
+        """Return zeros as large as the sums that exist while the last micro-batch is computed."""
+        if self.sharded_objective:
+            count = 1
+        else:
+            share = -(-self.config.micro_batches_per_step // parallel.world_size())
+            count = (share - 1).bit_length()  # see `add_up`
+        return [[torch.zeros_like(p) for p in self.parameters.values()] for _ in range(count)]
 
     def set_training_mode(self) -> None:
         """Put the model into training mode."""
@@ -181,9 +183,10 @@ class Trainer:
         return self.recorded(self._compute, batch, divisor)
 
     def _compute(self, batch: Batch, tokens: float | Tensor) -> Gradient:
-        found, sums = compute_gradient(
-            self.model, self.objective, batch, tokens, self.low_precision
-        )
+        with parallel.explain_lost_rank():  # the ranks exchange the weights of a sharded model
+            found, sums = compute_gradient(
+                self.model, self.objective, batch, tokens, self.low_precision
+            )
         return [
             *(found[p] if p in found else torch.zeros_like(p) for p in self.parameters.values()),
             sums,
@@ -191,7 +194,7 @@ class Trainer:
 
     def _gradient(self, data: Step) -> Gradient:
         """Return the gradient of a step for each parameter, and its summed losses, over all ranks."""
-        if self.sharded:
+        if self.sharded_objective:
             with kept_generators(self.device):
                 return self._sharded_gradient(data)
         share = share_of(parallel.rank(), parallel.world_size(), data.count)
@@ -205,18 +208,21 @@ class Trainer:
         return self.sum_gradients(parts, data.count)
 
     def _sharded_gradient(self, data: Step) -> Gradient:
-        """Return the same of a sharded model: in each round every rank computes one micro-batch."""
+        """Return the gradient of a step of a sharded model, and its summed losses, over all ranks.
+
+        In each round, every rank computes one micro-batch, and torch sums their gradients.
+        """
         ranks = parallel.world_size()
-        total = [torch.zeros_like(p) for p in self.parameters.values()]
+        [total] = self.make_partial_sums()
         losses = torch.zeros(2, device=self.device)
         for turn, number in enumerate(turns_of(parallel.rank(), ranks, data.count)):
             seed_generators(self.device, self.config.seed, self.steps, number)
             # In the last round some ranks only help: divided by infinity, their gradient is zero.
-            counts = turn * ranks + parallel.rank() < data.count
-            divisor = data.target_tokens if counts else math.inf
+            is_counted = turn * ranks + parallel.rank() < data.count
+            divisor = data.target_tokens if is_counted else math.inf
             *gradients, own = self.compute(data.batches[turn], divisor)
-            total = [sum_ + gradient for sum_, gradient in zip(total, gradients, strict=True)]
-            losses += own * counts
+            add_each_(total, gradients)
+            losses += own * is_counted
         return [*total, parallel.gather(losses.cpu()).sum(0).to(self.device)]
 
     @property
@@ -238,19 +244,19 @@ class Trainer:
 
     def finite(self) -> bool:
         """Whether every weight is a finite number."""
-        if self.sharded:
-            return self.sharded.is_finite()
+        if self.sharded_objective:
+            return self.sharded_objective.is_finite()
         return all(bool(p.isfinite().all()) for p in self.model.state_dict().values())
 
     def whole_model(self) -> Network:
         """Return the model; if it is sharded, a whole copy that each rank collects for itself."""
-        if not self.sharded:
+        if not self.sharded_objective:
             return self.model
         with kept_generators(self.device):
             model = make_model(self.model.config).to(self.device)
         slices = self.model.state_dict()
         for name, tensor in model.state_dict().items():
-            tensor.copy_(self.sharded.whole(slices[name]))
+            tensor.copy_(self.sharded_objective.collect(slices[name]))
         return model
 
     def tensors(self) -> dict[str, dict[str, Tensor]]:
@@ -260,11 +266,14 @@ class Trainer:
         their shapes only (tensors of the device "meta").
         """
         found = {"model": self.model.state_dict(), "optimizer": self._optimizer_state()}
-        if not self.sharded:
+        if not self.sharded_objective:
             return found
         kept = torch.device("meta" if parallel.rank() else "cpu")
         return {
-            file: {name: self.sharded.whole(tensor).to(kept) for name, tensor in group.items()}
+            file: {
+                name: self.sharded_objective.collect(tensor).to(kept)
+                for name, tensor in group.items()
+            }
             for file, group in found.items()
         }
 
@@ -274,8 +283,8 @@ class Trainer:
         self.load_weights(tensors["model"])
         for name, value in self._optimizer_state().items():
             whole = tensors["optimizer"][name]
-            if self.sharded:
-                self.sharded.fill(value, whole)
+            if self.sharded_objective:
+                self.sharded_objective.copy_slice(whole, value)
             else:
                 value.copy_(whole)
 
@@ -293,8 +302,8 @@ class Trainer:
     @torch.no_grad()
     def load_weights(self, weights: Mapping[str, Tensor]) -> None:
         """Replace the weights by those of a whole model."""
-        if not self.sharded:
+        if not self.sharded_objective:
             self.model.load_state_dict(weights)
             return
         for name, tensor in self.model.state_dict().items():
-            self.sharded.fill(tensor, weights[name])
+            self.sharded_objective.copy_slice(weights[name], tensor)
