@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shlex
 import signal
 import statistics
@@ -180,35 +179,19 @@ def test_an_impossible_setting_is_reported_before_anything_is_compiled(
     assert capsys.readouterr().err == "headway: --training.max-steps 0 must be more than 0\n"
 
 
-@pytest.mark.slow
+@pytest.mark.parametrize("paper", ["base", "big"])
 def test_info_lists_how_a_preset_departs_from_the_paper(
-    capsys: pytest.CaptureFixture[str],
+    paper: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def info(*words: str) -> str:
-        assert dispatch(["info", *words]) == 0
-        return capsys.readouterr().out
-
-    found = json.loads(info("quick", "--json"))
-    assert found["departures from its training"]["packed"] is True
-    assert found["d_model"] == 128
-    assert "packed = true, rate_scale = 0.64 (the paper: 1.0)," in info("quick")
-    assert " num_heads = 4 (the paper: 8), dropout = 0.15 (the paper: 0.1)\n" in info("quick")
-    assert " num_heads = 4 (the paper: 16)\n" in info("tiny")
-    assert re.search(
-        r"^vocabulary +37,000\nparameters with this vocabulary +63,045,632$", info("base"), re.M
-    )
-    for paper in ("base", "big"):
-        found = json.loads(info(paper, "--json"))
-        assert found["nearest model of the paper"] == paper
-        assert found["departures from the paper's model"] == {}
-        assert found["departures from its training"] == {
-            "precision": "auto",
-            "micro_batch_tokens": 3125,
-        }
-        assert found["departures from its search"]["max_tokens"] == 200
-        assert found["departures from its text"]["drop_duplicates"] is True
-        assert "subwords" not in found["departures from its text"]
-    assert "departures from the paper's model none" in info("big")
+    assert dispatch(["info", paper, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["nearest model of the paper"] == paper
+    assert found["departures from the paper's model"] == {}
+    training = {"precision": "auto", "micro_batch_tokens": 3125}
+    assert found["departures from its training"] == training
+    assert found["departures from its search"]["max_tokens"] == 200
+    assert found["departures from its text"]["drop_duplicates"] is True
+    assert "subwords" not in found["departures from its text"]
 
 
 def test_no_verb_shows_help_and_fails(capsys: pytest.CaptureFixture[str]) -> None:
