@@ -300,7 +300,8 @@ def test_an_installation_from_before_the_extensions_is_named(
         load_verb("plot")
 
 
-def test_nothing_is_imported_before_it_is_used() -> None:
+def test_nothing_is_imported_before_it_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(extension.CHOICE, raising=False)
     code = (
         "import sys; from headway.cli.verbs import overview; overview()\n"
         "print(*[name for name in sys.modules if name.startswith('headway.ext.')], 'torch' in sys.modules)"
