@@ -9,7 +9,7 @@ from shapes import make_config
 from worker import Facts, Ids, TrainingTask, Work, serve, training_work
 
 from headway.model import Transformer, parameter_count
-from headway.text.batches import Batch, make_batch
+from headway.text.batches import Batch, read_batch
 from headway.text.shards import Corpus
 from headway.training.machine import Machine, configure_process
 from headway.training.steps.trainer import Trainer
@@ -29,7 +29,7 @@ def start(task: TrainingTask) -> tuple[Work, Facts]:
     def ready(source: list[Ids], target: list[Ids]) -> Batch:
         with tempfile.TemporaryDirectory() as directory:
             corpus = Corpus.write(f"{directory}/pairs", pairs(source, target), task["vocab_size"])
-            return make_batch(corpus, np.arange(len(source)), pad, pad).to(device)
+            return read_batch(corpus, np.arange(len(source)), pad, pad).to(device)
 
     def step(batch: Batch) -> float:
         return trainer.step([batch]).loss

@@ -53,7 +53,7 @@ def attempt(function: Callable[..., Any], *args: Any, **options: Any) -> tuple[A
         return None, str(error)
 
 
-def make_batch(model: Any) -> Batch:
+def read_batch(model: Any) -> Batch:
     """Return sentences of random tokens; a classifier has one label for each."""
     generator = torch.Generator().manual_seed(5)
     source, target = (torch.randint(1, 30, (3, 6), generator=generator) for _ in "st")
@@ -72,7 +72,7 @@ def test_training_and_engines_know_each_value(
         return
     torch.manual_seed(1)
     model = make_model(config).eval()
-    batch = make_batch(model)
+    batch = read_batch(model)
     fast = Trainer(copy.deepcopy(model), TrainingConfig()).step([batch])
     monkeypatch.setitem(ops._installed, "cpu", ops.PLAIN)
     plain = Trainer(copy.deepcopy(model), TrainingConfig()).step([batch])

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from headway.lazy import import_at_first_use
 
 if TYPE_CHECKING:
-    from headway.text.batches import Batch, make_batch
+    from headway.text.batches import Batch, read_batch
     from headway.text.cleaning import (
         DUPLICATE,
         LEAK,

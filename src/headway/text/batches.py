@@ -180,7 +180,7 @@ def _count_fitting(sources: Rows, targets: Rows, start: int, max_tokens: int) ->
     return int(len(fits) if fits.all() else fits.argmin())
 
 
-def make_batch(
+def read_batch(
     corpus: Corpus,
     rows: Rows,
     source_pad: int,

@@ -17,7 +17,7 @@ from headway.errors import HeadwayError
 from headway.evaluation.bootstrap import LineStatistics
 from headway.evaluation.metrics import pick_metrics
 from headway.model import Network, Transformer
-from headway.text.batches import make_batch, plan_batches
+from headway.text.batches import plan_batches, read_batch
 from headway.text.corpus_writer import SIDES
 from headway.text.languages import Languages, name_pair
 from headway.text.prepared import PreparedData
@@ -250,7 +250,7 @@ def _predict(
         if parallel.rank() >= len(group):
             continue
         rows = group[parallel.rank()]
-        batch = make_batch(corpus, rows, tokenizer.source_pad, tokenizer.target_pad).to(device)
+        batch = read_batch(corpus, rows, tokenizer.source_pad, tokenizer.target_pad).to(device)
         with torch.no_grad():
             own = found[start + parallel.rank()]
             own[0] = objective(batch).nll

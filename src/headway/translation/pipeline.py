@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
 from headway.text.languages import Languages
+from headway.text.words import simplify_breaks
 from headway.translation.masking import Masking, Terms
 from headway.translation.requests import LONG, Find, Job, call, together
 from headway.translation.search.beam_search import Hypothesis
@@ -234,7 +235,7 @@ class Pipeline:
         return self.search.split_sentences is True
 
     def _encode(self, text: str) -> list[int]:
-        return self.forward.tokenizer.encode_source([text])[0]
+        return self.forward.tokenizer.encode_source([simplify_breaks(text)])[0]
 
     def find(self, piece: Piece, prefix: Sequence[int] = ()) -> Job[Found]:
         """Search for the translations of a piece; rate and link them if the settings say so.

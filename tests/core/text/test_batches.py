@@ -13,10 +13,10 @@ from headway.text import shards
 from headway.text.batches import (
     ROUND,
     Batch,
-    make_batch,
     make_batches,
     plan_batches,
     plan_packed,
+    read_batch,
 )
 from headway.text.shards import Corpus
 from headway.text.tokenizer import Tokenizer
@@ -114,7 +114,7 @@ def test_a_pair_longer_than_a_batch_gives_a_message_of_one_line() -> None:
 def test_a_batch_is_padded_on_the_right(tmp_path: Path) -> None:
     corpus = Corpus.write(tmp_path / "corpus", PAIRS)
     rows = np.array([3, 11, 7])
-    batch = make_batch(corpus, rows, source_pad=500, target_pad=501)
+    batch = read_batch(corpus, rows, source_pad=500, target_pad=501)
     assert batch.target_tokens == sum(len(PAIRS[i][1]) for i in rows)
     for ids, segments, side, pad in (
         (batch.source, batch.source_segments, 0, 500),
@@ -136,7 +136,7 @@ def test_batches_of_texts_are_those_of_their_corpus(tmp_path: Path) -> None:
     found = [*make_batches(pairs, tokenizer, 200, seed=5, epoch=2)]
     assert len(found) == len(plan) > 5
     for batch, rows in zip(found, plan, strict=True):
-        expected = make_batch(corpus, rows, tokenizer.source_pad, tokenizer.target_pad)
+        expected = read_batch(corpus, rows, tokenizer.source_pad, tokenizer.target_pad)
         assert batch.target_tokens == expected.target_tokens
         assert batch.pair_indices.tolist() == rows.tolist()
         assert all(map(torch.equal, batch.tensors(), expected.tensors()))
@@ -163,7 +163,7 @@ def test_every_pair_is_in_one_packed_batch_and_no_batch_is_too_large() -> None:
 def test_a_packed_row_holds_its_sentences_one_after_the_other(tmp_path: Path) -> None:
     corpus = Corpus.write(tmp_path / "corpus", iter(PAIRS), 500)
     rows = np.array([5, 900, 17, 3, 44])
-    batch = make_batch(corpus, rows, 499, 498, packed=True)
+    batch = read_batch(corpus, rows, 499, 498, packed=True)
     assert batch.is_packed
     assert batch.target_tokens == sum(len(PAIRS[r][1]) for r in rows)
 

@@ -21,7 +21,7 @@ from headway.ext.native.native_operations import NativeOperations
 from headway.model import Transformer, ops
 from headway.model.packing import pack_sides
 from headway.model.visibility import Segments, Visibility
-from headway.text.batches import Batch, fixed_shape, make_batch
+from headway.text.batches import Batch, fixed_shape, read_batch
 from headway.text.shards import Corpus
 from headway.training.steps.objective import Objective, compute_gradient
 
@@ -118,8 +118,8 @@ def test_losses_and_gradients_equal_those_with_masks(
     model = Transformer(replace(MODEL, **changes))
     exact = copy.deepcopy(model).double()
     is_bf16 = precision == "bf16"
-    masked = make_batch(corpus, np.arange(24), 42, 42, packed=True)
-    bounded = make_batch(corpus, np.arange(24), 42, 42, packed=True, shape=fixed_shape(900, 30, 15))
+    masked = read_batch(corpus, np.arange(24), 42, 42, packed=True)
+    bounded = read_batch(corpus, np.arange(24), 42, 42, packed=True, shape=fixed_shape(900, 30, 15))
     assert bounded.source.size(1) > masked.source.size(1)
     if not is_bf16:
         monkeypatch.setattr(gpu_operations, "VARLEN_TYPES", (torch.float64,))
@@ -144,7 +144,7 @@ def test_two_batches_in_one_have_the_losses_and_gradients_of_both(
     model = Transformer(MODEL).double()
     shape = fixed_shape(900, 30, 15) if kind == "bounded" else None
     first, second = (
-        make_batch(corpus, rows, 42, 42, packed=kind != "padded", shape=shape)
+        read_batch(corpus, rows, 42, 42, packed=kind != "padded", shape=shape)
         for rows in (np.arange(24), np.arange(24)[::-1].copy())
     )
     found = gradients(model, first.followed_by(second))

@@ -28,7 +28,7 @@ from headway.ext.kinds import (
 from headway.ext.kinds.examples import prepare_lines, split_parts
 from headway.ext.kinds.text_generator import perplexity
 from headway.model import make_model
-from headway.text.batches import fixed_shape, make_batch
+from headway.text.batches import fixed_shape, read_batch
 from headway.text.prepared import PreparedData
 from headway.text.tokenizer import Tokenizer, load_tokenizer
 from headway.training import resume, start, with_vocabulary
@@ -136,7 +136,7 @@ def batch_of(data, rows, packed=False):
     tokenizer = data.tokenizer
     pads = tokenizer.source_pad, tokenizer.target_pad
     shape = fixed_shape(1000, 300, 10) if packed == "one shape" else None
-    return make_batch(data.train, np.array(rows), *pads, packed=bool(packed), shape=shape)
+    return read_batch(data.train, np.array(rows), *pads, packed=bool(packed), shape=shape)
 
 
 @pytest.mark.slow

@@ -22,9 +22,9 @@ from headway.text.batches import (
     Rows,
     check_labels,
     fixed_shape,
-    make_batch,
     plan_batches,
     plan_packed,
+    read_batch,
 )
 from headway.text.corpus_writer import SIDES
 from headway.text.prepared import PreparedData
@@ -185,7 +185,7 @@ class Feed:
         """Make the batch of these rows of the training corpus."""
         tokenizer = self.data.tokenizer
         pads = tokenizer.source_pad, tokenizer.target_pad
-        batch = make_batch(
+        batch = read_batch(
             self.data.train, rows, *pads, packed=self.config.packed, shape=self.shape
         )
         if self.device.type != "cpu":  # where the loss would have to wait for the largest label

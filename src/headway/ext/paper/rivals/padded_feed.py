@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from headway.text import make_batch
+from headway.text import read_batch
 from headway.training import Feed, Step
 from headway.translation import batch_by_length
 
@@ -28,6 +28,6 @@ class PaddedFeed(Feed):
         lengths = np.maximum(*(corpus.lengths_at(side, rows) for side in ("source", "target")))
         groups = batch_by_length(lengths.tolist(), self.config.batch_tokens // _PARTS)
         batches = [
-            make_batch(corpus, rows[group], *pads, packed=False).to(self.device) for group in groups
+            read_batch(corpus, rows[group], *pads, packed=False).to(self.device) for group in groups
         ]
         return replace(step, batches=batches, count=len(batches))
