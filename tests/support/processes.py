@@ -15,6 +15,8 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import NoReturn
 
+import torch
+
 from headway.errors import HeadwayError
 
 NOBODY = 65534  # a user without rights
@@ -22,7 +24,12 @@ NOBODY = 65534  # a user without rights
 
 def fork(function: Callable[..., None], *arguments: object) -> BaseProcess:
     """Call a function in a new process that has everything of this one."""
-    process = multiprocessing.get_context("fork").Process(target=function, args=arguments)
+
+    def work() -> None:
+        use_one_core()
+        function(*arguments)
+
+    process = multiprocessing.get_context("fork").Process(target=work)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of the threads of this process
         process.start()
@@ -45,6 +52,14 @@ def spawn(work: Callable[[], object], log: Path, user: int = 0) -> int:
         return child
 
 
+def use_one_core() -> None:
+    """Let a forked process compute with one thread: the others of its parent's OpenMP are missing, and it would wait for them forever."""
+    torch.set_num_threads(1)
+    if sys.platform == "linux":
+        cores = sorted(os.sched_getaffinity(0))
+        os.sched_setaffinity(0, {cores[os.getpid() % len(cores)]})
+
+
 def _be_child(work: Callable[[], object], log: Path, user: int) -> NoReturn:
     code = 99
     try:
@@ -54,6 +69,7 @@ def _be_child(work: Callable[[], object], log: Path, user: int) -> NoReturn:
         # Commands replace standard output; the file must stay open then.
         sys.stdout, sys.stderr = (os.fdopen(number, "w", closefd=False) for number in (1, 2))
         faulthandler.register(signal.SIGUSR1)
+        use_one_core()
         # A shell starts background commands with SIGINT ignored, and children inherit that.
         signal.signal(signal.SIGINT, signal.default_int_handler)
         if user and not os.geteuid():

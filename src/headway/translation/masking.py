@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from headway.config import SearchConfig
 from headway.text.tokenizer import Tokenizer
+from headway.text.words import simplify_breaks
 from headway.translation.engines.protocols import GivenTarget
 from headway.translation.requests import Job, Read
 from headway.translation.search.beam_search import Hypothesis, WordPairs
@@ -47,7 +48,7 @@ class Masking:
             pipeline: What is known about the line and the model.
             line: Raw text without white space around it; it may be empty, and has no pieces then.
         """
-        return pipeline.split_plain(line)
+        return pipeline.split_plain(line, lambda text: pipeline.encode(simplify_breaks(text)))
 
     def settle(
         self,

@@ -9,11 +9,11 @@ from typing import NamedTuple, Protocol
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
 from headway.text.languages import Languages
-from headway.text.words import simplify_breaks
 from headway.translation.masking import Masking, Terms
 from headway.translation.requests import LONG, Find, Job, call, together
 from headway.translation.search.beam_search import Hypothesis
 from headway.translation.splitting import (
+    Encode,
     Piece,
     choose_masked_source,
     is_plain,
@@ -223,19 +223,25 @@ class Pipeline:
         is_read_as_it_is = self.glossary is None and is_plain(line)
         yield from self.split_plain(line) if is_read_as_it_is else self.masking.split(self, line)
 
-    def split_plain(self, line: str) -> Iterator[Piece]:
-        """Yield the pieces of a line without white space around it, which is read as it is."""
+    def split_plain(self, line: str, encode: Encode | None = None) -> Iterator[Piece]:
+        """Yield the pieces of a line without white space around it, in which nothing is masked.
+
+        Args:
+            line: The line.
+            encode: Returns the token ids of a text; None: those of the text as it is.
+        """
         whole = [line] if line else []
         for sentence in split_sentences(line, self.languages[0]) if self.is_split else whole:
-            yield from split_line(sentence, self.languages[0], self._encode, self.longest)
+            yield from split_line(sentence, self.languages[0], encode or self.encode, self.longest)
 
     @property
     def is_split(self) -> bool:
         """Whether each sentence is translated alone; "auto" means no where no training has decided."""
         return self.search.split_sentences is True
 
-    def _encode(self, text: str) -> list[int]:
-        return self.forward.tokenizer.encode_source([simplify_breaks(text)])[0]
+    def encode(self, text: str) -> list[int]:
+        """Return the token ids of a text."""
+        return self.forward.tokenizer.encode_source([text])[0]
 
     def find(self, piece: Piece, prefix: Sequence[int] = ()) -> Job[Found]:
         """Search for the translations of a piece; rate and link them if the settings say so.
