@@ -11,6 +11,7 @@ import pytest
 from headway.cli.main import dispatch
 from headway.text.prepared import PreparedData
 from support.documentation import read_blocks, read_code_spans
+from support.extensions import needs
 from support.runs import words
 
 pytestmark = pytest.mark.slow
@@ -55,6 +56,7 @@ def _work_in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.chdir(tmp_path)
 
 
+@needs("native")  # for the time that it takes
 def test_the_copy_task_is_learned() -> None:
     numbers = list(map(str, random.Random(1).sample(range(10_000, 100_000), 5_100)))
     seen, unseen = numbers[:5_000], numbers[5_000:]

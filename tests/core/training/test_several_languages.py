@@ -15,6 +15,7 @@ from headway.training.run import run_to_end
 from headway.training.steps.trainer import StepReport
 from headway.training.train import train
 from headway.translation import Translator, load_model
+from support.extensions import needs
 from support.groups import LANGUAGES, files, options, write_languages
 from support.runs import SETTINGS, assert_equal_runs, command, metrics, opened
 
@@ -164,6 +165,7 @@ def test_fine_tuning_goes_on_with_some_pairs(texts, whole, tmp_path):
 
 
 @pytest.mark.slow
+@needs("native")  # for the time that it takes
 def test_a_model_learns_to_obey_the_symbol(tmp_path):
     """Its words are those of the language that is asked for, long before they are the right words."""
     pairs = [("en", "de"), ("en", "fr"), ("fr", "en")]

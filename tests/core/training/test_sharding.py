@@ -70,9 +70,9 @@ def take_steps(shard, precision, tying, counts, **settings):
 
 COUNTS = [7, 4, 1]  # a step whose rounds are full, and steps at the ends of epochs
 CASES = [
-    ("fp32", "three-way", {"clip_norm": 0.5}, 1e-5),
-    ("bf16", "none", {}, 1e-2),
-    ("fp32", "target", {}, 1e-5),
+    ("fp32", "three-way", {"clip_norm": 0.5}, 1e-4),
+    ("bf16", "none", {}, 5e-2),
+    ("fp32", "target", {}, 1e-4),
 ]
 
 
@@ -97,7 +97,7 @@ def test_a_sharded_model_has_the_gradients_of_a_whole_one_and_each_rank_holds_ha
             most = rounding * np.abs(gradient).max()
             assert np.abs(first[0][name] - gradient).max() <= most, name
         assert first[1] == second[1]
-        assert np.allclose(first[1], reports, rtol=20 * rounding)
+        assert np.allclose(first[1], reports, rtol=max(rounding / 5, 2e-4))
         assert all(0.45 * held < rank[2] < 0.55 * held for rank in (first, second))
 
 
