@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from importlib import import_module
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from headway.errors import HeadwayError, UsageError, suggest
@@ -53,16 +52,18 @@ def find_installed() -> dict[str, EntryPoint]:
     """
     found: dict[str, EntryPoint] = {}
     texts: dict[str, str] = {}
-    for folder in map(Path, sys.path):
+    for folder in sys.path:
         with suppress(OSError):  # it is not there, or an archive
-            for path in sorted(os.scandir(folder), key=lambda entry: entry.name):
+            for path in sorted(os.scandir(folder or "."), key=lambda entry: entry.name):
                 if path.name.endswith((".dist-info", ".egg-info")):
                     project = path.name.partition("-")[0].removesuffix(".egg").lower()
                     if project not in texts:  # an earlier folder hides a later one
                         texts[project] = ""
                         with suppress(OSError):  # it has none
-                            file = Path(path, "entry_points.txt")
-                            texts[project] = file.read_text(encoding="utf-8", errors="replace")
+                            # pathlib takes a tenth of the help's time.
+                            name = os.path.join(path, "entry_points.txt")  # noqa: PTH118
+                            with open(name, encoding="utf-8", errors="replace") as file:  # noqa: PTH123
+                                texts[project] = file.read()
     # Nobody else's extension takes the name of one of Headway's.
     for project, text in sorted(texts.items(), key=lambda item: item[0] != "headway"):
         section = text.partition(f"[{GROUP}]\n")[2].partition("\n[")[0]

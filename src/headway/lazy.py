@@ -4,7 +4,6 @@ A front lists what it offers once, as imports below ``if TYPE_CHECKING``, which 
 reads the same lines. Names in ``__all__`` are promised to everybody; the others are there for Headway's own rooms.
 """
 
-import ast
 import sys
 from collections.abc import Callable
 from functools import cache
@@ -33,6 +32,8 @@ def import_at_first_use(front: str) -> Callable[[str], Any]:
 @cache
 def list_names(front: str) -> dict[str, str]:
     """Return the names that a front offers, and the module of each."""
+    import ast  # most commands ask for no name, and the help for none
+
     spec = find_spec(front)
     source = spec.loader.get_source(front) if spec else ""  # type: ignore[union-attr]
     blocks = [node for node in ast.parse(source or "").body if isinstance(node, ast.If)]

@@ -2,10 +2,13 @@
 
 import argparse
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from headway.errors import HeadwayError, suggest
 from headway.extension import load_all
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 MODELS = ("model", "models", "init", "backward")  # the arguments that take a MODEL
 
@@ -27,6 +30,8 @@ def fetch_model(word: str, *, takes_preset: bool = False) -> str:
         word: A directory, a model of another program, or a name on the hub.
         takes_preset: Whether the word may also be the name of a preset, which is returned as it is.
     """
+    from pathlib import Path  # not for the help of the command
+
     from headway.config import PRESETS
 
     path = Path(word)
@@ -41,12 +46,14 @@ def fetch_model(word: str, *, takes_preset: bool = False) -> str:
         raise
 
 
-def fetch_by_sources(word: str) -> Path:
+def fetch_by_sources(word: str) -> "Path":
     """Return the directory that the first extension has which knows a model of another program, or a name.
 
     Raises:
         HeadwayError: If no extension has the model; the message is from the last extension that was asked.
     """
+    from pathlib import Path
+
     path, failure = Path(word), f"{word}: no such directory: give a run or model directory"
     sources = [source for _, source in load_all("models")]
     for source in sources:
@@ -62,7 +69,7 @@ def fetch_by_sources(word: str) -> Path:
     raise HeadwayError(failure)
 
 
-def is_of_other_program(path: Path) -> bool:
+def is_of_other_program(path: "Path") -> bool:
     """Return whether a file or directory is a model of another program that an extension knows."""
     return any(source.is_foreign(path) for _, source in load_all("models"))
 
