@@ -4,8 +4,8 @@ import argparse
 
 from headway.cli.arguments import Parser, make_parser
 from headway.cli.verbs import list_groups, load_verb
-from headway.config.loading import to_toml
 from headway.config.sections import SECTIONS, find_section
+from headway.config.toml import to_toml
 from headway.extension import collect
 
 HEAD = """# Command line

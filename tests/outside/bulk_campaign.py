@@ -23,7 +23,7 @@ from support.processes import children, is_running
 ALLOWED = 0.03 / 20  # for each kill, of the undisturbed time of a million lines
 TIME_LIMIT = 60.0  # seconds until all workers work again
 WINDOW = 1024  # lines that are translated together
-# Lines between two kills: a window whose worker is killed again and again ends the command.
+# Lines that are translated between two kills. With fewer, one window could lose several workers, which ends the command.
 GAP = 3 * WINDOW
 
 

@@ -272,7 +272,7 @@ def linked_campaign(translator: Translator, pairs: Sequence[Pair]) -> list[str]:
 
 
 def translate_pieces(translator: Translator, pieces: Sequence[Piece]) -> list[str]:
-    """Translate pieces in the batches of `Translator.stream`, each a line of its own."""
+    """Translate each piece as a line, in the batches that `Translator.stream` makes."""
     pipeline = translator.pipeline()
     found = run(together(map(pipeline.find, pieces)))
     return [

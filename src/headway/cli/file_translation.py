@@ -99,8 +99,11 @@ def translate_file(args: argparse.Namespace, threads: int) -> None:
         identity["threads"] = str(threads)  # they change the last bits of matrix products of torch
     notice = GlossaryNotice(args.glossary, translator.glossary)
     # A forked process has the translator, and one on another machine loads it.
-    options = TranslateOptions(**vars(args), identity=identity)
-    load = partial(load_same, options, text) if args.cluster else lambda: (translator, search)
+    load = (
+        partial(load_same, json.dumps(vars(args)), json.dumps(identity), text)
+        if args.cluster
+        else lambda: (translator, search)
+    )
     translate = partial(_translate_window, load, args, threads, text)
     stage = Stage(STAGE, _read_windows(text, notice), translate)
     with WorkDirectory(out.with_name(f".translating-{out.name}"), out, identity) as work:
@@ -123,29 +126,29 @@ def translate_file(args: argparse.Namespace, threads: int) -> None:
         work.clear()
 
 
-class TranslateOptions(argparse.Namespace):
-    """The options of the command and the identity of its output, by which a process knows what it has loaded."""
-
-    def __hash__(self) -> int:  # type: ignore[override]  # which says None, as it can be changed
-        return hash(repr(self))
-
-
-def load_same(args: TranslateOptions, text: "InputText") -> "tuple[Translator, SearchConfig]":
+def load_same(options: str, identity: str, text: "InputText") -> "tuple[Translator, SearchConfig]":
     """Load the translator on a machine of a cluster, once for all its threads.
+
+    Args:
+        options: The options of the command, as JSON.
+        identity: What the bytes of its output depend on, as JSON.
+        text: The input.
 
     Raises:
         LostWorkersError: If it would translate otherwise than that of the command; it names what differs.
     """
     with LOADING:
-        return _load_same(args, text)
+        return _load_same(options, identity, text)
 
 
 @lru_cache(maxsize=1)
-def _load_same(args: TranslateOptions, text: "InputText") -> "tuple[Translator, SearchConfig]":
+def _load_same(options: str, identity: str, text: "InputText") -> "tuple[Translator, SearchConfig]":
+    args = argparse.Namespace(**json.loads(options))
     set_threads(1)
     translator, search = load_translator(args)
     own = _identity(translator, search, text, args)
-    if others := [name for name in own if own[name] != args.identity.get(name)]:
+    wanted = json.loads(identity)
+    if others := [name for name in own if own[name] != wanted.get(name)]:
         raise LostWorkersError(
             f"a worker on {socket.gethostname()} has another {', '.join(others)}"
         )

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
         load_section,
         merge_overrides,
         merge_tables,
-        to_toml,
     )
     from headway.config.model import (
         LARGEST,
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
         spell,
     )
     from headway.config.text import Subwords, TextConfig
+    from headway.config.toml import to_toml
     from headway.config.training import TrainingConfig
 
 __all__ = [

@@ -1,22 +1,19 @@
-"""The loader of all settings, from options and TOML: it accepts no unknown name and reports all mistakes at once; and settings as TOML."""
+"""The loader of all settings, from TOML files, the environment and options: it accepts no unknown name and reports all mistakes at once."""
 
-import json
 import tomllib
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, get_args, get_type_hints
+from typing import Any, get_type_hints
 
 from headway.config.sections import PRESETS, SECTIONS, Config, find_section, setting_types
 from headway.config.setting import (
     Setting,
     check_setting,
     list_broken_bounds,
-    list_choices,
     parse_setting,
     raise_all,
-    spell,
 )
 from headway.config.text import TextConfig
 from headway.errors import HeadwayError, suggest
@@ -299,23 +296,3 @@ def read_toml(path: str | Path) -> dict[str, object]:
     except (ValueError, RecursionError) as error:
         # Also a number of too many digits, or too many brackets.
         raise HeadwayError(f"{path}: not TOML: {error}") from None
-
-
-def to_toml(sections: Mapping[str, Any]) -> str:
-    """Return sections, by their names, as a commented TOML file that `load` reads back to the same settings."""
-    lines: list[str] = []
-    for section, own in sections.items():
-        kind = type(own)
-        lines += [f"[{section}]  # {(kind.__doc__ or '').splitlines()[0]}"]
-        hints = get_type_hints(kind, include_extras=True)
-        for f in fields(kind):
-            hint, doc = get_args(hints[f.name])[:2]
-            choices = f" ({', '.join(values)})" if (values := list_choices(hint)) else ""
-            setting = f"{f.name} = {_format(getattr(own, f.name))}"
-            lines.append(f"{setting:<34} # {doc}{choices}")
-        lines.append("")
-    return "\n".join(lines)
-
-
-def _format(value: Setting) -> str:
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else spell(value)

@@ -87,7 +87,7 @@ def shift_right(target_BT: Tensor, pad: int, segments: Segments | None = None) -
 
 
 class Output(nn.Module):
-    """The linear map before the softmax: tied to an embedding, or with a matrix of its own.
+    """The linear map from hidden states to logits. Its matrix is that of an embedding (tying), or its own.
 
     Paper: section 3.4.
 

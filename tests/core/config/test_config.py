@@ -19,8 +19,8 @@ from headway.config import (
     merge_tables,
 )
 from headway.config.departures import list_departures
-from headway.config.loading import to_toml
 from headway.config.sections import SECTIONS
+from headway.config.toml import to_toml
 from headway.errors import HeadwayError
 
 

@@ -40,7 +40,7 @@ def directory(model_directory: Path, tmp_path: Path) -> Path:
 
 
 def assert_refused(directory: Path) -> None:
-    """Check that a model is refused in lines that name it, and that nothing of it was executed."""
+    """Check that loading a model fails, that each line of the message names the model, and that no code in it ran."""
     with pytest.raises(HeadwayError) as error, bounded():
         load_model(directory)
     assert all(str(directory) in line for line in str(error.value).split("\n"))

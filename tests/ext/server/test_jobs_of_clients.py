@@ -1,4 +1,4 @@
-"""The driver of the server: jobs whose clients leave, and answers like those of the library."""
+"""The server's driver closes the jobs of clients that leave, and gives the answers of the library."""
 
 import asyncio
 from collections.abc import Iterator

@@ -29,7 +29,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Print the resolved settings."""
     from headway.cli.settings import check_used, settings_from
-    from headway.config.loading import load_section, to_toml
+    from headway.config.loading import load_section
+    from headway.config.toml import to_toml
 
     if args.only and args.only not in SETTINGS:
         check_used(args.overrides, [args.only], f"--only {args.only}")

@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> None:
 
 def show(facts: dict[str, object], config: "Config", args: argparse.Namespace) -> None:
     """Print facts as text or as JSON."""
-    from headway.config.loading import to_toml
+    from headway.config.toml import to_toml
 
     if args.json:
         if args.settings:

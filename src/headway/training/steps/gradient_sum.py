@@ -241,7 +241,7 @@ def _map_shared(size: int) -> mmap.mmap | None:
         [0, 0, 0] if parallel.rank() else [os.getpid(), file, token]
     )
     if parallel.rank():
-        # The process may be that of another machine: only the right memory holds the token.
+        # On another machine the number belongs to another process, so the memory must hold the token.
         with (
             suppress(OSError, ValueError),
             Path(f"/proc/{process}/fd/{number}").open("r+b") as theirs,

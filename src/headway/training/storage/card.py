@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from headway.config import Config
-from headway.config.loading import to_toml
+from headway.config.toml import to_toml
 from headway.evaluation.metrics import pick_metrics
 from headway.extension import require
 from headway.text.languages import Languages, describe_pairs, list_codes

@@ -186,7 +186,7 @@ class RunState:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "RunState":
-        """Take the state out of what ``state.json`` holds, whose digest has been checked.
+        """Return the state from the values of ``state.json``, whose digest was checked before.
 
         Raises:
             TypeError: If a field of the best validation is missing or unknown.

@@ -212,7 +212,7 @@ class SentenceAutomaton(NamedTuple):
 
     @classmethod
     def of(cls, constraints: Constraints, words: WordEdges) -> "SentenceAutomaton":
-        """Return the automaton of constraints, at least one, whose alternatives are tokens."""
+        """Build the automaton of a sentence's constraints, of which there is at least one."""
         alphabet = sorted(list_tokens(constraints))
         letters = {token: letter for letter, token in enumerate(alphabet)}
         spelled = tuple(

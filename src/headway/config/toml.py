@@ -1,0 +1,28 @@
+"""Settings as a TOML file, each with its meaning."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any, get_args, get_type_hints
+
+from headway.config.setting import Setting, list_choices, spell
+
+
+def to_toml(sections: Mapping[str, Any]) -> str:
+    """Return sections, by their names, as a commented TOML file that `load` reads back to the same settings."""
+    lines: list[str] = []
+    for section, own in sections.items():
+        kind = type(own)
+        lines += [f"[{section}]  # {(kind.__doc__ or '').splitlines()[0]}"]
+        hints = get_type_hints(kind, include_extras=True)
+        for f in fields(kind):
+            hint, doc = get_args(hints[f.name])[:2]
+            choices = f" ({', '.join(values)})" if (values := list_choices(hint)) else ""
+            setting = f"{f.name} = {_format(getattr(own, f.name))}"
+            lines.append(f"{setting:<34} # {doc}{choices}")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _format(value: Setting) -> str:
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else spell(value)
