@@ -13,8 +13,14 @@ from typing import cast
 
 from headway.config.text import Subwords
 from headway.errors import HeadwayError
-from headway.text.sentencepiece_bounds import MAX_BYTES, find_excess
-from headway.text.vocabulary import EOS, UNK, is_language, is_sound, language_symbol
+from headway.text.vocabulary import (
+    EOS,
+    UNK,
+    is_language,
+    is_sound,
+    language_symbol,
+    read_bounded,
+)
 
 
 class SentencePieceFile:
@@ -40,10 +46,7 @@ class SentencePieceFile:
         if not path.is_file():
             raise HeadwayError(f"{path.parent}: no {path.name}")
         self.path = path
-        with path.open("rb") as opened:
-            self.content = opened.read(MAX_BYTES + 1)
-        if excess := find_excess(self.content):
-            raise HeadwayError(f"{path}: not a sentencepiece model: {excess}")
+        self.content = read_bounded(path)
         try:
             self._proto = ModelProto.FromString(self.content)
         except DecodeError as error:

@@ -24,11 +24,16 @@ from random import Random
 from sentencepiece import SentencePieceProcessor
 
 from headway.errors import HeadwayError
-from headway.text.sentencepiece_bounds import MAX_BYTES, find_excess
 
 UNK, EOS = 0, 1
 PAD = "<pad>"
 SPACE = "\u2581"  # how sentencepiece writes a space; in a user's text it becomes its three bytes
+# Of a serialized model. A protobuf of two bytes an entry takes seventy bytes an entry once it is parsed.
+MAX_BYTES = 1 << 24
+MAX_PIECES = 300_000
+MAX_PIECE_BYTES = 1 << 12
+MAX_OTHER_BYTES = 1 << 20  # training settings and the normalization table, together
+PIECES, WIRE_BYTES = 1, 2  # a field's number, and the wire type of strings and messages
 FEW = 32  # texts that are tokenized sooner one after the other than by threads
 
 
@@ -269,22 +274,78 @@ def _replace_surrogates(text: str) -> str:
 
 
 def read_model(file: Path) -> bytes:
-    """Read a serialized sentencepiece model.
+    """Read a serialized sentencepiece model with the pieces of a vocabulary.
 
     Raises:
         HeadwayError: If the file cannot be read, is too large or no such model, or has a piece that
             is not UTF-8.
+    """
+    model = read_bounded(file)
+    if not is_sound(model):
+        raise HeadwayError(f"{file}: not a sentencepiece model, or damaged")
+    return model
+
+
+def read_bounded(file: Path) -> bytes:
+    """Read a file that may be a sentencepiece model, and check that it can be parsed in little memory.
+
+    Raises:
+        HeadwayError: If the file cannot be read, or is no such model.
     """
     try:
         with file.open("rb") as opened:
             model = opened.read(MAX_BYTES + 1)
     except OSError as error:
         raise HeadwayError(f"{file}: {error.strerror or error}") from None
-    if excess := find_excess(model):
-        raise HeadwayError(f"{file}: not a sentencepiece model, or damaged: {excess}")
-    if not is_sound(model):
-        raise HeadwayError(f"{file}: not a sentencepiece model, or damaged")
+    if excess := _find_excess(model):
+        raise HeadwayError(f"{file}: not a sentencepiece model: {excess}")
     return model
+
+
+def _find_excess(model: bytes) -> str:
+    """Return what makes a serialized model no sentencepiece model or one of excessive size, or ''.
+
+    The entries are counted without storing them.
+    """
+    if not model:  # sentencepiece would load it as a model without pieces
+        return "it is empty"
+    if len(model) > MAX_BYTES:
+        return f"it has more than {MAX_BYTES:,} bytes"
+    pieces = other_bytes = at = 0
+    try:
+        while at < len(model):
+            key, at = _read_number(model, at)
+            if key & 7 != WIRE_BYTES:  # all fields of the outer message are messages
+                return "it is damaged"
+            length, at = _read_number(model, at)
+            at += length
+            if key >> 3 != PIECES:
+                other_bytes += length + 2
+            elif length > MAX_PIECE_BYTES:
+                return f"a piece has more than {MAX_PIECE_BYTES:,} bytes"
+            else:
+                pieces += 1
+            if pieces > MAX_PIECES:
+                return f"it has more than {MAX_PIECES:,} pieces"
+            if other_bytes > MAX_OTHER_BYTES:
+                return f"its settings have more than {MAX_OTHER_BYTES:,} bytes"
+    except IndexError:
+        return "it is damaged"
+    if at != len(model):
+        return "it is truncated"
+    return "" if pieces else "it has no pieces"
+
+
+def _read_number(model: bytes, at: int) -> tuple[int, int]:
+    """Return the variable-length integer at a position, and the position after it."""
+    number = 0
+    for shift in range(0, 70, 7):
+        byte = model[at]
+        at += 1
+        number |= (byte & 127) << shift
+        if byte < 128:
+            return number, at
+    raise IndexError
 
 
 def is_language(piece: str) -> bool:
