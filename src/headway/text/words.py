@@ -3,9 +3,9 @@
 import re
 import sys
 import unicodedata
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Sequence
-from itertools import groupby, pairwise
+from itertools import groupby
 
 Span = tuple[int, int]
 
@@ -63,8 +63,6 @@ _SEVERAL_SPACES = re.compile(r"(?<=\S) {2,}(?=\S)")
 _IN_WORD = re.compile(
     rf"(?<=[^\s{_INVISIBLE}])[{_INVISIBLE}]++|(?<![{_INVISIBLE}])[{_INVISIBLE}]++(?=\S)"
 )
-_TOKEN = re.compile(rf"{WORD}|[^\w\s]")
-_SENTENCE_START = re.compile(r"(?:^|[.!?\u3002\uff01\uff1f])\W*$")
 
 
 def find_words(text: str, start: int = 0) -> list[Span]:
@@ -74,15 +72,6 @@ def find_words(text: str, start: int = 0) -> list[Span]:
     marks behind it; so is a row of katakana. Marks that touch a word belong to it.
     """
     return [(start + found.start(), start + found.end()) for found in _WORD.finditer(text)]
-
-
-def cut_words(words: Sequence[Span], places: Sequence[int]) -> list[Span]:
-    """Return words with those divided that go on across one of some sorted places."""
-    cut: list[Span] = []
-    for start, end in words:
-        inside = places[bisect_right(places, start) : bisect_left(places, end)]
-        cut += pairwise([start, *inside, end])
-    return cut
 
 
 def count_letters(text: str) -> int:
@@ -144,30 +133,3 @@ def simplify_breaks(text: str) -> str:
 def is_byte(subword: str) -> bool:
     """Return whether an entry of a vocabulary is a byte of a character that has no subword."""
     return subword.startswith("<0x") and len(subword) == 6
-
-
-def find_neighbors(text: str, start: int, end: int) -> tuple[str, str]:
-    """Return the words or punctuation marks before and after a part of a text, without capitals.
-
-    An empty one means that the part is first or last. What stands before it has a "^" if it is the first of the
-    text: in English, "has" mostly asks for a name there, and elsewhere for a verb.
-    """
-    before, after = _TOKEN.findall(text[:start]), _TOKEN.search(text, end)
-    return _mark_first(before, len(before) - 1), (after[0] if after else "").casefold()
-
-
-def list_gaps(text: str) -> list[tuple[str, str]]:
-    """Return what `find_neighbors` finds for each place between words or punctuation marks, and for both ends."""
-    tokens = _TOKEN.findall(text)
-    after = [*map(str.casefold, tokens), ""]
-    return [(_mark_first(tokens, number - 1), word) for number, word in enumerate(after)]
-
-
-def _mark_first(tokens: Sequence[str], number: int) -> str:
-    """Return a token without capitals, marked if it is the first; "" before the first."""
-    return "" if number < 0 else "^" * (number == 0) + tokens[number].casefold()
-
-
-def starts_sentence(before: str) -> bool:
-    """Return whether what follows a text begins a sentence."""
-    return _SENTENCE_START.search(before) is not None

@@ -12,7 +12,6 @@ from headway.text.words import (
     LETTERS,
     MARK,
     WORD,
-    find_neighbors,
     find_words,
     is_word_character,
     simplify_breaks,
@@ -96,7 +95,3 @@ def test_combining_marks_are_parts_of_words_in_regular_expressions() -> None:
     assert len({*letters}) == len(marks)
     assert turn_marks_to_letters("plain é犬") == "plain é犬"
     assert all(map(is_word_character, "का"))
-
-
-def test_neighbors_are_whole_words() -> None:
-    assert find_neighbors("किताब X पढ़ी", 6, 7) == ("^किताब", "पढ़ी")

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from headway.ext.protect.neighbors import find_neighbors
 from headway.ext.protect.steady_phrases import COUNTS, find_phrases, find_steady_phrases
 
 VERBS, NOUNS = ["see", "hear", "like"], ["dog", "cat", "tree", "car", "cup"]
@@ -126,3 +127,7 @@ def test_numbers_are_parts_of_times_and_no_placeholder_words() -> None:
 def test_phrases_are_whole_words() -> None:
     assert [*find_phrases("यह किताब है")] == ["यह", "यह किताब", "किताब", "किताब है", "है"]
     assert [*find_phrases("A man, a-b")] == ["a", "a man", "man", "b"]
+
+
+def test_neighbors_are_whole_words() -> None:
+    assert find_neighbors("किताब X पढ़ी", 6, 7) == ("^किताब", "पढ़ी")

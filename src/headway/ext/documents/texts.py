@@ -1,11 +1,12 @@
 """Translation of texts of any length: split into sentences, translated, and joined again."""
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from html import unescape
-from itertools import chain
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import normalize
 
@@ -13,7 +14,7 @@ from headway.config import SearchConfig
 from headway.ext.documents.paragraph import Translated
 from headway.ext.documents.passages import Passage
 from headway.ext.protect import is_symbol
-from headway.text import Span, Tokenizer, WordLinks, cut_words, find_words, is_translatable
+from headway.text import Span, Tokenizer, WordLinks, find_words, is_translatable
 from headway.translation import Job, Pipeline, Translation, call, split_sentences, together
 
 if TYPE_CHECKING:
@@ -256,10 +257,13 @@ def join_sentences(
 
 def _find_words(text: str, starts: Sequence[int], sentences: Sequence[str]) -> list[Span]:
     """Return the words of a text, none of which goes on into another sentence, such as behind an escape."""
-    places = [
-        (start, start + len(sentence)) for start, sentence in zip(starts, sentences, strict=True)
-    ]
-    return cut_words(find_words(text), [*chain.from_iterable(places)])
+    ends = [start + len(sentence) for start, sentence in zip(starts, sentences, strict=True)]
+    places = [*chain.from_iterable(zip(starts, ends, strict=True))]
+    cut: list[Span] = []
+    for start, end in find_words(text):
+        inside = places[bisect_right(places, start) : bisect_left(places, end)]
+        cut += pairwise([start, *inside, end])
+    return cut
 
 
 def finish_sentence(source: str, translation: str, language: str) -> str:

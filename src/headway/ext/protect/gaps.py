@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from headway.ext.protect.neighbors import list_neighbors
 from headway.ext.protect.steady_phrases import UNSEEN, SteadyPhrase
-from headway.text import list_gaps
 
 PAIRS = 5000  # of neighbors that are kept, the most frequent ones
 LEAST = 2  # times that such a pair occurs
@@ -43,7 +43,7 @@ def count_gaps(texts: Iterable[str], phrases: Iterable[SteadyPhrase]) -> Gap:
         texts: Raw text, in which the phrases were found.
         phrases: The steady phrases.
     """
-    counts = Counter(pair for text in texts for pair in list_gaps(text))
+    counts = Counter(pair for text in texts for pair in list_neighbors(text))
     pairs: dict[str, dict[str, int]] = {}
     for (before, after), count in counts.most_common(PAIRS):
         if count >= LEAST:

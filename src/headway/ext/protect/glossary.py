@@ -10,7 +10,8 @@ from typing import NamedTuple
 from unicodedata import normalize
 
 from headway.errors import HeadwayError
-from headway.text import MARK, is_inside_word, starts_sentence, turn_marks_to_letters
+from headway.ext.protect.neighbors import starts_sentence
+from headway.text import MARK, is_inside_word, turn_marks_to_letters
 
 # Where a term may begin: at each word, and at each character of scripts without spaces between words.
 _PLACES = re.compile(

@@ -17,15 +17,9 @@ from itertools import cycle
 from headway.ext.protect.marked_text import MarkedText, SourcePart
 from headway.ext.protect.masked_source import NOTHING, MaskedSource, PlaceholderWord
 from headway.ext.protect.masked_source_draft import MaskedSourceDraft
+from headway.ext.protect.neighbors import find_neighbors, starts_sentence
 from headway.ext.protect.steady_phrases import SteadyPhrase
-from headway.text import (
-    WORD,
-    Tokenizer,
-    find_neighbors,
-    is_word_character,
-    simplify_breaks,
-    starts_sentence,
-)
+from headway.text import WORD, Tokenizer, is_word_character, simplify_breaks
 from headway.translation import spell_words
 
 COPIES = 3  # masked sources with words that are copied

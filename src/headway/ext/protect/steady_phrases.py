@@ -8,7 +8,8 @@ from functools import cache
 from itertools import product
 from typing import NamedTuple
 
-from headway.text import WORD, find_neighbors, starts_sentence
+from headway.ext.protect.neighbors import find_neighbors, starts_sentence
+from headway.text import WORD
 
 WORDS = 2  # of a phrase and of its translation, at most
 LEAST = 10  # lines that have a phrase
