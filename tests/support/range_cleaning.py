@@ -16,7 +16,7 @@ from headway.text.preparation.repeats import (
     find_duplicates,
     find_repeated_sides,
 )
-from headway.text.readers import Damaged, Pair
+from headway.text import Damaged, Pair
 
 
 def clean(

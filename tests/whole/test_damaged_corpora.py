@@ -11,7 +11,7 @@ import pytest
 from headway.cli.main import main
 from headway.config import TextConfig
 from headway.errors import HeadwayError
-from headway.text.readers import Damaged, Pair, read_pairs
+from headway.text import Damaged, Pair, read_pairs
 from support.bounds import bounded
 from support.damage import Case, Readable, Refused, damaged_corpora
 from support.range_cleaning import clean

@@ -17,7 +17,7 @@ from headway.ext.protect.placeholder_word_file import (
 )
 from headway.ext.quality.quality_model import QualityModel
 from headway.model import Transformer
-from headway.text.readers import read_lines
+from headway.text import read_lines
 from headway.training import ProgressReport
 from headway.training.run import run_to_end
 from headway.training.steps.optimizers import is_hidden_matrix

@@ -58,8 +58,7 @@ def read_arriving_lines(file: int, hint: str = "") -> Iterator[list[str]]:
 
 
 def _check_is_text(start: bytes, hint: str) -> None:
-    from headway.text.encodings import recognize_wide
-    from headway.text.file_kinds import name_by_content
+    from headway.text.lines import name_by_content, recognize_wide
 
     if what := name_by_content(start):
         raise HeadwayError(f"standard input: {what}{hint}")

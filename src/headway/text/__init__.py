@@ -19,10 +19,13 @@ if TYPE_CHECKING:
         digest_pair,
     )
     from headway.text.corpus_writer import in_blocks
-    from headway.text.encodings import likely_encoding, recognize_wide
-    from headway.text.file_kinds import name_conversion, plain_suffix
+    from headway.text.encodings import likely_encoding
+    from headway.text.file_kinds import name_conversion
     from headway.text.groups import (
+        FileFacts,
         Group,
+        Manifest,
+        Origin,
         check_file_language,
         check_file_languages,
         languages_from_names,
@@ -51,10 +54,11 @@ if TYPE_CHECKING:
         SURROGATE,
         Damaged,
         open_bytes,
+        plain_suffix,
         read_lines,
+        recognize_wide,
         scan_lines,
     )
-    from headway.text.origins import FileFacts, Manifest, Origin
     from headway.text.preparation.clean_ranges import SIDES, Digests
     from headway.text.preparation.plan import RANGE
     from headway.text.preparation.preparation import prepare
@@ -68,21 +72,17 @@ if TYPE_CHECKING:
         decide_pairs,
     )
     from headway.text.prepared import PreparedData, check_new, id_type, write_prepared
-    from headway.text.readers import UTF8, FileForm, Pair, one_line, read_pairs
+    from headway.text.readers import FileForm, Pair, one_line, read_pairs, require_readable
     from headway.text.sentencepiece_file import SentencePieceFile
     from headway.text.shards import Corpus
     from headway.text.tables import (
-        SAMPLE,
         Row,
-        find_delimiter,
         find_named_columns,
         find_other_languages,
-        find_separator,
-        has_quoted_cells,
         read_rows,
+        recognize_dialect,
     )
     from headway.text.tokenizer import Tokenizer, check_symbols
-    from headway.text.unreadable import require_readable
     from headway.text.vocabulary import EOS, PAD, SPACE, UNK, Draw, is_language, language_symbol
     from headway.text.word_links import WordLinks
     from headway.text.words import (

@@ -1,22 +1,14 @@
-"""Encodings of text other than UTF-8: by a mark in the file, by name, or by the usual one of a language."""
+"""Encodings of text other than UTF-8: their names, the usual one of a language, and the conversion to UTF-8."""
 
 import codecs
-import io
 from collections.abc import Iterator, Sequence
 from encodings.aliases import aliases
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 from headway.errors import HeadwayError, suggest
-
-if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
+from headway.text.compression import open_chunks
 
 CHUNK = 1 << 16  # bytes converted at once
-REPLACEMENT = "\ufffd"  # stands for bytes that are no character of the encoding
-MARKS = (  # of UTF-32 before UTF-16, whose mark is the beginning of UTF-32's
-    (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"),
-)  # fmt: skip
 
 # The encoding of older Windows programs for each language; cp1252 for all others.
 WINDOWS = {
@@ -60,19 +52,6 @@ def likely_encoding(languages: Sequence[str]) -> str:
     return next((name for name, known in WINDOWS.items() if codes & set(known)), "cp1252")
 
 
-def recognize_wide(start: bytes) -> str | None:
-    """Return "utf-16" or "utf-32", which has zero bytes, if a file begins so; otherwise None."""
-    for mark, name in MARKS:
-        if start.startswith(mark):
-            return name
-    # Without a mark, ASCII characters show UTF-16: every other byte is zero.
-    head = start[:8]
-    for first, name in ((0, "utf-16-le"), (1, "utf-16-be")):
-        if len(head) >= 4 and all(head[first::2]) and not any(head[1 - first :: 2]):
-            return name
-    return None
-
-
 def extends_ascii(encoding: str) -> bool:
     """Return whether line ends and marks are bytes of ASCII in an encoding, and no ASCII begins an escape.
 
@@ -105,29 +84,3 @@ def _convert(start: bytes, file: BinaryIO, encoding: str) -> Iterator[bytes]:
         yield decoder.decode(b"", final=True).encode("utf-8", "replace")
     except UnicodeError as error:
         raise OSError(f"is not in {encoding}: {error}") from None
-
-
-def open_chunks(chunks: Iterator[bytes]) -> BinaryIO:
-    """Return a file object that reads chunks of bytes one after the other."""
-    return io.BufferedReader(_Stream(chunks), 1 << 16)
-
-
-class _Stream(io.RawIOBase):
-    def __init__(self, chunks: Iterator[bytes]) -> None:
-        self._chunks = chunks
-        self._rest = memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: "WriteableBuffer") -> int:
-        while not self._rest:
-            chunk = next(self._chunks, None)
-            if chunk is None:
-                return 0
-            self._rest = memoryview(chunk)
-        target = memoryview(buffer)
-        size = min(len(target), len(self._rest))
-        target[:size] = self._rest[:size]
-        self._rest = self._rest[size:]
-        return size

@@ -1,8 +1,5 @@
-"""Files that are not plain text, recognized by their first bytes or their names."""
+"""Files that are not plain text, by the suffixes of their names."""
 
-import codecs
-import re
-from pathlib import Path
 from typing import NamedTuple
 
 OFFICE = "save it as plain text in UTF-8"
@@ -77,64 +74,18 @@ _KINDS = {
     ".org": FileKind("an Org document", MARKUP_TEXT, ".md or .html"),
 }
 SUFFIXES = {suffix: kind for suffixes, kind in _KINDS.items() for suffix in suffixes.split()}
-# First bytes -> what such a file is, and the way out.
-SIGNATURES = (
-    (b"%PDF-", f"a PDF document: {OFFICE}"),
-    (b"{\\rtf", f"a document in RTF: {OFFICE}"),
-    (b"\xd0\xcf\x11\xe0", f"a file of Microsoft Office: {OFFICE}"),
-    (b"\x89PNG", "an image (PNG), and not text"),
-    (b"\xff\xd8\xff", "an image (JPEG), and not text"),
-    (b"GIF8", "an image (GIF), and not text"),
-    (b"\x7fELF", "a program, and not text"),
-    (b"SQLite format 3\0", "a database (SQLite), and not text"),
-    (b"\x1f\x8b", "compressed (gzip): decompress it first"),
-    (b"\xfd7zXZ", "compressed (xz): decompress it first"),
-    (b"\x28\xb5\x2f\xfd", "compressed (zstd): decompress it first"),
-    (b"BZh", "compressed (bzip2): decompress it first"),
-)
-# How text begins that is not plain -> the same.
-MARKUP = (
-    (re.compile(rb"<!doctype html|<html[\s>]", re.IGNORECASE),
-     f"an HTML page: {MARKUP_TEXT}"),
-    (re.compile(rb"<\?xml\s"), f"an XML document: {MARKUP_TEXT}"),
-    (re.compile(rb"WEBVTT\s|1\s+\d+:\d\d:\d\d[,.]\d+ -->"), "subtitles: their plain text is needed"),
-)  # fmt: skip
-# Names of files inside a ZIP archive -> the suffix of the document that it is.
-MEMBERS = (
-    (b"opendocument.text", ".odt"), (b"opendocument.spreadsheet", ".ods"), (b"xl/", ".xlsx"),
-    (b"word/", ".docx"), (b"ppt/", ".pptx"),
-)  # fmt: skip
 
 
-def plain_suffix(path: str) -> str:
-    """Return the suffix of a file as if it were not compressed, in small letters: ``.csv`` for ``A.CSV.gz``."""
-    name = path.lower()
-    for suffix in (".gz", ".xz", ".zst"):
-        name = name.removesuffix(suffix)
-    return Path(name).suffix
-
-
-def name_by_suffix(path: str) -> str | None:
-    """Return what a document is and how to make text of it, by its name; None for other files."""
-    kind = SUFFIXES.get(plain_suffix(path))
+def name_kind(suffix: str) -> str | None:
+    """Return what a document is and how to make text of it, by the suffix of its name; None for other files."""
+    kind = SUFFIXES.get(suffix.lower())
     return kind and f"{kind.name}: {kind.text}"
 
 
-def name_by_content(start: bytes) -> str | None:
-    """Return the same by the first bytes of a file; None for bytes that may be plain text."""
-    if start.startswith(b"PK\x03\x04"):
-        found = (name_by_suffix(f"x{suffix}") for member, suffix in MEMBERS if member in start)
-        return next(found, "a ZIP archive (.docx and .xlsx are such), and not text")
-    text = start.removeprefix(codecs.BOM_UTF8).lstrip()
-    kinds = [what for signature, what in SIGNATURES if start.startswith(signature)]
-    kinds += [what for beginning, what in MARKUP if beginning.match(text)]
-    return kinds[0] if kinds else None
-
-
-def name_conversion(path: str) -> str | None:
-    """Return what a file is and what to convert it to so that it can be translated, by its name.
+def name_conversion(suffix: str) -> str | None:
+    """Return what a file is and what to convert it to so that it can be translated, by the suffix of its name.
 
     None: it can be translated as it is, or nothing is known about files of its name.
     """
-    kind = SUFFIXES.get(plain_suffix(path))
+    kind = SUFFIXES.get(suffix.lower())
     return f"{kind.name}: convert it to {kind.document}" if kind and kind.document else None

@@ -7,6 +7,7 @@ language: see `headway.text.vocabulary`.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypedDict
 
 from headway.errors import HeadwayError, UsageError
 from headway.text.languages import (
@@ -19,7 +20,7 @@ from headway.text.languages import (
     normalize_code,
     parse_pair,
 )
-from headway.text.lines import check_read_once
+from headway.text.lines import check_read_once, plain_suffix
 from headway.text.readers import read_pairs
 
 Files = Sequence[str | Path]  # one file of pairs, or two plain text files
@@ -31,16 +32,10 @@ def check_file_languages(train: Files, *others: Files) -> None:
     Raises:
         HeadwayError: If one does.
     """
-    try:
-        own = languages_from_names(train)
-    except HeadwayError:  # the names show no languages
-        return
+    own = _shown_languages(train)
     for paths in others:
-        try:
-            found = languages_from_names(paths)
-        except HeadwayError:
-            continue
-        if found != own:
+        found = _shown_languages(paths)
+        if own and found and found != own:
             raise HeadwayError(
                 f"{paths[0]} {paths[1]}: their names say {found[0]} and {found[1]}, but the training"
                 f" text is {own[0]} and {own[1]}, in this order"
@@ -53,7 +48,7 @@ def check_file_language(path: str | Path, language: str, other: str) -> None:
     Raises:
         HeadwayError: If it does.
     """
-    if language != other and _last_suffix(path) == other:
+    if language != other and plain_suffix(path) == f".{other}":
         raise HeadwayError(f"{path}: its name says {other}, but this text must be in {language}")
 
 
@@ -62,15 +57,9 @@ def language_from_name(path: str | Path) -> str | None:
 
     Three letters are no language here, because names end in ``out``, ``ref`` and ``txt``.
     """
-    suffix = _last_suffix(path)
+    suffix = plain_suffix(path)[1:]
     base = base_code(suffix)
     return base + suffix[2:] if is_code(suffix) and len(base) == 2 else None
-
-
-def _last_suffix(path: str | Path) -> str:
-    """Return the last suffix of a file name, such as ``de`` of test.de.gz; .gz and the like do not count. Empty: none."""
-    suffixes = [s[1:] for s in Path(path).suffixes if s not in (".gz", ".xz", ".zst")]
-    return suffixes[-1] if suffixes else ""
 
 
 def languages_from_names(paths: Files) -> tuple[str, str]:
@@ -89,13 +78,21 @@ def languages_from_names(paths: Files) -> tuple[str, str]:
     for path in paths:
         if Path(path).is_dir():
             raise HeadwayError(f"{path}: is a directory: give a file")
-        code = _last_suffix(path) if len(paths) == 2 else ""
+        code = plain_suffix(path)[1:] if len(paths) == 2 else ""
         if not is_code(code) or code == "txt":
             raise HeadwayError(f"{path}: the name does not end in a language code: {give}")
         codes.append(code)
     if codes[0] == codes[1]:
         raise HeadwayError(f"{paths[0]} {paths[1]}: both names end in {codes[0]}: {give}")
     return codes[0], codes[1]
+
+
+def _shown_languages(paths: Files) -> Languages | None:
+    """Return the languages that the names of two files show; None: they show none."""
+    try:
+        return languages_from_names(paths) if len(paths) == 2 else None
+    except HeadwayError:
+        return None
 
 
 Text = Files | Mapping[str, Files]  # of one pair of languages; or "en-de" -> text of this pair
@@ -108,38 +105,69 @@ class TextGroup:
 
     Attributes:
         train: The training text: one file of pairs, or two plain text files.
-        valid: The validation text, likewise; or the number of pairs to hold out of the training text.
+        valid: The validation text, likewise; none: pairs are held out of the training text.
+        held_out: The number of these pairs.
         tests: Test sets.
         languages: Codes of source and target, if the user gave them.
         codes: Codes of source and target.
     """
 
     train: list[str]
-    valid: list[str] | int
+    valid: list[str]
+    held_out: int
     tests: list[list[str]]
     languages: Languages | None
     codes: Languages
 
     @property
-    def held_out(self) -> int:
-        """The number of pairs to hold out of the training text; 0: there is validation text."""
-        return self.valid if isinstance(self.valid, int) else 0
-
-    @property
-    def valid_files(self) -> list[str]:
-        """The files of validation text."""
-        return [] if isinstance(self.valid, int) else self.valid
-
-    @property
     def holds_out(self) -> bool:
         """Whether validation text is held out of the training text."""
-        return isinstance(self.valid, int)
+        return not self.valid
 
     def files(self) -> Iterator[str]:
         """Yield all files."""
-        yield from (*self.train, *self.valid_files)
+        yield from (*self.train, *self.valid)
         for paths in self.tests:
             yield from paths
+
+
+class FileFacts(TypedDict):
+    """A file: its sha256 and its number of lines."""
+
+    sha256: str
+    lines: int
+
+
+class Origin(TypedDict, total=False):
+    """Where a corpus is from.
+
+    Attributes:
+        program: The program that fetched it, with its version.
+        revision: The revision, if it is known.
+        references: The number of references of a test set.
+        parts: The manifests of the corpora that were joined; such a corpus has no program.
+    """
+
+    program: str
+    revision: str | None
+    references: int
+    parts: list["Manifest"]
+
+
+class Manifest(Origin):
+    """A corpus and its origin.
+
+    Attributes:
+        format: The version of this record.
+        name: The name by which the corpus was fetched.
+        languages: Codes of source and target.
+        files: Name -> facts of each file.
+    """
+
+    format: int
+    name: str
+    languages: tuple[str, str]
+    files: dict[str, FileFacts]
 
 
 @dataclass(frozen=True)
@@ -201,7 +229,7 @@ def _make_groups(
             raise UsageError(f"--train has groups: give languages to other text too, as in {name}")
         chosen = valid if isinstance(valid, int) else valid[name]
         group = _make_group(train[name], chosen, [_words(text) for text in own], pair)
-        for files in (group.train, group.valid_files, *group.tests):
+        for files in (group.train, group.valid, *group.tests):
             _check_order(files, pair)
         groups.append(group)
     for other in (valid, *tests):
@@ -246,11 +274,7 @@ def require_pair(name: str) -> Languages:
 
 def _check_order(paths: Files, pair: Languages) -> None:
     """Check that the names of two files do not show the languages in the other order."""
-    try:
-        shown = languages_from_names(paths) if len(paths) == 2 else pair
-    except HeadwayError:  # the names show no languages
-        return
-    if shown == pair[::-1] != pair:
+    if _shown_languages(paths) == pair[::-1] != pair:
         raise UsageError(
             f"{' '.join(_words(paths))}: give the text in {pair[0]} first, as {name_pair(pair)} says"
         )
@@ -259,13 +283,13 @@ def _check_order(paths: Files, pair: Languages) -> None:
 def _make_group(
     train: Files, valid: Files | int, tests: list[list[str]], languages: Languages | None
 ) -> TextGroup:
-    others = tests if isinstance(valid, int) else [_words(valid), *tests]
+    files, held_out = ([], valid) if isinstance(valid, int) else (_words(valid), 0)
+    others = tests if isinstance(valid, int) else [files, *tests]
     for paths in (train, *others):
         read_pairs(paths, languages)  # opens no file yet, but checks the names
     codes = languages or languages_from_names(train)
     check_file_languages(train, *others)
-    held_out = valid if isinstance(valid, int) else _words(valid)
-    return TextGroup(_words(train), held_out, tests, languages, codes)
+    return TextGroup(_words(train), files, held_out, tests, languages, codes)
 
 
 def _words(paths: Files) -> list[str]:

@@ -5,39 +5,62 @@ These occur inside real sentences, and splitting there would shift one side of a
 other.
 """
 
-import lzma
+import codecs
 import re
 import sys
-import zlib
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Protocol, cast
-
-import zstandard
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
 from headway.errors import HeadwayError, UsageError
-from headway.text.encodings import (
-    REPLACEMENT,
-    convert_to_utf8,
-    extends_ascii,
-    open_chunks,
-    recognize_wide,
-)
-from headway.text.file_kinds import name_by_content, name_by_suffix
 
 if TYPE_CHECKING:
     from io import BufferedReader
 
 STANDARD_INPUT = "-"
 LONGEST = 1_000_000  # bytes of a line; a longer line means that the file is not text
-PACKED = 2048  # bytes decompressed at once: zstd makes at most 64 MB of them
-# Text packs to a third or a tenth of its size, rarely to a thirtieth. A file that unpacks to more than
-# FREELY bytes and to EXPANSION times its size is a bomb, which would be read for hours.
-FREELY, EXPANSION = 100_000_000, 200
 SURROGATE = re.compile("[\ud800-\udfff]")  # half a character: JSON can express it, UTF-8 cannot
+REPLACEMENT = "\ufffd"  # stands for bytes that are no character of the encoding
+# Suffix of a compressed file -> its first bytes, and the program that makes it.
+COMPRESSIONS = {
+    ".gz": (b"\x1f\x8b", "gzip"),
+    ".xz": (b"\xfd7zXZ", "xz"),
+    ".zst": (b"\x28\xb5\x2f\xfd", "zstd"),
+}
+# How files begin that are not plain text -> the suffix of such a file, or what it is.
+BEGINNINGS = {
+    rb"(?s)PK\x03\x04.*opendocument\.text": ".odt",
+    rb"(?s)PK\x03\x04.*opendocument\.spreadsheet": ".ods",
+    rb"(?s)PK\x03\x04.*xl/": ".xlsx",
+    rb"(?s)PK\x03\x04.*word/": ".docx",
+    rb"(?s)PK\x03\x04.*ppt/": ".pptx",
+    rb"PK\x03\x04": "a ZIP archive (.docx and .xlsx are such), and not text",
+    rb"%PDF-": ".pdf",
+    rb"\{\\rtf": ".rtf",
+    rb"\xd0\xcf\x11\xe0": "a file of Microsoft Office: save it as plain text in UTF-8",
+    rb"\x89PNG": "an image (PNG), and not text",
+    rb"\xff\xd8\xff": "an image (JPEG), and not text",
+    rb"GIF8": "an image (GIF), and not text",
+    rb"\x7fELF": "a program, and not text",
+    rb"SQLite format 3\0": "a database (SQLite), and not text",
+    **{
+        re.escape(magic): f"compressed ({program}): decompress it first"
+        for magic, program in COMPRESSIONS.values()
+    },
+    rb"BZh": "compressed (bzip2): decompress it first",
+    rb"(\xef\xbb\xbf)?\s*(?i:<!doctype html|<html[\s>])": "an HTML page: its plain text is needed",
+    rb"(\xef\xbb\xbf)?\s*<\?xml\s": ".xml",
+    rb"(\xef\xbb\xbf)?\s*(WEBVTT\s|1\s+\d+:\d\d:\d\d[,.]\d+ -->)": "subtitles: their plain text is needed",
+}
+MARKS = {  # of UTF-32 before UTF-16, whose mark is the beginning of UTF-32's
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
 
 
 class Damaged(NamedTuple):
@@ -98,11 +121,17 @@ def scan_lines(
             head = [beginning := file.readline(LONGEST + 1)]
             # Subtitles are known by their second line, and the bytes of an archive may contain line breaks.
             if what := name_by_content(beginning + cast("BufferedReader", file).peek()):
-                raise HeadwayError(f"{path}: {name_by_suffix(str(path)) or what}")
+                from headway.text.file_kinds import name_kind
+
+                raise HeadwayError(f"{path}: {name_kind(plain_suffix(path)) or what}")
             wide = recognize_wide(beginning)
-            if encoding and not extends_ascii(encoding):
-                wide = wide or encoding
+            if encoding and not wide:
+                from headway.text.encodings import extends_ascii
+
+                wide = None if extends_ascii(encoding) else encoding
             if wide:
+                from headway.text.encodings import convert_to_utf8
+
                 file, encoding, head = convert_to_utf8(beginning, file, wide), None, []
             _skip_lines(file, start - sum(line.endswith(b"\n") for line in head))
             for raw in chain(head[start:], iter(partial(file.readline, LONGEST + 1), b"")):
@@ -179,9 +208,11 @@ def open_bytes(path: str | Path) -> Iterator[BinaryIO]:
             start = file.peek(6)
         except (OSError, ValueError) as problem:  # ValueError: a NUL in the name
             raise HeadwayError(f"{path}: {getattr(problem, 'strerror', problem)}") from None
-        for suffix, magic, decoder in _FORMATS:
+        for suffix, (magic, _) in COMPRESSIONS.items():
             if start.startswith(magic) or str(path).endswith(suffix):
-                yield open_chunks(_decompress(file, decoder))
+                from headway.text.compression import decompress
+
+                yield decompress(file, suffix)
                 return
         yield file
 
@@ -196,60 +227,30 @@ def check_read_once(paths: Iterable[str | Path | None]) -> None:
         raise UsageError("-: standard input can be read only once: give a file for the other text")
 
 
-class _Decoder(Protocol):
-    """The interface that the three decompressors share."""
-
-    def decompress(self, data: bytes, /) -> bytes: ...
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
+def plain_suffix(path: str | Path) -> str:
+    """Return the suffix of a file as if it were not compressed: ``.csv`` for ``a.csv.gz``; empty: it has none."""
+    suffixes = [part for part in Path(path).suffixes if part.lower() not in COMPRESSIONS]
+    return suffixes[-1] if suffixes else ""
 
 
-_FORMATS: tuple[tuple[str, bytes, Callable[[], _Decoder]], ...] = (
-    (".gz", b"\x1f\x8b", lambda: zlib.decompressobj(31)),
-    (".xz", b"\xfd7zXZ", lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=1 << 28)),
-    (".zst", b"\x28\xb5\x2f\xfd", lambda: zstandard.ZstdDecompressor().decompressobj()),
-)
+def name_by_content(start: bytes) -> str | None:
+    """Return what a file is and how to make text of it, by its first bytes; None: it may be plain text."""
+    found = (what for beginning, what in BEGINNINGS.items() if re.match(beginning, start))
+    if what := next(found, None):
+        from headway.text.file_kinds import name_kind
+
+        return name_kind(what) or what
+    return None
 
 
-def _decompress(file: BinaryIO, new: Callable[[], _Decoder]) -> Iterator[bytes]:
-    """Yield the contents of the compressed members of a file, one after the other.
-
-    Raises:
-        OSError: If they are damaged or cut off, or a bomb.
-    """
-    decoder = new()
-    read = made = 0
-    while packed := file.read(PACKED):
-        read += len(packed)
-        while packed:
-            if decoder.eof:
-                packed = packed.lstrip(b"\0")  # both gzip and xz allow padding with zeros
-                if not packed:
-                    break
-                decoder = new()
-            try:
-                data = decoder.decompress(packed)
-            except (zlib.error, lzma.LZMAError, zstandard.ZstdError) as problem:
-                raise OSError(_explain(problem)) from None
-            packed = decoder.unused_data
-            made += len(data)
-            if made > max(FREELY, EXPANSION * read):
-                raise OSError(
-                    f"it unpacks to more than {EXPANSION} times its size, as text hardly does: if it is text,"
-                    " unpack it first"
-                )
-            yield data
-    if not decoder.eof:
-        raise OSError("the compressed data is cut off here")
-
-
-def _explain(problem: Exception) -> str:
-    """Return why data cannot be decompressed; both xz and zstd name memory if a file asks for much of it."""
-    if "memory" in str(problem).lower():
-        return (
-            f"it was compressed with a very large window ({problem}): unpack it (zstd -d --long=31, xz -d) and"
-            " compress it with the usual one"
-        )
-    return f"the compressed data is damaged here ({problem})"
+def recognize_wide(start: bytes) -> str | None:
+    """Return "utf-16" or "utf-32", which has zero bytes, if a file begins so; otherwise None."""
+    for mark, name in MARKS.items():
+        if start.startswith(mark):
+            return name
+    # Without a mark, ASCII characters show UTF-16: every other byte is zero.
+    head = start[:8]
+    for first, name in ((0, "utf-16-le"), (1, "utf-16-be")):
+        if len(head) >= 4 and all(head[first::2]) and not any(head[1 - first :: 2]):
+            return name
+    return None

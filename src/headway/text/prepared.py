@@ -18,9 +18,8 @@ from headway.config import Kind, TextConfig, from_dict
 from headway.errors import HeadwayError
 from headway.file_format import OtherVersionError, check_format, check_writer
 from headway.text.corpus_writer import IdBlock, IdPair, choose_dtype, in_blocks, write_corpus
-from headway.text.groups import Group
+from headway.text.groups import Group, Manifest
 from headway.text.languages import Languages
-from headway.text.origins import Manifest
 from headway.text.shards import Corpus
 from headway.text.tokenizer import Tokenizer, load_tokenizer
 

@@ -1,25 +1,22 @@
 """Parallel text files as pairs of sentences, read in constant memory and never misaligned."""
 
 import json
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
-from typing import Literal, NamedTuple, overload
+from typing import Any, Literal, NamedTuple, TypeVar, overload
 
 from headway.errors import HeadwayError
 from headway.extension import collect, find_switched_off, load, load_extensions
-from headway.text.encodings import check_encoding
-from headway.text.file_kinds import name_by_suffix, plain_suffix
-from headway.text.lines import STANDARD_INPUT, SURROGATE, Damaged, read_lines, scan_lines
-from headway.text.tables import Layout, read_table, recognize_layout
+from headway.text.languages import Languages
+from headway.text.lines import STANDARD_INPUT, SURROGATE, Damaged, plain_suffix, scan_lines
 
-__all__ = ["Damaged", "Pair", "read_lines", "read_pairs"]
-
-Languages = tuple[str, str]
-TABLES = {".csv", ".tsv"}
-PAIRED = {*TABLES, ".jsonl"}  # suffixes of files that hold both sides
+PAIRED = (".csv", ".tsv", ".jsonl")  # suffixes of files that hold both sides
+FEW = 3  # unreadable lines that never stop the reading
+INTERVAL = 10_000  # pairs after which their share is compared with the limit again
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -40,6 +37,8 @@ class FileForm:
 
     def __post_init__(self) -> None:
         if self.encoding is not None:
+            from headway.text.encodings import check_encoding
+
             check_encoding(self.encoding)
 
     def to_words(self) -> dict[str, str]:
@@ -109,23 +108,68 @@ def read_pairs(
     return _undamaged(pairs) if strict else pairs
 
 
-def require_languages(pairs: Generator[Pair | Damaged]) -> Generator[Pair | Damaged]:
-    """Yield pairs, and check that a file of several languages has some in the wanted ones.
+def require_readable(
+    pairs: Generator[T | Damaged],
+    languages: Languages,
+    form: FileForm,
+    limit: float,
+    name: str = "pairs",
+) -> Iterator[T | Damaged]:
+    """Yield pairs, as long as the share of those that cannot be read stays within a limit.
+
+    Text of other languages than the wanted ones does not count, but there must be other text.
+
+    Args:
+        pairs: Pairs as `read_pairs` yields them, or lines; they are closed.
+        languages: Codes of source and target, which suggest an encoding for the message.
+        form: How the files were read.
+        limit: The largest share of pairs that may be unreadable; 0: the first one is an error.
+        name: What a message calls them.
 
     Raises:
-        HeadwayError: If every unit lacks one of the languages; it names the first unit and its languages.
+        HeadwayError: If the share is larger; it names the first unreadable line and the way out. If all text is of
+            other languages; it names the first line and its languages.
     """
-    first: Damaged | None = None
-    is_empty = True
+    read = unreadable = 0
+    first: Damaged | None = None  # that cannot be read
+    elsewhere: Damaged | None = None  # of other languages
+
+    def check_share() -> None:
+        if first and limit and unreadable > limit * read + FEW:
+            raise HeadwayError(
+                f"{first.file}: {unreadable:,} of {read:,} {name} cannot be read; the first is in line"
+                f" {first.line}: {first.reason}{_advise(first, languages, form)}"
+            )
+
     with closing(pairs):
         for pair in pairs:
             if isinstance(pair, Damaged) and pair.is_elsewhere:
+                elsewhere = elsewhere or pair
+                yield pair
+                continue
+            read += 1
+            if isinstance(pair, Damaged):
+                unreadable += 1
                 first = first or pair
-            else:
-                is_empty = False
+                if not limit:
+                    raise HeadwayError(f"{pair.error()}{_advise(pair, languages, form)}")
+            if not read % INTERVAL:
+                check_share()
             yield pair
-    if is_empty and first:
-        raise first.error()
+    check_share()
+    if elsewhere and not read:
+        raise elsewhere.error()
+
+
+def _advise(damaged: Damaged, languages: Languages, form: FileForm) -> str:
+    """Return the way out of text that is in another encoding, or an empty string."""
+    if not damaged.is_foreign:
+        return ""
+    if form.encoding:
+        return ": give its own --encoding, or convert it to UTF-8"
+    from headway.text.encodings import likely_encoding
+
+    return f": if it is {likely_encoding(languages)}, give --encoding {likely_encoding(languages)}"
 
 
 def describe_layout(
@@ -136,7 +180,9 @@ def describe_layout(
     suffix = _kind(path)
     if len(paths) > 1:
         return ""
-    if suffix in TABLES:
+    if suffix in (".csv", ".tsv"):
+        from headway.text.tables import recognize_layout
+
         return f"{path}: {recognize_layout(path, suffix, languages, form.columns, form.encoding)}"
     name, target = collect("readers", PAIRED).get(suffix, ("", ""))
     if not name or target.startswith("headway."):  # whose version is that of Headway
@@ -156,36 +202,34 @@ def _scan_pairs(
     paths: list[str], languages: Languages | None, form: FileForm
 ) -> Generator[Pair | Damaged]:
     kinds = [_kind(path) for path in paths]
+    added = collect("readers", PAIRED)
     match kinds:
         case ["-"] if form.columns:
             raise HeadwayError(
                 f"--columns {' '.join(form.columns)}: standard input must have lines of source, tab, target: choose"
                 " the columns before, such as by awk, or give a file"
             )
-        case ["-"]:
-            return _table(paths[0], "", languages, form)
-        case [".tsv"] | [".csv"]:
+        case ["-" | ".tsv" | ".csv"]:
             return _table(paths[0], kinds[0], languages, form)
         case [".jsonl"]:
             return _jsonl(paths[0], languages, form.encoding)
+        case [suffix] if suffix in added:
+            return _by_extension(paths[0], languages, *added[suffix])
         case [suffix]:
-            added = collect("readers", PAIRED)
-            if suffix in added:
-                return _by_extension(paths[0], languages, *added[suffix])
+            from headway.text.file_kinds import name_kind
+
             owner = find_switched_off("readers", suffix)
-            reason = f"{suffix} {owner}" if owner else name_by_suffix(paths[0])
-            *known, last = [".csv", ".tsv", ".jsonl", *added]
+            reason = f"{suffix} {owner}" if owner else name_kind(suffix)
+            *known, last = [*PAIRED, *added]
             raise HeadwayError(
                 f"{paths[0]}: {reason or 'plain text needs two files'}; one file must be {', '.join(known)} or {last}"
             )
-        case [_, _] if {*PAIRED, *collect("readers", PAIRED)}.isdisjoint(kinds) and kinds != [
-            "-"
-        ] * 2:
-            return _two_files(paths[0], paths[1], form.encoding)
-        case [_, _]:
+        case [_, _] if kinds == ["-", "-"] or not {*PAIRED, *added}.isdisjoint(kinds):
             raise HeadwayError(
                 f"{paths[0]} {paths[1]}: two files must be plain text with one sentence on each line"
             )
+        case [_, _]:
+            return _two_files(paths[0], paths[1], form.encoding)
     raise HeadwayError(
         f"{len(paths)} files given: give one file of pairs, or a source file and a target file; several texts of a"
         " pair of languages are joined before, such as by cat"
@@ -193,7 +237,7 @@ def _scan_pairs(
 
 
 def _kind(path: str) -> str:
-    return path if path == STANDARD_INPUT else plain_suffix(path)
+    return path if path == STANDARD_INPUT else plain_suffix(path).lower()
 
 
 def _two_files(
@@ -225,14 +269,16 @@ def _two_files(
 def _table(
     path: str, suffix: str, languages: Languages | None, form: FileForm
 ) -> Generator[Pair | Damaged]:
+    from headway.text.tables import Layout, read_table, recognize_layout
+
     layout = Layout()  # of standard input, whose beginning cannot be read twice
-    if suffix:
+    if suffix != STANDARD_INPUT:
         layout = recognize_layout(path, suffix, languages, form.columns, form.encoding)
     source, target = layout.columns
     for row in read_table(path, layout, form.encoding):
         if isinstance(row, Damaged):
             yield row
-        elif layout.is_quoted:
+        elif layout.dialect.is_quoted:
             yield Pair(one_line(row.cells[source]), one_line(row.cells[target]), row.line)
         else:
             yield Pair(row.cells[source], row.cells[target], row.line)
@@ -241,30 +287,29 @@ def _table(
 def _jsonl(
     path: str, languages: Languages | None, encoding: str | None
 ) -> Generator[Pair | Damaged]:
+    keys = [("source", "target"), *([languages] if languages else [])]
+    wanted = " or ".join(f'"{source}" and "{target}"' for source, target in keys)
+    advice = "" if languages else ": give --languages if the keys are language codes"
     for number, line in enumerate(scan_lines(path, encoding), 1):
         if isinstance(line, Damaged):
             yield line
         elif line.strip():
-            sides = _sides(line, languages)
-            if sides is None:
-                yield Damaged(
-                    path, number, _describe_wanted(languages), is_elsewhere=languages is not None
-                )
+            record = _parse(line)
+            if isinstance(record, str):
+                yield Damaged(path, number, record)
+                continue
+            for names in keys[::-1]:  # languages come first
+                source, target = map(record.get, names)
+                if isinstance(source, str) and isinstance(target, str):
+                    yield _make_pair(path, number, source, target)
+                    break
             else:
-                yield (
-                    Damaged(path, number, sides) if isinstance(sides, str) else Pair(*sides, number)
-                )
+                reason = f"no texts under {wanted}{advice}"
+                yield Damaged(path, number, reason, is_elsewhere=languages is not None)
 
 
-def _describe_wanted(languages: Languages | None) -> str:
-    wanted = '"source" and "target"' + (' or "{}" and "{}"'.format(*languages) if languages else "")
-    return f"no texts under {wanted}" + (
-        "" if languages else ": give --languages if the keys are language codes"
-    )
-
-
-def _sides(line: str, languages: Languages | None) -> tuple[str, str] | str | None:
-    """Return the two sides of a line of JSON, the reason why it has none, or None: it has other keys."""
+def _parse(line: str) -> dict[str, Any] | str:
+    """Return the object of a line of JSON that has the texts, or the reason why there is none."""
     try:
         record = json.loads(line)
     except RecursionError:
@@ -277,12 +322,7 @@ def _sides(line: str, languages: Languages | None) -> tuple[str, str] | str | No
         record = record["translation"]
     if not isinstance(record, dict):
         return "broken JSON: a line must be an object with source and target"
-    for source, target in filter(None, (languages, ("source", "target"))):
-        if isinstance(record.get(source), str) and isinstance(record.get(target), str):
-            if SURROGATE.search(record[source] + record[target]):
-                return "not Unicode: it holds half of a surrogate pair"
-            return one_line(record[source]), one_line(record[target])
-    return None
+    return record
 
 
 def _by_extension(
@@ -292,14 +332,18 @@ def _by_extension(
         match pair:
             case Pair() | Damaged():
                 yield pair
-            case (str(source), str(target)) if not SURROGATE.search(source + target):
-                yield Pair(one_line(source), one_line(target), number)
-            case (str(), str()):
-                yield Damaged(path, number, "not Unicode: it holds half of a surrogate pair")
+            case (str(source), str(target)):
+                yield _make_pair(path, number, source, target)
             case _:
                 raise HeadwayError(
                     f"{path}: pair {number}: extension '{extension}' must yield tuples of two texts, not {pair!r}"
                 )
+
+
+def _make_pair(path: str, number: int, source: str, target: str) -> Pair | Damaged:
+    if SURROGATE.search(source + target):
+        return Damaged(path, number, "not Unicode: it holds half of a surrogate pair")
+    return Pair(one_line(source), one_line(target), number)
 
 
 def one_line(text: str) -> str:

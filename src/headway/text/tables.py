@@ -10,8 +10,8 @@ import re
 import shlex
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import islice
+from dataclasses import dataclass
+from itertools import islice, takewhile
 from typing import NamedTuple
 
 from headway.errors import HeadwayError, suggest
@@ -33,41 +33,6 @@ _WORD = re.compile(r"[^\W_]+")
 _NEEDS_QUOTES = re.compile(r'["\t\n,;]')
 
 
-@dataclass(frozen=True)
-class Layout:
-    """How the rows of a table are written.
-
-    Args:
-        delimiter: The character between cells.
-        is_quoted: Whether quotes enclose cells.
-        width: The number of cells of a row.
-        columns: The places of source and target in a row, from 0.
-        header: The first row, if it holds the names of the columns.
-        first: The first row, if it seems to hold no names.
-        has_separator_line: Whether the first line names the delimiter, as Excel writes it: ``sep=;``.
-    """
-
-    delimiter: str = "\t"
-    is_quoted: bool = False
-    width: int = 2
-    columns: tuple[int, int] = (0, 1)
-    header: tuple[str, ...] = ()
-    first: tuple[str, ...] = ()
-    has_separator_line: bool = False
-
-    def __str__(self) -> str:
-        names = [self.first[i].strip() for i in self.columns if i < len(self.first)]
-        shown = [shlex.quote(name) for name in names if len(name) <= SHOWN and "\n" not in name]
-        way = " ".join(["--columns", *(shown if len(shown) == len(self.columns) else ())])
-        source, target = (self.header[i].strip() if self.header else i + 1 for i in self.columns)
-        return (
-            f"{self.width} columns separated by {DELIMITERS[self.delimiter]},"
-            f" {'cells may be in quotes' if self.is_quoted else 'quotes are text'},"
-            f" {'the first row is a header' if self.header else f'no header (if there is one: {way})'};"
-            f" source: {source}, target: {target}"
-        )
-
-
 class Row(NamedTuple):
     """A row of a table.
 
@@ -78,6 +43,54 @@ class Row(NamedTuple):
 
     line: int
     cells: tuple[str, ...]
+
+
+class Dialect(NamedTuple):
+    """How lines hold the cells of rows.
+
+    Args:
+        delimiter: The character between cells.
+        is_quoted: Whether quotes enclose cells.
+        has_separator: Whether the first line names the delimiter, as Excel writes it: ``sep=;``.
+    """
+
+    delimiter: str = "\t"
+    is_quoted: bool = False
+    has_separator: bool = False
+
+
+TABS = Dialect()
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where source and target are in a table.
+
+    Args:
+        dialect: How its lines hold the cells.
+        width: The number of cells of a row.
+        columns: The places of source and target in a row, from 0.
+        first: The first row.
+        is_header: Whether that holds the names of the columns.
+    """
+
+    dialect: Dialect = TABS
+    width: int = 2
+    columns: tuple[int, int] = (0, 1)
+    first: tuple[str, ...] = ()
+    is_header: bool = False
+
+    def __str__(self) -> str:
+        names = [self.first[place].strip() for place in self.columns if place < len(self.first)]
+        source, target = names if self.is_header else (place + 1 for place in self.columns)
+        shown = [shlex.quote(name) for name in names if len(name) <= SHOWN and "\n" not in name]
+        way = " ".join(["--columns", *(shown if len(shown) == len(self.columns) else ())])
+        return (
+            f"{self.width} columns separated by {DELIMITERS[self.dialect.delimiter]},"
+            f" {'cells may be in quotes' if self.dialect.is_quoted else 'quotes are text'},"
+            f" {'the first row is a header' if self.is_header else f'no header (if there is one: {way})'};"
+            f" source: {source}, target: {target}"
+        )
 
 
 def recognize_layout(
@@ -101,74 +114,86 @@ def recognize_layout(
     """
     sample = list(islice(scan_lines(path, encoding), SAMPLE))
     lines = [line for line in sample if isinstance(line, str)]
-    if separator := find_separator(lines):
-        del lines[0]
-    if suffix == ".csv":
-        delimiter, is_quoted = separator or find_delimiter(lines), True
-    else:
-        delimiter, is_quoted = "\t", has_quoted_cells(lines, is_whole=len(sample) < SAMPLE)
-    rows = read_rows(path, lines, delimiter, is_quoted)
-    cells = [row.cells for row in rows if isinstance(row, Row)]
+    dialect = recognize_dialect(lines, suffix, is_whole=len(sample) < SAMPLE)
+    cells = [row.cells for row in read_rows(path, lines, dialect) if isinstance(row, Row)]
     width = max(2, Counter(map(len, cells)).most_common(1)[0][0] if cells else 0)
     first = cells[0] if cells else ()
     named = find_named_columns(first, languages)
-    layout = Layout(delimiter, is_quoted, width, first=first, has_separator_line=bool(separator))
+    is_header = named is not None
     if columns and all(column.isdecimal() for column in columns):
-        chosen = int(columns[0]) - 1, int(columns[1]) - 1
-        if not all(0 <= place < width for place in chosen):
+        source, target = (int(column) - 1 for column in columns)
+        if not (0 <= source < width and 0 <= target < width):
             raise HeadwayError(f"{path}: --columns {' '.join(columns)}: must be from 1 to {width}")
-        if not named:
-            _refuse_other_languages(path, [first[i] for i in chosen if i < len(first)], languages)
-        return replace(layout, columns=chosen, header=first if named else ())
-    if columns:
-        chosen = (_place(path, columns[0], first), _place(path, columns[1], first))
-        return replace(layout, columns=chosen, header=first)
-    if named:
-        return replace(layout, columns=named, header=first)
-    if width > 2:
+    elif columns:
+        source, target = (_place(path, column, first) for column in columns)
+        is_header = True
+    elif named:
+        source, target = named
+    elif width > 2:
         shown = ", ".join(cell.strip()[:SHOWN] for cell in first)
         raise HeadwayError(
             f"{path}:1: {width} columns ({shown}): give --columns SOURCE TARGET, as names in the first"
             " row or numbers from 1"
         )
-    _refuse_other_languages(path, first, languages)
-    return layout
+    else:
+        source, target = 0, 1
+    if languages and not is_header:
+        _refuse_other_languages(path, first, (source, target), languages)
+    return Layout(dialect, width, (source, target), first, is_header)
 
 
 def read_table(path: str, layout: Layout, encoding: str | None = None) -> Iterator[Row | Damaged]:
     """Yield the rows of a table, without header and empty lines; each has the layout's width."""
-    rows = read_rows(path, scan_lines(path, encoding), layout.delimiter, layout.is_quoted)
-    header = layout.header
-    for row in rows:
-        if row.line == 1 and layout.has_separator_line:
-            continue
+    is_header_next = layout.is_header
+    for row in read_rows(path, scan_lines(path, encoding), layout.dialect):
         if isinstance(row, Damaged):
             yield row
-        elif header and row.cells == header:
-            header = ()
+        elif is_header_next and row.cells == layout.first:
+            is_header_next = False
         elif len(row.cells) == layout.width:
             yield row
         else:
             yield Damaged(path, row.line, f"{len(row.cells)} columns, not {layout.width}")
 
 
+def recognize_dialect(
+    lines: Sequence[str], suffix: str, *, is_whole: bool, may_mix: bool = False
+) -> Dialect:
+    """Recognize how lines hold the cells of rows.
+
+    Args:
+        lines: The first lines of a table, or all of them.
+        suffix: ".csv", in which quotes always enclose cells, or another one: the lines have tabs.
+        is_whole: Whether they are all.
+        may_mix: Whether quotes may enclose any cells. In a corpus with tabs, some sentences are quotations.
+    """
+    found = _SEPARATOR.fullmatch(lines[0]) if lines else None
+    rest = [line for line in lines[bool(found) :] if line]
+    if suffix != ".csv":
+        return Dialect("\t", _has_quoted_cells(rest, is_whole, may_mix), bool(found))
+    return Dialect(found[1] if found else _find_delimiter(rest[:SAMPLE]), True, bool(found))
+
+
 def read_rows(
-    path: str, lines: Iterable[str | Damaged], delimiter: str, is_quoted: bool
+    path: str, lines: Iterable[str | Damaged], dialect: Dialect
 ) -> Iterator[Row | Damaged]:
     """Yield the rows that lines hold, without empty lines.
 
     Args:
         path: The file, for messages.
         lines: Its lines from the first.
-        delimiter: The character between cells.
-        is_quoted: Whether quotes enclose cells.
+        dialect: How they hold the cells.
     """
-    if is_quoted:
-        rows = _read_quoted_rows(path, lines, delimiter)
+    numbered = enumerate(lines, 1)
+    if dialect.has_separator:
+        next(numbered)
+    rows: Iterator[Row | Damaged]
+    if dialect.is_quoted:
+        rows = _read_quoted_rows(path, numbered, dialect.delimiter)
     else:
         rows = (
-            line if isinstance(line, Damaged) else Row(number, tuple(line.split(delimiter)))
-            for number, line in enumerate(lines, 1)
+            line if isinstance(line, Damaged) else Row(number, tuple(line.split(dialect.delimiter)))
+            for number, line in numbered
         )
     for row in rows:
         if isinstance(row, Damaged) or len(row.cells) > 1 or "".join(row.cells).strip():
@@ -176,75 +201,58 @@ def read_rows(
 
 
 def _read_quoted_rows(
-    path: str, lines: Iterable[str | Damaged], delimiter: str
+    path: str, numbered: Iterator[tuple[int, str | Damaged]], delimiter: str
 ) -> Iterator[Row | Damaged]:
-    """Yield the rows of a table with quoting; after a damaged row, the next line begins a new row."""
-    numbered = enumerate(lines, 1)
+    """Yield the rows of numbered lines with quoting; after a damaged row, the next line begins a new row."""
     waiting: deque[tuple[int, str | Damaged]] = deque()
     while True:
         waiting.extend(islice(numbered, MOST_LINES - len(waiting)))
         if not waiting:
             return
-        number, line = waiting.popleft()
-        if isinstance(line, Damaged):
-            yield line
+        number, first = waiting[0]
+        if isinstance(first, Damaged):
+            yield first
+            waiting.popleft()
             continue
-        count = 0  # further lines of the row
-        row = _split(path, number, line, delimiter)
-        while row is None and count < len(waiting):
-            following = waiting[count][1]
-            if isinstance(following, Damaged):
-                break
-            line, count = f"{line}\n{following}", count + 1
-            row = _split(path, number, line, delimiter)
-        if isinstance(row, Row):
-            for _ in range(count):
-                waiting.popleft()
-        yield row or Damaged(path, number, "a quote opens a cell and does not close it")
+        lines = takewhile(lambda line: isinstance(line, str), (line for _, line in waiting))
+        reader = csv.reader((f"{line}\n" for line in lines), delimiter=delimiter, strict=True)
+        used = 1
+        try:
+            yield Row(number, tuple(next(reader)))
+            used = reader.line_num
+        except csv.Error as problem:
+            text = "".join(str(line) for _, line in islice(waiting, reader.line_num))
+            yield Damaged(path, number, _explain(problem, text))
+        for _ in range(used):
+            waiting.popleft()
 
 
-def _split(path: str, number: int, text: str, delimiter: str) -> Row | Damaged | None:
-    """Split the text of a row into cells; None: a cell continues on the next line."""
-    try:
-        return Row(number, tuple(next(csv.reader([text], delimiter=delimiter, strict=True))))
-    except csv.Error as problem:
-        if str(problem) == "unexpected end of data":
-            return None
-        if "\r" in text:
-            return Damaged(
-                path, number, "a carriage return in a row: its lines must end with \\n or \\r\\n"
-            )
-        return Damaged(path, number, f"quotes are not as in CSV: {problem}")
+def _explain(problem: csv.Error, text: str) -> str:
+    """Return what is wrong with the lines of a row."""
+    if str(problem) == "unexpected end of data":
+        return "a quote opens a cell and does not close it"
+    if "\r" in text:
+        return "a carriage return in a row: its lines must end with \\n or \\r\\n"
+    return f"quotes are not as in CSV: {problem}"
 
 
-def find_separator(lines: Sequence[str]) -> str:
-    """Return the delimiter that the first line names, as Excel writes it (``sep=;``); otherwise an empty string."""
-    found = _SEPARATOR.fullmatch(lines[0]) if lines else None
-    return found[1] if found else ""
-
-
-def find_delimiter(lines: Sequence[str]) -> str:
+def _find_delimiter(lines: Sequence[str]) -> str:
     """Return the delimiter that splits most rows into the same number of cells, at least two."""
 
     def count_rows(delimiter: str) -> int:
-        rows = _read_quoted_rows("", lines, delimiter)
+        rows = _read_quoted_rows("", enumerate(lines, 1), delimiter)
         widths = Counter(len(row.cells) for row in rows if isinstance(row, Row))
         return max((count for width, count in widths.items() if width > 1), default=0)
 
     return max(DELIMITERS, key=count_rows)  # of equals the first, which is the rarer one in text
 
 
-def has_quoted_cells(lines: Sequence[str], is_whole: bool, *, may_mix: bool = False) -> bool:
+def _has_quoted_cells(lines: Sequence[str], is_whole: bool, may_mix: bool) -> bool:
     """Return whether quotes enclose cells in lines with tabs, as spreadsheet programs write them.
 
     They do if no quote is elsewhere, and if quotes enclose all cells, or only those that need them. In the
     second case, one cell must show it as a quotation of a corpus cannot: a quote inside is doubled, or
     without its tabs and line breaks more lines have the same number of cells.
-
-    Args:
-        lines: The first lines of a table, or all of them.
-        is_whole: Whether they are all.
-        may_mix: Whether quotes may enclose any cells. In a corpus, some sentences are quotations.
     """
     text = "\n".join(lines)
     cells, outside = _QUOTED.findall(text), _QUOTED.sub("", text)
@@ -300,20 +308,19 @@ def find_other_languages(names: Sequence[str], wanted: tuple[str, str]) -> list[
 
 
 def _refuse_other_languages(
-    path: str, cells: Sequence[str], languages: tuple[str, str] | None
+    path: str, first: Sequence[str], columns: tuple[int, int], languages: tuple[str, str]
 ) -> None:
     """Check that the first cells of the columns do not name two languages that are not those of the text.
 
     Raises:
         HeadwayError: If they do.
     """
-    names = [cell.strip() for cell in cells]
-    if not languages or not (named := find_other_languages(names, languages)):
-        return
-    raise HeadwayError(
-        f"{path}:1: the first row names {names[0]} and {names[1]}, and the text is {languages[0]} and {languages[1]}: give"
-        f" --languages {named[0]} {named[1]}, or --columns {names[0]} {names[1]} if these columns are meant all the same"
-    )
+    names = [first[place].strip() for place in columns if place < len(first)]
+    if named := find_other_languages(names, languages):
+        raise HeadwayError(
+            f"{path}:1: the first row names {names[0]} and {names[1]}, and the text is {languages[0]} and {languages[1]}: give"
+            f" --languages {named[0]} {named[1]}, or --columns {names[0]} {names[1]} if these columns are meant all the same"
+        )
 
 
 def _words(name: str) -> list[str]:

@@ -29,7 +29,7 @@ from headway.text.cleaning import (
     digest_held_out,
 )
 from headway.text.preparation import repeats
-from headway.text.readers import Damaged, Pair, read_pairs
+from headway.text import Damaged, Pair, read_pairs
 from support.range_cleaning import clean
 
 DATA = Path(__file__).parents[3].parent / "shared" / "data"

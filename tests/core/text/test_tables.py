@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from headway.errors import HeadwayError
-from headway.text.readers import Damaged, FileForm, Pair, describe_layout, read_pairs
+from headway.text.lines import Damaged
+from headway.text.readers import FileForm, Pair, describe_layout, read_pairs
 from headway.text.tables import MOST_LINES, SAMPLE
 from support.damage import sentences
 

@@ -46,14 +46,14 @@ def check_is_lines(name: str) -> None:
     """
     if is_document(f"x{plain_suffix(name)}"):
         raise HeadwayError(f"{name}: is a compressed document: decompress it first")
-    if conversion := name_conversion(name):
+    if conversion := name_conversion(plain_suffix(name)):
         raise HeadwayError(f"{name}: {conversion}")
 
 
 def describe_unknown(suffix: str) -> str:
     """Return a message for a file of an unknown kind: what to do with it, or which suffixes are known."""
     return (
-        name_conversion(f"x{suffix}")
+        name_conversion(suffix)
         or f"is no document that can be translated: use one of {', '.join(SUFFIXES)}"
     )
 

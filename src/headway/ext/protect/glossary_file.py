@@ -14,18 +14,15 @@ from xml.parsers import expat
 from headway.errors import HeadwayError, suggest
 from headway.ext.protect.glossary import Glossary, Term, strip_renderings
 from headway.text import (
-    SAMPLE,
     Damaged,
     Row,
     find_code,
-    find_delimiter,
     find_named_columns,
     find_other_languages,
-    find_separator,
-    has_quoted_cells,
     one_line,
     read_lines,
     read_rows,
+    recognize_dialect,
     shorten_code,
 )
 
@@ -59,7 +56,7 @@ def read_glossary(path: str | Path, languages: tuple[str, str] = ("", "")) -> Gl
     if suffix in (".tbx", ".xml"):
         return _make_glossary(path, _read_tbx(path, _read_bytes(path), languages))
     lines = _read_lines(path)
-    return _make_glossary(path, _read_table(path, lines, languages, has_tabs=suffix != ".csv"))
+    return _make_glossary(path, _read_table(path, lines, languages, suffix))
 
 
 def parse_glossary(name: str, text: str, languages: tuple[str, str] = ("", "")) -> Glossary:
@@ -75,7 +72,7 @@ def parse_glossary(name: str, text: str, languages: tuple[str, str] = ("", "")) 
         LanguageError: If a header names other languages.
     """
     lines = [line.removesuffix("\r") for line in text.removeprefix("\ufeff").split("\n")]
-    rows = _read_table(Path(name), lines, languages, has_tabs=True)
+    rows = _read_table(Path(name), lines, languages, ".tsv")
     return _make_glossary(Path(name), rows, may_have_regex=False)
 
 
@@ -140,20 +137,13 @@ def _make_term(cells: Sequence[str], may_have_regex: bool) -> Term:
 
 
 def _read_table(
-    path: Path, lines: Sequence[str], languages: tuple[str, str], *, has_tabs: bool
+    path: Path, lines: Sequence[str], languages: tuple[str, str], suffix: str
 ) -> Iterator[Row]:
     languages = shorten_code(languages[0]), shorten_code(languages[1])
-    separator = find_separator(lines)
     # Empty lines are no rows, and the numbers of the others stay.
     lines = ["" if _is_comment(line) else line for line in lines]
-    if separator:
-        lines[0] = ""
-    # Spreadsheet programs write semicolons in countries with decimal commas.
-    delimiter = (
-        "\t" if has_tabs else separator or find_delimiter([line for line in lines if line][:SAMPLE])
-    )
-    is_quoted = not has_tabs or has_quoted_cells(lines, is_whole=True, may_mix=True)
-    rows = _undamaged(path, read_rows(str(path), lines, delimiter, is_quoted))
+    dialect = recognize_dialect(lines, suffix, is_whole=True, may_mix=True)
+    rows = _undamaged(path, read_rows(str(path), lines, dialect))
     if (first := next(rows, None)) is None:
         return
     named = find_named_columns(first.cells, languages)

@@ -11,9 +11,8 @@ from headway import __version__
 from headway.config import TextConfig
 from headway.config.setting import spell
 from headway.extension import load_all
-from headway.text.groups import TextGroup
+from headway.text.groups import Manifest, TextGroup
 from headway.text.lines import STANDARD_INPUT
-from headway.text.origins import Manifest
 from headway.text.readers import FileForm, describe_layout
 from headway.text.tokenizer import Tokenizer
 
@@ -114,7 +113,7 @@ class Plan:
         held_out = sum(group.held_out for group in self.groups)
         return {
             "train": [path for group in self.groups for path in group.train],
-            "valid": [path for group in self.groups for path in group.valid_files],
+            "valid": [path for group in self.groups for path in group.valid],
             **({"held_out": held_out} if self.holds_out else {}),
             "form": self.form.to_words(),
             "origins": cast("object", self.origins),

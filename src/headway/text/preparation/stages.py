@@ -45,9 +45,8 @@ from headway.text.preparation.repeats import (
     find_duplicates,
     find_repeated_sides,
 )
-from headway.text.readers import Pair, read_pairs, require_languages
+from headway.text.readers import Pair, read_pairs, require_readable
 from headway.text.tokenizer import Tokenizer
-from headway.text.unreadable import require_readable
 
 KEPT = "kept.json"  # the number of training pairs of each group
 RANGES = "ranges.json"  # how many ranges each group has
@@ -93,7 +92,7 @@ class PreparationStages:
         """Read the validation and test text, and write their digests."""
         digests: set[bytes] = set()
         for number, group in enumerate(self.plan.groups):
-            files = group.valid_files
+            files = group.valid
             valid = list(self._read_all(files, group)) if files else []
             if files and not valid:
                 raise HeadwayError(f"{files[0]}: holds no validation pairs")
@@ -195,8 +194,7 @@ class PreparationStages:
         return digests
 
     def _scan(self, paths: Sequence[str], group: TextGroup) -> Generator[Pair | Damaged]:
-        pairs = read_pairs(paths, group.languages, strict=False, form=self.plan.form)
-        return require_languages(pairs)
+        return read_pairs(paths, group.languages, strict=False, form=self.plan.form)
 
     def _read_all(self, paths: Sequence[str], group: TextGroup) -> Iterator[Pair]:
         """Read validation or test text, of which every line must be a pair or of other languages."""

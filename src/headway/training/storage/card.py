@@ -9,8 +9,8 @@ from headway.config import Config
 from headway.config.toml import to_toml
 from headway.evaluation.metrics import pick_metrics
 from headway.extension import require
+from headway.text.groups import Manifest
 from headway.text.languages import Languages, describe_pairs, list_codes
-from headway.text.origins import Manifest
 from headway.training.storage.record import RunRecord
 from headway.training.validation import ValidationReport
 from headway.translation.direction import KnownLanguages

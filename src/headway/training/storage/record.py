@@ -9,7 +9,7 @@ from typing import Any
 
 from headway.config.setting import Setting
 from headway.files import hash_file
-from headway.text.origins import Manifest
+from headway.text.groups import Manifest
 from headway.text.prepared import PreparedData
 from headway.training.machine import Machine
 from headway.training.validation import ValidationReport
