@@ -21,8 +21,8 @@ from headway.text.cleaning import (
     digest_pair,
 )
 from headway.text.corpus_writer import in_blocks
-from headway.text.prepared import id_type, write_prepared
 from headway.text.lines import Damaged
+from headway.text.prepared import id_type, write_prepared
 from headway.text.readers import Pair, describe_layout, read_pairs
 from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import Draw

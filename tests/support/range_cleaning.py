@@ -6,6 +6,7 @@ from itertools import islice
 from pathlib import Path
 
 from headway.config import TextConfig
+from headway.text import Damaged, Pair
 from headway.text.cleaning import Report
 from headway.text.preparation import selection
 from headway.text.preparation.assembly import join_reports
@@ -16,7 +17,6 @@ from headway.text.preparation.repeats import (
     find_duplicates,
     find_repeated_sides,
 )
-from headway.text import Damaged, Pair
 
 
 def clean(

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from headway.config import TextConfig
+from headway.text import Damaged, Pair, read_pairs
 from headway.text.cleaning import (
     CONTROL,
     COPIED,
@@ -29,7 +30,6 @@ from headway.text.cleaning import (
     digest_held_out,
 )
 from headway.text.preparation import repeats
-from headway.text import Damaged, Pair, read_pairs
 from support.range_cleaning import clean
 
 DATA = Path(__file__).parents[3].parent / "shared" / "data"
