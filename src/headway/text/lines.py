@@ -85,37 +85,33 @@ class Damaged(NamedTuple):
         return HeadwayError(f"{self.file}:{self.line}: {self.reason}")
 
 
-def read_lines(path: str | Path, start: int = 0) -> Iterator[str]:
+def read_lines(path: str | Path) -> Iterator[str]:
     """Read a text file line by line, without the line ends (``\\n`` or ``\\r\\n``).
 
     Args:
         path: A file in UTF-8, plain or compressed (.gz, .xz, .zst); ``-``: standard input, plain.
-        start: Lines to skip, which are not checked and take a twentieth of the time.
 
     Raises:
         HeadwayError: If the file or a line cannot be read; it names both.
     """
-    for line in scan_lines(path, start=start):
+    for line in scan_lines(path):
         if isinstance(line, Damaged):
             advice = ": save the file as UTF-8" if line.is_foreign else ""
             raise HeadwayError(f"{line.error()}{advice}")
         yield line
 
 
-def scan_lines(
-    path: str | Path, encoding: str | None = None, start: int = 0
-) -> Generator[str | Damaged]:
+def scan_lines(path: str | Path, encoding: str | None = None) -> Generator[str | Damaged]:
     """Read like `read_lines`, but yield a `Damaged` for a line that cannot be read, and continue.
 
     Args:
         path: A file as for `read_lines`. UTF-16 and UTF-32 are recognized.
         encoding: The encoding of lines that are not UTF-8, such as "cp1252".
-        start: Lines to skip.
 
     Raises:
         HeadwayError: If the file cannot be opened, is not text, or cannot be read to its end.
     """
-    number = start
+    number = 0
     with open_bytes(path) as file:
         try:
             head = [beginning := file.readline(LONGEST + 1)]
@@ -133,8 +129,7 @@ def scan_lines(
                 from headway.text.encodings import convert_to_utf8
 
                 file, encoding, head = convert_to_utf8(beginning, file, wide), None, []
-            _skip_lines(file, start - sum(line.endswith(b"\n") for line in head))
-            for raw in chain(head[start:], iter(partial(file.readline, LONGEST + 1), b"")):
+            for raw in chain(head, iter(partial(file.readline, LONGEST + 1), b"")):
                 if not raw:  # an empty file
                     return
                 number += 1
@@ -156,21 +151,6 @@ def scan_lines(
                     yield text.removesuffix("\n").removesuffix("\r")
         except OSError as problem:
             raise HeadwayError(f"{path}:{number + 1}: {problem.strerror or problem}") from None
-
-
-def _skip_lines(file: BinaryIO, count: int) -> None:
-    """Read ``count`` lines of a file as blocks, which is faster than to read each."""
-    buffered = cast("BufferedReader", file)
-    while count > 0 and (block := buffered.peek()):
-        if (found := block.count(b"\n")) < count:
-            file.read(len(block))
-            count -= found
-        else:
-            position = -1
-            for _ in range(count):
-                position = block.index(b"\n", position + 1)
-            file.read(position + 1)
-            return
 
 
 def _decode(raw: bytes, encoding: str | None) -> str | UnicodeDecodeError:

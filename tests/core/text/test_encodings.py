@@ -80,7 +80,6 @@ def test_an_encoding_that_escapes_in_ascii_is_read_by_name(
     path = tmp_path / "a.txt"
     path.write_bytes("".join(f"{line}\n" for line in lines).encode(encoding))
     assert list(scan_lines(path, encoding)) == lines
-    assert list(scan_lines(path, encoding, start=2)) == lines[2:]
 
 
 def test_bytes_that_are_no_character_of_the_encoding_are_damaged(tmp_path: Path) -> None:

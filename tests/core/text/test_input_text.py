@@ -1,4 +1,4 @@
-"""The input of a translation: counted and hashed in blocks as it is line by line."""
+"""The input of a translation: counted, hashed and checked before the work begins."""
 
 import gzip
 from pathlib import Path
@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from headway.errors import HeadwayError
-from headway.text import input_text
 from headway.text.input_text import InputText
 from headway.text.lines import LONGEST, read_lines
 
@@ -25,20 +24,11 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("kind", TEXTS)
-@pytest.mark.parametrize("block", [1, 2, 7, 1 << 18])
-def test_lines_are_counted_and_skipped_as_they_are_read(
-    kind: str, block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if kind == "long" and block < 1 << 18:
-        pytest.skip("this takes long")
-    monkeypatch.setattr(input_text, "BLOCK", block)
+def test_a_text_has_as_many_lines_as_are_read(kind: str, tmp_path: Path) -> None:
     for name, content in [("a.txt", TEXTS[kind]), ("a.txt.gz", gzip.compress(TEXTS[kind]))]:
         path = tmp_path / name
         path.write_bytes(content)
-        lines = list(read_lines(path))
-        assert InputText.scan(path).lines == len(lines)
-        for start in range(len(lines) + 2):
-            assert list(read_lines(path, start)) == lines[start:]
+        assert InputText.scan(path).lines == sum(1 for _ in read_lines(path))
     texts = {InputText.scan(tmp_path / name).sha256 for name in ("a.txt", "a.txt.gz")}
     assert len(texts) == 1
 
@@ -67,11 +57,3 @@ def test_a_change_of_the_text_changes_its_digest(tmp_path: Path) -> None:
         path.write_text(text)
         digests.add(InputText.scan(path).sha256)
     assert len(digests) == 3
-
-
-def test_skipping_crosses_blocks_of_a_file(tmp_path: Path) -> None:
-    path = tmp_path / "a"
-    lines = [f"line {number}" for number in range(30_000)]
-    path.write_text("\n".join(lines))
-    for start in (1, 999, 17_001, 29_999, 30_000):
-        assert list(read_lines(path, start)) == lines[start:]
