@@ -22,10 +22,8 @@ if TYPE_CHECKING:
     from headway.text.encodings import likely_encoding
     from headway.text.file_kinds import name_conversion
     from headway.text.groups import (
-        FileFacts,
         Group,
         Manifest,
-        Origin,
         check_file_language,
         check_file_languages,
         languages_from_names,

@@ -131,43 +131,28 @@ class TextGroup:
             yield from paths
 
 
-class FileFacts(TypedDict):
-    """A file: its sha256 and its number of lines."""
-
-    sha256: str
-    lines: int
-
-
-class Origin(TypedDict, total=False):
-    """Where a corpus is from.
+class Manifest(TypedDict, total=False):
+    """A corpus that was fetched by name, and its origin: the content of a ``manifest.json``.
 
     Attributes:
+        format: The version of this record.
+        name: The name by which the corpus was fetched.
+        languages: Codes of source and target.
+        files: Name of each file -> its sha256 and its number of lines.
         program: The program that fetched it, with its version.
         revision: The revision, if it is known.
         references: The number of references of a test set.
         parts: The manifests of the corpora that were joined; such a corpus has no program.
     """
 
+    format: int
+    name: str
+    languages: tuple[str, str]
+    files: dict[str, dict[str, str | int]]
     program: str
     revision: str | None
     references: int
     parts: list["Manifest"]
-
-
-class Manifest(Origin):
-    """A corpus and its origin.
-
-    Attributes:
-        format: The version of this record.
-        name: The name by which the corpus was fetched.
-        languages: Codes of source and target.
-        files: Name -> facts of each file.
-    """
-
-    format: int
-    name: str
-    languages: tuple[str, str]
-    files: dict[str, FileFacts]
 
 
 @dataclass(frozen=True)

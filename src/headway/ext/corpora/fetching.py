@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from headway.errors import HeadwayError, suggest
-from headway.text import Origin, one_line
+from headway.text import Manifest, one_line
 
 Languages = tuple[str, str]
 Files = tuple[Path, Path]
@@ -23,7 +23,7 @@ IDENTITY = re.compile(r"[^-:]+(-[^-:]+){4}")  # of mtdata: group, name, version,
 _COMMIT = re.compile(r"@([0-9a-f]{40})/")
 
 
-def from_hub(name: str, languages: Languages, files: Files) -> Origin:
+def from_hub(name: str, languages: Languages, files: Files) -> Manifest:
     """Write a split of a data set of the Hugging Face hub.
 
     Args:
@@ -88,7 +88,7 @@ def _sides(row: Mapping[str, object], languages: Languages, where: str) -> tuple
     )
 
 
-def from_sacrebleu(test_set: str, languages: Languages, files: Files) -> Origin:
+def from_sacrebleu(test_set: str, languages: Languages, files: Files) -> Manifest:
     """Write a test set of sacreBLEU: its source, and the first of its references.
 
     sacreBLEU checks the md5 of its downloads and keeps them in a cache of its own.
@@ -127,7 +127,7 @@ def from_sacrebleu(test_set: str, languages: Languages, files: Files) -> Origin:
     return {"program": program, "revision": None, "references": len(references)}
 
 
-def from_mtdata(identity: str, languages: Languages, files: Files) -> Origin:
+def from_mtdata(identity: str, languages: Languages, files: Files) -> Manifest:
     """Write a data set of mtdata.
 
     Args:

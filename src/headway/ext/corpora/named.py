@@ -22,7 +22,7 @@ from headway.ext.corpora import fetching
 from headway.ext.corpora.fetching import IDENTITY, Languages
 from headway.files import TEMPORARY, cache_directory, remove, write_atomically
 from headway.locks import lock_file
-from headway.text import CODE, FileFacts, Manifest, Origin
+from headway.text import CODE, Manifest
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -126,7 +126,7 @@ def _fetch_once(names: Sequence[str], languages: Languages, notify: Notify) -> P
     return out
 
 
-def _fetch(names: Sequence[str], languages: Languages, out: Path, notify: Notify) -> Origin:
+def _fetch(names: Sequence[str], languages: Languages, out: Path, notify: Notify) -> Manifest:
     """Write the two files of a corpus, and return the origin for its manifest."""
     files = _files(out, languages)
     kind, rest = names[0].split(":", 1)
@@ -148,7 +148,7 @@ def _fetch(names: Sequence[str], languages: Languages, out: Path, notify: Notify
     return {"parts": list_origins(part / MANIFEST for part in parts)}
 
 
-def _write_manifest(directory: Path, name: str, languages: Languages, origin: Origin) -> None:
+def _write_manifest(directory: Path, name: str, languages: Languages, origin: Manifest) -> None:
     files = {file.name: _describe(file) for file in _files(directory, languages)}
     counts = [file["lines"] for file in files.values()]
     if counts[0] != counts[1] or not counts[0]:
@@ -163,7 +163,7 @@ def _write_manifest(directory: Path, name: str, languages: Languages, origin: Or
     (directory / MANIFEST).write_text(text, encoding="utf-8")
 
 
-def _describe(file: Path) -> FileFacts:
+def _describe(file: Path) -> dict[str, str | int]:
     """Return the sha256 of a file and its number of lines."""
     digest, lines = hashlib.sha256(), 0
     with file.open("rb") as read:
