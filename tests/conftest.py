@@ -1,10 +1,12 @@
 """Fixtures of several packages: a model with random weights, a small corpus, and a finished run on it."""
 
+import gc
 import multiprocessing
 import os
 import platform
 import signal
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -19,15 +21,23 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 import torch
 
 from headway.cli.main import dispatch
-from headway.config import TextConfig
+from headway.config import SearchConfig, TextConfig
 from headway.ext.native.variants import list_variants, read_instruction_sets
 from headway.text.tokenizer import Tokenizer
+from headway.training import dry_run, run
 from headway.translation import Translator
 from support.runs import command, write_corpus
 from support.toy_models import sentences, translate_words, write_random_model
 
 # Nobody cuts the power here, and a disk takes milliseconds for each file that it must keep.
 os.fsync = lambda descriptor: None
+# A model that has hardly been trained ends no sentence: its validations would take half of the time of a training.
+dry_run.SearchConfig = run.SearchConfig = partial(SearchConfig, max_extra=2)
+
+
+def pytest_collection_finish() -> None:
+    """Let no garbage collection look through what has been imported and collected."""
+    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
