@@ -18,9 +18,16 @@ from support.ranks import in_ranks
 from support.runs import command, metrics
 
 SHAPE = {
-    "source_vocab_size": 33, "target_vocab_size": 33, "num_encoder_layers": 2,
-    "num_decoder_layers": 2, "d_model": 32, "d_ff": 64, "num_heads": 2,
+    "source_vocab_size": 33, "target_vocab_size": 33, "num_encoder_layers": 1,
+    "num_decoder_layers": 1, "d_model": 32, "d_ff": 64, "num_heads": 2,
 }  # fmt: skip
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _import_once():
+    """Import what takes seconds before there are ranks, which are forked: PyTorch imports its compiler at the first use of a sharded tensor."""
+    for name in ("headway.training.steps.sharding", "torch._dynamo"):
+        importlib.import_module(name)
 
 
 def micro_batch(number):
@@ -58,10 +65,10 @@ def take_steps(shard, precision, tying, counts, **settings):
         tokens = sum(batch.target_tokens for batch in batches)
         report = trainer.step(Step([batches[number] for number in own], count, tokens))
         numbers.append([report.loss, report.nll, report.gradient_norm])
-        optimizer = trainer.tensors()["optimizer"]
-        if not step and not parallel.rank():
+        optimizer = {} if step else trainer.tensors()["optimizer"]
+        if not parallel.rank():
             means = {name: own for name, own in optimizer.items() if name.startswith("exp_avg.")}
-            gradients = {name: own.numpy().copy() for name, own in means.items()}
+            gradients |= {name: own.numpy().copy() for name, own in means.items()}
     held = sum(map(own_bytes, trainer.parameters.values()))
     (adam,) = trainer.optimizers
     held += sum(own_bytes(v) for state in adam.state.values() for v in state.values())
@@ -86,7 +93,6 @@ def take_all_steps(shard):
 
 @pytest.mark.slow
 def test_a_sharded_model_has_the_gradients_of_a_whole_one_and_each_rank_holds_half():
-    importlib.import_module("headway.training.steps.sharding")  # once, and not in each rank
     found = in_ranks(2, take_all_steps, True)
     for case, (alone, reports, held), first, second in zip(
         CASES, take_all_steps(False), *found, strict=True
@@ -105,23 +111,26 @@ def test_a_sharded_model_has_the_gradients_of_a_whole_one_and_each_rank_holds_ha
 def test_a_sharded_run_that_is_resumed_ends_with_the_same_bits_and_may_go_on_whole(
     corpus, tmp_path, forked_ranks
 ):
-    changes = {"model__d_model": 32, "model__d_ff": 64, "training__batch_tokens": 280}
+    changes = {
+        "model__d_model": 32, "model__d_ff": 64, "training__batch_tokens": 280,
+        "training__validate_every": 9, "training__checkpoint_every": 2, "training__average": 1,
+    }  # fmt: skip
 
     def train(name, steps, shard=True):
         own = {"training__shard": str(shard).lower(), "training__max_steps": steps}
         words = command(tmp_path / name, corpus, **changes | own)
         assert dispatch([*words, *(["--ranks", "2"] if shard else [])]) == 0
 
-    train("whole", 6)
-    train("resumed", 3)
-    train("resumed", 6)
-    found = [tmp_path / name / "checkpoints/step-00000006" for name in ("whole", "resumed")]
+    train("whole", 4)
+    train("resumed", 2)
+    train("resumed", 4)
+    found = [tmp_path / name / "checkpoints/step-00000004" for name in ("whole", "resumed")]
     for file in ("model.safetensors", "optimizer.safetensors"):
         assert len({(checkpoint / file).read_bytes() for checkpoint in found}) == 1
-    train("resumed", 7, shard=False)
+    train("resumed", 5, shard=False)
     steps = [line for line in metrics(tmp_path / "resumed") if line["event"] == "step"]
-    assert [line["step"] for line in steps] == [*range(1, 8)]
-    assert abs(steps[-1]["loss"] - steps[-2]["loss"]) < 0.5
+    assert [line["step"] for line in steps] == [*range(1, 6)]
+    assert abs(steps[-1]["loss"] - steps[-2]["loss"]) < 0.7
 
 
 def lose_a_rank():
@@ -138,7 +147,6 @@ def lose_a_rank():
 
 @pytest.mark.slow
 def test_a_rank_that_is_lost_in_the_backward_pass_is_named():
-    importlib.import_module("headway.training.steps.sharding")
     in_ranks(2, lose_a_rank)
 
 
