@@ -3,13 +3,14 @@
 import os
 import shutil
 import signal
-import subprocess
-import sys
 import time
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 import torch
+from torch.distributed.launcher.api import elastic_launch
+from torch.distributed.run import config_from_args, parse_args
 
 from headway.cli import launch, training
 from headway.cli.main import dispatch, main
@@ -23,7 +24,7 @@ from headway.training.steps import gradient_sum
 from headway.training.steps.gradient_sum import add_up, divide_share, share_of
 from headway.training.steps.trainer import StepReport
 from headway.training.storage.run_directory import RunDirectory
-from support.processes import children, fail_or_sleep, fork
+from support.processes import children, fail_or_sleep, fork, use_one_core
 from support.ranks import in_ranks
 from support.runs import assert_equal_runs, command, metrics, opened
 
@@ -47,31 +48,33 @@ def ranks_command(path, corpus, ranks, **changes):
     return [*command(path, corpus, **FOUR | changes), "--ranks", str(ranks)]
 
 
+def start_ranks(words):
+    """Be ``torchrun --standalone`` with two ranks, which are forked: start a command in each."""
+    options = ["--nproc-per-node=2", "--rdzv-backend=c10d", "--rdzv-endpoint=localhost:0"]
+    config, *_ = config_from_args(parse_args([*options, "command"]))
+    config.start_method = "fork"
+    codes = elastic_launch(config, run_command)(words)
+    assert codes == {0: 0, 1: 0}
+
+
+def run_command(words):
+    """In a rank: run a command to its end."""
+    use_one_core()
+    code = dispatch(words)
+    # If a thread of the library still runs when the interpreter ends, the process may end with SIGABRT.
+    threads = [file.read_text() for file in Path("/proc/self/task").glob("*/comm")]
+    assert "gloo" not in str(threads)
+    return code
+
+
 @pytest.mark.slow
 def test_ranks_train_the_weights_of_one_process_bit_for_bit_and_leave_no_thread_behind(
     corpus, alone, tmp_path
 ):
     path = tmp_path / "run"
-    script = tmp_path / "script.py"
-    script.write_text(
-        "import atexit, pathlib, sys\n"
-        "from headway.cli.main import main\n"
-        "names = lambda: [x.read_text() for x in pathlib.Path('/proc/self/task').glob('*/comm')]\n"
-        "atexit.register(lambda: print('gloo' in str(names()), 'threads at the end'))\n"
-        "atexit.register(lambda: print(bool({'torch._dynamo', 'sympy'} & {*sys.modules}), 'compiler imported'))\n"
-        "main()\n"
-    )
-    words = command(path, corpus, **FOUR, training__threads=2)
-    result = subprocess.run(
-        [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "--standalone",
-         script, *words],
-        env=os.environ | {"OMP_NUM_THREADS": "1"}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert result.returncode == 0, result.stderr
-    # If a thread of the library still runs when the interpreter ends, the process may end with SIGABRT.
-    assert result.stdout.count("False threads at the end") == 2
-    # PyTorch's compiler and sympy would take seconds to import in each rank.
-    assert result.stdout.count("False compiler imported") == 2
+    process = fork(start_ranks, command(path, corpus, **FOUR, training__threads=2))
+    process.join(200)
+    assert process.exitcode == 0
     assert_equal_runs(path, alone)
     assert RunDirectory(path).record().identity == RunDirectory(alone).record().identity
 

@@ -2,9 +2,6 @@
 
 import itertools
 import json
-import os
-import subprocess
-import sys
 import time
 from dataclasses import asdict
 
@@ -17,16 +14,6 @@ from headway.training.run import run_to_end
 from headway.training.storage.run_directory import RunDirectory
 from headway.translation import Translator, load_model
 from support.runs import assert_equal_runs, command, metrics, opened
-
-
-@pytest.mark.slow
-def test_another_directory_and_hash_seed_give_the_same_run(corpus, uninterrupted_run, tmp_path):
-    path = tmp_path / "another"
-    words = [sys.executable, "-m", "headway", *command(path, corpus), "--ranks", "1"]
-    subprocess.run(words, env=os.environ | {"PYTHONHASHSEED": "7"}, check=True)
-    assert_equal_runs(path, uninterrupted_run)
-    name = "tokenizer.model"
-    assert (path / name).read_bytes() == (uninterrupted_run / name).read_bytes()
 
 
 @pytest.mark.slow

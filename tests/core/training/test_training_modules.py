@@ -1,16 +1,22 @@
-"""What a training needs of the package before its first step: few modules are loaded."""
+"""What a training in a new process needs and makes: few modules before the first step, and the same weights as here."""
 
 import json
+import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 from support.runs import SETTINGS
+
+pytestmark = pytest.mark.slow
 
 # Numbers that only shrink; 90 is the goal for both. Without extensions three more are loaded than with them.
 FROM_PREPARED_TEXT, FROM_RAW_TEXT = 100, 123
 CODE = """
-import json, sys
+import json, os, sys
 import headway
 from headway.training import RunDirectory, RunRequest
 from headway.training.run import run_to_end
@@ -18,28 +24,66 @@ from headway.training.starting.opening import open_run
 from headway.training.starting.run_request import check_request
 from headway.training.steps.trainer import StepReport
 
-for number, request in enumerate(map(json.loads, sys.argv[2:])):
-    directory, request = RunDirectory(f"{sys.argv[1]}/{number}"), RunRequest(**request)
+folder, *requests = sys.argv[1:]
+for number, request in enumerate(map(json.loads, requests)):
+    directory, request = RunDirectory(f"{folder}/{number}"), RunRequest(**request)
     check_request(directory, request)
     directory.lock()
     run, _ = open_run(directory, request)
-    next(event for event in run_to_end(run) if isinstance(event, StepReport))
+    events = run_to_end(run)
+    next(event for event in events if isinstance(event, StepReport))
     names = [name for name in sys.modules if name.startswith("headway.") and not name.startswith("headway.ext.")]
-    print(len(names), *sorted(names))
+    print(len(names), *sorted(names), flush=True)
+list(events)
+from headway.training import parallel
+
+place = {"RANK": str(int(not os.fork())), "WORLD_SIZE": "2", "HEADWAY_RENDEZVOUS": f"file://{folder}/ranks"}
+os.environ |= place
+parallel.join()
+parallel.leave()
+print(*{"torch._dynamo", "sympy"} & {*sys.modules}, flush=True)
 """
 
 
-def test_few_modules_are_loaded_before_the_first_step(
-    corpus: list[str], uninterrupted_run: Path, tmp_path: Path
-) -> None:
+@pytest.fixture(scope="module")
+def folder(
+    corpus: list[str], uninterrupted_run: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """A folder with two runs of a new process: 0, from prepared text, and 1, from raw text to the end; and what it printed."""
+    folder = tmp_path_factory.mktemp("new process")
     own = {name: str(value) for name, value in SETTINGS.items()}
     settings = {name: value for name, value in own.items() if not name.startswith("text.")}
     requests = [
         {"data": str(uninterrupted_run / "data"), "overrides": settings},
         {"train": corpus[1:3], "valid": corpus[4:6], "overrides": own},
     ]
-    words = [sys.executable, "-c", CODE, str(tmp_path), *map(json.dumps, requests)]
-    done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=300)
-    prepared, raw = done.stdout.splitlines()
+    words = [sys.executable, "-c", CODE, str(folder), *map(json.dumps, requests)]
+    environment = os.environ | {"PYTHONHASHSEED": "7"}
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    (folder / "printed").write_text(done.stdout)
+    return folder
+
+
+@pytest.fixture
+def printed(folder: Path) -> Sequence[str]:
+    return (folder / "printed").read_text().splitlines()
+
+
+def test_few_modules_are_loaded_before_the_first_step(printed: Sequence[str]) -> None:
+    prepared, raw, *_ = printed
     assert int(prepared.split()[0]) <= FROM_PREPARED_TEXT, prepared
     assert int(raw.split()[0]) <= FROM_RAW_TEXT, raw
+
+
+def test_ranks_do_not_import_the_compiler(printed: Sequence[str]) -> None:
+    """PyTorch's compiler and sympy would take seconds in each rank."""
+    assert printed[2:] == ["", ""]
+
+
+def test_another_directory_and_hash_seed_give_the_same_run(
+    folder: Path, uninterrupted_run: Path
+) -> None:
+    names = [f"checkpoints/step-00000017/{name}.safetensors" for name in ("model", "optimizer")]
+    for name in ("tokenizer.model", *names):
+        assert (folder / "1" / name).read_bytes() == (uninterrupted_run / name).read_bytes()
