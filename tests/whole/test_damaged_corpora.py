@@ -1,4 +1,5 @@
 import json
+import os
 import re
 import signal
 from collections import Counter
@@ -157,7 +158,9 @@ def test_the_command_names_the_damage_and_leaves_no_partial_output(
 
 
 @pytest.mark.slow
-def test_a_thousand_damaged_corpora_are_prepared_or_rejected_in_one_line(tmp_path: Path) -> None:
-    kinds = campaign(tmp_path, seed=2, rounds=44)
-    assert kinds.total() >= 1000
-    assert min(kinds.values()) >= 44
+def test_damaged_corpora_are_prepared_or_rejected_in_one_line(tmp_path: Path) -> None:
+    """ROUNDS=44 makes more than a thousand corpora."""
+    rounds = int(os.environ.get("ROUNDS", "9"))
+    kinds = campaign(tmp_path, seed=2, rounds=rounds)
+    assert kinds.total() >= 23 * rounds
+    assert min(kinds.values()) >= rounds
