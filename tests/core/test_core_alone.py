@@ -20,7 +20,7 @@ LINES = "the cat sees a dog\na dog sees the old cat\n"
 SMALL = [
     "--preset=tiny", "--model.num-encoder-layers=1", "--model.num-decoder-layers=1", "--text.vocab-size=400", "--ranks=1",
     "--model.d-model=24", "--model.d-ff=32", "--model.num-heads=2", "--training.threads=1",
-    "--training.validate-every=2", "--training.batch-tokens=200", "--training.micro-batch-tokens=200",
+    "--training.validate-every=9", "--training.batch-tokens=200", "--training.micro-batch-tokens=200",
 ]  # fmt: skip
 
 

@@ -24,8 +24,8 @@ SCALE = Scale(
 # Of headway.ext.best.recipe_numbers.
 NUMBERS = {"SWEEP_SHARE": 0.3, "ALPHAS": (0.6, 1.0), "BEAMS": (2,), "STUDENT_BEAMS": (1, 2)}
 CHANGES = {
-    "training.max-steps": 6, "training.warmup-steps": 4, "training.cool-steps": 0,
-    "training.checkpoint-every": 2, "training.validate-every": 3,
+    "training.max-steps": 4, "training.warmup-steps": 3, "training.cool-steps": 0,
+    "training.checkpoint-every": 2, "training.validate-every": 4,
     "text.max-ratio": 0, "text.max-copied": 0,
 }  # fmt: skip
 OPTIONS = words(SETTINGS | CHANGES)

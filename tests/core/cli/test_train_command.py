@@ -169,7 +169,7 @@ def test_the_command_average_rejects_missing_checkpoints(
 
 def test_a_few_kills_of_the_crash_campaign_lose_nothing(monkeypatch, capsys):
     campaign = str(Path(__file__).parents[2] / "outside" / "crash.py")
-    numbers = {"kills": 1, "signals": 1, "reads": 10, "patience": 20, "steps": 30}
+    numbers = {"kills": 1, "signals": 1, "reads": 3, "patience": 20, "steps": 15}
     monkeypatch.setattr(sys, "argv", [campaign, *words(numbers)])
     monkeypatch.setattr(sys, "path", [*sys.path])  # to which the campaign adds
     with pytest.raises(SystemExit) as ended:

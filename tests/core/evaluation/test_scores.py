@@ -41,6 +41,7 @@ MULTI30K = Path(__file__).parents[3].parent / "shared" / "data" / "multi30k"
 SENTENCE = "Der der die DAS Nord-Ost-See alte „Stadt“ dort, hier; Herr's 3,5 z.B. geht oft & schön"
 WORDS = SENTENCE.split()
 KEYS = [metric.key for metric in METRICS]
+RESAMPLES = 100
 
 
 @pytest.fixture(scope="module")
@@ -79,11 +80,9 @@ def command_line(tmp_path: Path, hypotheses, references, *options: str) -> dict[
     for name, lines in (("h", hypotheses), ("r", references)):
         (tmp_path / name).write_text("".join(line + "\n" for line in lines), encoding="utf-8")
     command = [sys.executable, "-m", "sacrebleu", str(tmp_path / "r"), "-i", str(tmp_path / "h")]
+    numbers = ["-w", "9", "--confidence", "--confidence-n", str(RESAMPLES)]
     done = subprocess.run(
-        [*command, "-w", "9", "--confidence", "--confidence-n", "1000", "--force", *options],
-        capture_output=True,
-        check=True,
-        text=True,
+        [*command, *numbers, "--force", *options], capture_output=True, check=True, text=True
     )
     printed = json.loads(done.stdout)
     return {entry["name"]: entry for entry in (printed if isinstance(printed, list) else [printed])}
@@ -99,7 +98,9 @@ def assert_same(ours, theirs):
 def test_raw_scores_intervals_and_signatures_equal_those_of_the_sacrebleu_command(
     tmp_path, hypotheses, references
 ):
-    sheet = score_sheet(hypotheses, references, language="de", metrics=METRICS[:4])
+    sheet = score_sheet(
+        hypotheses, references, language="de", metrics=METRICS[:4], resamples=RESAMPLES
+    )
     theirs = command_line(tmp_path, hypotheses, references, "-m", "bleu", "chrf", "ter")
     for key, name in (("bleu", "BLEU"), ("chrf", "chrF2"), ("ter", "TER")):
         assert_same(sheet[key], theirs[name])
@@ -122,7 +123,9 @@ def test_raw_scores_intervals_and_signatures_equal_those_of_the_sacrebleu_comman
 def test_tokenized_scores_equal_those_of_the_sacrebleu_command_on_tokenized_files(
     tmp_path, hypotheses, references, key, form
 ):
-    ours = score_sheet(hypotheses, references, language="de", metrics=pick_metrics([key]))[key]
+    metrics = pick_metrics([key])
+    sheet = score_sheet(hypotheses, references, language="de", metrics=metrics, resamples=RESAMPLES)
+    ours = sheet[key]
     options = ("-tok", "none", "--smooth-method", "none")
     theirs = command_line(tmp_path, form(hypotheses), form(references), *options)["BLEU"]
     assert_same(ours, theirs)

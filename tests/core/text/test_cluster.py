@@ -38,14 +38,14 @@ def read_bytes(folder: Path) -> dict[str, bytes]:
 def test_a_cluster_prepares_and_translates_as_one_process(
     cluster: str, model_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(plan, "RANGE", 37)
-    monkeypatch.setattr(file_translation, "WINDOW", 40)
-    files = [str(path) for path in write_pairs(tmp_path, "a", sentences(200, seed=1))]
+    monkeypatch.setattr(plan, "RANGE", 17)
+    monkeypatch.setattr(file_translation, "WINDOW", 20)
+    files = [str(path) for path in write_pairs(tmp_path, "a", sentences(90, seed=1))]
     found = []
     for way in (["--workers", "1"], ["--cluster", cluster]):
         data, out = tmp_path / f"data-{len(found)}", tmp_path / f"out-{len(found)}"
         settings = ["--text.vocab-size", "331", "--text.max-ratio", "0"]
-        words = ["prepare", str(data), "--train", *files, "--valid", "31", *settings, *way]
+        words = ["prepare", str(data), "--train", *files, "--valid", "13", *settings, *way]
         assert dispatch(words) == 0
         words = ["translate", str(model_directory), "--input", files[0], "--output", str(out)]
         assert dispatch([*words, "--search.max-extra", "7", "--threads", "1", *way]) == 0

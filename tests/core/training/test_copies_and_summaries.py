@@ -19,9 +19,9 @@ pytestmark = pytest.mark.slow
 PAGE = Path("docs/training.md")
 # A model and a training of seconds of one core.
 SMALL = {
-    "model.num-encoder-layers": 2, "model.num-decoder-layers": 2, "model.d-model": 64, "model.d-ff": 128,
-    "model.dropout": 0.1, "training.agreement": 0, "training.batch-tokens": 1000,
-    "training.micro-batch-tokens": 1000, "training.warmup-steps": 30, "training.threads": 1,
+    "model.num-encoder-layers": 1, "model.num-decoder-layers": 1, "model.d-model": 64, "model.d-ff": 128,
+    "model.dropout": 0, "training.agreement": 0, "training.batch-tokens": 600,
+    "training.micro-batch-tokens": 600, "training.warmup-steps": 30, "training.threads": 1,
 }  # fmt: skip
 SENTENCE = (
     ["Anna", "Peter", "Maria", "Tom", "Ida", "Paul", "Clara", "Hans"],
@@ -58,8 +58,8 @@ def _work_in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 @needs("native")  # for the time that it takes
 def test_the_copy_task_is_learned() -> None:
-    numbers = list(map(str, random.Random(1).sample(range(10_000, 100_000), 5_100)))
-    seen, unseen = numbers[:5_000], numbers[5_000:]
+    numbers = list(map(str, random.Random(1).sample(range(10_000, 100_000), 2_600)))
+    seen, unseen = numbers[:2_500], numbers[2_500:]
     Path("numbers.txt").write_text("\n".join(seen) + "\n", encoding="utf-8")
     found = train_and_translate(
         "runs/copy", unseen, training__max_steps=90, training__cool_steps=60,
@@ -78,7 +78,7 @@ def test_a_table_of_articles_is_read_whole_and_each_gets_one_line() -> None:
         return " ".join(map(draw.choice, SENTENCE)) + "."
 
     def count(number: int) -> int:
-        return draw.randint(3, 5) if number % 25 else draw.randint(25, 30)
+        return draw.randint(2, 3) if number % 25 else draw.randint(25, 30)
 
     articles = [[sentence() for _ in range(count(number))] for number in range(1010)]
     rows = [(" ".join(article), article[0]) for article in articles]

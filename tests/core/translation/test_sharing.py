@@ -8,18 +8,20 @@ from pathlib import Path
 
 import pytest
 
+from headway.config import SearchConfig
 from headway.translation import Translator
 from support.toy_models import sentences
 
 LINES = sentences(12, 9)
+SEARCH = SearchConfig(max_extra=5)
 
 
 @pytest.mark.slow
 def test_eight_threads_of_one_translator_get_the_texts_of_one(translator: Translator) -> None:
-    alone = translator.translate(LINES)
+    alone = translator.translate(LINES, SEARCH)
     orders = [LINES[shift:] + LINES[:shift] for shift in range(8)]
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(translator.translate, orders))
+        found = list(pool.map(lambda lines: translator.translate(lines, SEARCH), orders))
     for shift, texts in enumerate(found):
         assert texts == alone[shift:] + alone[:shift]
 
@@ -29,15 +31,17 @@ import multiprocessing, sys, warnings
 
 import torch
 
+from headway.config import SearchConfig
 from headway.translation import Translator
 
 warnings.simplefilter("ignore", DeprecationWarning)  # of forking beside threads
 model, *lines = sys.argv[1:]
+search = SearchConfig(max_extra=5)
 
 
 def fork(shared):
     receiver, sender = multiprocessing.Pipe(duplex=False)
-    work = lambda: sender.send((torch.get_num_threads(), shared.translate(lines)))
+    work = lambda: sender.send((torch.get_num_threads(), shared.translate(lines, search)))
     process = multiprocessing.get_context("fork").Process(target=work)
     process.start()
     try:
@@ -51,10 +55,10 @@ def fork(shared):
 
 for threads in (1, 4):
     torch.set_num_threads(threads)
-    alone = Translator.load(model).translate(lines)
+    alone = Translator.load(model).translate(lines, search)
     shared = Translator.load(model)
     fork(shared)
-    shared.translate(lines)
+    shared.translate(lines, search)
     fork(shared)
 """
 
@@ -62,7 +66,7 @@ for threads in (1, 4):
 @pytest.mark.slow
 def test_a_forked_process_gets_the_same_texts(model_directory: Path) -> None:
     """Of a translator that was only loaded, and of a used one; a fork does not copy the threads of a process."""
-    words = [sys.executable, "-c", FORK, str(model_directory), *LINES[:7]]
+    words = [sys.executable, "-c", FORK, str(model_directory), *LINES[:5]]
     done = subprocess.run(
         words, env={**os.environ, "OMP_NUM_THREADS": "1"}, capture_output=True, text=True,
         timeout=300, check=False,
