@@ -18,8 +18,7 @@ from headway.errors import HeadwayError
 from headway.ext.protect.placeholder_word_file import load_placeholder_words, save_placeholder_words
 from headway.ext.quality.quality_model import QualityModel
 from headway.file_format import OtherVersionError
-from headway.text.corpus_writer import in_blocks
-from headway.text.prepared import PreparedData, write_prepared
+from headway.text.prepared import PreparedData, write_ids, write_prepared
 from headway.training.storage.checkpoint import write_checkpoint
 from headway.training.storage.run_directory import RunDirectory
 from headway.translation.directory import load_model, read_config, write_config
@@ -73,7 +72,7 @@ STORED = {
         lambda golden: PreparedData.open(golden / "run" / "data"),
         {"kind": "painter"},
     ),
-    "text/corpus_writer.py": Stored(
+    "text/shards.py": Stored(
         "run/data/train/corpus.json",
         lambda golden: PreparedData.open(golden / "run" / "data"),
         {"region": "north"},
@@ -114,8 +113,9 @@ def test_each_file_names_the_version_that_wrote_it(golden: Path, tmp_path: Path)
     QualityModel.load(golden / "model").save(out / "model")
     save_placeholder_words(out / "model", {})
     pairs = [(s.tolist(), t.tolist()) for s, t in map(data.train.pair, range(len(data.train)))]
+    write_ids(out / "run" / "data" / "train", pairs, data.tokenizer)
     write_prepared(
-        out / "run" / "data", data.tokenizer, in_blocks(pairs, "uint16"), pairs[:1], (["a"], ["b"]),
+        out / "run" / "data", data.tokenizer, pairs[:1], (["a"], ["b"]),
         config=stored.config.text, languages=data.languages, text_files={},
     )  # fmt: skip
     write_checkpoint(out / CHECKPOINT, {}, {})

@@ -16,13 +16,11 @@ from headway.text.cleaning import (
     UNREADABLE,
     Report,
     broken_rule,
-    digest_held_out,
     digest_loosely,
     digest_pair,
 )
-from headway.text.corpus_writer import in_blocks
 from headway.text.lines import Damaged
-from headway.text.prepared import id_type, write_prepared
+from headway.text.prepared import write_ids, write_prepared
 from headway.text.readers import Pair, describe_layout, read_pairs
 from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import Draw
@@ -43,7 +41,8 @@ def prepare_in_order(
     held_out: set[bytes] = set()
     valid_pairs = [] if isinstance(valid, int) else list(read_pairs(valid, LANGUAGES))
     for pairs in (valid_pairs, *(read_pairs(paths, LANGUAGES) for paths in tests)):
-        held_out |= digest_held_out(pairs)
+        for pair in pairs:
+            held_out |= {*digest_loosely(pair.source, pair.target)}
     kept = list(
         clean_in_order(read_pairs(train, LANGUAGES, strict=False), config, report, held_out)
     )
@@ -52,10 +51,10 @@ def prepare_in_order(
         kept = list(drop_held_out(kept, valid_pairs, report))
     every = -(-len(kept) // config.sample_lines)
     tokenizer = Tokenizer.learn(((p.source, p.target) for p in kept[::every]), config)
+    write_ids(out / "train", token_ids(kept, tokenizer, config, report), tokenizer)
     corpus, _ = write_prepared(
         out,
         tokenizer,
-        in_blocks(token_ids(kept, tokenizer, config, report), id_type(tokenizer)),
         (encode(pair, tokenizer) for pair in valid_pairs),
         ([pair.source for pair in valid_pairs], [pair.target for pair in valid_pairs]),
         config=config,

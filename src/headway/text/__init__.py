@@ -8,17 +8,22 @@ if TYPE_CHECKING:
     from headway.text.batches import Batch, read_batch
     from headway.text.cleaning import (
         DUPLICATE,
+        HELD_OUT,
+        KEPT,
         LEAK,
+        RULES,
         SIBLING,
         TOKENS,
         UNREADABLE,
+        Decisions,
+        Digests,
+        FoundPairs,
         Report,
         broken_rule,
-        digest_held_out,
         digest_loosely,
         digest_pair,
+        digest_texts,
     )
-    from headway.text.corpus_writer import in_blocks
     from headway.text.encodings import likely_encoding
     from headway.text.file_kinds import name_conversion
     from headway.text.groups import (
@@ -57,19 +62,16 @@ if TYPE_CHECKING:
         recognize_wide,
         scan_lines,
     )
-    from headway.text.preparation.clean_ranges import SIDES, Digests
+    from headway.text.preparation.clean_ranges import SIDE, WHOLE, find_shared
     from headway.text.preparation.plan import RANGE
     from headway.text.preparation.preparation import prepare
-    from headway.text.preparation.repeats import mark_repeated
     from headway.text.preparation.selection import (
-        KEPT,
-        REPEATED,
-        SHARES_A_SIDE,
-        Decisions,
+        check_count,
         choose_validation,
-        decide_pairs,
+        mark_first,
+        mark_repeated,
     )
-    from headway.text.prepared import PreparedData, check_new, id_type, write_prepared
+    from headway.text.prepared import PreparedData, check_new, write_ids, write_prepared
     from headway.text.readers import FileForm, Pair, one_line, read_pairs, require_readable
     from headway.text.sentencepiece_file import SentencePieceFile
     from headway.text.shards import Corpus

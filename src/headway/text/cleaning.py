@@ -1,15 +1,21 @@
 """The cleaning rules: which pairs are fit for training, and a report of the others."""
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
-from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from headway.config import TextConfig
 from headway.text.lines import SURROGATE
-from headway.text.readers import Pair
 from headway.text.words import count_letters
+
+Digests = npt.NDArray[np.uint64]
+Decisions = npt.NDArray[
+    np.uint8
+]  # what becomes of each pair: KEPT, or the place in RULES of the rule that drops it
 
 
 def digest_pair(source: str, target: str) -> bytes:
@@ -21,6 +27,16 @@ def digest_loosely(source: str, target: str) -> tuple[bytes, bytes, bytes]:
     """Return digests of a pair and of each side alone; letter case and white space do not matter."""
     source, target = (" ".join(side.casefold().split()) for side in (source, target))
     return digest_pair(source, target), digest_pair(source, "\n"), digest_pair("\n", target)
+
+
+def digest_texts(texts: Iterable[tuple[str, str]]) -> Digests:
+    """Return the digests of `digest_loosely`, [pairs, 3]."""
+    return to_numbers(digest for text in texts for digest in digest_loosely(*text)).reshape(-1, 3)
+
+
+def to_numbers(digests: Iterable[bytes]) -> Digests:
+    """Return digests as numbers, which have the order of the bytes."""
+    return np.frombuffer(b"".join(digests), ">u8").astype(np.uint64)
 
 
 SHOWN = 5  # line numbers in the report for each rule
@@ -47,6 +63,10 @@ DUPLICATE = "occurs before"
 HELD_OUT = "held out as validation text"
 SIBLING = "one side is also in the held-out validation text"
 TOKENS = "more than max_tokens"
+KEPT = 0
+RULES = (
+    "", UNREADABLE, ELSEWHERE, EMPTY, CONTROL, LONG, RATIO, COPIED, IDENTICAL, LEAK, DUPLICATE, HELD_OUT, SIBLING, TOKENS,
+)  # fmt: skip
 
 MOST = 0.9  # a share of the text that is rarely dropped on purpose
 MANY = 0.3  # a share of translations that rarely differ in length as much as wrong pairs do
@@ -75,18 +95,16 @@ class FoundPairs:
         count: The number of pairs.
         lines: The line numbers of the first pairs in their file.
         example: The first pair, shortened, or what is wrong with it.
-        position: The place of the first pair in its range, which orders the rules of a range.
     """
 
     count: int = 0
     lines: list[int] = field(default_factory=list)
     example: str = ""
-    position: int = 0
 
-    def add(self, line: int, example: str, position: int = 0) -> None:
+    def add(self, line: int, example: str) -> None:
         """Count a pair."""
         if not self.count:
-            self.example, self.position = _shortened(example), position
+            self.example = shorten(example)
         if len(self.lines) < SHOWN:
             self.lines.append(line)
         self.count += 1
@@ -94,13 +112,9 @@ class FoundPairs:
     def extend(self, later: "FoundPairs") -> None:
         """Add the pairs that the rule found further on in the text."""
         if not self.count:
-            self.example, self.position = later.example, later.position
+            self.example = later.example
         self.lines = (self.lines + later.lines)[:SHOWN]
         self.count += later.count
-
-    def to_dict(self) -> dict[str, object]:
-        """Return what the report shows, as plain values."""
-        return {"count": self.count, "lines": self.lines, "example": self.example}
 
 
 @dataclass
@@ -123,16 +137,9 @@ class Report:
     half_leaks: FoundPairs = field(default_factory=FoundPairs)
     tokens: dict[str, int] = field(default_factory=dict)
 
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> "Report":
-        """Return the report whose fields `dataclasses.asdict` has turned into plain values."""
-        dropped = {rule: FoundPairs(**found) for rule, found in values["dropped"].items()}
-        leaks = {name: FoundPairs(**values[name]) for name in ("leaks_kept", "half_leaks")}
-        return cls(**{**values, "dropped": dropped, **leaks})
-
-    def drop(self, rule: str, line: int, example: str, position: int = 0) -> None:
+    def drop(self, rule: str, line: int, example: str) -> None:
         """Count a pair that a rule drops."""
-        self.dropped.setdefault(rule, FoundPairs()).add(line, example, position)
+        self.dropped.setdefault(rule, FoundPairs()).add(line, example)
 
     def extend(self, later: "Report") -> None:
         """Add the report of text further on."""
@@ -142,10 +149,6 @@ class Report:
             self.dropped.setdefault(rule, FoundPairs()).extend(found)
         self.leaks_kept.extend(later.leaks_kept)
         self.half_leaks.extend(later.half_leaks)
-
-    def sort_by_position(self) -> None:
-        """Put the rules into the order of the first pair that each of them found in the range."""
-        self.dropped = dict(sorted(self.dropped.items(), key=lambda item: item[1].position))
 
     def findings(self) -> dict[str, FoundPairs]:
         """Return the dropped pairs by rule, the most frequent rule first."""
@@ -178,9 +181,9 @@ class Report:
             "kept": self.kept,
             "advice": self.advice(),
             "tokens": self.tokens,
-            "dropped": {rule: found.to_dict() for rule, found in self.findings().items()},
-            "leaks_kept": self.leaks_kept.to_dict(),
-            "half_leaks": self.half_leaks.to_dict(),
+            "dropped": {rule: asdict(found) for rule, found in self.findings().items()},
+            "leaks_kept": asdict(self.leaks_kept),
+            "half_leaks": asdict(self.half_leaks),
         }
 
     def to_text(self) -> str:
@@ -238,15 +241,7 @@ def _copied(source: str, target: str) -> float:
     return sum(word in source_words for word in words) / len(words)
 
 
-def digest_held_out(pairs: Iterable[Pair]) -> set[bytes]:
-    """Return digests by which the cleaning finds validation and test pairs, and their sides alone.
-
-    Letter case and white space do not matter.
-    """
-    return {digest for pair in pairs for digest in digest_loosely(pair.source, pair.target)}
-
-
-def _shortened(text: str) -> str:
+def shorten(text: str) -> str:
     """Return the beginning of a text, with control characters escaped."""
     start = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text[:EXAMPLE_CHARACTERS])
     return start + "..." * (len(text) > EXAMPLE_CHARACTERS)

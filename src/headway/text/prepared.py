@@ -11,16 +11,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, cast, get_args
+from typing import Any, cast, get_args
 
 from headway import __version__
 from headway.config import Kind, TextConfig, from_dict
 from headway.errors import HeadwayError
 from headway.file_format import OtherVersionError, check_format, check_writer
-from headway.text.corpus_writer import IdBlock, IdPair, choose_dtype, in_blocks, write_corpus
 from headway.text.groups import Group, Manifest
 from headway.text.languages import Languages
-from headway.text.shards import Corpus
+from headway.text.shards import Corpus, IdPair
 from headway.text.tokenizer import Tokenizer, load_tokenizer
 
 FORMAT = 1
@@ -101,50 +100,34 @@ class PreparedData:
     @classmethod
     def _read(cls, directory: Path) -> "PreparedData":
         facts = _read_facts(directory)
+        groups = facts.pop("groups")
         for name in ("valid.source", "valid.target"):
             if not (directory / name).is_file():
                 raise HeadwayError(f"{directory / name}: missing")
-        train, valid = (Corpus.open(directory / name) for name in ("train", "valid"))
+        train, valid = (Corpus(directory / name) for name in ("train", "valid"))
         data = cls(
             directory=directory,
-            tokenizer=load_tokenizer(directory, facts.kind),
+            tokenizer=load_tokenizer(directory, facts["kind"]),
             train=train,
             valid=valid,
             valid_source=_read_lines(directory / "valid.source"),
             valid_target=_read_lines(directory / "valid.target"),
-            languages=facts.languages,
-            groups=facts.groups or [Group(facts.languages, len(train), len(valid))],
-            fingerprint=facts.fingerprint,
-            has_symbols=bool(facts.groups),
-            kind=facts.kind,
-            origins=facts.origins,
-            text=facts.text,
-            form=facts.form,
+            groups=groups or [Group(facts["languages"], len(train), len(valid))],
+            has_symbols=bool(groups),
+            **facts,
         )
-        found = fingerprint(data.tokenizer, data.train, data.valid, facts.groups)
+        found = fingerprint(data.tokenizer, train, valid, groups)
         if not len(data.valid) == len(data.valid_source) == len(data.valid_target):
             raise HeadwayError(
                 f"{directory}: valid.source and valid.target do not belong to valid/"
             )
         counts = [(group.training_pairs, group.validation_pairs) for group in data.groups]
         is_whole = [sum(column) for column in zip(*counts, strict=True)] == [len(train), len(valid)]
-        if found != facts.fingerprint or not is_whole:
+        if found != data.fingerprint or not is_whole:
             raise HeadwayError(f"{directory}: its files are from different preparations")
-        for corpus in (data.train, data.valid):
+        for corpus in (train, valid):
             corpus.check_digest()
         return data
-
-
-class _Facts(NamedTuple):
-    """What ``data.json`` says; the names are those of `PreparedData`."""
-
-    languages: Languages
-    groups: list[Group]
-    fingerprint: str
-    kind: Kind
-    origins: list[Manifest]
-    text: TextConfig
-    form: Mapping[str, str]
 
 
 def read_text_settings(directory: str | Path) -> TextConfig:
@@ -154,7 +137,7 @@ def read_text_settings(directory: str | Path) -> TextConfig:
         HeadwayError: If the directory has no ``data.json`` that this Headway can read.
     """
     with _name_way_out(directory, "prepare the data again"):
-        return _read_facts(Path(directory)).text
+        return cast("TextConfig", _read_facts(Path(directory))["text"])
 
 
 @contextmanager
@@ -171,7 +154,8 @@ def _name_way_out(directory: str | Path, way_out: str) -> Iterator[None]:
         raise HeadwayError(f"{name}: {error.strerror or error}: {way_out}") from None
 
 
-def _read_facts(directory: Path) -> _Facts:
+def _read_facts(directory: Path) -> dict[str, Any]:
+    """Return what ``data.json`` says, by the names of `PreparedData`."""
     path = directory / "data.json"
     if not path.is_file():
         raise HeadwayError(f"{directory}: not prepared data: there is no data.json")
@@ -182,26 +166,31 @@ def _read_facts(directory: Path) -> _Facts:
     check_format(path, facts, FORMAT)
     with check_writer(path, facts):
         try:
-            found = _Facts(
-                languages=(str(facts["languages"][0]), str(facts["languages"][1])),
-                groups=[_read_group(values) for values in facts.get("groups", [])],
-                fingerprint=str(facts["fingerprint"]),
-                kind=facts.get("kind", "translator"),
-                origins=[cast("Manifest", dict(values)) for values in facts.get("origins", [])],
-                text=from_dict({"text": facts["text"]}, "").text,
-                form={**facts.get("form", {})},
-            )
+            kind = facts.get("kind", "translator")
+            if kind not in get_args(Kind):
+                raise ValueError("another kind of data")
+            return {
+                "languages": (str(facts["languages"][0]), str(facts["languages"][1])),
+                "groups": [_read_group(values) for values in facts.get("groups", [])],
+                "fingerprint": str(facts["fingerprint"]),
+                "kind": kind,
+                "origins": [dict(values) for values in facts.get("origins", [])],
+                "text": from_dict({"text": facts["text"]}, "").text,
+                "form": {**facts.get("form", {})},
+            }
         except (ValueError, LookupError, TypeError):
-            found = None
-        if found is None or found.kind not in get_args(Kind):
-            raise HeadwayError(f"{path}: not written by this version of Headway")
-    return found
+            raise HeadwayError(f"{path}: not written by this version of Headway") from None
+
+
+def write_ids(directory: Path, pairs: Iterable[IdPair], tokenizer: Tokenizer) -> Corpus:
+    """Write pairs of token ids of a vocabulary."""
+    size = max(tokenizer.source_vocab_size, tokenizer.target_vocab_size)
+    return Corpus.write(directory, pairs, size)
 
 
 def write_prepared(
     directory: Path,
     tokenizer: Tokenizer,
-    train: Iterable[IdBlock],
     valid: Iterable[IdPair],
     valid_text: tuple[Sequence[str], Sequence[str]],
     *,
@@ -211,12 +200,11 @@ def write_prepared(
     kind: Kind = "translator",
     text_files: Mapping[str, object],
 ) -> tuple[Corpus, Corpus]:
-    """Write all that `PreparedData` reads.
+    """Write all that `PreparedData` reads, except for the training pairs.
 
     Args:
-        directory: An existing directory.
+        directory: A directory that holds the training pairs, which `write_ids` has written to ``train``.
         tokenizer: The vocabulary.
-        train: Training pairs as token ids of the type that `id_type` returns.
         valid: Validation pairs as token ids.
         valid_text: Raw validation sources and references.
         config: The settings that the text was prepared with.
@@ -229,10 +217,7 @@ def write_prepared(
         The training and the validation pairs.
     """
     tokenizer.save(directory)
-    dtype = id_type(tokenizer)
-    write_corpus(directory / "train", train, dtype)
-    write_corpus(directory / "valid", in_blocks(valid, dtype), dtype)
-    corpora = Corpus.open(directory / "train"), Corpus.open(directory / "valid")
+    corpora = Corpus(directory / "train"), write_ids(directory / "valid", valid, tokenizer)
     for side, lines in zip(("source", "target"), valid_text, strict=True):
         _write_lines(directory / f"valid.{side}", lines)
     facts = {
@@ -267,11 +252,6 @@ def _read_group(values: dict[str, Any]) -> Group:
     if not all(type(count) is int and count > 0 for count in counts):
         raise ValueError("a group needs pairs")
     return Group((str(source), str(target)), *counts)
-
-
-def id_type(tokenizer: Tokenizer) -> str:
-    """Return the type of the ids of both sides, a name in `DTYPES` of `headway.text.corpus_writer`."""
-    return choose_dtype(max(tokenizer.source_vocab_size, tokenizer.target_vocab_size))
 
 
 def check_new(out: Path) -> None:

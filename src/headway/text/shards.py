@@ -7,40 +7,65 @@ uint32), ``source.ends`` and ``target.ends`` (the end of each sentence, int64) a
 import hashlib
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
 from functools import cached_property
+from itertools import chain, islice
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from headway import __version__
 from headway.errors import HeadwayError
 from headway.file_format import check_format, check_writer
-from headway.text.corpus_writer import (
-    DTYPES,
-    FLUSH,
-    FORMAT,
-    SIDES,
-    Facts,
-    IdPair,
-    Ids,
-    Lengths,
-    choose_dtype,
-    in_blocks,
-    write_corpus,
-)
 
-__all__ = ["Corpus", "IdPair", "Ids", "Lengths"]
+Ids = npt.NDArray[np.unsignedinteger]
+Lengths = npt.NDArray[np.int32]
+Ends = npt.NDArray[np.int64]
+IdPair = tuple[Sequence[int], Sequence[int]]
+Side = tuple[Ids, Ends]  # the ids of some sentences of one side, and where each sentence ends
 
-Number = TypeVar("Number", bound=np.integer)
+FORMAT = 2
+FLUSH = 1 << 16  # pairs that are written at once; the digest of a corpus depends on it
+SIDES = ("source", "target")
+DTYPES = ("uint16", "uint32")
+
+
+@dataclass(kw_only=True)
+class Facts:
+    """The content of ``corpus.json``.
+
+    Attributes:
+        format: The version of the files.
+        headway: Version of Headway that wrote them.
+        dtype: A name in `DTYPES`: the type of an id.
+        pairs: Number of pairs.
+        source_tokens: Number of source ids.
+        target_tokens: Number of target ids.
+        sha256: Of all ids.
+    """
+
+    format: int = FORMAT
+    headway: str
+    dtype: str
+    pairs: int = 0
+    source_tokens: int = 0
+    target_tokens: int = 0
+    sha256: str = ""
+
+    def tokens(self, side: str) -> int:
+        """Return the number of ids of a side."""
+        return self.source_tokens if side == "source" else self.target_tokens
 
 
 class Corpus:
     """Parallel sentences as token ids.
 
     Args:
-        directory: A directory that `write` wrote.
+        directory: A directory that `write` or `join` wrote.
 
     Raises:
         HeadwayError: If a file is missing or has a wrong size.
@@ -50,16 +75,11 @@ class Corpus:
         self.directory = Path(directory)
         self._facts = facts = _read_facts(self.directory)
         self._ids: dict[str, Ids] = {}
-        self._ends: dict[str, npt.NDArray[np.int64]] = {}
+        self._ends: dict[str, Ends] = {}
         for side in SIDES:
             tokens = facts.tokens(side)
-            self._ids[side] = _map(self.directory / f"{side}.ids", DTYPES[facts.dtype], tokens)
-            self._ends[side] = _map(self.directory / f"{side}.ends", np.int64, facts.pairs)
-
-    @classmethod
-    def open(cls, directory: str | Path) -> "Corpus":
-        """Open a corpus directory."""
-        return cls(directory)
+            self._ids[side] = _map(self.directory / f"{side}.ids", facts.dtype, tokens)
+            self._ends[side] = _map(self.directory / f"{side}.ends", "int64", facts.pairs)
 
     @classmethod
     def write(
@@ -68,15 +88,49 @@ class Corpus:
         ids: Iterable[IdPair],
         vocab_size: int = 1 << 32,
     ) -> "Corpus":
-        """Write a corpus in constant memory; see `write_corpus` for pairs in arrays.
+        """Write a corpus in constant memory.
 
         Args:
             directory: A directory that does not exist yet.
             ids: Pairs of source and target ids.
             vocab_size: All ids are below it; up to 65,536 an id takes two bytes, else four.
         """
-        dtype = choose_dtype(vocab_size)
-        write_corpus(Path(directory), in_blocks(ids, dtype), dtype)
+        dtype = "uint16" if vocab_size <= 1 << 16 else "uint32"
+        return cls._write(Path(directory), _in_blocks(ids, dtype), dtype)
+
+    @classmethod
+    def join(cls, directory: str | Path, parts: Sequence[str | Path]) -> "Corpus":
+        """Write a corpus of the pairs of one or more corpora of the same vocabulary, in constant memory.
+
+        Args:
+            directory: A directory that does not exist yet.
+            parts: Their directories.
+        """
+        # A process may open only some hundred files.
+        opened = (cls(part) for part in parts)
+        blocks = ([(part._ids[side], part._ends[side]) for side in SIDES] for part in opened)
+        return cls._write(Path(directory), blocks, _read_facts(Path(parts[0])).dtype)
+
+    @classmethod
+    def _write(cls, directory: Path, blocks: Iterable[Iterable[Side]], dtype: str) -> "Corpus":
+        """Write the pairs of blocks, each of which has two sides."""
+        directory.mkdir(parents=True)
+        facts = Facts(headway=__version__, dtype=dtype)
+        tokens = dict.fromkeys(SIDES, 0)
+        with ExitStack() as stack:
+            files = {
+                name: stack.enter_context((directory / name).open("wb"))
+                for name in (f"{side}.{part}" for side in SIDES for part in ("ids", "ends"))
+            }
+            for block in blocks:
+                for side, (ids, ends) in zip(SIDES, block, strict=True):
+                    files[f"{side}.ids"].write(ids.tobytes())
+                    files[f"{side}.ends"].write((tokens[side] + ends).tobytes())
+                    tokens[side] += len(ids)
+                facts.pairs += len(ends)
+        facts.source_tokens, facts.target_tokens = tokens.values()
+        facts.sha256 = _digest(directory, facts)
+        (directory / "corpus.json").write_text(json.dumps(asdict(facts), indent=2) + "\n")
         return cls(directory)
 
     def __len__(self) -> int:
@@ -93,15 +147,7 @@ class Corpus:
         Raises:
             HeadwayError: If not.
         """
-        digest = hashlib.sha256()
-        starts = dict.fromkeys(SIDES, 0)
-        for first in range(0, len(self), FLUSH):  # in the order in which they were written
-            for side in SIDES:
-                ends = self._ends[side][first : first + FLUSH]
-                flat = self._ids[side][starts[side] : int(ends[-1])]
-                digest.update(flat.astype("<u4").tobytes() + ends.astype("<i8").tobytes())
-                starts[side] = int(ends[-1])
-        if digest.hexdigest() != self.fingerprint:
+        if _digest(self.directory, self._facts) != self.fingerprint:
             raise HeadwayError(
                 f"{self.directory}: source.ids, source.ends, target.ids or target.ends has changed since"
                 " the data was prepared"
@@ -173,7 +219,40 @@ class Corpus:
         return self._ids[side][start : ends[index]]
 
 
-def _map(path: Path, dtype: type[Number], count: int) -> npt.NDArray[Number]:
+def _in_blocks(pairs: Iterable[IdPair], dtype: str) -> Iterator[list[Side]]:
+    """Yield the two sides of `FLUSH` pairs at a time."""
+    rest = iter(pairs)
+    while some := list(islice(rest, FLUSH)):
+        block = []
+        for sentences in zip(*some, strict=True):
+            ends = np.cumsum([len(ids) for ids in sentences], dtype=np.int64)
+            ids = np.fromiter(chain.from_iterable(sentences), dtype, int(ends[-1]))
+            block.append((ids, ends))
+        yield block
+
+
+def _digest(directory: Path, facts: Facts) -> str:
+    """Return the digest of all ids, or an empty string if they are damaged.
+
+    The files are read and not mapped, so that this process does not seem to need memory for all of them.
+    """
+    digest = hashlib.sha256()
+    starts = dict.fromkeys(SIDES, 0)
+    dtype = np.dtype(facts.dtype)
+    for first in range(0, facts.pairs, FLUSH):
+        pairs = min(FLUSH, facts.pairs - first)
+        for side in SIDES:
+            ends = np.fromfile(directory / f"{side}.ends", np.int64, pairs, offset=8 * first)
+            start, starts[side] = starts[side], int(ends[-1])
+            if not start <= starts[side] <= facts.tokens(side):
+                return ""
+            count, offset = starts[side] - start, start * dtype.itemsize
+            ids = np.fromfile(directory / f"{side}.ids", dtype, count, offset=offset)
+            digest.update(ids.astype("<u4").tobytes() + ends.astype("<i8").tobytes())
+    return digest.hexdigest()
+
+
+def _map(path: Path, dtype: str, count: int) -> npt.NDArray[Any]:
     """Map a file of numbers into memory."""
     expected = count * np.dtype(dtype).itemsize
     size = path.stat().st_size if path.is_file() else -1

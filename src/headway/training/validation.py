@@ -18,9 +18,9 @@ from headway.evaluation.bootstrap import LineStatistics
 from headway.evaluation.metrics import pick_metrics
 from headway.model import Network, Transformer
 from headway.text.batches import plan_batches, read_batch
-from headway.text.corpus_writer import SIDES
 from headway.text.languages import Languages, name_pair
 from headway.text.prepared import PreparedData
+from headway.text.shards import SIDES
 from headway.training import parallel
 from headway.training.steps.objective import Objective
 from headway.translation import Translator

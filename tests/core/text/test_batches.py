@@ -34,7 +34,7 @@ def test_a_corpus_returns_the_pairs_that_were_written(
 ) -> None:
     monkeypatch.setattr(shards, "FLUSH", 89)
     corpus = Corpus.write(tmp_path / "corpus", iter(PAIRS), vocabulary)
-    again = Corpus.open(tmp_path / "corpus")
+    again = Corpus(tmp_path / "corpus")
     assert len(again) == 997
     for i in (0, 1, 88, 89, 500, 996):
         assert [side.tolist() for side in again.pair(i)] == list(PAIRS[i])
@@ -69,7 +69,7 @@ def test_a_damaged_corpus_gives_a_message_of_one_line(tmp_path: Path, damage: st
         path = directory / "corpus.json"
         path.write_text(path.read_text().replace('"pairs": 997', '"pairs": 1000000000000'))
     with pytest.raises(HeadwayError, match=rf"^{re.escape(str(directory))}[^\n]*$"):
-        Corpus.open(directory)
+        Corpus(directory)
 
 
 def lengths() -> tuple[np.ndarray, np.ndarray]:

@@ -25,11 +25,12 @@ from headway.text.cleaning import (
     RATIO,
     TOKENS,
     UNREADABLE,
+    Digests,
     Report,
     broken_rule,
-    digest_held_out,
+    digest_texts,
 )
-from headway.text.preparation import repeats
+from headway.text.preparation import selection
 from support.range_cleaning import clean
 
 DATA = Path(__file__).parents[3].parent / "shared" / "data"
@@ -44,13 +45,13 @@ OFF = TextConfig(
     drop_leaks=False,
 )
 GOOD = [Pair(f"sentence {n} of many", f"Satz {n} von vielen", n) for n in range(1, 14)]
-UNSEEN = digest_held_out([Pair("A  leak\tHERE", " ein LECK hier", 1)])
+UNSEEN = digest_texts([("A  leak\tHERE", " ein LECK hier")])
 
 
 def cleaned(
-    pairs: list[Pair | Damaged], config: TextConfig, unseen: set[bytes] | None = None
+    pairs: list[Pair | Damaged], config: TextConfig, unseen: Digests | None = None
 ) -> tuple[list[Pair], Report]:
-    kept, _, report = clean(pairs, config, unseen or set())
+    kept, _, report = clean(pairs, config, unseen)
     return kept, report
 
 
@@ -244,7 +245,7 @@ def test_a_pair_with_one_side_in_held_out_text_is_kept_and_reported(
 def test_repeated_text_is_found_across_ranges_and_partitions(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(repeats, "PARTITION_RANGES", 2)
+    monkeypatch.setattr(selection, "PARTITION_RANGES", 2)
     draw = random.Random(13)
     pairs = [Pair(f"s{draw.randrange(97)}", f"t{draw.randrange(7)}", n) for n in range(1, 1_009)]
     kept, _, report = clean(list(pairs), OFF, range_pairs=89)
@@ -285,7 +286,7 @@ def real(folder: str, languages: tuple[str, str], part: str) -> list[Path]:
 def test_every_pair_of_real_text_is_counted_and_no_validation_pair_is_kept() -> None:
     languages = ("en", "af")
     train, valid = (real("autshumato-en-af", languages, part) for part in ("train", "valid"))
-    unseen = digest_held_out(read_pairs(valid))
+    unseen = digest_texts(pair[:2] for pair in read_pairs(valid))
     some = islice(read_pairs(train, strict=False), 15_000)
     kept, _, report = clean(some, TextConfig(), unseen, range_pairs=5_003)
     assert report.read == 15_000
@@ -302,7 +303,7 @@ def test_every_pair_of_real_text_is_counted_and_no_validation_pair_is_kept() -> 
 def test_cleaning_takes_a_few_times_as_long_as_reading_the_words() -> None:
     """At this rate 600,000 pairs of law take about a minute; how fast the machine is does not matter here."""
     train, valid = (real("canada-laws-en-fr", ("en", "fr"), part) for part in ("train", "valid"))
-    unseen = digest_held_out(read_pairs(valid))
+    unseen = digest_texts(pair[:2] for pair in read_pairs(valid))
     words, cleaning = [], []
     for _ in range(3):  # the fastest of each counts: other programs may run at the same time
         began = time.process_time()

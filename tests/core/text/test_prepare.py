@@ -138,7 +138,7 @@ def test_an_unreadable_line_is_dropped_or_stops_the_preparation(
 def test_a_full_disk_names_the_directory_and_the_same_preparation_goes_on(
     files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def write(*_: object) -> None:
+    def write(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     def learn(*_: object) -> None:
@@ -148,7 +148,7 @@ def test_a_full_disk_names_the_directory_and_the_same_preparation_goes_on(
     before = set(tmp_path.iterdir())
     work = tmp_path / ".preparing-out"
     with monkeypatch.context() as patch:
-        patch.setattr("headway.text.prepared.write_corpus", write)
+        patch.setattr("headway.text.preparation.stages.write_prepared", write)
         with pytest.raises(OSError, match=r"No space left .*; the same command goes on") as error:
             prepare(*files, tmp_path / "out", CONFIG)
     assert error.value.filename == str(tmp_path / "out")
@@ -164,10 +164,10 @@ def test_a_full_disk_leaves_nothing_of_standard_input(
 ) -> None:
     """It cannot be read again."""
 
-    def write(*_: object) -> None:
+    def write(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("headway.text.prepared.write_corpus", write)
+    monkeypatch.setattr("headway.text.preparation.stages.write_prepared", write)
     before = set(tmp_path.iterdir())
     train, valid = files
     with train[0].open() as file:
@@ -287,11 +287,11 @@ PEAK_MEMORY = """
 import os, re, sys
 from pathlib import Path
 from headway.cli.main import dispatch
-from headway.text import corpus_writer, shards
+from headway.text import shards
 from headway.text.preparation import assembly, plan
 
 os.fsync = lambda descriptor: None
-plan.RANGE = assembly.CHUNK = corpus_writer.FLUSH = shards.FLUSH = 200
+plan.RANGE = assembly.CHUNK = shards.FLUSH = 200
 options = "--valid=7 --text.sample-lines=200 --text.vocab-size=1200"
 for folder in sys.argv[1:]:
     files = [f"{folder}/train.{language}" for language in ("en", "de")]
@@ -317,6 +317,6 @@ def test_memory_does_not_grow_with_the_corpus(tmp_path: Path) -> None:
         [sys.executable, "-c", PEAK_MEMORY, *folders], capture_output=True, text=True, check=False
     )
     assert result.returncode == 0, result.stderr
-    assert len(Corpus.open(folders[1] / "out" / "train")) == 3_000 - 7
+    assert len(Corpus(folders[1] / "out" / "train")) == 3_000 - 7
     few, many = map(int, result.stdout.split())
     assert many - few < 0.75 * one_side

@@ -18,7 +18,8 @@ import pytest
 from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.text.groups import make_groups
-from headway.text.preparation import plan, preparation, repeats
+from headway.text.preparation import plan, preparation, selection
+from headway.text.preparation.plan import Plan
 from headway.text.preparation.preparation import Preparation, prepare
 from support.prepare_in_order import LANGUAGES, prepare_in_order
 from support.processes import children, fork
@@ -31,7 +32,7 @@ CONFIG = TextConfig(vocab_size=331, max_ratio=0, sample_lines=97, max_tokens=23)
 def small_ranges() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(plan, "RANGE", 37)
-        patch.setattr(repeats, "PARTITION_RANGES", 3)
+        patch.setattr(selection, "PARTITION_RANGES", 3)
         patch.setattr(preparation, "WORKER_BYTES", 1000)
         yield
 
@@ -176,16 +177,16 @@ def test_changed_text_or_settings_are_named_and_start_again(
     table: list[Path], tmp_path: Path
 ) -> None:
     table = [Path(shutil.copy(table[0], tmp_path))]
-    interrupt(Preparation(table, 31, tmp_path / "out", CONFIG, LANGUAGES), 5)
-    same = Preparation(table, 31, tmp_path / "out", CONFIG, LANGUAGES)
+    interrupt(Preparation(Plan.make(table, 31, CONFIG, LANGUAGES), tmp_path / "out"), 5)
+    same = Preparation(Plan.make(table, 31, CONFIG, LANGUAGES), tmp_path / "out")
     interrupt(same, 5)
     assert (same.notice, len(list(same.work.glob("*/clean/0*/0*")))) == ("", 5)
     table[0].write_text(table[0].read_text() + "one more\tnoch eine\n")
-    changed = Preparation(table, 31, tmp_path / "out", CONFIG, LANGUAGES)
+    changed = Preparation(Plan.make(table, 31, CONFIG, LANGUAGES), tmp_path / "out")
     interrupt(changed, 3)
     assert f"changed since: {table[0]}" in changed.notice
     config = replace(CONFIG, vocab_size=330)
-    other = Preparation(table, 31, tmp_path / "out", config, LANGUAGES)
+    other = Preparation(Plan.make(table, 31, config, LANGUAGES), tmp_path / "out")
     assert list(other.run())
     assert "text.vocab_size was 331 and is now 330" in other.notice
     assert other.notice.count("\n") == 0

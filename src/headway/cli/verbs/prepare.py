@@ -71,6 +71,7 @@ def run(args: argparse.Namespace) -> None:
     from headway.cli.text_groups import fetch_text, fetch_validation, parse_text
     from headway.processes import available_cores
     from headway.text.groups import list_targets
+    from headway.text.preparation.plan import Plan
     from headway.text.preparation.preparation import Preparation
     from headway.training.starting.fine_tuning import check_shape
     from headway.training.starting.given_vocabulary import GivenVocabulary
@@ -95,10 +96,11 @@ def run(args: argparse.Namespace) -> None:
         tokenizer = vocabulary.tokenizer
     codes = (args.languages[0], args.languages[1]) if args.languages else None
     train, test = (fetch_text(args, place) for place in ("train", "test"))
-    preparation = Preparation(
-        train, fetch_validation(args), args.out, config.text, codes,
+    plan = Plan.make(
+        train, fetch_validation(args), config.text, codes,
         tests=[test] if test else [], tokenizer=tokenizer, form=file_form(args),
     )  # fmt: skip
+    preparation = Preparation(plan, args.out)
     _prepare(preparation, args.workers or available_cores(), args.cluster or "")
     report = (preparation.out / "report.txt").read_text(encoding="utf-8")
     print(report.rstrip(), file=sys.stderr)

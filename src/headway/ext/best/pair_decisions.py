@@ -8,24 +8,26 @@ from array import array
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from headway.errors import HeadwayError
 from headway.text import (
     DUPLICATE,
+    HELD_OUT,
     KEPT,
     RANGE,
-    REPEATED,
-    SHARES_A_SIDE,
+    RULES,
     SIBLING,
-    SIDES,
+    SIDE,
+    WHOLE,
     Decisions,
-    Digests,
+    FoundPairs,
     Report,
+    check_count,
     choose_validation,
-    decide_pairs,
     digest_loosely,
     digest_pair,
+    find_shared,
+    mark_first,
     mark_repeated,
 )
 
@@ -54,7 +56,7 @@ class PairDecisions:
         self._count = held_out
         self._drop_duplicates = drop_duplicates
         self._pairs = array("Q")
-        self._loose = bytearray()
+        self._loose = array("Q")  # the three digests of each pair
         self._report = Report()
 
     def add(self, source: str, target: str, rule: str | None) -> None:
@@ -66,18 +68,11 @@ class PairDecisions:
         self._report.kept += 1
         self._pairs.append(number_of(source, target))
         if self._count is not None:
-            self._loose += b"".join(digest_loosely(source, target))
+            digests = digest_loosely(source, target)
+            self._loose.extend(int.from_bytes(digest, "big") for digest in digests)
 
     def __len__(self) -> int:
         return len(self._pairs)
-
-    def lines(self) -> npt.NDArray[np.int64]:
-        """Return the number of each pair that breaks no rule."""
-        return np.arange(len(self), dtype=np.int64)
-
-    def loose_digests(self) -> Digests:
-        """Return the digests of `digest_loosely`, [pairs, 3]."""
-        return np.frombuffer(self._loose, "<u8").reshape(-1, 1 + SIDES)
 
     def report(self) -> Report:
         """Return the counts, without those of `decide`."""
@@ -89,44 +84,44 @@ class PairDecisions:
         Raises:
             HeadwayError: If there are too few to hold so many out.
         """
-        is_first = (
-            mark_first(self._pairs) if self._drop_duplicates else np.ones(len(self), np.bool_)
-        )
-        repeated = np.flatnonzero(~is_first)
+        decisions = np.full(len(self), KEPT, np.uint8)
+        if self._drop_duplicates:
+            is_first = mark_first(np.frombuffer(self._pairs, np.uint64))
+            decisions[~is_first] = RULES.index(DUPLICATE)
         if self._count is None:
-            return Decided(np.where(is_first, KEPT, REPEATED).astype(np.uint8), [])
-        loose = self.loose_digests()
-        is_common = mark_repeated(loose[is_first, 1:].reshape(-1)).reshape(-1, SIDES).any(axis=1)
-        places = SIDES * np.flatnonzero(is_first)[is_common]
-        chosen = choose_validation([self], self._count, lambda _: repeated, lambda _: places)
-        held_out = [pair.place for pair in chosen]
-        wholes, sides = loose[held_out, 0], loose[held_out, 1:].reshape(-1)
-        blocks = np.array_split(
-            loose, 1 + len(self) // RANGE
-        )  # a search needs memory for its block
-        decisions = np.concatenate([decide_pairs(block, wholes, sides) for block in blocks])
-        decisions[repeated] = REPEATED
+            return Decided(decisions, [])
+        places = np.flatnonzero(decisions == KEPT)
+        check_count(self._count, len(places), self._report_duplicates)
+        loose = np.frombuffer(self._loose, np.uint64).reshape(-1, 3)
+        is_common = np.logical_or(*mark_repeated(loose[places, 1:].reshape(-1)).reshape(-1, 2).T)
+        chosen = choose_validation([(loose[places, 0], is_common, places)], self._count)
+        wholes, sides = loose[chosen, 0], loose[chosen, 1:]
+        # A search needs memory for its block.
+        blocks = np.array_split(loose, 1 + len(self) // RANGE)
+        found = np.concatenate([find_shared(block, wholes, sides) for block in blocks])
+        for shared, rule in ((WHOLE, HELD_OUT), (SIDE, SIBLING)):
+            decisions[(decisions == KEPT) & (found == shared)] = RULES.index(rule)
         if not (decisions == KEPT).any():
             raise HeadwayError(
                 f"--valid {self._count}: each training pair has a side of a held-out one, so that none is"
                 " left: hold out fewer, or give files"
             )
-        return Decided(decisions, held_out)
+        return Decided(decisions, np.sort(chosen).tolist())
 
     def count_dropped(self, decided: Decided) -> dict[str, int]:
         """Return for each rule how many pairs it drops, those that are not decided by themselves included."""
         dropped = {rule: found.count for rule, found in self._report.dropped.items()}
-        for rule, decision in ((DUPLICATE, REPEATED), (SIBLING, SHARES_A_SIDE)):
-            if count := int((decided.decisions == decision).sum()):
+        for rule in (DUPLICATE, SIBLING):
+            if count := int((decided.decisions == RULES.index(rule)).sum()):
                 dropped[rule] = count
         return dropped
 
-
-def mark_first(digests: "array[int]") -> npt.NDArray[np.bool_]:
-    """Return for each digest whether it is the first one of its value; it takes 33 bytes of memory for each."""
-    is_first = np.zeros(len(digests), np.bool_)
-    is_first[np.unique(np.frombuffer(digests, np.uint64), return_index=True)[1]] = True
-    return is_first
+    def _report_duplicates(self) -> Report:
+        """Return the counts with those of the pairs that occur before."""
+        report = Report()
+        report.extend(self._report)
+        report.dropped[DUPLICATE] = FoundPairs(len(self) - len({*self._pairs}))
+        return report
 
 
 def number_of(source: str, target: str = "") -> int:

@@ -1,6 +1,5 @@
 """Work on text files: import the user's text, and join texts. Every file is read and written line by line."""
 
-from array import array
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -8,13 +7,15 @@ from itertools import compress, islice, zip_longest
 from pathlib import Path
 from typing import BinaryIO, Literal
 
+import numpy as np
+
 from headway.errors import HeadwayError
 from headway.ext.best.facts import BATCH, measure, measure_sides
 from headway.ext.best.given import GivenText
-from headway.ext.best.pair_decisions import Decided, PairDecisions, mark_first, number_of
+from headway.ext.best.pair_decisions import Decided, PairDecisions, number_of
 from headway.ext.best.stage import FileWork
 from headway.files import add_path_to_errors, write_atomically
-from headway.text import Pair, Tokenizer, digest_held_out, digest_loosely, read_lines
+from headway.text import Pair, Tokenizer, digest_loosely, mark_first, read_lines
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,7 +138,7 @@ class ImportLines(FileWork):
         others = [*read_lines(self.valid)]
         others += [getattr(pair, self.side) for pair in self.given.read_test()]
         held_out = {_digest_line(line) for line in others}
-        is_first = mark_first(array("Q", (number_of(line) for line in self._read_part())))
+        is_first = mark_first(np.fromiter(map(number_of, self._read_part()), np.uint64))
         encode = Tokenizer.load(self.model).encode_source
         lines = compress(self._read_part(), is_first)
         with write_files(self.output) as (file,):
@@ -214,7 +215,8 @@ class JoinPairs(FileWork):
 
     def run(self) -> None:
         """Write the files."""
-        held_out = digest_held_out(self.given.read_test()) if self.reads else set()
+        test = self.given.read_test() if self.reads else ()
+        held_out = {digest_loosely(pair.source, pair.target)[0] for pair in test}
         with write_files(self.output.source, self.output.target) as (source, target):
             for pairs, times in self.parts:
                 for _ in range(times):

@@ -20,10 +20,9 @@ from headway.text import (
     PreparedData,
     Tokenizer,
     check_new,
-    id_type,
-    in_blocks,
     read_lines,
     spread_step,
+    write_ids,
     write_prepared,
 )
 
@@ -213,8 +212,9 @@ def _write(
     short = (pair for pair in train if max(map(len, pair)) <= config.max_tokens)
     with add_path_to_errors(out), write_atomically(out) as temporary:
         temporary.mkdir(parents=True)
+        write_ids(temporary / "train", short, tokenizer)
         texts, validation_texts = write_prepared(
-            temporary, tokenizer, in_blocks(short, id_type(tokenizer)), valid, sides,
+            temporary, tokenizer, valid, sides,
             config=config, languages=languages, kind=kind, text_files={},
         )  # fmt: skip
         if not len(texts):

@@ -1,38 +1,50 @@
-"""Cleaned ranges: the pairs of a range that break no rule by themselves, and digests to compare them by."""
+"""Cleaned ranges: what becomes of each pair of a range by itself, the text of those that are kept, and their digests."""
 
 import json
-from collections.abc import Iterable, Iterator, Set
-from dataclasses import asdict
-from mmap import ACCESS_READ, mmap
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from headway.config import TextConfig
 from headway.text.cleaning import (
+    DUPLICATE,
     ELSEWHERE,
+    HELD_OUT,
+    KEPT,
     LEAK,
+    RULES,
+    SHOWN,
+    SIBLING,
+    TOKENS,
     UNREADABLE,
+    Decisions,
+    Digests,
+    FoundPairs,
     Report,
     broken_rule,
-    digest_loosely,
     digest_pair,
+    digest_texts,
+    shorten,
+    to_numbers,
 )
 from headway.text.lines import Damaged
 from headway.text.readers import Pair
 
-Digests = npt.NDArray[np.uint64]
-Places = npt.NDArray[np.uint64]
-SIDES = 2
-PLAIN, LEAKED, HALF_LEAKED = 0, 1, 2  # whether held-out text has the pair, or one of its sides
+Places = npt.NDArray[np.int64]
+DIGEST = np.dtype([("digest", np.uint64), ("place", np.uint32)])
+NOTHING, WHOLE, SIDE = range(3)  # what a pair has in common with held-out text
+LATER = {HELD_OUT: 1, SIBLING: 1, TOKENS: 2}  # rules of the steps after cleaning, for the report
 
 
 def clean_range(
     directory: Path,
-    pairs: Iterable[Pair | Damaged],
+    pairs: Sequence[Pair | Damaged],
     config: TextConfig,
-    held_out: Set[bytes],
+    held_out: Digests,
     *,
     with_sides: bool,
 ) -> None:
@@ -42,135 +54,130 @@ def clean_range(
         directory: An empty directory.
         pairs: The pairs of the range.
         config: The rules.
-        held_out: The digests of validation and test text, from `digest_held_out`.
+        held_out: The digests of validation and test text, from `digest_texts`.
         with_sides: Also write digests of each side, to hold validation text out.
     """
-    report = Report()
-    lines: list[int] = []
-    leaks: list[int] = []
-    positions: list[int] = []
-    ends: list[int] = []
-    whole, loose = bytearray(), bytearray()
-    end = 0
-    with (directory / "text").open("wb") as file:
-        for position, pair in enumerate(pairs):
-            report.read += 1
-            if isinstance(pair, Damaged):
-                why = ELSEWHERE if pair.is_elsewhere else UNREADABLE
-                report.drop(why, pair.line, pair.reason, position)
-                continue
-            source, target = pair.source.strip(), pair.target.strip()
-            rule = broken_rule(source, target, config)
-            leak = PLAIN
-            if rule is None and (held_out or with_sides):
-                digests = digest_loosely(source, target)
-                leak = _find_leak(digests, held_out)
-                if leak == LEAKED and config.drop_leaks:
-                    rule = LEAK
-            if rule is not None:
-                report.drop(rule, pair.line, f"{source} | {target}", position)
-                continue
-            report.kept += 1
-            text = f"{source}\n{target}\n".encode()
-            file.write(text)
-            end += len(text)
-            ends.append(end)
-            lines.append(pair.line)
-            leaks.append(leak)
-            positions.append(position)
-            if config.drop_duplicates:
-                whole += digest_pair(source, target)
-            if with_sides:
-                loose += b"".join(digests)
-    np.save(directory / "ends.npy", np.array(ends, np.int64))
-    np.save(directory / "lines.npy", np.array(lines, np.int64))
-    np.save(directory / "leaks.npy", np.array(leaks, np.uint8))
-    np.save(directory / "positions.npy", np.array(positions, np.int32))
+    decisions = np.zeros(len(pairs), np.uint8)
+    texts = [("", "")] * len(pairs)
+    examples: dict[str, str] = {}
+
+    def drop(place: int, rule: str, example: str) -> None:
+        decisions[place] = RULES.index(rule)
+        texts[place] = "", ""
+        examples.setdefault(rule, shorten(example))
+
+    for place, pair in enumerate(pairs):
+        if isinstance(pair, Damaged):
+            drop(place, ELSEWHERE if pair.is_elsewhere else UNREADABLE, pair.reason)
+            continue
+        source, target = texts[place] = pair.source.strip(), pair.target.strip()
+        if rule := broken_rule(source, target, config):
+            drop(place, rule, f"{source} | {target}")
+    kept = np.flatnonzero(decisions == KEPT)
+    leaks = np.zeros(len(pairs), np.uint8)
+    if len(held_out) or with_sides:
+        loose = np.zeros((len(pairs), 3), np.uint64)
+        loose[kept] = digest_texts(texts[place] for place in kept.tolist())
+        leaks[kept] = find_shared(loose[kept], held_out[:, 0], held_out[:, 1:])
+        if config.drop_leaks:
+            for place in np.flatnonzero(leaks == WHOLE).tolist():
+                drop(place, LEAK, " | ".join(texts[place]))
+            leaks[leaks == WHOLE] = NOTHING
+            kept = np.flatnonzero(decisions == KEPT)
+    with (directory / "text").open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(f"{source}\n{target}\n" for source, target in texts)
+    (directory / "examples.json").write_text(json.dumps(examples))
+    np.save(directory / "lines.npy", np.array([pair.line for pair in pairs], np.int64))
+    np.save(directory / "decisions.npy", decisions)
+    np.save(directory / "leaks.npy", leaks)
     if config.drop_duplicates:
-        _save_sorted(directory / "pairs", np.frombuffer(whole, "<u8"))
+        exact = to_numbers(digest_pair(*texts[place]) for place in kept.tolist())
+        _save_sorted(directory / "exact", exact, kept)
     if with_sides:
-        digests_of_pairs = np.frombuffer(loose, "<u8").reshape(-1, 1 + SIDES)
-        np.save(directory / "loose.npy", digests_of_pairs)
-        _save_sorted(directory / "sides", digests_of_pairs[:, 1:].reshape(-1))
-    (directory / "report.json").write_text(json.dumps(asdict(report)), encoding="utf-8")
+        np.save(directory / "loose.npy", loose)
+        _save_sorted(directory / "sides", loose[kept, 1:].reshape(-1), kept.repeat(2))
 
 
-class CleanRange:
-    """A cleaned range.
+def find_shared(loose: Digests, wholes: Digests, sides: Digests) -> npt.NDArray[np.uint8]:
+    """Return for each pair NOTHING, WHOLE or SIDE: what it has in common with held-out pairs.
 
     Args:
+        loose: The digests of the pairs, [pairs, 3].
+        wholes: Those of held-out pairs.
+        sides: Those of the sides of held-out pairs.
+    """
+    found = np.full(len(loose), NOTHING, np.uint8)
+    shares = np.isin(loose[:, 1:], sides).any(axis=1)
+    found[shares] = np.where(np.isin(loose[shares, 0], wholes), WHOLE, SIDE)
+    return found
+
+
+def _save_sorted(file: Path, digests: Digests, places: Places) -> None:
+    rows = np.empty(len(digests), DIGEST)
+    rows["digest"], rows["place"] = digests, places
+    rows[np.argsort(digests, kind="stable")].tofile(file)
+
+
+@dataclass(frozen=True)
+class CleanRange:
+    """A cleaned range. The place of a pair is its number in the range, before cleaning.
+
+    Attributes:
         directory: A directory that `clean_range` wrote.
     """
 
-    def __init__(self, directory: Path) -> None:
-        self._directory = directory
+    directory: Path
 
-    def __len__(self) -> int:
-        return len(np.load(self._directory / "lines.npy", mmap_mode="r"))
-
-    def lines(self) -> npt.NDArray[np.int64]:
-        """Return the line of each pair in its file."""
-        return np.load(self._directory / "lines.npy")
-
-    def leaks(self) -> npt.NDArray[np.uint8]:
-        """Return for each pair PLAIN, LEAKED or HALF_LEAKED."""
-        return np.load(self._directory / "leaks.npy")
-
-    def positions(self) -> npt.NDArray[np.int32]:
-        """Return the place of each pair in its range, before cleaning."""
-        return np.load(self._directory / "positions.npy")
-
-    def loose_digests(self) -> Digests:
-        """Return the digests of `digest_loosely`, [pairs, 3]."""
-        return np.load(self._directory / "loose.npy")
-
-    def report(self) -> Report:
-        """Return the report of the rules that pairs break by themselves."""
-        return Report.from_dict(json.loads((self._directory / "report.json").read_bytes()))
-
-    def all_pairs(self) -> tuple[list[str], list[str]]:
-        """Return all sources and targets."""
-        lines = (self._directory / "text").read_bytes().decode().split("\n")
-        return lines[0:-1:2], lines[1::2]
-
-    def some_pairs(self, indices: npt.NDArray[np.int64]) -> Iterator[tuple[str, str]]:
-        """Yield the sources and targets of some pairs, without reading the others."""
-        if not len(indices):
-            return
-        ends = np.load(self._directory / "ends.npy", mmap_mode="r")
-        starts = np.where(indices > 0, ends[indices - 1], 0)
-        with (
-            (self._directory / "text").open("rb") as file,
-            mmap(file.fileno(), 0, access=ACCESS_READ) as text,
-        ):
-            for start, end in zip(starts.tolist(), ends[indices].tolist(), strict=True):
-                source, target, _ = text[start:end].decode().split("\n")
-                yield source, target
-
-    def slice_digests(self, kind: str, low: int, high: int) -> tuple[Digests, Places]:
-        """Return the digests in [low, high), in ascending order, and their places.
+    def load(self, name: str) -> npt.NDArray[Any]:
+        """Return the values of all pairs.
 
         Args:
-            kind: "pairs": the place of a digest is the number of its pair, and equal digests are in the
-                order of the text; "sides": it is twice the number, plus 1 for a target.
-            low: The smallest digest.
-            high: Above the largest digest; it may be 2 ** 64.
+            name: "lines": the line of each pair in its file; "decisions": `Decisions`; "leaks": NOTHING, WHOLE or SIDE,
+                of kept pairs; "loose": the digests of `digest_texts`, [pairs, 3].
         """
-        digests: Digests = np.load(self._directory / f"{kind}.npy", mmap_mode="r")
-        places = np.load(self._directory / f"{kind}-places.npy", mmap_mode="r")
-        start = np.searchsorted(digests, np.uint64(low))
-        end = np.searchsorted(digests, np.uint64(high - 1), side="right")
-        return np.array(digests[start:end]), places[start:end].astype(np.uint64)
+        values: npt.NDArray[Any] = np.load(self.directory / f"{name}.npy", mmap_mode="r")
+        return values
+
+    def texts(self, places: Places) -> Iterator[tuple[str, str]]:
+        """Yield the sources and targets of some pairs."""
+        lines = (self.directory / "text").read_bytes().split(b"\n")
+        for place in places.tolist():
+            yield lines[2 * place].decode(), lines[2 * place + 1].decode()
+
+    def digests(self, kind: str, start: int = 0, count: int = -1) -> npt.NDArray[np.void]:
+        """Return digests of kept pairs in ascending order, and the places of the pairs, as `DIGEST`.
+
+        Args:
+            kind: "exact": of whole pairs, equal ones in the order of the text; "sides": of each side.
+            start: The number of the first one.
+            count: How many; -1: all others.
+        """
+        offset = start * DIGEST.itemsize
+        return np.fromfile(self.directory / kind, DIGEST, count, offset=offset)
+
+    def count_pairs(self, found: FoundPairs, places: Places, rule: str = "") -> None:
+        """Add pairs of this range, that a rule found, to those of earlier ranges."""
+        if len(places) and not found.count:
+            examples = json.loads((self.directory / "examples.json").read_bytes())
+            found.example = examples.get(rule) or shorten(" | ".join(*self.texts(places[:1])))
+        found.count += len(places)
+        found.lines += self.load("lines")[places[: SHOWN - len(found.lines)]].tolist()
 
 
-def _find_leak(digests: tuple[bytes, bytes, bytes], held_out: Set[bytes]) -> int:
-    whole, *sides = digests
-    if whole in held_out:
-        return LEAKED
-    return PLAIN if held_out.isdisjoint(sides) else HALF_LEAKED
-
-
-def _save_sorted(path: Path, digests: npt.NDArray[np.unsignedinteger]) -> None:
-    order = np.argsort(digests, kind="stable")
-    np.save(path.with_suffix(".npy"), digests[order])
-    np.save(path.with_name(f"{path.name}-places.npy"), order.astype(np.uint32))
+def make_report(ranges: Iterable[tuple[CleanRange, Decisions]]) -> Report:
+    """Return the report of a text from what becomes of the pairs of each range."""
+    report = Report()
+    for cleaned, decisions in ranges:
+        report.read += len(decisions)
+        report.kept += int((decisions == KEPT).sum())
+        _, firsts = np.unique(decisions, return_index=True)
+        for decision in decisions[np.sort(firsts)].tolist():
+            if decision != KEPT:
+                found = report.dropped.setdefault(RULES[decision], FoundPairs())
+                cleaned.count_pairs(found, np.flatnonzero(decisions == decision), RULES[decision])
+        leaks = cleaned.load("leaks") * (decisions != RULES.index(DUPLICATE))
+        cleaned.count_pairs(report.leaks_kept, np.flatnonzero(leaks == WHOLE))
+        cleaned.count_pairs(report.half_leaks, np.flatnonzero(leaks == SIDE))
+    rules = sorted(report.dropped.items(), key=lambda item: LATER.get(item[0], 0))
+    report.dropped = dict(rules)
+    return report

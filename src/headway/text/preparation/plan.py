@@ -3,6 +3,7 @@
 import hashlib
 import json
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import cast
@@ -11,10 +12,10 @@ from headway import __version__
 from headway.config import TextConfig
 from headway.config.setting import spell
 from headway.extension import load_all
-from headway.text.groups import Manifest, TextGroup
+from headway.text.groups import Manifest, Text, TextGroup, Validation, make_groups
 from headway.text.lines import STANDARD_INPUT
-from headway.text.readers import FileForm, describe_layout
-from headway.text.tokenizer import Tokenizer
+from headway.text.readers import UTF8, FileForm, describe_layout
+from headway.text.tokenizer import Tokenizer, check_symbols
 
 RANGE = 1 << 16  # pairs of a range
 LARGE = 1 << 40  # bytes that standard input may have
@@ -31,10 +32,9 @@ class Plan:
         form: The encoding of the files, and the columns of tables.
         layouts: How the table of each group is read, for the report; an empty string for other text.
         origins: The manifests of corpora that were fetched by name.
-        vocabulary: A hash of a given tokenizer; empty: the subwords are learned.
+        models: Those of a given tokenizer; empty: the subwords are learned.
         files: File -> its size and the time of its last change in nanoseconds.
         range_pairs: Pairs of a range.
-        version: The version of Headway.
     """
 
     groups: list[TextGroup]
@@ -43,22 +43,27 @@ class Plan:
     form: FileForm
     layouts: list[str]
     origins: list[Manifest]
-    vocabulary: str
+    models: tuple[bytes, ...]
     files: dict[str, list[int]]
     range_pairs: int
-    version: str
 
     @classmethod
     def make(
         cls,
-        groups: list[TextGroup],
+        train: Text,
+        valid: Validation,
         config: TextConfig,
-        form: FileForm,
-        tokenizer: Tokenizer | None,
+        languages: tuple[str, str] | None = None,
         *,
-        has_symbols: bool,
+        tests: Sequence[Text] = (),
+        tokenizer: Tokenizer | None = None,
+        form: FileForm = UTF8,
     ) -> "Plan":
-        """Make the plan for text as it is now."""
+        """Make the plan for text as it is now; the arguments are those of `prepare`."""
+        groups = make_groups(train, valid, tests, languages)
+        has_symbols = isinstance(train, Mapping)
+        if has_symbols and tokenizer:
+            check_symbols([group.codes[1] for group in groups], tokenizer)
         named = [path for group in groups for path in group.files()]
         return cls(
             groups=groups,
@@ -67,25 +72,24 @@ class Plan:
             form=form,
             layouts=[describe_layout(group.train, group.languages, form) for group in groups],
             origins=[m for _, known in load_all("corpora") for m in known.list_origins(named)],
-            vocabulary=_hash_models(tokenizer) if tokenizer else "",
+            # Two models, unless both languages share one.
+            models=tokenizer.models[: 1 if tokenizer.joint else 2] if tokenizer else (),
             files={path: _state(path) for path in named},
             range_pairs=RANGE,
-            version=__version__,
         )
 
     def identify(self) -> dict[str, str]:
         """Return what the result depends on, by the name that a message uses."""
         settings = {f"text.{name}": spell(value) for name, value in asdict(self.config).items()}
-        names = {name: json.dumps(value) for name, value in asdict(self).items()}
         return {
             **{path: self._describe(path) for path in self.files},
             **settings,
-            "--train, --valid or --test": names["groups"],
-            "--encoding or --columns": names["form"],
-            "--vocabulary": self.vocabulary,
-            "the origin of the text": names["origins"],
-            "pairs of a range": names["range_pairs"],
-            "the version of Headway": self.version,
+            "--train, --valid or --test": json.dumps([asdict(group) for group in self.groups]),
+            "--encoding or --columns": json.dumps(asdict(self.form)),
+            "--vocabulary": " ".join(hashlib.sha256(model).hexdigest() for model in self.models),
+            "the origin of the text": json.dumps(self.origins),
+            "pairs of a range": str(self.range_pairs),
+            "the version of Headway": __version__,
         }
 
     def _describe(self, path: str) -> str:
@@ -122,10 +126,6 @@ class Plan:
     def input_bytes(self) -> int:
         """Return the size of the training text; standard input counts as large."""
         return sum(self.files[path][0] for group in self.groups for path in group.train)
-
-
-def _hash_models(tokenizer: Tokenizer) -> str:
-    return hashlib.sha256(b"".join(tokenizer.models)).hexdigest()
 
 
 def _state(path: str) -> list[int]:

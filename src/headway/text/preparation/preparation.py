@@ -5,7 +5,7 @@ data do not depend on the processes. Unfinished work is in a directory beside th
 preparation that is killed goes on where it was.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -14,12 +14,12 @@ from headway.config import TextConfig
 from headway.errors import HeadwayError, LostWorkersError
 from headway.files import sync
 from headway.text.chunks import Workers, run_stage
-from headway.text.groups import Text, Validation, make_groups
+from headway.text.groups import Text, Validation
 from headway.text.preparation.plan import Plan
 from headway.text.preparation.stages import PreparationStages
 from headway.text.prepared import PreparedData, check_new
 from headway.text.readers import UTF8, FileForm
-from headway.text.tokenizer import Tokenizer, check_symbols
+from headway.text.tokenizer import Tokenizer
 from headway.text.work_directory import WorkDirectory
 
 WORKER_BYTES = 1 << 23  # of training text, for which another worker process is worth its start
@@ -41,44 +41,21 @@ class Preparation:
     """A preparation, which may be new or interrupted.
 
     Args:
-        train: As the other arguments, see `prepare`.
-        valid: As above.
-        out: As above.
-        config: As above.
-        languages: As above.
-        tests: As above.
-        tokenizer: As above.
-        form: As above.
+        plan: The text and the settings.
+        out: The directory to make, which must not exist yet or be empty.
 
     Attributes:
         work: The work directory.
         notice: What the user should know, or an empty string.
     """
 
-    def __init__(
-        self,
-        train: Text,
-        valid: Validation,
-        out: str | Path,
-        config: TextConfig,
-        languages: tuple[str, str] | None = None,
-        *,
-        tests: Sequence[Text] = (),
-        tokenizer: Tokenizer | None = None,
-        form: FileForm = UTF8,
-    ) -> None:
+    def __init__(self, plan: Plan, out: str | Path) -> None:
         self.out = Path(out)
         if not self.out.name:  # the current directory, which has a name in its parent only
             check_new(self.out)
         self.work = self.out.with_name(f".preparing-{self.out.name}")
         self.notice = ""
-        has_symbols = isinstance(train, Mapping)
-        groups = make_groups(train, valid, tests, languages)
-        if has_symbols and tokenizer:
-            check_symbols([group.codes[1] for group in groups], tokenizer)
-        self._plan = Plan.make(groups, config, form, tokenizer, has_symbols=has_symbols)
-        # Two models, unless both languages share one.
-        self._vocabulary = tokenizer.models[: 1 if tokenizer.joint else 2] if tokenizer else ()
+        self._plan = plan
 
     def run(self, workers: int = 1, cluster: str = "") -> Iterator[Progress]:
         """Prepare the text, and yield the progress after each chunk.
@@ -124,7 +101,7 @@ class Preparation:
 
     def _run(self, work: WorkDirectory, workers: Workers) -> Iterator[Progress]:
         directory = work.directory.absolute()
-        stages = PreparationStages(self._plan, self._vocabulary, directory)
+        stages = PreparationStages(self._plan, directory)
         try:
             for stage in stages.list_stages():
                 done = work.count_results(stage.name)
@@ -182,9 +159,7 @@ def prepare(
         HeadwayError: If text is missing or wrong; it names the file and line.
         OSError: If ``out`` cannot be written; it names ``out``.
     """
-    preparation = Preparation(
-        train, valid, out, config, languages, tests=tests, tokenizer=tokenizer, form=form
-    )
-    for _ in preparation.run(workers):
+    plan = Plan.make(train, valid, config, languages, tests=tests, tokenizer=tokenizer, form=form)
+    for _ in Preparation(plan, out).run(workers):
         pass
     return PreparedData.open(out)

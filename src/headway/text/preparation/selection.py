@@ -1,270 +1,226 @@
-"""The selection: which cleaned pairs are training text, and which ones are held out for validation.
+"""The selection: which cleaned pairs of a group are training text, and which ones are held out for validation.
+
+Pairs are compared by their digests, one partition at a time: the digests in a fixed interval. So a comparison needs
+memory for its partition only, and the number of partitions grows with the text.
 
 The choice of validation text depends on the text alone: the pairs with the smallest digests are held out,
 wherever they stand in the file. If the training text grows, most of them are held out again.
 """
 
-import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from headway.errors import UsageError
-from headway.text.cleaning import DUPLICATE, HELD_OUT, SIBLING, FoundPairs, Report, digest_loosely
-from headway.text.preparation.clean_ranges import HALF_LEAKED, PLAIN, CleanRange, Digests
+from headway.errors import HeadwayError, UsageError
+from headway.text.cleaning import (
+    DUPLICATE,
+    HELD_OUT,
+    KEPT,
+    RULES,
+    SIBLING,
+    Decisions,
+    Digests,
+    Report,
+)
+from headway.text.preparation.clean_ranges import (
+    SIDE,
+    WHOLE,
+    CleanRange,
+    Places,
+    find_shared,
+    make_report,
+)
 from headway.text.readers import Pair
 
-KEPT, REPEATED, CHOSEN, SHARES_A_SIDE = range(4)  # what becomes of a cleaned pair
-Decisions = npt.NDArray[np.uint8]
+PARTITION_RANGES = 64  # ranges whose digests fill a partition
+SHARED = len(RULES)  # a pair is kept so far, and another one has its source or its target
+
+Mask = npt.NDArray[np.bool_]
 
 
-class CleanedText(Protocol):
-    """Cleaned pairs among which some are chosen, such as a `CleanRange`."""
+class PairSelection:
+    """What becomes of each pair of a group. The place of a pair is its number in the text, before cleaning.
 
-    def __len__(self) -> int:
-        """Return the number of pairs."""
-
-    def lines(self) -> npt.NDArray[np.int64]:
-        """Return the line of each pair in its file."""
-
-    def loose_digests(self) -> Digests:
-        """Return the digests of `digest_loosely`, [pairs, 3]."""
-
-    def report(self) -> Report:
-        """Return the report of the rules that pairs break by themselves."""
-
-
-class ChosenPair(NamedTuple):
-    """A pair that is held out for validation. Pairs are chosen in ascending order.
-
-    Attributes:
-        is_repeated: Whether another pair has its source or its target: holding it out costs the training
-            text other pairs.
-        digest: Of the pair.
-        line: Its line in the file.
-        range: Its range.
-        place: Its place among the cleaned pairs of the range.
-    """
-
-    is_repeated: bool
-    digest: bytes
-    line: int
-    range: int
-    place: int
-
-
-def choose_validation(
-    ranges: Sequence[CleanedText],
-    count: int,
-    read_duplicates: Callable[[int], npt.NDArray[np.int64]],
-    read_repeated: Callable[[int], npt.NDArray[np.int64]],
-) -> list[ChosenPair]:
-    """Choose pairs for validation, in the order of the text.
-
-    A pair is preferred if no other pair has its source or its target. Letter case and white space do not
-    matter.
+    The decisions are in a file that is mapped into memory, so that they may be more than fit.
 
     Args:
-        ranges: The cleaned text.
-        count: The number of pairs to choose.
-        read_duplicates: Range -> the pairs that occur before.
-        read_repeated: Range -> the places of the sides that occur in several pairs.
+        file: A file that does not exist yet, for `read_decisions`.
+        ranges: The cleaned text of the group, of which every range but the last has the same number of pairs.
+        range_pairs: This number.
+    """
+
+    def __init__(self, file: Path, ranges: Sequence[CleanRange], range_pairs: int) -> None:
+        with file.open("wb") as cleaned:
+            cleaned.writelines(each.load("decisions").tobytes() for each in ranges)
+        self._ranges = ranges
+        self._decisions = np.memmap(file, np.uint8, "r+") if ranges else np.zeros(0, np.uint8)
+        self._starts = range(0, len(self._decisions), range_pairs)
+        self._parts: list[Decisions] = [
+            self._decisions[start : start + range_pairs] for start in self._starts
+        ]
+
+    @property
+    def kept(self) -> int:
+        """The number of pairs that are kept so far."""
+        return sum(int((part == KEPT).sum()) for part in self._parts)
+
+    def report(self) -> Report:
+        """Return the report of the decisions so far."""
+        return make_report(zip(self._ranges, self._parts, strict=True))
+
+    def require_pairs(self, name: str) -> None:
+        """Check that pairs are kept.
+
+        Args:
+            name: The text, for the message.
+
+        Raises:
+            HeadwayError: If none are.
+        """
+        if not self.kept:
+            report = self.report()
+            reason = report.advice() or f"after cleaning: {report.summary()}"
+            raise HeadwayError(f"{name}: no training pairs are left: {reason}")
+
+    def drop_duplicates(self) -> None:
+        """Drop pairs that occur before."""
+        for digests, places in self._partitions("exact"):
+            self._decisions[places[~mark_first(digests)]] = RULES.index(DUPLICATE)
+
+    def choose(self, count: int) -> list[Pair]:
+        """Choose pairs for validation, and return them in the order of the text.
+
+        Raises:
+            UsageError: If the count is 0 or more than half of the text.
+        """
+        check_count(count, self.kept, self.report)
+        for digests, places in self._partitions("sides"):
+            counted = np.isin(self._decisions[places], (KEPT, SHARED))
+            repeated = mark_repeated(digests[counted])
+            self._decisions[places[counted][repeated]] = SHARED
+        chosen = choose_validation(self._candidates(), count)
+        pairs = self._read(chosen)
+        return sorted((pairs[place] for place in chosen.tolist()), key=lambda pair: pair.line)
+
+    def drop_held_out(self, wholes: Digests, sides: Digests) -> None:
+        """Drop pairs that have a side in common with a pair that is held out of any group.
+
+        Args:
+            wholes: The digests of the pairs that are held out of this group.
+            sides: Those of the sides of the pairs that are held out of all groups.
+        """
+        for cleaned, part in zip(self._ranges, self._parts, strict=True):
+            part[part == SHARED] = KEPT
+            if len(sides):
+                found = find_shared(cleaned.load("loose"), wholes, sides)
+                part[(part == KEPT) & (found == WHOLE)] = RULES.index(HELD_OUT)
+                part[(part == KEPT) & (found == SIDE)] = RULES.index(SIBLING)
+
+    def _partitions(self, kind: str) -> Iterator[tuple[Digests, Places]]:
+        """Yield the digests of each partition, range by range, and the places of the pairs."""
+        count = -(-len(self._ranges) // PARTITION_RANGES)
+        limits = np.array([2**64 * number // count for number in range(1, count)], np.uint64)
+        found = (cleaned.digests(kind)["digest"] for cleaned in self._ranges)
+        bounds = np.array([[0, *np.searchsorted(d, limits), len(d)] for d in found])
+        for number in range(count):
+            yield self._gather(kind, *bounds[:, number : number + 2].T.tolist())
+
+    def _gather(
+        self, kind: str, firsts: Sequence[int], ends: Sequence[int]
+    ) -> tuple[Digests, Places]:
+        """Return some digests of each range, and the places of the pairs."""
+        found = [
+            cleaned.digests(kind, first, end - first)
+            for cleaned, first, end in zip(self._ranges, firsts, ends, strict=True)
+        ]
+        starts = np.repeat(self._starts, [len(rows) for rows in found])
+        places = starts + np.concatenate([rows["place"] for rows in found])
+        return np.concatenate([rows["digest"] for rows in found]), places
+
+    def _candidates(self) -> Iterator[tuple[Digests, Mask, Places]]:
+        """Yield what `choose_validation` reads."""
+        for start, cleaned, part in zip(self._starts, self._ranges, self._parts, strict=True):
+            places = np.flatnonzero(np.isin(part, (KEPT, SHARED)))
+            yield cleaned.load("loose")[places, 0], part[places] == SHARED, start + places
+
+    def _read(self, places: Places) -> dict[int, Pair]:
+        """Return the pairs at some places."""
+        pairs = {}
+        for start, cleaned, part in zip(self._starts, self._ranges, self._parts, strict=True):
+            some = places[(places >= start) & (places < start + len(part))] - start
+            if len(some):
+                lines = cleaned.load("lines")[some].tolist()
+                texts = zip(some.tolist(), cleaned.texts(some), lines, strict=True)
+                pairs.update({start + at: Pair(*text, line) for at, text, line in texts})
+        return pairs
+
+
+def read_decisions(file: Path, number: int, range_pairs: int) -> Decisions:
+    """Return what becomes of the pairs of a range; see `PairSelection`.
+
+    Args:
+        file: The file of its group.
+        number: Of the range in the group.
+        range_pairs: Pairs of every range but the last.
+    """
+    return np.fromfile(file, np.uint8, range_pairs, offset=number * range_pairs)
+
+
+def mark_first(digests: Digests) -> Mask:
+    """Return for each digest whether it is the first one of its value; it takes 33 bytes of memory for each."""
+    is_first = np.zeros(len(digests), np.bool_)
+    is_first[np.unique(digests, return_index=True)[1]] = True
+    return is_first
+
+
+def mark_repeated(digests: Digests) -> Mask:
+    """Return for each digest whether another one is equal; it takes 18 bytes of memory for each."""
+    order = np.argsort(digests)
+    ordered = digests[order]
+    is_next = np.append(ordered[1:] == ordered[:-1], False)[: len(digests)]
+    is_repeated = np.zeros(len(digests), np.bool_)
+    is_repeated[order] = is_next | np.append(False, is_next[:-1])[: len(digests)]
+    return is_repeated
+
+
+def check_count(count: int, total: int, report: Callable[[], Report]) -> None:
+    """Check that so many pairs may be held out for validation.
+
+    Args:
+        count: The number of pairs to hold out.
+        total: The pairs of the cleaned text.
+        report: Returns the report of the cleaning, for the message.
 
     Raises:
         UsageError: If the count is 0 or more than half of the text.
     """
-    chosen: list[ChosenPair] = []
-    total = 0
-    for number, cleaned in enumerate(ranges):
-        is_candidate = np.ones(len(cleaned), np.bool_)
-        is_candidate[read_duplicates(number)] = False
-        total += int(is_candidate.sum())
-        is_repeated = np.zeros(len(cleaned), np.bool_)
-        is_repeated[read_repeated(number) // 2] = True
-        # Digests are compared as bytes, so the first byte is the highest.
-        digests = cleaned.loose_digests()[:, 0].astype("<u8").view(">u8").astype(np.uint64)
-        if len(chosen) == count and count:
-            last = chosen[-1]
-            smaller = digests <= np.uint64(int.from_bytes(last.digest, "big"))
-            is_candidate &= (is_repeated < last.is_repeated) | (
-                (is_repeated == last.is_repeated) & smaller
-            )
-        indices = np.flatnonzero(is_candidate)
-        order = np.lexsort((digests[indices], is_repeated[indices]))[:count]  # of equals the first
-        lines = cleaned.lines()
-        chosen += [
-            ChosenPair(
-                bool(is_repeated[i]),
-                int(digests[i]).to_bytes(8, "big"),
-                int(lines[i]),
-                number,
-                int(i),
-            )
-            for i in indices[order]
-        ]
-        chosen = sorted(chosen)[:count]
     if not 1 <= count <= total // 2:
-        report = Report()
-        for cleaned in ranges:
-            report.extend(cleaned.report())
-        if repeated := sum(map(len, ranges)) - total:
-            report.dropped[DUPLICATE] = FoundPairs(repeated)
+        advice = report().advice()
         raise UsageError(
             f"--valid {count}: must be from 1 to {total // 2:,}, half of the {total:,} pairs of the cleaned training"
-            f" text, or files{'; ' * bool(report.advice())}{report.advice()}"
+            f" text, or files{'; ' * bool(advice)}{advice}"
         )
-    return sorted(chosen, key=lambda pair: pair.line)
 
 
-def read_chosen(ranges: Sequence[CleanRange], chosen: Sequence[ChosenPair]) -> list[Pair]:
-    """Return the text of the pairs that `choose_validation` chose, in the same order."""
-    texts: dict[tuple[int, int], tuple[str, str]] = {}
-    for number, places in _by_range(chosen).items():
-        for place, text in zip(places.tolist(), ranges[number].some_pairs(places), strict=True):
-            texts[number, place] = text
-    return [Pair(*texts[c.range, c.place], c.line) for c in chosen]
-
-
-class HeldOut(NamedTuple):
-    """Digests of pairs that are held out of a group.
-
-    Attributes:
-        wholes: Of the pairs, [pairs].
-        sides: Of their sources and targets.
-    """
-
-    wholes: Digests
-    sides: Digests
-
-
-def digest_held_out(pairs: Sequence[Pair], *, in_both_orders: bool) -> HeldOut:
-    """Return the digests of pairs that are held out.
+def choose_validation(parts: Iterable[tuple[Digests, Mask, Places]], count: int) -> Places:
+    """Choose pairs for validation: first those of which no side is in another pair, then the smallest digests.
 
     Args:
-        pairs: The pairs.
-        in_both_orders: Also digest a source as a target, and a target as a source, for other groups.
+        parts: Of the pairs of each part of the text: the digests, for which letter case and white space do not
+            matter; whether another pair has the same source or target; and the places.
+        count: The number of pairs to choose.
+
+    Returns:
+        The places of the chosen pairs, the best one first; of equal pairs the first is better.
     """
-    rows = [digest_loosely(pair.source, pair.target) for pair in pairs]
-    sides = [row[1:] for row in rows]
-    if in_both_orders:
-        sides += [digest_loosely(pair.target, pair.source)[1:] for pair in pairs]
-    wholes = b"".join(row[0] for row in rows)
-    return HeldOut(
-        np.frombuffer(wholes, "<u8"),
-        np.frombuffer(b"".join(d for two in sides for d in two), "<u8"),
-    )
-
-
-def write_decisions(
-    directory: Path,
-    ranges: Sequence[CleanRange],
-    held_out: Sequence[HeldOut],
-    group: int,
-    read_duplicates: Callable[[int], npt.NDArray[np.int64]],
-) -> int:
-    """Write what becomes of each cleaned pair of a group, and return the number of kept pairs.
-
-    A pair is not kept if it occurs before, or has a side in common with a pair that is held out of any
-    group.
-
-    Args:
-        directory: Where `read_decisions` reads.
-        ranges: The cleaned text of the group.
-        held_out: For each group the digests of the pairs that are held out.
-        group: The number of the group.
-        read_duplicates: Range -> the pairs that occur before.
-    """
-    wholes = held_out[group].wholes
-    sides = np.concatenate([digests.sides for digests in held_out])
-    kept = 0
-    starts = [0]
-    with (directory / "decisions").open("wb") as file:
-        for number, cleaned in enumerate(ranges):
-            decisions = np.full(len(cleaned), KEPT, np.uint8)
-            if len(sides):
-                decisions = decide_pairs(cleaned.loose_digests(), wholes, sides)
-            decisions[read_duplicates(number)] = REPEATED
-            kept += int((decisions == KEPT).sum())
-            starts.append(starts[-1] + len(decisions))
-            file.write(decisions.tobytes())
-    np.save(directory / "starts.npy", np.array(starts, np.int64))
-    return kept
-
-
-def decide_pairs(loose: Digests, wholes: Digests, sides: Digests) -> Decisions:
-    """Return what becomes of cleaned pairs if pairs are held out, and none occurs before.
-
-    Args:
-        loose: The digests of the pairs, [pairs, 3].
-        wholes: Those of held-out pairs.
-        sides: Those of the sides of held-out pairs.
-    """
-    decisions = np.full(len(loose), KEPT, np.uint8)
-    shares = np.isin(loose[:, 1:], sides).any(axis=1)
-    decisions[shares] = np.where(np.isin(loose[shares, 0], wholes), CHOSEN, SHARES_A_SIDE)
-    return decisions
-
-
-def read_decisions(directory: Path, number: int) -> Decisions:
-    """Return what becomes of the pairs of a range."""
-    start, end = np.load(directory / "starts.npy")[number : number + 2].tolist()
-    return np.fromfile(directory / "decisions", np.uint8, end - start, offset=start)
-
-
-def _by_range(chosen: Sequence[ChosenPair]) -> dict[int, npt.NDArray[np.int64]]:
-    """Return the places of chosen pairs in each range, in ascending order."""
-    places: dict[int, list[int]] = {}
-    for pair in sorted(chosen, key=lambda pair: (pair.range, pair.place)):
-        places.setdefault(pair.range, []).append(pair.place)
-    return {number: np.array(some, np.int64) for number, some in places.items()}
-
-
-def write_pairs(file: Path, pairs: Iterable[Pair]) -> None:
-    """Write validation pairs."""
-    file.write_text("".join(f"{json.dumps(pair)}\n" for pair in pairs), encoding="utf-8")
-
-
-def read_pairs(file: Path) -> list[Pair]:
-    """Read validation pairs."""
-    with file.open(encoding="utf-8") as lines:
-        return [Pair(*json.loads(line)) for line in lines]
-
-
-def report_cleaning(
-    cleaned: CleanRange, decisions: Decisions, texts: tuple[list[str], list[str]]
-) -> Report:
-    """Return the report of a range, the duplicates included.
-
-    Args:
-        cleaned: The range.
-        decisions: What becomes of its pairs.
-        texts: Its sources and targets.
-    """
-    report = cleaned.report()
-    lines, positions, leaks = cleaned.lines(), cleaned.positions(), cleaned.leaks()
-    for i in np.flatnonzero((decisions == REPEATED) | (leaks != PLAIN)).tolist():
-        line, example = int(lines[i]), f"{texts[0][i]} | {texts[1][i]}"
-        if decisions[i] == REPEATED:
-            report.drop(DUPLICATE, line, example, int(positions[i]))
-            report.kept -= 1
-        else:
-            found = report.half_leaks if leaks[i] == HALF_LEAKED else report.leaks_kept
-            found.add(line, example)
-    report.sort_by_position()
-    return report
-
-
-def report_held_out(
-    cleaned: CleanRange, decisions: Decisions, texts: tuple[list[str], list[str]]
-) -> Report:
-    """Return the report of the pairs of a range that are held out, or share a side with such a pair."""
-    report = Report()
-    lines = cleaned.lines()
-    for i in np.flatnonzero((decisions == CHOSEN) | (decisions == SHARES_A_SIDE)).tolist():
-        rule = HELD_OUT if decisions[i] == CHOSEN else SIBLING
-        report.drop(rule, int(lines[i]), f"{texts[0][i]} | {texts[1][i]}")
-        report.kept -= 1
-    return report
+    digests = np.zeros(0, np.uint64)
+    is_shared, chosen = np.zeros(0, np.bool_), np.zeros(0, np.int64)
+    for part in parts:
+        digests = np.concatenate((digests, part[0]))
+        is_shared = np.concatenate((is_shared, part[1]))
+        best = np.lexsort((digests, is_shared))[:count]
+        chosen = np.concatenate((chosen, part[2]))[best]
+        digests, is_shared = digests[best], is_shared[best]
+    return chosen

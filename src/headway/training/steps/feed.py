@@ -26,8 +26,8 @@ from headway.text.batches import (
     plan_packed,
     read_batch,
 )
-from headway.text.corpus_writer import SIDES
 from headway.text.prepared import PreparedData
+from headway.text.shards import SIDES
 from headway.text.vocabulary import SPACE
 from headway.training import parallel
 from headway.training.steps.gradient_sum import share_of, turns_of
