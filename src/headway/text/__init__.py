@@ -16,13 +16,11 @@ if TYPE_CHECKING:
         TOKENS,
         UNREADABLE,
         Decisions,
-        Digests,
         FoundPairs,
         Report,
         broken_rule,
         digest_loosely,
         digest_pair,
-        digest_texts,
     )
     from headway.text.encodings import likely_encoding
     from headway.text.file_kinds import name_conversion
@@ -66,7 +64,6 @@ if TYPE_CHECKING:
     from headway.text.preparation.plan import RANGE
     from headway.text.preparation.preparation import prepare
     from headway.text.preparation.selection import (
-        check_count,
         choose_validation,
         mark_first,
         mark_repeated,

@@ -22,7 +22,6 @@ from headway.text import (
     Decisions,
     FoundPairs,
     Report,
-    check_count,
     choose_validation,
     digest_loosely,
     digest_pair,
@@ -91,10 +90,14 @@ class PairDecisions:
         if self._count is None:
             return Decided(decisions, [])
         places = np.flatnonzero(decisions == KEPT)
-        check_count(self._count, len(places), self._report_duplicates)
         loose = np.frombuffer(self._loose, np.uint64).reshape(-1, 3)
         is_common = np.logical_or(*mark_repeated(loose[places, 1:].reshape(-1)).reshape(-1, 2).T)
-        chosen = choose_validation([(loose[places, 0], is_common, places)], self._count)
+        chosen = choose_validation(
+            [(loose[places, 0], is_common, places)],
+            self._count,
+            len(places),
+            self._report_duplicates,
+        )
         wholes, sides = loose[chosen, 0], loose[chosen, 1:]
         # A search needs memory for its block.
         blocks = np.array_split(loose, 1 + len(self) // RANGE)

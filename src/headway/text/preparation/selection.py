@@ -95,12 +95,7 @@ class PairSelection:
         Raises:
             UsageError: If the count is 0 or more than half of the text.
         """
-        check_count(count, self.kept, self.report)
-        for digests, places in self._partitions("sides"):
-            counted = np.isin(self._decisions[places], (KEPT, SHARED))
-            repeated = mark_repeated(digests[counted])
-            self._decisions[places[counted][repeated]] = SHARED
-        chosen = choose_validation(self._candidates(), count)
+        chosen = choose_validation(self._candidates(), count, self.kept, self.report)
         pairs = self._read(chosen)
         return sorted((pairs[place] for place in chosen.tolist()), key=lambda pair: pair.line)
 
@@ -140,7 +135,11 @@ class PairSelection:
         return np.concatenate([rows["digest"] for rows in found]), places
 
     def _candidates(self) -> Iterator[tuple[Digests, Mask, Places]]:
-        """Yield what `choose_validation` reads."""
+        """Find the sides that occur in several pairs, and yield what `choose_validation` reads."""
+        for digests, places in self._partitions("sides"):
+            counted = np.isin(self._decisions[places], (KEPT, SHARED))
+            repeated = mark_repeated(digests[counted])
+            self._decisions[places[counted][repeated]] = SHARED
         for start, cleaned, part in zip(self._starts, self._ranges, self._parts, strict=True):
             places = np.flatnonzero(np.isin(part, (KEPT, SHARED)))
             yield cleaned.load("loose")[places, 0], part[places] == SHARED, start + places
@@ -185,13 +184,23 @@ def mark_repeated(digests: Digests) -> Mask:
     return is_repeated
 
 
-def check_count(count: int, total: int, report: Callable[[], Report]) -> None:
-    """Check that so many pairs may be held out for validation.
+def choose_validation(
+    parts: Iterable[tuple[Digests, Mask, Places]],
+    count: int,
+    total: int,
+    report: Callable[[], Report],
+) -> Places:
+    """Choose pairs for validation: first those of which no side is in another pair, then the smallest digests.
 
     Args:
-        count: The number of pairs to hold out.
-        total: The pairs of the cleaned text.
-        report: Returns the report of the cleaning, for the message.
+        parts: Of the pairs of each part of the cleaned text: the digests, for which letter case and white space do
+            not matter; whether another pair has the same source or target; and the places.
+        count: The number of pairs to choose.
+        total: The number of all pairs.
+        report: Returns the report of the cleaning, for a message.
+
+    Returns:
+        The places of the chosen pairs, the best one first; of equal pairs the first is better.
 
     Raises:
         UsageError: If the count is 0 or more than half of the text.
@@ -202,19 +211,6 @@ def check_count(count: int, total: int, report: Callable[[], Report]) -> None:
             f"--valid {count}: must be from 1 to {total // 2:,}, half of the {total:,} pairs of the cleaned training"
             f" text, or files{'; ' * bool(advice)}{advice}"
         )
-
-
-def choose_validation(parts: Iterable[tuple[Digests, Mask, Places]], count: int) -> Places:
-    """Choose pairs for validation: first those of which no side is in another pair, then the smallest digests.
-
-    Args:
-        parts: Of the pairs of each part of the text: the digests, for which letter case and white space do not
-            matter; whether another pair has the same source or target; and the places.
-        count: The number of pairs to choose.
-
-    Returns:
-        The places of the chosen pairs, the best one first; of equal pairs the first is better.
-    """
     digests = np.zeros(0, np.uint64)
     is_shared, chosen = np.zeros(0, np.bool_), np.zeros(0, np.int64)
     for part in parts:
