@@ -20,13 +20,17 @@ class OtherVersionError(HeadwayError):
     """Another Headway wrote the file, and this one does not read it. It is not damaged: nothing may repair or rename it."""
 
 
-def read_small_file(file: Path, newest: int, most_bytes: int) -> dict[str, Any]:
+def read_small_file(
+    file: Path, newest: int, most_bytes: int, *, oldest: int = 1, instead: str = ""
+) -> dict[str, Any]:
     """Return the content of a JSON file with ``format``; see `check_format`.
 
     Args:
         file: The file.
         newest: The newest format of such files that this Headway reads.
         most_bytes: A larger file is damaged.
+        oldest: The oldest format.
+        instead: What the user can do with a file of an older format.
 
     Raises:
         OtherVersionError: If the format is newer.
@@ -40,7 +44,7 @@ def read_small_file(file: Path, newest: int, most_bytes: int) -> dict[str, Any]:
         raise HeadwayError(f"{file}: {error.strerror or error}") from None
     except (ValueError, RecursionError) as error:
         raise HeadwayError(f"{file}: damaged: {str(error).splitlines()[0]}") from None
-    check_format(file, values, newest)
+    check_format(file, values, newest, oldest=oldest, instead=instead)
     return dict(values)
 
 

@@ -79,9 +79,9 @@ def translate_file(args: argparse.Namespace, threads: int) -> None:
         UsageError: If there can be only one process.
         HeadwayError: If a line of the input cannot be read.
     """
-    from headway.text.chunks import Stage, Workers, run_stage
+    from headway.text.chunks import Stage, Workers, count_results, run_stage
     from headway.text.input_text import InputText
-    from headway.text.work_directory import WorkDirectory
+    from headway.text.work_directory import open_work
 
     set_threads(1)  # a forked worker cannot use the threads of OpenMP if this process has used them
     translator, search = load_translator(args)
@@ -106,8 +106,8 @@ def translate_file(args: argparse.Namespace, threads: int) -> None:
     )
     translate = partial(_translate_window, load, args, threads, text)
     stage = Stage(STAGE, _read_windows(text, notice), translate)
-    with WorkDirectory(out.with_name(f".translating-{out.name}"), out, identity) as work:
-        done = min(work.count_results(STAGE) * WINDOW, text.lines)
+    with open_work(out.with_name(f".translating-{out.name}"), out, identity) as work:
+        done = min(count_results(work.directory / STAGE) * WINDOW, text.lines)
         if work.dropped:
             print(f"{out}: starts again from line 1 ({work.dropped})", file=sys.stderr)
         elif done:

@@ -67,6 +67,11 @@ def find_result(folder: Path, number: int = 0) -> Path:
     return folder / f"{number // FOLDER:05}" / f"{number % FOLDER:03}"
 
 
+def count_results(folder: Path) -> int:
+    """Return how many chunks of a stage are finished, below the directory of the stage."""
+    return sum(1 for _ in folder.glob("[0-9]*/[0-9]*"))
+
+
 class Workers(NamedTuple):
     """The processes, threads or machines that do the chunks of a stage. The default is this process alone.
 

@@ -3,7 +3,6 @@
 import io
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import repeat
 
 from headway.config import PRESETS, TextConfig
 from headway.errors import HeadwayError
@@ -45,7 +44,8 @@ def learn_model(lines: Iterable[str], config: TextConfig, languages: Sequence[st
         words = _count_words(sentences)
         # In a list of counts, a tab ends a word.
         is_counted = not any("\t" in word for word in words)
-        sentences = _list_counts(words) if is_counted else _repeat_words(words)
+        counts = (f"{word}\t{count}" for word, count in words.items())
+        sentences = counts if is_counted else words.elements()
     model = io.BytesIO()
     try:
         SentencePieceTrainer.train(
@@ -89,16 +89,6 @@ def _count_words(lines: Iterable[str]) -> Counter[str]:
         else:
             words.update(line.split(" "))
     return words
-
-
-def _list_counts(words: Counter[str]) -> Iterator[str]:
-    for word, count in words.items():
-        yield f"{word}\t{count}"
-
-
-def _repeat_words(words: Counter[str]) -> Iterator[str]:
-    for word, count in words.items():
-        yield from repeat(word, count)
 
 
 def _forget_format(model: bytes) -> bytes:

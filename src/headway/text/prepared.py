@@ -16,13 +16,14 @@ from typing import Any, cast, get_args
 from headway import __version__
 from headway.config import Kind, TextConfig, from_dict
 from headway.errors import HeadwayError
-from headway.file_format import OtherVersionError, check_format, check_writer
+from headway.file_format import OtherVersionError, check_writer, read_small_file
 from headway.text.groups import Group, Manifest
 from headway.text.languages import Languages
 from headway.text.shards import Corpus, IdPair
 from headway.text.tokenizer import Tokenizer, load_tokenizer
 
 FORMAT = 1
+MOST_BYTES = 1 << 26  # of data.json, which names all files of the text
 
 
 @dataclass(frozen=True)
@@ -159,11 +160,7 @@ def _read_facts(directory: Path) -> dict[str, Any]:
     path = directory / "data.json"
     if not path.is_file():
         raise HeadwayError(f"{directory}: not prepared data: there is no data.json")
-    try:
-        facts = json.loads(path.read_bytes())
-    except (ValueError, RecursionError):
-        raise HeadwayError(f"{path}: damaged: not JSON") from None
-    check_format(path, facts, FORMAT)
+    facts = read_small_file(path, FORMAT, MOST_BYTES)
     with check_writer(path, facts):
         try:
             kind = facts.get("kind", "translator")

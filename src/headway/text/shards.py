@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from headway import __version__
 from headway.errors import HeadwayError
-from headway.file_format import check_format, check_writer
+from headway.file_format import check_writer, read_small_file
 
 Ids = npt.NDArray[np.unsignedinteger]
 Lengths = npt.NDArray[np.int32]
@@ -30,6 +30,7 @@ Side = tuple[Ids, Ends]  # the ids of some sentences of one side, and where each
 
 FORMAT = 2
 FLUSH = 1 << 16  # pairs that are written at once; the digest of a corpus depends on it
+MOST_BYTES = 1 << 16  # of corpus.json
 SIDES = ("source", "target")
 DTYPES = ("uint16", "uint32")
 
@@ -264,26 +265,18 @@ def _map(path: Path, dtype: str, count: int) -> npt.NDArray[Any]:
 
 def _read_facts(directory: Path) -> Facts:
     path = directory / "corpus.json"
-    if not path.is_file():
-        raise HeadwayError(f"{path}: missing")
-    try:
-        values = json.loads(path.read_bytes())
-    except OSError as error:
-        raise HeadwayError(f"{path}: {error.strerror or error}") from None
-    except (ValueError, RecursionError):
-        raise HeadwayError(f"{path}: damaged: not JSON") from None
-    check_format(path, values, FORMAT, oldest=FORMAT, instead="prepare the text again")
+    remedy = "prepare the text again"
+    values = read_small_file(path, FORMAT, MOST_BYTES, oldest=FORMAT, instead=remedy)
     with check_writer(path, values):
         try:
             facts = Facts(**values)
             sizes = facts.pairs, facts.source_tokens, facts.target_tokens
-            is_right = (
+            if not (
                 facts.dtype in DTYPES
                 and isinstance(facts.sha256, str)
                 and all(type(size) is int and size >= 0 for size in sizes)
-            )
-        except TypeError:  # a name is unknown or missing, or the type is no text
-            is_right = False
-        if not is_right:
-            raise HeadwayError(f"{path}: not written by this version of Headway")
+            ):
+                raise TypeError("values of other types")
+        except TypeError:  # or a name is unknown or missing
+            raise HeadwayError(f"{path}: not written by this version of Headway") from None
     return facts

@@ -7,10 +7,10 @@ late result is right.
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import TracebackType
+from typing import NamedTuple
 
 from headway.files import remove, remove_leftovers, replace_text, temporary_path
 from headway.locks import LOCK, DirectoryLock
@@ -19,80 +19,72 @@ IDENTITY = "identity.json"
 SHORT = 24  # characters of a value that a message shows; longer ones are digests
 
 
-class WorkDirectory:
-    """The directory of unfinished work; inside a ``with`` block no other process works there.
+class WorkDirectory(NamedTuple):
+    """The directory of unfinished work.
+
+    Attributes:
+        path: The directory.
+        directory: The folder in it that holds the results.
+        dropped: Why results of interrupted work were dropped; empty if none were.
+    """
+
+    path: Path
+    directory: Path
+    dropped: str
+
+    def clear(self) -> None:
+        """Delete the results."""
+        _discard(entry for entry in [*self.path.iterdir()] if entry.name != LOCK)
+
+
+@contextmanager
+def open_work(path: Path, out: Path, identity: Mapping[str, str]) -> Iterator[WorkDirectory]:
+    """Open a directory of unfinished work; inside the ``with`` block no other process works there.
 
     Args:
         path: The directory, which need not exist.
         out: What the work makes, for messages.
         identity: What the results depend on, by the name that a message uses.
 
-    Attributes:
-        directory: The folder in it that holds the results.
-        dropped: Why results of interrupted work were dropped; empty if none were.
-
     Raises:
-        HeadwayError: On entry, if another process works here.
+        HeadwayError: If another process works here.
     """
-
-    def __init__(self, path: Path, out: Path, identity: Mapping[str, str]) -> None:
-        self._path = path
-        self._content = f"{json.dumps(dict(identity), indent=2, sort_keys=True)}\n"
-        self._identity = identity
-        self.directory = path / hashlib.sha256(self._content.encode()).hexdigest()[:16]
-        self.dropped = ""
-        self._lock = DirectoryLock(path, out)
-
-    def __enter__(self) -> "WorkDirectory":
-        self._path.mkdir(parents=True, exist_ok=True)
-        self._lock.acquire()
+    content = f"{json.dumps(dict(identity), indent=2, sort_keys=True)}\n"
+    directory = path / hashlib.sha256(content.encode()).hexdigest()[:16]
+    path.mkdir(parents=True, exist_ok=True)
+    with DirectoryLock(path, out):
+        remove_leftovers(path)
+        dropped = _drop_others(path, directory, identity)
+        replace_text(path / IDENTITY, content)
+        directory.mkdir(exist_ok=True)
+        work = WorkDirectory(path, directory, dropped)
         try:
-            remove_leftovers(self._path)
-            self._drop_others()
-            self.directory.mkdir(exist_ok=True)
-        except BaseException:
-            self._lock.release()
-            raise
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        try:
-            if self.directory.exists() and not any(self.directory.iterdir()):
-                self.clear()  # nothing was done: leave no trace
+            yield work
         finally:
-            self._lock.release()
+            if directory.exists() and not any(directory.iterdir()):
+                work.clear()  # nothing was done: leave no trace
 
-    def count_results(self, stage: str) -> int:
-        """Return how many chunks of a stage are finished."""
-        folders = (self.directory / stage).glob("[0-9]*")
-        return sum(1 for folder in folders for _ in folder.glob("[0-9]*"))
 
-    def clear(self) -> None:
-        """Delete the results."""
-        self._discard([entry for entry in self._path.iterdir() if entry.name != LOCK])
+def _drop_others(path: Path, directory: Path, identity: Mapping[str, str]) -> str:
+    """Drop the results of other work, and return why; an empty string if there are none."""
+    others = [
+        entry for entry in path.iterdir() if entry.name not in (LOCK, IDENTITY, directory.name)
+    ]
+    why = ""
+    if others:
+        with suppress(OSError, ValueError, AttributeError):  # the record is missing or damaged
+            why = _find_difference(json.loads((path / IDENTITY).read_bytes()), identity)
+        why = why or "of other settings or another version"
+        _discard(others)
+    return why
 
-    def _drop_others(self) -> None:
-        """Drop the results of other work, and record what the results depend on."""
-        own = (LOCK, IDENTITY, self.directory.name)
-        record = self._path / IDENTITY
-        if others := [entry for entry in self._path.iterdir() if entry.name not in own]:
-            with suppress(OSError, ValueError, AttributeError):  # it is missing or damaged
-                self.dropped = _find_difference(json.loads(record.read_bytes()), self._identity)
-            self.dropped = self.dropped or "of other settings or another version"
-            self._discard(others)
-        replace_text(record, self._content)
 
-    def _discard(self, entries: Iterable[Path]) -> None:
-        for entry in entries:
-            # A result that is half deleted must not be taken for a whole one.
-            renamed = entry.rename(temporary_path(entry))
-            with suppress(OSError):  # a late worker of another machine writes into it
-                remove(renamed)
+def _discard(entries: Iterable[Path]) -> None:
+    for entry in entries:
+        # A result that is half deleted must not be taken for a whole one.
+        renamed = entry.rename(temporary_path(entry))
+        with suppress(OSError):  # a late worker of another machine writes into it
+            remove(renamed)
 
 
 def _find_difference(before: Mapping[str, str], now: Mapping[str, str]) -> str:

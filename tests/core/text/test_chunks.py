@@ -15,10 +15,11 @@ from headway.text.chunks import (
     CAN_FORK,
     Stage,
     Workers,
+    count_results,
     find_result,
     run_stage,
 )
-from headway.text.work_directory import WorkDirectory
+from headway.text.work_directory import WorkDirectory, open_work
 from support.processes import fork
 
 forks = pytest.mark.skipif(not CAN_FORK, reason="closures reach workers by a fork only")
@@ -193,27 +194,27 @@ def do_some(work: WorkDirectory, count: int) -> None:
 def test_work_goes_on_only_if_it_is_the_same(tmp_path: Path) -> None:
     directory, out = tmp_path / "work", tmp_path / "out"
     identity = {"text.vocab_size": "8", "input": "a" * 64}
-    with WorkDirectory(directory, out, identity) as work:
+    with open_work(directory, out, identity) as work:
         do_some(work, 3)
-    with WorkDirectory(directory, out, identity) as work:
-        assert (work.dropped, work.count_results("squares")) == ("", 3)
+    with open_work(directory, out, identity) as work:
+        assert (work.dropped, count_results(work.directory / "squares")) == ("", 3)
     for change, said in (
         ({"text.vocab_size": "9"}, "text.vocab_size was 8 and is now 9"),
         ({"input": "b" * 64}, "changed since: input"),
         ({"glossary": "x"}, "changed since: glossary"),
     ):
-        with WorkDirectory(directory, out, identity | change) as work:
-            assert (work.dropped, work.count_results("squares")) == (said, 0)
+        with open_work(directory, out, identity | change) as work:
+            assert (work.dropped, count_results(work.directory / "squares")) == (said, 0)
         assert not directory.exists()  # nothing was done: no trace is left
-        with WorkDirectory(directory, out, identity) as work:
+        with open_work(directory, out, identity) as work:
             assert not work.dropped
             do_some(work, 3)
     (directory / "identity.json").write_text("[")  # it only words the message
     reordered = dict(reversed(identity.items()))
-    with WorkDirectory(directory, out, reordered) as work:
-        assert (work.dropped, work.count_results("squares")) == ("", 3)
+    with open_work(directory, out, reordered) as work:
+        assert (work.dropped, count_results(work.directory / "squares")) == ("", 3)
     (directory / "identity.json").write_text("[")
-    with WorkDirectory(directory, out, {}) as work:
+    with open_work(directory, out, {}) as work:
         assert work.dropped == "of other settings or another version"
         do_some(work, 3)
         work.clear()
@@ -223,25 +224,25 @@ def test_work_goes_on_only_if_it_is_the_same(tmp_path: Path) -> None:
 def test_a_late_worker_of_other_work_changes_nothing(tmp_path: Path) -> None:
     """A command of a cluster was killed, and its worker goes on while the next command has other options."""
     directory, out = tmp_path / "work", tmp_path / "out"
-    with WorkDirectory(directory, out, {"beam": "4"}) as work:
+    with open_work(directory, out, {"beam": "4"}) as work:
         do_some(work, 1)
         late = work.directory
-    with WorkDirectory(directory, out, {"beam": "1"}) as work:
+    with open_work(directory, out, {"beam": "1"}) as work:
         with pytest.raises(OSError, match="squares"):
             list(run_stage(Stage("squares", range(3), write_square), late))
         late.mkdir()  # or it is so late that nothing has been removed yet
         assert len([*run_stage(Stage("squares", range(3), write_square), late)]) == 3
-        assert work.count_results("squares") == 0
+        assert count_results(work.directory / "squares") == 0
         work.clear()
     assert not directory.exists()
 
 
 def test_a_second_process_is_refused_by_the_name_of_what_is_made(tmp_path: Path) -> None:
-    with WorkDirectory(tmp_path / "work", tmp_path / "out", {}):
+    with open_work(tmp_path / "work", tmp_path / "out", {}):
         problem = rf"^{tmp_path / 'out'}: process {os.getpid()} is at work here already"
         with (
             pytest.raises(HeadwayError, match=problem),
-            WorkDirectory(tmp_path / "work", tmp_path / "out", {}),
+            open_work(tmp_path / "work", tmp_path / "out", {}),
         ):
             pass
 
@@ -260,17 +261,17 @@ def test_a_deletion_that_was_killed_anywhere_leaves_nothing_half(
         unlink(path, *args, **options)
 
     for moment in range(1, 100):
-        with WorkDirectory(directory, out, {}) as work:
+        with open_work(directory, out, {}) as work:
             do_some(work, 3)
         left = moment
         with monkeypatch.context() as patch:
             patch.setattr(os, "unlink", unlink_or_die)
             try:
-                with WorkDirectory(directory, out, {"settings": "other"}):
+                with open_work(directory, out, {"settings": "other"}):
                     break
             except KeyboardInterrupt:
                 pass
-        with WorkDirectory(directory, out, {}) as work:
-            for number in range(work.count_results("squares")):
+        with open_work(directory, out, {}) as work:
+            for number in range(count_results(work.directory / "squares")):
                 assert (find_result(work.directory / "squares", number) / "square").exists()
     assert moment > 3

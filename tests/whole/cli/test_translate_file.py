@@ -22,7 +22,7 @@ from headway.ext.cuda.fixed_engine import FixedEngine
 from headway.ext.native import decoding
 from headway.text.chunks import CAN_FORK
 from headway.text.lines import open_bytes, read_lines
-from headway.text.work_directory import WorkDirectory
+from headway.text.work_directory import open_work
 from headway.translation import token_search, translator
 from support.processes import fork
 from support.toy_models import sentences
@@ -321,7 +321,7 @@ def test_the_byte_order_mark_and_the_line_ends_stay(job: Job, translated: bytes)
 
 
 def test_a_second_process_is_refused(job: Job, capfd: pytest.CaptureFixture[str]) -> None:
-    with WorkDirectory(job.out.with_name(".translating-out"), job.out, {}):
+    with open_work(job.out.with_name(".translating-out"), job.out, {}):
         process = fork(job.run)
         process.join()
     assert process.exitcode == 1

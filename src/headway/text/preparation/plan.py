@@ -33,7 +33,7 @@ class Plan:
         layouts: How the table of each group is read, for the report; an empty string for other text.
         origins: The manifests of corpora that were fetched by name.
         models: Those of a given tokenizer; empty: the subwords are learned.
-        files: File -> its size and the time of its last change in nanoseconds.
+        files: File -> its size and the time of its last change in nanoseconds, of standard input that of the plan.
         range_pairs: Pairs of a range.
     """
 
@@ -82,7 +82,10 @@ class Plan:
         """Return what the result depends on, by the name that a message uses."""
         settings = {f"text.{name}": spell(value) for name, value in asdict(self.config).items()}
         return {
-            **{path: self._describe(path) for path in self.files},
+            **{
+                path: f"{size} bytes, changed at {changed} ns"
+                for path, (size, changed) in self.files.items()
+            },
             **settings,
             "--train, --valid or --test": json.dumps([asdict(group) for group in self.groups]),
             "--encoding or --columns": json.dumps(asdict(self.form)),
@@ -91,11 +94,6 @@ class Plan:
             "pairs of a range": str(self.range_pairs),
             "the version of Headway": __version__,
         }
-
-    def _describe(self, path: str) -> str:
-        """Describe the state of a file; standard input, which can be read only once, is always another one."""
-        size, changed = self.files[path] if path != STANDARD_INPUT else (LARGE, time.time_ns())
-        return f"{size} bytes, changed at {changed} ns"
 
     @property
     def reads_standard_input(self) -> bool:
@@ -129,8 +127,8 @@ class Plan:
 
 
 def _state(path: str) -> list[int]:
-    if path == STANDARD_INPUT:
-        return [LARGE, 0]
+    if path == STANDARD_INPUT:  # it can be read only once, so that it is always another one
+        return [LARGE, time.time_ns()]
     try:
         state = Path(path).stat()
     except (OSError, ValueError):  # reading the file will say what is wrong

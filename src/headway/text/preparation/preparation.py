@@ -13,14 +13,14 @@ from typing import NamedTuple
 from headway.config import TextConfig
 from headway.errors import HeadwayError, LostWorkersError
 from headway.files import sync
-from headway.text.chunks import Workers, run_stage
+from headway.text.chunks import Workers, count_results, run_stage
 from headway.text.groups import Text, Validation
 from headway.text.preparation.plan import Plan
 from headway.text.preparation.stages import PreparationStages
 from headway.text.prepared import PreparedData, check_new
 from headway.text.readers import UTF8, FileForm
 from headway.text.tokenizer import Tokenizer
-from headway.text.work_directory import WorkDirectory
+from headway.text.work_directory import WorkDirectory, open_work
 
 WORKER_BYTES = 1 << 23  # of training text, for which another worker process is worth its start
 
@@ -70,12 +70,10 @@ class Preparation:
         """
         if not self.work.exists():
             check_new(self.out)
-        with (
-            self._name_out(),
-            WorkDirectory(self.work, self.out, self._plan.identify()) as work,
-        ):
+        identity = self._plan.identify()
+        with self._name_out(), open_work(self.work, self.out, identity) as work:
             # A process that was killed may have finished all but the deletion of its work.
-            if work.dropped or not self._is_published:
+            if work.dropped or not (self.out / "data.json").exists():
                 check_new(self.out)
                 if work.dropped:
                     self.notice = (
@@ -84,10 +82,6 @@ class Preparation:
                 processes = min(workers, 1 + self._plan.input_bytes() // WORKER_BYTES)
                 yield from self._run(work, Workers(processes, cluster=cluster))
             work.clear()
-
-    @property
-    def _is_published(self) -> bool:
-        return (self.out / "data.json").exists()
 
     @contextmanager
     def _name_out(self) -> Iterator[None]:
@@ -104,7 +98,7 @@ class Preparation:
         stages = PreparationStages(self._plan, directory)
         try:
             for stage in stages.list_stages():
-                done = work.count_results(stage.name)
+                done = count_results(directory / stage.name)
                 yield Progress(stage.name, done)
                 for _ in run_stage(stage, directory, workers):
                     done += 1

@@ -14,7 +14,7 @@ hands each range to those that clean.
 """
 
 import json
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice, product
@@ -83,12 +83,11 @@ class PreparationStages:
         """Read the validation and test text, and write their digests."""
         digests = []
         for number, group in enumerate(self.plan.groups):
-            files = group.valid
-            valid = list(self._read_all(files, group)) if files else []
-            if files and not valid:
-                raise HeadwayError(f"{files[0]}: holds no validation pairs")
+            valid = self._read_all(group.valid, group) if group.valid else []
+            if group.valid and not valid:
+                raise HeadwayError(f"{group.valid[0]}: holds no validation pairs")
             _write_pairs(directory / f"valid-{number}.jsonl", valid)
-            tests = (pair for paths in group.tests for pair in self._read_all(paths, group))
+            tests = [pair for paths in group.tests for pair in self._read_all(paths, group)]
             digests.append(digest_texts(self._in_all_orders([*valid, *tests])))
         np.save(directory / "digests.npy", np.concatenate(digests))
 
@@ -178,23 +177,23 @@ class PreparationStages:
         is_alone = len(self.plan.groups) == 1
         return texts if is_alone else texts + [(target, source) for source, target in texts]
 
-    def _scan(self, paths: Sequence[str], group: TextGroup) -> Generator[Pair | Damaged]:
-        return read_pairs(paths, group.languages, strict=False, form=self.plan.form)
+    def _read(
+        self, paths: Sequence[str], group: TextGroup, limit: float = 0
+    ) -> Iterator[Pair | Damaged]:
+        """Read text, of which at most a share may be unreadable."""
+        pairs = read_pairs(paths, group.languages, strict=False, form=self.plan.form)
+        return require_readable(pairs, group.codes, self.plan.form, limit)
 
-    def _read_all(self, paths: Sequence[str], group: TextGroup) -> Iterator[Pair]:
+    def _read_all(self, paths: Sequence[str], group: TextGroup) -> list[Pair]:
         """Read validation or test text, of which every line must be a pair or of other languages."""
-        pairs = self._scan(paths, group)
-        for pair in require_readable(pairs, group.codes, self.plan.form, limit=0):
-            if not isinstance(pair, Damaged):
-                yield pair
+        return [pair for pair in self._read(paths, group) if isinstance(pair, Pair)]
 
     def _read_ranges(self, groups: list[int]) -> Iterator[Range]:
         """Yield the training text, range by range, and append the group of each range to a list."""
         config = self.plan.config
         limit = config.max_unreadable if config.drop_unreadable else 0
         for number, group in enumerate(self.plan.groups):
-            read = self._scan(group.train, group)
-            pairs = require_readable(read, group.codes, self.plan.form, limit)
+            pairs = self._read(group.train, group, limit)
             while text := list(islice(pairs, self.plan.range_pairs)):
                 groups.append(number)
                 yield text
