@@ -27,7 +27,7 @@ from functools import partial
 from itertools import chain
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from headway import __version__
 from headway.errors import HeadwayError, LostWorkersError
@@ -41,6 +41,7 @@ FOLDER = 1000  # results in one directory
 # A chunk that ends its process is found by the second loss, unless one of them was the fault of its neighbors.
 MOST_LOSSES = 3
 
+T = TypeVar("T")
 Numbered = tuple[int, Any]  # a chunk with its number
 Work = Callable[[Any, Path], None]  # writes the result of a chunk to an empty directory
 _function: Callable[[Numbered], None]  # of this process, if it is a worker
@@ -53,13 +54,11 @@ class Stage(NamedTuple):
         name: The name of the stage, which is that of the directory of its results.
         chunks: Each chunk; it is read once, while the first of them are worked on.
         work: Writes the result of a chunk to an empty directory. The same chunk gives the same bytes.
-        is_local: Whether only this process can do it, as it reads standard input.
     """
 
     name: str
     chunks: Iterable[Any]
     work: Work
-    is_local: bool = False
 
 
 def find_result(folder: Path, number: int = 0) -> Path:
@@ -112,7 +111,7 @@ def run_stage(stage: Stage, directory: Path, workers: Workers = ALONE) -> Iterat
         for number, chunk in enumerate(stage.chunks)
         if not find_result(folder, number).is_dir()
     )
-    if workers.cluster and not stage.is_local:
+    if workers.cluster:
         remotely = partial(_write_remotely, _describe_code(), work)
         for chunk in _map(left, remotely, partial(_connect, workers.cluster)):
             result = find_result(folder, chunk[0])
@@ -121,7 +120,7 @@ def run_stage(stage: Stage, directory: Path, workers: Workers = ALONE) -> Iterat
                     f"--cluster {workers.cluster}: its workers do not share {folder}"
                 )
             yield chunk
-    elif workers.processes > 1 and not stage.is_local:
+    elif workers.processes > 1:
         yield from _map(left, _call, partial(_start_processes, work, workers.processes))
     elif workers.threads > 1:
         yield from _map(left, work, partial(_start_threads, workers.threads))
@@ -221,6 +220,22 @@ class _Processes(ProcessPoolExecutor):
 
     started: Collection[BaseProcess] = ()
 
+    def submit(self, function: Callable[..., T], /, *args: Any, **options: Any) -> Future[T]:
+        if self.started:
+            return super().submit(function, *args, **options)
+        others = set(multiprocessing.active_children())
+        # A worker that is being started must not act as this process does at a signal.
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
+        try:
+            with warnings.catch_warnings():
+                # Python 3.12 warns of the threads of this process.
+                warnings.simplefilter("ignore", DeprecationWarning)
+                # A fork starts them all, and another system one after the other.
+                return super().submit(function, *args, **options)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+            self.started = set(multiprocessing.active_children()) - others
+
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         for process in self.started:
             process.kill()
@@ -230,26 +245,9 @@ class _Processes(ProcessPoolExecutor):
 def _start_processes(
     function: Callable[[Numbered], None], count: int
 ) -> tuple[Executor, Callable[[], int]]:
-    """Start worker processes, which end with this process and leave Ctrl-C to it."""
+    """Return an executor whose processes end with this process and leave Ctrl-C to it."""
     context = multiprocessing.get_context("fork" if CAN_FORK else "spawn")
     executor = _Processes(count, context, _begin_worker, (function, os.getpid()))
-    others = set(multiprocessing.active_children())
-    # A worker that is being started must not act as this process does at a signal.
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
-    try:
-        with warnings.catch_warnings():
-            # Python 3.12 warns of the threads of this process.
-            warnings.simplefilter("ignore", DeprecationWarning)
-            executor.submit(
-                os.getpid
-            )  # a fork starts them all, and another system one after the other
-    except BaseException:  # such as too many processes
-        executor.started = set(multiprocessing.active_children()) - others
-        executor.shutdown(wait=False)
-        raise
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-    executor.started = set(multiprocessing.active_children()) - others
     return executor, lambda: count
 
 

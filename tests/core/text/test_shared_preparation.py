@@ -177,9 +177,9 @@ def test_changed_text_or_settings_are_named_and_start_again(
     table: list[Path], tmp_path: Path
 ) -> None:
     table = [Path(shutil.copy(table[0], tmp_path))]
-    interrupt(Preparation(Plan.make(table, 31, CONFIG, LANGUAGES), tmp_path / "out"), 5)
+    interrupt(Preparation(Plan.make(table, 31, CONFIG, LANGUAGES), tmp_path / "out"), 3)
     same = Preparation(Plan.make(table, 31, CONFIG, LANGUAGES), tmp_path / "out")
-    interrupt(same, 5)
+    interrupt(same, 4)
     assert (same.notice, len(list(same.work.glob("*/clean/0*/0*")))) == ("", 5)
     table[0].write_text(table[0].read_text() + "one more\tnoch eine\n")
     changed = Preparation(Plan.make(table, 31, CONFIG, LANGUAGES), tmp_path / "out")

@@ -71,7 +71,7 @@ class Preparation:
         if not self.work.exists():
             check_new(self.out)
         identity = self._plan.identify()
-        with self._name_out(), open_work(self.work, self.out, identity) as work:
+        with self._explain_errors(), open_work(self.work, self.out, identity) as work:
             # A process that was killed may have finished all but the deletion of its work.
             if work.dropped or not (self.out / "data.json").exists():
                 check_new(self.out)
@@ -84,14 +84,17 @@ class Preparation:
             work.clear()
 
     @contextmanager
-    def _name_out(self) -> Iterator[None]:
-        """Name ``out`` in an error about a file of the work directory, or about no file."""
+    def _explain_errors(self) -> Iterator[None]:
+        """Name ``out`` in an error about a file of the work directory, or about no file, and tell how to go on."""
         try:
             yield
         except OSError as error:
-            if error.filename is not None and not str(error.filename).startswith(str(self.work)):
-                raise
-            raise OSError(error.errno, error.strerror or str(error), str(self.out)) from None
+            reason = error.strerror or str(error)
+            if self.work.exists():
+                reason += f"; the same command goes on; otherwise delete {self.work}"
+            is_own = error.filename is None or str(error.filename).startswith(str(self.work))
+            file = str(self.out) if is_own else error.filename
+            raise OSError(error.errno, reason, file) from None
 
     def _run(self, work: WorkDirectory, workers: Workers) -> Iterator[Progress]:
         directory = work.directory.absolute()
@@ -106,21 +109,13 @@ class Preparation:
             # The folder must not hold a part of the data, whenever this process is killed.
             stages.result.rename(self.out)
             sync(self.out.parent)
-        except LostWorkersError:
+        except (HeadwayError, OSError) as error:
+            is_lost = isinstance(error, LostWorkersError)
+            is_of_disk = isinstance(error, OSError) and not self._plan.reads_standard_input
+            if not (is_lost or is_of_disk):
+                with suppress(OSError):  # the first error is the one to report
+                    work.clear()
             raise
-        except HeadwayError:
-            with suppress(OSError):  # the first error is the one to report
-                work.clear()
-            raise
-        except OSError as error:
-            if self._plan.reads_standard_input:
-                work.clear()
-                raise
-            raise OSError(
-                error.errno,
-                f"{error.strerror or error}; the same command goes on; otherwise delete {self.work}",
-                error.filename,
-            ) from None
 
 
 def prepare(

@@ -2,21 +2,20 @@
 
 | stage | chunks | result of a chunk |
 |---|---|---|
-| held-out | 1 | validation text, and digests of the validation and test text |
 | clean | one a range of the text | the pairs that break no rule by themselves, and their digests |
-| select | 1 | which pairs are training text, and validation text that is held out of it |
+| select | 1 | which pairs are training text, and the validation text |
 | learn | 1, or 2 for two vocabularies | the subwords |
 | tokens | one a range and copy | token ids |
 | assemble | 1 | the prepared directory |
 
 Most kinds of text can only be read in order (compressed files, tables, standard input), so one process reads it and
-hands each range to those that clean.
+hands each range to those that clean. It reads the validation and test text before that.
 """
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, islice, product
 from pathlib import Path
 
@@ -25,7 +24,7 @@ import numpy as np
 from headway.errors import HeadwayError
 from headway.files import replace_text
 from headway.text.chunks import Stage, find_result
-from headway.text.cleaning import KEPT, Decisions, Report, digest_texts
+from headway.text.cleaning import KEPT, Decisions, Digests, Report, digest_texts
 from headway.text.groups import Group, TextGroup
 from headway.text.learning import divide_sample, learn_model, spread_step
 from headway.text.lines import Damaged
@@ -62,12 +61,12 @@ class PreparationStages:
     def list_stages(self) -> Iterator[Stage]:
         """Yield each stage when the results of the stages before it are there."""
         config = self.plan.config
-        yield Stage("held-out", [0], self.hold_out, is_local=True)
+        valid, held_out = self._read_held_out()
         if not (self.directory / RANGES).exists():
             groups: list[int] = []
-            yield Stage("clean", self._read_ranges(groups), self.clean)
+            yield Stage("clean", self._read_ranges(groups), partial(self.clean, held_out))
             replace_text(self.directory / RANGES, json.dumps(groups))
-        yield Stage("select", [0], self.select)
+        yield Stage("select", [0], partial(self.select, valid))
         if not self.plan.models:
             yield Stage("learn", range(1 if config.joint_vocab else 2), self.learn)
         copies, ranges = range(config.copies), range(len(self._groups))
@@ -79,25 +78,12 @@ class PreparationStages:
         """The prepared directory, after the last stage."""
         return self._result("assemble") / "data"
 
-    def hold_out(self, _: int, directory: Path) -> None:
-        """Read the validation and test text, and write their digests."""
-        digests = []
-        for number, group in enumerate(self.plan.groups):
-            valid = self._read_all(group.valid, group) if group.valid else []
-            if group.valid and not valid:
-                raise HeadwayError(f"{group.valid[0]}: holds no validation pairs")
-            _write_pairs(directory / f"valid-{number}.jsonl", valid)
-            tests = [pair for paths in group.tests for pair in self._read_all(paths, group)]
-            digests.append(digest_texts(self._in_all_orders([*valid, *tests])))
-        np.save(directory / "digests.npy", np.concatenate(digests))
-
-    def clean(self, text: Range, directory: Path) -> None:
+    def clean(self, held_out: Digests, text: Range, directory: Path) -> None:
         """Clean a range."""
-        held_out = np.load(self._result("held-out") / "digests.npy")
         clean_range(directory, text, self.plan.config, held_out, with_sides=self.plan.holds_out)
 
-    def select(self, _: int, directory: Path) -> None:
-        """Decide which pairs are training text, and choose the validation text."""
+    def select(self, given: list[list[Pair]], _: int, directory: Path) -> None:
+        """Decide which pairs are training text, and choose the validation text that is not given."""
         plan = self.plan
         selections, wholes, sides = [], [], []
         for number, group in enumerate(plan.groups):
@@ -106,11 +92,11 @@ class PreparationStages:
             selection.require_pairs(self._name(number))
             if plan.config.drop_duplicates:
                 selection.drop_duplicates()
-            valid = selection.choose(group.held_out) if group.holds_out else []
-            _write_pairs(directory / f"valid-{number}.jsonl", valid)
-            digests = digest_texts(self._in_all_orders(valid))
+            chosen = selection.choose(group.held_out) if group.holds_out else []
+            _write_pairs(directory / f"valid-{number}.jsonl", given[number] or chosen)
+            digests = digest_texts(self._in_all_orders(chosen))
             selections.append(selection)
-            wholes.append(digests[: len(valid), 0])
+            wholes.append(digests[: len(chosen), 0])
             sides.append(digests[:, 1:])
         for number, selection in enumerate(selections):
             selection.drop_held_out(wholes[number], np.concatenate(sides))
@@ -148,8 +134,8 @@ class PreparationStages:
                     f" {plan.config.max_tokens}"
                 )
             parts += own
-            place = self._result("select" if group.holds_out else "held-out")
-            valid = [pair[:2] for pair in _read_pairs(place / f"valid-{number}.jsonl")]
+            pairs = _read_pairs(self._result("select") / f"valid-{number}.jsonl")
+            valid = [(pair.source, pair.target) for pair in pairs]
             texts += valid
             ids.append(encode_pairs(valid, self._tokenizer(group)))
             counts.append(Group(group.codes, training_pairs, len(valid)))
@@ -187,6 +173,18 @@ class PreparationStages:
     def _read_all(self, paths: Sequence[str], group: TextGroup) -> list[Pair]:
         """Read validation or test text, of which every line must be a pair or of other languages."""
         return [pair for pair in self._read(paths, group) if isinstance(pair, Pair)]
+
+    def _read_held_out(self) -> tuple[list[list[Pair]], Digests]:
+        """Return the given validation text of each group, and the digests of all validation and test text."""
+        given, digests = [], []
+        for group in self.plan.groups:
+            valid = self._read_all(group.valid, group) if group.valid else []
+            if group.valid and not valid:
+                raise HeadwayError(f"{group.valid[0]}: holds no validation pairs")
+            tests = [pair for paths in group.tests for pair in self._read_all(paths, group)]
+            given.append(valid)
+            digests.append(digest_texts(self._in_all_orders([*valid, *tests])))
+        return given, np.concatenate(digests)
 
     def _read_ranges(self, groups: list[int]) -> Iterator[Range]:
         """Yield the training text, range by range, and append the group of each range to a list."""
