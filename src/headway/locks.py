@@ -73,14 +73,20 @@ class DirectoryLock:
     def __exit__(self, *error: object) -> None:
         self.release()
 
-    def acquire(self) -> None:
+    def acquire(self, *, is_held: bool = False) -> None:
         """Become the one process that works here, until `release`.
+
+        Args:
+            is_held: Whether the process that has started this one, and waits for it, holds the lock for both.
 
         Raises:
             HeadwayError: If another process works here, or the file cannot be written.
         """
         try:
             with add_path_to_errors(self.path):
+                if is_held:
+                    self._file = self.path.open("rb")
+                    return
                 self._file = lock_file(self.path)
                 self._file.truncate(0)
                 self._file.write(str(os.getpid()).encode())

@@ -13,7 +13,8 @@ from headway.cli.text_groups import parse_text, parse_validation
 from headway.cli.verbs import train as verb
 from headway.training.run import Run
 from headway.training.starting.opening import open_run
-from headway.training.starting.run_request import RunRequest
+from headway.training.starting.plan import make_plan
+from headway.training.starting.request import RunRequest
 from headway.training.storage.run_directory import RunDirectory
 
 WORDS = ["null", "eins", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun"]
@@ -94,9 +95,9 @@ def opening(path: Path, arguments: Sequence[str]) -> tuple[Run, list[str]]:
         vocabulary=args.vocabulary or (),
         other_languages=args.other_languages,
         preset=args.preset,
-        overrides=args.overrides,
+        changes=args.changes,
     )
-    run, notices = open_run(directory, request)
+    run, notices = open_run(make_plan(directory, request))
     assert run is not None, "the run is finished, and no more steps were asked for"
     return run, notices
 

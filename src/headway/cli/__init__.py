@@ -28,11 +28,17 @@ if TYPE_CHECKING:
     from headway.cli.process import prepare, program_name, set_threads
     from headway.cli.progress import LineProgress
     from headway.cli.screen import has_screen
-    from headway.cli.settings import check_used, choose_direction, load_translator, settings_from
+    from headway.cli.settings import (
+        check_used,
+        choose_direction,
+        list_changes,
+        load_translator,
+        settings_from,
+    )
     from headway.cli.signals import remember_signal
     from headway.cli.standard_input import read_input
     from headway.cli.text_groups import fetch_text, fetch_validation, is_group
-    from headway.cli.training import check_training, train_and_show
+    from headway.cli.training import plan_training, train_and_show
 
 
 if not TYPE_CHECKING:

@@ -16,6 +16,8 @@ from headway.extension import find_switched_off
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
 
+    from headway.config import Changes
+
 
 def parse(verb: str, module: ModuleType, arguments: Sequence[str]) -> argparse.Namespace:
     """Parse the arguments of a verb; settings (``--section.name value``) go to ``overrides``."""
@@ -25,7 +27,7 @@ def parse(verb: str, module: ModuleType, arguments: Sequence[str]) -> argparse.N
     _check_names(parser, namespace)
     if parser.sections:
         namespace.overrides = overrides
-        _check_settings(getattr(namespace, "preset", None), overrides)
+        namespace.changes = _parse_settings(getattr(namespace, "preset", None), overrides)
     return namespace
 
 
@@ -72,14 +74,16 @@ def _check_names(parser: "Parser", namespace: argparse.Namespace) -> None:
                 parser.error(f"{option} {name!r}: the name is not UTF-8: rename it")
 
 
-def _check_settings(preset: str | None, overrides: dict[str, str]) -> None:
-    """Report misspelled settings before a verb imports torch or compiles native code."""
-    from headway import config
+def _parse_settings(preset: str | None, overrides: Mapping[str, str]) -> "Changes":
+    """Return the settings of a command line; mistakes are reported before a verb imports torch."""
+    from headway.config import find_preset, read_changes
+    from headway.config.sections import SECTIONS
 
     try:
         if preset:
-            config.check_preset(preset)
-        config.check_overrides(overrides)
+            find_preset(preset)
+        sections = dict.fromkeys([*SECTIONS, *(name.partition(".")[0] for name in overrides)])
+        return read_changes(overrides=overrides, sections=sections)
     except HeadwayError as error:
         usage_error(str(error))
 

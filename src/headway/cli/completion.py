@@ -2,7 +2,8 @@
 
 import argparse
 from collections.abc import Mapping, Sequence
-from typing import Any, get_type_hints
+from dataclasses import fields
+from typing import Any
 
 from headway.cli.arguments import make_parser
 from headway.cli.verbs import list_verbs, load_verb
@@ -47,19 +48,18 @@ def _add_settings(parser: argparse.ArgumentParser, sections: Sequence[str]) -> N
     for section in sections:
         kind = find_section(section)
         assert kind is not None, "the verb has been loaded, and its extension with it"
-        hints = get_type_hints(kind, include_extras=True)
-        for name, hint in setting_types([section]).items():
-            meaning = hints[name.partition(".")[2]].__metadata__[0]
+        types = setting_types([section])
+        for own in fields(kind):
             parser.add_argument(
-                "--" + name.replace("_", "-"),
-                choices=_list_values(hint),
-                help=meaning.replace("%", "%%"),
+                f"--{section}.{own.name.replace('_', '-')}",
+                choices=_list_values(types[f"{section}.{own.name}"]),
+                help=own.metadata["meaning"].replace("%", "%%"),
             )
 
 
 def _list_values(kind: object) -> tuple[str, ...] | None:
     """Return the values that a setting of this type may have; None: too many."""
-    from headway.config.setting import list_choices
+    from headway.config.declaration import list_choices
 
     if kind is bool:
         return ("true", "false")

@@ -9,7 +9,7 @@ from headway.cli.arguments import usage_error
 from headway.errors import HeadwayError
 
 if TYPE_CHECKING:
-    from headway.config import Config, SearchConfig
+    from headway.config import Changes, Config, SearchConfig
     from headway.translation import Translator
 
 
@@ -25,13 +25,24 @@ def settings_from(
         preset: Used if the command line names none.
         shape: Settings whose sections text and model replace those of the preset.
     """
-    from headway import config
+    from headway.config import find_preset
 
     try:
-        files = [args.config] if args.config else []
-        settings = config.load(args.preset or preset, files, args.overrides, shape=shape)
+        settings = list_changes(args).apply(find_preset(args.preset or preset, shape))
         settings.check_positions()
         return settings
+    except HeadwayError as error:
+        usage_error(str(error))
+
+
+def list_changes(args: argparse.Namespace) -> "Changes":
+    """Return the settings that ``--config`` and the command line change; a mistake exits with 2."""
+    from headway.config import Changes, read_changes
+
+    if not args.config:
+        return args.changes
+    try:
+        return Changes(read_changes([args.config]).origins + args.changes.origins)
     except HeadwayError as error:
         usage_error(str(error))
 
@@ -51,13 +62,11 @@ def check_used(overrides: Mapping[str, str], used: Sequence[str], command: str) 
             usage_error(f"--{name}: has no effect on {command}: omit it{others}")
 
 
-def override_search(translator: "Translator", overrides: Mapping[str, str]) -> "SearchConfig":
+def override_search(translator: "Translator", changes: "Changes") -> "SearchConfig":
     """Return the search settings of a model with those of the command line; a mistake exits with 2."""
-    from headway.config import merge_overrides
-
     assert translator.config is not None, "the translator was read from a directory"
     try:
-        search = merge_overrides(translator.config, overrides).search
+        search: SearchConfig = changes.apply(translator.config).search
     except HeadwayError as error:
         usage_error(str(error))
     if search.mbr and translator.backward is not None:  # before an output is opened
@@ -97,7 +106,7 @@ def load_translator(args: argparse.Namespace) -> "tuple[Translator, SearchConfig
     from headway.cli.process import prepare
 
     translator = open_translator(args)
-    search = override_search(translator, args.overrides)
+    search = override_search(translator, args.changes)
     if getattr(args, "glossary", None):
         from headway.extension import require
 

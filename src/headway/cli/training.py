@@ -2,7 +2,8 @@
 
 import os
 import sys
-from contextlib import ExitStack, closing
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,55 +16,57 @@ from headway.errors import HeadwayError
 
 if TYPE_CHECKING:
     from headway.training.run import Run
-    from headway.training.starting.run_request import RunRequest
+    from headway.training.starting.plan import RunPlan
+    from headway.training.starting.request import RunRequest
     from headway.training.storage.run_directory import RunDirectory
 
 
-def check_training(directory: "RunDirectory", request: "RunRequest") -> None:
-    """Check a request before anything is compiled or written; a wrong setting exits with 2."""
-    from headway.training.starting.run_request import SettingsError, check_request
+@contextmanager
+def plan_training(directory: "RunDirectory", request: "RunRequest") -> "Iterator[RunPlan]":
+    """Lock a run directory, plan what a request asks for, and unlock the directory at the end of the ``with`` block.
+
+    Of ranks that a launcher has started, only the first locks it.
+    """
+    from headway.training.starting.plan import make_plan
 
     try:
-        check_request(directory, request)
-    except SettingsError as error:
-        usage_error(str(error))
+        if int(os.environ.get("RANK", "0")) == 0:
+            directory.lock()
+        yield make_plan(directory, request)
+    finally:
+        directory.unlock()
 
 
-def train_and_show(
-    directory: "RunDirectory", request: "RunRequest", *, quiet: bool, ranks: int = 0
-) -> int:
-    """Start or resume the run that a request asks for and train it; return the exit code.
+def train_and_show(plan: "RunPlan", *, quiet: bool, ranks: int = 0) -> int:
+    """Start or resume the run that is planned and train it; return the exit code.
 
     Args:
-        directory: Where the run is, or will be.
-        request: The text and settings, checked by `check_training`.
+        plan: From `plan_training`; its corpora are files, not names.
         quiet: Print nothing but errors.
         ranks: How many processes share the work; 0: one for each core or GPU that helps.
     """
     from headway.training.starting.new_run import prepare_text
-    from headway.training.starting.rank_count import choose_ranks
+    from headway.training.starting.plan import make_plan
+    from headway.training.starting.rank_count import check_ranks, count_ranks
     from headway.training.storage.run_directory import RunDirectory
 
+    directory, training = plan.directory, plan.settings.training
     if launch.is_launched():
         if ranks:
             usage_error("--ranks: a launcher has started the ranks already: omit it")
-        choose_ranks(directory, request, launched=int(os.environ["WORLD_SIZE"]))
-        return train_rank(directory, request, quiet)
-    ranks = choose_ranks(directory, request, ranks)
+        check_ranks(plan.machine, training, int(os.environ["WORLD_SIZE"]))
+        return train_rank(plan, quiet)
+    ranks = count_ranks(plan.machine, training, ranks)
     if ranks == 1:
-        return train_rank(directory, request, quiet)
-    directory.lock()
-    try:  # here, because standard input is not that of the ranks
-        notices = prepare_text(directory, request)
-    finally:
-        directory.unlock()
+        return train_rank(plan, quiet)
+    notices = prepare_text(plan)  # here, because standard input is not that of the ranks
     if notices and not quiet:
         print(*notices, sep="\n", file=sys.stderr)
-    request = replace(request, is_prepared=True)
     restarted_at = None
     while True:
+        shared = replace(plan, directory=RunDirectory(directory.path), is_prepared=True)
         try:
-            return launch.launch(train_rank, (RunDirectory(directory.path), request, quiet), ranks)
+            return launch.launch(_be_rank, (shared, quiet), ranks)
         except launch.RankKilled as error:
             step = max(directory.steps(), default=-1) if directory.started else -1
             if step == restarted_at or not directory.started:
@@ -74,9 +77,20 @@ def train_and_show(
                 ) from None
             restarted_at = step
             print(f"{error}; the training goes on from its last checkpoint", file=sys.stderr)
+            plan = make_plan(directory, plan.request)  # of what the ranks have left
 
 
-def train_rank(directory: "RunDirectory", request: "RunRequest", quiet: bool) -> int:
+def _be_rank(plan: "RunPlan", quiet: bool) -> int:
+    """Be a rank that `train_and_show` has started in a process of its own, under the lock that it holds."""
+    try:
+        if os.environ["RANK"] == "0":
+            plan.directory.lock(is_held=True)
+        return train_rank(plan, quiet)
+    finally:
+        plan.directory.unlock()
+
+
+def train_rank(plan: "RunPlan", quiet: bool) -> int:
     """Be one rank of a training, or the only one; return the exit code."""
     from headway.extension import prepare_device
     from headway.training import parallel
@@ -86,29 +100,28 @@ def train_rank(directory: "RunDirectory", request: "RunRequest", quiet: bool) ->
 
     parallel.join()
     quiet = quiet or parallel.rank() > 0
+    path = plan.directory.path
     try:
         if parallel.rank() == 0:
-            directory.lock()
             missing = prepare_device("cpu", "training")
             if missing and not quiet:
                 print(missing, file=sys.stderr)
         parallel.wait_for_first()
-        run, notices = open_run(directory, request)
+        run, notices = open_run(plan)
         if not quiet:
             print(*notices, sep="\n", end="\n" if notices else "", file=sys.stderr)
         if run is None:
             if parallel.rank() == 0:
-                print(f"{directory.path}: finished; {name_way_on(directory)}", file=sys.stderr)
+                print(f"{path}: finished; {name_way_on(plan)}", file=sys.stderr)
             return 0
         configure_process(run.machine.threads_per_rank, run.machine.torch_device)
         display = Display(run, quiet=quiet)
         if run.step:
-            display.say(f"{directory.path}: resumed at step {run.step}")
+            display.say(f"{path}: resumed at step {run.step}")
         elif warning := warn_if_too_short(run.config.training):
             display.say(warning)
         return follow(run, display)
     finally:
-        directory.unlock()
         parallel.leave()
 
 
@@ -145,12 +158,10 @@ def follow(run: "Run", display: Display) -> int:
     return 128 + received
 
 
-def name_way_on(directory: "RunDirectory") -> str:
+def name_way_on(plan: "RunPlan") -> str:
     """Return what lets a finished run train further: more steps, or more patience if that ended it."""
-    from headway.training.starting.resume_check import read_settings
-
-    training = read_settings(directory.path, directory.record())[0].training
-    if not 0 <= max(directory.steps(), default=-1) < training.max_steps:
+    training = plan.settings.training
+    if not 0 <= max(plan.directory.steps(), default=-1) < training.max_steps:
         return "raise --training.max-steps to train further"
     return (
         f"{training.patience} validations in a row were no better than the best (training.patience): raise"

@@ -5,15 +5,27 @@ from typing import TYPE_CHECKING
 from headway.lazy import import_at_first_use
 
 if TYPE_CHECKING:
-    from headway.config.departures import NO_LIMIT, list_departures, paper_config
+    from headway.config.declaration import (
+        NO_LIMIT,
+        NOT_NEGATIVE,
+        POSITIVE,
+        Role,
+        at_most,
+        list_broken_bounds,
+        raise_all,
+        setting,
+        spell,
+        with_role,
+    )
+    from headway.config.departures import list_departures, paper_config
     from headway.config.loading import (
-        check_overrides,
-        check_preset,
+        Changes,
+        find_preset,
         from_dict,
         load,
         load_section,
         merge_overrides,
-        merge_tables,
+        read_changes,
     )
     from headway.config.model import (
         LARGEST,
@@ -26,14 +38,6 @@ if TYPE_CHECKING:
     )
     from headway.config.search import SearchConfig
     from headway.config.sections import PRESETS, Config, setting_types
-    from headway.config.setting import (
-        NOT_NEGATIVE,
-        POSITIVE,
-        at_most,
-        list_broken_bounds,
-        raise_all,
-        spell,
-    )
     from headway.config.text import Subwords, TextConfig
     from headway.config.toml import to_toml
     from headway.config.training import TrainingConfig
@@ -42,6 +46,7 @@ __all__ = [
     "NOT_NEGATIVE",
     "POSITIVE",
     "PRESETS",
+    "Changes",
     "Config",
     "Kind",
     "Mixer",
@@ -50,15 +55,15 @@ __all__ = [
     "TextConfig",
     "TrainingConfig",
     "at_most",
-    "check_overrides",
-    "check_preset",
+    "find_preset",
     "from_dict",
     "list_broken_bounds",
     "load",
     "load_section",
     "merge_overrides",
-    "merge_tables",
     "raise_all",
+    "read_changes",
+    "setting",
     "setting_types",
 ]
 

@@ -1,38 +1,10 @@
 """How settings depart from the paper's: every setting is compared, unless it changes no result."""
 
 from dataclasses import asdict, replace
+from typing import Any
 
-from headway.config.search import SearchConfig
-from headway.config.sections import PRESETS, Config
-from headway.config.text import TextConfig
-from headway.config.training import TrainingConfig
-
-# The paper drops no training pairs, cuts no lines and translates everything.
-NO_LIMIT = 1_000_000_000
-_TEXT = TextConfig(
-    sample_lines=0, max_tokens=NO_LIMIT, drop_unreadable=False, drop_empty=False, drop_control=False,
-    max_characters=0, max_ratio=0.0, drop_duplicates=False, drop_identical=False, max_copied=0.0,
-    drop_leaks=False,
-)  # fmt: skip
-_SEARCH = SearchConfig(max_tokens=NO_LIMIT, split_sentences=False, keep=False, precision="fp32")
-
-# These settings follow from the data, or change what is measured and stored, or where a run computes;
-# compare_sides only switches rules that are compared. A new setting is compared unless it is added here.
-_SAME_RESULT = {
-    "model": {"kind", "source_vocab_size", "target_vocab_size", "max_positions"},
-    "training": {
-        "validate_every", "validation_beam", "validation_sentences", "seed", "device", "threads",
-        "max_failures", "tensorboard", "shard",
-    },
-    "text": {"max_unreadable", "compare_sides"},
-    "search": {"batch_tokens", "n_best", "seed"},
-}  # fmt: skip
-
-# The paper says nothing of these, or they only say more of what it does not do.
-_UNSAID = {
-    "norm_epsilon", "kernel_size", "precision", "muon_momentum", "group_temperature", "character_coverage", "copies",
-    "merge_dropout", "temperature", "top_p", "candidates", "backward_weight", "micro_batch_tokens", "checkpoint_every",
-}  # fmt: skip
+from headway.config.declaration import NO_LIMIT, Paper, Role, notes_of, with_role
+from headway.config.sections import PRESETS, SECTIONS, Config
 
 
 def list_departures(config: Config) -> tuple[str, dict[str, dict[str, object]]]:
@@ -56,10 +28,20 @@ def list_departures(config: Config) -> tuple[str, dict[str, dict[str, object]]]:
 def paper_config(name: str) -> Config:
     """Return all settings of the paper's ``base`` or ``big``, those of the text and of the search included."""
     preset = PRESETS[name]
-    training: TrainingConfig = replace(
-        preset.training, precision="fp32", micro_batch_tokens=preset.training.batch_tokens
-    )
-    return replace(preset, training=training, text=_TEXT, search=_SEARCH)
+    training = replace(preset.training, micro_batch_tokens=preset.training.batch_tokens)
+    config = replace(preset, training=training)
+    return Config(**{name: _as_in_paper(section) for name, section in config.sections().items()})
+
+
+def _as_in_paper(section: Any) -> Any:
+    """Return a section with the paper's values of those settings whose defaults are others."""
+    said = {
+        name: note.value
+        for name, notes in notes_of(section).items()
+        for note in notes
+        if isinstance(note, Paper)
+    }
+    return replace(section, **said)
 
 
 def paper_values(name: str) -> dict[str, object]:
@@ -68,7 +50,9 @@ def paper_values(name: str) -> dict[str, object]:
         setting: value
         for section, settings in paper_config(name).to_dict().items()
         for setting, value in settings.items()
-        if value and value != NO_LIMIT and setting not in _UNSAID | _SAME_RESULT[section]
+        if value
+        and value != NO_LIMIT
+        and setting not in with_role(SECTIONS[section], Role.UNSAID, Role.UNCOMPARED, Role.MACHINE)
     }
 
 
@@ -80,10 +64,10 @@ def _compare(config: Config, paper: Config) -> dict[str, dict[str, object]]:
             name: value
             for name, value in ours[section].items()
             if value != theirs[section][name]
-            and name not in ignored
+            and name not in with_role(SECTIONS[section], Role.UNCOMPARED, Role.MACHINE)
             and name != lacking.get(config.model.kind)
         }
-        for section, ignored in _SAME_RESULT.items()
+        for section in ("model", "training", "text", "search")
     }
 
 

@@ -2,29 +2,123 @@
 
 import tomllib
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, get_type_hints
 
-from headway.config.sections import PRESETS, SECTIONS, Config, find_section, setting_types
-from headway.config.setting import (
+from headway.config.declaration import (
     Setting,
     check_setting,
     list_broken_bounds,
     parse_setting,
     raise_all,
 )
-from headway.config.text import TextConfig
+from headway.config.sections import PRESETS, SECTIONS, Config, find_section, setting_types
 from headway.errors import HeadwayError, suggest
 from headway.extension import find_switched_off, require
 
 COMMAND_LINE = "command line"
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 MAX_PROBLEMS = 20  # lines of a message; looking for the name that was meant takes time
-# Settings that change, section -> name -> value.
-Changes = dict[str, dict[str, Setting]]
-Origin = tuple[Changes, str]  # and where they come from, with which messages begin
+Settings = dict[str, dict[str, Setting]]  # section -> name -> value
+
+
+@dataclass(frozen=True)
+class Changes:
+    """Settings that files, the environment and a command line change; each is parsed and checked alone.
+
+    Attributes:
+        origins: Where they come from, with which messages begin, and the settings; later ones win.
+    """
+
+    origins: tuple[tuple[str, Settings], ...] = ()
+
+    @property
+    def options(self) -> list[str]:
+        """The settings of the command line, such as ``model.d-model``."""
+        return [
+            f"{section}.{name.replace('_', '-')}"
+            for where, settings in self.origins
+            if where == COMMAND_LINE
+            for section, values in settings.items()
+            for name in values
+        ]
+
+    def without_files(self, section: str) -> "Changes":
+        """Return the changes of the command line, and those that files make to other sections than this one."""
+        return Changes(
+            tuple(
+                (where, {name: own for name, own in settings.items() if name != section})
+                if where != COMMAND_LINE
+                else (where, settings)
+                for where, settings in self.origins
+            )
+        )
+
+    def apply(self, config: Config) -> Config:
+        """Return settings with the changes.
+
+        Raises:
+            HeadwayError: With a line for each value that does not fit.
+        """
+        return Config(**self.apply_to(config.sections()))
+
+    def apply_to(self, sections: Mapping[str, Any]) -> dict[str, Any]:
+        """Return sections, by their names, with the changes; see `apply`."""
+        problems: list[str] = []
+        rebuilt = dict(sections)
+        for section in dict.fromkeys(name for _, settings in self.origins for name in settings):
+            values: dict[str, Setting] = {}
+            places: dict[str, str] = {}
+            for where, settings in self.origins:
+                for name, value in settings.get(section, {}).items():
+                    values[name], places[name] = value, where
+            try:
+                rebuilt[section] = replace(sections[section], **values)
+            except HeadwayError as error:
+                problems += [_locate(line, section, places) for line in str(error).splitlines()]
+        raise_all(problems)
+        return rebuilt
+
+
+NO_CHANGES = Changes()
+
+
+def read_changes(
+    files: Sequence[str | Path] = (),
+    overrides: Mapping[str, str] = NOTHING,
+    variables: Mapping[str, tuple[str, str]] = NOTHING,
+    *,
+    sections: Collection[str] = SECTIONS,
+) -> Changes:
+    """Read the changes of TOML files, the environment and the command line.
+
+    Args:
+        files: TOML files; their tables are sections.
+        overrides: ``{"model.d-model": "256"}``; dashes and underscores are the same.
+        variables: Settings from the environment: ``{"server.char_limit": (variable, text)}``.
+        sections: The names of the sections that they may change.
+
+    Raises:
+        HeadwayError: With one line for each mistake, naming its file, variable or option and what is right.
+    """
+    problems: list[str] = []
+    origins: list[tuple[str, Settings]] = []
+    for path in map(str, files):
+        try:
+            origins.append((path, _check_tables(read_toml(path), path, sections)))
+        except HeadwayError as error:
+            problems += str(error).splitlines()
+    texts = [(variable, key, text) for key, (variable, text) in variables.items()]
+    options = [(f"--{option}", option, text) for option, text in overrides.items()]
+    for given, where in ((texts, "environment"), (options, COMMAND_LINE)):
+        try:
+            origins.append((where, _parse_texts(given, sections)))
+        except HeadwayError as error:
+            problems += str(error).splitlines()
+    raise_all(problems)
+    return Changes(tuple(origins))
 
 
 def load(
@@ -33,7 +127,6 @@ def load(
     overrides: Mapping[str, str] = NOTHING,
     *,
     shape: Config | None = None,
-    text: TextConfig | None = None,
 ) -> Config:
     """Resolve a preset, TOML files and the command line, later ones winning.
 
@@ -42,21 +135,12 @@ def load(
         files: TOML files; their tables are those of a run.
         overrides: ``{"model.d-model": "256"}``; dashes and underscores are the same.
         shape: Settings whose sections text and model replace those of the preset.
-        text: The settings of text that is prepared already: no preset and no file changes them.
 
     Raises:
         HeadwayError: With one line for each mistake, naming its file or option and what is right.
     """
-    if isinstance(preset, str):
-        check_preset(preset)
-        preset = PRESETS[preset]
-    config = preset
-    if shape is not None:
-        config = replace(config, text=shape.text, model=shape.model)
-    if text is not None:
-        config = replace(config, text=text)
-    fixed = () if text is None else ("text",)
-    return Config(**_resolve(config.sections(), files, overrides, fixed=fixed))
+    config = find_preset(preset, shape) if isinstance(preset, str) else preset
+    return read_changes(files, overrides).apply(config)
 
 
 def load_section(
@@ -80,93 +164,37 @@ def load_section(
         HeadwayError: With one line for each mistake, naming its file, variable or option and what is right.
     """
     kind = require(f"[{name}]", "sections", name)
-    return _resolve({name: kind()}, files, overrides, variables)[name]
+    changes = read_changes(files, overrides, variables, sections=(name,))
+    return changes.apply_to({name: kind()})[name]
 
 
-def _resolve(
-    sections: Mapping[str, Any],
-    files: Sequence[str | Path],
-    overrides: Mapping[str, str],
-    variables: Mapping[str, tuple[str, str]] = NOTHING,
-    *,
-    fixed: Collection[str] = (),
-) -> dict[str, Any]:
-    """Return sections with the changes of files, the environment and the command line; files do not change those in ``fixed``."""
-    problems: list[str] = []
-    origins: list[Origin] = []
-    for path in files:
-        try:
-            origins.append((_check_tables(read_toml(path), str(path), sections), str(path)))
-        except HeadwayError as error:
-            problems += str(error).splitlines()
-    for changes, _ in origins:
-        for section in fixed:
-            changes.pop(section, None)
-    texts = [(variable, key, text) for key, (variable, text) in variables.items()]
-    for given, where in ((texts, "environment"), (_named(overrides), COMMAND_LINE)):
-        try:
-            origins.append((_parse_texts(given, sections), where))
-        except HeadwayError as error:
-            problems += str(error).splitlines()
-    raise_all(problems)
-    return _rebuild(sections, origins)
+def find_preset(name: str, shape: Config | None = None) -> Config:
+    """Return the settings of a preset.
 
-
-def check_preset(preset: str) -> None:
-    """Check that a preset has this name.
+    Args:
+        name: Its name.
+        shape: Settings whose sections text and model replace those of the preset.
 
     Raises:
-        HeadwayError: If not.
+        HeadwayError: If none has this name.
     """
-    if preset not in PRESETS:
+    if name not in PRESETS:
         raise HeadwayError(
-            f"--preset {preset}: not a preset{suggest(preset, PRESETS)};"
-            f" there are {', '.join(PRESETS)}"
+            f"--preset {name}: not a preset{suggest(name, PRESETS)}; there are {', '.join(PRESETS)}"
         )
-
-
-def check_overrides(overrides: Mapping[str, str]) -> None:
-    """Check the names and types of settings from a command line, but not how they fit together.
-
-    Raises:
-        HeadwayError: With one line for each mistake.
-    """
-    named = {name.partition(".")[0]: None for name in overrides}
-    _parse_texts(_named(overrides), {**SECTIONS, **named})
+    preset = PRESETS[name]
+    return replace(preset, text=shape.text, model=shape.model) if shape else preset
 
 
 def merge_overrides(config: Config, overrides: Mapping[str, str]) -> Config:
     """Return ``config`` with ``{"section.name": "text"}`` set, as written on a command line."""
-    return Config(
-        **_rebuild(config.sections(), [(_parse_texts(_named(overrides), SECTIONS), COMMAND_LINE)])
-    )
+    return read_changes(overrides=overrides).apply(config)
 
 
-def merge_tables(
-    config: Config,
-    values: Mapping[str, object],
-    where: str,
-    *,
-    fixed: Sequence[str] = (),
-) -> Config:
-    """Return settings with nested values set.
-
-    Args:
-        config: The settings.
-        values: Section -> name -> value.
-        where: Their origin, for messages.
-        fixed: Sections whose values are checked and not set.
-    """
-    changes = _check_tables(values, where, SECTIONS)
-    for section in fixed:
-        changes.pop(section, None)
-    return Config(**_rebuild(config.sections(), [(changes, where)]))
-
-
-def _check_tables(values: Mapping[str, object], where: str, sections: Collection[str]) -> Changes:
+def _check_tables(values: Mapping[str, object], where: str, sections: Collection[str]) -> Settings:
     """Check the names and types of nested settings, but not how they fit together."""
     problems: list[str] = []
-    changes: Changes = {}
+    changes: Settings = {}
     for section, table in values.items():
         if len(problems) == MAX_PROBLEMS:
             break
@@ -211,7 +239,7 @@ def from_dict(values: Mapping[str, object], where: str) -> Config:
     Raises:
         HeadwayError: If a value is wrong, or above the limit for files.
     """
-    config = merge_tables(Config(), values, where)
+    config = Changes(((where, _check_tables(values, where, SECTIONS)),)).apply(Config())
     check_file_bounds(config, where)
     return config
 
@@ -226,14 +254,10 @@ def check_file_bounds(config: Config, where: str) -> None:
     raise_all([f"{where}: search.{problem}" for problem in problems])
 
 
-def _named(overrides: Mapping[str, str]) -> list[tuple[str, str, str]]:
-    return [(f"--{option}", option, text) for option, text in overrides.items()]
-
-
-def _parse_texts(texts: Iterable[tuple[str, str, str]], sections: Iterable[str]) -> Changes:
+def _parse_texts(texts: Iterable[tuple[str, str, str]], sections: Iterable[str]) -> Settings:
     """Parse settings of some sections: (name in errors, ``section.name``, text)."""
     problems: list[str] = []
-    changes: Changes = {}
+    changes: Settings = {}
     known = setting_types(sections)
     for shown, option, text in texts:
         key = option.replace("-", "_")
@@ -248,29 +272,6 @@ def _parse_texts(texts: Iterable[tuple[str, str, str]], sections: Iterable[str])
             problems.append(f"{shown} {error}")
     raise_all(problems)
     return changes
-
-
-def _rebuild(sections: Mapping[str, Any], origins: Sequence[Origin]) -> dict[str, Any]:
-    """Replace settings of sections, later ones winning; only what results must fit together.
-
-    Args:
-        sections: The sections by name.
-        origins: Changes, each with its origin, with which messages begin.
-    """
-    problems: list[str] = []
-    rebuilt = dict(sections)
-    for section in dict.fromkeys(section for changes, _ in origins for section in changes):
-        values: dict[str, Setting] = {}
-        places: dict[str, str] = {}
-        for changes, where in origins:
-            for name, value in changes.get(section, {}).items():
-                values[name], places[name] = value, where
-        try:
-            rebuilt[section] = replace(sections[section], **values)
-        except HeadwayError as error:
-            problems += [_locate(line, section, places) for line in str(error).splitlines()]
-    raise_all(problems)
-    return rebuilt
 
 
 def _locate(line: str, section: str, places: Mapping[str, str]) -> str:

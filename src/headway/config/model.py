@@ -1,15 +1,17 @@
 """The settings of a model: its shape and its layers."""
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Literal
 
-from headway.config.setting import (
+from headway.config.declaration import (
     NOT_NEGATIVE,
     POSITIVE,
     PROBABILITY,
+    Role,
     at_most,
     list_broken_bounds,
     raise_all,
+    setting,
 )
 
 # Limits on sizes, so that a damaged file cannot ask for all memory.
@@ -30,73 +32,80 @@ CONVOLUTIONS = ("convolution", "dilated", "separable")
 class ModelConfig:
     """The shape of a model (paper: section 3; the defaults are Table 3's base)."""
 
-    kind: Annotated[
-        Kind, "encoder and decoder, decoder alone, or encoder alone; the data decides it"
-    ] = "translator"
-    source_vocab_size: Annotated[
-        int, "rows of the source embedding; 0: from the tokenizer", NOT_NEGATIVE
-    ] = 0
-    target_vocab_size: Annotated[
-        int, "rows of the target embedding; 0: from the tokenizer", NOT_NEGATIVE
-    ] = 0
-    num_encoder_layers: Annotated[int, "N of the encoder", NOT_NEGATIVE, at_most(MAX_LAYERS)] = 6
-    num_decoder_layers: Annotated[int, "N of the decoder", NOT_NEGATIVE, at_most(MAX_LAYERS)] = 6
-    d_model: Annotated[int, "width of every sub-layer", POSITIVE, at_most(MAX_WIDTH)] = 512
-    d_ff: Annotated[int, "inner width of the feed-forward networks", POSITIVE, SIZE] = 2048
-    num_heads: Annotated[
-        int, "h, number of parallel attention heads", POSITIVE, at_most(MAX_HEADS)
-    ] = 8
-    d_k: Annotated[
-        int, "width of a head's queries and keys; 0: d_model / num_heads", NOT_NEGATIVE, SIZE
-    ] = 0
-    d_v: Annotated[int, "width of a head's values; 0: d_model / num_heads", NOT_NEGATIVE, SIZE] = 0
-    d_embedding: Annotated[
-        int,
+    kind: Kind = setting(
+        "translator",
+        "encoder and decoder, decoder alone, or encoder alone; the data decides it",
+        Role.UNCOMPARED,
+    )
+    source_vocab_size: int = setting(
+        0, "rows of the source embedding; 0: from the tokenizer", NOT_NEGATIVE, Role.UNCOMPARED
+    )
+    target_vocab_size: int = setting(
+        0, "rows of the target embedding; 0: from the tokenizer", NOT_NEGATIVE, Role.UNCOMPARED
+    )
+    num_encoder_layers: int = setting(6, "N of the encoder", NOT_NEGATIVE, at_most(MAX_LAYERS))
+    num_decoder_layers: int = setting(6, "N of the decoder", NOT_NEGATIVE, at_most(MAX_LAYERS))
+    d_model: int = setting(512, "width of every sub-layer", POSITIVE, at_most(MAX_WIDTH))
+    d_ff: int = setting(2048, "inner width of the feed-forward networks", POSITIVE, SIZE)
+    num_heads: int = setting(
+        8, "h, number of parallel attention heads", POSITIVE, at_most(MAX_HEADS)
+    )
+    d_k: int = setting(
+        0, "width of a head's queries and keys; 0: d_model / num_heads", NOT_NEGATIVE, SIZE
+    )
+    d_v: int = setting(0, "width of a head's values; 0: d_model / num_heads", NOT_NEGATIVE, SIZE)
+    d_embedding: int = setting(
+        0,
         "width of the embeddings, mapped linearly to d_model; 0: d_model",
         NOT_NEGATIVE,
         at_most(MAX_WIDTH),
-    ] = 0
-    dropout: Annotated[
-        float, "P_drop, dropout on sub-layer outputs and embedding sums", PROBABILITY
-    ] = 0.1
-    attention_dropout: Annotated[
-        float, "dropout on attention weights; the paper has it in parsers only", PROBABILITY
-    ] = 0.0
-    feed_forward_dropout: Annotated[
-        float, "dropout after the ReLU; the paper has none", PROBABILITY
-    ] = 0.0
-    norm: Annotated[
-        Literal["post", "pre"], "layer norm after the residual sum (the paper's), or before"
-    ] = "post"
-    norm_epsilon: Annotated[float, "added to the variance in layer norm", POSITIVE] = 1e-5
-    activation: Annotated[Activation, "activation function of the feed-forward networks"] = "relu"
-    feed_forward: Annotated[
-        Literal["linear", "convolution"], "section 3.3's two descriptions of the same network"
-    ] = "linear"
-    encoder_mixer: Annotated[Mixer, "how the encoder mixes positions"] = "attention"
-    decoder_mixer: Annotated[Mixer, "how the decoder mixes positions"] = "attention"
-    kernel_size: Annotated[int, "k of the convolutional mixers", POSITIVE] = 3
-    gated: Annotated[bool, "gated linear units in the convolutional mixers"] = False
-    compatibility: Annotated[Literal["dot", "additive"], "how a query is compared with a key"] = (
-        "dot"
     )
-    scale_attention: Annotated[bool, "divide compatibilities by sqrt(d_k)"] = True
-    attention_bias: Annotated[bool, "biases in W^Q, W^K, W^V and W^O; the paper has none"] = False
-    window: Annotated[
-        int, "r: self-attention is restricted to r positions; 0: all", NOT_NEGATIVE
-    ] = 0
-    positions: Annotated[
-        Literal["sinusoidal", "learned", "none"], "positional encoding (section 3.5)"
-    ] = "sinusoidal"
-    max_positions: Annotated[
-        int, "rows of the position table; only sinusoids allow longer input", POSITIVE, SIZE
-    ] = 1024
-    tying: Annotated[
-        Literal["three-way", "target", "none"], "which embedding matrices are shared"
-    ] = "three-way"
-    scale_embeddings: Annotated[bool, "multiply embeddings by sqrt(d_model)"] = True
-    scale_logits: Annotated[bool, "multiply logits by d_model^-0.5"] = False
-    output_bias: Annotated[bool, "add a bias to the logits"] = False
+    dropout: float = setting(
+        0.1, "P_drop, dropout on sub-layer outputs and embedding sums", PROBABILITY, Role.DROPOUT
+    )
+    attention_dropout: float = setting(
+        0.0,
+        "dropout on attention weights; the paper has it in parsers only",
+        PROBABILITY,
+        Role.DROPOUT,
+    )
+    feed_forward_dropout: float = setting(
+        0.0, "dropout after the ReLU; the paper has none", PROBABILITY, Role.DROPOUT
+    )
+    norm: Literal["post", "pre"] = setting(
+        "post", "layer norm after the residual sum (the paper's), or before"
+    )
+    norm_epsilon: float = setting(
+        1e-5, "added to the variance in layer norm", POSITIVE, Role.UNSAID
+    )
+    activation: Activation = setting("relu", "activation function of the feed-forward networks")
+    feed_forward: Literal["linear", "convolution"] = setting(
+        "linear", "section 3.3's two descriptions of the same network"
+    )
+    encoder_mixer: Mixer = setting("attention", "how the encoder mixes positions")
+    decoder_mixer: Mixer = setting("attention", "how the decoder mixes positions")
+    kernel_size: int = setting(3, "k of the convolutional mixers", POSITIVE, Role.UNSAID)
+    gated: bool = setting(False, "gated linear units in the convolutional mixers")
+    compatibility: Literal["dot", "additive"] = setting("dot", "how a query is compared with a key")
+    scale_attention: bool = setting(True, "divide compatibilities by sqrt(d_k)")
+    attention_bias: bool = setting(False, "biases in W^Q, W^K, W^V and W^O; the paper has none")
+    window: int = setting(0, "r: self-attention is restricted to r positions; 0: all", NOT_NEGATIVE)
+    positions: Literal["sinusoidal", "learned", "none"] = setting(
+        "sinusoidal", "positional encoding (section 3.5)"
+    )
+    max_positions: int = setting(
+        1024,
+        "rows of the position table; only sinusoids allow longer input",
+        POSITIVE,
+        SIZE,
+        Role.UNCOMPARED,
+    )
+    tying: Literal["three-way", "target", "none"] = setting(
+        "three-way", "which embedding matrices are shared"
+    )
+    scale_embeddings: bool = setting(True, "multiply embeddings by sqrt(d_model)")
+    scale_logits: bool = setting(False, "multiply logits by d_model^-0.5")
+    output_bias: bool = setting(False, "add a bias to the logits")
 
     def __post_init__(self) -> None:
         problems = list_broken_bounds(self)

@@ -1,18 +1,22 @@
 """The settings of the search."""
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Literal
 
-from headway.config.setting import (
+from headway.config.declaration import (
+    NO_LIMIT,
     NOT_NEGATIVE,
     POSITIVE,
     PROBABILITY,
     SHARE,
+    Paper,
+    Role,
     at_least,
     at_most,
     in_file_at_most,
     list_broken_bounds,
     raise_all,
+    setting,
 )
 
 
@@ -20,75 +24,84 @@ from headway.config.setting import (
 class SearchConfig:
     """How the search finds translations (paper: section 6.1)."""
 
-    beam: Annotated[int, "hypotheses kept; 1: greedy", POSITIVE, in_file_at_most(64)] = 4
-    alpha: Annotated[
-        float, "length penalty ((5 + |Y|) / 6)^alpha; 0: none", NOT_NEGATIVE, at_most(10)
-    ] = 0.6
-    max_extra: Annotated[
-        int, "longest output: source tokens + this", NOT_NEGATIVE, in_file_at_most(1000)
-    ] = 50
-    n_best: Annotated[
-        int, "translations of each line, the best first", POSITIVE, in_file_at_most(64)
-    ] = 1
-    sample: Annotated[bool, "sample from the model instead of searching"] = False
-    temperature: Annotated[float, "of sampling; below 1: sharper", at_least(0.01)] = 1.0
-    top_k: Annotated[int, "sample among the k likeliest tokens; 0: all", NOT_NEGATIVE] = 0
-    top_p: Annotated[
-        float, "sample among the likeliest tokens with this total probability", SHARE
-    ] = 1.0
-    epsilon: Annotated[
-        float, "sample among tokens of at least this probability; 0: all", PROBABILITY
-    ] = 0.0
-    seed: Annotated[int, "seed of sampling", NOT_NEGATIVE] = 1
-    mbr: Annotated[
-        bool, "choose the candidate that resembles the others most (minimum Bayes risk)"
-    ] = False
-    round_trip: Annotated[
-        bool,
+    beam: int = setting(4, "hypotheses kept; 1: greedy", POSITIVE, in_file_at_most(64))
+    alpha: float = setting(
+        0.6, "length penalty ((5 + |Y|) / 6)^alpha; 0: none", NOT_NEGATIVE, at_most(10)
+    )
+    max_extra: int = setting(
+        50, "longest output: source tokens + this", NOT_NEGATIVE, in_file_at_most(1000)
+    )
+    n_best: int = setting(
+        1,
+        "translations of each line, the best first",
+        POSITIVE,
+        in_file_at_most(64),
+        Role.UNCOMPARED,
+    )
+    sample: bool = setting(False, "sample from the model instead of searching")
+    temperature: float = setting(1.0, "of sampling; below 1: sharper", at_least(0.01), Role.UNSAID)
+    top_k: int = setting(0, "sample among the k likeliest tokens; 0: all", NOT_NEGATIVE)
+    top_p: float = setting(
+        1.0, "sample among the likeliest tokens with this total probability", SHARE, Role.UNSAID
+    )
+    epsilon: float = setting(
+        0.0, "sample among tokens of at least this probability; 0: all", PROBABILITY
+    )
+    seed: int = setting(1, "seed of sampling", NOT_NEGATIVE, Role.UNCOMPARED)
+    mbr: bool = setting(
+        False, "choose the candidate that resembles the others most (minimum Bayes risk)"
+    )
+    round_trip: bool = setting(
+        False,
         "choose the candidate that the same model best translates back; it knows both directions",
-    ] = False
-    candidates: Annotated[
-        int,
+    )
+    candidates: int = setting(
+        16,
         "hypotheses, or samples, among which mbr, round_trip or a backward model chooses",
         POSITIVE,
         in_file_at_most(64),
-    ] = 16
-    backward_weight: Annotated[
-        float,
+        Role.UNSAID,
+    )
+    backward_weight: float = setting(
+        0.25,
         "of round_trip or a backward model: weight of log p(source | candidate)",
         NOT_NEGATIVE,
         at_most(10),
-    ] = 0.25
-    max_tokens: Annotated[
-        int,
+        Role.UNSAID,
+    )
+    max_tokens: int = setting(
+        200,
         "longer lines are split, at sentence ends if possible, and joined again",
         POSITIVE,
         in_file_at_most(10_000),
-    ] = 200
-    split_sentences: Annotated[
-        Literal["auto", True, False],
+        Paper(NO_LIMIT),
+    )
+    split_sentences: Literal["auto", True, False] = setting(
+        "auto",
         "translate each sentence of a line alone; auto: if the training text has single sentences",
-    ] = "auto"
-    keep: Annotated[
-        bool,
+        Paper(False),
+    )
+    keep: bool = setting(
+        True,
         "keep placeholders, addresses, code, tags, symbols, labels of lists, codes, numbers with units; read capitals as small letters",
-    ] = True
-    batch_tokens: Annotated[
-        int,
+        Paper(False),
+    )
+    batch_tokens: int = setting(
+        2000,
         "padded source tokens translated at once; a GPU takes 15 times as many",
         POSITIVE,
         in_file_at_most(100_000),
-    ] = 2000
-    precision: Annotated[
-        Literal["auto", "fp32", "bf16", "fp16", "int8"],
-        "of matrix products; auto: fp32, bf16 on a GPU",
-    ] = "auto"
-    shortlist: Annotated[
-        int,
+        Role.UNCOMPARED,
+    )
+    precision: Literal["auto", "fp32", "bf16", "fp16", "int8"] = setting(
+        "auto", "of matrix products; auto: fp32, bf16 on a GPU", Role.UNSAID, Paper("fp32")
+    )
+    shortlist: int = setting(
+        0,
         "search only among so many target tokens for each source token; 0: all",
         NOT_NEGATIVE,
         at_most(100),
-    ] = 0
+    )
 
     def __post_init__(self) -> None:
         problems = list_broken_bounds(self)

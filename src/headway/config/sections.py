@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, get_type_hints
 
+from headway.config.declaration import Setting
 from headway.config.model import ModelConfig
 from headway.config.search import SearchConfig
-from headway.config.setting import Setting
 from headway.config.text import TextConfig
 from headway.config.training import TrainingConfig
 from headway.errors import HeadwayError

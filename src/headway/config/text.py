@@ -1,17 +1,21 @@
 """The settings of text: cleaning and subwords."""
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Literal
 
-from headway.config.setting import (
+from headway.config.declaration import (
+    NO_LIMIT,
     NOT_NEGATIVE,
     POSITIVE,
     PROBABILITY,
     SHARE,
+    Paper,
+    Role,
     at_least,
     at_most,
     list_broken_bounds,
     raise_all,
+    setting,
 )
 
 Subwords = Literal["bpe", "unigram", "none"]
@@ -24,62 +28,99 @@ class TextConfig:
     A cleaning rule is switched off by 0 or false.
     """
 
-    vocab_size: Annotated[
-        int, "subwords in a vocabulary, control symbols included", POSITIVE, at_most(300_000)
-    ] = 37000
-    joint_vocab: Annotated[bool, "one vocabulary for both languages"] = True
-    subwords: Annotated[
-        Subwords, "algorithm that learns the subwords; none: the text is split already, at spaces"
-    ] = "bpe"
-    character_coverage: Annotated[
-        float,
+    vocab_size: int = setting(
+        37000,
+        "subwords in a vocabulary, control symbols included",
+        POSITIVE,
+        at_most(300_000),
+        Role.VOCABULARY,
+        Role.ANY_TEXT,
+    )
+    joint_vocab: bool = setting(True, "one vocabulary for both languages", Role.VOCABULARY)
+    subwords: Subwords = setting(
+        "bpe",
+        "algorithm that learns the subwords; none: the text is split already, at spaces",
+        Role.VOCABULARY,
+        Role.ANY_TEXT,
+    )
+    character_coverage: float = setting(
+        1.0,
         "share of characters that are subwords; the others become bytes",
-        at_least(0.98),  # as sentencepiece has it
+        at_least(0.98),
         at_most(1),
-    ] = 1.0
-    sample_lines: Annotated[
-        int, "pairs that subwords are learned from, spread over the text; 0: all", NOT_NEGATIVE
-    ] = 1000000
-    split_digits: Annotated[bool, "make every digit a subword of its own"] = False
-    copies: Annotated[
-        int, "times that each training pair is used; from the second on with BPE dropout", POSITIVE
-    ] = 1
-    merge_dropout: Annotated[
-        float, "BPE dropout: probability that a merge is omitted in further copies", PROBABILITY
-    ] = 0.1
-    max_tokens: Annotated[
-        int, "longest side of a training pair in subwords; longer pairs are dropped", POSITIVE
-    ] = 256
-    drop_unreadable: Annotated[
-        bool, "drop lines that are not UTF-8 or no pair; false: stop at the first"
-    ] = True
-    max_unreadable: Annotated[
-        float, "largest share of lines that may be unreadable; above it, preparation stops", SHARE
-    ] = 0.1
-    drop_empty: Annotated[bool, "drop pairs with an empty side"] = True
-    drop_control: Annotated[bool, "drop pairs with control characters"] = True
-    max_characters: Annotated[
-        int, "longest side of a pair in characters; 0: no limit", NOT_NEGATIVE
-    ] = 5000
-    compare_sides: Annotated[
-        bool,
+        Role.VOCABULARY,
+        Role.ANY_TEXT,
+        Role.UNSAID,
+    )
+    sample_lines: int = setting(
+        1000000,
+        "pairs that subwords are learned from, spread over the text; 0: all",
+        NOT_NEGATIVE,
+        Role.ANY_TEXT,
+        Paper(0),
+    )
+    split_digits: bool = setting(
+        False, "make every digit a subword of its own", Role.VOCABULARY, Role.ANY_TEXT
+    )
+    copies: int = setting(
+        1,
+        "times that each training pair is used; from the second on with BPE dropout",
+        POSITIVE,
+        Role.UNSAID,
+    )
+    merge_dropout: float = setting(
+        0.1,
+        "BPE dropout: probability that a merge is omitted in further copies",
+        PROBABILITY,
+        Role.UNSAID,
+    )
+    max_tokens: int = setting(
+        256,
+        "longest side of a training pair in subwords; longer pairs are dropped",
+        POSITIVE,
+        Role.ANY_TEXT,
+        Paper(NO_LIMIT),
+    )
+    drop_unreadable: bool = setting(
+        True, "drop lines that are not UTF-8 or no pair; false: stop at the first", Paper(False)
+    )
+    max_unreadable: float = setting(
+        0.1,
+        "largest share of lines that may be unreadable; above it, preparation stops",
+        SHARE,
+        Role.UNCOMPARED,
+    )
+    drop_empty: bool = setting(True, "drop pairs with an empty side", Paper(False))
+    drop_control: bool = setting(True, "drop pairs with control characters", Paper(False))
+    max_characters: int = setting(
+        5000, "longest side of a pair in characters; 0: no limit", NOT_NEGATIVE, Paper(0)
+    )
+    compare_sides: bool = setting(
+        True,
         "drop pairs by max_ratio, drop_identical and max_copied, as for translations; false: for copies and"
         " summaries",
-    ] = True
-    max_ratio: Annotated[
-        float,
+        Role.UNCOMPARED,
+    )
+    max_ratio: float = setting(
+        3.0,
         "longer side / shorter side, each in characters + 10, a Chinese, Japanese or Korean one counted as 3; 0: no"
         " limit",
         NOT_NEGATIVE,
-    ] = 3.0
-    drop_duplicates: Annotated[bool, "keep only the first of equal pairs"] = True
-    drop_identical: Annotated[bool, "drop pairs whose two sides are the same text"] = True
-    max_copied: Annotated[
-        float,
+        Paper(0.0),
+    )
+    drop_duplicates: bool = setting(True, "keep only the first of equal pairs", Paper(False))
+    drop_identical: bool = setting(
+        True, "drop pairs whose two sides are the same text", Paper(False)
+    )
+    max_copied: float = setting(
+        0.8,
         "largest share of target words that are also in the source; 0: no limit",
         NOT_NEGATIVE,
-    ] = 0.8
-    drop_leaks: Annotated[bool, "drop training pairs that are also in the validation set"] = True
+        Paper(0.0),
+    )
+    drop_leaks: bool = setting(
+        True, "drop training pairs that are also in the validation set", Paper(False)
+    )
 
     def __post_init__(self) -> None:
         problems = list_broken_bounds(self)

@@ -3,9 +3,9 @@
 import json
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any, get_args, get_type_hints
+from typing import Any, get_type_hints
 
-from headway.config.setting import Setting, list_choices, spell
+from headway.config.declaration import Setting, list_choices, spell
 
 
 def to_toml(sections: Mapping[str, Any]) -> str:
@@ -14,12 +14,11 @@ def to_toml(sections: Mapping[str, Any]) -> str:
     for section, own in sections.items():
         kind = type(own)
         lines += [f"[{section}]  # {(kind.__doc__ or '').splitlines()[0]}"]
-        hints = get_type_hints(kind, include_extras=True)
+        hints = get_type_hints(kind)
         for f in fields(kind):
-            hint, doc = get_args(hints[f.name])[:2]
-            choices = f" ({', '.join(values)})" if (values := list_choices(hint)) else ""
+            choices = f" ({', '.join(values)})" if (values := list_choices(hints[f.name])) else ""
             setting = f"{f.name} = {_format(getattr(own, f.name))}"
-            lines.append(f"{setting:<34} # {doc}{choices}")
+            lines.append(f"{setting:<34} # {f.metadata['meaning']}{choices}")
         lines.append("")
     return "\n".join(lines)
 

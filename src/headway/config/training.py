@@ -1,15 +1,18 @@
 """The settings of a training run."""
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Literal
 
-from headway.config.setting import (
+from headway.config.declaration import (
     AT_LEAST_ONE,
     NOT_NEGATIVE,
     POSITIVE,
     PROBABILITY,
+    Paper,
+    Role,
     list_broken_bounds,
     raise_all,
+    setting,
 )
 
 
@@ -17,90 +20,116 @@ from headway.config.setting import (
 class TrainingConfig:
     """The training regime (paper: section 5)."""
 
-    max_steps: Annotated[int, "optimizer steps of the whole run", POSITIVE] = 100000
-    batch_tokens: Annotated[
-        int, "largest number of source tokens, and of target tokens, in a step", POSITIVE
-    ] = 25000
-    micro_batch_tokens: Annotated[
-        int, "the same of a micro-batch; ranks share the micro-batches of a step", POSITIVE
-    ] = 3125
-    packed: Annotated[
-        bool, "mix lengths, without padding; the paper batches sentences of similar length"
-    ] = False
-    rate_scale: Annotated[float, "multiplies equation 3's learning rate", POSITIVE] = 1.0
-    warmup_steps: Annotated[int, "steps of linear warm-up", POSITIVE] = 4000
-    decay: Annotated[
-        Literal["inverse-sqrt", "none"],
-        "how the rate falls after the warm-up; none: only in the last cool_steps",
-    ] = "inverse-sqrt"
-    cool_steps: Annotated[
-        int, "last steps, in which the rate also falls linearly to 0; paper: none", NOT_NEGATIVE
-    ] = 0
-    zero_outputs: Annotated[
-        bool, "each sub-layer adds nothing at first: its last matrix starts at zero"
-    ] = False
-    optimizer: Annotated[
-        Literal["adam", "muon"], "muon: for hidden matrices, Adam for the rest; paper: adam"
-    ] = "adam"
-    muon_momentum: Annotated[float, "Muon's momentum", PROBABILITY] = 0.95
-    muon_weight_decay: Annotated[
-        float,
+    max_steps: int = setting(100000, "optimizer steps of the whole run", POSITIVE, Role.SCHEDULE)
+    batch_tokens: int = setting(
+        25000, "largest number of source tokens, and of target tokens, in a step", POSITIVE
+    )
+    micro_batch_tokens: int = setting(
+        3125,
+        "the same of a micro-batch; ranks share the micro-batches of a step",
+        POSITIVE,
+        Role.UNSAID,
+    )
+    packed: bool = setting(
+        False, "mix lengths, without padding; the paper batches sentences of similar length"
+    )
+    rate_scale: float = setting(1.0, "multiplies equation 3's learning rate", POSITIVE)
+    warmup_steps: int = setting(4000, "steps of linear warm-up", POSITIVE)
+    decay: Literal["inverse-sqrt", "none"] = setting(
+        "inverse-sqrt", "how the rate falls after the warm-up; none: only in the last cool_steps"
+    )
+    cool_steps: int = setting(
+        0, "last steps, in which the rate also falls linearly to 0; paper: none", NOT_NEGATIVE
+    )
+    zero_outputs: bool = setting(
+        False, "each sub-layer adds nothing at first: its last matrix starts at zero"
+    )
+    optimizer: Literal["adam", "muon"] = setting(
+        "adam", "muon: for hidden matrices, Adam for the rest; paper: adam"
+    )
+    muon_momentum: float = setting(0.95, "Muon's momentum", PROBABILITY, Role.UNSAID)
+    muon_weight_decay: float = setting(
+        0.0,
         "Muon's weight decay: share of a weight, times the rate, that a step takes away",
         NOT_NEGATIVE,
-    ] = 0.0
-    adam_beta1: Annotated[float, "Adam's beta1", PROBABILITY] = 0.9
-    adam_beta2: Annotated[float, "Adam's beta2", PROBABILITY] = 0.98
-    adam_epsilon: Annotated[float, "Adam's epsilon", POSITIVE] = 1e-9
-    clip_norm: Annotated[float, "largest gradient norm; 0, the paper's: no limit", NOT_NEGATIVE] = (
-        0.0
     )
-    label_smoothing: Annotated[
-        float, "epsilon_ls, spread evenly over the whole vocabulary", PROBABILITY
-    ] = 0.1
-    agreement: Annotated[
-        float,
+    adam_beta1: float = setting(0.9, "Adam's beta1", PROBABILITY)
+    adam_beta2: float = setting(0.98, "Adam's beta2", PROBABILITY)
+    adam_epsilon: float = setting(1e-9, "Adam's epsilon", POSITIVE)
+    clip_norm: float = setting(0.0, "largest gradient norm; 0, the paper's: no limit", NOT_NEGATIVE)
+    label_smoothing: float = setting(
+        0.1, "epsilon_ls, spread evenly over the whole vocabulary", PROBABILITY
+    )
+    agreement: float = setting(
+        0.0,
         "alpha of R-Drop: two passes over a batch must agree; twice the time; 0: off",
         NOT_NEGATIVE,
-    ] = 0.0
-    cut: Annotated[
-        float,
+    )
+    cut: float = setting(
+        0.0,
         "share of tokens that the second of the two passes does not see (SimCut); 0: off",
         PROBABILITY,
-    ] = 0.0
-    group_temperature: Annotated[
-        float,
+    )
+    group_temperature: float = setting(
+        1.0,
         "of the groups of a model of several languages: above 1, small groups are repeated; 1: as they are",
         AT_LEAST_ONE,
-    ] = 1.0
-    validate_every: Annotated[int, "steps between validations", POSITIVE] = 1500
-    checkpoint_every: Annotated[int, "steps between checkpoints (paper: 10 minutes)", POSITIVE] = (
-        1500
+        Role.UNSAID,
     )
-    average: Annotated[
-        int, "number of last checkpoints that are kept and averaged; 1: no average", POSITIVE
-    ] = 5
-    patience: Annotated[
-        int, "stop after so many validations without a better one; 0: never", NOT_NEGATIVE
-    ] = 0
-    validation_beam: Annotated[int, "beam of validation translations; 1: greedy", POSITIVE] = 1
-    validation_sentences: Annotated[
-        int, "validation pairs that are translated for BLEU; 0: all", NOT_NEGATIVE
-    ] = 1000
-    seed: Annotated[int, "seed of initial weights, batch order and dropout", NOT_NEGATIVE] = 1
-    precision: Annotated[
-        Literal["auto", "bf16", "fp32"], "of matrix products; auto: bf16 if it is fast here"
-    ] = "auto"
-    device: Annotated[str, "auto, cpu, cuda or cuda:N"] = "auto"
-    threads: Annotated[
-        int, "processor threads of all ranks on a machine; 0: all cores", NOT_NEGATIVE
-    ] = 0
-    max_failures: Annotated[
-        int, "non-finite steps in a row after which a run returns to a checkpoint", POSITIVE
-    ] = 5
-    tensorboard: Annotated[bool, "also write TensorBoard events"] = False
-    shard: Annotated[
-        bool, "divide weights, gradients and Adam's state between the ranks, to save memory"
-    ] = False
+    validate_every: int = setting(
+        1500, "steps between validations", POSITIVE, Role.SCHEDULE, Role.UNCOMPARED
+    )
+    checkpoint_every: int = setting(
+        1500, "steps between checkpoints (paper: 10 minutes)", POSITIVE, Role.SCHEDULE, Role.UNSAID
+    )
+    average: int = setting(
+        5,
+        "number of last checkpoints that are kept and averaged; 1: no average",
+        POSITIVE,
+        Role.SCHEDULE,
+    )
+    patience: int = setting(
+        0,
+        "stop after so many validations without a better one; 0: never",
+        NOT_NEGATIVE,
+        Role.SCHEDULE,
+    )
+    validation_beam: int = setting(
+        1, "beam of validation translations; 1: greedy", POSITIVE, Role.UNCOMPARED
+    )
+    validation_sentences: int = setting(
+        1000, "validation pairs that are translated for BLEU; 0: all", NOT_NEGATIVE, Role.UNCOMPARED
+    )
+    seed: int = setting(
+        1,
+        "seed of initial weights, batch order and dropout",
+        NOT_NEGATIVE,
+        Role.ANEW,
+        Role.UNCOMPARED,
+    )
+    precision: Literal["auto", "bf16", "fp32"] = setting(
+        "auto",
+        "of matrix products; auto: bf16 if it is fast here",
+        Role.ANEW,
+        Role.UNSAID,
+        Paper("fp32"),
+    )
+    device: str = setting("auto", "auto, cpu, cuda or cuda:N", Role.MACHINE)
+    threads: int = setting(
+        0, "processor threads of all ranks on a machine; 0: all cores", NOT_NEGATIVE, Role.MACHINE
+    )
+    max_failures: int = setting(
+        5,
+        "non-finite steps in a row after which a run returns to a checkpoint",
+        POSITIVE,
+        Role.UNCOMPARED,
+    )
+    tensorboard: bool = setting(False, "also write TensorBoard events", Role.MACHINE)
+    shard: bool = setting(
+        False,
+        "divide weights, gradients and Adam's state between the ranks, to save memory",
+        Role.MACHINE,
+    )
 
     @property
     def micro_batches_per_step(self) -> int:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from headway.training.run import Event, Notice, Run
     from headway.training.starting.new_run import start, with_vocabulary
     from headway.training.starting.rank_count import check_ranks, count_ranks
+    from headway.training.starting.request import RunRequest, refuse_kind
     from headway.training.starting.resuming import resume
-    from headway.training.starting.run_request import RunRequest, refuse_kind
     from headway.training.steps.feed import Feed
     from headway.training.steps.gradient_sum import Gradient
     from headway.training.steps.objective import plain_loss

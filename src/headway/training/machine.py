@@ -50,6 +50,21 @@ class Machine:
         """Return the same with the threads of the settings, or else with all cores of this machine."""
         return replace(self, threads=config.threads or available_cores())
 
+    def resolve_changes(self, before: TrainingConfig, now: TrainingConfig) -> "Machine":
+        """Return what a run computes with when it goes on: its precision, and the device unless that is changed.
+
+        Args:
+            before: The settings until now.
+            now: The settings from now on.
+
+        Raises:
+            HeadwayError: If the device is not available.
+        """
+        moved = now.device != before.device
+        way_out = "resume the run where it was started, or move it with --training.device cpu"
+        device = resolve_device(now.device if moved else self.device, "training.device", way_out)
+        return replace(self, device=str(device)).with_threads(now)
+
     @property
     def emulates_bf16(self) -> bool:
         """Whether bf16 has no instructions here, and takes several times longer than fp32."""

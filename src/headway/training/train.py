@@ -6,11 +6,13 @@ from contextlib import closing
 from pathlib import Path
 from types import MappingProxyType
 
+from headway.config import read_changes
 from headway.text.groups import Text, Validation
 from headway.text.readers import FileForm
 from headway.training.run import run_to_end
 from headway.training.starting.opening import open_run
-from headway.training.starting.run_request import RunRequest, check_request
+from headway.training.starting.plan import make_plan
+from headway.training.starting.request import RunRequest
 from headway.training.storage.run_directory import RunDirectory
 from headway.translation import Translator
 
@@ -75,12 +77,11 @@ def train(
         init=init,
         other_languages=other_languages,
         preset=preset,
-        overrides=settings,
+        changes=read_changes(overrides=settings),
     )
-    check_request(directory, request)
-    directory.lock()
     try:
-        opened, notices = open_run(directory, request)
+        directory.lock()
+        opened, notices = open_run(make_plan(directory, request))
         for notice in notices if is_resumed else ():
             warnings.warn(notice, stacklevel=2)
         if opened is not None:

@@ -16,8 +16,8 @@ from headway.config import (
     departures,
     from_dict,
     load,
-    merge_tables,
 )
+from headway.config.declaration import Bound, Role, notes_of
 from headway.config.departures import list_departures
 from headway.config.sections import SECTIONS
 from headway.config.toml import to_toml
@@ -55,7 +55,7 @@ def test_the_presets_base_and_big_are_the_papers() -> None:
 @pytest.mark.parametrize("preset", PRESETS)
 def test_settings_written_as_toml_are_read_again(preset: str) -> None:
     config = PRESETS[preset]
-    assert merge_tables(Config(), tomllib.loads(to_toml(config.sections())), "text") == config
+    assert from_dict(tomllib.loads(to_toml(config.sections())), "text") == config
     assert from_dict(config.to_dict(), "config.json") == config
 
 
@@ -127,7 +127,7 @@ def test_a_message_about_a_wrong_setting_names_its_file(
     values: dict[str, object], says: str
 ) -> None:
     with pytest.raises(HeadwayError, match=says) as error:
-        merge_tables(Config(), values, "mine.toml")
+        from_dict(values, "mine.toml")
     assert str(error.value).startswith("mine.toml: ")
 
 
@@ -151,9 +151,10 @@ def test_a_value_out_of_bounds_is_rejected_with_its_bound(
 
 def test_every_number_has_a_bound() -> None:
     for name, section in SECTIONS.items():
-        for setting, hint in get_type_hints(section, include_extras=True).items():
-            is_number = get_args(hint)[0] in (int, float)
-            assert is_number == (len(get_args(hint)) > 2), f"{name}.{setting}"
+        for setting, notes in notes_of(section).items():
+            is_number = get_type_hints(section)[setting] in (int, float)
+            has_bound = any(isinstance(note, Bound) for note in notes)
+            assert is_number == has_bound, f"{name}.{setting}"
 
 
 def test_every_setting_has_a_meaning() -> None:
@@ -168,14 +169,14 @@ def test_sections_are_frozen() -> None:
 
 
 def other_value(hint: Any, value: Any) -> Any:
-    kind = get_args(hint)[0]
-    if get_origin(kind) is Literal:
-        return next(choice for choice in get_args(kind) if choice != value)
-    if kind is float:
+    if get_origin(hint) is Literal:
+        return next(choice for choice in get_args(hint) if choice != value)
+    if hint is float:
         return 0.5 if value != 0.5 else 0.25
-    return not value if kind is bool else value // 2 or value + 1
+    return not value if hint is bool else value // 2 or value + 1
 
 
+UNCOMPARED = {Role.UNCOMPARED, Role.MACHINE}
 VALUES = {"character_coverage": 0.99, "micro_batch_tokens": 3125, "group_temperature": 5.0}
 NEEDED = {  # by some settings
     "cut": {"training": {"agreement": 1.0}},
@@ -189,8 +190,8 @@ NEEDED = {  # by some settings
     [
         (section, name, hint)
         for section in ("model", "training", "text", "search")
-        for name, hint in get_type_hints(SECTIONS[section], include_extras=True).items()
-        if name not in departures._SAME_RESULT[section]
+        for name, hint in get_type_hints(SECTIONS[section]).items()
+        if not UNCOMPARED & {*notes_of(SECTIONS[section])[name]}
     ],
 )
 def test_every_setting_that_changes_a_result_is_a_departure(
@@ -231,7 +232,9 @@ def test_a_default_of_text_and_search_is_the_papers_or_a_departure_or_changes_no
     ours = dataclasses.asdict(getattr(Config(), section))
     paper = dataclasses.asdict(getattr(departures.paper_config("base"), section))
     departing = [name for name, value in ours.items() if value != paper[name]]
-    said = [*OF_THE_PAPER[section], *departing, *departures._SAME_RESULT[section]]
+    notes = notes_of(SECTIONS[section])
+    uncompared = [name for name in ours if UNCOMPARED & {*notes[name]}]
+    said = [*OF_THE_PAPER[section], *departing, *uncompared]
     assert sorted(said) == sorted(ours)
 
 
@@ -269,7 +272,7 @@ def test_text_in_a_written_file_is_read_back(tmp_path: Path) -> None:
     for text in ('cu"da', "a\\b", "tab\t", "Grüße"):
         training = dataclasses.replace(Config().training, device=text)
         config = dataclasses.replace(Config(), training=training)
-        assert merge_tables(Config(), tomllib.loads(to_toml(config.sections())), "text") == config
+        assert from_dict(tomllib.loads(to_toml(config.sections())), "text") == config
 
 
 @pytest.mark.parametrize("text", ["a=" + "[" * 100_000, "a=" + "9" * 5000, "a="])

@@ -9,6 +9,9 @@ import pytest
 import torch
 
 from headway.cli.main import dispatch
+from headway.config import loading
+from headway.config.declaration import parse_setting
+from headway.config.loading import read_toml
 from headway.errors import HeadwayError, UsageError
 from headway.training import machine
 from headway.training import run as run_module
@@ -127,6 +130,74 @@ def test_a_run_extended_by_steps_equals_a_longer_run(corpus, uninterrupted_run, 
 
 
 @pytest.mark.slow
+def test_another_schedule_of_validations_and_checkpoints_changes_no_weight(
+    corpus, uninterrupted_run, tmp_path
+):
+    path = tmp_path / "run"
+    run = opened(path, command(path, corpus))
+    with contextlib.closing(run_to_end(run)) as events:
+        next(event for event in events if isinstance(event, StepReport) and event.step == 7)
+    run.directory.unlock()
+    more = ["--training.validate-every", "4", "--training.checkpoint-every", "5"]
+    assert dispatch(["train", str(path), "--quiet", *more]) == 0
+    assert [line["step"] for line in metrics(path) if line["event"] == "validation"] == [
+        5, 8, 12, 16, 17, 17,
+    ]  # fmt: skip
+    assert {10, 15} <= {*RunDirectory(path).steps()}
+    found, usual = (
+        directory / "checkpoints" / "step-00000017" / "optimizer.safetensors"
+        for directory in (path, uninterrupted_run)
+    )
+    assert found.read_bytes() == usual.read_bytes()
+
+
+@pytest.mark.slow
+def test_a_run_goes_on_on_another_device_with_a_notice(uninterrupted_run, tmp_path):
+    path = tmp_path / "run"
+    shutil.copytree(uninterrupted_run, path)
+    directory = RunDirectory(path)
+    record = directory.record()
+    record.machine = replace(record.machine, device="cuda")
+    directory.write_record(record)
+    words = ["train", str(path), "--training.max-steps", "18", "--training.device"]
+    run, notices = opening(path, [*words, "cpu"])
+    run.directory.unlock()
+    assert run.machine.device == "cpu"
+    said = "the run was on cuda, and goes on on cpu: the last bits of results may differ"
+    assert said in notices
+
+
+@pytest.mark.slow
+def test_a_resume_reads_the_record_and_each_setting_once(uninterrupted_run, tmp_path, monkeypatch):
+    path = tmp_path / "run"
+    shutil.copytree(uninterrupted_run, path)
+    (tmp_path / "own.toml").write_text("[search]\nbeam = 3\n")
+    parsed, read, record = [], [], RunDirectory.record
+
+    def parse(text, hint):
+        parsed.append(text)
+        return parse_setting(text, hint)
+
+    def read_once(file):
+        read.append(str(file))
+        return read_toml(file)
+
+    def record_once(directory):
+        read.append("run.json")
+        return record(directory)
+
+    monkeypatch.setattr(loading, "parse_setting", parse)
+    monkeypatch.setattr(loading, "read_toml", read_once)
+    monkeypatch.setattr(RunDirectory, "record", record_once)
+    words = ["--training.max-steps", "18", "--search.alpha", "0.7", "--ranks", "1"]
+    config = ["--config", str(tmp_path / "own.toml")]
+    assert dispatch(["train", str(path), "--quiet", *words, *config]) == 0
+    assert parsed == ["18", "0.7"]
+    assert sorted(read) == [str(tmp_path / "own.toml"), "run.json"]
+    assert load_model(path).config.search.beam == 3
+
+
+@pytest.mark.slow
 def test_a_run_that_is_made_longer_after_it_has_cooled_gives_a_notice(corpus, tmp_path, capsys):
     path = tmp_path / "run"
     assert dispatch(command(path, corpus, training__max_steps=6, training__cool_steps=4)) == 0
@@ -215,7 +286,7 @@ def test_options_of_text_are_rejected_with_prepared_data(corpus, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("size", "valid", "what"), [(331, 8, "data"), (330, 7, "vocabulary")], ids=["data", "words"]
+    ("size", "valid", "what"), [(331, 8, "token ids"), (330, 7, "subwords")], ids=["data", "words"]
 )
 def test_data_that_was_prepared_otherwise_is_rejected(
     size, valid, what, uninterrupted_run, tmp_path
@@ -223,7 +294,7 @@ def test_data_that_was_prepared_otherwise_is_rejected(
     other = write_corpus(tmp_path, train=150, valid=valid)
     data = str(tmp_path / "data")
     dispatch(["prepare", data, *other, "--text.vocab-size", str(size)])
-    with pytest.raises(HeadwayError, match=f"started with other {what}"):
+    with pytest.raises(HeadwayError, match=rf"the {what} \(.*\) are not what .* was started with"):
         dispatch(["train", str(uninterrupted_run), "--training.max-steps", "23", "--data", data])
 
 

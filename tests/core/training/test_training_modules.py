@@ -18,18 +18,18 @@ FROM_PREPARED_TEXT, FROM_RAW_TEXT = 100, 123
 CODE = """
 import json, os, sys
 import headway
+from headway.config import read_changes
 from headway.training import RunDirectory, RunRequest
 from headway.training.run import run_to_end
 from headway.training.starting.opening import open_run
-from headway.training.starting.run_request import check_request
+from headway.training.starting.plan import make_plan
 from headway.training.steps.trainer import StepReport
 
 folder, *requests = sys.argv[1:]
 for number, request in enumerate(map(json.loads, requests)):
-    directory, request = RunDirectory(f"{folder}/{number}"), RunRequest(**request)
-    check_request(directory, request)
+    directory, changes = RunDirectory(f"{folder}/{number}"), read_changes(overrides=request.pop("overrides"))
     directory.lock()
-    run, _ = open_run(directory, request)
+    run, _ = open_run(make_plan(directory, RunRequest(**request, changes=changes)))
     events = run_to_end(run)
     next(event for event in events if isinstance(event, StepReport))
     names = [name for name in sys.modules if name.startswith("headway.") and not name.startswith("headway.ext.")]

@@ -187,7 +187,7 @@ def test_a_resumed_run_gives_the_same_bits_as_an_uninterrupted_one(data, kind, p
     train(start(parts, data[kind], settings), 5)
     parts.unlock()
     parts.lock()
-    resumed, _ = resume(parts, data[kind], settings)
+    resumed, _ = resume(parts, parts.record(), data[kind], settings)
     train(resumed, 8)
     for directory in (whole, parts):
         directory.unlock()

@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> None:
     set_threads(args.threads)
 
     translator = open_translator(args)  # after the user's mistakes: this imports torch
-    search = override_search(translator, args.overrides)
+    search = override_search(translator, args.changes)
     source, target = translator.languages
     check_file_language(args.source, source, target)
     check_file_language(args.reference, target, source)

@@ -92,7 +92,7 @@ def run(args: argparse.Namespace) -> None:
     elif given:
         languages = list_targets(parse_text(args.train, "--train"))
         vocabulary = GivenVocabulary.read(given, languages)
-        config = vocabulary.merge_into(config, args.overrides)
+        config = vocabulary.merge_into(config, args.changes.options)
         tokenizer = vocabulary.tokenizer
     codes = (args.languages[0], args.languages[1]) if args.languages else None
     train, test = (fetch_text(args, place) for place in ("train", "test"))

@@ -66,9 +66,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Start or resume a run, train, and report on standard error."""
+    from headway.cli.settings import list_changes
     from headway.cli.text_groups import fetch_text, fetch_validation, parse_text, parse_validation
-    from headway.cli.training import check_training, train_and_show
-    from headway.training.starting.run_request import RunRequest
+    from headway.cli.training import plan_training, train_and_show
+    from headway.training.starting.request import RunRequest
     from headway.training.storage.run_directory import RunDirectory
 
     request = RunRequest(
@@ -81,12 +82,10 @@ def run(args: argparse.Namespace) -> int:
         vocabulary=args.vocabulary or (),
         other_languages=args.other_languages,
         preset=args.preset,
-        config_file=args.config,
-        overrides=args.overrides,
+        changes=list_changes(args),
         command=["headway", *sys.argv[1:]],
     )
-    directory = RunDirectory(args.run)
-    check_training(directory, request)
-    # Corpora are fetched before the ranks wait for each other, because that has a time limit.
-    request = replace(request, train=fetch_text(args, "train"), valid=fetch_validation(args))
-    return train_and_show(directory, request, quiet=args.quiet, ranks=args.ranks)
+    with plan_training(RunDirectory(args.run), request) as plan:
+        # Corpora are fetched before the ranks wait for each other, because that has a time limit.
+        request = replace(request, train=fetch_text(args, "train"), valid=fetch_validation(args))
+        return train_and_show(replace(plan, request=request), quiet=args.quiet, ranks=args.ranks)

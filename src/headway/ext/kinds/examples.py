@@ -26,15 +26,6 @@ from headway.text import (
     write_prepared,
 )
 
-# The settings of text that have an effect; the others are about pairs.
-USED = (
-    "vocab_size",
-    "subwords",
-    "character_coverage",
-    "sample_lines",
-    "split_digits",
-    "max_tokens",
-)
 CHUNK = 10_000  # texts tokenized at a time
 
 IdPair = tuple[list[int], list[int]]  # of a text and what is learned of it

@@ -4,7 +4,14 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from headway.cli import add_preset, add_ranks, check_training, train_and_show, usage_error
+from headway.cli import (
+    add_preset,
+    add_ranks,
+    list_changes,
+    plan_training,
+    train_and_show,
+    usage_error,
+)
 
 if TYPE_CHECKING:
     from headway.config import Kind
@@ -34,7 +41,7 @@ def train_kind(args: argparse.Namespace, kind: "Kind") -> int:
         kind: The kind.
     """
     from headway.cli import check_used
-    from headway.ext.kinds.examples import USED
+    from headway.config import Role, TextConfig, with_role
     from headway.text import STANDARD_INPUT
     from headway.training import RunDirectory, RunRequest
 
@@ -45,7 +52,7 @@ def train_kind(args: argparse.Namespace, kind: "Kind") -> int:
             usage_error(f"--{option}: is for a trained model, and this is a training: omit it")
     if STANDARD_INPUT in (*(args.train or ()), *(args.valid or ())):
         usage_error("-: this text is read several times: give a file")
-    used = [f"text.{name}" for name in USED]
+    used = [f"text.{name}" for name in sorted(with_role(TextConfig, Role.ANY_TEXT))]
     check_used(args.overrides, [*used, "model", "training"], "a training of this kind of model")
     directory = RunDirectory(args.run)
     request = RunRequest(
@@ -53,9 +60,8 @@ def train_kind(args: argparse.Namespace, kind: "Kind") -> int:
         train=args.train or (),
         valid=args.valid or (),
         preset=args.preset or (None if directory.started else "tiny"),
-        config_file=args.config,
-        overrides=args.overrides,
+        changes=list_changes(args),
         command=["headway", *sys.argv[1:]],
     )
-    check_training(directory, request)
-    return train_and_show(directory, request, quiet=args.quiet, ranks=args.ranks)
+    with plan_training(directory, request) as plan:
+        return train_and_show(plan, quiet=args.quiet, ranks=args.ranks)

@@ -3,9 +3,8 @@
 import ipaddress
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated
 
-from headway.config import NOT_NEGATIVE, POSITIVE, at_most, list_broken_bounds, raise_all
+from headway.config import NOT_NEGATIVE, POSITIVE, at_most, list_broken_bounds, raise_all, setting
 
 UNLIMITED = 1_000_000_000  # the largest limit; no request reaches it
 LIMIT = at_most(UNLIMITED)
@@ -15,57 +14,54 @@ LIMIT = at_most(UNLIMITED)
 class ServerConfig:
     """Limits and times of ``headway serve``; the paper has no server."""
 
-    char_limit: Annotated[int, "characters of one text", POSITIVE, LIMIT] = 10_000
-    batch_limit: Annotated[int, "texts in one request", POSITIVE, LIMIT] = 64
-    alternatives_limit: Annotated[int, "alternatives of one text", NOT_NEGATIVE, LIMIT] = 10
-    body_limit: Annotated[int, "bytes of a request's body", POSITIVE, LIMIT] = 1_000_000
-    req_limit: Annotated[
-        int, "texts per minute for each client; 0: any number", NOT_NEGATIVE, LIMIT
-    ] = 0
-    queue_tokens: Annotated[int, "source tokens that may wait", POSITIVE, LIMIT] = 50_000
-    queue_texts: Annotated[int, "texts that may wait or be translated", POSITIVE, LIMIT] = 500
-    batch_tokens: Annotated[
-        int,
+    char_limit: int = setting(10_000, "characters of one text", POSITIVE, LIMIT)
+    batch_limit: int = setting(64, "texts in one request", POSITIVE, LIMIT)
+    alternatives_limit: int = setting(10, "alternatives of one text", NOT_NEGATIVE, LIMIT)
+    body_limit: int = setting(1_000_000, "bytes of a request's body", POSITIVE, LIMIT)
+    req_limit: int = setting(
+        0, "texts per minute for each client; 0: any number", NOT_NEGATIVE, LIMIT
+    )
+    queue_tokens: int = setting(50_000, "source tokens that may wait", POSITIVE, LIMIT)
+    queue_texts: int = setting(500, "texts that may wait or be translated", POSITIVE, LIMIT)
+    batch_tokens: int = setting(
+        2_000,
         "padded source tokens translated at once; a GPU takes 15 times as many",
         POSITIVE,
         LIMIT,
-    ] = 2_000
-    wait_ms: Annotated[
-        float, "milliseconds that a batch waits for more requests under load", NOT_NEGATIVE, LIMIT
-    ] = 3.0
-    deadline: Annotated[
-        float, "seconds from a request to its answer; then the answer is 503", POSITIVE, LIMIT
-    ] = 30.0
-    idle_seconds: Annotated[
-        float,
+    )
+    wait_ms: float = setting(
+        3.0, "milliseconds that a batch waits for more requests under load", NOT_NEGATIVE, LIMIT
+    )
+    deadline: float = setting(
+        30.0, "seconds from a request to its answer; then the answer is 503", POSITIVE, LIMIT
+    )
+    idle_seconds: float = setting(
+        8.0,
         "seconds for a header, for a body without a file, and between requests",
         POSITIVE,
         LIMIT,
-    ] = 8.0
-    connections: Annotated[
-        int, "open connections; further ones wait to be accepted", POSITIVE, LIMIT
-    ] = 2_000
-    file_limit: Annotated[int, "bytes of a file; 0: no files", NOT_NEGATIVE, LIMIT] = 4_000_000
-    file_jobs: Annotated[int, "files translated at the same time", POSITIVE, LIMIT] = 2
-    file_deadline: Annotated[
-        float, "seconds from a request with a file to its answer", POSITIVE, LIMIT
-    ] = 600.0
-    split_sentences: Annotated[bool, "translate each sentence of a line alone"] = True
-    trusted_proxies: Annotated[
-        str,
+    )
+    connections: int = setting(
+        2_000, "open connections; further ones wait to be accepted", POSITIVE, LIMIT
+    )
+    file_limit: int = setting(4_000_000, "bytes of a file; 0: no files", NOT_NEGATIVE, LIMIT)
+    file_jobs: int = setting(2, "files translated at the same time", POSITIVE, LIMIT)
+    file_deadline: float = setting(
+        600.0, "seconds from a request with a file to its answer", POSITIVE, LIMIT
+    )
+    split_sentences: bool = setting(True, "translate each sentence of a line alone")
+    trusted_proxies: str = setting(
+        "",
         "addresses and networks whose X-Forwarded-For is believed, separated by commas; *: every one",
-    ] = ""
-    glossaries: Annotated[
-        str, "glossaries that requests may name: NAME=FILE or NAME=FILE@en-de, separated by commas"
-    ] = ""
-    glossary_limit: Annotated[int, "characters of a request's glossary", POSITIVE, LIMIT] = 100_000
-    metrics_token: Annotated[str, "bearer token that /metrics requires; empty: none"] = ""
-    watch_seconds: Annotated[
-        float,
-        "seconds between two checks for changed models; 0: only on SIGHUP",
-        NOT_NEGATIVE,
-        LIMIT,
-    ] = 0.0
+    )
+    glossaries: str = setting(
+        "", "glossaries that requests may name: NAME=FILE or NAME=FILE@en-de, separated by commas"
+    )
+    glossary_limit: int = setting(100_000, "characters of a request's glossary", POSITIVE, LIMIT)
+    metrics_token: str = setting("", "bearer token that /metrics requires; empty: none")
+    watch_seconds: float = setting(
+        0.0, "seconds between two checks for changed models; 0: only on SIGHUP", NOT_NEGATIVE, LIMIT
+    )
 
     def __post_init__(self) -> None:
         problems = list_broken_bounds(self)

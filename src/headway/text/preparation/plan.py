@@ -10,7 +10,7 @@ from typing import cast
 
 from headway import __version__
 from headway.config import TextConfig
-from headway.config.setting import spell
+from headway.config.declaration import spell
 from headway.extension import load_all
 from headway.text.groups import Manifest, Text, TextGroup, Validation, make_groups
 from headway.text.lines import STANDARD_INPUT

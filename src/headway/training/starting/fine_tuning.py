@@ -6,25 +6,22 @@ cleaning and the training regime belong to the new run. Without a preset, the re
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 from torch import Tensor
 
-from headway.config import Config, ModelConfig, TrainingConfig
+from headway.config import Changes, Config, ModelConfig, TextConfig, TrainingConfig
+from headway.config.declaration import Role, with_role
 from headway.errors import HeadwayError
 from headway.text.languages import Languages, list_pairs, name_pair
 from headway.text.prepared import PreparedData
-from headway.training.starting.given_vocabulary import LEARNED
-from headway.training.starting.resume_check import list_changes
+from headway.training.run import Run
+from headway.training.starting.identity import list_differences
 from headway.training.steps.optimizers import learning_rate
 from headway.training.storage.record import InitialModel
 from headway.translation.directory import Model, load_model
 
-# Settings of the model section that are no part of a shape.
-FREE = {"model.dropout", "model.attention_dropout", "model.feed_forward_dropout"}
 DEPTHS = {"encoder": "num_encoder_layers", "decoder": "num_decoder_layers"}
-
-OF_THE_MACHINE = ("seed", "precision", "device", "threads", "tensorboard", "shard")
 
 EPOCHS = 20  # passes over the text, if the model's own training was long enough
 PEAK = 0.5  # of the highest learning rate of the model's own training
@@ -46,13 +43,13 @@ def fine_tuning_regime(own: TrainingConfig, steps: int) -> TrainingConfig:
     """Return a model's training regime, shortened and cooled.
 
     The learning rate rises in a tenth of the steps to half of the highest rate of the model's own
-    schedule. Then it falls to 0. Settings of the machine have their defaults.
+    schedule. Then it falls to 0. Settings that each run chooses anew have their defaults.
 
     Args:
         own: The regime that the model was trained with.
         steps: The steps of the new run.
     """
-    default = asdict(TrainingConfig())
+    default = TrainingConfig()
     warmup = max(1, steps // 10)
     peak = PEAK * learning_rate(
         own.warmup_steps, d_model=1, warmup_steps=own.warmup_steps, scale=own.rate_scale
@@ -65,8 +62,32 @@ def fine_tuning_regime(own: TrainingConfig, steps: int) -> TrainingConfig:
         rate_scale=float(f"{peak * math.sqrt(warmup):.3g}"),
         validate_every=max(1, steps // 8),
         checkpoint_every=max(1, steps // 40),
-        **{name: default[name] for name in OF_THE_MACHINE},
+        **{name: getattr(default, name) for name in with_role(default, Role.MACHINE, Role.ANEW)},
     )
+
+
+def inherit(
+    initial: Config, changes: Changes, text: TextConfig | None = None, steps: int | None = None
+) -> Config:
+    """Return the settings of a run that fine-tunes a model by its own regime, shortened.
+
+    Args:
+        initial: The settings of the model.
+        changes: Settings that the user changes; the warm-up follows a number of steps that is among them.
+        text: The settings of text that is prepared already; None: those of the model, with the changes.
+        steps: Of the run; None: as many as the model's own.
+    """
+    own = initial.training
+    # The text of this run decides anew whether lines are split.
+    initial = replace(
+        initial, text=text or initial.text, search=replace(initial.search, split_sentences="auto")
+    )
+
+    def of(steps: int) -> Config:
+        return changes.apply(replace(initial, training=fine_tuning_regime(own, steps)))
+
+    settings = of(steps or own.max_steps)
+    return of(settings.training.max_steps)
 
 
 def describe_regime(regime: TrainingConfig, initial: Model) -> str:
@@ -149,10 +170,12 @@ def check_shape(wanted: Config, model: Model, *, is_prepared: bool = False) -> N
         if 0 < getattr(wanted.model, depth) < getattr(own, depth)
         and getattr(own, f"{stack}_mixer") != "dilated"
     ]
-    free, conflicts = FREE | {f"model.{name}" for name in fewer}, []
-    for change in list_changes(model.config, wanted):
+    free = {f"model.{name}" for name in {*fewer, *with_role(own, Role.DROPOUT)}}
+    learned = {f"text.{name}" for name in with_role(wanted.text, Role.VOCABULARY)}
+    conflicts = []
+    for change in list_differences(model.config, wanted):
         setting = change.split()[0]
-        is_learned = setting in LEARNED and not is_prepared
+        is_learned = setting in learned and not is_prepared
         if is_learned or (setting.startswith("model.") and setting not in free):
             conflicts.append(change)
     if conflicts:
@@ -172,35 +195,36 @@ def check_vocabulary(data: PreparedData, model: Model) -> None:
         )
 
 
-def read_initial_weights(initial: InitialModel, shape: ModelConfig) -> dict[str, Tensor]:
-    """Return the weights of a recorded model, for a run that may have fewer layers.
-
-    Args:
-        initial: The recorded model.
-        shape: Of the run.
+def load_recorded(initial: InitialModel) -> Model:
+    """Load the model that a run started from.
 
     Raises:
-        HeadwayError: If the recorded model has changed since it was recorded.
+        HeadwayError: If it has changed since it was recorded.
     """
     if InitialModel.describe(initial.path) != initial:
         raise HeadwayError(
             f"{initial.path}: has changed since this run started from its weights: put it back"
         )
-    model = load_model(initial.path)
-    return choose_layers(model.transformer.state_dict(), model.config.model, shape)
+    return load_model(initial.path)
+
+
+def load_weights(run: Run, model: Model) -> None:
+    """Begin a run with the weights of a model, of which it may leave out layers."""
+    weights = model.transformer.state_dict()
+    run.trainer.load_weights(choose_layers(weights, model.config.model, run.config.model))
 
 
 def choose_layers(
     weights: Mapping[str, Tensor], own: ModelConfig, wanted: ModelConfig
 ) -> dict[str, Tensor]:
-    """Return the weights of a model that has fewer layers: the first, the last, and those evenly between them.
+    """Return the weights of a model that may have fewer layers: the first, the last, and those evenly between them.
 
     A single layer is the first. Source: Shleifer and Rush (2020), "Pre-trained Summarization Distillation", section 3.
 
     Args:
         weights: Of the model with all layers, by name.
         own: Its shape.
-        wanted: The shape with fewer layers.
+        wanted: The shape that may have fewer layers.
     """
     kept = {
         stack: _spread(getattr(own, depth), getattr(wanted, depth))

@@ -1,20 +1,15 @@
 """A vocabulary that the user gives in place of one learned from the training text."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from headway.config import Config
+from headway.config import Config, TextConfig
+from headway.config.declaration import Role, with_role
 from headway.config.text import Subwords
 from headway.errors import HeadwayError, UsageError
 from headway.text.sentencepiece_file import SentencePieceFile
 from headway.text.tokenizer import Tokenizer
-
-# Settings of the text section that a vocabulary was learned with.
-LEARNED = {
-    "text.vocab_size", "text.joint_vocab", "text.subwords", "text.character_coverage",
-    "text.split_digits",
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -51,15 +46,20 @@ class GivenVocabulary:
         models = [file.to_vocabulary(() if at else languages) for at, file in enumerate(files)]
         return cls(Tokenizer(*models), files[-1].algorithm)
 
-    def merge_into(self, config: Config, overrides: Mapping[str, str]) -> Config:
+    def merge_into(self, config: Config, options: Iterable[str]) -> Config:
         """Return settings that describe this vocabulary.
 
+        Args:
+            config: The settings.
+            options: The settings of the command line, such as ``text.vocab-size``.
+
         Raises:
-            UsageError: If ``overrides`` has a setting of how a vocabulary is learned.
+            UsageError: If one of them is of how a vocabulary is learned.
         """
-        for name in overrides:
-            if name.replace("-", "_") in LEARNED:
-                raise UsageError(f"--{name}: is fixed by --vocabulary: omit it")
+        learned = {f"text.{name}" for name in with_role(TextConfig, Role.VOCABULARY)}
+        for option in options:
+            if option.replace("-", "_") in learned:
+                raise UsageError(f"--{option}: is fixed by --vocabulary: omit it")
         text = replace(
             config.text,
             vocab_size=self.tokenizer.target_vocab_size,

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from types import MappingProxyType
 
 import torch
@@ -13,17 +12,17 @@ from headway.config import Config
 from headway.extension import identify_arithmetic, require
 from headway.files import remove
 from headway.processes import available_cores
-from headway.text.groups import list_files, list_targets, make_groups
+from headway.text.groups import list_files, make_groups
 from headway.text.prepared import PreparedData
 from headway.text.readers import describe_layout
 from headway.training import parallel
 from headway.training.machine import Machine
 from headway.training.run import Run
-from headway.training.starting.resume_check import identify_run
-from headway.training.starting.run_request import RunRequest, new_settings
+from headway.training.starting.identity import identify_run
+from headway.training.starting.plan import RunPlan
 from headway.training.storage.record import DataRecord, InitialModel, RunRecord, hash_files
 from headway.training.storage.run_directory import RunDirectory
-from headway.translation.directory import WEIGHTS, load_model, write_config
+from headway.translation.directory import WEIGHTS, Model, write_config
 from headway.translation.splitting import split_sentences
 
 NO_FILES: Mapping[str, str] = MappingProxyType({})
@@ -34,32 +33,24 @@ MAX_LINES = 20_000  # of the training text; a thousand take a hundredth of a sec
 FEW = 0.02
 
 
-def prepare_text(directory: RunDirectory, request: RunRequest) -> list[str]:
-    """Prepare the text of a new run, in its directory; does nothing for a run that has started.
+def prepare_text(plan: RunPlan) -> list[str]:
+    """Prepare the text of a new run, in its directory; does nothing if it is prepared already.
 
     Args:
-        directory: Locked.
-        request: Checked by `check_request`; its corpora are files, not names.
+        plan: Its directory is locked, and its corpora are files, not names.
 
     Returns:
         What the user should know, a line each.
     """
-    if directory.started or request.data or request.is_prepared:
+    request, directory = plan.request, plan.directory
+    if plan.record or request.data or plan.is_prepared:
         return []
-    model = load_model(request.init) if request.init else None
-    settings = new_settings(request, model.config if model else None)
-    tokenizer = model.tokenizer if model else None
-    if request.vocabulary:
-        from headway.training.starting.given_vocabulary import GivenVocabulary
+    if plan.initial:
+        from headway.training.starting.fine_tuning import check_text
 
-        tokenizer = GivenVocabulary.read(request.vocabulary, list_targets(request.train)).tokenizer
-    if model:
-        from headway.training.starting.fine_tuning import check_shape, check_text
-
-        check_shape(settings, model)
         groups = make_groups(request.train, request.valid, languages=request.languages)
         check_text(
-            model,
+            plan.initial,
             " ".join(list_files(request.train)),
             (group.codes for group in groups),
             has_symbols=isinstance(request.train, Mapping),
@@ -70,7 +61,7 @@ def prepare_text(directory: RunDirectory, request: RunRequest) -> list[str]:
     if request.kind:
         kind = require(f"a {request.kind}", "kinds", request.kind)
         train, valid = list_files(request.train), list_files(request.valid)
-        kind.prepare(train, valid, directory.data, settings.text)
+        kind.prepare(train, valid, directory.data, plan.settings.text)
         return []
     from headway.text.preparation.preparation import prepare
 
@@ -78,9 +69,9 @@ def prepare_text(directory: RunDirectory, request: RunRequest) -> list[str]:
         request.train,
         request.valid,
         directory.data,
-        settings.text,
+        plan.settings.text,
         request.languages,
-        tokenizer=tokenizer,
+        tokenizer=plan.tokenizer,
         form=request.form,
         workers=available_cores(),
     )
@@ -94,32 +85,35 @@ def prepare_text(directory: RunDirectory, request: RunRequest) -> list[str]:
     ]
 
 
-def start_run(directory: RunDirectory, request: RunRequest) -> tuple[Run, list[str]]:
-    """Start the run that a request asks for; return it, and what the user should know, a line each.
+def start_run(plan: RunPlan) -> tuple[Run, list[str]]:
+    """Start the run that is planned; return it, and what the user should know, a line each.
 
     Args:
-        directory: Locked, without a run in it.
-        request: Checked by `check_request`; its corpora are files, not names.
+        plan: Of a new run; its corpora are files, not names.
     """
-    notices = prepare_text(directory, request) if parallel.rank() == 0 else []
+    notices = prepare_text(plan) if parallel.rank() == 0 else []
     parallel.wait_for_first()
+    request, directory = plan.request, plan.directory
     data = PreparedData.open(request.data or directory.data)
-    model = load_model(request.init) if request.init else None
-    settings = new_settings(request, model.config if model else None, data)
-    if model:
+    settings = plan.settings
+    if plan.initial:
         from headway.training.starting import fine_tuning
 
-        fine_tuning.check_shape(settings, model, is_prepared=bool(request.data))
-        fine_tuning.check_vocabulary(data, model)
+        if not request.preset:
+            tokens = max(data.train.source_tokens, data.train.target_tokens)
+            steps = fine_tuning.fine_tuning_steps(plan.initial.config.training, tokens)
+            settings = fine_tuning.inherit(
+                plan.initial.config, request.changes, settings.text, steps
+            )
+            notices.append(fine_tuning.describe_regime(settings.training, plan.initial))
+        fine_tuning.check_vocabulary(data, plan.initial)
         fine_tuning.check_text(
-            model,
+            plan.initial,
             str(data.directory),
             (group.languages for group in data.groups),
             has_symbols=data.has_symbols,
             may_differ=request.other_languages,
         )
-        if not request.preset:
-            notices.append(fine_tuning.describe_regime(settings.training, model))
     files = [list_files(request.train), list_files(request.valid)]
     if parallel.rank():  # only the record of rank 0 is written
         files = [[], []]
@@ -130,7 +124,8 @@ def start_run(directory: RunDirectory, request: RunRequest) -> tuple[Run, list[s
         command=request.command,
         train=hash_files(files[0]),
         valid=hash_files(files[1]),
-        init=request.init,
+        initial=plan.initial,
+        machine=plan.machine,
     )
     return run, notices
 
@@ -143,7 +138,8 @@ def start(
     command: Sequence[str] = (),
     train: Mapping[str, str] = NO_FILES,
     valid: Mapping[str, str] = NO_FILES,
-    init: str | Path | None = None,
+    initial: Model | None = None,
+    machine: Machine | None = None,
 ) -> Run:
     """Start a run; the directory holds a run from `Run.begin` on.
 
@@ -154,7 +150,8 @@ def start(
         command: The user's command line, to be recorded.
         train: File name -> sha256 of the files that the training data was prepared from.
         valid: The same for the validation data.
-        init: A model directory, of the same shape and vocabulary, whose weights the run starts from.
+        initial: A model of the same shape and vocabulary, whose weights the run starts from.
+        machine: What the run computes with; None: as the settings say.
     """
     config = with_vocabulary(config, data)
     record = RunRecord(
@@ -164,17 +161,17 @@ def start(
         command=list(command),
         files={"train": dict(train), "valid": dict(valid)},
         data=DataRecord.describe(data, directory.path),
-        init=InitialModel.describe(init) if init else None,
-        machine=Machine.resolve(config.training),
+        init=InitialModel.describe(initial.path) if initial else None,
+        machine=machine or Machine.resolve(config.training),
         processes=parallel.world_size(),
         settings=config.to_dict(),
     )
     record.identity = identify_run(record)
     run = Run(directory, data, config, record)
-    if record.init:
-        from headway.training.starting.fine_tuning import read_initial_weights
+    if initial:
+        from headway.training.starting.fine_tuning import load_weights
 
-        run.trainer.load_weights(read_initial_weights(record.init, config.model))
+        load_weights(run, initial)
     if parallel.rank() == 0:
         write_settings(directory, data, config)
     return run

@@ -1,4 +1,4 @@
-"""From a user's request to a run that is ready to train, whether it is new or resumed."""
+"""From a plan to a run that is ready to train, whether it is new or resumed."""
 
 import json
 
@@ -10,32 +10,29 @@ from headway.extension import HOOKS, identify_arithmetic, name_extensions
 from headway.training import parallel
 from headway.training.run import Run
 from headway.training.starting.new_run import start_run
-from headway.training.starting.run_request import RunRequest
-from headway.training.storage.run_directory import RunDirectory
+from headway.training.starting.plan import RunPlan
 
 
-def open_run(directory: RunDirectory, request: RunRequest) -> tuple[Run | None, list[str]]:
-    """Start the run that a request asks for, or resume the one that the directory holds.
+def open_run(plan: RunPlan) -> tuple[Run | None, list[str]]:
+    """Start or resume the run that is planned.
 
     Args:
-        directory: Locked (`RunDirectory.lock`).
-        request: Checked by `check_request`; its corpora are files, not names.
+        plan: Its corpora are files, not names.
 
     Returns:
         The run, or None if it is finished and the request asks for no more steps; and what the user
         should know, a line each.
 
     Raises:
-        SettingsError: If a setting of the request is wrong.
         HeadwayError: If text, data or model cannot be used, or the run has other settings.
     """
     run: Run | None
-    if directory.started:
+    if plan.record:
         from headway.training.starting.resuming import resume_run
 
-        run, notices = resume_run(directory, request)
+        run, notices = resume_run(plan)
     else:
-        run, notices = start_run(directory, request)
+        run, notices = start_run(plan)
     if run is not None:
         _check_ranks_agree(run)
         notices += list_precision_notices(run)

@@ -7,35 +7,6 @@ import torch
 from headway.config import TrainingConfig
 from headway.errors import UsageError
 from headway.training.machine import Machine
-from headway.training.starting.run_request import RunRequest, requested_settings
-from headway.training.storage.run_directory import RunDirectory
-
-
-def choose_ranks(
-    directory: RunDirectory, request: RunRequest, wanted: int = 0, launched: int = 0
-) -> int:
-    """Return the number of ranks for a run.
-
-    Args:
-        directory: Where the run is, or will be.
-        request: Checked by `check_request`.
-        wanted: The user's choice; 0: none.
-        launched: How many ranks a launcher has started; 0: there is none.
-
-    Raises:
-        UsageError: If a run cannot have so many.
-    """
-    requested = requested_settings(directory, request)
-    assert requested is not None, "the model of --init is downloaded before"
-    settings = requested.training
-    if directory.started:
-        machine = directory.record().machine.with_threads(settings)
-    else:
-        machine = Machine.resolve(settings)
-    if not launched:
-        return count_ranks(machine, settings, wanted)
-    check_ranks(machine, settings, launched)
-    return launched
 
 
 def check_ranks(machine: Machine, settings: TrainingConfig, ranks: int) -> None:

@@ -79,12 +79,12 @@ def choose_search(args: argparse.Namespace) -> "SearchConfig":
     from dataclasses import replace
 
     from headway.cli import check_used, usage_error
-    from headway.config import Config, SearchConfig, merge_overrides
+    from headway.config import Config, SearchConfig
 
     check_used(args.overrides, [*GENERATING, *SAMPLING, *SEARCHING], "--generate")
     try:
         sampling = Config(search=SearchConfig(sample=True))
-        search = replace(merge_overrides(sampling, args.overrides).search, n_best=args.generate)
+        search = replace(args.changes.apply(sampling).search, n_best=args.generate)
     except HeadwayError as error:
         usage_error(str(error))
     if search.sample:

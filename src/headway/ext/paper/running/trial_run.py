@@ -70,7 +70,7 @@ def train_transformer(directory: Path) -> None:
         if not run_directory.steps():  # it writes none in its first ten minutes, unless it averages
             remove(run_directory.metrics.path)
         if run_directory.started:
-            run, notices = resume(run_directory, data, config)
+            run, notices = resume(run_directory, run_directory.record(), data, config)
             print(*notices, sep="\n", end="\n" if notices else "", file=sys.stderr)
         else:
             run = start(run_directory, data, config)

@@ -46,7 +46,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Print one tree for each input line, and an empty line for a line without words."""
     from headway.cli import LineProgress, check_used, read_input, set_threads, usage_error
-    from headway.config import Config, merge_overrides
+    from headway.config import Config
     from headway.errors import HeadwayError
     from headway.ext.paper.parsing.bracketing import score_parser
     from headway.ext.paper.parsing.parser import PAPER, TreeParser
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> None:
 
     check_used(args.overrides, SEARCH, "headway parse")
     try:
-        search = merge_overrides(Config(search=PAPER), args.overrides).search
+        search = args.changes.apply(Config(search=PAPER)).search
     except HeadwayError as error:
         usage_error(str(error))
     set_threads(args.threads)

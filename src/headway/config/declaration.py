@@ -1,12 +1,13 @@
-"""A single setting: its type, its bounds, its value as text, and its value from a file.
+"""A single setting: its type, its bounds, its roles, its value as text, and its value from a file.
 
-Bounds stand beside the meaning of a setting: ``Annotated[int, "meaning", POSITIVE]``.
+All of them stand beside the meaning of a setting: ``steps: int = setting(100, "meaning", POSITIVE, Role.SCHEDULE)``.
 """
 
 import math
 from collections.abc import Callable, Sequence
-from functools import cache
-from typing import Annotated, Literal, NamedTuple, cast, get_args, get_origin, get_type_hints
+from dataclasses import field, fields
+from enum import Enum
+from typing import Any, Literal, NamedTuple, TypeVar, cast, get_args, get_origin
 
 from headway.errors import HeadwayError, suggest
 
@@ -47,6 +48,53 @@ PROBABILITY = Bound(lambda value: 0 <= value < 1, "at least 0 and below 1")
 SHARE = Bound(lambda value: 0 < value <= 1, "more than 0 and at most 1")
 
 
+class Role(Enum):
+    """What a setting is; one without a role is part of a run's result for life, and has a value in the paper."""
+
+    SCHEDULE = "how long a run trains, and when it validates and saves; a resume may change it"
+    MACHINE = "where a run computes, and what it writes beside; a resume may change it"
+    ANEW = "each run chooses it anew; fine-tuning does not inherit it"
+    VOCABULARY = "how a vocabulary is learned; nobody chooses it for a vocabulary that is given"
+    DROPOUT = "what training drops; weights mean the same with another"
+    ANY_TEXT = "has an effect on text that is not parallel, too"
+    UNCOMPARED = "follows from the data, or changes what is measured alone"
+    UNSAID = "the paper does not say it"
+
+
+class Paper(NamedTuple):
+    """The paper's value of a setting whose default is another."""
+
+    value: bool | float | str
+
+
+NO_LIMIT = 1_000_000_000
+
+
+Value = TypeVar("Value")
+
+
+def setting(default: Value, meaning: str, *notes: Bound | Role | Paper) -> Value:
+    """Declare a setting: a field of a frozen dataclass, which is a section.
+
+    Args:
+        default: Its value if nobody chooses one.
+        meaning: In a line, which ``headway config`` prints.
+        notes: Bounds and roles, and the paper's value where the default is another.
+    """
+    found: Value = field(default=default, metadata={"meaning": meaning, "notes": notes})
+    return found
+
+
+def notes_of(section: Any) -> dict[str, tuple[Bound | Role | Paper, ...]]:
+    """Return the notes of each setting of a section, or of its class."""
+    return {own.name: own.metadata["notes"] for own in fields(section)}
+
+
+def with_role(section: Any, *roles: Role) -> set[str]:
+    """Return the names of the settings of a section, or of its class, that have one of these roles."""
+    return {name for name, notes in notes_of(section).items() if {*roles} & {*notes}}
+
+
 def list_broken_bounds(section: object, is_for_files: bool = False) -> list[str]:
     """Return a line for each value of a section that is out of its bounds.
 
@@ -56,18 +104,11 @@ def list_broken_bounds(section: object, is_for_files: bool = False) -> list[str]
     """
     return [
         f"{name} = {getattr(section, name)} must be {bound.words}"
-        for name, bound in _list_bounds(type(section))  # type: ignore[arg-type]
-        if bound.is_for_files == is_for_files and not bound.holds(getattr(section, name))
-    ]
-
-
-@cache
-def _list_bounds(section: type) -> list[tuple[str, Bound]]:
-    return [
-        (name, bound)
-        for name, hint in get_type_hints(section, include_extras=True).items()
-        if get_origin(hint) is Annotated
-        for bound in get_args(hint)[2:]
+        for name, notes in notes_of(section).items()
+        for bound in notes
+        if isinstance(bound, Bound)
+        and bound.is_for_files == is_for_files
+        and not bound.holds(getattr(section, name))
     ]
 
 

@@ -1,0 +1,161 @@
+"""The plan of a run: what a request and the run directory make together, read once."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from headway.config import Changes, Config, TextConfig
+from headway.config.loading import check_file_bounds, find_preset
+from headway.errors import HeadwayError, UsageError
+from headway.text.groups import list_targets
+from headway.text.prepared import read_text_settings
+from headway.text.tokenizer import Tokenizer
+from headway.training.machine import Machine
+from headway.training.starting.request import RunRequest, SettingsError
+from headway.training.storage.record import RunRecord
+from headway.training.storage.run_directory import RunDirectory
+from headway.translation.directory import Model, load_model
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunPlan:
+    """What a run will be, as far as it does not depend on text that is not prepared yet.
+
+    Attributes:
+        directory: Where the run is, or will be; locked by the process that planned.
+        request: What the user asks for.
+        settings: Those of the run; those that follow from the data of a new one are still open.
+        machine: What the run computes with.
+        record: What ``run.json`` holds; None: the run is new.
+        stored: The settings of a run that is resumed, without the changes of the request.
+        initial: The model whose weights a new run starts from.
+        tokenizer: The vocabulary that the text of a new run is prepared with; None: one is learned.
+        is_prepared: Whether the text of a new run lies prepared in its directory.
+        notices: What the user should know, a line each.
+    """
+
+    directory: RunDirectory
+    request: RunRequest
+    settings: Config
+    machine: Machine
+    record: RunRecord | None = None
+    stored: Config | None = None
+    initial: Model | None = None
+    tokenizer: Tokenizer | None = None
+    is_prepared: bool = False
+    notices: tuple[str, ...] = ()
+
+
+def make_plan(directory: RunDirectory, request: RunRequest) -> RunPlan:
+    """Plan the run that a request asks for, before text is read and anything is written.
+
+    Args:
+        directory: Locked (`RunDirectory.lock`).
+        request: Its corpora may still be names.
+
+    Raises:
+        SettingsError: If a setting of the request is wrong, or may not change.
+        UsageError: If options do not fit together, with the one to add or to leave out.
+        HeadwayError: If the request does not fit the directory, or a file is missing or damaged.
+    """
+    request.check()
+    plan_it = _plan_resumed if directory.started else _plan_new
+    plan = plan_it(directory, request)
+    try:
+        check_file_bounds(plan.settings, "this run")
+    except HeadwayError as error:
+        raise SettingsError(f"{error}; headway translate accepts more") from None
+    return plan
+
+
+def _plan_new(directory: RunDirectory, request: RunRequest) -> RunPlan:
+    if not (request.data or request.train or request.valid):
+        ways = "--train and --valid" + ("" if request.kind else ", or with --data")
+        raise HeadwayError(f"{directory.path}: no run there yet: start one with {ways}")
+    request.check_text()
+    initial = load_model(request.init) if request.init else None
+    tokenizer = initial.tokenizer if initial else None
+    text = read_text_settings(request.data) if request.data else None
+    with _as_mistake_in_settings():
+        if initial and not request.preset:
+            from headway.training.starting.fine_tuning import inherit
+
+            settings = inherit(initial.config, _changes(request, text), text)
+        else:
+            base = find_preset(request.preset or "base", initial.config if initial else None)
+            base = replace(base, text=text or base.text)
+            settings = _changes(request, text).apply(base)
+        if not request.data:
+            settings.check_positions()
+        if request.vocabulary:
+            from headway.training.starting.given_vocabulary import GivenVocabulary
+
+            given = GivenVocabulary.read(request.vocabulary, list_targets(request.train))
+            settings = given.merge_into(settings, request.changes.options)
+            tokenizer = given.tokenizer
+    if initial:
+        from headway.training.starting.fine_tuning import check_shape
+
+        check_shape(settings, initial, is_prepared=bool(request.data))
+    return RunPlan(
+        directory=directory,
+        request=request,
+        settings=settings,
+        machine=Machine.resolve(settings.training),
+        initial=initial,
+        tokenizer=tokenizer,
+    )
+
+
+def _plan_resumed(directory: RunDirectory, request: RunRequest) -> RunPlan:
+    from headway.training.starting.identity import list_changes, read_settings, refuse
+
+    record = directory.record()
+    stored, notices = read_settings(directory.path, record)
+    if request.kind not in (None, stored.model.kind):
+        kind, verb = stored.model.kind_name, stored.model.verb
+        raise UsageError(f"{directory.path}: holds a {kind}: use {verb}")
+    text = None if record.names_its_text and not request.data else stored.text
+    base = stored
+    with _as_mistake_in_settings():
+        if request.preset:
+            base = find_preset(request.preset, stored if request.init else None)
+            base = replace(base, text=text or base.text)
+        settings = _with_what_data_decided(_changes(request, text).apply(base), stored)
+    place = record.data.directory or directory.data
+    refuse(directory.path, list_changes(stored, settings), place)
+    return RunPlan(
+        directory=directory,
+        request=request,
+        settings=settings,
+        machine=record.machine.resolve_changes(stored.training, settings.training),
+        record=record,
+        stored=stored,
+        notices=tuple(notices),
+    )
+
+
+def _changes(request: RunRequest, text: TextConfig | None) -> Changes:
+    """Return the changes of a request; no file changes the settings of text that is prepared already."""
+    return request.changes.without_files("text") if text else request.changes
+
+
+def _with_what_data_decided(settings: Config, stored: Config) -> Config:
+    """Return settings with what the data decided: the kind of model, and what is open of vocabulary sizes and search."""
+    sizes = {
+        name: getattr(settings.model, name) or getattr(stored.model, name)
+        for name in ("source_vocab_size", "target_vocab_size")
+    }
+    search = settings.search
+    if search.split_sentences == "auto":
+        search = replace(search, split_sentences=stored.search.split_sentences)
+    model = replace(settings.model, kind=stored.model.kind, **sizes)
+    return replace(settings, model=model, search=search)
+
+
+@contextmanager
+def _as_mistake_in_settings() -> Iterator[None]:
+    try:
+        yield
+    except HeadwayError as error:
+        raise SettingsError(str(error)) from None

@@ -1,0 +1,104 @@
+"""What a user asks of a run."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from headway.config import Changes, Kind
+from headway.config.loading import NO_CHANGES
+from headway.config.model import VERBS
+from headway.errors import UsageError
+from headway.text.groups import Text, Validation, list_files, make_groups
+from headway.text.readers import UTF8, FileForm
+
+
+class SettingsError(UsageError):
+    """A preset, a settings file or a setting that the user gave is wrong."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunRequest:
+    """What a user asks for: the text and settings of a new run, or changes of an existing one.
+
+    Attributes:
+        kind: The kind of model. Text of a language model are lines, and that of a classifier labeled texts:
+            see `headway.ext.kinds.examples`. None: a translator, or the kind of ``data`` or of
+            the run that is resumed.
+        train: Training text: two files, or one that holds both sides; see `headway.text.readers`. For a
+            model of several pairs of languages, the text of each: ``{"en-de": files}``.
+        valid: Validation text, likewise; or the number of pairs to hold out of the training text.
+        data: A directory that `headway prepare` wrote, in place of ``train`` and ``valid``.
+        languages: Codes of source and target; None: from the names of the files.
+        form: The encoding of files that are not UTF-8, and the columns of tables.
+        init: The directory of a model whose weights and vocabulary the run starts from, or started from.
+        vocabulary: A sentencepiece model for the text, or one for each language; none: learn one.
+        other_languages: Whether the text may be of other languages than the model of ``init``.
+        preset: A name in `headway.config.PRESETS`; None: "base", or the settings of the run
+            or of the model that it starts from.
+        changes: Settings that change both.
+        command: The user's command line, which the run records.
+    """
+
+    kind: Kind | None = None
+    train: Text = ()
+    valid: Validation = ()
+    data: str | Path | None = None
+    languages: tuple[str, str] | None = None
+    form: FileForm = UTF8
+    init: str | Path | None = None
+    vocabulary: Sequence[str | Path] = ()
+    other_languages: bool = False
+    preset: str | None = None
+    changes: Changes = NO_CHANGES
+    command: Sequence[str] = ()
+
+    @property
+    def has_files(self) -> bool:
+        """Whether it names files of text."""
+        return bool(self.train or list_files(self.valid))
+
+    def check(self) -> None:
+        """Check that the options fit together.
+
+        Raises:
+            UsageError: If they do not, with the one to add or to leave out.
+        """
+        refuse_kind(self.changes.options)
+        if self.data and (self.train or self.valid):
+            raise UsageError("--data names text that is prepared already: omit --train and --valid")
+        if isinstance(self.train, Mapping):
+            make_groups(self.train, self.valid, languages=self.languages)
+        if self.vocabulary and (self.data or self.init):
+            option = "--data" if self.data else "--init"
+            raise UsageError(f"--vocabulary: {option} has a vocabulary already: omit one of them")
+        fixed = [option for option in self.changes.options if option.startswith("text.")]
+        fixed += ["languages"] if self.languages else []
+        fixed += self.form.to_words()
+        if self.data and fixed:
+            raise UsageError(f"--{fixed[0]}: was fixed when {self.data} was prepared: omit it")
+
+    def check_text(self) -> None:
+        """Check that a new run has text.
+
+        Raises:
+            UsageError: If it has not, with the option to add.
+        """
+        if self.data or (self.train and self.valid):
+            return
+        or_number = "" if self.kind else ", or the number of pairs to hold out (--valid 500)"
+        if self.train:
+            raise UsageError(f"--train needs --valid too: give the validation text{or_number}")
+        raise UsageError("--valid needs --train too: give the training text")
+
+
+def refuse_kind(options: Collection[str]) -> None:
+    """Refuse ``--model.kind``, because the command, or the data that it names, decides the kind.
+
+    Args:
+        options: The settings of the command line, such as ``model.kind``.
+    """
+    if "model.kind" in options:
+        makers = ", ".join(VERBS.values())
+        raise SettingsError(
+            f"--model.kind: the command or its data decides the kind ({makers}): omit it"
+        )
