@@ -22,7 +22,7 @@ ORIGINS: list[dict[str, Any]] = [
     {"name": "sacrebleu:wmt14", "program": "sacrebleu 2", "revision": None},
 ]  # fmt: skip
 DATA = DataRecord(
-    directory=None, fingerprint="f1", tokenizer="t1", kind="translator", languages=["no", "de"], training_pairs=23,
+    directory=None, fingerprint="f1", tokenizer="t1", languages=["no", "de"], training_pairs=23,
     validation_pairs=7, origins=ORIGINS, validation_text="v1", tokenizer_files="w1",
 )  # fmt: skip
 RECORD = RunRecord(

@@ -133,7 +133,7 @@ def check_identity(path: Path, data: PreparedData, before: RunRecord, now: RunRe
     Raises:
         HeadwayError: If not; it names the files, or the settings, that are others.
     """
-    if identify_run(now) == before.identity:
+    if identify_run(now) == identify_run(before):
         return
     old, new = asdict(before.data), asdict(now.data)
     for name, what in FACTS.items():
@@ -144,7 +144,6 @@ def check_identity(path: Path, data: PreparedData, before: RunRecord, now: RunRe
     where = str(path / "run.json")
     stored, wanted = (config.from_dict(record.settings, where) for record in (before, now))
     refuse(path, list_changes(stored, wanted), data.directory)
-    raise HeadwayError(f"{where}: its identity is that of another run: restore the file")
 
 
 # What differs -> its words, the first of them that differs is said.
@@ -154,7 +153,6 @@ FACTS = {
     "tokenizer_files": "the vocabulary (*.model) is",
     "validation_text": "the validation text (valid.source, valid.target) is",
     "languages": "languages in data.json is",
-    "kind": "kind in data.json is",
     "origins": "origins in data.json is",
 }
 

@@ -23,7 +23,6 @@ class DataRecord:
         directory: Where it is; None: in the run directory itself.
         fingerprint: A hash of the vocabulary and all token ids.
         tokenizer: A hash of the vocabulary.
-        kind: The kind of model that it is for.
         languages: Codes of source and target.
         training_pairs: Number of training pairs.
         validation_pairs: Number of validation pairs.
@@ -36,7 +35,6 @@ class DataRecord:
     directory: str | None
     fingerprint: str
     tokenizer: str
-    kind: str
     languages: list[str]
     training_pairs: int
     validation_pairs: int
@@ -53,7 +51,6 @@ class DataRecord:
             directory=None if is_inside else str(directory),
             fingerprint=data.fingerprint,
             tokenizer=data.tokenizer.fingerprint,
-            kind=data.kind,
             languages=list(data.languages),
             training_pairs=len(data.train),
             validation_pairs=len(data.valid),
