@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from headway.lazy import import_at_first_use
 
 if TYPE_CHECKING:
-    from headway.cli.arguments import NO_UTF8, parse, usage_error
+    from headway.cli.arguments import parse, usage_error
     from headway.cli.child import run_child
     from headway.cli.display import format_duration
     from headway.cli.downloads import print_notice

@@ -45,7 +45,7 @@ def train_and_show(plan: "RunPlan", *, quiet: bool, ranks: int = 0) -> int:
         quiet: Print nothing but errors.
         ranks: How many processes share the work; 0: one for each core or GPU that helps.
     """
-    from headway.training.starting.new_run import prepare_text
+    from headway.training.starting.opening import prepare_text
     from headway.training.starting.plan import make_plan
     from headway.training.starting.rank_count import check_ranks, count_ranks
     from headway.training.storage.run_directory import RunDirectory

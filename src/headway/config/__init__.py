@@ -9,13 +9,11 @@ if TYPE_CHECKING:
         NO_LIMIT,
         NOT_NEGATIVE,
         POSITIVE,
-        Role,
         at_most,
         list_broken_bounds,
         raise_all,
         setting,
         spell,
-        with_role,
     )
     from headway.config.departures import list_departures, paper_config
     from headway.config.loading import (

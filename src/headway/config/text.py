@@ -16,6 +16,7 @@ from headway.config.declaration import (
     list_broken_bounds,
     raise_all,
     setting,
+    with_role,
 )
 
 Subwords = Literal["bpe", "unigram", "none"]
@@ -127,3 +128,8 @@ class TextConfig:
         if self.copies > 1 and self.subwords != "bpe":
             problems.append(f"copies = {self.copies} needs subwords = bpe, which has merges")
         raise_all(problems)
+
+    @classmethod
+    def of_any_text(cls) -> list[str]:
+        """Return the names of the settings that have an effect on text that is not parallel, too."""
+        return sorted(with_role(cls, Role.ANY_TEXT))

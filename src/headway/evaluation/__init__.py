@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         METRICS,
         Metric,
         bleu,
+        check_lines,
         chrf_by_line,
         lc_norm_tok,
         moses_tokens,
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
         split_compounds,
     )
     from headway.evaluation.sheet import Score, ScoreSheet, score_sheet
-    from headway.evaluation.text_warnings import check_lines, find_warnings
+    from headway.evaluation.text_warnings import find_warnings
 
 __all__ = [
     "METRICS",

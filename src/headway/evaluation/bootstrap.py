@@ -3,9 +3,6 @@
 Shapes: N lines, K statistics of a line, R resamples.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
@@ -18,40 +15,6 @@ _FEWEST = 40  # with fewer, no resample lies outside a 95 % interval
 _MOST = 1_000_000  # with 10 statistics a line, their sums take 80 MB
 SEED = 12345  # that of sacreBLEU, which gives the same intervals
 _MOST_DRAWS = 1 << 21  # line numbers drawn at once; they take about 40 MB
-
-
-@dataclass(frozen=True)
-class LineStatistics:
-    """The statistics of each line, from which the score of any selection of lines is computed.
-
-    Attributes:
-        counts: Sufficient statistics [N, K], such as the matches and totals of each n-gram order.
-        score: A function from the sum of such rows [K] to the score of the metric, 0 to 100.
-        signature: sacreBLEU's description of the metric, without the bootstrap; see `signed`.
-    """
-
-    counts: Array
-    score: Callable[[Array], float]
-    signature: str
-
-    def total(self, rows: Sequence[int] | None = None) -> float:
-        """Return the score of the whole text, or of some of its lines (counted from 0)."""
-        counts = self.counts if rows is None else self.counts[list(rows)]
-        return self.score(counts.sum(0))
-
-    def each(self) -> list[float]:
-        """Return the score of each line alone."""
-        return [self.score(row) for row in self.counts]
-
-    def resampled(self, resamples: int, seed: int) -> Array:
-        """Return the scores [R] of texts of N lines drawn with replacement; see `resample`."""
-        sums = resample(self.counts, resamples, seed)
-        return np.array([self.score(row) for row in sums])
-
-    def signed(self, resamples: int, seed: int) -> str:
-        """Return the signature with the bootstrap in it, where sacreBLEU writes it."""
-        references, _, rest = self.signature.partition("|")
-        return f"{references}|bs:{resamples}|seed:{seed}|{rest}"
 
 
 def resample(counts: Array, resamples: int = RESAMPLES, seed: int = SEED) -> Array:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headway.errors import HeadwayError
-from headway.evaluation.text_warnings import NAMES, check_lines
+from headway.evaluation.metrics import NAMES, check_lines
 
 COMET_MODEL = "Unbabel/wmt22-comet-da"
 

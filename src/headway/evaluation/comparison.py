@@ -7,14 +7,19 @@ from headway.errors import HeadwayError
 from headway.evaluation.bootstrap import (
     RESAMPLES,
     SEED,
-    LineStatistics,
     interval,
     p_value,
     sacrebleu_p_value,
 )
 from headway.evaluation.groups import LineGroup, group_lines
-from headway.evaluation.metrics import Metric, chrf_by_line, pick_metrics
-from headway.evaluation.text_warnings import check_lines, find_warnings
+from headway.evaluation.metrics import (
+    LineStatistics,
+    Metric,
+    check_lines,
+    chrf_by_line,
+    pick_metrics,
+)
+from headway.evaluation.text_warnings import find_warnings
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from headway.evaluation.text_warnings import check_lines
+from headway.evaluation.metrics import check_lines
 
 
 def exact_match(hypotheses: Sequence[str], references: Sequence[str]) -> float:

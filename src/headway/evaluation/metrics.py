@@ -1,16 +1,15 @@
 """The metrics of the score sheet, computed by sacreBLEU on raw text or on tokenized forms of it, on which older papers did."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+import numpy.typing as npt
 
-from headway.errors import UsageError, suggest
-from headway.evaluation.bootstrap import LineStatistics
-from headway.evaluation.text_warnings import check_lines
+from headway.errors import HeadwayError, UsageError, suggest
 from headway.text.languages import base_code
 
 if TYPE_CHECKING:
@@ -22,6 +21,47 @@ _CHARACTERS = ("th", "lo", "km", "my")
 _WITHOUT_PACKAGES = {"ja": "char", "ko": "13a"}
 
 _BLOCK = 5000  # lines whose n-grams are in memory at once
+
+
+NAMES = ("hypothesis", "reference", "source")
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class LineStatistics:
+    """The statistics of each line, from which the score of any selection of lines is computed.
+
+    Attributes:
+        counts: Sufficient statistics [N, K], such as the matches and totals of each n-gram order.
+        score: A function from the sum of such rows [K] to the score of the metric, 0 to 100.
+        signature: sacreBLEU's description of the metric, without the bootstrap; see `signed`.
+    """
+
+    counts: Array
+    score: Callable[[Array], float]
+    signature: str
+
+    def total(self, rows: Sequence[int] | None = None) -> float:
+        """Return the score of the whole text, or of some of its lines (counted from 0)."""
+        counts = self.counts if rows is None else self.counts[list(rows)]
+        return self.score(counts.sum(0))
+
+    def each(self) -> list[float]:
+        """Return the score of each line alone."""
+        return [self.score(row) for row in self.counts]
+
+    def resampled(self, resamples: int, seed: int) -> Array:
+        """Return the scores [R] of texts of N lines drawn with replacement; see `resample`."""
+        from headway.evaluation.bootstrap import resample
+
+        sums = resample(self.counts, resamples, seed)
+        return np.array([self.score(row) for row in sums])
+
+    def signed(self, resamples: int, seed: int) -> str:
+        """Return the signature with the bootstrap in it, where sacreBLEU writes it."""
+        references, _, rest = self.signature.partition("|")
+        return f"{references}|bs:{resamples}|seed:{seed}|{rest}"
 
 
 @dataclass(frozen=True)
@@ -121,6 +161,39 @@ METRICS = (
     Metric("bleu_paper", "BLEU, get_ende_bleu.sh", "bleu", tokens="get_ende_bleu"),
     Metric("bleu_lc_norm_tok", "BLEU, lc.norm.tok", "bleu", tokens="lc.norm.tok"),
 )
+
+
+def check_lines(
+    hypotheses: Sequence[str],
+    references: Sequence[str],
+    sources: Sequence[str] | None = None,
+    names: Sequence[str] = NAMES,
+) -> None:
+    """Check that the texts have the same number of lines, and at least one.
+
+    Args:
+        hypotheses: Translations, a line each.
+        references: References.
+        sources: Source lines, if known.
+        names: The names of the three in messages: file names.
+
+    Raises:
+        HeadwayError: If they have not; it gives the names and the numbers of lines.
+    """
+    for other, name in ((hypotheses, names[0]), (sources, names[2])):
+        if other is None or len(other) == len(references):
+            continue
+        counts = {len(other), len(references)}
+        remark = (
+            ": papers use the 3,003 lines of newstest2014, not the filtered 2,737"
+            if counts == {2737, 3003}
+            else ": line n of one must belong to line n of the other"
+        )
+        raise HeadwayError(
+            f"{name} has {len(other):,} lines but {names[1]} has {len(references):,}{remark}"
+        )
+    if not references:
+        raise HeadwayError(f"{names[1]} is empty: there is nothing to score")
 
 
 def find_missing_package(language: str) -> str:

@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass
 from headway.evaluation.bootstrap import RESAMPLES, SEED, interval
 from headway.evaluation.comet import CometScore
 from headway.evaluation.comparability import comparable_scores
-from headway.evaluation.metrics import METRICS, Metric
-from headway.evaluation.text_warnings import NAMES, check_lines, find_warnings
+from headway.evaluation.metrics import METRICS, NAMES, Metric, check_lines
+from headway.evaluation.text_warnings import find_warnings
 
 
 @dataclass(frozen=True)

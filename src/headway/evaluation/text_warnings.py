@@ -3,9 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 
-from headway.errors import HeadwayError
-
-NAMES = ("hypothesis", "reference", "source")
+from headway.evaluation.metrics import NAMES
 
 _STOP = re.compile(r"[.]\s*$")
 _LOOSE_STOP = re.compile(r" [.]\s*$")
@@ -20,39 +18,6 @@ _MANY_LOOSE = 0.5
 _MANY_ESCAPES = 0.005
 _MANY_COPIES = 0.05
 _MANY_CASED = 0.2
-
-
-def check_lines(
-    hypotheses: Sequence[str],
-    references: Sequence[str],
-    sources: Sequence[str] | None = None,
-    names: Sequence[str] = NAMES,
-) -> None:
-    """Check that the texts have the same number of lines, and at least one.
-
-    Args:
-        hypotheses: Translations, a line each.
-        references: References.
-        sources: Source lines, if known.
-        names: The names of the three in messages: file names.
-
-    Raises:
-        HeadwayError: If they have not; it gives the names and the numbers of lines.
-    """
-    for other, name in ((hypotheses, names[0]), (sources, names[2])):
-        if other is None or len(other) == len(references):
-            continue
-        counts = {len(other), len(references)}
-        remark = (
-            ": papers use the 3,003 lines of newstest2014, not the filtered 2,737"
-            if counts == {2737, 3003}
-            else ": line n of one must belong to line n of the other"
-        )
-        raise HeadwayError(
-            f"{name} has {len(other):,} lines but {names[1]} has {len(references):,}{remark}"
-        )
-    if not references:
-        raise HeadwayError(f"{names[1]} is empty: there is nothing to score")
 
 
 def find_warnings(

@@ -19,10 +19,9 @@ if TYPE_CHECKING:
     from headway.model.decoder_cache import BeamCache, BeamPast, Cache, DecoderState
     from headway.model.dropout_mask import Mask, mix_bits
     from headway.model.embeddings import Embedding, Output, make_embedding, shift_right
-    from headway.model.initialization import initialize_linear_maps
     from headway.model.layers import FeedForward, Layer, Mixer, Residual, Stack
     from headway.model.making import make_model, make_model_without_memory
-    from headway.model.network import Network, parameter_count
+    from headway.model.network import Network, initialize_linear_maps, parameter_count
     from headway.model.ops import Linear, Operations, check_labels
     from headway.model.packing import move
     from headway.model.plain_attention import attend_with_mask, attention_mask

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
         thread_count,
     )
     from headway.training.run import Event, Notice, Run
-    from headway.training.starting.new_run import start, with_vocabulary
+    from headway.training.starting.opening import start
+    from headway.training.starting.plan import with_vocabulary
     from headway.training.starting.rank_count import check_ranks, count_ranks
     from headway.training.starting.request import RunRequest, refuse_kind
     from headway.training.starting.resuming import resume

@@ -15,7 +15,7 @@ from headway.config import Config, SearchConfig
 from headway.errors import HeadwayError
 from headway.extension import load_all
 from headway.model import Network, make_model
-from headway.model.initialization import zero_outputs
+from headway.model.network import zero_outputs
 from headway.text.batches import Batch
 from headway.text.prepared import PreparedData
 from headway.training import parallel

@@ -14,8 +14,7 @@ import torch
 
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
-from headway.evaluation.bootstrap import LineStatistics
-from headway.evaluation.metrics import pick_metrics
+from headway.evaluation.metrics import LineStatistics, pick_metrics
 from headway.model import Network, Transformer
 from headway.text.batches import plan_batches, read_batch
 from headway.text.languages import Languages, name_pair
@@ -121,7 +120,8 @@ def validate(
             texts = list(list_texts(data, sentences))
             done, whole = 0, sum(len(text.sources) for text in texts)
             for text in texts:
-                own = translator.to(text.languages[1], text.languages[0])
+                source, target = text.languages
+                own = translator.to(target, source) if data.has_symbols else translator
                 found[name_pair(text.languages)] = yield from _translate(own, text, done, whole)
                 done += len(text.sources)
             bleu, chrf = (sum(column) / len(found) for column in zip(*found.values(), strict=True))

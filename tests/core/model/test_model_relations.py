@@ -26,7 +26,7 @@ from headway.model import (
     watch,
 )
 from headway.model.dropout_mask import Mask
-from headway.model.initialization import zero_outputs
+from headway.model.network import zero_outputs
 from support.model_relations import RELATIONS, build, close, tokens
 
 VARIANTS = {

@@ -13,7 +13,7 @@ from headway.ext.kinds.mixers import Convolution
 from headway.model import (
     Transformer,
 )
-from headway.model.initialization import zero_outputs
+from headway.model.network import zero_outputs
 from support.model_relations import RELATIONS, SHAPE, build, close, tokens
 
 VARIANTS = {

@@ -41,7 +41,7 @@ def train_kind(args: argparse.Namespace, kind: "Kind") -> int:
         kind: The kind.
     """
     from headway.cli import check_used
-    from headway.config import Role, TextConfig, with_role
+    from headway.config import TextConfig
     from headway.text import STANDARD_INPUT
     from headway.training import RunDirectory, RunRequest
 
@@ -52,7 +52,7 @@ def train_kind(args: argparse.Namespace, kind: "Kind") -> int:
             usage_error(f"--{option}: is for a trained model, and this is a training: omit it")
     if STANDARD_INPUT in (*(args.train or ()), *(args.valid or ())):
         usage_error("-: this text is read several times: give a file")
-    used = [f"text.{name}" for name in sorted(with_role(TextConfig, Role.ANY_TEXT))]
+    used = [f"text.{name}" for name in TextConfig.of_any_text()]
     check_used(args.overrides, [*used, "model", "training"], "a training of this kind of model")
     directory = RunDirectory(args.run)
     request = RunRequest(

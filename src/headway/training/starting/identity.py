@@ -1,33 +1,20 @@
 """What must be the same when a run is resumed: its settings, its text and its prepared data."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
 from headway import config
-from headway.config import Config, TrainingConfig
-from headway.config.declaration import Role, spell, with_role
+from headway.config import Config
+from headway.config.declaration import spell
 from headway.errors import HeadwayError
 from headway.file_format import OtherVersionError, check_writer
 from headway.text.groups import list_files, require_pair
 from headway.text.languages import list_pairs
 from headway.text.prepared import PreparedData
 from headway.training.starting.request import RunRequest
-from headway.training.storage.record import (
-    InitialModel,
-    RunRecord,
-    hash_files,
-    hash_lines,
-)
+from headway.training.storage.record import CHANGEABLE, InitialModel, RunRecord, hash_files
 from headway.translation.directory import CONFIG, read_config
-
-# A resume may change these settings, and all of [search]: the weights of a step do not depend on them. Some do, and a
-# notice says so: max_steps if the learning rate cools (`headway.training.steps.optimizers.warn_if_rate_rises`), and
-# device and shard, which may add up numbers in another order.
-CHANGEABLE = sorted(
-    f"training.{name}" for name in with_role(TrainingConfig, Role.SCHEDULE, Role.MACHINE)
-)
 
 
 def read_settings(path: Path, record: RunRecord) -> tuple[Config, list[str]]:
@@ -106,21 +93,6 @@ def refuse(path: Path, differences: list[str], data: str | Path) -> None:
         )
 
 
-def identify_run(record: RunRecord) -> str:
-    """Return a hash of all that decides the results of a run: settings, data, initial weights and precision."""
-    settings = {
-        f"{section}.{name}": value
-        for section, values in record.settings.items()
-        for name, value in values.items()
-        if section != "search" and f"{section}.{name}" not in CHANGEABLE
-    }
-    data = {name: value for name, value in asdict(record.data).items() if name != "directory"}
-    initial = record.init.sha256 if record.init else ""
-    return hash_lines(
-        [json.dumps([settings, data, initial, record.machine.precision], sort_keys=True)]
-    )
-
-
 def check_identity(path: Path, data: PreparedData, before: RunRecord, now: RunRecord) -> None:
     """Check that a run that goes on would be the same: its identity is.
 
@@ -133,7 +105,7 @@ def check_identity(path: Path, data: PreparedData, before: RunRecord, now: RunRe
     Raises:
         HeadwayError: If not; it names the files, or the settings, that are others.
     """
-    if identify_run(now) == identify_run(before):
+    if now.identify() == before.identify():
         return
     old, new = asdict(before.data), asdict(now.data)
     for name, what in FACTS.items():

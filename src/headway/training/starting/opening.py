@@ -1,16 +1,202 @@
 """From a plan to a run that is ready to train, whether it is new or resumed."""
 
 import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
 
 import torch
 
 from headway import __version__
+from headway.config import Config
 from headway.errors import HeadwayError
-from headway.extension import HOOKS, identify_arithmetic, name_extensions
+from headway.extension import HOOKS, identify_arithmetic, name_extensions, require
+from headway.files import remove
+from headway.processes import available_cores
+from headway.text.groups import list_files, make_groups
+from headway.text.prepared import PreparedData
+from headway.text.readers import describe_layout
 from headway.training import parallel
+from headway.training.machine import Machine
 from headway.training.run import Run
-from headway.training.starting.new_run import start_run
-from headway.training.starting.plan import RunPlan
+from headway.training.starting.plan import RunPlan, with_vocabulary
+from headway.training.storage.model_writer import write_settings
+from headway.training.storage.record import DataRecord, InitialModel, RunRecord, hash_files
+from headway.training.storage.run_directory import RunDirectory
+from headway.translation.directory import Model
+from headway.translation.splitting import split_sentences
+
+NO_FILES: Mapping[str, str] = MappingProxyType({})
+MAX_LINES = 20_000  # of the training text; a thousand take a hundredth of a second
+# A model that has hardly seen lines of several sentences ends a translation with its first sentence. Lists of single
+# sentences have hardly any such lines: Multi30k none, and the built-in corpus 0.4 %, which includes mistakes of the
+# splitter. Text with whole paragraphs in a line has many times more.
+FEW = 0.02
+
+
+def prepare_text(plan: RunPlan) -> list[str]:
+    """Prepare the text of a new run, in its directory; does nothing if it is prepared already.
+
+    Args:
+        plan: Its directory is locked, and its corpora are files, not names.
+
+    Returns:
+        What the user should know, a line each.
+    """
+    request, directory = plan.request, plan.directory
+    if plan.record or request.data or plan.is_prepared:
+        return []
+    if plan.initial:
+        from headway.training.starting.fine_tuning import check_text
+
+        groups = make_groups(request.train, request.valid, languages=request.languages)
+        check_text(
+            plan.initial,
+            " ".join(list_files(request.train)),
+            (group.codes for group in groups),
+            has_symbols=isinstance(request.train, Mapping),
+            may_differ=request.other_languages,
+        )
+    directory.check_lock()  # otherwise the preparation would make the directory again
+    remove(directory.data)  # files of an interrupted start
+    if request.kind:
+        kind = require(f"a {request.kind}", "kinds", request.kind)
+        train, valid = list_files(request.train), list_files(request.valid)
+        kind.prepare(train, valid, directory.data, plan.settings.text)
+        return []
+    from headway.text.preparation.preparation import prepare
+
+    prepare(
+        request.train,
+        request.valid,
+        directory.data,
+        plan.settings.text,
+        request.languages,
+        tokenizer=plan.tokenizer,
+        form=request.form,
+        workers=available_cores(),
+    )
+    groups = make_groups(request.train, request.valid, languages=request.languages)
+    layouts = [describe_layout(group.train, group.languages, request.form) for group in groups]
+    report = directory.data / "report.txt"
+    advice = json.loads(report.with_suffix(".json").read_bytes())["advice"]
+    return [
+        *filter(None, [*layouts, advice]),
+        f"{report}: how many training pairs were kept and dropped, and why",
+    ]
+
+
+def start_run(plan: RunPlan) -> tuple[Run, list[str]]:
+    """Start the run that is planned; return it, and what the user should know, a line each.
+
+    Args:
+        plan: Of a new run; its corpora are files, not names.
+    """
+    notices = prepare_text(plan) if parallel.rank() == 0 else []
+    parallel.wait_for_first()
+    request, directory = plan.request, plan.directory
+    data = PreparedData.open(request.data or directory.data)
+    settings = plan.settings
+    if plan.initial:
+        from headway.training.starting import fine_tuning
+
+        if not request.preset:
+            tokens = max(data.train.source_tokens, data.train.target_tokens)
+            steps = fine_tuning.fine_tuning_steps(plan.initial.config.training, tokens)
+            settings = fine_tuning.inherit(
+                plan.initial.config, request.changes, settings.text, steps
+            )
+            notices.append(fine_tuning.describe_regime(settings.training, plan.initial))
+        fine_tuning.check_vocabulary(data, plan.initial)
+        fine_tuning.check_text(
+            plan.initial,
+            str(data.directory),
+            (group.languages for group in data.groups),
+            has_symbols=data.has_symbols,
+            may_differ=request.other_languages,
+        )
+    files = [list_files(request.train), list_files(request.valid)]
+    if parallel.rank():  # only the record of rank 0 is written
+        files = [[], []]
+    run = start(
+        directory,
+        data,
+        resolve_splitting(settings, data),
+        command=request.command,
+        train=hash_files(files[0]),
+        valid=hash_files(files[1]),
+        initial=plan.initial,
+        machine=plan.machine,
+    )
+    return run, notices
+
+
+def start(
+    directory: RunDirectory,
+    data: PreparedData,
+    config: Config,
+    *,
+    command: Sequence[str] = (),
+    train: Mapping[str, str] = NO_FILES,
+    valid: Mapping[str, str] = NO_FILES,
+    initial: Model | None = None,
+    machine: Machine | None = None,
+) -> Run:
+    """Start a run; the directory holds a run from `Run.begin` on.
+
+    Args:
+        directory: Locked, without a run in it.
+        data: Prepared data, in the run directory or elsewhere.
+        config: The settings; vocabulary sizes come from the data.
+        command: The user's command line, to be recorded.
+        train: File name -> sha256 of the files that the training data was prepared from.
+        valid: The same for the validation data.
+        initial: A model of the same shape and vocabulary, whose weights the run starts from.
+        machine: What the run computes with; None: as the settings say.
+    """
+    config = with_vocabulary(config, data)
+    record = RunRecord(
+        headway=__version__,
+        torch=torch.__version__,
+        native=identify_arithmetic("training"),
+        command=list(command),
+        files={"train": dict(train), "valid": dict(valid)},
+        data=DataRecord.describe(data, directory.path),
+        init=InitialModel.describe(initial.path) if initial else None,
+        machine=machine or Machine.resolve(config.training),
+        processes=parallel.world_size(),
+        settings=config.to_dict(),
+    )
+    record.identity = record.identify()
+    run = Run(directory, data, config, record)
+    if initial:
+        from headway.training.starting.fine_tuning import load_weights
+
+        load_weights(run, initial)
+    if parallel.rank() == 0:
+        write_settings(directory, data, config)
+    return run
+
+
+def resolve_splitting(settings: Config, data: PreparedData) -> Config:
+    """Return settings in which ``search.split_sentences`` is not "auto": the training text decides, before the training.
+
+    So all models of the run have it from the first on, and a resumed run does not decide again.
+    """
+    if settings.search.split_sentences != "auto":
+        return settings
+    is_split = data.kind == "translator" and share_of_several(data) < FEW
+    return replace(settings, search=replace(settings.search, split_sentences=is_split))
+
+
+def share_of_several(data: PreparedData) -> float:
+    """Return the share of the training sources that have several sentences, by a sample."""
+    counts = [
+        len(split_sentences(line, language))
+        for (language, _), pairs in data.sample(MAX_LINES)
+        for line, _ in pairs
+    ]
+    return sum(count > 1 for count in counts) / len(counts)
 
 
 def open_run(plan: RunPlan) -> tuple[Run | None, list[str]]:

@@ -8,7 +8,7 @@ from headway.config import Changes, Config, TextConfig
 from headway.config.loading import check_file_bounds, find_preset
 from headway.errors import HeadwayError, UsageError
 from headway.text.groups import list_targets
-from headway.text.prepared import read_text_settings
+from headway.text.prepared import PreparedData, read_text_settings
 from headway.text.tokenizer import Tokenizer
 from headway.training.machine import Machine
 from headway.training.starting.request import RunRequest, SettingsError
@@ -151,6 +151,22 @@ def _with_what_data_decided(settings: Config, stored: Config) -> Config:
         search = replace(search, split_sentences=stored.search.split_sentences)
     model = replace(settings.model, kind=stored.model.kind, **sizes)
     return replace(settings, model=model, search=search)
+
+
+def with_vocabulary(config: Config, data: PreparedData) -> Config:
+    """Return the settings with the data's kind of model and its tokenizer's vocabulary sizes.
+
+    Raises:
+        HeadwayError: If the settings do not allow them.
+    """
+    tokenizer = data.tokenizer
+    model = replace(
+        config.model,
+        kind=data.kind,
+        source_vocab_size=tokenizer.source_vocab_size,
+        target_vocab_size=tokenizer.target_vocab_size,
+    )
+    return replace(config, model=model)
 
 
 @contextmanager

@@ -19,10 +19,10 @@ from headway.training.starting.identity import (
     list_other_text,
     refuse,
 )
-from headway.training.starting.new_run import with_vocabulary, write_settings
-from headway.training.starting.plan import RunPlan
+from headway.training.starting.plan import RunPlan, with_vocabulary
 from headway.training.starting.restoring import restore_models, restore_newest
 from headway.training.steps.optimizers import warn_if_rate_rises
+from headway.training.storage.model_writer import write_settings
 from headway.training.storage.record import DataRecord, RunRecord
 from headway.training.storage.run_directory import RunDirectory
 from headway.translation.directory import CONFIG, WEIGHTS

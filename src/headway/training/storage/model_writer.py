@@ -12,7 +12,7 @@ from headway.training.storage.checkpoint import explain_write_errors
 from headway.training.storage.record import RunRecord
 from headway.training.storage.run_directory import RunDirectory
 from headway.training.validation import ValidationReport
-from headway.translation.directory import WEIGHTS, save_model
+from headway.translation.directory import WEIGHTS, save_model, write_config
 
 
 class ModelWriter:
@@ -80,3 +80,11 @@ class ModelWriter:
                 self.write_record()
             finally:
                 remove(unfinished)
+
+
+def write_settings(directory: RunDirectory, data: PreparedData, config: Config) -> None:
+    """Write vocabulary and settings into a run directory, and beside the models in it."""
+    for folder in (directory.path, directory.best, directory.averaged):
+        if folder == directory.path or (folder / WEIGHTS).exists():
+            data.tokenizer.save(folder)
+            write_config(folder, config, data.languages, pairs=data.pairs)

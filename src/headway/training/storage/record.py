@@ -7,12 +7,20 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from headway.config.declaration import Setting
+from headway.config import TrainingConfig
+from headway.config.declaration import Role, Setting, with_role
 from headway.files import hash_file
 from headway.text.groups import Manifest
 from headway.text.prepared import PreparedData
 from headway.training.machine import Machine
 from headway.training.validation import ValidationReport
+
+# A resume may change these settings, and all of [search]: the weights of a step do not depend on them. Some do, and a
+# notice says so: max_steps if the learning rate cools (`headway.training.steps.optimizers.warn_if_rate_rises`), and
+# device and shard, which may add up numbers in another order.
+CHANGEABLE = sorted(
+    f"training.{name}" for name in with_role(TrainingConfig, Role.SCHEDULE, Role.MACHINE)
+)
 
 
 @dataclass(kw_only=True)
@@ -121,6 +129,19 @@ class RunRecord:
     def names_its_text(self) -> bool:
         """Whether it has the files of text: not if the text was prepared before the run."""
         return bool(self.files.get("train"))
+
+    def identify(self) -> str:
+        """Return a hash of all that decides the results of the run: settings, data, initial weights and precision."""
+        settings = {
+            f"{section}.{name}": value
+            for section, values in self.settings.items()
+            for name, value in values.items()
+            if section != "search" and f"{section}.{name}" not in CHANGEABLE
+        }
+        data = {name: value for name, value in asdict(self.data).items() if name != "directory"}
+        initial = self.init.sha256 if self.init else ""
+        parts = [settings, data, initial, self.machine.precision]
+        return hash_lines([json.dumps(parts, sort_keys=True)])
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "RunRecord":

@@ -42,8 +42,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Train, or print the perplexity of a text, or generated texts."""
-    from headway.cli import NO_UTF8, check_used, usage_error
+    from headway.cli import check_used, usage_error
     from headway.ext.kinds.kind_training import train_kind
+    from headway.text import SURROGATE
 
     if args.prompt and args.generate is None:
         usage_error("--prompt needs --generate N, the number of texts")
@@ -56,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
             )
     if args.generate is not None and args.generate < 1:
         usage_error(f"--generate {args.generate}: must be 1 or more")
-    if NO_UTF8.search(args.prompt):
+    if SURROGATE.search(args.prompt):
         usage_error("--prompt: is not UTF-8")
     if args.generate is None:
         check_used(args.overrides, (), "--score")
