@@ -65,6 +65,7 @@ class DirectoryLock:
         self._name = name or directory
         self.path = directory / LOCK
         self._file: BinaryIO | None = None
+        self._is_own = True
 
     def __enter__(self) -> Self:
         self.acquire()
@@ -84,8 +85,9 @@ class DirectoryLock:
         """
         try:
             with add_path_to_errors(self.path):
+                self._is_own = not is_held
                 if is_held:
-                    self._file = self.path.open("rb")
+                    self._file = self.path.open("r+b")
                     return
                 self._file = lock_file(self.path)
                 self._file.truncate(0)
@@ -117,14 +119,9 @@ class DirectoryLock:
         if self._file is None:
             return
         with self._file:
+            if self._is_own and is_at(self._file, self.path):
+                self.path.unlink()  # a process that waits for it notices, and makes another
             self._file = None
-            names = (
-                [entry.name for entry in self.directory.iterdir()]
-                if self.directory.is_dir()
-                else []
-            )
-            if is_empty := names == [LOCK]:
-                self.path.unlink()
-        if is_empty:  # NFS keeps a file that is open under another name, so it is closed before
-            with suppress(OSError):  # another process works here now
+        if self._is_own:  # NFS keeps a file that is open under another name, so it is closed before
+            with suppress(OSError):  # it holds other files, or another process works here now
                 self.directory.rmdir()

@@ -100,7 +100,12 @@ def translate_file(args: argparse.Namespace, threads: int) -> None:
     notice = GlossaryNotice(args.glossary, translator.glossary)
     # A forked process has the translator, and one on another machine loads it.
     load = (
-        partial(load_same, json.dumps(vars(args)), json.dumps(identity), text)
+        partial(
+            load_same,
+            json.dumps({name: value for name, value in vars(args).items() if name != "changes"}),
+            json.dumps(identity),
+            text,
+        )
         if args.cluster
         else lambda: (translator, search)
     )
@@ -143,7 +148,10 @@ def load_same(options: str, identity: str, text: "InputText") -> "tuple[Translat
 
 @lru_cache(maxsize=1)
 def _load_same(options: str, identity: str, text: "InputText") -> "tuple[Translator, SearchConfig]":
+    from headway.config import read_changes
+
     args = argparse.Namespace(**json.loads(options))
+    args.changes = read_changes(overrides=args.overrides)
     set_threads(1)
     translator, search = load_translator(args)
     own = _identity(translator, search, text, args)

@@ -37,12 +37,10 @@ def settings_from(
 
 def list_changes(args: argparse.Namespace) -> "Changes":
     """Return the settings that ``--config`` and the command line change; a mistake exits with 2."""
-    from headway.config import Changes, read_changes
+    from headway.config import read_changes
 
-    if not args.config:
-        return args.changes
     try:
-        return Changes(read_changes([args.config]).origins + args.changes.origins)
+        return read_changes([args.config] if args.config else []) + args.changes
     except HeadwayError as error:
         usage_error(str(error))
 

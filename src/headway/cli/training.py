@@ -1,9 +1,9 @@
 """Carry out a training in a terminal: show what happens, and stop and save on a signal."""
 
+import gc
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -21,20 +21,13 @@ if TYPE_CHECKING:
     from headway.training.storage.run_directory import RunDirectory
 
 
-@contextmanager
-def plan_training(directory: "RunDirectory", request: "RunRequest") -> "Iterator[RunPlan]":
-    """Lock a run directory, plan what a request asks for, and unlock the directory at the end of the ``with`` block.
+def plan_training(
+    directory: "RunDirectory", request: "RunRequest"
+) -> "AbstractContextManager[RunPlan]":
+    """Lock a run directory and plan what a request asks for, for the time of a ``with`` block; see `headway.training.starting.plan.planned`."""
+    from headway.training.starting.plan import planned
 
-    Of ranks that a launcher has started, only the first locks it.
-    """
-    from headway.training.starting.plan import make_plan
-
-    try:
-        if int(os.environ.get("RANK", "0")) == 0:
-            directory.lock()
-        yield make_plan(directory, request)
-    finally:
-        directory.unlock()
+    return planned(directory, request, is_first=os.environ.get("RANK", "0") == "0")
 
 
 def train_and_show(plan: "RunPlan", *, quiet: bool, ranks: int = 0) -> int:
@@ -107,6 +100,7 @@ def train_rank(plan: "RunPlan", quiet: bool) -> int:
             if missing and not quiet:
                 print(missing, file=sys.stderr)
         parallel.wait_for_first()
+        configure_process(plan.machine.threads_per_rank, plan.machine.torch_device)
         run, notices = open_run(plan)
         if not quiet:
             print(*notices, sep="\n", end="\n" if notices else "", file=sys.stderr)
@@ -114,7 +108,7 @@ def train_rank(plan: "RunPlan", quiet: bool) -> int:
             if parallel.rank() == 0:
                 print(f"{path}: finished; {name_way_on(plan)}", file=sys.stderr)
             return 0
-        configure_process(run.machine.threads_per_rank, run.machine.torch_device)
+        gc.freeze()  # what exists now stays, too
         display = Display(run, quiet=quiet)
         if run.step:
             display.say(f"{path}: resumed at step {run.step}")

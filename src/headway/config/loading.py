@@ -45,6 +45,10 @@ class Changes:
             for name in values
         ]
 
+    def __add__(self, later: "Changes") -> "Changes":
+        """Return both, of which the second wins."""
+        return Changes(self.origins + later.origins)
+
     def without_files(self, section: str) -> "Changes":
         """Return the changes of the command line, and those that files make to other sections than this one."""
         return Changes(

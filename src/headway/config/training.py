@@ -1,6 +1,7 @@
 """The settings of a training run."""
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from headway.config.declaration import (
@@ -135,6 +136,27 @@ class TrainingConfig:
     def micro_batches_per_step(self) -> int:
         """How many micro-batches a step has; only the last step of an epoch may have fewer."""
         return -(-self.batch_tokens // self.micro_batch_tokens)
+
+    def of_length(self, steps: int, validate_every: int) -> "TrainingConfig":
+        """Return the same regime in more or fewer steps: warm-up, cooling and checkpoints keep their share of them.
+
+        The highest learning rate stays; in equation 3 it depends on the warm-up.
+
+        Args:
+            steps: The steps of the whole run.
+            validate_every: Steps between validations.
+        """
+        share = steps / self.max_steps
+        warmup = max(1, round(share * self.warmup_steps))
+        return replace(
+            self,
+            max_steps=steps,
+            warmup_steps=warmup,
+            cool_steps=min(steps, round(share * self.cool_steps)),
+            rate_scale=float(f"{self.rate_scale * math.sqrt(warmup / self.warmup_steps):.3g}"),
+            validate_every=validate_every,
+            checkpoint_every=max(1, round(share * self.checkpoint_every)),
+        )
 
     def __post_init__(self) -> None:
         problems = list_broken_bounds(self)

@@ -11,7 +11,7 @@ from headway.text.groups import Text, Validation
 from headway.text.readers import FileForm
 from headway.training.run import run_to_end
 from headway.training.starting.opening import open_run
-from headway.training.starting.plan import make_plan
+from headway.training.starting.plan import planned
 from headway.training.starting.request import RunRequest
 from headway.training.storage.run_directory import RunDirectory
 from headway.translation import Translator
@@ -30,6 +30,7 @@ def train(
     encoding: str | None = None,
     columns: tuple[str, str] | None = None,
     init: str | Path | None = None,
+    minutes: float | None = None,
     other_languages: bool = False,
 ) -> Translator:
     """Train a translation model on parallel text, and return it.
@@ -52,6 +53,7 @@ def train(
         columns: The columns of source and target in a table, as names in its first row or numbers
             from 1; None: recognized.
         init: The directory of a model whose weights and vocabulary the run starts from.
+        minutes: How long a new run trains; its number of steps is measured before the first one.
         other_languages: Whether the text may be of other languages than the model of ``init``.
 
     Returns:
@@ -75,19 +77,17 @@ def train(
         languages=languages,
         form=FileForm(encoding, columns),
         init=init,
+        minutes=minutes,
         other_languages=other_languages,
         preset=preset,
         changes=read_changes(overrides=settings),
     )
-    try:
-        directory.lock()
-        opened, notices = open_run(make_plan(directory, request))
+    with planned(directory, request) as plan:
+        opened, notices = open_run(plan)
         for notice in notices if is_resumed else ():
             warnings.warn(notice, stacklevel=2)
         if opened is not None:
             with closing(run_to_end(opened)) as events:
                 for _ in events:
                     pass
-    finally:
-        directory.unlock()
     return Translator.load(run)

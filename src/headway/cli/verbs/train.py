@@ -60,6 +60,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="with --init: allow other languages than the model's",
     )
     add_preset(parser)
+    parser.add_argument(
+        "--minutes",
+        type=float,
+        metavar="M",
+        help="how long a new run trains, in place of max-steps",
+    )
     add_ranks(parser)
     parser.add_argument("--quiet", action="store_true", help="print errors only")
 
@@ -83,6 +89,7 @@ def run(args: argparse.Namespace) -> int:
         other_languages=args.other_languages,
         preset=args.preset,
         changes=list_changes(args),
+        minutes=args.minutes,
         command=["headway", *sys.argv[1:]],
     )
     with plan_training(RunDirectory(args.run), request) as plan:

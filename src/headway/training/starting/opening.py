@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 
 import torch
@@ -118,16 +119,31 @@ def start_run(plan: RunPlan) -> tuple[Run, list[str]]:
     files = [list_files(request.train), list_files(request.valid)]
     if parallel.rank():  # only the record of rank 0 is written
         files = [[], []]
-    run = start(
+    start_with = partial(
+        start,
         directory,
         data,
-        resolve_splitting(settings, data),
         command=request.command,
         train=hash_files(files[0]),
         valid=hash_files(files[1]),
         initial=plan.initial,
         machine=plan.machine,
+        minutes=request.minutes,
     )
+    settings = resolve_splitting(settings, data)
+    run = start_with(settings)
+    if request.minutes is not None:
+        from headway.training.starting.time_budget import LONGEST, SHARE, fill_time, measure_pace
+
+        pace = measure_pace(run, min(LONGEST, 60 * SHARE * request.minutes))
+        training = fill_time(settings.training, request.minutes, pace)
+        # What the user sets stays as it is.
+        training = request.changes.apply(replace(settings, training=training)).training
+        run = start_with(replace(settings, training=training))
+        notices.append(
+            f"--minutes {request.minutes:g}: {training.max_steps:,} steps of {pace.step:.2g} s, and a validation of"
+            f" {pace.validation:.2g} s every {training.validate_every:,} steps"
+        )
     return run, notices
 
 
@@ -141,6 +157,7 @@ def start(
     valid: Mapping[str, str] = NO_FILES,
     initial: Model | None = None,
     machine: Machine | None = None,
+    minutes: float | None = None,
 ) -> Run:
     """Start a run; the directory holds a run from `Run.begin` on.
 
@@ -153,6 +170,7 @@ def start(
         valid: The same for the validation data.
         initial: A model of the same shape and vocabulary, whose weights the run starts from.
         machine: What the run computes with; None: as the settings say.
+        minutes: The time that the user has given the run, to be recorded.
     """
     config = with_vocabulary(config, data)
     record = RunRecord(
@@ -166,6 +184,7 @@ def start(
         machine=machine or Machine.resolve(config.training),
         processes=parallel.world_size(),
         settings=config.to_dict(),
+        minutes=minutes,
     )
     record.identity = record.identify()
     run = Run(directory, data, config, record)

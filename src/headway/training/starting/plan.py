@@ -46,19 +46,41 @@ class RunPlan:
     notices: tuple[str, ...] = ()
 
 
+@contextmanager
+def planned(
+    directory: RunDirectory, request: RunRequest, *, is_first: bool = True
+) -> Iterator[RunPlan]:
+    """Lock a run directory, plan the run that a request asks for, and unlock the directory at the end.
+
+    Args:
+        directory: Where the run is, or will be.
+        request: Its corpora may still be names.
+        is_first: Whether this process locks it: of ranks that a launcher has started, only the first does.
+
+    Raises:
+        HeadwayError: See `make_plan`; and if another process trains here.
+    """
+    request.check(directory.path, is_new=not directory.started)
+    try:
+        if is_first:
+            directory.lock()
+        yield make_plan(directory, request)
+    finally:
+        directory.unlock()
+
+
 def make_plan(directory: RunDirectory, request: RunRequest) -> RunPlan:
     """Plan the run that a request asks for, before text is read and anything is written.
 
     Args:
-        directory: Locked (`RunDirectory.lock`).
-        request: Its corpora may still be names.
+        directory: Locked; see `planned`.
+        request: Checked (`RunRequest.check`).
 
     Raises:
         SettingsError: If a setting of the request is wrong, or may not change.
         UsageError: If options do not fit together, with the one to add or to leave out.
         HeadwayError: If the request does not fit the directory, or a file is missing or damaged.
     """
-    request.check()
     plan_it = _plan_resumed if directory.started else _plan_new
     plan = plan_it(directory, request)
     try:
@@ -69,10 +91,6 @@ def make_plan(directory: RunDirectory, request: RunRequest) -> RunPlan:
 
 
 def _plan_new(directory: RunDirectory, request: RunRequest) -> RunPlan:
-    if not (request.data or request.train or request.valid):
-        ways = "--train and --valid" + ("" if request.kind else ", or with --data")
-        raise HeadwayError(f"{directory.path}: no run there yet: start one with {ways}")
-    request.check_text()
     initial = load_model(request.init) if request.init else None
     tokenizer = initial.tokenizer if initial else None
     text = read_text_settings(request.data) if request.data else None
@@ -115,6 +133,11 @@ def _plan_resumed(directory: RunDirectory, request: RunRequest) -> RunPlan:
     if request.kind not in (None, stored.model.kind):
         kind, verb = stored.model.kind_name, stored.model.verb
         raise UsageError(f"{directory.path}: holds a {kind}: use {verb}")
+    if request.minutes not in (None, record.minutes):
+        raise UsageError(
+            f"--minutes {request.minutes:g}: {directory.path} was not started with it, and has {stored.training.max_steps:,}"
+            " steps: omit it, or give --training.max-steps"
+        )
     text = None if record.names_its_text and not request.data else stored.text
     base = stored
     with _as_mistake_in_settings():

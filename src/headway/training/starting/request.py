@@ -7,9 +7,11 @@ from pathlib import Path
 from headway.config import Changes, Kind
 from headway.config.loading import NO_CHANGES
 from headway.config.model import VERBS
-from headway.errors import UsageError
+from headway.errors import HeadwayError, UsageError
 from headway.text.groups import Text, Validation, list_files, make_groups
 from headway.text.readers import UTF8, FileForm
+
+MOST_MINUTES = 365 * 24 * 60
 
 
 class SettingsError(UsageError):
@@ -36,6 +38,7 @@ class RunRequest:
         preset: A name in `headway.config.PRESETS`; None: "base", or the settings of the run
             or of the model that it starts from.
         changes: Settings that change both.
+        minutes: How long a new run trains, measured before its first step; its number of steps follows.
         command: The user's command line, which the run records.
     """
 
@@ -50,6 +53,7 @@ class RunRequest:
     other_languages: bool = False
     preset: str | None = None
     changes: Changes = NO_CHANGES
+    minutes: float | None = None
     command: Sequence[str] = ()
 
     @property
@@ -57,13 +61,27 @@ class RunRequest:
         """Whether it names files of text."""
         return bool(self.train or list_files(self.valid))
 
-    def check(self) -> None:
+    def check(self, run: Path, *, is_new: bool) -> None:
         """Check that the options fit together.
+
+        Args:
+            run: The run directory.
+            is_new: Whether there is no run yet.
 
         Raises:
             UsageError: If they do not, with the one to add or to leave out.
+            HeadwayError: If a new run has no text.
         """
         refuse_kind(self.changes.options)
+        has_text = self.data or (self.train and self.valid)
+        if is_new and not has_text:
+            or_number = "" if self.kind else ", or the number of pairs to hold out (--valid 500)"
+            if self.train:
+                raise UsageError(f"--train needs --valid too: give the validation text{or_number}")
+            if self.valid:
+                raise UsageError("--valid needs --train too: give the training text")
+            ways = "--train and --valid" + ("" if self.kind else ", or with --data")
+            raise HeadwayError(f"{run}: no run there yet: start one with {ways}")
         if self.data and (self.train or self.valid):
             raise UsageError("--data names text that is prepared already: omit --train and --valid")
         if isinstance(self.train, Mapping):
@@ -74,21 +92,12 @@ class RunRequest:
         fixed = [option for option in self.changes.options if option.startswith("text.")]
         fixed += ["languages"] if self.languages else []
         fixed += self.form.to_words()
+        if self.minutes is not None and not 0 < self.minutes <= MOST_MINUTES:
+            raise UsageError(f"--minutes {self.minutes:g}: must be more than 0 and at most a year")
+        if self.minutes is not None and "training.max-steps" in self.changes.options:
+            raise UsageError("--minutes and --training.max-steps: give one of them")
         if self.data and fixed:
             raise UsageError(f"--{fixed[0]}: was fixed when {self.data} was prepared: omit it")
-
-    def check_text(self) -> None:
-        """Check that a new run has text.
-
-        Raises:
-            UsageError: If it has not, with the option to add.
-        """
-        if self.data or (self.train and self.valid):
-            return
-        or_number = "" if self.kind else ", or the number of pairs to hold out (--valid 500)"
-        if self.train:
-            raise UsageError(f"--train needs --valid too: give the validation text{or_number}")
-        raise UsageError("--valid needs --train too: give the training text")
 
 
 def refuse_kind(options: Collection[str]) -> None:

@@ -55,9 +55,11 @@ def resume_run(plan: RunPlan) -> tuple[Run | None, list[str]]:
     refuse(directory.path, differences, data.directory)
     lengths = [(c.training.max_steps, c.training.patience) for c in (stored, plan.settings)]
     if record.finished and lengths[0] == lengths[1]:
-        now = replace(record, data=DataRecord.describe(data, directory.path))
+        settings = with_vocabulary(plan.settings, data)
+        found = DataRecord.describe(data, directory.path)
+        now = replace(record, data=found, settings=settings.to_dict())
         check_identity(directory.path, data, record, now)
-        return None, [*plan.notices, *_keep_finished(plan, record, stored, data)]
+        return None, [*plan.notices, *_keep_finished(directory, record, stored, settings, data)]
     notices = [*plan.notices, *_list_other_roundings(plan, record, stored)]
     run, damage = resume(directory, record, data, plan.settings, plan.machine)
     if rise := warn_if_rate_rises(run.step, stored.training, plan.settings.training):
@@ -126,10 +128,9 @@ def resume(
 
 
 def _keep_finished(
-    plan: RunPlan, record: RunRecord, stored: Config, data: PreparedData
+    directory: RunDirectory, record: RunRecord, stored: Config, settings: Config, data: PreparedData
 ) -> list[str]:
     """Repair a finished run, and store the settings that may change; return what the user should know."""
-    directory, settings = plan.directory, with_vocabulary(plan.settings, data)
     if settings.training.average != stored.training.average:
         raise HeadwayError(
             f"training.average = {settings.training.average}: {directory.path} is finished and has averaged"

@@ -108,6 +108,7 @@ class RunRecord:
             new file.
         identity: A hash of all that decides the results of the run. Each checkpoint has it too, so that
             a checkpoint of another run is recognized.
+        minutes: The time that the user has given the run, from which its number of steps followed.
     """
 
     headway: str
@@ -124,6 +125,7 @@ class RunRecord:
     settings: dict[str, dict[str, Setting]]
     models: dict[str, list[str]] = field(default_factory=dict)
     identity: str = ""
+    minutes: float | None = None
 
     @property
     def names_its_text(self) -> bool:

@@ -59,15 +59,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Set the process up as `headway train` does, measure, and print a table."""
+    from headway.config import read_changes
+
     cells = [_parse_cell(word) for word in args.cells or ()]
     if args.repeats is None:
         args.repeats = 5 if args.work else 3
     if args.repeats < 1:
         usage_error(f"--repeats {args.repeats}: must be 1 or more")
+    chosen = {}
     for option in ("device", "precision", "threads"):
         if getattr(args, option) is not None:
             section = "search" if (option, args.work) == ("precision", "translate") else "training"
-            args.overrides[f"{section}.{option}"] = str(getattr(args, option))
+            chosen[f"{section}.{option}"] = str(getattr(args, option))
+    args.changes += read_changes(overrides=chosen)
     if args.work is None:
         return report_machine(args, cells)
     config = settings_from(args)

@@ -1,0 +1,86 @@
+"""``--minutes``: the length of a training follows from a time, is stored, and changes nothing else."""
+
+import itertools
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from headway.cli.main import dispatch
+from headway.config import PRESETS
+from headway.errors import UsageError
+from headway.training.starting import time_budget
+from headway.training.starting.time_budget import Pace, fill_time
+from headway.training.steps.optimizers import learning_rate, warn_if_too_short
+from support.runs import assert_equal_runs, command
+
+
+@pytest.mark.parametrize("name", ["quick", "base", "tiny"])
+@pytest.mark.parametrize("minutes", [3, 40, 3000])
+def test_a_length_fills_the_time(name, minutes):
+    own, pace = PRESETS[name].training, Pace(step=0.4, validation=6.0)
+    found = fill_time(own, minutes, pace)
+    validations = -(-found.max_steps // found.validate_every) + 1  # and the one of the average
+    seconds = found.max_steps * pace.step + validations * pace.validation
+    assert 0.93 * 60 * minutes < seconds < 1.05 * 60 * minutes
+    assert (validations - 1) * pace.validation <= 0.21 * 60 * minutes
+    assert not warn_if_too_short(found)
+    for setting in ("warmup_steps", "cool_steps", "checkpoint_every"):
+        share = getattr(own, setting) / own.max_steps * found.max_steps
+        assert abs(getattr(found, setting) - share) <= 1, setting
+    peaks = [
+        learning_rate(c.warmup_steps, d_model=64, warmup_steps=c.warmup_steps, scale=c.rate_scale)
+        for c in (own, found)
+    ]
+    assert peaks[1] == pytest.approx(peaks[0], rel=0.01)
+
+
+def test_a_time_that_is_too_short_is_named_with_the_shortest():
+    with pytest.raises(UsageError, match=r"--minutes 0\.1: a step takes 2\.00 s .* give 0\.4 or"):
+        fill_time(PRESETS["quick"].training, 0.1, Pace(step=2.0, validation=9.0))
+    without = replace(PRESETS["quick"].training, average=1)
+    with pytest.raises(UsageError, match=r"give 0\.2 or more"):
+        fill_time(without, 0.1, Pace(step=2.0, validation=9.0))
+    fill_time(without, 0.2, Pace(step=2.0, validation=9.0))
+
+
+@pytest.mark.slow
+def test_a_run_of_some_minutes_equals_one_of_its_steps(corpus, tmp_path, monkeypatch, capsys):
+    clock = itertools.count(0.0, 0.25)  # each look at it takes a quarter of a second
+    monkeypatch.setattr(time_budget.time, "perf_counter", lambda: next(clock))
+    path, other = tmp_path / "run", tmp_path / "other"
+    words = command(path, corpus)
+    at = words.index("--training.max-steps")
+    words = [*words[:at], *words[at + 2 :], "--ranks", "1"]
+    words.remove("--quiet")
+    assert dispatch([*words, "--minutes", "0.05"]) == 0
+    said = capsys.readouterr().err
+    stored = json.loads((path / "run.json").read_text())
+    own = stored["settings"]["training"]
+    assert f"--minutes 0.05: {own['max_steps']:,} steps of 0." in said
+    assert 3 <= own["max_steps"] <= 20
+    assert own["checkpoint_every"] == 3  # what the user sets stays
+    lengths = ("max_steps", "warmup_steps", "rate_scale")
+    same = [w for n in lengths for w in (f"--training.{n.replace('_', '-')}", str(own[n]))]
+    assert dispatch([words[0], str(other), *words[2:], *same]) == 0
+    assert_equal_runs(path, other)
+    # The same command goes on, or finds the run finished; another time is refused.
+    assert dispatch([*words, "--minutes", "0.05"]) == 0
+    with pytest.raises(UsageError, match="was not started with it"):
+        dispatch([*words, "--minutes", "0.07"])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--minutes", "0"], "must be more than 0"),
+        (["--minutes", "nan"], "must be more than 0"),
+        (["--minutes", "3", "--training.max-steps", "7"], "give one of them"),
+    ],
+)
+def test_a_wrong_time_is_refused(options, message, tmp_path: Path):
+    words = ["train", str(tmp_path / "run"), "--train", "a.en", "a.de", "--valid", "9", *options]
+    with pytest.raises(UsageError, match=message):
+        dispatch(words)
+    assert not (tmp_path / "run").exists()
