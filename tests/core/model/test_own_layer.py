@@ -14,8 +14,8 @@ from headway.text.batches import Batch
 from headway.text.tokenizer import Tokenizer
 from headway.training.steps.trainer import Trainer
 from headway.translation import Translator
+from headway.translation.engines.choice import make_engine
 from headway.translation.engines.plain_engine import PlainEngine
-from headway.translation.engines.protocols import make_engine
 
 PAGE = Path(__file__).parents[3] / "docs" / "own-layer.md"
 BLOCKS = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)

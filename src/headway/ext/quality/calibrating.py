@@ -2,10 +2,12 @@
 
 from pathlib import Path
 
+import numpy as np
+
 from headway.cli import LineProgress
 from headway.errors import HeadwayError
 from headway.ext.protect import placeholder_word_file
-from headway.ext.quality.calibration import Calibration
+from headway.ext.quality.calibration import examine_lines, fit_quality
 from headway.ext.quality.quality_model import FILE, QualityModel
 from headway.file_format import OtherVersionError
 from headway.text import name_pair
@@ -41,13 +43,13 @@ def calibrate(_: bool, translator: Translator, sources: list[str], references: l
     known = placeholder_word_file.load_placeholder_words(
         directory
     )  # before anything is written: it may be of a newer version
-    calibration = Calibration()
+    found = []
     with LineProgress(len(sources), 0) as progress:
         for start in range(0, len(sources), CALIBRATED):
             batch = sources[start : start + CALIBRATED]
-            calibration.add(translator, batch, references[start : start + CALIBRATED])
+            found.append(examine_lines(translator, batch, references[start : start + CALIBRATED]))
             progress.update(start + len(batch), sum(len(line.split()) for line in batch))
-    model = calibration.fit()
+    model = fit_quality(np.concatenate(found))
     model.save(directory)
     print(
         f"{directory / FILE}: from {model.sentences:,} sentences;"
@@ -58,11 +60,11 @@ def calibrate(_: bool, translator: Translator, sources: list[str], references: l
         print(
             f"{directory / FILE}: all pairs of this model share it, and now it is from {pair} alone"
         )
-    found = placeholder_word_file.learn_placeholder_words(sources, references)
-    placeholder_word_file.save_placeholder_words(directory, {**known, pair: found})
+    words = placeholder_word_file.learn_placeholder_words(sources, references)
+    placeholder_word_file.save_placeholder_words(directory, {**known, pair: words})
     print(
-        f"{directory / placeholder_word_file.FILE}: {len(found.phrases)} phrases that stand for placeholders"
-        + "".join(f", {phrase.text}" for phrase in found.phrases)
+        f"{directory / placeholder_word_file.FILE}: {len(words.phrases)} phrases that stand for placeholders"
+        + "".join(f", {phrase.text}" for phrase in words.phrases)
     )
 
 

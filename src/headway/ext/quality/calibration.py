@@ -4,55 +4,51 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headway.evaluation import chrf_by_line
-from headway.ext.quality.evidence import Features, examine
+from headway.ext.quality.evidence import FEATURES, Features, examine
 from headway.ext.quality.quality_model import QualityModel
 from headway.translation import Job, Pipeline, Translator, run, together
 
-
-class Calibration:
-    """Collects translations and their chrF2, and fits a `QualityModel` to them."""
-
-    def __init__(self) -> None:
-        self._features: list[Features] = []
-        self._scores: list[float] = []
-
-    @property
-    def lines(self) -> int:
-        """How many lines count so far."""
-        return len(self._scores)
-
-    def add(
-        self, translator: Translator, sources: Sequence[str], references: Sequence[str]
-    ) -> None:
-        """Translate a batch of lines; lines of several pieces, and blank ones, do not count.
-
-        Args:
-            translator: The model.
-            sources: Raw text.
-            references: The translations of people, as many.
-        """
-        search = replace(translator.default_search, sample=False, n_best=1, split_sentences=False)
-        pipeline = translator.pipeline(search)
-        both = zip(sources, references, strict=True)
-        for each in run(together(_examine(pipeline, *pair) for pair in both)):
-            if each is not None:
-                features, score = each
-                self._features.append(features)
-                self._scores.append(score)
-
-    def fit(self) -> QualityModel:
-        """Fit a model of the quality to the lines so far: it comes as near as it can to their chrF2 / 100.
-
-        Raises:
-            HeadwayError: If no line counts.
-        """
-        return QualityModel.fit(np.array(self._features), np.array(self._scores) / 100)
+Rows = NDArray[
+    np.float64
+]  # the chrF2 of the translation of each line, and its features, [N, 1 + features]
 
 
-def _examine(pipeline: Pipeline, source: str, reference: str) -> Job[tuple[Features, float] | None]:
-    """Return the features of the translation of a line, and its chrF2; None if the line has several pieces, or none."""
+def examine_lines(
+    translator: Translator, sources: Sequence[str], references: Sequence[str]
+) -> Rows:
+    """Translate a batch of lines, and return their chrF2 and features; NaN for a line of several pieces, or a blank one.
+
+    Args:
+        translator: The model.
+        sources: Raw text.
+        references: The translations of people, as many.
+    """
+    search = replace(translator.default_search, sample=False, n_best=1, split_sentences=False)
+    pipeline = translator.pipeline(search)
+    rows = np.full((len(sources), 1 + len(FEATURES)), np.nan)
+    jobs = (_examine(pipeline, *pair) for pair in zip(sources, references, strict=True))
+    for row, found in zip(rows, run(together(jobs)), strict=True):
+        if found is not None:
+            score, features = found
+            row[:] = [score, *features]
+    return rows
+
+
+def fit_quality(rows: Rows) -> QualityModel:
+    """Return the model of the quality that comes as near as it can to chrF2 / 100.
+
+    Raises:
+        HeadwayError: If no line counts.
+    """
+    counted = rows[~np.isnan(rows[:, 0])]
+    return QualityModel.fit(counted[:, 1:], counted[:, 0] / 100)
+
+
+def _examine(pipeline: Pipeline, source: str, reference: str) -> Job[tuple[float, Features] | None]:
+    """Return the chrF2 of the translation of a line, and its features; None if the line has several pieces, or none."""
     pieces = yield from pipeline.cut(source)
     if len(pieces) != 1:
         return None
@@ -62,4 +58,4 @@ def _examine(pipeline: Pipeline, source: str, reference: str) -> Job[tuple[Featu
     )
     [translation] = pipeline.join(pieces, [found])
     [score] = chrf_by_line([translation.text], [reference])
-    return evidence.features, score
+    return score, evidence.features

@@ -2,8 +2,12 @@
 
 from collections.abc import Iterator
 
+import numpy as np
+import torch
+
 from headway.config import Config
-from headway.ext.quality.calibration import Calibration
+from headway.ext.quality.calibration import examine_lines, fit_quality
+from headway.ext.quality.evidence import FEATURES
 from headway.ext.quality.quality_model import FILE as FILE
 from headway.text import PreparedData
 from headway.training import Event, Notice, ProgressReport, RunDirectory, list_texts, parallel
@@ -22,7 +26,7 @@ def wants(config: Config) -> bool:
 def learn(directory: RunDirectory, data: PreparedData, device: str) -> Iterator[Event]:
     """Calibrate the quality of the installed model's translations on the validation text.
 
-    All ranks do the same work, because all of them yield the same events; the first writes the result.
+    The ranks take turns with the batches, and all of them yield the same events; the first writes the result.
 
     Yields:
         Progress, before each batch of sentences; a notice if no line of the validation text counts.
@@ -31,22 +35,23 @@ def learn(directory: RunDirectory, data: PreparedData, device: str) -> Iterator[
     is_for_cpu = read_config(directory.path).config.search.precision == "int8"
     translator = Translator.load(directory.path, "cpu" if is_for_cpu else device)
     texts = [*list_texts(data, MAX_SENTENCES // len(data.groups))]
-    whole, done = sum(len(text.sources) for text in texts), 0
-    calibration = Calibration()
+    whole, done, turn = sum(len(text.sources) for text in texts), 0, 0
+    rows = np.zeros((whole, 1 + len(FEATURES)))
     for languages, sources, references in texts:
         own = translator.to(languages[1], languages[0])
         for start in range(0, len(sources), BATCH):
             yield ProgressReport(doing="learning how good translations are", done=done, of=whole)
             batch = slice(start, start + BATCH)
-            calibration.add(own, sources[batch], references[batch])
-            done += len(sources[batch])
-    if not calibration.lines:
+            end = done + len(sources[batch])
+            if turn % parallel.world_size() == parallel.rank():
+                rows[done:end] = examine_lines(own, sources[batch], references[batch])
+            done, turn = end, turn + 1
+    rows = parallel.sum_disjoint(torch.from_numpy(rows)).numpy()
+    if np.isnan(rows[:, 0]).all():
         yield Notice(
             text=f"no {FILE}: each line of the validation text is translated in several parts"
         )
-        return
-    if parallel.rank():
-        return
-    model = calibration.fit()
-    for path in directory.list_installed():
-        model.save(path)
+    elif parallel.rank() == 0:
+        model = fit_quality(rows)
+        for path in directory.list_installed():
+            model.save(path)
