@@ -22,7 +22,7 @@ from headway.ext.bench.matrix_rate import synchronize
 from headway.ext.bench.synthetic import prepare_synthetic
 from headway.ext.cuda.recorded_gradient import Compute, RecordedGradient
 from headway.model import Transformer
-from headway.model.packing import move
+from headway.model.visibility import move
 from headway.text.batches import Batch
 from headway.training.machine import seed_generators
 from headway.training.steps.feed import Feed

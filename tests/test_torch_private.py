@@ -13,8 +13,7 @@ import headway
 from headway import torch_private
 from headway.ext.native.native_operations import NativeOperations
 from headway.model import Embedding
-from headway.model.dropout_mask import Mask
-from headway.model.ops import Linear
+from headway.model.ops import Linear, Mask
 from headway.translation.engines.low_precision import int8_linear, quantize
 
 NATIVE = NativeOperations()

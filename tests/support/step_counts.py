@@ -22,7 +22,7 @@ from torch.utils._pytree import tree_leaves
 from headway.config import ModelConfig, TrainingConfig
 from headway.ext.cuda.gpu_operations import GpuOperations
 from headway.model import make_model, ops, plain_attention
-from headway.model.packing import pack_sides
+from headway.model.visibility import pack_sides
 from headway.text.batches import Batch, fixed_shape
 from headway.training.steps import objective, trainer
 from headway.training.steps.trainer import Trainer

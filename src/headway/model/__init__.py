@@ -17,17 +17,22 @@ if TYPE_CHECKING:
     from headway.model.attention import MultiHeadAttention, SelfAttention
     from headway.model.attention_functions import Additive, DotProduct, score_scale
     from headway.model.decoder_cache import BeamCache, BeamPast, Cache, DecoderState
-    from headway.model.dropout_mask import Mask, mix_bits
-    from headway.model.embeddings import Embedding, Output, make_embedding, shift_right
+    from headway.model.embeddings import (
+        Embedding,
+        Output,
+        Positions,
+        make_embedding,
+        make_positions,
+        shift_right,
+        sinusoids,
+    )
     from headway.model.layers import FeedForward, Layer, Mixer, Residual, Stack
     from headway.model.making import make_model, make_model_without_memory
     from headway.model.network import Network, initialize_linear_maps, parameter_count
-    from headway.model.ops import Linear, Operations, check_labels
-    from headway.model.packing import move
+    from headway.model.ops import Linear, Mask, Operations, check_labels, mix_bits
     from headway.model.plain_attention import attend_with_mask, attention_mask
-    from headway.model.positions import Positions, make_positions, sinusoids
     from headway.model.transformer import Transformer
-    from headway.model.visibility import Segments, SegmentsLike, Visibility
+    from headway.model.visibility import Segments, SegmentsLike, Visibility, move
     from headway.model.watching import Record, watch
 
 __all__ = [

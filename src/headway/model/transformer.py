@@ -9,9 +9,8 @@ from torch import Tensor
 from headway.config import ModelConfig
 from headway.model.assembly import MakeMixer, make_decoder, make_encoder
 from headway.model.decoder_cache import DecoderState
-from headway.model.embeddings import Embedding, Output, make_embedding, shift_right
+from headway.model.embeddings import Embedding, Output, make_embedding, make_positions, shift_right
 from headway.model.network import Network, initialize_linear_maps
-from headway.model.positions import make_positions
 from headway.model.visibility import Segments, SegmentsLike
 
 

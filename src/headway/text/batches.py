@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from headway.errors import HeadwayError
-from headway.model.packing import Packing, RowShape, move, pack_sides
+from headway.model.visibility import Packing, RowShape, move, pack_sides
 from headway.text.shards import Corpus
 from headway.text.tokenizer import Tokenizer
 

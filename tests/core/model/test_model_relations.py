@@ -25,8 +25,8 @@ from headway.model import (
     sinusoids,
     watch,
 )
-from headway.model.dropout_mask import Mask
 from headway.model.network import zero_outputs
+from headway.model.ops import Mask
 from support.model_relations import RELATIONS, build, close, tokens
 
 VARIANTS = {
@@ -277,7 +277,7 @@ def test_a_table_that_another_thread_extends_never_shrinks(monkeypatch: pytest.M
             grown.append(positions.table_of(100))
         return sinusoids(length, d_model)
 
-    monkeypatch.setattr("headway.model.positions.sinusoids", meanwhile)
+    monkeypatch.setattr("headway.model.embeddings.sinusoids", meanwhile)
     found = positions(torch.zeros(1, 7, 6))[0]
     assert torch.equal(found, sinusoids(7, 6))
     assert positions.table_of(100) is positions.table is grown[1]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from headway.model.packing import RowShape, pack_sides
+from headway.model.visibility import RowShape, pack_sides
 
 SHAPE = RowShape(tokens=64, longest=9, sentences=8)
 

@@ -14,8 +14,7 @@ from headway.ext.cuda.dropout import (
 )
 from headway.ext.cuda.fusion import fuse
 from headway.ext.native.native_operations import NativeOperations
-from headway.model.dropout_mask import Mask
-from headway.model.ops import PLAIN, Operations
+from headway.model.ops import PLAIN, Mask, Operations
 
 MASK = Mask(0x12345678, 0xFEDCBA98, 6554)
 

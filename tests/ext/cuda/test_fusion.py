@@ -8,8 +8,7 @@ from torch import Tensor
 
 from headway.ext.cuda import fusion
 from headway.ext.cuda.dropout import apply_mask_on_device
-from headway.model.dropout_mask import Mask
-from headway.model.ops import PLAIN
+from headway.model.ops import PLAIN, Mask
 
 
 @pytest.fixture(autouse=True)

@@ -15,7 +15,7 @@ from headway.config import ModelConfig, TrainingConfig
 from headway.config.sections import PRESETS
 from headway.ext.cuda import gpu_operations
 from headway.ext.cuda.gpu_operations import GpuOperations
-from headway.model import make_model, ops, packing
+from headway.model import make_model, ops, visibility
 from headway.text.batches import Batch, fixed_shape
 from headway.text.prepared import PreparedData
 from headway.training.steps import trainer as trainer_module
@@ -147,8 +147,8 @@ def test_batches_reach_a_gpu_from_pinned_memory_and_without_waiting(
     pinned, copies = [], []
     monkeypatch.setattr(torch.Tensor, "pin_memory", lambda self: pinned.append(self.shape) or self)
     monkeypatch.setattr(torch.Tensor, "to", lambda self, *x, **k: copies.append((x, k)) or self)
-    packing.move(torch.ones(3), "cuda:1")
-    packing.move(torch.ones(4), "cpu")
+    visibility.move(torch.ones(3), "cuda:1")
+    visibility.move(torch.ones(4), "cpu")
     assert pinned == [torch.Size([3])]
     assert copies == [(("cuda:1",), {"non_blocking": True}), (("cpu",), {})]
 

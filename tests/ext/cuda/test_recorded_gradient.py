@@ -18,9 +18,8 @@ from headway.ext.cuda.recorded_call import GraphMemory
 from headway.ext.cuda.recorded_gradient import MOST_SHAPES, RecordedGradient
 from headway.ext.native.native_operations import NativeOperations
 from headway.model import make_model, ops
-from headway.model.dropout_mask import Mask
-from headway.model.ops import Operations
-from headway.model.packing import pack_sides
+from headway.model.ops import Mask, Operations
+from headway.model.visibility import pack_sides
 from headway.text.batches import Batch, fixed_shape
 from headway.training.steps import trainer as trainer_module
 from headway.training.steps.trainer import Trainer

@@ -19,8 +19,7 @@ from headway.ext.cuda import gpu_operations, varlen_attention
 from headway.ext.cuda.gpu_operations import GpuOperations
 from headway.ext.native.native_operations import NativeOperations
 from headway.model import Transformer, ops
-from headway.model.packing import pack_sides
-from headway.model.visibility import Segments, Visibility
+from headway.model.visibility import Segments, Visibility, pack_sides
 from headway.text.batches import Batch, fixed_shape, read_batch
 from headway.text.shards import Corpus
 from headway.training.steps.objective import Objective, compute_gradient

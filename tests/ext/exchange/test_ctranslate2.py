@@ -16,7 +16,7 @@ from headway.ext.exchange.ctranslate2.entries import read_entries
 from headway.ext.exchange.ctranslate2.reader import read
 from headway.ext.exchange.ctranslate2.runner import CTranslate2Runner
 from headway.ext.exchange.ctranslate2.writer import find_refusals, write
-from headway.model.positions import sinusoids
+from headway.model.embeddings import sinusoids
 from headway.text.tokenizer import Tokenizer
 from support.bounds import bounded
 from support.ctranslate2_models import write_variables

@@ -15,8 +15,7 @@ from headway.ext.native.attention import longest_span
 from headway.ext.native.library import failure_reason
 from headway.ext.native.native_operations import FEWEST_ROWS, NativeOperations, fits_attention
 from headway.ext.native.training_library import training_library
-from headway.model.dropout_mask import Mask
-from headway.model.ops import PLAIN, Linear
+from headway.model.ops import PLAIN, Linear, Mask
 from headway.model.visibility import Segments, Visibility
 
 compiled = pytest.mark.skipif(training_library() is None, reason=failure_reason("training"))

@@ -3,13 +3,15 @@
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import combinations
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from headway.ext.protect.gaps import Gap
 from headway.ext.protect.marked_text import SourcePart
 from headway.ext.protect.steady_phrases import SteadyPhrase
 from headway.text import find_words, word_at
-from headway.translation import Constraint
+
+if TYPE_CHECKING:
+    from headway.translation import Constraint
 
 
 class PlaceholderWord(NamedTuple):
@@ -78,7 +80,7 @@ class MaskedSource(NamedTuple):
 
     text: str
     ids: list[int]
-    constraints: tuple[Constraint, ...] = ()
+    constraints: "tuple[Constraint, ...]" = ()
     parts: tuple[SourcePart, ...] = ()
     tags: tuple[ProtectedTag, ...] = ()
 

@@ -16,7 +16,7 @@ import torch
 
 from headway.config import TrainingConfig
 from headway.errors import HeadwayError
-from headway.model.packing import RowShape
+from headway.model.visibility import RowShape
 from headway.text.batches import (
     Batch,
     Rows,

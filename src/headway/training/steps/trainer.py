@@ -14,7 +14,7 @@ from torch import Tensor
 from headway.config import TrainingConfig
 from headway.extension import load_first
 from headway.model import Network, make_model
-from headway.model.packing import move
+from headway.model.visibility import move
 from headway.text.batches import Batch
 from headway.torch_private import add_each_
 from headway.training import parallel
