@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "headway"
 # The rooms of the core, each of which imports only from those before it.
 CORE = [
-    "errors", "lazy", "hooks", "extension", "file_format", "files", "locks", "processes", "torch_private", "devices", "config", "model",
+    "errors", "lazy", "hooks", "extension", "files", "locks", "torch_private", "devices", "config", "model",
     "text", "evaluation", "translation", "training", "cli",
 ]  # fmt: skip
 # The other extensions that each may use, beside the core.
@@ -182,8 +182,8 @@ PROCESS_WIDE = (
 @pytest.mark.slow
 def test_no_library_code_changes_the_process() -> None:
     # Commands call these; experiments are commands, and callers of machine.py restore generators.
-    # What processes.py changes are forked processes that would wait forever.
-    allowed = ("machine.py", "process.py", "reload.py", "processes.py")
+    # What devices.py changes are forked processes that would wait forever.
+    allowed = ("machine.py", "process.py", "reload.py", "devices.py")
     for path in FILES:
         is_command = "verbs" in path.parts or "cli" in path.parts
         if path.name in allowed or is_command or package_of(module_of(path)) == "ext.paper":

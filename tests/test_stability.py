@@ -17,7 +17,7 @@ from headway.cli.main import main
 from headway.errors import HeadwayError
 from headway.ext.protect.placeholder_word_file import load_placeholder_words, save_placeholder_words
 from headway.ext.quality.quality_model import QualityModel
-from headway.file_format import OtherVersionError
+from headway.files import OtherVersionError
 from headway.text.prepared import PreparedData, write_ids, write_prepared
 from headway.training.storage.checkpoint import write_checkpoint
 from headway.training.storage.run_directory import RunDirectory

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import IO
 
 from headway.cli.main import main
+from headway.devices import end_with_parent
 from headway.ext.best.recipe_numbers import Scale
-from headway.processes import end_with_parent
 from support.runs import SETTINGS, words
 
 SPEED = 10**9  # FLOP a second that the benchmark reports

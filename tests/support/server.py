@@ -18,12 +18,12 @@ from urllib.parse import urlsplit
 from starlette.testclient import TestClient
 
 from headway.cli.main import main
+from headway.devices import end_with_parent
 from headway.ext.server.app import make_app
 from headway.ext.server.keys import Keys
 from headway.ext.server.models import Models
 from headway.ext.server.server import Server
 from headway.ext.server.server_settings import ServerConfig
-from headway.processes import end_with_parent
 from support.processes import Forked
 
 SHORT = ("--search.max-extra", "7", "--server.split-sentences", "false")

@@ -13,7 +13,7 @@ from headway.cli.signals import LONGEST_WAIT, forward_signals
 CODE = """
 import sys
 sys.path[:], sys.argv[0] = {path!r}, "headway"
-from headway.processes import end_with_parent
+from headway.devices import end_with_parent
 end_with_parent({parent})
 from headway.cli.main import main
 main()

@@ -119,7 +119,7 @@ def _run_rank(
     queue: "SimpleQueue[Ending]",
 ) -> None:
     """Be a rank: the process that `launch` starts."""
-    from headway.processes import end_with_parent
+    from headway.devices import end_with_parent
 
     rank, ranks, parent, directory = place
     os.setpgid(0, 0)  # Ctrl-C interrupts the parent alone, which sends the signal on

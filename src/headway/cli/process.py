@@ -44,7 +44,7 @@ def set_threads(threads: int) -> None:
         usage_error(f"--threads {threads:,}: must be 1 to {MOST_THREADS:,}, or 0 for all cores")
     import torch
 
-    from headway.processes import available_cores
+    from headway.devices import available_cores
 
     if threads or available_cores() < torch.get_num_threads():
         torch.set_num_threads(threads or available_cores())

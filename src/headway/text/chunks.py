@@ -30,10 +30,10 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from headway import __version__
+from headway.devices import end_with_parent
 from headway.errors import HeadwayError, LostWorkersError
 from headway.extension import name_extensions
 from headway.files import write_atomically
-from headway.processes import end_with_parent
 
 CAN_FORK = sys.platform == "linux"  # elsewhere the libraries of the system may not survive a fork
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

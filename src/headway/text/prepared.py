@@ -16,7 +16,7 @@ from typing import Any, cast, get_args
 from headway import __version__
 from headway.config import Kind, TextConfig, from_dict
 from headway.errors import HeadwayError
-from headway.file_format import OtherVersionError, check_writer, read_small_file
+from headway.files import OtherVersionError, check_writer, read_small_file
 from headway.text.groups import Group, Manifest
 from headway.text.languages import Languages
 from headway.text.shards import Corpus, IdPair

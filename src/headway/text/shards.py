@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from headway import __version__
 from headway.errors import HeadwayError
-from headway.file_format import check_writer, read_small_file
+from headway.files import check_writer, read_small_file
 
 Ids = npt.NDArray[np.unsignedinteger]
 Lengths = npt.NDArray[np.int32]

@@ -14,8 +14,7 @@ from typing import Literal
 import torch
 
 from headway.config import TrainingConfig
-from headway.devices import has_bf16, resolve_device
-from headway.processes import available_cores
+from headway.devices import available_cores, has_bf16, resolve_device
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         save_model,
         write_config,
     )
-    from headway.translation.engines.choice import make_engine, resolve_precision
+    from headway.translation.engines import make_engine, resolve_precision
     from headway.translation.engines.plain_engine import PlainEngine
     from headway.translation.engines.protocols import (
         Engine,

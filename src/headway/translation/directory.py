@@ -14,8 +14,7 @@ from headway import __version__, config
 from headway.config import Config
 from headway.errors import HeadwayError
 from headway.extension import load_all
-from headway.file_format import check_format, check_writer
-from headway.files import remove, replace_text
+from headway.files import check_format, check_writer, remove, replace_text
 from headway.model import Network, Transformer
 from headway.text.languages import CODE, Languages, list_pairs, name_pair
 from headway.text.tokenizer import Tokenizer, check_symbols, load_tokenizer

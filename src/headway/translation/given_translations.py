@@ -10,7 +10,7 @@ import torch
 
 from headway.config import SearchConfig
 from headway.translation.batching import run_in_batches
-from headway.translation.engines.choice import join_engines
+from headway.translation.engines import join_engines
 from headway.translation.engines.plain_engine import PlainEngine
 from headway.translation.engines.protocols import GivenTarget, LayerChoice
 from headway.translation.search.beam_search import check_finite

@@ -16,7 +16,7 @@ from headway.extension import load_first
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
 from headway.translation.batching import run_in_batches
-from headway.translation.engines.choice import join_engines, make_engine, resolve_precision
+from headway.translation.engines import join_engines, make_engine, resolve_precision
 from headway.translation.engines.protocols import Engine, Hypotheses
 from headway.translation.search.beam_search import Hypothesis, Ids, beam_search
 

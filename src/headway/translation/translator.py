@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 from headway.config import Config, SearchConfig
-from headway.devices import resolve_device
+from headway.devices import resolve_device, survive_forks
 from headway.errors import HeadwayError, UsageError
 from headway.extension import find_switched_off, load_all, load_first
 from headway.model import Transformer
-from headway.processes import survive_forks
 from headway.text.languages import Languages, list_pairs, name_pair
 from headway.text.tokenizer import Tokenizer
 from headway.translation.directory import load_model

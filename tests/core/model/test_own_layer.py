@@ -14,7 +14,7 @@ from headway.text.batches import Batch
 from headway.text.tokenizer import Tokenizer
 from headway.training.steps.trainer import Trainer
 from headway.translation import Translator
-from headway.translation.engines.choice import make_engine
+from headway.translation.engines import make_engine
 from headway.translation.engines.plain_engine import PlainEngine
 
 PAGE = Path(__file__).parents[3] / "docs" / "own-layer.md"

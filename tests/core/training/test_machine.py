@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from headway import processes
+from headway import devices
 from headway.cli import training as command_module
 from headway.cli.main import dispatch
 from headway.config import TrainingConfig
@@ -67,8 +67,8 @@ def test_ranks_of_one_machine_divide_its_processors(monkeypatch):
 )
 def test_threads_are_within_the_quota_of_a_container(groups, files, threads, tmp_path, monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(12))
-    monkeypatch.setattr(processes, "OWN_CGROUP", tmp_path / "own")
-    monkeypatch.setattr(processes, "CGROUPS", tmp_path / "cgroup")
+    monkeypatch.setattr(devices, "OWN_CGROUP", tmp_path / "own")
+    monkeypatch.setattr(devices, "CGROUPS", tmp_path / "cgroup")
     (tmp_path / "own").write_text(groups)
     for name, text in files.items():
         (tmp_path / "cgroup" / name).parent.mkdir(parents=True, exist_ok=True)

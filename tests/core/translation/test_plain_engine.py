@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from headway.errors import HeadwayError
-from headway.translation.engines.choice import resolve_precision
+from headway.translation.engines import resolve_precision
 from headway.translation.engines.low_precision import quantize
 
 

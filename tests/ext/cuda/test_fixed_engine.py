@@ -26,7 +26,7 @@ from headway.ext.cuda.search import FixedSearch
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
 from headway.translation import Hypothesis, Translator
-from headway.translation.engines.choice import make_engine, resolve_precision
+from headway.translation.engines import make_engine, resolve_precision
 from headway.translation.engines.plain_engine import PlainEngine
 from support.engines import (
     EOS,

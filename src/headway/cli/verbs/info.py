@@ -144,7 +144,7 @@ def translator_facts(directory: Path, config: "Config") -> dict[str, object]:
 
 def run_facts(directory: Path, config: "Config") -> dict[str, object]:
     """Return how far the training of a run is, its data, and the scores of its model; nothing for a model alone."""
-    from headway.file_format import OtherVersionError
+    from headway.files import OtherVersionError
     from headway.training.storage.run_directory import RunDirectory
 
     run = RunDirectory(directory)

@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> None:
     from headway.cli.downloads import fetch_model
     from headway.cli.settings import settings_from
     from headway.cli.text_groups import fetch_text, fetch_validation, parse_text
-    from headway.processes import available_cores
+    from headway.devices import available_cores
     from headway.text.groups import list_targets
     from headway.text.preparation.plan import Plan
     from headway.text.preparation.preparation import Preparation

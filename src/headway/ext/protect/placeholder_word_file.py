@@ -14,8 +14,7 @@ from headway import __version__
 from headway.errors import HeadwayError
 from headway.ext.protect.gaps import PAIRS, Gap, count_gaps
 from headway.ext.protect.steady_phrases import FOUND, SteadyPhrase, find_steady_phrases
-from headway.file_format import check_writer, read_small_file
-from headway.files import replace_text
+from headway.files import check_writer, read_small_file, replace_text
 
 FILE = "stand_ins.json"
 FORMAT = 2  # in format 1, which no released version wrote, there was no gap

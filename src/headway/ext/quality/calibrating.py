@@ -9,7 +9,7 @@ from headway.errors import HeadwayError
 from headway.ext.protect import placeholder_word_file
 from headway.ext.quality.calibration import examine_lines, fit_quality
 from headway.ext.quality.quality_model import FILE, QualityModel
-from headway.file_format import OtherVersionError
+from headway.files import OtherVersionError
 from headway.text import name_pair
 from headway.translation import Translator
 

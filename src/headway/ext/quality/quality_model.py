@@ -17,8 +17,7 @@ from headway import __version__
 from headway.errors import HeadwayError
 from headway.ext.quality.defects import Defect
 from headway.ext.quality.evidence import FEATURES, Features
-from headway.file_format import check_writer, read_small_file
-from headway.files import replace_text
+from headway.files import check_writer, read_small_file, replace_text
 
 FILE = "quality.json"
 FORMAT = 1

@@ -8,7 +8,7 @@ from headway import config
 from headway.config import Config
 from headway.config.declaration import spell
 from headway.errors import HeadwayError
-from headway.file_format import OtherVersionError, check_writer
+from headway.files import OtherVersionError, check_writer
 from headway.text.groups import list_files, require_pair
 from headway.text.languages import list_pairs
 from headway.text.prepared import PreparedData

@@ -10,10 +10,10 @@ import torch
 
 from headway import __version__
 from headway.config import Config
+from headway.devices import available_cores
 from headway.errors import HeadwayError
 from headway.extension import HOOKS, identify_arithmetic, name_extensions, require
 from headway.files import remove
-from headway.processes import available_cores
 from headway.text.groups import list_files, make_groups
 from headway.text.prepared import PreparedData
 from headway.text.readers import describe_layout

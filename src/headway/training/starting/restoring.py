@@ -4,8 +4,7 @@ import shutil
 from collections.abc import Mapping
 
 from headway.errors import HeadwayError
-from headway.file_format import OtherVersionError, check_writer
-from headway.files import hash_file, write_atomically
+from headway.files import OtherVersionError, check_writer, hash_file, write_atomically
 from headway.training import parallel
 from headway.training.run import Run
 from headway.training.steps.feed import Feed, Position

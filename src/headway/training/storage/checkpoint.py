@@ -21,8 +21,8 @@ from torch import Tensor
 
 from headway import __version__
 from headway.errors import HeadwayError
-from headway.file_format import check_format
 from headway.files import (
+    check_format,
     hash_file,
     remove,
     remove_leftovers,

@@ -11,8 +11,7 @@ from typing import Any, BinaryIO
 from torch import Tensor
 
 from headway.errors import HeadwayError
-from headway.file_format import check_format, check_writer
-from headway.files import hash_file, remove_leftovers, sync
+from headway.files import check_format, check_writer, hash_file, remove_leftovers, sync
 from headway.locks import DirectoryLock
 from headway.training.storage.checkpoint import (
     OPTIMIZER,

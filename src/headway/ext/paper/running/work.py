@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from headway.config import NO_LIMIT, Config, TrainingConfig, list_departures, paper_config, to_toml
+from headway.devices import available_cores
 from headway.errors import HeadwayError
 from headway.ext.paper.results import Finding, Findings, Table, collect
 from headway.ext.paper.running.bitext import Bitext
@@ -18,7 +19,6 @@ from headway.ext.paper.running.trial import Trial, read_trial
 from headway.ext.paper.running.trial_forecast import Forecast, training_effort
 from headway.ext.paper.running.trial_run import run_trial
 from headway.ext.paper.running.workers import run_together
-from headway.processes import available_cores
 from headway.training import replace_file
 
 TEXT = "--train train.en train.de --valid valid.en valid.de"

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
+from headway.devices import end_with_standard_input
 from headway.errors import HeadwayError
-from headway.processes import end_with_standard_input
 from headway.training import configure_process
 
 EXPLAINED = 3  # the exit status of a worker whose last line is the message of a `HeadwayError`

@@ -94,10 +94,9 @@ def _serve(args: argparse.Namespace, early: Sequence[int]) -> None:
         raise HeadwayError(
             f'headway serve needs {error.name}: pip install "headway[serve]"'
         ) from None
-    from headway.devices import resolve_device
+    from headway.devices import available_cores, resolve_device
     from headway.ext.server.keys import Keys
     from headway.ext.server.models import load_models
-    from headway.processes import available_cores
 
     keys = Keys(args.keys) if args.keys else None
     reserved = reserve_address(host, port)  # before the models: a port in use fails at once
