@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from headway.lazy import import_at_first_use
 
 if TYPE_CHECKING:
+    from headway.cli.aligned_lines import read_parallel_files
     from headway.cli.arguments import parse, usage_error
     from headway.cli.child import run_child
     from headway.cli.display import format_duration
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
         model_or_name,
     )
     from headway.cli.output_checks import check_output
-    from headway.cli.parallel_files import read_parallel_files
     from headway.cli.process import prepare, program_name, set_threads
     from headway.cli.progress import LineProgress
     from headway.cli.screen import has_screen

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from headway.cli.aligned_lines import read_parallel_files
 from headway.cli.options import (
     add_backward,
     add_direction,
@@ -18,7 +19,6 @@ from headway.cli.options import (
     use_extension_options,
 )
 from headway.cli.output_checks import check_output
-from headway.cli.parallel_files import read_parallel_files
 from headway.errors import UsageError
 
 if TYPE_CHECKING:

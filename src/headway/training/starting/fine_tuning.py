@@ -16,7 +16,7 @@ from headway.errors import HeadwayError
 from headway.text.languages import Languages, list_pairs, name_pair
 from headway.text.prepared import PreparedData
 from headway.training.run import Run
-from headway.training.starting.identity import list_differences
+from headway.training.starting.resume_check import list_differences
 from headway.training.steps.optimizers import learning_rate
 from headway.training.storage.record import InitialModel
 from headway.translation.directory import Model, load_model

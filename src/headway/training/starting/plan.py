@@ -126,7 +126,7 @@ def _plan_new(directory: RunDirectory, request: RunRequest) -> RunPlan:
 
 
 def _plan_resumed(directory: RunDirectory, request: RunRequest) -> RunPlan:
-    from headway.training.starting.identity import list_changes, read_settings, refuse
+    from headway.training.starting.resume_check import list_changes, read_settings, refuse
 
     record = directory.record()
     stored, notices = read_settings(directory.path, record)

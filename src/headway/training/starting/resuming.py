@@ -12,15 +12,15 @@ from headway.text.prepared import PreparedData
 from headway.training import parallel
 from headway.training.machine import Machine
 from headway.training.run import Run
-from headway.training.starting.identity import (
+from headway.training.starting.plan import RunPlan, with_vocabulary
+from headway.training.starting.restoring import restore_models, restore_newest
+from headway.training.starting.resume_check import (
     check_identity,
     list_differences,
     list_other_initial,
     list_other_text,
     refuse,
 )
-from headway.training.starting.plan import RunPlan, with_vocabulary
-from headway.training.starting.restoring import restore_models, restore_newest
 from headway.training.steps.optimizers import warn_if_rate_rises
 from headway.training.storage.model_writer import write_settings
 from headway.training.storage.record import DataRecord, RunRecord
