@@ -215,7 +215,7 @@ def test_a_directory_named_data_that_headway_did_not_write_is_kept(path, runs, t
 
 
 def test_the_lock_does_not_follow_a_link(path, tmp_path):
-    (path / ".lock").unlink()
+    (path / ".lock").unlink(missing_ok=True)
     (tmp_path / "precious").write_text("thesis")
     (path / ".lock").symlink_to(tmp_path / "precious")
     assert_refused(path, r"run/.lock: cannot be written")

@@ -60,6 +60,7 @@ def planned(
     Raises:
         HeadwayError: See `make_plan`; and if another process trains here.
     """
+    directory.check_record_exists()
     request.check(directory.path, is_new=not directory.started)
     try:
         if is_first:

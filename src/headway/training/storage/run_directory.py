@@ -151,6 +151,18 @@ class RunDirectory:
         """Whether a run was started here."""
         return (self.path / "run.json").is_file()
 
+    def check_record_exists(self) -> None:
+        """Check that the record was not lost.
+
+        Raises:
+            HeadwayError: If there are checkpoints, but no ``run.json``.
+        """
+        if not self.started and self.steps():
+            raise HeadwayError(
+                f"{self.path / 'run.json'}: missing, but there are checkpoints: restore the file, or give"
+                " another RUN"
+            )
+
     def lock(self, *, is_held: bool = False) -> None:
         """Become the one process that trains here, until `unlock` or until the process ends.
 
@@ -158,7 +170,7 @@ class RunDirectory:
             is_held: Whether the process that has started this one holds the lock for both.
 
         Raises:
-            HeadwayError: If another process trains here, or the directory holds other files, or a run whose record is lost.
+            HeadwayError: If another process trains here, or the directory holds other files.
         """
         try:
             if self.path.is_file():
@@ -169,11 +181,6 @@ class RunDirectory:
             raise HeadwayError(
                 f"{self.path}: no run can be written here ({error.strerror}): give another RUN"
             ) from None
-        if not self.started and self.steps():
-            raise HeadwayError(
-                f"{self.path / 'run.json'}: missing, but there are checkpoints: restore the file, or give"
-                " another RUN"
-            )
         foreign = names.difference(START_FILES)
         if not (
             self.data / "data.json"
