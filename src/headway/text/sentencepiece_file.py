@@ -1,11 +1,4 @@
-"""A sentencepiece model of another program: its pieces, and the same model with the pieces in another order.
-
-Marian keeps in two files what Headway keeps in one: how text is split (``source.spm``) and which id a
-piece has (``vocab.json``). A sentencepiece model is a list of pieces, each with a score and a type, and
-the order of the pieces does not change how text is split. So an import puts the pieces in the order of
-the vocabulary. An entry that is no piece becomes a piece of a type that no text is split into. A piece
-that is no entry comes after ``<pad>``, where `headway.text.vocabulary` reads it as ``<unk>``.
-"""
+"""A sentencepiece model of another program, and its pieces."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -33,6 +26,7 @@ class SentencePieceFile:
         path: The same.
         content: The bytes of the file.
         algorithm: How the model splits text.
+        proto: The parsed model.
         pieces: The pieces in the order of their ids.
 
     Raises:
@@ -48,43 +42,17 @@ class SentencePieceFile:
         self.path = path
         self.content = read_bounded(path)
         try:
-            self._proto = ModelProto.FromString(self.content)
+            self.proto = ModelProto.FromString(self.content)
         except DecodeError as error:
             raise HeadwayError(f"{path}: not a sentencepiece model: {error}") from None
-        self.pieces: list[str] = [piece.piece for piece in self._proto.pieces]
+        self.pieces: list[str] = [piece.piece for piece in self.proto.pieces]
         if not all(isinstance(piece, str) for piece in self.pieces):  # protobuf returns bytes
             raise HeadwayError(f"{path}: not a sentencepiece model: a piece is not UTF-8")
-        types = self._proto.trainer_spec
+        types = self.proto.trainer_spec
         algorithms = {types.UNIGRAM: "unigram", types.BPE: "bpe", types.WORD: "none"}
         if types.model_type not in algorithms:
             raise HeadwayError(f"{path}: not a sentencepiece model of unigrams, BPE or words")
         self.algorithm = cast("Subwords", algorithms[types.model_type])
-
-    def reordered(self, entries: Sequence[str]) -> bytes:
-        """Return a model that splits text as this one does, into the ids of a vocabulary.
-
-        Args:
-            entries: The vocabulary in the order of its ids: ``<unk>``, ``</s>``, ..., ``<pad>``.
-
-        Returns:
-            A serialized sentencepiece model.
-        """
-        proto = type(self._proto)()
-        proto.CopyFrom(self._proto)
-        del proto.pieces[:]
-        piece_type = proto.SentencePiece
-        # BPE would merge through an unused piece and split differently; it ignores control pieces.
-        absent = piece_type.UNUSED if self.algorithm == "unigram" else piece_type.CONTROL
-        own = {piece.piece: piece for piece in self._proto.pieces}
-        for entry in entries:
-            known = own.pop(entry, None)
-            score, kind = (0.0, absent) if known is None else (known.score, known.type)
-            proto.pieces.add(piece=entry, score=score, type=kind)
-        proto.pieces[0].type = piece_type.UNKNOWN
-        proto.pieces[1].type = proto.pieces[len(entries) - 1].type = piece_type.CONTROL
-        for piece in own.values():
-            proto.pieces.add(piece=piece.piece, score=piece.score, type=piece.type)
-        return bytes(proto.SerializeToString())
 
     def to_vocabulary(self, languages: Sequence[str] = ()) -> bytes:
         """Return a model that splits text as this one does, into ids as Headway gives them.
@@ -98,14 +66,14 @@ class SentencePieceFile:
         Raises:
             HeadwayError: If text cannot be split as this model does.
         """
-        proto = type(self._proto)()
-        proto.CopyFrom(self._proto)
+        proto = type(self.proto)()
+        proto.CopyFrom(self.proto)
         spec, kinds = proto.trainer_spec, proto.SentencePiece
         if spec.treat_whitespace_as_suffix or not proto.normalizer_spec.escape_whitespaces:
             raise HeadwayError(
                 f"{self.path}: marks spaces in another way than {chr(0x2581)} at the start of a word"
             )
-        unknown = [piece for piece in self._proto.pieces if piece.type == kinds.UNKNOWN]
+        unknown = [piece for piece in self.proto.pieces if piece.type == kinds.UNKNOWN]
         if len(unknown) != 1:
             raise HeadwayError(f"{self.path}: has {len(unknown)} pieces for unknown text, not one")
         del proto.pieces[:]
@@ -113,7 +81,7 @@ class SentencePieceFile:
         spec.bos_id = spec.pad_id = -1
         proto.pieces.add(piece=spec.unk_piece, score=unknown[0].score, type=kinds.UNKNOWN)
         proto.pieces.add(piece=spec.eos_piece, score=0.0, type=kinds.CONTROL)
-        for piece in self._proto.pieces:
+        for piece in self.proto.pieces:
             is_text = piece.type not in (kinds.UNKNOWN, kinds.CONTROL)
             if is_text or (piece.type == kinds.CONTROL and is_language(piece.piece)):
                 proto.pieces.add(piece=piece.piece, score=piece.score, type=piece.type)

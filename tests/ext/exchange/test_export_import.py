@@ -5,6 +5,7 @@ import shutil
 import zipfile
 from contextlib import nullcontext
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -20,12 +21,14 @@ from headway.ext.exchange.ctranslate2.writer import write
 from headway.ext.exchange.exporting import export_model
 from headway.ext.exchange.importing import MAX_CARD_BYTES, import_model
 from headway.ext.exchange.optional_package import import_package
-from headway.ext.exchange.order import check_pieces
-from headway.text.tokenizer import Tokenizer
+from headway.ext.exchange.order import Order, check_pieces, order_pieces
+from headway.text import SentencePieceFile, Tokenizer
 from headway.translation import Translator
 from headway.translation.directory import load_model
 from support.bounds import bounded
 from support.exchange_models import SMALL, random_model
+from support.marian_models import cutter
+from support.toy_models import sentences
 
 pytest.importorskip("ctranslate2")
 
@@ -385,3 +388,19 @@ def test_mutated_files_are_rejected_or_read(exports, tmp_path):
         assert str(folder) in message or not message
         outcomes.add("refused" if message else "read")
     assert outcomes == {"read", "refused"}
+
+
+@pytest.mark.parametrize("algorithm", ["unigram", "bpe"])
+def test_another_order_splits_text_in_the_same_way(algorithm: str, tmp_path: Path) -> None:
+    model = cutter(sentences(400, 1), algorithm, 71)
+    (tmp_path / "source.spm").write_bytes(model.serialized_model_proto())
+    file = SentencePieceFile(tmp_path / "source.spm")
+    assert file.algorithm == algorithm
+    assert file.pieces == [model.id_to_piece(i) for i in range(model.vocab_size())]
+    others = [piece for piece in file.pieces if piece not in ("<unk>", "<s>", "</s>")]
+    entries = ["<unk>", "</s>", ">>deu<<", *reversed(others), "<pad>"]
+    tokenizer = Tokenizer(order_pieces(file, Order(entries, [])))
+    assert tokenizer.source_subwords(range(tokenizer.source_vocab_size)) == entries
+    for text in sentences(9, 2):
+        [ids] = tokenizer.encode_source([text])
+        assert tokenizer.source_subwords(ids[:-1]) == model.encode(text, out_type=str)

@@ -1,6 +1,13 @@
-"""The entries of a foreign vocabulary in Headway's order."""
+"""The entries of a foreign vocabulary in Headway's order, and a sentencepiece model with its pieces in this order.
 
-from collections.abc import Iterable
+Marian keeps in two files what Headway keeps in one: how text is split (``source.spm``) and which id a
+piece has (``vocab.json``). A sentencepiece model is a list of pieces, each with a score and a type, and
+the order of the pieces does not change how text is split. So an import puts the pieces in the order of
+the vocabulary. An entry that is no piece becomes a piece of a type that no text is split into. A piece
+that is no entry comes after ``<pad>``, where `headway.text.vocabulary` reads it as ``<unk>``.
+"""
+
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from headway.errors import HeadwayError
@@ -52,10 +59,38 @@ def order_pieces(file: SentencePieceFile, order: Order, *, keeps_own: bool = Fal
     """
     check_pieces(file, order.names)
     is_own = keeps_own and [*file.pieces, PAD] == order.names
-    model = file.content if is_own else file.reordered(order.names)
+    model = file.content if is_own else _reorder(file, order.names)
     try:
         Tokenizer(model).encode_source([""])
     except (ValueError, RuntimeError, IndexError) as error:
         reason = str(error).splitlines()[0] if str(error) else "damaged"
         raise HeadwayError(f"{file.path}: not a sentencepiece model: {reason}") from None
     return model
+
+
+def _reorder(file: SentencePieceFile, entries: Sequence[str]) -> bytes:
+    """Return a model that splits text as a file's does, into the ids of a vocabulary.
+
+    Args:
+        file: The model.
+        entries: The vocabulary in the order of its ids: ``<unk>``, ``</s>``, ..., ``<pad>``.
+
+    Returns:
+        A serialized sentencepiece model.
+    """
+    proto = type(file.proto)()
+    proto.CopyFrom(file.proto)
+    del proto.pieces[:]
+    piece_type = proto.SentencePiece
+    # BPE would merge through an unused piece and split differently; it ignores control pieces.
+    absent = piece_type.UNUSED if file.algorithm == "unigram" else piece_type.CONTROL
+    own = {piece.piece: piece for piece in file.proto.pieces}
+    for entry in entries:
+        known = own.pop(entry, None)
+        score, kind = (0.0, absent) if known is None else (known.score, known.type)
+        proto.pieces.add(piece=entry, score=score, type=kind)
+    proto.pieces[0].type = piece_type.UNKNOWN
+    proto.pieces[1].type = proto.pieces[len(entries) - 1].type = piece_type.CONTROL
+    for piece in own.values():
+        proto.pieces.add(piece=piece.piece, score=piece.score, type=piece.type)
+    return bytes(proto.SerializeToString())
