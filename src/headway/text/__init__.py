@@ -80,7 +80,7 @@ if TYPE_CHECKING:
         recognize_dialect,
     )
     from headway.text.tokenizer import Tokenizer, check_symbols
-    from headway.text.vocabulary import EOS, PAD, SPACE, UNK, Draw, is_language, language_symbol
+    from headway.text.vocabulary import EOS, PAD, SPACE, Draw, is_language, language_symbol
     from headway.text.word_links import WordLinks
     from headway.text.words import (
         LETTERS,

@@ -11,7 +11,7 @@ import shlex
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice, takewhile
+from itertools import islice
 from typing import NamedTuple
 
 from headway.errors import HeadwayError, suggest
@@ -25,6 +25,8 @@ DELIMITERS = {"\t": "tabs", ";": "semicolons", ",": "commas"}
 # Words that name a column, besides languages, and words that may stand beside them.
 ROLES = ({"source", "src", "original"}, {"target", "tgt", "translation"})
 BESIDE = {"column", "language", "segment", "sentence", "text"}
+
+Numbered = tuple[int, str | Damaged]  # the number of a line, from 1, and the line
 
 _SEPARATOR = re.compile("sep=([\t;,])")
 _QUOTED = re.compile(r'(?<![^\t\n])"((?:[^"]|"")*+)"(?![^\t\n])')
@@ -201,30 +203,38 @@ def read_rows(
 
 
 def _read_quoted_rows(
-    path: str, numbered: Iterator[tuple[int, str | Damaged]], delimiter: str
+    path: str, numbered: Iterator[Numbered], delimiter: str
 ) -> Iterator[Row | Damaged]:
     """Yield the rows of numbered lines with quoting; after a damaged row, the next line begins a new row."""
-    waiting: deque[tuple[int, str | Damaged]] = deque()
+    again: deque[Numbered] = deque()  # lines that are read once more
+    row: list[Numbered] = []  # its lines
+
+    def feed() -> Iterator[str]:
+        """Yield the lines before a damaged one, and of a row as many as there may be."""
+        while len(row) < MOST_LINES and (
+            item := again.popleft() if again else next(numbered, None)
+        ):
+            if isinstance(item[1], Damaged):
+                again.appendleft(item)
+                return
+            row.append(item)
+            yield f"{item[1]}\n"
+
     while True:
-        waiting.extend(islice(numbered, MOST_LINES - len(waiting)))
-        if not waiting:
-            return
-        number, first = waiting[0]
-        if isinstance(first, Damaged):
-            yield first
-            waiting.popleft()
-            continue
-        lines = takewhile(lambda line: isinstance(line, str), (line for _, line in waiting))
-        reader = csv.reader((f"{line}\n" for line in lines), delimiter=delimiter, strict=True)
-        used = 1
+        row.clear()
         try:
-            yield Row(number, tuple(next(reader)))
-            used = reader.line_num
+            for cells in csv.reader(feed(), delimiter=delimiter, strict=True):
+                yield Row(row[0][0], tuple(cells))
+                row.clear()
         except csv.Error as problem:
-            text = "".join(str(line) for _, line in islice(waiting, reader.line_num))
-            yield Damaged(path, number, _explain(problem, text))
-        for _ in range(used):
-            waiting.popleft()
+            yield Damaged(path, row[0][0], _explain(problem, "".join(str(line) for _, line in row)))
+            again.extendleft(reversed(row[1:]))
+            continue
+        if not again:
+            return
+        damaged = again.popleft()[1]
+        assert isinstance(damaged, Damaged)
+        yield damaged
 
 
 def _explain(problem: csv.Error, text: str) -> str:

@@ -12,6 +12,9 @@ from headway.files import remove, replace_bytes
 from headway.text.languages import find_code
 from headway.text.vocabulary import EOS, UNK, Draw, Vocabulary, read_model
 
+# The files of a vocabulary for both languages, and of one for each.
+JOINT, SEPARATE = ("tokenizer.model",), ("source.model", "target.model")
+
 
 class Tokenizer:
     """A subword vocabulary for both languages, or one for each.
@@ -98,26 +101,18 @@ class Tokenizer:
             HeadwayError: If a file is missing or damaged; it names the file.
         """
         directory = Path(directory)
-        joint = directory / "tokenizer.model"
-        files = (
-            [joint] if joint.exists() else [directory / "source.model", directory / "target.model"]
-        )
-        for file in files:
-            if not file.is_file():
-                raise HeadwayError(f"{directory}: no tokenizer.model")
+        names = JOINT if (directory / JOINT[0]).exists() else SEPARATE
+        files = [directory / name for name in names]
+        if not all(file.is_file() for file in files):
+            raise HeadwayError(f"{directory}: no tokenizer.model")
         return Tokenizer(*map(read_model, files))
 
     def save(self, directory: str | Path) -> None:
         """Write the files that `load` reads, and remove those of other vocabularies; each appears whole or not at all."""
-        source, target = self.models
-        files = (
-            {"tokenizer.model": source}
-            if self.joint
-            else {"source.model": source, "target.model": target}
-        )
-        for name in {"tokenizer.model", "source.model", "target.model"} - files.keys():
+        names, others = (JOINT, SEPARATE) if self.joint else (SEPARATE, JOINT)
+        for name in others:
             remove(Path(directory) / name)
-        for name, model in files.items():
+        for name, model in zip(names, self.models, strict=False):  # a joint model is both
             replace_bytes(Path(directory) / name, model)
 
     @property

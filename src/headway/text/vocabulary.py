@@ -89,11 +89,11 @@ class Vocabulary:
     @cached_property
     def languages(self) -> dict[str, int]:
         """The codes of the target languages that the vocabulary has symbols for, and their ids."""
-        found = {}
-        for entry, piece in enumerate(self.all_pieces[: self.pad]):
-            if is_language(piece) and self._is_symbol(entry):
-                found[piece.removeprefix(">>").removesuffix("<<")] = entry
-        return found
+        return {
+            piece.removeprefix(">>").removesuffix("<<"): entry
+            for entry, piece in enumerate(self.all_pieces[: self.pad])
+            if is_language(piece) and self._is_symbol(entry)
+        }
 
     def encode(
         self,

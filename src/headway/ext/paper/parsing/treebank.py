@@ -14,7 +14,7 @@ from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.ext.paper.parsing.linearization import NUMBERS, linearize, number_words
 from headway.ext.paper.parsing.trees import Tree, inner_constituents, read_trees, simplify
-from headway.text import EOS, UNK, PreparedData, Tokenizer, prepare
+from headway.text import EOS, PreparedData, Tokenizer, prepare
 
 LANGUAGES = ("en", "trees")
 RESERVED = ("</s>", "<unk>")
@@ -134,7 +134,7 @@ def _learn_tree_vocabulary(sequences: Iterable[Sequence[str]]) -> bytes:
         use_all_vocab=True,
         character_coverage=1.0,
         normalization_rule_name="identity",
-        unk_id=UNK,
+        unk_id=Tokenizer.unk,
         eos_id=EOS,
         bos_id=-1,
         pad_id=-1,
