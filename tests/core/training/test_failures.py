@@ -38,7 +38,7 @@ def poisoned(monkeypatch, steps):
 def test_a_step_that_is_not_finite_is_skipped_and_its_text_is_kept(corpus, tmp_path, monkeypatch):
     poisoned(monkeypatch, {4})
     path = tmp_path / "run"
-    assert dispatch(command(path, corpus, training__max_steps=5)) == 0
+    assert dispatch(command(path, corpus, training__max_steps=5, **UNVALIDATED)) == 0
     skipped = [line["step"] for line in metrics(path) if line.get("skipped")]
     assert skipped == [4]
     text = (path / "bad-batches" / "step-4.txt").read_text().split("\n\n")
@@ -135,7 +135,7 @@ def test_divergences_far_apart_are_not_counted_together(corpus, tmp_path, monkey
     settings = {
         "training__max_failures": 1, "training__max_steps": 12, "training__checkpoint_every": 1
     }  # fmt: skip
-    assert dispatch(command(path, corpus, **settings)) == 0
+    assert dispatch(command(path, corpus, **settings, **UNVALIDATED)) == 0
     assert sum(line.get("event") == "roll-back" for line in metrics(path)) == 4
 
 
@@ -143,7 +143,7 @@ def test_divergences_far_apart_are_not_counted_together(corpus, tmp_path, monkey
 def test_a_roll_back_needs_an_optimizer(corpus, tmp_path, monkeypatch):
     """If the newest checkpoint of the series is damaged, the one before it may have weights alone."""
     path = tmp_path / "run"
-    settings = {"training__max_failures": 1, "training__average": 3}
+    settings = {"training__max_failures": 1, "training__average": 3, **UNVALIDATED}
     run = opened(path, command(path, corpus, **settings))
     with contextlib.closing(run_to_end(run)) as events:
         next(event for event in events if isinstance(event, StepReport) and event.step == 10)
@@ -151,7 +151,10 @@ def test_a_roll_back_needs_an_optimizer(corpus, tmp_path, monkeypatch):
     weights = run.directory.weights(9)
     weights.write_bytes(weights.read_bytes()[:-1] + b"?")
     poisoned(monkeypatch, {11})
-    assert dispatch(["train", str(path), "--training.average", "4"]) == 0
+    run = opened(path, ["train", str(path), "--training.average", "4"])
+    with contextlib.closing(run_to_end(run)) as events:
+        next(event for event in events if isinstance(event, StepReport) and event.step == 11)
+    run.directory.unlock()
     assert {"event": "roll-back", "step": 11, "to": 10} in metrics(path)
 
 

@@ -348,7 +348,7 @@ def test_resuming_takes_the_cores_of_this_machine(uninterrupted_run, tmp_path, m
 def test_a_run_keeps_the_pairs_that_it_held_out(corpus, tmp_path):
     files = corpus[: corpus.index("--valid")]
     whole, path = tmp_path / "whole", tmp_path / "run"
-    assert dispatch(command(whole, [*files, "--valid", "19"], training__max_steps=5)) == 0
+    assert dispatch(command(whole, [*files, "--valid", "19"], training__max_steps=4)) == 0
     assert RunDirectory(whole).record().data.validation_pairs == 19
     start = command(path, [*files, "--valid", "19"], training__max_steps=3)
     assert dispatch(start) == 0
@@ -356,7 +356,7 @@ def test_a_run_keeps_the_pairs_that_it_held_out(corpus, tmp_path):
         dispatch(["train", str(path), *files, "--valid", "23"])
     with pytest.raises(HeadwayError, match=r"valid\.en is another file than before"):
         dispatch(["train", str(path), *corpus])
-    more = ["--training.max-steps", "5", "--quiet"]
+    more = ["--training.max-steps", "4", "--quiet"]
     assert dispatch(["train", str(path), *files, "--valid", "19", *more]) == 0
     assert_equal_runs(path, whole)
 
