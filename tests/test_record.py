@@ -42,10 +42,7 @@ def answer_here(load, side, section, monkeypatch):
         rows = [([*map(str, case)], str(cwd), text.decode("latin-1")) for case, text in given]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            if section == "help":
-                found = forks.answer_in_turn(rows)
-            else:
-                found = [forks.answer(*row) for row in rows]
+            found = forks.answer_in_turn(rows)
         answer = load("side").Answer
         return [
             answer(out.encode("latin-1"), err.encode("latin-1"), code) for out, err, code in found

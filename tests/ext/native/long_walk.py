@@ -17,7 +17,7 @@ def translate() -> None:
             continue
         engine = NativeEngine(model, precision, library(precision))
         walk(engine, model, steps=70, count=3)
-        search(engine, model, sources(3, longest=140), beam=5)
+        search(engine, model, sources(3, longest=70), beam=3)
 
 
 def attend() -> None:

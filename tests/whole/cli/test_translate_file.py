@@ -144,7 +144,7 @@ def test_an_output_that_was_interrupted_anywhere_has_the_bytes_of_an_uninterrupt
     monkeypatch.setattr(Path, "replace", sometimes_killed(Path.replace))
     kills = 0
     while not job.out.exists():
-        calls[0] = chooser.randrange(1, 9)
+        calls[0] = chooser.randrange(3, 15)
         try:
             job.run(*mode)
         except Killed:
