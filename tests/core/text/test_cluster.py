@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -20,9 +21,10 @@ from headway.text.preparation.preparation import Preparation
 from support.processes import start_cluster
 from support.toy_models import sentences, write_pairs
 
-dask = pytest.importorskip("dask")
-pytest.importorskip("distributed")
-pytestmark = pytest.mark.slow
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(find_spec("distributed") is None, reason="needs dask and distributed"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -80,6 +82,8 @@ def test_an_error_on_a_worker_arrives_as_it_is(cluster: str, tmp_path: Path) -> 
 def test_a_cluster_that_is_not_there_is_named_and_no_work_is_lost(
     tmp_path: Path,
 ) -> None:
+    import dask
+
     files = write_pairs(tmp_path, "a", sentences(50, seed=1))
     preparation = Preparation(Plan.make(files, 7, TextConfig(vocab_size=331)), tmp_path / "data")
     steps = preparation.run()

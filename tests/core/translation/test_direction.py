@@ -13,7 +13,7 @@ from headway.translation.directory import load_model
 from support.pieces import cut, find
 from support.toy_models import PAIRS, sentences, write_several
 
-GREEDY = SearchConfig(beam=1)
+GREEDY = SearchConfig(beam=1, max_extra=9)
 
 
 @pytest.fixture(scope="module")

@@ -400,7 +400,7 @@ def test_the_search_for_an_unwanted_piece_stops(translator: Translator) -> None:
 
 @pytest.mark.slow
 def test_streamed_tokens_equal_greedy_search(translator: Translator) -> None:
-    for line in [*sentences(5, 12), "日本 🎉 ü", "THE CAT SEES {x}", "THE CAT SEES THE DOG."]:
+    for line in [*sentences(2, 12), "日本 🎉 ü", "THE CAT SEES {x}", "THE CAT SEES THE DOG."]:
         bits = list(stream_tokens(translator, *cut(translator, line)))
         greedy = translator.translate(line, replace(translator.default_search, beam=1))
         assert "".join(bits) == greedy

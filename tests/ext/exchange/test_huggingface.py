@@ -7,6 +7,7 @@ import struct
 import zipfile
 from dataclasses import replace
 from functools import cache
+from importlib.util import find_spec
 
 import pytest
 import torch
@@ -28,9 +29,12 @@ from support.pieces import align, cut, find
 from support.toy_models import sentences, translate_words
 from support.trap import Trap
 
-transformers = pytest.importorskip("transformers")
 # transformers takes seconds to import, and its warnings are not about Headway.
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.skipif(find_spec("transformers") is None, reason="needs transformers"),
+]
 
 # Text of both vocabularies, of neither, and characters that have no piece.
 TEXTS = [
@@ -75,6 +79,8 @@ def numbers(directory, model):
 
 @cache
 def load_theirs(directory):
+    import transformers
+
     load = transformers.AutoTokenizer, transformers.AutoModelForSeq2SeqLM
     tokenizer, model = (kind.from_pretrained(directory) for kind in load)
     return tokenizer, model.eval()
