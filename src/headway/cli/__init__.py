@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from headway.cli.output_checks import check_output
     from headway.cli.process import prepare, program_name, set_threads
     from headway.cli.progress import LineProgress
-    from headway.cli.screen import has_screen
     from headway.cli.settings import (
         check_used,
         choose_direction,

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from headway.cli import screen
 from headway.cli.main import dispatch
 from headway.cli.verbs import train
+from headway.ext.demo import screen
 from headway.ext.demo.verbs import demo
 
 Set = Callable[..., None]

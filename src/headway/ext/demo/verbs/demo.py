@@ -6,7 +6,7 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-from headway.cli import has_screen, program_name
+from headway.cli import program_name
 from headway.errors import HeadwayError
 
 EXAMPLE = "headway demo\nheadway demo runs/demo-fr --languages de fr"
@@ -65,6 +65,7 @@ def run(args: argparse.Namespace) -> int:
     """Generate the corpus, train on it, print scores and examples, and open the page if there is a screen."""
     from headway.cli import parse, usage_error
     from headway.cli.verbs import train
+    from headway.ext.demo.screen import has_screen
 
     if args.pairs < 1:
         usage_error(f"--pairs {args.pairs}: must be 1 or more")
