@@ -14,6 +14,7 @@ import os
 import re
 import shutil
 import socket
+import stat
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -185,7 +186,10 @@ def read_small_file(
         HeadwayError: If the file cannot be read, or is damaged.
     """
     try:
-        if file.stat().st_size > most_bytes:
+        found = file.stat()
+        if not stat.S_ISREG(found.st_mode):  # a pipe would be waited for
+            raise ValueError("not a file")
+        if found.st_size > most_bytes:
             raise ValueError(f"larger than {most_bytes} bytes")
         values = json.loads(file.read_bytes())
     except OSError as error:

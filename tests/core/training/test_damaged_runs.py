@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import shutil
 
 import pytest
@@ -212,6 +213,13 @@ def test_validation_text_and_languages_are_compared(path):
     facts = (path / "data" / "data.json").read_text()
     (path / "data" / "data.json").write_text(facts.replace('"en"', '"el"'))
     assert_one_line(path, "languages in data.json is not what")
+
+
+@pytest.mark.parametrize("name", ["data/data.json", "data/train/corpus.json"])
+def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(name, path):
+    (path / name).unlink()
+    os.mkfifo(path / name)
+    assert_one_line(path, f"no data.json|{name}: damaged: not a file")
 
 
 @pytest.mark.parametrize("folder", ["", "best/"])
