@@ -109,7 +109,7 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 def fetch(
     *names: str, languages: tuple[str, str] = ("en", "de"), place: str = "train"
 ) -> list[tuple[str, str]]:
-    files = local_files(names, languages, place)
+    files = local_files(names, languages, place, print)
     return [(pair.source, pair.target) for pair in read_pairs(files)]
 
 
@@ -123,7 +123,7 @@ def test_names_of_files_are_returned_unchanged(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "hf:mine.tsv").write_text("a\tb\n")
     for words in (["a.en", "a.de"], ["-"], [], ["hf:mine.tsv"]):
-        assert local_files(words, None, "train") == words
+        assert local_files(words, None, "train", print) == words
     assert not cache.exists()
 
 
@@ -223,7 +223,7 @@ def test_processes_that_need_one_corpus_fetch_it_once(
 
 @pytest.mark.slow
 def test_the_manifest_records_where_the_text_is_from(mtdata: Path) -> None:
-    files = local_files(["mtdata:three"], ("en", "de"), "train")
+    files = local_files(["mtdata:three"], ("en", "de"), "train", print)
     (about,) = list_origins([*files, "another.txt"])
     assert about["name"] == "mtdata:three:train"
     assert [part["name"] for part in about["parts"]] == [
@@ -272,7 +272,7 @@ def test_a_name_selects_configuration_split_and_revision(
     hub: Callable[..., None], name: str, place: str, asked: str
 ) -> None:
     hub(**{asked: [{"en": "a", "de": "b"}]})
-    files = local_files([name], ("en", "de"), place)
+    files = local_files([name], ("en", "de"), place, print)
     assert Path(files[0]).read_text() == "a\n"
     assert list_origins(files)[0]["revision"] == COMMIT
 
@@ -350,7 +350,7 @@ def test_a_wrong_name_gives_a_message_of_one_line(
     mtdata: Path, names: list[str], languages: tuple[str, str] | None, message: str
 ) -> None:
     with pytest.raises(HeadwayError, match=message) as caught:
-        local_files(names, languages, "train")
+        local_files(names, languages, "train", print)
     assert "\n" not in str(caught.value)
 
 
@@ -386,7 +386,7 @@ def test_the_first_of_several_references_is_taken(
     monkeypatch.setattr(sacrebleu, "get_source_file", lambda *_: str(files[0]))
     monkeypatch.setattr(sacrebleu, "get_reference_files", lambda *_: [str(f) for f in files[1:]])
     assert fetch("sacrebleu:wmt14/full") == [("src", "ref")]
-    paths = local_files(["sacrebleu:wmt14/full"], ("en", "de"), "train")
+    paths = local_files(["sacrebleu:wmt14/full"], ("en", "de"), "train", print)
     assert list_origins(paths)[0]["references"] == 2
 
 

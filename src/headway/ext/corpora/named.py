@@ -38,12 +38,8 @@ _SPLIT = re.compile(
 Notify = Callable[[str], None]
 
 
-def ignore_notice(line: str) -> None:
-    """Ignore a message."""
-
-
 def local_files(
-    words: Sequence[str], languages: Languages | None, place: str, notify: Notify = ignore_notice
+    words: Sequence[str], languages: Languages | None, place: str, notify: Notify
 ) -> list[str]:
     """Return the files to read for the words of an option: names become two files.
 
