@@ -14,10 +14,12 @@ from headway.text.cleaning import (
     SIBLING,
     TOKENS,
     UNREADABLE,
+    FoundPairs,
     Report,
     broken_rule,
     digest_loosely,
     digest_pair,
+    shorten,
 )
 from headway.text.lines import Damaged
 from headway.text.prepared import write_ids, write_prepared
@@ -81,7 +83,7 @@ def clean_in_order(
     for pair in pairs:
         report.read += 1
         if isinstance(pair, Damaged):
-            report.drop(UNREADABLE, pair.line, pair.reason)
+            drop(report, UNREADABLE, pair.line, pair.reason)
             continue
         source, target, line = pair.source.strip(), pair.target.strip(), pair.line
         rule = broken_rule(source, target, config)
@@ -99,11 +101,16 @@ def clean_in_order(
         if rule is None:
             known.add(digest)
             if found:
-                found.add(line, f"{source} | {target}")
+                found.extend(FoundPairs(1, [line], shorten(f"{source} | {target}")))
             report.kept += 1
             yield Pair(source, target, line)
         else:
-            report.drop(rule, line, f"{source} | {target}")
+            drop(report, rule, line, f"{source} | {target}")
+
+
+def drop(report: Report, rule: str, line: int, example: str) -> None:
+    found = FoundPairs(1, [line], shorten(example))
+    report.dropped.setdefault(rule, FoundPairs()).extend(found)
 
 
 def choose_validation(pairs: list[Pair], count: int) -> list[Pair]:
@@ -131,7 +138,7 @@ def drop_held_out(pairs: list[Pair], validation: list[Pair], report: Report) -> 
         else:
             rule = HELD_OUT if whole in wholes else SIBLING
             report.kept -= 1
-            report.drop(rule, pair.line, f"{pair.source} | {pair.target}")
+            drop(report, rule, pair.line, f"{pair.source} | {pair.target}")
 
 
 def encode(
@@ -151,5 +158,5 @@ def token_ids(
             if max(map(len, ids)) <= config.max_tokens:
                 yield ids
             elif not copy:
-                report.drop(TOKENS, pair.line, f"{pair.source} | {pair.target}")
+                drop(report, TOKENS, pair.line, f"{pair.source} | {pair.target}")
                 report.kept -= 1

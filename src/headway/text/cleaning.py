@@ -94,20 +94,12 @@ class FoundPairs:
     Args:
         count: The number of pairs.
         lines: The line numbers of the first pairs in their file.
-        example: The first pair, shortened, or what is wrong with it.
+        example: The first pair, or what is wrong with it; see `shorten`.
     """
 
     count: int = 0
     lines: list[int] = field(default_factory=list)
     example: str = ""
-
-    def add(self, line: int, example: str) -> None:
-        """Count a pair."""
-        if not self.count:
-            self.example = shorten(example)
-        if len(self.lines) < SHOWN:
-            self.lines.append(line)
-        self.count += 1
 
     def extend(self, later: "FoundPairs") -> None:
         """Add the pairs that the rule found further on in the text."""
@@ -136,10 +128,6 @@ class Report:
     leaks_kept: FoundPairs = field(default_factory=FoundPairs)
     half_leaks: FoundPairs = field(default_factory=FoundPairs)
     tokens: dict[str, int] = field(default_factory=dict)
-
-    def drop(self, rule: str, line: int, example: str) -> None:
-        """Count a pair that a rule drops."""
-        self.dropped.setdefault(rule, FoundPairs()).add(line, example)
 
     def extend(self, later: "Report") -> None:
         """Add the report of text further on."""

@@ -174,16 +174,11 @@ class Corpus:
         """Tokens of each target sentence, [pairs]."""
         return np.diff(self._ends["target"], prepend=0).astype(np.int32)
 
-    def lengths(self, side: str, rows: range) -> Lengths:
-        """Return the tokens of neighboring sentences of one side, "source" or "target"."""
-        start = self._ends[side][rows.start - 1] if rows.start else 0
-        return np.diff(self._ends[side][rows.start : rows.stop], prepend=start).astype(np.int32)
-
     def find_longest(self, side: str) -> tuple[int, int]:
         """Return the number and the tokens of the longest sentence of one side, "source" or "target"."""
         found = (-1, 0)
         for start in range(0, len(self), FLUSH):
-            lengths = self.lengths(side, range(start, min(start + FLUSH, len(self))))
+            lengths = self.lengths_at(side, np.arange(start, min(start + FLUSH, len(self))))
             row = int(lengths.argmax())
             if lengths[row] > found[1]:
                 found = start + row, int(lengths[row])
@@ -193,10 +188,6 @@ class Corpus:
         """Return the tokens of some sentences of one side, "source" or "target"."""
         ends = self._ends[side]
         return (ends[rows] - np.where(rows > 0, ends[rows - 1], 0)).astype(np.int32)
-
-    def count_tokens(self, side: str, rows: npt.NDArray[np.int64]) -> int:
-        """Return the number of tokens of some sentences of one side, "source" or "target"."""
-        return int(self.lengths_at(side, rows).sum(dtype=np.int64))
 
     def read_ahead(self, rows: range) -> None:
         """Let the system read neighboring pairs from the disk, in one go, while others are used."""

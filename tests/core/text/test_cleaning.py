@@ -26,6 +26,7 @@ from headway.text.cleaning import (
     TOKENS,
     UNREADABLE,
     Digests,
+    FoundPairs,
     Report,
     broken_rule,
     digest_texts,
@@ -260,7 +261,7 @@ def test_a_report_has_counts_and_line_numbers_and_no_control_characters() -> Non
     bad: list[Pair | Damaged] = [Pair("", f"x{n}", n) for n in range(3, 20)]
     bad += [Pair("a\x1b[2J" + "z" * 200, "b", 41), Damaged("corpus.en", 43, "not UTF-8: byte 0xff")]
     _, report = cleaned([*bad, *GOOD], TextConfig())
-    report.drop(TOKENS, 47, "too | long")
+    report.dropped[TOKENS] = FoundPairs(1, [47], "too | long")
     report.tokens = {"source": 61, "target": 67}
     plain = json.loads(json.dumps(report.to_dict()))
     assert plain["dropped"][EMPTY]["count"] == 17

@@ -62,7 +62,7 @@ class PairDecisions:
         """Count a pair of the text, and the rule that it breaks."""
         self._report.read += 1
         if rule is not None:
-            self._report.drop(rule, self._report.read, f"{source} | {target}")
+            self._report.dropped.setdefault(rule, FoundPairs()).count += 1
             return
         self._report.kept += 1
         self._pairs.append(number_of(source, target))

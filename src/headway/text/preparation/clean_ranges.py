@@ -157,11 +157,12 @@ class CleanRange:
 
     def count_pairs(self, found: FoundPairs, places: Places, rule: str = "") -> None:
         """Add pairs of this range, that a rule found, to those of earlier ranges."""
+        example = ""
         if len(places) and not found.count:
             examples = json.loads((self.directory / "examples.json").read_bytes())
-            found.example = examples.get(rule) or shorten(" | ".join(*self.texts(places[:1])))
-        found.count += len(places)
-        found.lines += self.load("lines")[places[: SHOWN - len(found.lines)]].tolist()
+            example = examples.get(rule) or shorten(" | ".join(*self.texts(places[:1])))
+        lines = self.load("lines")[places[:SHOWN]].tolist()
+        found.extend(FoundPairs(len(places), lines, example))
 
 
 def make_report(ranges: Iterable[tuple[CleanRange, Decisions]]) -> Report:

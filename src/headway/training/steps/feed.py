@@ -237,9 +237,10 @@ class Feed:
             block, index = block + 1, 0
         divide = turns_of if self.config.shard else share_of
         own = divide(parallel.rank(), parallel.world_size(), len(rows))
+        targets = (self.data.train.lengths_at("target", batch) for batch in rows)
         step = Step(
             batches=[self.batch(rows[number]) for number in own],
             count=len(rows),
-            target_tokens=sum(self.data.train.count_tokens("target", batch) for batch in rows),
+            target_tokens=sum(int(lengths.sum(dtype=np.int64)) for lengths in targets),
         )
         return step, Position(epoch, block, index)
