@@ -13,9 +13,8 @@ from headway.text.lines import SURROGATE
 from headway.text.words import count_letters
 
 Digests = npt.NDArray[np.uint64]
-Decisions = npt.NDArray[
-    np.uint8
-]  # what becomes of each pair: KEPT, or the place in RULES of the rule that drops it
+# What becomes of each pair: KEPT, or the place in RULES of the rule that drops it.
+Decisions = npt.NDArray[np.uint8]
 
 
 def digest_pair(source: str, target: str) -> bytes:
