@@ -29,7 +29,8 @@ IdPair = tuple[Sequence[int], Sequence[int]]
 Side = tuple[Ids, Ends]  # the ids of some sentences of one side, and where each sentence ends
 
 FORMAT = 2
-FLUSH = 1 << 16  # pairs that are written at once; the digest of a corpus depends on it
+FLUSH = 1 << 12  # pairs that are written at once
+DIGESTED = 1 << 16  # pairs that are digested at once; the digest of a corpus depends on it
 MOST_BYTES = 1 << 16  # of corpus.json
 SIDES = ("source", "target")
 DTYPES = ("uint16", "uint32")
@@ -177,8 +178,8 @@ class Corpus:
     def find_longest(self, side: str) -> tuple[int, int]:
         """Return the number and the tokens of the longest sentence of one side, "source" or "target"."""
         found = (-1, 0)
-        for start in range(0, len(self), FLUSH):
-            lengths = self.lengths_at(side, np.arange(start, min(start + FLUSH, len(self))))
+        for start in range(0, len(self), DIGESTED):
+            lengths = self.lengths_at(side, np.arange(start, min(start + DIGESTED, len(self))))
             row = int(lengths.argmax())
             if lengths[row] > found[1]:
                 found = start + row, int(lengths[row])
@@ -231,8 +232,8 @@ def _digest(directory: Path, facts: Facts) -> str:
     digest = hashlib.sha256()
     starts = dict.fromkeys(SIDES, 0)
     dtype = np.dtype(facts.dtype)
-    for first in range(0, facts.pairs, FLUSH):
-        pairs = min(FLUSH, facts.pairs - first)
+    for first in range(0, facts.pairs, DIGESTED):
+        pairs = min(DIGESTED, facts.pairs - first)
         for side in SIDES:
             ends = np.fromfile(directory / f"{side}.ends", np.int64, pairs, offset=8 * first)
             start, starts[side] = starts[side], int(ends[-1])

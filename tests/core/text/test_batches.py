@@ -33,6 +33,7 @@ def test_a_corpus_returns_the_pairs_that_were_written(
     tmp_path: Path, vocabulary: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shards, "FLUSH", 89)
+    monkeypatch.setattr(shards, "DIGESTED", 89)
     corpus = Corpus.write(tmp_path / "corpus", iter(PAIRS), vocabulary)
     again = Corpus(tmp_path / "corpus")
     assert len(again) == 997

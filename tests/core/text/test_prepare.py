@@ -291,7 +291,7 @@ from headway.text import shards
 from headway.text.preparation import assembly, plan
 
 os.fsync = lambda descriptor: None
-plan.RANGE = assembly.CHUNK = shards.FLUSH = 200
+plan.RANGE = assembly.CHUNK = shards.FLUSH = shards.DIGESTED = 200
 options = "--valid=7 --text.sample-lines=200 --text.vocab-size=1200"
 for folder in sys.argv[1:]:
     files = [f"{folder}/train.{language}" for language in ("en", "de")]

@@ -43,6 +43,7 @@ from headway.text.shards import Corpus, IdPair
 from headway.text.tokenizer import Tokenizer
 
 RANGES = "ranges.json"  # the group of each range, when all text is clean
+VALID = "valid.json"  # the sources and targets of the validation text of each group
 Range = list[Pair | Damaged]
 
 
@@ -85,7 +86,7 @@ class PreparationStages:
     def select(self, given: list[list[Pair]], _: int, directory: Path) -> None:
         """Decide which pairs are training text, and choose the validation text that is not given."""
         plan = self.plan
-        selections, wholes, sides = [], [], []
+        selections, valid, wholes, sides = [], [], [], []
         for number, group in enumerate(plan.groups):
             ranges = [self._range(n) for n in self._numbers(number)]
             selection = PairSelection(directory / f"decisions-{number}", ranges, plan.range_pairs)
@@ -93,14 +94,15 @@ class PreparationStages:
             if plan.config.drop_duplicates:
                 selection.drop_duplicates()
             chosen = selection.choose(group.held_out) if group.holds_out else []
-            _write_pairs(directory / f"valid-{number}.jsonl", given[number] or chosen)
             digests = digest_texts(self._in_all_orders(chosen))
             selections.append(selection)
+            valid.append([(pair.source, pair.target) for pair in given[number] or chosen])
             wholes.append(digests[: len(chosen), 0])
             sides.append(digests[:, 1:])
         for number, selection in enumerate(selections):
             selection.drop_held_out(wholes[number], np.concatenate(sides))
             selection.require_pairs(self._name(number))
+        (directory / VALID).write_text(json.dumps(valid))
 
     def learn(self, number: int, directory: Path) -> None:
         """Learn the subwords of a vocabulary."""
@@ -123,6 +125,7 @@ class PreparationStages:
         plan, result = self.plan, directory / "data"
         counts, reports, parts = list[Group](), list[Report](), list[Path]()
         texts, ids = list[tuple[str, str]](), list[Iterator[IdPair]]()
+        valid = json.loads((self._result("select") / VALID).read_bytes())
         for number, group in enumerate(plan.groups):
             numbers = self._numbers(number)
             copies = product(range(plan.config.copies), numbers)
@@ -134,11 +137,9 @@ class PreparationStages:
                     f" {plan.config.max_tokens}"
                 )
             parts += own
-            pairs = _read_pairs(self._result("select") / f"valid-{number}.jsonl")
-            valid = [(pair.source, pair.target) for pair in pairs]
-            texts += valid
-            ids.append(encode_pairs(valid, self._tokenizer(group)))
-            counts.append(Group(group.codes, training_pairs, len(valid)))
+            texts += valid[number]
+            ids.append(encode_pairs(valid[number], self._tokenizer(group)))
+            counts.append(Group(group.codes, training_pairs, len(valid[number])))
             decisions = (np.load(self._tokens(0, number) / "decisions.npy") for number in numbers)
             reports.append(make_report(zip(map(self._range, numbers), decisions, strict=True)))
         train = Corpus.join(result / "train", parts)
@@ -251,14 +252,3 @@ class PreparationStages:
 
     def _result(self, stage: str, number: int = 0) -> Path:
         return find_result(self.directory / stage, number)
-
-
-def _write_pairs(file: Path, pairs: Iterable[Pair]) -> None:
-    """Write validation pairs."""
-    file.write_text("".join(f"{json.dumps(pair)}\n" for pair in pairs), encoding="utf-8")
-
-
-def _read_pairs(file: Path) -> list[Pair]:
-    """Read validation pairs."""
-    with file.open(encoding="utf-8") as lines:
-        return [Pair(*json.loads(line)) for line in lines]
