@@ -35,12 +35,16 @@ class Changes:
     origins: tuple[tuple[str, Settings], ...] = ()
 
     @property
+    def of_command_line(self) -> "Changes":
+        """Those of the command line alone."""
+        return Changes(tuple(origin for origin in self.origins if origin[0] == COMMAND_LINE))
+
+    @property
     def options(self) -> list[str]:
         """The settings of the command line, such as ``model.d-model``."""
         return [
             f"{section}.{name.replace('_', '-')}"
-            for where, settings in self.origins
-            if where == COMMAND_LINE
+            for _, settings in self.of_command_line.origins
             for section, values in settings.items()
             for name in values
         ]

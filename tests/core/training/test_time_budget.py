@@ -71,6 +71,29 @@ def test_a_run_of_some_minutes_equals_one_of_its_steps(corpus, tmp_path, monkeyp
         dispatch([*words, "--minutes", "0.07"])
 
 
+@pytest.mark.slow
+def test_the_lengths_of_a_file_follow_the_time_and_those_of_options_stay(
+    corpus, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(time_budget, "measure_pace", lambda *_: Pace(step=0.5, validation=0.3))
+    file = tmp_path / "own.toml"
+    file.write_text("[training]\nmax_steps = 1000\nwarmup_steps = 500\ncheckpoint_every = 100\n")
+    words = command(tmp_path / "run", corpus)
+    for name in ("max-steps", "warmup-steps", "checkpoint-every", "validate-every"):
+        if (option := f"--training.{name}") in words:
+            at = words.index(option)
+            words = [*words[:at], *words[at + 2 :]]
+    more = ["--config", str(file), "--minutes", "0.1", "--training.average", "2"]
+    assert dispatch([*words, "--ranks", "1", *more]) == 0
+    own = json.loads((tmp_path / "run" / "run.json").read_text())["settings"]["training"]
+    assert (
+        own["max_steps"] == 10
+    )  # 5 s, and a validation in the middle, at the end and of the average
+    assert own["warmup_steps"] == 5
+    assert own["checkpoint_every"] == 1
+    assert own["average"] == 2
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

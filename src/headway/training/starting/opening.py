@@ -137,8 +137,9 @@ def start_run(plan: RunPlan) -> tuple[Run, list[str]]:
 
         pace = measure_pace(run, min(LONGEST, 60 * SHARE * request.minutes))
         training = fill_time(settings.training, request.minutes, pace)
-        # What the user sets stays as it is.
-        training = request.changes.apply(replace(settings, training=training)).training
+        # What an option sets stays as it is; a file has the lengths of its own number of steps.
+        options = request.changes.of_command_line
+        training = options.apply(replace(settings, training=training)).training
         run = start_with(replace(settings, training=training))
         notices.append(
             f"--minutes {request.minutes:g}: {training.max_steps:,} steps of {pace.step:.2g} s, and a validation of"
