@@ -27,7 +27,7 @@ def write_languages(folder: Path, *, train: int = 300, valid: int = 11) -> Path:
 
 
 def files(folder: Path, name: str, *pairs: str) -> dict[str, list[str]]:
-    """Return the text of pairs of languages, such as "en-de", for `headway.text.preparation.preparation`."""
+    """Return the text of pairs of languages, such as "en-de", for `headway.text.preparation`."""
     return {pair: [str(folder / f"{name}.{code}") for code in pair.split("-")] for pair in pairs}
 
 

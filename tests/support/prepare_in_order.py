@@ -37,7 +37,7 @@ def prepare_in_order(
     config: TextConfig,
     tests: list[list[Path]],
 ) -> None:
-    """Write the directory that `headway.text.preparation.preparation.prepare` writes, with everything in memory."""
+    """Write the directory that `headway.text.preparation.prepare` writes, with everything in memory."""
     out.mkdir()
     report = Report()
     held_out: set[bytes] = set()

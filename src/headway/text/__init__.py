@@ -60,9 +60,9 @@ if TYPE_CHECKING:
         recognize_wide,
         scan_lines,
     )
+    from headway.text.preparation import prepare
     from headway.text.preparation.clean_ranges import SIDE, WHOLE, find_shared
     from headway.text.preparation.plan import RANGE
-    from headway.text.preparation.preparation import prepare
     from headway.text.preparation.selection import (
         choose_validation,
         mark_first,

@@ -14,7 +14,7 @@ from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.text.encodings import check_encoding, likely_encoding
 from headway.text.lines import Damaged, read_lines, scan_lines
-from headway.text.preparation.preparation import prepare
+from headway.text.preparation import prepare
 from headway.text.readers import FileForm, read_pairs
 from support.extensions import needs
 

@@ -8,7 +8,7 @@ import pytest
 from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.text.cleaning import HELD_OUT, SIBLING, Report
-from headway.text.preparation.preparation import prepare
+from headway.text.preparation import prepare
 from headway.text.prepared import PreparedData
 from headway.text.readers import Pair
 from support.damage import units, write_tmx

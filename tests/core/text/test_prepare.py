@@ -16,7 +16,7 @@ import pytest
 from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.text.groups import languages_from_names
-from headway.text.preparation.preparation import prepare
+from headway.text.preparation import prepare
 from headway.text.prepared import PreparedData
 from headway.text.shards import Corpus
 from support.command import fork_headway

@@ -18,9 +18,8 @@ import pytest
 from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.text.groups import make_groups
-from headway.text.preparation import plan, preparation, selection
+from headway.text.preparation import Preparation, plan, preparation, prepare, selection
 from headway.text.preparation.plan import Plan
-from headway.text.preparation.preparation import Preparation, prepare
 from support.prepare_in_order import LANGUAGES, prepare_in_order
 from support.processes import children, fork
 from support.toy_models import sentences, translate_words, write_pairs

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from headway.config import TextConfig, TrainingConfig
-from headway.text.preparation.preparation import prepare
+from headway.text.preparation import prepare
 from headway.training.steps import feed as feed_module
 from headway.training.steps.feed import Feed, Mixture
 from support.groups import files, write_languages

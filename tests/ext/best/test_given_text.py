@@ -21,7 +21,7 @@ from headway.ext.best.recipe_numbers import Choices, choose_scale
 from headway.ext.best.recipe_plan import Options
 from headway.ext.best.text_work import ImportLines, ImportText, JoinPairs, KeepShort, PairFiles
 from headway.ext.exchange.other_programs import OtherPrograms
-from headway.text.preparation.preparation import prepare
+from headway.text.preparation import prepare
 from headway.text.tokenizer import Tokenizer
 from support.toy_models import SOURCE_WORDS, sentences, translate_words
 

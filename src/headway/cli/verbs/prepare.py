@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from headway.cli.options import add_cluster, add_file_form, add_preset, file_form, language_code
 
 if TYPE_CHECKING:
-    from headway.text.preparation.preparation import Preparation
+    from headway.text.preparation import Preparation
 
 EXAMPLE = (
     "headway prepare data/mine --train a.en a.de --valid v.en v.de\n"
@@ -71,8 +71,8 @@ def run(args: argparse.Namespace) -> None:
     from headway.cli.text_groups import fetch_text, fetch_validation, parse_text
     from headway.devices import available_cores
     from headway.text.groups import list_targets
+    from headway.text.preparation import Preparation
     from headway.text.preparation.plan import Plan
-    from headway.text.preparation.preparation import Preparation
     from headway.training.starting.fine_tuning import check_shape
     from headway.training.starting.given_vocabulary import GivenVocabulary
     from headway.translation.directory import load_model

@@ -65,7 +65,7 @@ def prepare_text(plan: RunPlan) -> list[str]:
         train, valid = list_files(request.train), list_files(request.valid)
         kind.prepare(train, valid, directory.data, plan.settings.text)
         return []
-    from headway.text.preparation.preparation import prepare
+    from headway.text.preparation import prepare
 
     prepare(
         request.train,

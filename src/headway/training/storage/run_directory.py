@@ -182,9 +182,7 @@ class RunDirectory:
                 f"{self.path}: no run can be written here ({error.strerror}): give another RUN"
             ) from None
         foreign = names.difference(START_FILES)
-        if not (
-            self.data / "data.json"
-        ).is_file():  # not what `headway.text.preparation.preparation` wrote
+        if not (self.data / "data.json").is_file():  # not what `headway.text.preparation` wrote
             foreign |= names & {"data"}
         if foreign and not self.started:
             raise HeadwayError(f"{self.path}: holds {min(foreign)}, but no run: give another RUN")
