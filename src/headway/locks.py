@@ -116,12 +116,12 @@ class DirectoryLock:
 
     def release(self) -> None:
         """Let another process work here; delete the directory if nothing else was written to it."""
-        if self._file is None:
+        file, self._file = self._file, None
+        if file is None:
             return
-        with self._file:
-            if self._is_own and is_at(self._file, self.path):
+        with file, suppress(OSError):
+            if self._is_own and is_at(file, self.path):
                 self.path.unlink()  # a process that waits for it notices, and makes another
-            self._file = None
         if self._is_own:  # NFS keeps a file that is open under another name, so it is closed before
             with suppress(OSError):  # it holds other files, or another process works here now
                 self.directory.rmdir()

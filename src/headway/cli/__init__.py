@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from headway.cli.settings import (
         check_used,
         choose_direction,
-        list_changes,
+        given_changes,
         load_translator,
         settings_from,
     )

@@ -28,14 +28,14 @@ def settings_from(
     from headway.config import find_preset
 
     try:
-        settings = list_changes(args).apply(find_preset(args.preset or preset, shape))
+        settings = given_changes(args).apply(find_preset(args.preset or preset, shape))
         settings.check_positions()
         return settings
     except HeadwayError as error:
         usage_error(str(error))
 
 
-def list_changes(args: argparse.Namespace) -> "Changes":
+def given_changes(args: argparse.Namespace) -> "Changes":
     """Return the settings that ``--config`` and the command line change; a mistake exits with 2."""
     from headway.config import read_changes
 

@@ -1,6 +1,5 @@
 """Carry out a training in a terminal: show what happens, and stop and save on a signal."""
 
-import gc
 import os
 import sys
 from contextlib import AbstractContextManager, ExitStack, closing
@@ -24,10 +23,13 @@ if TYPE_CHECKING:
 def plan_training(
     directory: "RunDirectory", request: "RunRequest"
 ) -> "AbstractContextManager[RunPlan]":
-    """Lock a run directory and plan what a request asks for, for the time of a ``with`` block; see `headway.training.starting.plan.planned`."""
+    """Plan what a request asks for, and hold the lock of the run directory for the time of a ``with`` block.
+
+    Ranks that a launcher has started lock when they have joined: one that failed before would not be noticed.
+    """
     from headway.training.starting.plan import planned
 
-    return planned(directory, request, is_first=os.environ.get("RANK", "0") == "0")
+    return planned(directory, request, locks=not launch.is_launched())
 
 
 def train_and_show(plan: "RunPlan", *, quiet: bool, ranks: int = 0) -> int:
@@ -38,6 +40,7 @@ def train_and_show(plan: "RunPlan", *, quiet: bool, ranks: int = 0) -> int:
         quiet: Print nothing but errors.
         ranks: How many processes share the work; 0: one for each core or GPU that helps.
     """
+    from headway.training import parallel
     from headway.training.starting.opening import prepare_text
     from headway.training.starting.plan import make_plan
     from headway.training.starting.rank_count import check_ranks, count_ranks
@@ -48,7 +51,17 @@ def train_and_show(plan: "RunPlan", *, quiet: bool, ranks: int = 0) -> int:
         if ranks:
             usage_error("--ranks: a launcher has started the ranks already: omit it")
         check_ranks(plan.machine, training, int(os.environ["WORLD_SIZE"]))
-        return train_rank(plan, quiet)
+        parallel.join()
+        try:
+            if parallel.rank() == 0:
+                directory.lock()
+            parallel.wait_for_first()
+            if directory.started:
+                plan = make_plan(directory, plan.request)  # of what is there under the lock
+            return train_rank(plan, quiet)
+        finally:
+            directory.unlock()
+            parallel.leave()
     ranks = count_ranks(plan.machine, training, ranks)
     if ranks == 1:
         return train_rank(plan, quiet)
@@ -77,7 +90,7 @@ def _be_rank(plan: "RunPlan", quiet: bool) -> int:
     """Be a rank that `train_and_show` has started in a process of its own, under the lock that it holds."""
     try:
         if os.environ["RANK"] == "0":
-            plan.directory.lock(is_held=True)
+            plan.directory.lock_with_parent()
         return train_rank(plan, quiet)
     finally:
         plan.directory.unlock()
@@ -100,7 +113,7 @@ def train_rank(plan: "RunPlan", quiet: bool) -> int:
             if missing and not quiet:
                 print(missing, file=sys.stderr)
         parallel.wait_for_first()
-        configure_process(plan.machine.threads_per_rank, plan.machine.torch_device)
+        configure_process(plan.machine.threads_per_rank)
         run, notices = open_run(plan)
         if not quiet:
             print(*notices, sep="\n", end="\n" if notices else "", file=sys.stderr)
@@ -108,7 +121,7 @@ def train_rank(plan: "RunPlan", quiet: bool) -> int:
             if parallel.rank() == 0:
                 print(f"{path}: finished; {name_way_on(plan)}", file=sys.stderr)
             return 0
-        gc.freeze()  # what exists now stays, too
+        configure_process(device=run.machine.torch_device)
         display = Display(run, quiet=quiet)
         if run.step:
             display.say(f"{path}: resumed at step {run.step}")

@@ -49,7 +49,7 @@ SHARE = Bound(lambda value: 0 < value <= 1, "more than 0 and at most 1")
 
 
 class Role(Enum):
-    """What a setting is; one without a role is part of a run's result for life, and has a value in the paper."""
+    """What a setting is, beside a part of the result that no resume changes and for which the paper has a value."""
 
     SCHEDULE = "how long a run trains, and when it validates and saves; a resume may change it"
     MACHINE = "where a run computes, and what it writes beside; a resume may change it"

@@ -16,6 +16,11 @@ from headway.config.declaration import (
     setting,
 )
 
+# The settings that another length changes; see `TrainingConfig.of_length`.
+LENGTHS = (
+    "max_steps", "warmup_steps", "cool_steps", "rate_scale", "validate_every", "checkpoint_every",
+)  # fmt: skip
+
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingConfig:
@@ -137,14 +142,15 @@ class TrainingConfig:
         """How many micro-batches a step has; only the last step of an epoch may have fewer."""
         return -(-self.batch_tokens // self.micro_batch_tokens)
 
-    def of_length(self, steps: int, validate_every: int) -> "TrainingConfig":
-        """Return the same regime in more or fewer steps: warm-up, cooling and checkpoints keep their share of them.
+    def of_length(self, steps: int, validate_every: int, checkpoint_every: int) -> "TrainingConfig":
+        """Return the same regime in more or fewer steps: warm-up and cooling keep their share of them.
 
         The highest learning rate stays; in equation 3 it depends on the warm-up.
 
         Args:
             steps: The steps of the whole run.
             validate_every: Steps between validations.
+            checkpoint_every: Steps between checkpoints.
         """
         share = steps / self.max_steps
         warmup = max(1, round(share * self.warmup_steps))
@@ -155,7 +161,7 @@ class TrainingConfig:
             cool_steps=min(steps, round(share * self.cool_steps)),
             rate_scale=float(f"{self.rate_scale * math.sqrt(warmup / self.warmup_steps):.3g}"),
             validate_every=validate_every,
-            checkpoint_every=max(1, round(share * self.checkpoint_every)),
+            checkpoint_every=checkpoint_every,
         )
 
     def __post_init__(self) -> None:

@@ -21,7 +21,7 @@ from headway.devices import available_cores, has_bf16, resolve_device
 class Machine:
     """The settings device, precision and threads, with "auto" resolved.
 
-    A run keeps device and precision for life, because they change its results.
+    A run keeps its precision for life, because it changes the results.
 
     Attributes:
         device: "cpu", "cuda" or "cuda:N".
@@ -49,20 +49,20 @@ class Machine:
         """Return the same with the threads of the settings, or else with all cores of this machine."""
         return replace(self, threads=config.threads or available_cores())
 
-    def resolve_changes(self, before: TrainingConfig, now: TrainingConfig) -> "Machine":
+    def with_changes(self, device: str, now: TrainingConfig) -> "Machine":
         """Return what a run computes with when it goes on: its precision, and the device unless that is changed.
 
         Args:
-            before: The settings until now.
+            device: The setting of the device until now.
             now: The settings from now on.
 
         Raises:
-            HeadwayError: If the device is not available.
+            HeadwayError: If another device is wanted, and not available.
         """
-        moved = now.device != before.device
-        way_out = "resume the run where it was started, or move it with --training.device cpu"
-        device = resolve_device(now.device if moved else self.device, "training.device", way_out)
-        return replace(self, device=str(device)).with_threads(now)
+        moved = self
+        if now.device != device:
+            moved = replace(self, device=str(resolve_device(now.device, "training.device")))
+        return moved.with_threads(now)
 
     @property
     def emulates_bf16(self) -> bool:

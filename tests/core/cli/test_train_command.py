@@ -85,7 +85,7 @@ def test_the_command_configures_its_process(corpus, tmp_path, monkeypatch):
     monkeypatch.setattr(command_module, "follow", lambda run, display: 0)
     threads = torch.get_num_threads()
     assert dispatch(command(tmp_path / "run", corpus, training__threads=threads)) == 0
-    assert calls == ["keep", "freeze", threads, "freeze"]
+    assert calls == ["keep", "freeze", threads, "keep", "freeze"]
 
 
 @pytest.mark.parametrize(

@@ -246,6 +246,7 @@ def test_launched_ranks_have_a_gpu_each(device, local, message, corpus, tmp_path
         monkeypatch.setenv(name, value)
     started = []
     monkeypatch.setattr(training, "train_rank", lambda *given: started.append(given) or 0)
+    monkeypatch.setattr(parallel, "join", lambda: None)
     words = ["--training.device", device, "--training.precision", "fp32"]
     arguments = [*command(tmp_path / "run", corpus, **FOUR), *words]
     if message is None:

@@ -26,7 +26,7 @@ def test_a_length_fills_the_time(name, minutes):
     assert 0.93 * 60 * minutes < seconds < 1.05 * 60 * minutes
     assert (validations - 1) * pace.validation <= 0.21 * 60 * minutes
     assert not warn_if_too_short(found)
-    for setting in ("warmup_steps", "cool_steps", "checkpoint_every"):
+    for setting in ("warmup_steps", "cool_steps"):
         share = getattr(own, setting) / own.max_steps * found.max_steps
         assert abs(getattr(found, setting) - share) <= 1, setting
     peaks = [
@@ -67,8 +67,28 @@ def test_a_run_of_some_minutes_equals_one_of_its_steps(corpus, tmp_path, monkeyp
     assert_equal_runs(path, other)
     # The same command goes on, or finds the run finished; another time is refused.
     assert dispatch([*words, "--minutes", "0.05"]) == 0
-    with pytest.raises(UsageError, match="was not started with it"):
+    with pytest.raises(UsageError, match=r"was started with 0\.05, and has"):
         dispatch([*words, "--minutes", "0.07"])
+
+
+@pytest.mark.slow
+def test_a_preset_and_a_file_given_again_do_not_bring_their_own_length(
+    corpus, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(time_budget, "measure_pace", lambda *_: Pace(step=0.5, validation=0.3))
+    file = tmp_path / "own.toml"
+    file.write_text("[training]\nmax_steps = 1000\nwarmup_steps = 500\n")
+    words = command(tmp_path / "run", corpus)
+    at = words.index("--training.max-steps")
+    words = [*words[:at], *words[at + 2 :], "--ranks", "1", "--minutes", "0.1"]
+    words += ["--preset", "tiny", "--config", str(file)]
+    for _ in range(2):  # the second time the run is finished
+        assert dispatch(words) == 0
+
+
+def test_checkpoints_take_a_tenth_of_the_time_at_most():
+    found = fill_time(PRESETS["big"].training, 5, Pace(step=0.15, validation=5, checkpoint=3.0))
+    assert found.max_steps // found.checkpoint_every <= 10
 
 
 @pytest.mark.slow

@@ -72,7 +72,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Start or resume a run, train, and report on standard error."""
-    from headway.cli.settings import list_changes
+    from headway.cli.settings import given_changes
     from headway.cli.text_groups import fetch_text, fetch_validation, parse_text, parse_validation
     from headway.cli.training import plan_training, train_and_show
     from headway.training.starting.request import RunRequest
@@ -88,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
         vocabulary=args.vocabulary or (),
         other_languages=args.other_languages,
         preset=args.preset,
-        changes=list_changes(args),
+        changes=given_changes(args),
         minutes=args.minutes,
         command=["headway", *sys.argv[1:]],
     )

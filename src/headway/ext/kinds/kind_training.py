@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from headway.cli import (
     add_preset,
     add_ranks,
-    list_changes,
+    given_changes,
     plan_training,
     train_and_show,
     usage_error,
@@ -60,7 +60,7 @@ def train_kind(args: argparse.Namespace, kind: "Kind") -> int:
         train=args.train or (),
         valid=args.valid or (),
         preset=args.preset or (None if directory.started else "tiny"),
-        changes=list_changes(args),
+        changes=given_changes(args),
         command=["headway", *sys.argv[1:]],
     )
     with plan_training(directory, request) as plan:

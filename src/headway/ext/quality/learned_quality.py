@@ -35,17 +35,21 @@ def learn(directory: RunDirectory, data: PreparedData, device: str) -> Iterator[
     is_for_cpu = read_config(directory.path).config.search.precision == "int8"
     translator = Translator.load(directory.path, "cpu" if is_for_cpu else device)
     texts = [*list_texts(data, MAX_SENTENCES // len(data.groups))]
-    whole, done, turn = sum(len(text.sources) for text in texts), 0, 0
+    whole, done = sum(len(text.sources) for text in texts), 0
     rows = np.zeros((whole, 1 + len(FEATURES)))
+    together = BATCH * parallel.world_size()
     for languages, sources, references in texts:
         own = translator.to(languages[1], languages[0])
-        for start in range(0, len(sources), BATCH):
-            yield ProgressReport(doing="learning how good translations are", done=done, of=whole)
-            batch = slice(start, start + BATCH)
-            end = done + len(sources[batch])
-            if turn % parallel.world_size() == parallel.rank():
-                rows[done:end] = examine_lines(own, sources[batch], references[batch])
-            done, turn = end, turn + 1
+        for start in range(0, len(sources), together):
+            # The ranks meet here, so that each translates a batch between two meetings.
+            yield ProgressReport(
+                doing="learning how good translations are", done=done + start, of=whole
+            )
+            first = start + BATCH * parallel.rank()
+            batch = slice(first, first + BATCH)
+            found = examine_lines(own, sources[batch], references[batch])
+            rows[done + first : done + first + len(found)] = found
+        done += len(sources)
     rows = parallel.sum_disjoint(torch.from_numpy(rows)).numpy()
     if np.isnan(rows[:, 0]).all():
         yield Notice(

@@ -195,21 +195,21 @@ def check_vocabulary(data: PreparedData, model: Model) -> None:
         )
 
 
-def load_recorded(initial: InitialModel) -> Model:
-    """Load the model that a run started from.
+def load_initial_weights(run: Run, initial: InitialModel) -> None:
+    """Begin a run with the weights of a model, of which it may leave out layers.
+
+    Args:
+        run: At step 0.
+        initial: The model, as the run records it.
 
     Raises:
-        HeadwayError: If it has changed since it was recorded.
+        HeadwayError: If the model has changed since it was recorded.
     """
     if InitialModel.describe(initial.path) != initial:
         raise HeadwayError(
             f"{initial.path}: has changed since this run started from its weights: put it back"
         )
-    return load_model(initial.path)
-
-
-def load_weights(run: Run, model: Model) -> None:
-    """Begin a run with the weights of a model, of which it may leave out layers."""
+    model = load_model(initial.path)
     weights = model.transformer.state_dict()
     run.trainer.load_weights(choose_layers(weights, model.config.model, run.config.model))
 

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from types import MappingProxyType
 
 import torch
@@ -24,7 +25,6 @@ from headway.training.starting.plan import RunPlan, with_vocabulary
 from headway.training.storage.model_writer import write_settings
 from headway.training.storage.record import DataRecord, InitialModel, RunRecord, hash_files
 from headway.training.storage.run_directory import RunDirectory
-from headway.translation.directory import Model
 from headway.translation.splitting import split_sentences
 
 NO_FILES: Mapping[str, str] = MappingProxyType({})
@@ -107,15 +107,15 @@ def start_run(plan: RunPlan) -> tuple[Run, list[str]]:
             settings = fine_tuning.inherit(
                 plan.initial.config, request.changes, settings.text, steps
             )
-            notices.append(fine_tuning.describe_regime(settings.training, plan.initial))
         fine_tuning.check_vocabulary(data, plan.initial)
-        fine_tuning.check_text(
-            plan.initial,
-            str(data.directory),
-            (group.languages for group in data.groups),
-            has_symbols=data.has_symbols,
-            may_differ=request.other_languages,
-        )
+        if request.data:
+            fine_tuning.check_text(
+                plan.initial,
+                str(data.directory),
+                (group.languages for group in data.groups),
+                has_symbols=data.has_symbols,
+                may_differ=request.other_languages,
+            )
     files = [list_files(request.train), list_files(request.valid)]
     if parallel.rank():  # only the record of rank 0 is written
         files = [[], []]
@@ -126,26 +126,27 @@ def start_run(plan: RunPlan) -> tuple[Run, list[str]]:
         command=request.command,
         train=hash_files(files[0]),
         valid=hash_files(files[1]),
-        initial=plan.initial,
+        init=plan.initial.path if plan.initial else None,
         machine=plan.machine,
         minutes=request.minutes,
     )
     settings = resolve_splitting(settings, data)
-    run = start_with(settings)
     if request.minutes is not None:
-        from headway.training.starting.time_budget import LONGEST, SHARE, fill_time, measure_pace
+        from headway.training.starting.time_budget import fill_time, measure_pace
 
-        pace = measure_pace(run, min(LONGEST, 60 * SHARE * request.minutes))
+        # The run that is measured is gone before the other one is built.
+        pace = measure_pace(start_with(settings), request.minutes)
         training = fill_time(settings.training, request.minutes, pace)
         # What an option sets stays as it is; a file has the lengths of its own number of steps.
         options = request.changes.of_command_line
-        training = options.apply(replace(settings, training=training)).training
-        run = start_with(replace(settings, training=training))
+        settings = options.apply(replace(settings, training=training))
         notices.append(
-            f"--minutes {request.minutes:g}: {training.max_steps:,} steps of {pace.step:.2g} s, and a validation of"
-            f" {pace.validation:.2g} s every {training.validate_every:,} steps"
+            f"--minutes {request.minutes:g}: {settings.training.max_steps:,} steps of {pace.step:.2g} s, and a validation"
+            f" of {pace.validation:.2g} s every {settings.training.validate_every:,} steps"
         )
-    return run, notices
+    if plan.initial and not request.preset:
+        notices.append(fine_tuning.describe_regime(settings.training, plan.initial))
+    return start_with(settings), notices
 
 
 def start(
@@ -156,7 +157,7 @@ def start(
     command: Sequence[str] = (),
     train: Mapping[str, str] = NO_FILES,
     valid: Mapping[str, str] = NO_FILES,
-    initial: Model | None = None,
+    init: str | Path | None = None,
     machine: Machine | None = None,
     minutes: float | None = None,
 ) -> Run:
@@ -169,7 +170,7 @@ def start(
         command: The user's command line, to be recorded.
         train: File name -> sha256 of the files that the training data was prepared from.
         valid: The same for the validation data.
-        initial: A model of the same shape and vocabulary, whose weights the run starts from.
+        init: The directory of a model of the same shape and vocabulary, whose weights the run starts from.
         machine: What the run computes with; None: as the settings say.
         minutes: The time that the user has given the run, to be recorded.
     """
@@ -181,7 +182,7 @@ def start(
         command=list(command),
         files={"train": dict(train), "valid": dict(valid)},
         data=DataRecord.describe(data, directory.path),
-        init=InitialModel.describe(initial.path) if initial else None,
+        init=InitialModel.describe(init) if init else None,
         machine=machine or Machine.resolve(config.training),
         processes=parallel.world_size(),
         settings=config.to_dict(),
@@ -189,10 +190,10 @@ def start(
     )
     record.identity = record.identify()
     run = Run(directory, data, config, record)
-    if initial:
-        from headway.training.starting.fine_tuning import load_weights
+    if record.init:
+        from headway.training.starting.fine_tuning import load_initial_weights
 
-        load_weights(run, initial)
+        load_initial_weights(run, record.init)
     if parallel.rank() == 0:
         write_settings(directory, data, config)
     return run

@@ -5,8 +5,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from headway.config import Changes, Config, TextConfig
+from headway.config.declaration import Role, with_role
 from headway.config.loading import check_file_bounds, find_preset
+from headway.config.training import LENGTHS
 from headway.errors import HeadwayError, UsageError
+from headway.model import make_model_without_memory
 from headway.text.groups import list_targets
 from headway.text.prepared import PreparedData, read_text_settings
 from headway.text.tokenizer import Tokenizer
@@ -22,13 +25,13 @@ class RunPlan:
     """What a run will be, as far as it does not depend on text that is not prepared yet.
 
     Attributes:
-        directory: Where the run is, or will be; locked by the process that planned.
+        directory: Where the run is, or will be.
         request: What the user asks for.
         settings: Those of the run; those that follow from the data of a new one are still open.
         machine: What the run computes with.
         record: What ``run.json`` holds; None: the run is new.
         stored: The settings of a run that is resumed, without the changes of the request.
-        initial: The model whose weights a new run starts from.
+        initial: The model that a new run starts from; its network is without weights (`start` reads them).
         tokenizer: The vocabulary that the text of a new run is prepared with; None: one is learned.
         is_prepared: Whether the text of a new run lies prepared in its directory.
         notices: What the user should know, a line each.
@@ -48,24 +51,28 @@ class RunPlan:
 
 @contextmanager
 def planned(
-    directory: RunDirectory, request: RunRequest, *, is_first: bool = True
+    directory: RunDirectory, request: RunRequest, *, locks: bool = True
 ) -> Iterator[RunPlan]:
     """Lock a run directory, plan the run that a request asks for, and unlock the directory at the end.
 
     Args:
         directory: Where the run is, or will be.
         request: Its corpora may still be names.
-        is_first: Whether this process locks it: of ranks that a launcher has started, only the first does.
+        locks: Whether to lock it; a caller that does not, does so later.
 
     Raises:
         HeadwayError: See `make_plan`; and if another process trains here.
     """
     directory.check_record_exists()
     request.check(directory.path, is_new=not directory.started)
+    # A new run is planned before anything is written, and one that goes on when nobody else can change it.
+    plan = None if directory.started else make_plan(directory, request)
     try:
-        if is_first:
+        if locks:
             directory.lock()
-        yield make_plan(directory, request)
+        if plan is None or directory.started:
+            plan = make_plan(directory, request)
+        yield plan
     finally:
         directory.unlock()
 
@@ -74,7 +81,7 @@ def make_plan(directory: RunDirectory, request: RunRequest) -> RunPlan:
     """Plan the run that a request asks for, before text is read and anything is written.
 
     Args:
-        directory: Locked; see `planned`.
+        directory: Locked, if it holds a run; see `planned`.
         request: Checked (`RunRequest.check`).
 
     Raises:
@@ -92,7 +99,7 @@ def make_plan(directory: RunDirectory, request: RunRequest) -> RunPlan:
 
 
 def _plan_new(directory: RunDirectory, request: RunRequest) -> RunPlan:
-    initial = load_model(request.init) if request.init else None
+    initial = _without_weights(load_model(request.init)) if request.init else None
     tokenizer = initial.tokenizer if initial else None
     text = read_text_settings(request.data) if request.data else None
     with _as_mistake_in_settings():
@@ -127,7 +134,7 @@ def _plan_new(directory: RunDirectory, request: RunRequest) -> RunPlan:
 
 
 def _plan_resumed(directory: RunDirectory, request: RunRequest) -> RunPlan:
-    from headway.training.starting.resume_check import list_changes, read_settings, refuse
+    from headway.training.starting.resume_check import list_forbidden_changes, read_settings, refuse
 
     record = directory.record()
     stored, notices = read_settings(directory.path, record)
@@ -135,9 +142,10 @@ def _plan_resumed(directory: RunDirectory, request: RunRequest) -> RunPlan:
         kind, verb = stored.model.kind_name, stored.model.verb
         raise UsageError(f"{directory.path}: holds a {kind}: use {verb}")
     if request.minutes not in (None, record.minutes):
+        started = "without it" if record.minutes is None else f"with {record.minutes:g}"
         raise UsageError(
-            f"--minutes {request.minutes:g}: {directory.path} was not started with it, and has {stored.training.max_steps:,}"
-            " steps: omit it, or give --training.max-steps"
+            f"--minutes {request.minutes:g}: {directory.path} was started {started}, and has"
+            f" {stored.training.max_steps:,} steps: omit it, or give --training.max-steps"
         )
     text = None if record.names_its_text and not request.data else stored.text
     base = stored
@@ -145,14 +153,15 @@ def _plan_resumed(directory: RunDirectory, request: RunRequest) -> RunPlan:
         if request.preset:
             base = find_preset(request.preset, stored if request.init else None)
             base = replace(base, text=text or base.text)
-        settings = _with_what_data_decided(_changes(request, text).apply(base), stored)
-    place = record.data.directory or directory.data
-    refuse(directory.path, list_changes(stored, settings), place)
+        settings = _changes(request, text).apply(base)
+        settings = _with_what_was_measured(settings, stored, request, record)
+    place = request.data or record.data.directory or directory.data
+    refuse(directory.path, list_forbidden_changes(stored, settings), place)
     return RunPlan(
         directory=directory,
         request=request,
         settings=settings,
-        machine=record.machine.resolve_changes(stored.training, settings.training),
+        machine=record.machine.with_changes(stored.training.device, settings.training),
         record=record,
         stored=stored,
         notices=tuple(notices),
@@ -164,17 +173,31 @@ def _changes(request: RunRequest, text: TextConfig | None) -> Changes:
     return request.changes.without_files("text") if text else request.changes
 
 
-def _with_what_data_decided(settings: Config, stored: Config) -> Config:
-    """Return settings with what the data decided: the kind of model, and what is open of vocabulary sizes and search."""
+def _without_weights(model: Model) -> Model:
+    """Return a model whose network has shapes alone, so that a plan is small where it is sent to ranks."""
+    return replace(model, network=make_model_without_memory(model.config.model))
+
+
+def _with_what_was_measured(
+    settings: Config, stored: Config, request: RunRequest, record: RunRecord
+) -> Config:
+    """Return settings of a resume with what no preset and no file decides: what followed from data, text and time."""
     sizes = {
         name: getattr(settings.model, name) or getattr(stored.model, name)
         for name in ("source_vocab_size", "target_vocab_size")
     }
-    search = settings.search
+    model = replace(settings.model, kind=stored.model.kind, **sizes)
+    search, text, training = settings.search, settings.text, settings.training
     if search.split_sentences == "auto":
         search = replace(search, split_sentences=stored.search.split_sentences)
-    model = replace(settings.model, kind=stored.model.kind, **sizes)
-    return replace(settings, model=model, search=search)
+    if request.vocabulary:
+        learned = with_role(text, Role.VOCABULARY)
+        text = replace(text, **{name: getattr(stored.text, name) for name in learned})
+    if record.minutes is not None:
+        training = replace(training, **{name: getattr(stored.training, name) for name in LENGTHS})
+        options = request.changes.of_command_line
+        training = options.apply(replace(settings, training=training)).training
+    return replace(settings, model=model, search=search, text=text, training=training)
 
 
 def with_vocabulary(config: Config, data: PreparedData) -> Config:

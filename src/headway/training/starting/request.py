@@ -38,7 +38,7 @@ class RunRequest:
         preset: A name in `headway.config.PRESETS`; None: "base", or the settings of the run
             or of the model that it starts from.
         changes: Settings that change both.
-        minutes: How long a new run trains, measured before its first step; its number of steps follows.
+        minutes: How long a new run trains; its number of steps follows from a measurement before step 1.
         command: The user's command line, which the run records.
     """
 

@@ -47,7 +47,7 @@ def read_settings(path: Path, record: RunRecord) -> tuple[Config, list[str]]:
         raise
     except HeadwayError as error:
         raise HeadwayError(f"{str(error).splitlines()[0]}: {way_out}") from None
-    if list_changes(recorded, found):
+    if list_forbidden_changes(recorded, found):
         changes = "; ".join(list_differences(recorded, found))
         raise HeadwayError(f"{file}: changed since the run wrote it: {changes}: {way_out}")
     return recorded, [
@@ -67,7 +67,7 @@ def list_differences(stored: Config, wanted: Config) -> list[str]:
     ]
 
 
-def list_changes(stored: Config, wanted: Config) -> list[str]:
+def list_forbidden_changes(stored: Config, wanted: Config) -> list[str]:
     """Return a phrase for each setting that differs and may not."""
     return [
         change
@@ -93,8 +93,8 @@ def refuse(path: Path, differences: list[str], data: str | Path) -> None:
         )
 
 
-def check_identity(path: Path, data: PreparedData, before: RunRecord, now: RunRecord) -> None:
-    """Check that a run that goes on would be the same: its identity is.
+def check_same_run(path: Path, data: PreparedData, before: RunRecord, now: RunRecord) -> None:
+    """Check that a run that goes on would be the same.
 
     Args:
         path: The run directory.
@@ -103,10 +103,8 @@ def check_identity(path: Path, data: PreparedData, before: RunRecord, now: RunRe
         now: The same with what is known now.
 
     Raises:
-        HeadwayError: If not; it names the files, or the settings, that are others.
+        HeadwayError: If not; it names the file, or the settings, that are others.
     """
-    if now.identify() == before.identify():
-        return
     old, new = asdict(before.data), asdict(now.data)
     for name, what in FACTS.items():
         if old[name] != new[name]:
@@ -115,7 +113,7 @@ def check_identity(path: Path, data: PreparedData, before: RunRecord, now: RunRe
             )
     where = str(path / "run.json")
     stored, wanted = (config.from_dict(record.settings, where) for record in (before, now))
-    refuse(path, list_changes(stored, wanted), data.directory)
+    refuse(path, list_forbidden_changes(stored, wanted), data.directory)
 
 
 # What differs -> its words, the first of them that differs is said.

@@ -6,16 +6,16 @@ import torch
 
 from headway.config import Config
 from headway.config.declaration import spell
+from headway.devices import resolve_device
 from headway.errors import HeadwayError
 from headway.extension import identify_arithmetic, load_all
 from headway.text.prepared import PreparedData
 from headway.training import parallel
-from headway.training.machine import Machine
 from headway.training.run import Run
 from headway.training.starting.plan import RunPlan, with_vocabulary
 from headway.training.starting.restoring import restore_models, restore_newest
 from headway.training.starting.resume_check import (
-    check_identity,
+    check_same_run,
     list_differences,
     list_other_initial,
     list_other_text,
@@ -58,10 +58,10 @@ def resume_run(plan: RunPlan) -> tuple[Run | None, list[str]]:
         settings = with_vocabulary(plan.settings, data)
         found = DataRecord.describe(data, directory.path)
         now = replace(record, data=found, settings=settings.to_dict())
-        check_identity(directory.path, data, record, now)
+        check_same_run(directory.path, data, record, now)
         return None, [*plan.notices, *_keep_finished(directory, record, stored, settings, data)]
     notices = [*plan.notices, *_list_other_roundings(plan, record, stored)]
-    run, damage = resume(directory, record, data, plan.settings, plan.machine)
+    run, damage = resume(directory, record, data, plan.settings)
     if rise := warn_if_rate_rises(run.step, stored.training, plan.settings.training):
         notices.append(rise)
     return run, notices + damage
@@ -72,7 +72,6 @@ def resume(
     record: RunRecord,
     data: PreparedData,
     config: Config,
-    machine: Machine | None = None,
 ) -> tuple[Run, list[str]]:
     """Resume a run from its newest whole checkpoint, or from step 0 if there is no checkpoint yet.
 
@@ -81,7 +80,6 @@ def resume(
         record: What its ``run.json`` holds.
         data: The data that the run was started with.
         config: The run's settings, except for those that may change.
-        machine: What the run computes with; None: what it has computed with.
 
     Returns:
         The run, and what the user should know of damaged files, a line each.
@@ -96,17 +94,24 @@ def resume(
         data=DataRecord.describe(
             data, directory.path
         ),  # the same data may lie in another place now
-        machine=machine or record.machine,
+        machine=record.machine.with_changes(
+            str(record.settings["training"]["device"]), config.training
+        ),
         settings=config.to_dict(),
         finished=False,
     )
-    check_identity(directory.path, data, record, now)
+    check_same_run(directory.path, data, record, now)
+    resolve_device(
+        now.machine.device,
+        "training.device",
+        "resume the run where it was started, or move it with --training.device cpu",
+    )
     run = Run(directory, data, config, now)
     notices = restore_newest(run)
     if run.saved < 0 and now.init:
-        from headway.training.starting.fine_tuning import load_recorded, load_weights
+        from headway.training.starting.fine_tuning import load_initial_weights
 
-        load_weights(run, load_recorded(now.init))
+        load_initial_weights(run, now.init)
     if run.step > config.training.max_steps:
         raise HeadwayError(
             f"training.max_steps = {config.training.max_steps}: {directory.path} is at step"

@@ -15,9 +15,9 @@ from headway.text.prepared import PreparedData
 from headway.training.machine import Machine
 from headway.training.validation import ValidationReport
 
-# A resume may change these settings, and all of [search]: the weights of a step do not depend on them. Some do, and a
-# notice says so: max_steps if the learning rate cools (`headway.training.steps.optimizers.warn_if_rate_rises`), and
-# device and shard, which may add up numbers in another order.
+# A resume may change these settings, and all of [search]. The weights of a step do not depend on most of them; on three
+# they do, and a notice says so: max_steps if the learning rate cools (`headway.training.steps.optimizers.warn_if_rate_rises`),
+# and device and shard, which may add up numbers in another order.
 CHANGEABLE = sorted(
     f"training.{name}" for name in with_role(TrainingConfig, Role.SCHEDULE, Role.MACHINE)
 )

@@ -163,11 +163,12 @@ class RunDirectory:
                 " another RUN"
             )
 
-    def lock(self, *, is_held: bool = False) -> None:
-        """Become the one process that trains here, until `unlock` or until the process ends.
+    def lock_with_parent(self) -> None:
+        """Work here under the lock of the process that has started this one, until `unlock`."""
+        self._lock.acquire(is_held=True)
 
-        Args:
-            is_held: Whether the process that has started this one holds the lock for both.
+    def lock(self) -> None:
+        """Become the one process that trains here, until `unlock` or until the process ends.
 
         Raises:
             HeadwayError: If another process trains here, or the directory holds other files.
@@ -186,7 +187,7 @@ class RunDirectory:
             foreign |= names & {"data"}
         if foreign and not self.started:
             raise HeadwayError(f"{self.path}: holds {min(foreign)}, but no run: give another RUN")
-        self._lock.acquire(is_held=is_held)
+        self._lock.acquire()
         self.tidy()
 
     def check_lock(self) -> None:
