@@ -159,17 +159,16 @@ def children(process: int) -> list[int]:
 def start_cluster(folder: Path, workers: int) -> Iterator[str]:
     """Start a scheduler of Dask and its workers, which end with the block; yield the scheduler's file.
 
-    All are forked, so that they have all modules.
+    All are forked, so that they have all modules. A nanny would fork its worker beside threads of its own, and
+    such a worker may wait forever for a lock that one of them held.
     """
-    import dask
     from dask.__main__ import main
 
     file = folder / "scheduler.json"
     options = ["--scheduler-file", str(file), "--no-dashboard"]
-    nannies = ["--nthreads", "1", "--nworkers", str(workers), "--local-directory", str(folder)]
+    worker = ["worker", *options, "--no-nanny", "--nthreads", "1", "--local-directory", str(folder)]
 
     def start(*words: str) -> None:
-        dask.config.set({"distributed.worker.multiprocessing-method": "fork"})
         sys.argv = ["dask", *words]
         main()
 
@@ -177,7 +176,7 @@ def start_cluster(folder: Path, workers: int) -> Iterator[str]:
     try:
         for words in (
             ["scheduler", "--port", "0", "--host", "127.0.0.1", *options],
-            ["worker", *options, *nannies],
+            *[worker] * workers,
         ):
             processes.append(spawn(partial(start, *words), folder / "log"))
             while not file.exists():
