@@ -17,8 +17,9 @@ import pytest
 
 from headway.config import TextConfig
 from headway.errors import HeadwayError
+from headway.text import preparation
 from headway.text.groups import make_groups
-from headway.text.preparation import Preparation, plan, preparation, prepare, selection
+from headway.text.preparation import Preparation, plan, prepare, selection
 from headway.text.preparation.plan import Plan
 from support.prepare_in_order import LANGUAGES, prepare_in_order
 from support.processes import children, fork
