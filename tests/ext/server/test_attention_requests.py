@@ -44,10 +44,12 @@ def test_an_alignment_ends_with_its_request(models, monkeypatch):
         for path, more in (("/align", {}), ("/translate", {"format": "html"})):
             aligned.clear()
             assert ask(client, path, q="The cat sees. " * 60, **more).status_code == 503
-            time.sleep(0.2)
-            assert 0 < len(aligned) < 30
-            assert server.queue.waiting.groups == []
+            limit = time.monotonic() + 10
+            while not server.queue.idle_workers and time.monotonic() < limit:
+                time.sleep(0.02)
             assert server.queue.idle_workers == 1
+            assert server.queue.waiting.groups == []
+            assert 0 < len(aligned) < 30
             aligned.clear()
             assert ask(client, path, q="The cat sees. A dog runs.", **more).is_success
             assert sorted(aligned) == ["A dog runs.", "The cat sees."]
