@@ -87,7 +87,7 @@ def train_and_show(plan: "RunPlan", *, quiet: bool, ranks: int = 0) -> int:
 
 
 def _be_rank(plan: "RunPlan", quiet: bool) -> int:
-    """Be a rank that `train_and_show` has started in a process of its own, under the lock that it holds."""
+    """Run one rank in a new process; its parent process holds the lock of the run directory."""
     try:
         if os.environ["RANK"] == "0":
             plan.directory.lock_with_parent()

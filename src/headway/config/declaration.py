@@ -62,7 +62,7 @@ class Role(Enum):
 
 
 class Paper(NamedTuple):
-    """The paper's value of a setting whose default is another."""
+    """What the paper has for a setting, where Headway's default is different."""
 
     value: bool | float | str
 

@@ -34,7 +34,7 @@ def paper_config(name: str) -> Config:
 
 
 def _as_in_paper(section: Any) -> Any:
-    """Return a section with the paper's values of those settings whose defaults are others."""
+    """Return a section with the paper's value of each setting that declares one."""
     said = {
         name: note.value
         for name, notes in notes_of(section).items()

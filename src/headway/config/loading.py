@@ -133,8 +133,6 @@ def load(
     preset: str | Config = "base",
     files: Sequence[str | Path] = (),
     overrides: Mapping[str, str] = NOTHING,
-    *,
-    shape: Config | None = None,
 ) -> Config:
     """Resolve a preset, TOML files and the command line, later ones winning.
 
@@ -142,12 +140,11 @@ def load(
         preset: A name in `PRESETS`, or the settings to begin with.
         files: TOML files; their tables are those of a run.
         overrides: ``{"model.d-model": "256"}``; dashes and underscores are the same.
-        shape: Settings whose sections text and model replace those of the preset.
 
     Raises:
         HeadwayError: With one line for each mistake, naming its file or option and what is right.
     """
-    config = find_preset(preset, shape) if isinstance(preset, str) else preset
+    config = find_preset(preset) if isinstance(preset, str) else preset
     return read_changes(files, overrides).apply(config)
 
 

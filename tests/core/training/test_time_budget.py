@@ -16,6 +16,15 @@ from headway.training.steps.optimizers import learning_rate, warn_if_too_short
 from support.runs import assert_equal_runs, command
 
 
+def without(words, *names):
+    """Return a command line without some settings of the training."""
+    for name in names:
+        if (option := f"--training.{name}") in words:
+            at = words.index(option)
+            words = [*words[:at], *words[at + 2 :]]
+    return words
+
+
 @pytest.mark.parametrize("name", ["quick", "base", "tiny"])
 @pytest.mark.parametrize("minutes", [3, 40, 3000])
 def test_a_length_fills_the_time(name, minutes):
@@ -50,9 +59,7 @@ def test_a_run_of_some_minutes_equals_one_of_its_steps(corpus, tmp_path, monkeyp
     clock = itertools.count(0.0, 0.25)  # each look at it takes a quarter of a second
     monkeypatch.setattr(time_budget.time, "perf_counter", lambda: next(clock))
     path, other = tmp_path / "run", tmp_path / "other"
-    words = command(path, corpus)
-    at = words.index("--training.max-steps")
-    words = [*words[:at], *words[at + 2 :], "--ranks", "1"]
+    words = [*without(command(path, corpus), "max-steps"), "--ranks", "1"]
     words.remove("--quiet")
     assert dispatch([*words, "--minutes", "0.05"]) == 0
     said = capsys.readouterr().err
@@ -78,10 +85,8 @@ def test_a_preset_and_a_file_given_again_do_not_bring_their_own_length(
     monkeypatch.setattr(time_budget, "measure_pace", lambda *_: Pace(step=0.5, validation=0.3))
     file = tmp_path / "own.toml"
     file.write_text("[training]\nmax_steps = 1000\nwarmup_steps = 500\n")
-    words = command(tmp_path / "run", corpus)
-    at = words.index("--training.max-steps")
-    words = [*words[:at], *words[at + 2 :], "--ranks", "1", "--minutes", "0.1"]
-    words += ["--preset", "tiny", "--config", str(file)]
+    words = [*without(command(tmp_path / "run", corpus), "max-steps"), "--ranks", "1"]
+    words += ["--minutes", "0.1", "--preset", "tiny", "--config", str(file)]
     for _ in range(2):  # the second time the run is finished
         assert dispatch(words) == 0
 
@@ -98,11 +103,8 @@ def test_the_lengths_of_a_file_follow_the_time_and_those_of_options_stay(
     monkeypatch.setattr(time_budget, "measure_pace", lambda *_: Pace(step=0.5, validation=0.3))
     file = tmp_path / "own.toml"
     file.write_text("[training]\nmax_steps = 1000\nwarmup_steps = 500\ncheckpoint_every = 100\n")
-    words = command(tmp_path / "run", corpus)
-    for name in ("max-steps", "warmup-steps", "checkpoint-every", "validate-every"):
-        if (option := f"--training.{name}") in words:
-            at = words.index(option)
-            words = [*words[:at], *words[at + 2 :]]
+    lengths = ("max-steps", "warmup-steps", "checkpoint-every", "validate-every")
+    words = without(command(tmp_path / "run", corpus), *lengths)
     more = ["--config", str(file), "--minutes", "0.1", "--training.average", "2"]
     assert dispatch([*words, "--ranks", "1", *more]) == 0
     own = json.loads((tmp_path / "run" / "run.json").read_text())["settings"]["training"]

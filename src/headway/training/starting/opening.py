@@ -137,7 +137,8 @@ def start_run(plan: RunPlan) -> tuple[Run, list[str]]:
         # The run that is measured is gone before the other one is built.
         pace = measure_pace(start_with(settings), request.minutes)
         training = fill_time(settings.training, request.minutes, pace)
-        # What an option sets stays as it is; a file has the lengths of its own number of steps.
+        # Options keep what they say. Lengths in a settings file belong to the number of steps there, and are scaled
+        # as those of a preset are.
         options = request.changes.of_command_line
         settings = options.apply(replace(settings, training=training))
         notices.append(

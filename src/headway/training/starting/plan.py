@@ -65,7 +65,8 @@ def planned(
     """
     directory.check_record_exists()
     request.check(directory.path, is_new=not directory.started)
-    # A new run is planned before anything is written, and one that goes on when nobody else can change it.
+    # A new run is planned before anything is written. A run that exists is planned under the lock, so that no other
+    # process changes it meanwhile.
     plan = None if directory.started else make_plan(directory, request)
     try:
         if locks:
@@ -174,7 +175,7 @@ def _changes(request: RunRequest, text: TextConfig | None) -> Changes:
 
 
 def _without_weights(model: Model) -> Model:
-    """Return a model whose network has shapes alone, so that a plan is small where it is sent to ranks."""
+    """Return a model without the values of its weights, so that a plan stays small when it is sent to other processes."""
     return replace(model, network=make_model_without_memory(model.config.model))
 
 
