@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         is_code,
         is_translatable,
         is_unspaced,
+        translate_gap,
         list_codes,
         list_pairs,
         name_of,

@@ -8,7 +8,8 @@ from headway.errors import HeadwayError
 _USUAL = re.compile(
     r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*"
 )  # a language of ISO 639, with script and country
-_UNSPACED = {"zh", "ja", "th", "lo", "km", "my"}
+_JOINED = {"zh", "yue", "cmn", "ja"}  # no space after a sentence
+_UNSPACED = _JOINED | {"th", "lo", "km", "my"}  # no spaces between words
 
 # ISO 639-1 codes, and common codes with a script or country.
 NAMES = {
@@ -54,8 +55,24 @@ def base_code(code: str) -> str:
 
 
 def is_unspaced(code: str) -> bool:
-    """Return whether a language has no spaces between words, nor after a sentence."""
+    """Return whether a language has no spaces between words."""
     return base_code(code) in _UNSPACED
+
+
+def translate_gap(gap: str, languages: "Languages") -> str:
+    """Return what stands between the translations of two sentences.
+
+    Chinese and Japanese write no space behind a sentence, so it is left out for them. Other languages get one where the
+    source needs none. Line breaks, tags and the like stay.
+
+    Args:
+        gap: What stands between the sentences.
+        languages: Codes of source and target.
+    """
+    source, target = map(base_code, languages)
+    if target in _JOINED:
+        return gap if source in _JOINED or gap.strip(" \u00a0\u3000") else ""
+    return gap or " " * (source in _UNSPACED)
 
 
 def is_translatable(text: str) -> bool:

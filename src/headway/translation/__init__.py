@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     )
     from headway.translation.search.constraints import Constraint, find_alternatives, spell_words
     from headway.translation.search.sampling import sample
-    from headway.translation.splitting import Piece, Segment, split_line, split_sentences
+    from headway.translation.splitting import Piece, Segment, list_gaps, split_line, split_sentences
     from headway.translation.token_search import TokenSearch, find_hypotheses, search_engine
     from headway.translation.token_stream import stream_tokens
     from headway.translation.translation import Translation

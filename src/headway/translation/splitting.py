@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headway.config import SearchConfig
+from headway.text.languages import Languages, translate_gap
 from headway.translation.search.beam_search import Hypothesis
 
 if TYPE_CHECKING:
@@ -145,21 +146,20 @@ def _find_missed_ends(line: str) -> Iterator[int]:
             yield found.end()
 
 
-def join_translations(sources: Sequence[str], translations: Sequence[str]) -> str:
-    """Join translations of the pieces of a line, with a space where the source has white space.
+def list_gaps(pieces: Sequence[Piece], languages: Languages) -> list[str]:
+    """Return what stands between the translations of neighboring pieces of a line: a space, or nothing.
 
     Args:
-        sources: The source text of each piece.
-        translations: The translation of each piece.
+        pieces: Of the line.
+        languages: Codes of source and target.
     """
-    joined = ""
-    for index, translation in enumerate(translations):
-        joined += translation
-        if index + 1 < len(sources) and (
-            sources[index][-1:].isspace() or sources[index + 1][:1].isspace()
-        ):
-            joined += " "
-    return joined
+    gaps = []
+    for piece, following in pairwise(pieces):
+        before, after = piece.text + piece.after, following.before + following.text
+        gap = " " if before[-1:].isspace() or after[:1].isspace() else ""
+        is_at_tag = piece.after or following.before
+        gaps.append(gap if is_at_tag else translate_gap(gap, languages))
+    return gaps
 
 
 def _split(piece: Piece, language: str, encode: Encode, longest: int) -> Iterator[Piece]:

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from headway.text.languages import Languages
 from headway.text.tokenizer import Tokenizer
 from headway.translation.search.beam_search import Hypothesis, WordPairs
-from headway.translation.splitting import Piece, join_translations
+from headway.translation.splitting import Piece, list_gaps
 
 LINE_ENDS = re.compile(r"[\n\r]")
 
@@ -63,6 +64,7 @@ class Translation:
 
 def join_pieces(
     tokenizer: Tokenizer,
+    languages: Languages,
     pieces: Sequence[Piece],
     found: Sequence[Sequence[Hypothesis]],
     written: Sequence[Sequence[str]],
@@ -73,6 +75,7 @@ def join_pieces(
 
     Args:
         tokenizer: Of the model.
+        languages: Codes of source and target.
         pieces: Of the line.
         found: For each piece its n best hypotheses.
         written: The text of each.
@@ -80,19 +83,20 @@ def join_pieces(
         ratings: The rating of each, or None.
     """
     translations = []
-    sources = [s.before + s.text + s.after for s in pieces]
+    gaps = [*list_gaps(pieces, languages), ""]
     for rank, hypotheses in enumerate(zip(*found, strict=False)):
         texts = [of[rank] for of in written]
+        joined = "".join(text + gap for text, gap in zip(texts, gaps, strict=True))
         translations.append(
             Translation(
                 # The model may spell line ends: a line must stay one line.
-                text=" ".join(LINE_ENDS.split(join_translations(sources, texts))).strip(),
+                text=" ".join(LINE_ENDS.split(joined)).strip(),
                 score=sum(h.score for h in hypotheses),
                 log_probability=sum(h.log_probability for h in hypotheses),
                 tokens=[s for h in hypotheses for s in tokenizer.target_subwords(h.tokens[:-1])],
                 alignment=None
                 if links is None
-                else _join_alignments(pieces, sources, texts, [of[rank] for of in links]),
+                else _join_alignments(pieces, texts, gaps, [of[rank] for of in links]),
                 **(
                     {} if ratings is None else _join_ratings(hypotheses, [r[rank] for r in ratings])
                 ),
@@ -116,24 +120,25 @@ def _join_ratings(
 
 def _join_alignments(
     pieces: Sequence[Piece],
-    sources: list[str],
-    texts: list[str],
+    texts: Sequence[str],
+    gaps: Sequence[str],
     links: Sequence[WordPairs],
 ) -> WordPairs:
     """Renumber the words of pieces as words of the line."""
     from headway.text.word_links import WordLinks
 
     language_name = pieces[0].language_name
-    of_line = WordLinks.between(language_name + "".join(sources), join_translations(sources, texts))
-    start, before = len(language_name), ""
-    for at, (piece, source, text) in enumerate(zip(pieces, sources, texts, strict=True)):
+    line = language_name + "".join(piece.before + piece.text + piece.after for piece in pieces)
+    joined = "".join(text + gap for text, gap in zip(texts, gaps, strict=True))
+    of_line = WordLinks.between(line, joined)
+    start, target_start = len(language_name), 0
+    for piece, text, gap, pairs in zip(pieces, texts, gaps, links, strict=True):
         first = len(piece.before)
-        own = source[first : len(source) - len(piece.after)]
         written = text[first : len(text) - len(piece.after.rstrip())]
         if piece.before[-1:].isspace():  # else a word of the text may go on with it
             kept = WordLinks.identity(piece.before).pairs
-            of_line.add_sentence(piece.before, start, piece.before, len(before), kept)
-        of_line.add_sentence(own, start + first, written, len(before) + first, links[at])
-        start += len(source)
-        before = join_translations(sources[at : at + 2], [before + text, ""])
+            of_line.add_sentence(piece.before, start, piece.before, target_start, kept)
+        of_line.add_sentence(piece.text, start + first, written, target_start + first, pairs)
+        start += len(piece.before + piece.text + piece.after)
+        target_start += len(text + gap)
     return of_line.pairs

@@ -158,6 +158,32 @@ def test_each_sentence_of_a_line_can_be_translated_alone(translator: Translator)
     ]
 
 
+@pytest.mark.parametrize(
+    ("languages", "line", "sentences", "gap"),
+    [
+        (("en", "de"), "A cat. A dog.", ["A cat.", "A dog."], " "),
+        (("en", "zh"), "A cat. A dog.", ["A cat.", "A dog."], ""),
+        (("en", "th"), "A cat. A dog.", ["A cat.", "A dog."], " "),
+        (("zh-CN", "en"), "一只猫。一只狗。", ["一只猫。", "一只狗。"], " "),
+        (("ja", "zh"), "一。二。", ["一。", "二。"], ""),
+    ],
+)
+def test_sentences_are_joined_as_the_language_of_the_translation_writes_them(
+    translator: Translator, languages: tuple[str, str], line: str, sentences: list[str], gap: str
+) -> None:
+    own = Translator(
+        translator.model,
+        translator.tokenizer,
+        replace(SEARCH, split_sentences=True),
+        "cpu",
+        languages,
+    )
+    assert own.translate(line) == gap.join(own.translate(sentences)).strip()
+    [[found]] = own.stream([line], align=True)
+    assert found.alignment is not None
+    assert {target for _, target in found.alignment} <= set(range(len(find_words(found.text))))
+
+
 def test_auto_divides_lines_as_the_models_own_search_does(translator: Translator) -> None:
     line = "The cat sees a dog. The tree runs."
     auto = SearchConfig(beam=2)

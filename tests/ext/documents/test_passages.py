@@ -27,22 +27,26 @@ def test_a_passage_is_its_text(split: bool) -> None:
     for text in TEXTS:
         passage = Passage.split(text, "en", split)
         assert len(passage.gaps) == len(passage.sentences) + 1
-        assert passage.join(passage.sentences, "ja") == (text, passage.starts())
+        assert passage.join(passage.sentences, ("ja", "ja")) == (text, passage.starts())
         assert all(core == core.strip() and core for core in passage.sentences)
         for core, start in zip(passage.sentences, passage.starts(), strict=True):
             assert text[start : start + len(core)] == core
-        joined, starts = passage.join([f"<{sentence}>" for sentence in passage.sentences], "ja")
+        joined, starts = passage.join([f"<{sentence}>" for sentence in passage.sentences], ("ja", "ja"))
         assert re.sub("<(?=.*>)|>", "", joined) == re.sub("<(?=.*>)|>", "", text)
         for core, start in zip(passage.sentences, starts, strict=True):
             assert joined[start:].startswith(f"<{core}>")
 
 
-def test_sentences_without_a_space_get_one_where_the_language_has_them() -> None:
-    passage = Passage.split("一つ。二つ。\n三つ。", "ja")
-    assert passage.sentences == ["一つ。", "二つ。", "三つ。"]
-    assert passage.join(["One.", "Two.", "Three."], "en")[0] == "One. Two.\nThree."
-    for code in ("zh", "zh-CN", "zh_Hant"):
-        assert passage.join(["一.", "二.", "三."], code)[0] == "一.二.\n三."
+def test_sentences_have_a_space_between_them_where_the_language_writes_one() -> None:
+    for source, text in (("ja", "一つ。二つ。\n三つ。"), ("en", "Is one. Are two.\nAre three.")):
+        passage = Passage.split(text, source)
+        assert len(passage.sentences) == 3
+        for target in ("en", "de-AT", "th", "ko", "ar"):
+            joined, _ = passage.join(["Ein.", "Zwei.", "Drei."], (source, target))
+            assert joined == "Ein. Zwei.\nDrei."
+        for target in ("zh", "zh-CN", "zh_Hant", "ja", "yue"):
+            joined, _ = passage.join(["一。", "二。", "三。"], (source, target))
+            assert joined == "一。二。\n三。"
 
 
 @pytest.mark.parametrize("split", [True, False])
@@ -93,7 +97,7 @@ def test_no_word_goes_on_across_an_escape(translator: Translator) -> None:
         [Translation(text, 0.0, 0.0, alignment=[(0, 1), (1, 0)])]
         for text in ("chat un.", "Chien le")
     ]
-    links = join_sentences(split, found, "fr", align=True).links
+    links = join_sentences(split, found, ("en", "fr"), align=True).links
     assert links is not None
     words = [
         (
@@ -170,7 +174,7 @@ def test_the_words_of_a_text_that_lost_its_full_stop_stay_linked(translator):
         [Translation("Zwei Hunde .", 0.0, 0.0, alignment=[(0, 0), (1, 1), (1, 2)])],
         [Translation("Eine Katze.", 0.0, 0.0, alignment=[(0, 0), (1, 1)])],
     ]
-    joined = join_sentences(split, found, "de", align=True, is_document=True)
+    joined = join_sentences(split, found, ("en", "de"), align=True, is_document=True)
     assert joined.text == "Zwei Hunde\nEine Katze."
     assert joined.links is not None
     assert joined.links.pairs == [(0, 0), (1, 1), (2, 2), (3, 3)]

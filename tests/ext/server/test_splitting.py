@@ -93,7 +93,7 @@ def test_the_name_of_a_language_begins_every_sentence(models, monkeypatch):
     assert {piece.language_name for piece in pieces} == {">>deu<<"}
     for sentence, start in zip(sentences, split.passage.starts(), strict=True):
         assert text[start + len(split.language_name) :].startswith(sentence)
-    assert split.passage.join(["A", "B", "C", "D"], "de")[0] == "  A B\n\nC\nD"
+    assert split.passage.join(["A", "B", "C", "D"], ("en", "de"))[0] == "  A B\n\nC\nD"
 
 
 def test_each_text_is_tokenized_once(models, tokenized):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import chain, pairwise
 
 from headway.ext.protect import divide_at_breaks, has_words
-from headway.text import is_unspaced
+from headway.text import Languages, translate_gap
 from headway.translation import split_sentences
 
 # A run of white space is matched once, from its beginning: the time is linear in its length.
@@ -64,34 +64,29 @@ class Passage:
                     gaps.append([after])
         return cls(["".join(gap) for gap in gaps], sentences)
 
-    def join(self, translations: Sequence[str], language: str) -> tuple[str, list[int]]:
+    def join(self, translations: Sequence[str], languages: Languages) -> tuple[str, list[int]]:
         """Put translations in the places of the sentences.
 
         Args:
             translations: One for each sentence.
-            language: Language code of the translations.
+            languages: Codes of the text and of the translations.
 
         Returns:
             The text, and where each translation starts in it.
         """
-        gaps = self.target_gaps(language)
-        text, starts = gaps[0], []
-        for translation, gap in zip(translations, gaps[1:], strict=True):
+        first, *others = self.target_gaps(languages)
+        text, starts = first, []
+        for translation, gap in zip(translations, others, strict=True):
             starts.append(len(text))
             text += translation + gap
         return text, starts
 
-    def target_gaps(self, language: str) -> list[str]:
-        """Return what stands before, between and after the translations.
-
-        Sentences without a space between them get one if the target language writes it.
-        """
+    def target_gaps(self, languages: Languages) -> list[str]:
+        """Return what stands before, between and after the translations; see `translate_gap`."""
         if not self.sentences:
             return self.gaps
-        inner = self.gaps[1:-1]
-        if not is_unspaced(language):
-            inner = [gap or " " for gap in inner]
-        return [self.gaps[0], *inner, self.gaps[-1]]
+        first, *inner, last = self.gaps
+        return [first, *(translate_gap(gap, languages) for gap in inner), last]
 
     def starts(self) -> list[int]:
         """Return where each sentence starts in the text."""

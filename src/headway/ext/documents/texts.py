@@ -14,7 +14,7 @@ from headway.config import SearchConfig
 from headway.ext.documents.paragraph import Translated
 from headway.ext.documents.passages import Passage
 from headway.ext.protect import is_symbol
-from headway.text import Span, Tokenizer, WordLinks, find_words, is_translatable
+from headway.text import Languages, Span, Tokenizer, WordLinks, find_words, is_translatable
 from headway.translation import Job, Pipeline, Translation, call, split_sentences, together
 
 if TYPE_CHECKING:
@@ -193,15 +193,15 @@ class TextPipeline:
         """Translate a text by one model."""
         split = yield from self.split(pipeline, text)
         found = yield from together(map(pipeline.translate, split.lines), self.window)
-        language, align = pipeline.languages[1], pipeline.align
-        join = partial(join_sentences, split, found, language, align, self.is_document)
+        languages, align = pipeline.languages, pipeline.align
+        join = partial(join_sentences, split, found, languages, align, self.is_document)
         return (yield from call(join, len(text)))
 
 
 def join_sentences(
     split: SplitText,
     found: Sequence[Sequence[Translation]],
-    language: str,
+    languages: Languages,
     align: bool,
     is_document: bool = False,
 ) -> TextTranslation:
@@ -210,7 +210,7 @@ def join_sentences(
     Args:
         split: The text.
         found: For each sentence its n best translations; they have alignments if ``align``.
-        language: Language code of the translations.
+        languages: Codes of the text and of the translations.
         align: Also link the words of the text and its best translation.
         is_document: Whether the texts are of a document; see `finish_sentence`.
     """
@@ -220,14 +220,14 @@ def join_sentences(
         return TextTranslation(split.text, links=links)
     if is_document:
         found = [
-            [replace(each, text=finish_sentence(sentence, each.text, language)) for each in n_best]
+            [replace(each, text=finish_sentence(sentence, each.text, languages[1])) for each in n_best]
             for sentence, n_best in zip(split.passage.sentences, found, strict=True)
         ]
     versions = []
     for rank in range(max(map(len, found))):
         # A sentence with fewer versions repeats its last one.
         chosen = [n_best[min(rank, len(n_best) - 1)] for n_best in found]
-        joined, starts = split.passage.join([t.text for t in chosen], language)
+        joined, starts = split.passage.join([t.text for t in chosen], languages)
         versions.append((joined, sum(t.score for t in chosen), starts))
     best, score, target_starts = versions[0]
     alternatives: dict[str, float] = {}

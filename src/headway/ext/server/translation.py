@@ -19,7 +19,15 @@ from headway.ext.protect import Glossary
 from headway.ext.server.driver import Driver
 from headway.ext.server.queue import SHORT_REQUEST, TranslationQueue
 from headway.ext.server.rejection import too_much_work
-from headway.translation import Job, Piece, Pipeline, Translator, stream_tokens, together
+from headway.translation import (
+    Job,
+    Piece,
+    Pipeline,
+    Translator,
+    list_gaps,
+    stream_tokens,
+    together,
+)
 
 CHARACTERS_PER_TOKEN = 16  # at most, in almost all texts
 MAX_TRIES = 1_000_000  # of a glossary's terms at places of texts: about two seconds
@@ -110,17 +118,15 @@ class TextTranslator:
         split, lines = await driver.run(_cut(pipeline, text))
         if not driver.is_admitted:  # as a whole, so that it is not rejected halfway
             self.queue.check_room(sum(len(piece.ids) for line in lines for piece in line))
-        gaps = split.passage.target_gaps(translator.languages[1])
-        yield gaps[0]
-        for pieces, gap in zip(lines, gaps[1:], strict=True):
-            for number, piece in enumerate(pieces):
+        first, *others = split.passage.target_gaps(translator.languages)
+        yield first
+        for pieces, gap in zip(lines, others, strict=True):
+            inner = list_gaps(pieces, translator.languages)
+            for piece, following in zip(pieces, [*inner, gap], strict=True):
                 async with aclosing(self._stream_piece(translator, piece)) as parts:
                     async for part in parts:
                         yield part
-                following = pieces[number + 1].text if number + 1 < len(pieces) else ""
-                if following and (piece.text[-1:].isspace() or following[:1].isspace()):
-                    yield " "
-            yield gap
+                yield following
 
     async def _stream_piece(
         self, translator: Translator, piece: Piece
