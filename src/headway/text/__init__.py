@@ -41,13 +41,13 @@ if TYPE_CHECKING:
         is_code,
         is_translatable,
         is_unspaced,
-        translate_gap,
         list_codes,
         list_pairs,
         name_of,
         name_pair,
         normalize_code,
         shorten_code,
+        translate_gap,
     )
     from headway.text.learning import spread_step
     from headway.text.lines import (

@@ -271,13 +271,17 @@ class Pipeline:
         links = None
         if not self.align and all(piece.is_plain for piece in pieces):
             texts = [[tokenizer.decode(each.tokens) for each in n_best] for n_best in found]
-            return join_pieces(tokenizer, self.languages, pieces, found, texts, links, each_rating or None)
+            return join_pieces(
+                tokenizer, self.languages, pieces, found, texts, links, each_rating or None
+            )
         write = partial(self.masking.write, tokenizer, self.languages[1])
         texts = [[write(piece, each) for each in n_best] for piece, n_best in both]
         if self.align:
             align = partial(self.masking.align, tokenizer)
             links = [[align(piece, each) for each in n_best] for piece, n_best in both]
-        return join_pieces(tokenizer, self.languages, pieces, found, texts, links, each_rating or None)
+        return join_pieces(
+            tokenizer, self.languages, pieces, found, texts, links, each_rating or None
+        )
 
     def _encode_prefix(self, piece: Piece) -> list[int]:
         """Return the tokens of the prefix without what stays before a piece, if it begins with that."""

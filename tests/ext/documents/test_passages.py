@@ -31,7 +31,9 @@ def test_a_passage_is_its_text(split: bool) -> None:
         assert all(core == core.strip() and core for core in passage.sentences)
         for core, start in zip(passage.sentences, passage.starts(), strict=True):
             assert text[start : start + len(core)] == core
-        joined, starts = passage.join([f"<{sentence}>" for sentence in passage.sentences], ("ja", "ja"))
+        joined, starts = passage.join(
+            [f"<{sentence}>" for sentence in passage.sentences], ("ja", "ja")
+        )
         assert re.sub("<(?=.*>)|>", "", joined) == re.sub("<(?=.*>)|>", "", text)
         for core, start in zip(passage.sentences, starts, strict=True):
             assert joined[start:].startswith(f"<{core}>")

@@ -220,7 +220,10 @@ def join_sentences(
         return TextTranslation(split.text, links=links)
     if is_document:
         found = [
-            [replace(each, text=finish_sentence(sentence, each.text, languages[1])) for each in n_best]
+            [
+                replace(each, text=finish_sentence(sentence, each.text, languages[1]))
+                for each in n_best
+            ]
             for sentence, n_best in zip(split.passage.sentences, found, strict=True)
         ]
     versions = []
