@@ -5,7 +5,6 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO
 
 from headway.cli.main import main
 from headway.devices import end_with_parent
@@ -36,11 +35,11 @@ MODELS = [
 ]
 
 
-def run_forked(arguments: Sequence[str], output: IO[bytes] | None = None) -> int:
-    """Do what `headway.cli.child.run_child` does; the benchmark reports `SPEED` at once."""
+def run_forked(arguments: Sequence[str], output: Path | None = None) -> int:
+    """Do what `headway.cli.run_child` does; the benchmark reports `SPEED` at once."""
     if arguments[0] == "bench":
         assert output is not None
-        output.write(b'{"rows": [{"flop": %d, "seconds": {"low": 2.0}}]}' % (2 * SPEED))
+        output.write_bytes(b'{"rows": [{"flop": %d, "seconds": {"low": 2.0}}]}' % (2 * SPEED))
         return 0
     parent = os.getpid()
     child = os.fork()
@@ -50,7 +49,7 @@ def run_forked(arguments: Sequence[str], output: IO[bytes] | None = None) -> int
         code = 99
         try:
             if output:
-                os.dup2(output.fileno(), 1)
+                os.dup2(os.open(output, os.O_WRONLY | os.O_CREAT), 1)
                 sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
             main(arguments)
         except SystemExit as end:

@@ -7,11 +7,10 @@ from headway.lazy import import_at_first_use
 if TYPE_CHECKING:
     from headway.cli.aligned_lines import read_parallel_files
     from headway.cli.arguments import parse, usage_error
-    from headway.cli.child import run_child
     from headway.cli.display import format_duration
     from headway.cli.downloads import print_notice
     from headway.cli.glossary_notice import GlossaryNotice
-    from headway.cli.launch import is_launched
+    from headway.cli.launch import is_launched, run_child
     from headway.cli.options import (
         add_backward,
         add_direction,
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
         load_translator,
         settings_from,
     )
-    from headway.cli.signals import remember_signal
+    from headway.cli.signals import remember_signals
     from headway.cli.standard_input import read_input
     from headway.cli.text_groups import fetch_text, fetch_validation, is_group
     from headway.cli.training import plan_training, train_and_show

@@ -1,8 +1,13 @@
-"""Messages about errors on standard error, one for all ranks of a launcher."""
+"""Errors become messages of one line on standard error, one for all ranks of a launcher, and exit codes."""
 
 import os
+import signal
 import sys
 import time
+from collections.abc import Callable
+
+from headway.cli.standard_output import NAME, discard_output
+from headway.errors import HeadwayError, LostRankError, UsageError, is_out_of_memory
 
 OUT_OF_MEMORY = "out of memory: smaller batches need less, see --training.micro-batch-tokens, --search.batch-tokens"
 # Seconds until a rank prints its message. The launcher ends it sooner when another rank has failed.
@@ -31,3 +36,32 @@ def print_error(message: str, *, is_lost_rank: bool = False) -> None:
         except SystemExit:  # SIGTERM
             return
     print(message, file=sys.stderr)
+
+
+def report_errors(work: Callable[[], int]) -> int:
+    """Do the work of a command or a rank, report its error, and return its exit code."""
+    try:
+        code = work()
+        sys.stdout.flush()
+    except HeadwayError as error:
+        message = "\n".join(f"headway: {line}" for line in str(error).splitlines())
+        print_error(message, is_lost_rank=isinstance(error, LostRankError))
+        code = 2 if isinstance(error, UsageError) else 1
+    except BrokenPipeError:
+        # The reader of our output has ended, as `head` does: this is no error.
+        discard_output()
+        code = 1
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        if error.filename == NAME:
+            discard_output()
+        print_error(f"headway: {where}{error.strerror or error}")
+        code = 1
+    except (RuntimeError, MemoryError) as error:
+        if not is_out_of_memory(error):
+            raise
+        print_error(f"headway: {OUT_OF_MEMORY}")
+        code = 1
+    except KeyboardInterrupt:
+        code = 128 + signal.SIGINT
+    return code

@@ -14,20 +14,13 @@ from typing import NoReturn
 from headway import __version__
 from headway.cli.arguments import parse
 from headway.cli.downloads import fetch_models
-from headway.cli.error_messages import OUT_OF_MEMORY, print_error
+from headway.cli.error_messages import report_errors
 from headway.cli.process import set_training_environment
 from headway.cli.signals import ForcedEnd
 from headway.cli.slurm import rank_variables
-from headway.cli.standard_output import (
-    NAME,
-    discard_errors_if_closed,
-    discard_output,
-    name_standard_output,
-)
+from headway.cli.standard_output import discard_errors_if_closed, name_standard_output
 from headway.cli.verbs import load_verb, overview
-from headway.errors import HeadwayError, LostRankError, UsageError, is_out_of_memory
 
-INTERRUPTED = 128 + signal.SIGINT
 STOP_LIMIT = 4.0  # seconds from SIGINT or SIGTERM to the end of a command that has nothing to save
 
 
@@ -41,37 +34,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         if signal.getsignal(number) != signal.SIG_IGN:  # nohup ignores SIGHUP
             signal.signal(number, lambda number, _: sys.exit(128 + number))
     with ForcedEnd(STOP_LIMIT):
-        code = _run(arguments)
+        code = report_errors(lambda: dispatch(arguments))
     sys.exit(code)
-
-
-def _run(arguments: Sequence[str]) -> int:
-    """Run the command and return its exit code; errors are reported."""
-    try:
-        code = dispatch(arguments)
-        sys.stdout.flush()
-    except HeadwayError as error:
-        message = "\n".join(f"headway: {line}" for line in str(error).splitlines())
-        print_error(message, is_lost_rank=isinstance(error, LostRankError))
-        code = 2 if isinstance(error, UsageError) else 1
-    except BrokenPipeError:
-        # The reader of our output has ended, as `head` does: this is no error.
-        discard_output()
-        code = 1
-    except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        if error.filename == NAME:
-            discard_output()
-        print(f"headway: {where}{error.strerror or error}", file=sys.stderr)
-        code = 1
-    except (RuntimeError, MemoryError) as error:
-        if not is_out_of_memory(error):
-            raise
-        print(f"headway: {OUT_OF_MEMORY}", file=sys.stderr)
-        code = 1
-    except KeyboardInterrupt:
-        code = INTERRUPTED
-    return code
 
 
 def dispatch(arguments: Sequence[str]) -> int:

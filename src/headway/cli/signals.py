@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 
-Handler = Callable[[int, FrameType | None], object] | int | signal.Handlers | None
 STOPS = (signal.SIGINT, signal.SIGTERM)
 # Seconds in which a second signal is taken for the first: systemd and Slurm signal all processes of a job,
 # and a launcher sends its own signal on to its ranks.
@@ -62,73 +61,33 @@ class ForcedEnd:
         os._exit(128 + first)
 
 
-class Signals:
-    """Remembers the first SIGINT, SIGTERM or SIGHUP; a second SIGINT or SIGTERM ends the process.
-
-    Attributes:
-        received: The number of the first signal; 0: none yet.
-    """
-
-    def __init__(self) -> None:
-        self.received = 0
-        self._before: dict[int, Handler] = {}
-        self._end = ForcedEnd(limit=None)
-
-    def __enter__(self) -> "Signals":
-        for number in (*STOPS, signal.SIGHUP):
-            self._before[number] = signal.signal(number, self._receive)
-        if self._before[signal.SIGHUP] == signal.SIG_IGN:  # nohup started this process
-            signal.signal(signal.SIGHUP, signal.SIG_IGN)
-        self._end.__enter__()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._end.__exit__()
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
-
-    def _receive(self, number: int, _: FrameType | None) -> None:
-        self.received = self.received or number
-
-
 @contextmanager
-def remember_signal(number: signal.Signals) -> Iterator[list[int]]:
-    """Do nothing at a signal but add its number to a list; one that is ignored stays ignored."""
-    received: list[int] = []
-    before = signal.getsignal(number)
-    if before != signal.SIG_IGN:
-        signal.signal(number, lambda number, _: received.append(number))
-    try:
-        yield received
-    finally:
-        signal.signal(number, before)
+def remember_signals(
+    *numbers: signal.Signals, forward_to: Callable[[], Iterable[int]] = tuple
+) -> Iterator[list[int]]:
+    """Do nothing at signals but add their numbers to a list, and send them on; those that are ignored stay ignored.
 
-
-@contextmanager
-def forward_signals(list_running: Callable[[], Iterable[int]]) -> Iterator[list[int]]:
-    """Send SIGINT, SIGTERM and SIGHUP of this process on to others; the list has those that came.
-
-    A second SIGINT or SIGTERM ends this process. To wait for the others, wait for `LONGEST_WAIT` again and again: a
-    signal that comes during one wait may be sent on only after it.
+    To wait for other processes, wait for `LONGEST_WAIT` again and again: a signal that comes during one wait may be sent on
+    only after it.
 
     Args:
-        list_running: Returns the numbers of the other processes.
+        numbers: The signals; none: SIGINT, SIGTERM and SIGHUP.
+        forward_to: Returns the numbers of the processes that get them, too.
     """
     received: list[int] = []
 
-    def forward(number: int, _: FrameType | None) -> None:
+    def receive(number: int, _: FrameType | None) -> None:
         received.append(number)
-        for process in list_running():
+        for process in forward_to():
             with suppress(ProcessLookupError):
                 os.kill(process, number)
 
-    before = {}
-    for number in (*STOPS, signal.SIGHUP):
-        if signal.getsignal(number) != signal.SIG_IGN:  # nohup ignores SIGHUP
-            before[number] = signal.signal(number, forward)
+    before = {number: signal.getsignal(number) for number in numbers or (*STOPS, signal.SIGHUP)}
     try:
-        with ForcedEnd(limit=None):
-            yield received
+        for number, handler in before.items():
+            if handler != signal.SIG_IGN:  # nohup ignores SIGHUP
+                signal.signal(number, receive)
+        yield received
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -10,7 +10,7 @@ from headway.cli import launch
 from headway.cli.arguments import usage_error
 from headway.cli.display import Display
 from headway.cli.process import program_name
-from headway.cli.signals import Signals
+from headway.cli.signals import ForcedEnd, remember_signals
 from headway.errors import HeadwayError
 
 if TYPE_CHECKING:
@@ -139,7 +139,8 @@ def follow(run: "Run", display: Display) -> int:
     from headway.training.tensorboard import TensorBoard
 
     with ExitStack() as stack:
-        signals = stack.enter_context(Signals())
+        signals = stack.enter_context(remember_signals())
+        stack.enter_context(ForcedEnd(limit=None))
         watchers: list[Display | TensorBoard] = [stack.enter_context(display)]
         if run.config.training.tensorboard and parallel.rank() == 0:
             board = TensorBoard(run.directory.path / "tensorboard", run.step)
@@ -149,7 +150,7 @@ def follow(run: "Run", display: Display) -> int:
                 watcher.show(event)
             # All ranks stop after the same event, whichever of them received the signal.
             if not isinstance(event, Notice):
-                (received,) = parallel.maximum([signals.received])
+                (received,) = parallel.maximum([max(signals, default=0)])
                 if received:
                     run.save()
                     break

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 import headway
-from headway.cli.child import run_child
+from headway.cli.launch import run_child
 from headway.cli.main import main
 from support.processes import children, fork, is_running
 from support.runs import command
 
 pytestmark = pytest.mark.slow
-PROGRAM = "import sys; from headway.cli.child import run_child; sys.exit(run_child(sys.argv[1:]))"
+PROGRAM = "import sys; from headway.cli.launch import run_child; sys.exit(run_child(sys.argv[1:]))"
 
 
 def run_in_child(words):
@@ -78,8 +78,8 @@ def test_a_child_does_not_import_from_the_directory_where_it_is_started(tmp_path
     (tmp_path / "headway.py").write_text("raise SystemExit(99)")
     output = tmp_path / "output"
     program = (
-        "import sys; from pathlib import Path; from headway.cli.child import run_child;"
-        f"file = Path({str(output)!r}).open('wb'); sys.exit(run_child(['--version'], file))"
+        "import sys; from pathlib import Path; from headway.cli.launch import run_child;"
+        f"sys.exit(run_child(['--version'], Path({str(output)!r})))"
     )
     source = str(Path(__file__).parents[3] / "src")
     code = f"import sys; sys.path[0] = {source!r}; {program}"
@@ -98,7 +98,7 @@ def test_a_signal_that_comes_too_late_for_the_child_ends_what_would_follow(tmp_p
 import signal, time
 from pathlib import Path
 signal.signal(signal.SIGTERM, lambda *_: Path({str(ready)!r}).unlink())
-def main():
+def main(arguments):
     Path({str(ready)!r}).touch()
     while Path({str(ready)!r}).exists():
         time.sleep(0.01)

@@ -10,6 +10,7 @@ import pytest
 
 pytestmark = pytest.mark.slow
 
+TRAINING = "ForcedEnd(None), remember_signals()"
 WORK = {
     "in Python": "while True: pass",
     "in native code": "__import__('hashlib').pbkdf2_hmac('sha256', b'', b'', 10**9)",
@@ -20,7 +21,7 @@ def end_by(numbers: Sequence[signal.Signals], context: str, work: str) -> tuple[
     """Send signals to a process in such a context; return its exit code and its last seconds."""
     code = f"""if True:
         import signal
-        from headway.cli.signals import ForcedEnd, Signals
+        from headway.cli.signals import ForcedEnd, remember_signals
         signal.signal(signal.SIGINT, lambda *_: None)
         signal.signal(signal.SIGTERM, lambda *_: None)
         signal.signal(signal.SIGHUP, lambda *_: None)
@@ -50,7 +51,7 @@ def test_a_second_signal_ends_a_training_at_once(work: str) -> None:
         signal.SIGHUP,
         signal.SIGINT,
     ]  # SIGHUP, as systemd sends, is no second
-    code, seconds = end_by(numbers, "Signals()", WORK[work])
+    code, seconds = end_by(numbers, TRAINING, WORK[work])
     assert (code, seconds < 1) == (130, True)
 
 
@@ -69,10 +70,10 @@ def test_signals_that_come_together_are_one() -> None:
                 os.kill(os.getpid(), signal.SIGTERM)
                 time.sleep(0.02)
             raise SystemExit(7)"""
-    assert end_by([], "Signals()", work)[0] == 7
+    assert end_by([], TRAINING, work)[0] == 7
 
 
 def test_a_training_is_not_ended_before_it_is_saved() -> None:
     work = "import time; time.sleep(0.5); raise SystemExit(7)"
-    code, _ = end_by([signal.SIGINT], "ForcedEnd(0.1), Signals()", work)
+    code, _ = end_by([signal.SIGINT], f"ForcedEnd(0.1), {TRAINING}", work)
     assert code == 7

@@ -14,7 +14,7 @@ import torch
 from headway.cli import training as command_module
 from headway.cli.display import Display
 from headway.cli.main import dispatch, main
-from headway.cli.signals import Signals
+from headway.cli.signals import remember_signals
 from headway.cli.verbs import train as verb
 from headway.errors import HeadwayError
 from headway.training import machine
@@ -69,9 +69,9 @@ def test_a_line_of_progress_has_the_best_score_so_far(corpus, tmp_path, monkeypa
 def test_a_signal_that_nohup_ignores_stays_ignored():
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        with Signals() as signals:
+        with remember_signals() as received:
             os.kill(os.getpid(), signal.SIGHUP)
-            assert not signals.received
+            assert not received
         assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
     finally:
         signal.signal(signal.SIGHUP, before)

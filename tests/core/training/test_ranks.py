@@ -97,7 +97,7 @@ def test_a_killed_rank_costs_one_interval_and_another_number_of_ranks_goes_on(
     assert not process.is_alive()
     said = capfd.readouterr().err
     assert process.exitcode == 0, said
-    assert "rank 1 of this training was ended by SIGKILL; the training goes on" in said
+    assert "a rank of this training was ended by SIGKILL; the training goes on" in said
     assert_equal_runs(path, alone)
 
 
@@ -187,12 +187,11 @@ def test_the_mistake_of_a_user_is_printed_once(corpus, tmp_path, capfd, forked_r
 
 
 @pytest.mark.slow
-def test_a_rank_that_does_not_notice_the_error_of_another_is_ended(monkeypatch, forked_ranks):
-    monkeypatch.setattr(launch, "GRACE", 0.2)
+def test_a_rank_that_does_not_notice_the_error_of_another_is_ended(capfd, forked_ranks):
     started = time.monotonic()
-    with pytest.raises(HeadwayError, match="the first rank has failed"):
-        launch.launch(fail_or_sleep, (60.0,), 2)
+    assert launch.launch(fail_or_sleep, (60.0,), 2) == 1
     assert time.monotonic() - started < 30
+    assert capfd.readouterr().err == "headway: the first rank has failed\n"
 
 
 def test_only_a_failed_exchange_is_a_lost_rank():

@@ -54,9 +54,7 @@ class Processors:
             return run_child(words)
         command.output.parent.mkdir(exist_ok=True)
         unfinished = temporary_path(command.output)
-        with unfinished.open("wb") as file:
-            code = run_child(words, file)
-        if code:
+        if code := run_child(words, unfinished):
             remove(unfinished)
         else:
             sync(unfinished)

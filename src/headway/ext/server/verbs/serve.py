@@ -48,9 +48,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Serve until a signal ends the process."""
-    from headway.cli import remember_signal
+    from headway.cli import remember_signals
 
-    with remember_signal(signal.SIGHUP) as early:  # it reads models and keys again
+    with remember_signals(signal.SIGHUP) as early:  # it reads models and keys again
         _serve(args, early)
 
 
