@@ -8,14 +8,9 @@ from pathlib import Path
 
 from headway.config import TextConfig
 from headway.text.cleaning import (
-    DUPLICATE,
-    HELD_OUT,
-    LEAK,
-    SIBLING,
-    TOKENS,
-    UNREADABLE,
     FoundPairs,
     Report,
+    Rule,
     broken_rule,
     digest_loosely,
     digest_pair,
@@ -83,7 +78,7 @@ def clean_in_order(
     for pair in pairs:
         report.read += 1
         if isinstance(pair, Damaged):
-            drop(report, UNREADABLE, pair.line, pair.reason)
+            drop(report, Rule.UNREADABLE, pair.line, pair.reason)
             continue
         source, target, line = pair.source.strip(), pair.target.strip(), pair.line
         rule = broken_rule(source, target, config)
@@ -91,13 +86,13 @@ def clean_in_order(
         if rule is None:
             whole, *halves = digest_loosely(source, target)
             if whole in held_out:
-                rule = LEAK if config.drop_leaks else None
+                rule = Rule.LEAK if config.drop_leaks else None
                 found = report.leaks_kept
             elif not held_out.isdisjoint(halves):
                 found = report.half_leaks
         digest = digest_pair(source, target)
         if rule is None and config.drop_duplicates and digest in known:
-            rule = DUPLICATE
+            rule = Rule.DUPLICATE
         if rule is None:
             known.add(digest)
             if found:
@@ -136,7 +131,7 @@ def drop_held_out(pairs: list[Pair], validation: list[Pair], report: Report) -> 
         if halves.isdisjoint(sides):
             yield pair
         else:
-            rule = HELD_OUT if whole in wholes else SIBLING
+            rule = Rule.HELD_OUT if whole in wholes else Rule.SIBLING
             report.kept -= 1
             drop(report, rule, pair.line, f"{pair.source} | {pair.target}")
 
@@ -158,5 +153,5 @@ def token_ids(
             if max(map(len, ids)) <= config.max_tokens:
                 yield ids
             elif not copy:
-                drop(report, TOKENS, pair.line, f"{pair.source} | {pair.target}")
+                drop(report, Rule.TOKENS, pair.line, f"{pair.source} | {pair.target}")
                 report.kept -= 1

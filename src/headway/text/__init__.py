@@ -7,17 +7,12 @@ from headway.lazy import import_at_first_use
 if TYPE_CHECKING:
     from headway.text.batches import Batch, read_batch
     from headway.text.cleaning import (
-        DUPLICATE,
-        HELD_OUT,
         KEPT,
-        LEAK,
         RULES,
-        SIBLING,
-        TOKENS,
-        UNREADABLE,
         Decisions,
         FoundPairs,
         Report,
+        Rule,
         broken_rule,
         digest_loosely,
         digest_pair,

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
+from enum import StrEnum
 from hashlib import blake2b
 
 import numpy as np
@@ -48,41 +49,45 @@ FEW_WORDS = 4  # a shorter target is often a correct copy: a name, a title, an a
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
-UNREADABLE = "cannot be read"
-ELSEWHERE = "not in both languages"
-EMPTY = "a side is empty"
-CONTROL = "control characters"
-LONG = "more than max_characters"
-RATIO = "lengths differ by more than max_ratio"
-COPIED = "more than max_copied of the target's words stand in the source"
-IDENTICAL = "both sides are the same"
-LEAK = "also in validation or test text"
-HALF = "one side is in validation or test text"
-DUPLICATE = "occurs before"
-HELD_OUT = "held out as validation text"
-SIBLING = "one side is also in the held-out validation text"
-TOKENS = "more than max_tokens"
 KEPT = 0
-RULES = (
-    "", UNREADABLE, ELSEWHERE, EMPTY, CONTROL, LONG, RATIO, COPIED, IDENTICAL, LEAK, DUPLICATE, HELD_OUT, SIBLING, TOKENS,
-)  # fmt: skip
+
+
+class Rule(StrEnum):
+    """Why a pair is dropped, as a report says it."""
+
+    UNREADABLE = "cannot be read"
+    ELSEWHERE = "not in both languages"
+    EMPTY = "a side is empty"
+    CONTROL = "control characters"
+    LONG = "more than max_characters"
+    RATIO = "lengths differ by more than max_ratio"
+    COPIED = "more than max_copied of the target's words stand in the source"
+    IDENTICAL = "both sides are the same"
+    LEAK = "also in validation or test text"
+    DUPLICATE = "occurs before"
+    HELD_OUT = "held out as validation text"
+    SIBLING = "one side is also in the held-out validation text"
+    TOKENS = "more than max_tokens"
+
+
+RULES = ("", *Rule)  # by the numbers of `Decisions`
 
 MOST = 0.9  # a share of the text that is rarely dropped on purpose
 MANY = 0.3  # a share of translations that rarely differ in length as much as wrong pairs do
 # Rules that drop more than a share of the text together, and what keeps these pairs.
 _ADVICE = (
-    ({EMPTY}, MOST, "--text.drop-empty false keeps them"),
-    ({CONTROL}, MOST, "--text.drop-control false keeps them"),
-    ({LONG}, MOST, "--text.max-characters 0 keeps them"),
+    ({Rule.EMPTY}, MOST, "--text.drop-empty false keeps them"),
+    ({Rule.CONTROL}, MOST, "--text.drop-control false keeps them"),
+    ({Rule.LONG}, MOST, "--text.max-characters 0 keeps them"),
     (
-        {RATIO, IDENTICAL, COPIED},
+        {Rule.RATIO, Rule.IDENTICAL, Rule.COPIED},
         MOST,
         "if they are copies or summaries, not translations, use --text.compare-sides false",
     ),
-    ({RATIO}, MANY, "if they are good translations, a larger --text.max-ratio keeps them"),
-    ({LEAK}, MOST, "--text.drop-leaks false keeps them"),
-    ({DUPLICATE}, MOST, "--text.drop-duplicates false keeps them"),
-    ({TOKENS}, MOST, "a larger --text.max-tokens keeps them"),
+    ({Rule.RATIO}, MANY, "if they are good translations, a larger --text.max-ratio keeps them"),
+    ({Rule.LEAK}, MOST, "--text.drop-leaks false keeps them"),
+    ({Rule.DUPLICATE}, MOST, "--text.drop-duplicates false keeps them"),
+    ({Rule.TOKENS}, MOST, "a larger --text.max-tokens keeps them"),
 )
 
 
@@ -177,7 +182,10 @@ class Report:
         """Return the report as a table."""
         rows = [("pairs read", FoundPairs(self.read)), ("pairs kept", FoundPairs(self.kept))]
         rows += [(f"dropped: {rule}", found) for rule, found in self.findings().items()]
-        kept = ((f"kept, though {LEAK}", self.leaks_kept), (f"kept: {HALF}", self.half_leaks))
+        kept = (
+            (f"kept, though {Rule.LEAK}", self.leaks_kept),
+            ("kept: one side is in validation or test text", self.half_leaks),
+        )
         rows += [(name, found) for name, found in kept if found.count]
         width = max(len(name) for name, _ in rows)
         table = []
@@ -193,29 +201,29 @@ class Report:
         return "\n".join(table)
 
 
-def broken_rule(source: str, target: str, config: TextConfig) -> str | None:
+def broken_rule(source: str, target: str, config: TextConfig) -> Rule | None:
     """Return the first rule that a pair breaks by itself, or None; other pairs do not matter."""
     shortest, longest = sorted((len(source), len(target)))
     if SURROGATE.search(source) or SURROGATE.search(target):
-        return UNREADABLE
+        return Rule.UNREADABLE
     if config.drop_empty and not shortest:
-        return EMPTY
+        return Rule.EMPTY
     if config.drop_control and (_CONTROL.search(source) or _CONTROL.search(target)):
-        return CONTROL
+        return Rule.CONTROL
     if config.max_characters and longest > config.max_characters:
-        return LONG
+        return Rule.LONG
     return _broken_comparison(source, target, config) if config.compare_sides else None
 
 
-def _broken_comparison(source: str, target: str, config: TextConfig) -> str | None:
+def _broken_comparison(source: str, target: str, config: TextConfig) -> Rule | None:
     """Return the first rule of translations that a pair breaks: copies and summaries break them, too."""
     shortest, longest = sorted((count_letters(source), count_letters(target)))
     if config.max_ratio and longest + SLACK > config.max_ratio * (shortest + SLACK):
-        return RATIO
+        return Rule.RATIO
     if config.drop_identical and source == target:
-        return IDENTICAL
+        return Rule.IDENTICAL
     if config.max_copied and _copied(source, target) > config.max_copied:
-        return COPIED
+        return Rule.COPIED
     return None
 
 

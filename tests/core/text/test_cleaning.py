@@ -14,23 +14,7 @@ import pytest
 
 from headway.config import TextConfig
 from headway.text import Damaged, Pair, read_pairs
-from headway.text.cleaning import (
-    CONTROL,
-    COPIED,
-    DUPLICATE,
-    EMPTY,
-    IDENTICAL,
-    LEAK,
-    LONG,
-    RATIO,
-    TOKENS,
-    UNREADABLE,
-    Digests,
-    FoundPairs,
-    Report,
-    broken_rule,
-    digest_texts,
-)
+from headway.text.cleaning import Digests, FoundPairs, Report, Rule, broken_rule, digest_texts
 from headway.text.preparation import selection
 from support.range_cleaning import clean
 
@@ -58,18 +42,26 @@ def cleaned(
 
 # A pair that the rule drops, and the only setting that enables the rule (None: it is always on).
 CASES = [
-    (UNREADABLE, Damaged("corpus.en", 99, "not UTF-8"), None),
-    (EMPTY, Pair(" \u3000\t", "etwas", 99), {"drop_empty": True}),
-    (EMPTY, Pair("something", "\u2028", 99), {"drop_empty": True}),
-    (CONTROL, Pair("a\0b", "ein Wort", 99), {"drop_control": True}),
-    (CONTROL, Pair("a word", "ein\x93 Wort", 99), {"drop_control": True}),
-    (UNREADABLE, Pair("a word", "\ud83d", 99), None),
-    (LONG, Pair("word " * 41, "Wort " * 41, 99), {"max_characters": 203}),
-    (RATIO, Pair("w" * 5, "W" * 36, 99), {"max_ratio": 3.0}),
-    (IDENTICAL, Pair("Ottawa ", " Ottawa", 99), {"drop_identical": True}),
-    (COPIED, Pair("All of it, untranslated.", "ALL of it untranslated", 99), {"max_copied": 0.9}),
-    (LEAK, Pair("a leak here", "Ein Leck  hier", 99), {"drop_leaks": True}),
-    (DUPLICATE, Pair(f" {GOOD[6].source}", f"{GOOD[6].target}\t", 99), {"drop_duplicates": True}),
+    (Rule.UNREADABLE, Damaged("corpus.en", 99, "not UTF-8"), None),
+    (Rule.EMPTY, Pair(" \u3000\t", "etwas", 99), {"drop_empty": True}),
+    (Rule.EMPTY, Pair("something", "\u2028", 99), {"drop_empty": True}),
+    (Rule.CONTROL, Pair("a\0b", "ein Wort", 99), {"drop_control": True}),
+    (Rule.CONTROL, Pair("a word", "ein\x93 Wort", 99), {"drop_control": True}),
+    (Rule.UNREADABLE, Pair("a word", "\ud83d", 99), None),
+    (Rule.LONG, Pair("word " * 41, "Wort " * 41, 99), {"max_characters": 203}),
+    (Rule.RATIO, Pair("w" * 5, "W" * 36, 99), {"max_ratio": 3.0}),
+    (Rule.IDENTICAL, Pair("Ottawa ", " Ottawa", 99), {"drop_identical": True}),
+    (
+        Rule.COPIED,
+        Pair("All of it, untranslated.", "ALL of it untranslated", 99),
+        {"max_copied": 0.9},
+    ),
+    (Rule.LEAK, Pair("a leak here", "Ein Leck  hier", 99), {"drop_leaks": True}),
+    (
+        Rule.DUPLICATE,
+        Pair(f" {GOOD[6].source}", f"{GOOD[6].target}\t", 99),
+        {"drop_duplicates": True},
+    ),
 ]
 
 
@@ -86,7 +78,7 @@ def test_a_rule_drops_its_pair_unless_it_is_off(
     kept, report = cleaned([*GOOD, pair], OFF, UNSEEN)
     assert len(kept) == len(GOOD) + (setting is not None)
     assert bool(report.dropped) == (setting is None)
-    assert report.leaks_kept.count == (rule == LEAK)
+    assert report.leaks_kept.count == (rule == Rule.LEAK)
 
 
 COMPARING = {"max_ratio": 3.0, "drop_identical": True, "max_copied": 0.8}
@@ -117,11 +109,11 @@ def test_a_report_gives_no_advice_if_a_tenth_of_the_pairs_is_kept() -> None:
 def test_a_pair_exactly_at_a_limit_is_kept() -> None:
     config = replace(OFF, max_characters=23, max_ratio=2.0)
     assert broken_rule("s" * 23, "t" * 23, config) is None
-    assert broken_rule("s" * 24, "t" * 23, config) == LONG
+    assert broken_rule("s" * 24, "t" * 23, config) == Rule.LONG
     # (longest + 10) / (shortest + 10)
     assert broken_rule("s" * 16, "t" * 3, config) is None
-    assert broken_rule("s" * 17, "t" * 3, config) == RATIO
-    assert broken_rule("s" * 3, "t" * 17, config) == RATIO
+    assert broken_rule("s" * 17, "t" * 3, config) == Rule.RATIO
+    assert broken_rule("s" * 3, "t" * 17, config) == Rule.RATIO
 
 
 # Good translations of English: many have more than three times fewer characters.
@@ -155,8 +147,8 @@ def test_characters_that_are_syllables_or_words_count_as_several_letters(languag
     for text, english in zip(DENSE[language], ENGLISH, strict=True):
         assert broken_rule(english, text, rules) is None
         assert broken_rule(text, english, rules) is None
-        assert broken_rule(f"{english} " * 4, text, rules) == RATIO
-        assert broken_rule("Yes, of course.", text * 3, rules) == RATIO
+        assert broken_rule(f"{english} " * 4, text, rules) == Rule.RATIO
+        assert broken_rule("Yes, of course.", text * 3, rules) == Rule.RATIO
     # Among themselves.
     for text, other in zip(DENSE[language], DENSE["Chinese"], strict=True):
         assert broken_rule(text, other, rules) is None
@@ -166,7 +158,7 @@ def test_characters_that_are_syllables_or_words_count_as_several_letters(languag
 def test_letters_and_marks_are_compared_one_by_one(letter: str) -> None:
     rules = replace(OFF, max_ratio=3.0)
     assert broken_rule(letter * 26, "xy", rules) is None
-    assert broken_rule(letter * 27, "xy", rules) == RATIO
+    assert broken_rule(letter * 27, "xy", rules) == Rule.RATIO
 
 
 def test_the_report_names_the_rule_that_drops_three_in_ten_pairs_by_their_lengths() -> None:
@@ -182,11 +174,11 @@ def test_a_target_may_share_some_words_and_all_of_them_if_they_are_few() -> None
     config = replace(OFF, max_copied=0.5)
     half = "zwei und one two"
     assert broken_rule("one two three", half, config) is None
-    assert broken_rule("one two und", half, config) == COPIED
+    assert broken_rule("one two und", half, config) == Rule.COPIED
     # Words are letters: numbers, signs and single letters are the same in every language.
     assert broken_rule("1990 - 12 : A", "1990 - 12 : A", config) is None
     assert broken_rule("Anna Schmidt, 7 Bonn", "Anna Schmidt, 7 Bonn", config) is None
-    assert broken_rule("new text " + half, "x " + half, config) == COPIED
+    assert broken_rule("new text " + half, "x " + half, config) == Rule.COPIED
 
 
 @pytest.mark.slow
@@ -195,8 +187,8 @@ def test_control_characters_are_those_of_unicode_that_are_not_white_space() -> N
     for number in (*range(0x300), *range(0xD7F0, 0xE010), *rest):
         character = chr(number)
         category = unicodedata.category(character)
-        expected = CONTROL if category == "Cc" and not character.isspace() else None
-        expected = UNREADABLE if category == "Cs" else expected
+        expected = Rule.CONTROL if category == "Cc" and not character.isspace() else None
+        expected = Rule.UNREADABLE if category == "Cs" else expected
         on = replace(OFF, drop_control=True)
         assert broken_rule(f"a{character}b", "c", on) == expected, hex(number)
 
@@ -225,7 +217,7 @@ def test_cleaning_keeps_order_and_line_numbers_and_is_idempotent() -> None:
 def test_every_copy_of_a_leaked_pair_counts_as_a_leak_not_as_a_duplicate() -> None:
     leak = Pair("a leak here", "ein leck hier", 2)
     _, report = cleaned([leak, leak._replace(line=5), *GOOD], TextConfig(), UNSEEN)
-    assert report.dropped[LEAK].lines == [2, 5]
+    assert report.dropped[Rule.LEAK].lines == [2, 5]
 
 
 @pytest.mark.parametrize("half", [{"target": "anders"}, {"source": "another"}])
@@ -237,7 +229,7 @@ def test_a_pair_with_one_side_in_held_out_text_is_kept_and_reported(
     leak = Pair("a leak here", "ein leck hier", 23)._replace(**half)
     kept, report = cleaned([leak, leak, *GOOD], config, UNSEEN)
     assert kept == [leak, *GOOD]
-    assert list(report.dropped) == [DUPLICATE]
+    assert list(report.dropped) == [Rule.DUPLICATE]
     assert (report.half_leaks.count, report.half_leaks.lines) == (1, [23])
     assert report.leaks_kept.count == 0
     assert "one side" in report.to_text()
@@ -261,14 +253,22 @@ def test_a_report_has_counts_and_line_numbers_and_no_control_characters() -> Non
     bad: list[Pair | Damaged] = [Pair("", f"x{n}", n) for n in range(3, 20)]
     bad += [Pair("a\x1b[2J" + "z" * 200, "b", 41), Damaged("corpus.en", 43, "not UTF-8: byte 0xff")]
     _, report = cleaned([*bad, *GOOD], TextConfig())
-    report.dropped[TOKENS] = FoundPairs(1, [47], "too | long")
+    report.dropped[Rule.TOKENS] = FoundPairs(1, [47], "too | long")
     report.tokens = {"source": 61, "target": 67}
     plain = json.loads(json.dumps(report.to_dict()))
-    assert plain["dropped"][EMPTY]["count"] == 17
-    assert plain["dropped"][EMPTY]["lines"] == [3, 4, 5, 6, 7]
+    assert plain["dropped"][Rule.EMPTY]["count"] == 17
+    assert plain["dropped"][Rule.EMPTY]["lines"] == [3, 4, 5, 6, 7]
     assert plain["read"] == len(bad) + len(GOOD)
     text = report.to_text()
-    for words in (EMPTY, CONTROL, "3, 4, 5, 6, 7, ...", "43: not UTF-8", "max_tokens", "61", "67"):
+    for words in (
+        Rule.EMPTY,
+        Rule.CONTROL,
+        "3, 4, 5, 6, 7, ...",
+        "43: not UTF-8",
+        "max_tokens",
+        "61",
+        "67",
+    ):
         assert words in text
     assert all(line.isprintable() for line in text.split("\n"))
     assert report.summary().isprintable()
@@ -293,7 +293,7 @@ def test_every_pair_of_real_text_is_counted_and_no_validation_pair_is_kept() -> 
     assert report.read == 15_000
     assert report.kept == len(kept) == len({pair[:2] for pair in kept})
     assert report.read - len(kept) == sum(found.count for found in report.dropped.values())
-    assert report.dropped[LEAK].count > 0
+    assert report.dropped[Rule.LEAK].count > 0
     same, _, again = clean(kept, TextConfig(), unseen, range_pairs=5_003)
     assert same == kept
     assert again.half_leaks == report.half_leaks

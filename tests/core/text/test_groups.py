@@ -8,7 +8,7 @@ import pytest
 
 from headway.config import TextConfig
 from headway.errors import HeadwayError
-from headway.text.cleaning import ELSEWHERE
+from headway.text.cleaning import Rule
 from headway.text.languages import find_code, parse_pair
 from headway.text.learning import divide_sample
 from headway.text.preparation import prepare
@@ -255,7 +255,7 @@ def test_units_of_other_languages_are_no_text_of_a_group(texts: Path, tmp_path: 
             "groups"
         ].items():
             assert counts["read"] == len(rows), pair
-            assert counts["dropped"][ELSEWHERE]["count"] == len(rows) - len(rows) // 3, pair
+            assert counts["dropped"][Rule.ELSEWHERE]["count"] == len(rows) - len(rows) // 3, pair
         with pytest.raises(HeadwayError, match=rf"all.{suffix}:.*(no text in 'nl'|no texts under)"):
             prepare({"en-nl": train["en-de"]}, 5, tmp_path / "none", config)
 
@@ -292,7 +292,7 @@ def test_units_of_other_languages_are_no_text_of_a_single_pair(
     report = json.loads((tmp_path / "out" / "report.json").read_text())
     count = len((texts / "train.en").read_text().splitlines())
     assert report["read"] == count
-    assert report["dropped"][ELSEWHERE]["count"] == count // 2
+    assert report["dropped"][Rule.ELSEWHERE]["count"] == count // 2
     with pytest.raises(HeadwayError, match=rf"train.{suffix}:.*(no text in 'nl'|no texts under)"):
         prepare(train, 5, tmp_path / "none", config, ("en", "nl"))
 

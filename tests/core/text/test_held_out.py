@@ -7,7 +7,7 @@ import pytest
 
 from headway.config import TextConfig
 from headway.errors import HeadwayError
-from headway.text.cleaning import HELD_OUT, SIBLING, Report
+from headway.text.cleaning import Report, Rule
 from headway.text.preparation import prepare
 from headway.text.prepared import PreparedData
 from headway.text.readers import Pair
@@ -54,7 +54,7 @@ def test_no_side_of_the_validation_text_is_in_the_training_text(tmp_path: Path) 
     assert valid == [pair for pair in pairs if pair in valid]  # in the order of the text
     report = json.loads((tmp_path / "out" / "report.json").read_text())
     assert report["kept"] == len(train)
-    assert report["dropped"][HELD_OUT]["count"] == 53
+    assert report["dropped"][Rule.HELD_OUT]["count"] == 53
     assert json.loads((tmp_path / "out" / "data.json").read_text())["held_out"] == 53
 
 
@@ -90,8 +90,8 @@ def test_pairs_that_share_a_side_with_validation_text_are_dropped() -> None:
     assert kept == []  # all others have the target "yes"
     assert report.kept == 0
     assert {rule: found.count for rule, found in report.dropped.items()} == {
-        HELD_OUT: 5,
-        SIBLING: 59,
+        Rule.HELD_OUT: 5,
+        Rule.SIBLING: 59,
     }
 
 

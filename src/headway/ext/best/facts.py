@@ -12,7 +12,7 @@ from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.ext.best.given import GivenText
 from headway.ext.best.pair_decisions import PairDecisions, number_of
-from headway.text import KEPT, TOKENS, Decisions, Tokenizer, spread_step
+from headway.text import KEPT, Decisions, Rule, Tokenizer, spread_step
 
 SAMPLE = 10_000  # pairs, or monolingual lines, whose tokens are counted
 MOST_DIGESTS = 200_000  # of monolingual lines that are held at once
@@ -56,7 +56,7 @@ class TextFacts:
     @property
     def cleaned(self) -> int:
         """The kept pairs, and those that are too long to train on: as many choose the settings."""
-        return self.kept + self.dropped.get(TOKENS, 0)
+        return self.kept + self.dropped.get(Rule.TOKENS, 0)
 
     def compare_lengths(self, side: Literal["source", "target"]) -> float:
         """Return how many times longer a monolingual line is than that side of a pair."""
@@ -187,7 +187,7 @@ def count_tokens(
     source_tokens, target_tokens = (lengths[:, fits].mean(1) * kept).tolist()
     characters = np.array([[len(each) for each in side] for side in (sources, targets)])
     source_share, target_share = characters[:, fits].sum(1) / characters.sum(1)
-    too_long = {TOKENS: facts.kept - kept} if kept < facts.kept else {}
+    too_long = {Rule.TOKENS: facts.kept - kept} if kept < facts.kept else {}
     return replace(
         facts,
         **_count_short_lines(text, facts, "source", tokenizer.encode_source, most),

@@ -12,12 +12,11 @@ from headway.config import TextConfig
 from headway.errors import HeadwayError, UsageError
 from headway.text import (
     KEPT,
-    LEAK,
-    UNREADABLE,
     Damaged,
     Decisions,
     FileForm,
     Pair,
+    Rule,
     broken_rule,
     digest_loosely,
     read_pairs,
@@ -142,7 +141,7 @@ class GivenText:
             if line is None:
                 continue  # the message has the number of all pairs
             if isinstance(pair, Damaged):
-                yield CleanedPair("", "", "", UNREADABLE)
+                yield CleanedPair("", "", "", Rule.UNREADABLE)
                 continue
             source, target, line = pair.source.strip(), pair.target.strip(), line.strip()
             rule = broken_rule(source, target, self.rules)
@@ -150,7 +149,7 @@ class GivenText:
                 # A training sees the pair of the source and the teacher's line, too.
                 sides = (target, line) if teacher else (target,)
                 if any(digest_loosely(source, side)[0] in held_out for side in sides):
-                    rule = LEAK
+                    rule = Rule.LEAK
             yield CleanedPair(source, target, line, rule)
         if teacher:
             lines = count if line is not None else sum(1 for _ in self._read_teacher())

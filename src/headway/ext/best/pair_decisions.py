@@ -11,17 +11,15 @@ import numpy as np
 
 from headway.errors import HeadwayError
 from headway.text import (
-    DUPLICATE,
-    HELD_OUT,
     KEPT,
     RANGE,
     RULES,
-    SIBLING,
     SIDE,
     WHOLE,
     Decisions,
     FoundPairs,
     Report,
+    Rule,
     choose_validation,
     digest_loosely,
     digest_pair,
@@ -86,7 +84,7 @@ class PairDecisions:
         decisions = np.full(len(self), KEPT, np.uint8)
         if self._drop_duplicates:
             is_first = mark_first(np.frombuffer(self._pairs, np.uint64))
-            decisions[~is_first] = RULES.index(DUPLICATE)
+            decisions[~is_first] = RULES.index(Rule.DUPLICATE)
         if self._count is None:
             return Decided(decisions, [])
         places = np.flatnonzero(decisions == KEPT)
@@ -102,7 +100,7 @@ class PairDecisions:
         # A search needs memory for its block.
         blocks = np.array_split(loose, 1 + len(self) // RANGE)
         found = np.concatenate([find_shared(block, wholes, sides) for block in blocks])
-        for shared, rule in ((WHOLE, HELD_OUT), (SIDE, SIBLING)):
+        for shared, rule in ((WHOLE, Rule.HELD_OUT), (SIDE, Rule.SIBLING)):
             decisions[(decisions == KEPT) & (found == shared)] = RULES.index(rule)
         if not (decisions == KEPT).any():
             raise HeadwayError(
@@ -114,7 +112,7 @@ class PairDecisions:
     def count_dropped(self, decided: Decided) -> dict[str, int]:
         """Return for each rule how many pairs it drops, those that are not decided by themselves included."""
         dropped = {rule: found.count for rule, found in self._report.dropped.items()}
-        for rule in (DUPLICATE, SIBLING):
+        for rule in (Rule.DUPLICATE, Rule.SIBLING):
             if count := int((decided.decisions == RULES.index(rule)).sum()):
                 dropped[rule] = count
         return dropped
@@ -123,7 +121,7 @@ class PairDecisions:
         """Return the counts with those of the pairs that occur before."""
         report = Report()
         report.extend(self._report)
-        report.dropped[DUPLICATE] = FoundPairs(len(self) - len({*self._pairs}))
+        report.dropped[Rule.DUPLICATE] = FoundPairs(len(self) - len({*self._pairs}))
         return report
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from headway.config import TextConfig
-from headway.text.cleaning import KEPT, RULES, TOKENS, Decisions, Report
+from headway.text.cleaning import KEPT, RULES, Decisions, Report, Rule
 from headway.text.languages import name_pair
 from headway.text.preparation.clean_ranges import CleanRange
 from headway.text.preparation.plan import Plan
@@ -47,7 +47,7 @@ def write_token_range(
             if max(map(len, ids)) <= config.max_tokens:
                 yield ids
             else:
-                decisions[place] = RULES.index(TOKENS)
+                decisions[place] = RULES.index(Rule.TOKENS)
 
     write_ids(directory / "pairs", encode(), tokenizer)
     np.save(directory / "decisions.npy", decisions)

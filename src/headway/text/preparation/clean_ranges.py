@@ -11,20 +11,14 @@ import numpy.typing as npt
 
 from headway.config import TextConfig
 from headway.text.cleaning import (
-    DUPLICATE,
-    ELSEWHERE,
-    HELD_OUT,
     KEPT,
-    LEAK,
     RULES,
     SHOWN,
-    SIBLING,
-    TOKENS,
-    UNREADABLE,
     Decisions,
     Digests,
     FoundPairs,
     Report,
+    Rule,
     broken_rule,
     digest_pair,
     digest_texts,
@@ -37,7 +31,11 @@ from headway.text.readers import Pair
 Places = npt.NDArray[np.int64]
 DIGEST = np.dtype([("digest", np.uint64), ("place", np.uint32)])
 NOTHING, WHOLE, SIDE = range(3)  # what a pair has in common with held-out text
-LATER = {HELD_OUT: 1, SIBLING: 1, TOKENS: 2}  # rules of the steps after cleaning, for the report
+LATER: dict[str, int] = {
+    Rule.HELD_OUT: 1,
+    Rule.SIBLING: 1,
+    Rule.TOKENS: 2,
+}  # rules of the steps after cleaning, for the report
 
 
 def clean_range(
@@ -68,7 +66,7 @@ def clean_range(
 
     for place, pair in enumerate(pairs):
         if isinstance(pair, Damaged):
-            drop(place, ELSEWHERE if pair.is_elsewhere else UNREADABLE, pair.reason)
+            drop(place, Rule.ELSEWHERE if pair.is_elsewhere else Rule.UNREADABLE, pair.reason)
             continue
         source, target = texts[place] = pair.source.strip(), pair.target.strip()
         if rule := broken_rule(source, target, config):
@@ -81,7 +79,7 @@ def clean_range(
         leaks[kept] = find_shared(loose[kept], held_out[:, 0], held_out[:, 1:])
         if config.drop_leaks:
             for place in np.flatnonzero(leaks == WHOLE).tolist():
-                drop(place, LEAK, " | ".join(texts[place]))
+                drop(place, Rule.LEAK, " | ".join(texts[place]))
             leaks[leaks == WHOLE] = NOTHING
             kept = np.flatnonzero(decisions == KEPT)
     with (directory / "text").open("w", encoding="utf-8", newline="\n") as file:
@@ -176,7 +174,7 @@ def make_report(ranges: Iterable[tuple[CleanRange, Decisions]]) -> Report:
             if decision != KEPT:
                 found = report.dropped.setdefault(RULES[decision], FoundPairs())
                 cleaned.count_pairs(found, np.flatnonzero(decisions == decision), RULES[decision])
-        leaks = cleaned.load("leaks") * (decisions != RULES.index(DUPLICATE))
+        leaks = cleaned.load("leaks") * (decisions != RULES.index(Rule.DUPLICATE))
         cleaned.count_pairs(report.leaks_kept, np.flatnonzero(leaks == WHOLE))
         cleaned.count_pairs(report.half_leaks, np.flatnonzero(leaks == SIDE))
     rules = sorted(report.dropped.items(), key=lambda item: LATER.get(item[0], 0))

@@ -14,16 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from headway.errors import HeadwayError, UsageError
-from headway.text.cleaning import (
-    DUPLICATE,
-    HELD_OUT,
-    KEPT,
-    RULES,
-    SIBLING,
-    Decisions,
-    Digests,
-    Report,
-)
+from headway.text.cleaning import KEPT, RULES, Decisions, Digests, Report, Rule
 from headway.text.preparation.clean_ranges import (
     SIDE,
     WHOLE,
@@ -87,7 +78,7 @@ class PairSelection:
     def drop_duplicates(self) -> None:
         """Drop pairs that occur before."""
         for digests, places in self._partitions("exact"):
-            self._decisions[places[~mark_first(digests)]] = RULES.index(DUPLICATE)
+            self._decisions[places[~mark_first(digests)]] = RULES.index(Rule.DUPLICATE)
 
     def choose(self, count: int) -> list[Pair]:
         """Choose pairs for validation, and return them in the order of the text.
@@ -110,8 +101,8 @@ class PairSelection:
             part[part == SHARED] = KEPT
             if len(sides):
                 found = find_shared(cleaned.load("loose"), wholes, sides)
-                part[(part == KEPT) & (found == WHOLE)] = RULES.index(HELD_OUT)
-                part[(part == KEPT) & (found == SIDE)] = RULES.index(SIBLING)
+                part[(part == KEPT) & (found == WHOLE)] = RULES.index(Rule.HELD_OUT)
+                part[(part == KEPT) & (found == SIDE)] = RULES.index(Rule.SIBLING)
 
     def _partitions(self, kind: str) -> Iterator[tuple[Digests, Places]]:
         """Yield the digests of each partition, range by range, and the places of the pairs."""
