@@ -59,9 +59,6 @@ def add_direction(parser: argparse.ArgumentParser) -> None:
 
 def model_or_name(word: str) -> str:
     """Return the word; a document or a table in the place of a MODEL is a mistake."""
-    from headway.text.file_kinds import name_conversion
-    from headway.text.lines import plain_suffix
-
     if not Path(word).is_file():
         return word
     if any(kind.takes(word) for _, kind in load_all("inputs")):
@@ -69,8 +66,6 @@ def model_or_name(word: str) -> str:
             f"{word}: is a document, not a model"
             f" (headway translate MODEL --input {word} --output FILE translates it)"
         )
-    if conversion := name_conversion(plain_suffix(word)):
-        raise argparse.ArgumentTypeError(f"{word}: is not a model, but {conversion}")
     return word
 
 

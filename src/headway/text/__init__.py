@@ -18,7 +18,6 @@ if TYPE_CHECKING:
         digest_pair,
     )
     from headway.text.encodings import likely_encoding
-    from headway.text.file_kinds import name_conversion
     from headway.text.groups import (
         Group,
         Manifest,

@@ -24,35 +24,17 @@ STANDARD_INPUT = "-"
 LONGEST = 1_000_000  # bytes of a line; a longer line means that the file is not text
 SURROGATE = re.compile("[\ud800-\udfff]")  # half a character: JSON can express it, UTF-8 cannot
 REPLACEMENT = "\ufffd"  # stands for bytes that are no character of the encoding
-# Suffix of a compressed file -> its first bytes, and the program that makes it.
-COMPRESSIONS = {
-    ".gz": (b"\x1f\x8b", "gzip"),
-    ".xz": (b"\xfd7zXZ", "xz"),
-    ".zst": (b"\x28\xb5\x2f\xfd", "zstd"),
-}
-# How files begin that are not plain text -> the suffix of such a file, or what it is.
+# Suffix of a compressed file -> its first bytes.
+COMPRESSIONS = {".gz": rb"\x1f\x8b", ".xz": rb"\xfd7zXZ", ".zst": rb"\x28\xb5\x2f\xfd"}
+# How files begin that are not plain text -> what they are, and how to make text of them.
 BEGINNINGS = {
-    rb"(?s)PK\x03\x04.*opendocument\.text": ".odt",
-    rb"(?s)PK\x03\x04.*opendocument\.spreadsheet": ".ods",
-    rb"(?s)PK\x03\x04.*xl/": ".xlsx",
-    rb"(?s)PK\x03\x04.*word/": ".docx",
-    rb"(?s)PK\x03\x04.*ppt/": ".pptx",
-    rb"PK\x03\x04": "a ZIP archive (.docx and .xlsx are such), and not text",
-    rb"%PDF-": ".pdf",
-    rb"\{\\rtf": ".rtf",
-    rb"\xd0\xcf\x11\xe0": "a file of Microsoft Office: save it as plain text in UTF-8",
-    rb"\x89PNG": "an image (PNG), and not text",
-    rb"\xff\xd8\xff": "an image (JPEG), and not text",
-    rb"GIF8": "an image (GIF), and not text",
-    rb"\x7fELF": "a program, and not text",
-    rb"SQLite format 3\0": "a database (SQLite), and not text",
-    **{
-        re.escape(magic): f"compressed ({program}): decompress it first"
-        for magic, program in COMPRESSIONS.values()
-    },
-    rb"BZh": "compressed (bzip2): decompress it first",
+    rb"PK\x03\x04|\xd0\xcf\x11\xe0": "an office file or an archive: save it as plain text or as CSV, in UTF-8",
+    rb"%PDF-|\{\\rtf": "a document in PDF or RTF: save it as plain text in UTF-8",
+    rb"\x89PNG|\xff\xd8\xff|GIF8": "an image, and not text",
+    rb"\x7fELF|SQLite format 3\0": "a program or a database, and not text",
+    b"|".join([*COMPRESSIONS.values(), b"BZh"]): "compressed: decompress it first",
     rb"(\xef\xbb\xbf)?\s*(?i:<!doctype html|<html[\s>])": "an HTML page: its plain text is needed",
-    rb"(\xef\xbb\xbf)?\s*<\?xml\s": ".xml",
+    rb"(\xef\xbb\xbf)?\s*<\?xml\s": "an XML document: its plain text is needed",
     rb"(\xef\xbb\xbf)?\s*(WEBVTT\s|1\s+\d+:\d\d:\d\d[,.]\d+ -->)": "subtitles: their plain text is needed",
 }
 MARKS = {  # of UTF-32 before UTF-16, whose mark is the beginning of UTF-32's
@@ -115,11 +97,9 @@ def scan_lines(path: str | Path, encoding: str | None = None) -> Generator[str |
     with open_bytes(path) as file:
         try:
             head = [beginning := file.readline(LONGEST + 1)]
-            # Subtitles are known by their second line, and the bytes of an archive may contain line breaks.
+            # Subtitles are known by their second line.
             if what := name_by_content(beginning + cast("BufferedReader", file).peek()):
-                from headway.text.file_kinds import name_kind
-
-                raise HeadwayError(f"{path}: {name_kind(plain_suffix(path)) or what}")
+                raise HeadwayError(f"{path}: {what}")
             wide = recognize_wide(beginning)
             if encoding and not wide:
                 from headway.text.encodings import extends_ascii
@@ -188,8 +168,8 @@ def open_bytes(path: str | Path) -> Iterator[BinaryIO]:
             start = file.peek(6)
         except (OSError, ValueError) as problem:  # ValueError: a NUL in the name
             raise HeadwayError(f"{path}: {getattr(problem, 'strerror', problem)}") from None
-        for suffix, (magic, _) in COMPRESSIONS.items():
-            if start.startswith(magic) or str(path).endswith(suffix):
+        for suffix, magic in COMPRESSIONS.items():
+            if re.match(magic, start) or str(path).endswith(suffix):
                 from headway.text.compression import decompress
 
                 yield decompress(file, suffix)
@@ -215,12 +195,9 @@ def plain_suffix(path: str | Path) -> str:
 
 def name_by_content(start: bytes) -> str | None:
     """Return what a file is and how to make text of it, by its first bytes; None: it may be plain text."""
-    found = (what for beginning, what in BEGINNINGS.items() if re.match(beginning, start))
-    if what := next(found, None):
-        from headway.text.file_kinds import name_kind
-
-        return name_kind(what) or what
-    return None
+    return next(
+        (what for beginning, what in BEGINNINGS.items() if re.match(beginning, start)), None
+    )
 
 
 def recognize_wide(start: bytes) -> str | None:

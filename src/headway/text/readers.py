@@ -216,13 +216,11 @@ def _scan_pairs(
         case [suffix] if suffix in added:
             return _by_extension(paths[0], languages, *added[suffix])
         case [suffix]:
-            from headway.text.file_kinds import name_kind
-
             owner = find_switched_off("readers", suffix)
-            reason = f"{suffix} {owner}" if owner else name_kind(suffix)
+            reason = f"{suffix} {owner}" if owner else "plain text needs two files"
             *known, last = [*PAIRED, *added]
             raise HeadwayError(
-                f"{paths[0]}: {reason or 'plain text needs two files'}; one file must be {', '.join(known)} or {last}"
+                f"{paths[0]}: {reason}; one file must be {', '.join(known)} or {last}"
             )
         case [_, _] if kinds == ["-", "-"] or not {*PAIRED, *added}.isdisjoint(kinds):
             raise HeadwayError(

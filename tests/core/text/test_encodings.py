@@ -159,9 +159,9 @@ def office(member: str) -> bytes:
 
 
 DOCUMENTS = {
-    "a.docx": (office("word/document.xml"), "a Word document: save it as plain text in UTF-8"),
-    "a.xlsx": (office("xl/workbook.xml"), "an Excel workbook: save it as CSV in UTF-8"),
-    "a.pdf": (b"%PDF-1.7\n", "a PDF document: save it as plain text in UTF-8"),
+    "a.docx": (office("word/document.xml"), "an office file or an archive: save it"),
+    "a.xlsx": (office("xl/workbook.xml"), "an office file or an archive: save it"),
+    "a.pdf": (b"%PDF-1.7\n", "a document in PDF or RTF: save it as plain text in UTF-8"),
 }
 
 
@@ -173,7 +173,9 @@ def test_a_document_is_named_and_not_read(tmp_path: Path, name: str) -> None:
     plain.write_text("x\n")
     for file in (path, copy):
         file.write_bytes(content)
-    with pytest.raises(HeadwayError, match=rf"{name}: {words}; one file must be .csv, .tsv,"):
+    with pytest.raises(
+        HeadwayError, match=rf"{name}: plain text needs two files; one file must be .csv, .tsv,"
+    ):
         read_pairs([path])
     for first in (path, copy):
         with pytest.raises(HeadwayError, match=re.escape(f"{first}: {words}")):

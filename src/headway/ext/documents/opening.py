@@ -9,7 +9,7 @@ from headway.ext.documents.mnemonics import read_mnemonic
 from headway.ext.documents.paragraph import Document, DocumentOptions
 from headway.ext.documents.rewriting import RewrittenDocument
 from headway.ext.documents.text_file import LARGEST, LONGEST_PARAGRAPH
-from headway.text import name_conversion, plain_suffix
+from headway.text import plain_suffix
 
 OFFICE = {  # suffixes of office files: documents first, then those with macros, templates and shows
     ".docx": (".docx", ".docm", ".dotx", ".dotm"),
@@ -25,6 +25,26 @@ SUFFIXES = (  # of the files that `open_document` reads
     *TABLES, ".arb", ".epub", ".htm", ".html", ".json", ".markdown", ".md", ".po", ".pot", ".srt", ".txt",
     ".vtt", ".xhtml", ".xlf", ".xliff", *_KINDS,
 )  # fmt: skip
+CONVERSIONS = {  # what files of other kinds are converted to, so that they can be translated
+    ".docx": ".doc .rtf .pdf .pages .wpd",
+    ".html or .docx": ".idml",
+    ".pptx": ".ppt .key",
+    ".xlsx": ".xls .numbers",
+    ".odt": ".fodt",
+    ".odp": ".fodp",
+    ".ods": ".fods",
+    ".epub": ".mobi .azw .azw3 .fb2",
+    ".srt": ".ass .ssa .sub .sbv .lrc",
+    ".vtt": ".ttml .dfxp",
+    ".json": ".yaml .yml .toml .ini .json5 .jsonc .jsonl .js .jsx .tsx .vue",
+    ".po or .json": ".properties .php .ftl",
+    ".xliff or .json": ".ts",
+    ".xliff": ".strings .xcstrings .stringsdict .resx .resw .tmx .sdlxliff .mqxliff",
+    ".xliff or .html": ".xml",
+    ".html": ".svg",
+    ".md or .html": ".tex .rst .adoc .asciidoc .org",
+    ".md": ".mdx .ipynb",
+}
 
 
 def is_document(name: str) -> bool:
@@ -46,16 +66,21 @@ def check_is_lines(name: str) -> None:
     """
     if is_document(f"x{plain_suffix(name)}"):
         raise HeadwayError(f"{name}: is a compressed document: decompress it first")
-    if conversion := name_conversion(plain_suffix(name)):
-        raise HeadwayError(f"{name}: {conversion}")
+    if _find_conversion(suffix := plain_suffix(name)):
+        raise HeadwayError(f"{name}: {describe_unknown(suffix)}")
 
 
 def describe_unknown(suffix: str) -> str:
     """Return a message for a file of an unknown kind: what to do with it, or which suffixes are known."""
-    return (
-        name_conversion(suffix)
-        or f"is no document that can be translated: use one of {', '.join(SUFFIXES)}"
-    )
+    target = _find_conversion(suffix)
+    advice = f"convert it to {target}" if target else f"use one of {', '.join(SUFFIXES)}"
+    return f"is no document that can be translated: {advice}"
+
+
+def _find_conversion(suffix: str) -> str:
+    """Return what a file of another kind is converted to, or an empty string."""
+    found = (target for target, others in CONVERSIONS.items() if suffix.lower() in others.split())
+    return next(found, "")
 
 
 def open_document(data: bytes, name: str, options: DocumentOptions | None = None) -> Document:
