@@ -348,7 +348,14 @@ def hold(out: Path) -> None:
 
 def test_every_command_has_the_threads_and_ranks_that_were_asked_for(tmp_path, monkeypatch):
     given: list[list[str]] = []
-    monkeypatch.setattr(execution, "run_child", lambda words, file=None: given.append(words) or 0)
+
+    def run_child(words: list[str], output: Path | None = None) -> int:
+        given.append(words)
+        if output:
+            output.touch()
+        return 0
+
+    monkeypatch.setattr(execution, "run_child", run_child)
     for ranks, threads in ((2, 3), (0, 0)):
         for verb in ("train", "bench", "translate", "evaluate"):
             output = tmp_path / "scores" / "x.json" if verb == "evaluate" else None
