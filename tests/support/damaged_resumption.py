@@ -29,7 +29,7 @@ EXTRA = (
     "data/labels.json", "data/source.model", "averaged/notes.txt", ".tmp-1-model/x",
 )  # fmt: skip
 # The words with which a resume says what it cannot restore.
-EXPLAINED = ("is lost", "the average at the end leaves", "restore the file, or train more")
+EXPLAINED = ("the next validation writes another", "the average leaves step", "missing: restore it")
 
 
 @dataclass(frozen=True)

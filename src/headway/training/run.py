@@ -8,6 +8,7 @@ the same results as one that was never interrupted, also on another number of ra
 import copy
 import time
 from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -198,7 +199,14 @@ class Run:
         return sorted({*self.series, *last} - {0})[-self.config.training.average :]
 
     def average(self, steps: Sequence[int]) -> Network:
-        """Return a model with the mean weights of the checkpoints of these steps."""
+        """Return a model with the mean weights of the checkpoints of these steps.
+
+        Raises:
+            HeadwayError: If one of them is damaged, or of another run; it names the way on without it.
+        """
+        for step in steps:
+            with self._name_way_on(step):
+                self.directory.check_weights(step, self.record.identity)
         model = self.trainer.whole_model()
         if model is self.trainer.model:  # otherwise it is a copy already
             model = copy.deepcopy(model)
@@ -233,13 +241,25 @@ class Run:
                 f" --data {self.data.directory} and a lower training.rate_scale or more"
                 " training.warmup_steps"
             )
-        tensors, _ = self.directory.load(newest, self.record.identity)
+        with self._name_way_on(newest):
+            tensors, _ = self.directory.load(newest, self.record.identity)
         self.trainer.load(tensors)
         self.state.roll_backs += 1
         self.state.rolled_back = self.step
         self.state.failures = 0
         self._log(event="roll-back", step=self.step, to=newest)
         return Notice(text=f"step {self.step}: went back to the weights of step {newest}")
+
+    @contextmanager
+    def _name_way_on(self, step: int) -> Iterator[None]:
+        """Let the error about the checkpoint of a step end with what the user can do."""
+        try:
+            yield
+        except HeadwayError as error:
+            place = self.directory.checkpoint(step)
+            raise HeadwayError(
+                f"{error}: delete {place}, and the same command goes on without it"
+            ) from None
 
     def _validate(
         self, model: Network, averaged: int = 1

@@ -111,7 +111,7 @@ def test_without_a_whole_checkpoint_the_message_says_what_to_do(path):
     assert not checkpoint_file(path, 6, "optimizer.safetensors").exists()
     for step in (9, 10):
         flip(checkpoint_file(path, step, "optimizer.safetensors"))
-    assert_one_line(path, r"optimizer.safetensors: changed .* delete it")
+    assert_one_line(path, r"optimizer.safetensors: changed .* delete checkpoints and metrics")
 
 
 @pytest.mark.slow
@@ -123,8 +123,10 @@ def test_a_run_that_may_end_early_averages_no_damaged_checkpoint(corpus, tmp_pat
         next(event for event in events if isinstance(event, StepReport) and event.step == 10)
     run.directory.unlock()
     flip(checkpoint_file(path, 6, "model.safetensors"))
+    assert_one_line(path, r"step-00000006/model.safetensors: changed .*: delete \S+step-00000006,")
+    shutil.rmtree(path / "checkpoints" / "step-00000006")
     assert dispatch(["train", str(path)]) == 0
-    assert "the average at the end leaves step 6 out" in capsys.readouterr().err
+    assert "missing: the average leaves step 6 out" in capsys.readouterr().err
     averaged = metrics(path)[-1]["checkpoints"]
     assert 6 not in averaged
     assert len(averaged) > 1
@@ -162,26 +164,23 @@ def assert_one_line(path, match, *more):
     assert "\n" not in str(raised.value)
 
 
-def edit_settings(path, **changes):
-    values = json.loads((path / "config.json").read_text())
-    values["settings"]["training"].update(changes)
-    (path / "config.json").write_text(json.dumps(values))
-
-
-def test_a_setting_that_was_edited_in_the_run_is_named(path, uninterrupted_run):
-    edit_settings(path, rate_scale=0.5)
-    assert_one_line(
-        path, r"config.json: .*: training.rate_scale is 1.0, not 0.5: delete the file, which"
-    )
-    more = ["--training.rate-scale", "0.5"]  # the same edit on the command line changes nothing
-    assert_one_line(path, "training.rate_scale is 1.0, not 0.5", *more)
-    (path / "config.json").write_text("[")
-    assert_one_line(path, r"config.json: not JSON.*: delete the file, which")
-    (path / "config.json").unlink()
-    assert dispatch(["train", str(path), "--quiet"]) == 0
+@pytest.mark.parametrize("damage", ["edited", "[", None])
+def test_settings_that_were_edited_in_the_run_are_named_and_written_again(
+    damage, path, uninterrupted_run, capsys
+):
+    file = path / "config.json"
+    values = json.loads(file.read_text())
+    values["settings"]["training"]["rate_scale"] = 0.5
+    file.write_text(damage if damage == "[" else json.dumps(values))
+    if damage is None:
+        file.unlink()
+    # The same edit on the command line changes nothing.
+    assert_one_line(path, "training.rate_scale is 1.0, not 0.5", "--training.rate-scale", "0.5")
+    assert dispatch(["train", str(path)]) == 0
+    is_named = f"{file}: changed since the run wrote it" in capsys.readouterr().err
+    assert is_named == (damage is not None)
     assert_equal_runs(path, uninterrupted_run)
-    name = "config.json"
-    assert (path / name).read_bytes() == (uninterrupted_run / name).read_bytes()
+    assert file.read_bytes() == (uninterrupted_run / "config.json").read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -222,23 +221,22 @@ def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(name, path):
     assert_one_line(path, f"no data.json|{name}: damaged: not a file")
 
 
-@pytest.mark.parametrize("folder", ["", "best/"])
-def test_a_damaged_model_is_named_and_copied(folder, path, uninterrupted_run, capsys):
-    flip(path / f"{folder}model.safetensors")
-    (path / f"{folder}tokenizer.model").write_bytes(b"")
-    assert dispatch(["train", str(path)]) == 0
-    message = capsys.readouterr().err
-    assert f"run/{folder}model.safetensors: was missing, or changed" in message
+def test_a_damaged_model_is_named_and_a_copy_takes_its_place(path, uninterrupted_run):
+    (path / "best" / "tokenizer.model").write_bytes(b"")
+    flip(path / "best" / "model.safetensors")
+    assert_one_line(path, r"best/model.safetensors: changed since .*: restore it .*, or delete it")
+    shutil.copy(path / "model.safetensors", path / "best")
+    assert dispatch(["train", str(path), "--quiet"]) == 0
     assert_equal_runs(path, uninterrupted_run)
 
 
-def test_a_model_without_a_copy_is_lost(path, capsys):
+def test_without_its_models_a_run_goes_on_and_writes_others(path, capsys):
     for folder in ("", "best/"):
-        flip(path / f"{folder}model.safetensors")
+        (path / f"{folder}model.safetensors").unlink()
     assert dispatch(["train", str(path)]) == 0
     message = capsys.readouterr().err
     for folder in ("", "best/"):
-        assert f"run/{folder}model.safetensors: missing, or changed" in message
+        assert f"run/{folder}model.safetensors: missing: the next validation" in message
         load_model(path / folder)
 
 

@@ -192,9 +192,11 @@ def test_a_run_is_not_resumed_with_another_initial_model(model, other_text, tmp_
     run = opened(tmp_path / "run", fine_tune(tmp_path / "run", other_text, model))
     run.begin()
     run.directory.unlock()
-    with pytest.raises(HeadwayError, match=f"--init {other} has other weights than {model}"):
+    with pytest.raises(
+        HeadwayError, match=rf"--init {other} has other weights than before \({model}\)"
+    ):
         dispatch(fine_tune(tmp_path / "run", other_text, other))
-    with pytest.raises(HeadwayError, match=f"it did not start from --init {other}"):
+    with pytest.raises(HeadwayError, match=f"--init {other} has other weights than before"):
         dispatch(["train", str(model), "--init", str(other)])
 
 

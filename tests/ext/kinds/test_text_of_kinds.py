@@ -108,7 +108,7 @@ def test_a_run_records_its_text_and_refuses_another(verb, runs, files):
     before = metrics(path)
     arguments = training(verb, path, files)
     other = [word.replace("/valid.", "/train.") for word in arguments]
-    with pytest.raises(HeadwayError, match=r"train\.t.. is another file than before"):
+    with pytest.raises(HeadwayError, match=r"--valid \S+train\.t.. is other text than before"):
         dispatch(other)
     changed = training(verb, path, files, text__vocab_size=274)
     with pytest.raises(HeadwayError, match=r"text\.vocab_size is 275, not 274"):
@@ -197,7 +197,7 @@ def test_a_run_on_prepared_data_has_the_settings_of_their_text(tmp_path, capsys)
     with pytest.raises(UsageError, match=r"--text.max-tokens: was fixed when .*data was prepared"):
         dispatch([*arguments, "--text.max-tokens", "33"])
     for texts in (corpus, corpus[3:]):
-        with pytest.raises(HeadwayError, match="does not record its files of text"):
+        with pytest.raises(HeadwayError, match=r"is other text than before \(not given\)"):
             dispatch(["train", str(path), *texts])
     file.write_text("[text]\nmax_token = 99\n")
     for again in (["train", str(path), "--config", str(file)], arguments):

@@ -135,7 +135,7 @@ def _plan_new(directory: RunDirectory, request: RunRequest) -> RunPlan:
 
 
 def _plan_resumed(directory: RunDirectory, request: RunRequest) -> RunPlan:
-    from headway.training.starting.resume_check import list_forbidden_changes, read_settings, refuse
+    from headway.training.starting.resume_check import read_settings
 
     record = directory.record()
     stored, notices = read_settings(directory.path, record)
@@ -156,8 +156,6 @@ def _plan_resumed(directory: RunDirectory, request: RunRequest) -> RunPlan:
             base = replace(base, text=text or base.text)
         settings = _changes(request, text).apply(base)
         settings = _with_what_was_measured(settings, stored, request, record)
-    place = request.data or record.data.directory or directory.data
-    refuse(directory.path, list_forbidden_changes(stored, settings), place)
     return RunPlan(
         directory=directory,
         request=request,
@@ -183,11 +181,6 @@ def _with_what_was_measured(
     settings: Config, stored: Config, request: RunRequest, record: RunRecord
 ) -> Config:
     """Return settings of a resume with what no preset and no file decides: what followed from data, text and time."""
-    sizes = {
-        name: getattr(settings.model, name) or getattr(stored.model, name)
-        for name in ("source_vocab_size", "target_vocab_size")
-    }
-    model = replace(settings.model, kind=stored.model.kind, **sizes)
     search, text, training = settings.search, settings.text, settings.training
     if search.split_sentences == "auto":
         search = replace(search, split_sentences=stored.search.split_sentences)
@@ -198,7 +191,7 @@ def _with_what_was_measured(
         training = replace(training, **{name: getattr(stored.training, name) for name in LENGTHS})
         options = request.changes.of_command_line
         training = options.apply(replace(settings, training=training)).training
-    return replace(settings, model=model, search=search, text=text, training=training)
+    return replace(settings, search=search, text=text, training=training)
 
 
 def with_vocabulary(config: Config, data: PreparedData) -> Config:

@@ -8,7 +8,7 @@ from headway.config import Changes, Kind
 from headway.config.loading import NO_CHANGES
 from headway.config.model import VERBS
 from headway.errors import HeadwayError, UsageError
-from headway.text.groups import Text, Validation, list_files, make_groups
+from headway.text.groups import Text, Validation, make_groups
 from headway.text.readers import UTF8, FileForm
 
 MOST_MINUTES = 365 * 24 * 60
@@ -55,11 +55,6 @@ class RunRequest:
     changes: Changes = NO_CHANGES
     minutes: float | None = None
     command: Sequence[str] = ()
-
-    @property
-    def has_files(self) -> bool:
-        """Whether it names files of text."""
-        return bool(self.train or list_files(self.valid))
 
     def check(self, run: Path, *, is_new: bool) -> None:
         """Check that the options fit together.

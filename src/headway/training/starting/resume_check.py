@@ -1,6 +1,8 @@
 """What must be the same when a run is resumed: its settings, its text and its prepared data."""
 
+import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
@@ -8,7 +10,7 @@ from headway import config
 from headway.config import Config
 from headway.config.declaration import spell
 from headway.errors import HeadwayError
-from headway.files import OtherVersionError, check_writer
+from headway.files import check_writer
 from headway.text.groups import list_files, require_pair
 from headway.text.languages import list_pairs
 from headway.text.prepared import PreparedData
@@ -16,44 +18,32 @@ from headway.training.starting.request import RunRequest
 from headway.training.storage.record import CHANGEABLE, InitialModel, RunRecord, hash_files
 from headway.translation.directory import CONFIG, read_config
 
+# The fields of a `DataRecord` that a run keeps, with the words for one that differs.
+FACTS = {
+    "tokenizer": "the subwords (*.model) are",
+    "fingerprint": "the token ids (train, valid) are",
+    "tokenizer_files": "the vocabulary (*.model) is",
+    "validation_text": "the validation text (valid.source, valid.target) is",
+    "languages": "languages in data.json is",
+    "origins": "origins in data.json is",
+}
+
 
 def read_settings(path: Path, record: RunRecord) -> tuple[Config, list[str]]:
-    """Return the settings of a run, after comparing ``config.json`` with what ``run.json`` records.
-
-    A setting that may change is no error: a resume that was killed may have recorded a new one in
-    ``run.json`` only. A resume writes ``config.json`` again.
+    """Return the settings that ``run.json`` records, and a notice if ``config.json`` has others: a resume writes it again.
 
     Args:
-        path: The run directory; it may have no ``config.json``.
+        path: The run directory.
         record: The run's record.
-
-    Returns:
-        The recorded settings, and what the user should know, a line each.
-
-    Raises:
-        HeadwayError: If ``config.json`` is damaged or changed; it names what differs.
     """
-    file = path / CONFIG
     with check_writer(path / "run.json", {"headway": record.headway}):
         recorded = config.from_dict(record.settings, str(path / "run.json"))
-    if not file.exists():
-        return recorded, []
-    way_out = "delete the file, which the next resume writes again, and give new settings on the command line"
-    if not file.is_file():
-        raise HeadwayError(f"{file}: not a file: {way_out}")
-    try:
-        found = read_config(path).config
-    except OtherVersionError:
-        raise
-    except HeadwayError as error:
-        raise HeadwayError(f"{str(error).splitlines()[0]}: {way_out}") from None
-    if list_forbidden_changes(recorded, found):
-        changes = "; ".join(list_differences(recorded, found))
-        raise HeadwayError(f"{file}: changed since the run wrote it: {changes}: {way_out}")
+    file = path / CONFIG
+    with suppress(HeadwayError):  # damaged
+        if not os.path.lexists(file) or read_config(path).config == recorded:
+            return recorded, []
     return recorded, [
-        f"{file}: {change}, as the run recorded: the file is written again; give new settings on the"
-        " command line"
-        for change in list_differences(found, recorded)
+        f"{file}: changed since the run wrote it, and written again: give new settings on the command line"
     ]
 
 
@@ -67,16 +57,7 @@ def list_differences(stored: Config, wanted: Config) -> list[str]:
     ]
 
 
-def list_forbidden_changes(stored: Config, wanted: Config) -> list[str]:
-    """Return a phrase for each setting that differs and may not."""
-    return [
-        change
-        for change in list_differences(stored, wanted)
-        if change.split()[0] not in CHANGEABLE and not change.startswith("search.")
-    ]
-
-
-def refuse(path: Path, differences: list[str], data: str | Path) -> None:
+def refuse(path: Path, differences: list[str], data: Path) -> None:
     """Refuse to resume a run that would not be the same.
 
     Args:
@@ -111,77 +92,45 @@ def check_same_run(path: Path, data: PreparedData, before: RunRecord, now: RunRe
             raise HeadwayError(
                 f"{data.directory}: {what} not what {path} was started with: restore the data, or start another RUN"
             )
-    where = str(path / "run.json")
-    stored, wanted = (config.from_dict(record.settings, where) for record in (before, now))
-    refuse(path, list_forbidden_changes(stored, wanted), data.directory)
-
-
-# What differs -> its words, the first of them that differs is said.
-FACTS = {
-    "tokenizer": "the subwords (*.model) are",
-    "fingerprint": "the token ids (train, valid) are",
-    "tokenizer_files": "the vocabulary (*.model) is",
-    "validation_text": "the validation text (valid.source, valid.target) is",
-    "languages": "languages in data.json is",
-    "origins": "origins in data.json is",
-}
-
-
-def list_other_text(request: RunRequest, record: RunRecord, data: PreparedData) -> list[str]:
-    """Return a phrase for each difference between the text that a request names and the text of the run."""
-    own = [group.languages for group in data.groups]
-    given, groups = [request.languages] if request.languages else [], 1
-    if isinstance(request.train, Mapping):
-        given, groups = sorted(map(require_pair, request.train)), len(request.train)
-    differences = []
-    if given not in ([], own):
-        differences.append(f"its languages are {list_pairs(own)}, not {list_pairs(given)}")
-    differences += [
-        f"--{name} was {data.form.get(name, 'not given')}, not {words}"
-        for name, words in request.form.to_words().items()
-        if data.form.get(name) != words
+    stored, wanted = (config.from_dict(record.settings, str(path)) for record in (before, now))
+    changes = [
+        change
+        for change in list_differences(stored, wanted)
+        if change.split()[0] not in CHANGEABLE and not change.startswith("search.")
     ]
-    if differences:  # which may be why other files are given, or in another order
-        return differences
-    differences = _list_other_files(record.files["train"], list_files(request.train))
-    validation, held_out = record.files["valid"], record.data.validation_pairs
-    if not isinstance(request.valid, int):
-        differences += _list_other_files(validation, list_files(request.valid))
-    elif validation:
-        text = " ".join(validation)
-        differences.append(f"its validation text is {text}, not {request.valid} held-out pairs")
-    elif (wanted := request.valid * groups) != held_out:
-        differences.append(f"{held_out} validation pairs were held out, not {wanted}")
+    refuse(path, changes, data.directory)
+
+
+def list_other_requests(request: RunRequest, record: RunRecord, data: PreparedData) -> list[str]:
+    """Return a phrase for each option of the text, or of the initial model, that is not what the run was started with."""
+    own, init = [group.languages for group in data.groups], record.init
+    wanted = [request.languages] if request.languages else []
+    if isinstance(request.train, Mapping):
+        wanted = sorted(map(require_pair, request.train))
+    known = {"languages": list_pairs(own), **data.form}
+    given = {"languages": list_pairs(wanted), **request.form.to_words()}
+    differences = [
+        f"--{name} was {known.get(name, 'not given')}, not {words}"
+        for name, words in given.items()
+        if words and words != known.get(name)
+    ]
+    for name, text in (("train", request.train), ("valid", request.valid)):
+        files, recorded = hash_files(list_files(text)), record.files[name]
+        if files and list(files.values()) != list(recorded.values()):
+            started = " ".join(recorded) or "not given"
+            differences.append(f"--{name} {' '.join(files)} is other text than before ({started})")
+    if isinstance(request.valid, int):
+        pairs, held_out = request.valid * max(1, len(wanted)), record.data.validation_pairs
+        if record.files["valid"] or pairs != held_out:
+            started = " ".join(record.files["valid"]) or f"{held_out} pairs held out"
+            differences.append(f"--valid was {started}, not {pairs} pairs held out")
     if request.vocabulary:
         from headway.training.starting.given_vocabulary import GivenVocabulary
 
-        vocabulary = GivenVocabulary.read(request.vocabulary, data.tokenizer.target_languages)
-        if vocabulary.tokenizer.fingerprint != data.tokenizer.fingerprint:
+        given_one = GivenVocabulary.read(request.vocabulary, data.tokenizer.target_languages)
+        if given_one.tokenizer.fingerprint != data.tokenizer.fingerprint:
             differences.append("--vocabulary has other subwords")
+    if request.init and InitialModel.describe(request.init).sha256 != (init and init.sha256):
+        started = init.path if init else "not given"
+        differences.append(f"--init {request.init} has other weights than before ({started})")
     return differences
-
-
-def _list_other_files(recorded: Mapping[str, str], paths: list[str]) -> list[str]:
-    """Return a phrase for each of the files if they are not those the data was prepared from.
-
-    Args:
-        recorded: File name -> sha256, as the run recorded them.
-        paths: The files given now; none: nothing to compare.
-    """
-    given = hash_files(paths)
-    if not given or list(given.values()) == list(recorded.values()):
-        return []
-    return [f"{name} is another file than before" for name in given]
-
-
-def list_other_initial(request: RunRequest, record: RunRecord) -> list[str]:
-    """Return a phrase if a run did not start from the model of ``--init``."""
-    if not request.init:
-        return []
-    if record.init is None:
-        return [f"it did not start from --init {request.init}"]
-    if InitialModel.describe(request.init).sha256 == record.init.sha256:
-        return []
-    return [
-        f"--init {request.init} has other weights than {record.init.path}, from which it started"
-    ]

@@ -13,12 +13,11 @@ from headway.text.prepared import PreparedData
 from headway.training import parallel
 from headway.training.run import Run
 from headway.training.starting.plan import RunPlan, with_vocabulary
-from headway.training.starting.restoring import restore_models, restore_newest
+from headway.training.starting.restoring import RESTORE, list_lost_models, restore_newest
 from headway.training.starting.resume_check import (
     check_same_run,
     list_differences,
-    list_other_initial,
-    list_other_text,
+    list_other_requests,
     refuse,
 )
 from headway.training.steps.optimizers import warn_if_rate_rises
@@ -43,23 +42,14 @@ def resume_run(plan: RunPlan) -> tuple[Run | None, list[str]]:
     directory, request, record, stored = plan.directory, plan.request, plan.record, plan.stored
     assert record, "the plan is of a run that has started"
     assert stored
-    if request.has_files and not record.names_its_text:
-        raise HeadwayError(
-            f"{directory.path}: the run does not record its files of text, so that others cannot be told from them:"
-            " omit --train and --valid"
-        )
     place = request.data or record.data.directory or directory.data
     way_out = "restore the data that the run was started with, or start another RUN"
     data = PreparedData.open(place, way_out)
-    differences = [*list_other_text(request, record, data), *list_other_initial(request, record)]
-    refuse(directory.path, differences, data.directory)
+    refuse(directory.path, list_other_requests(request, record, data), data.directory)
     lengths = [(c.training.max_steps, c.training.patience) for c in (stored, plan.settings)]
     if record.finished and lengths[0] == lengths[1]:
         settings = with_vocabulary(plan.settings, data)
-        found = DataRecord.describe(data, directory.path)
-        now = replace(record, data=found, settings=settings.to_dict())
-        check_same_run(directory.path, data, record, now)
-        return None, [*plan.notices, *_keep_finished(directory, record, stored, settings, data)]
+        return None, [*plan.notices, *_keep_finished(directory, record, data, stored, settings)]
     notices = [*plan.notices, *_list_other_roundings(plan, record, stored)]
     run, damage = resume(directory, record, data, plan.settings)
     if rise := warn_if_rate_rises(run.step, stored.training, plan.settings.training):
@@ -89,23 +79,13 @@ def resume(
             were, or the run has already taken more steps than ``training.max_steps``.
     """
     config = with_vocabulary(config, data)
-    now = replace(
-        record,
-        data=DataRecord.describe(
-            data, directory.path
-        ),  # the same data may lie in another place now
-        machine=record.machine.with_changes(
-            str(record.settings["training"]["device"]), config.training
-        ),
-        settings=config.to_dict(),
-        finished=False,
-    )
-    check_same_run(directory.path, data, record, now)
+    now = _renew(directory, record, data, config)
     resolve_device(
         now.machine.device,
         "training.device",
         "resume the run where it was started, or move it with --training.device cpu",
     )
+    lost = list_lost_models(directory, now)
     run = Run(directory, data, config, now)
     notices = restore_newest(run)
     if run.saved < 0 and now.init:
@@ -117,9 +97,11 @@ def resume(
             f"training.max_steps = {config.training.max_steps}: {directory.path} is at step"
             f" {run.step} already"
         )
-    way_on = "its model is lost, and the next validation writes another"
-    lost, restored = restore_models(directory, now, way_on)
-    notices += restored
+    for name in lost:
+        notices.append(
+            f"{directory.path / name}: missing: the next validation writes another model"
+        )
+        del now.models[name]
     if WEIGHTS in lost:
         now.installed = None
     if f"best/{WEIGHTS}" in lost:
@@ -132,23 +114,41 @@ def resume(
     return run, notices
 
 
+def _renew(
+    directory: RunDirectory, record: RunRecord, data: PreparedData, config: Config
+) -> RunRecord:
+    """Return the record of a run that goes on, after checking that it is the same run."""
+    device = str(record.settings["training"]["device"])
+    now = replace(
+        record,
+        # The same data may lie in another place now.
+        data=DataRecord.describe(data, directory.path),
+        machine=record.machine.with_changes(device, config.training),
+        settings=config.to_dict(),
+        finished=False,
+    )
+    check_same_run(directory.path, data, record, now)
+    return now
+
+
 def _keep_finished(
-    directory: RunDirectory, record: RunRecord, stored: Config, settings: Config, data: PreparedData
+    directory: RunDirectory, record: RunRecord, data: PreparedData, stored: Config, settings: Config
 ) -> list[str]:
-    """Repair a finished run, and store the settings that may change; return what the user should know."""
+    """Store the settings of a finished run that may change; return what the user should know."""
+    now = replace(_renew(directory, record, data, settings), finished=True)
     if settings.training.average != stored.training.average:
         raise HeadwayError(
             f"training.average = {settings.training.average}: {directory.path} is finished and has averaged"
             f" {stored.training.average}: give more --training.max-steps too, or average the checkpoints"
             f" that it has kept with headway average {directory.path} OUT"
         )
-    lost, notices = restore_models(directory, record, "restore the file, or train more steps")
+    lost = list_lost_models(directory, record)
     if WEIGHTS in lost:
-        raise HeadwayError(lost[WEIGHTS])
+        raise HeadwayError(f"{directory.path / WEIGHTS}: missing: {RESTORE}, or train more steps")
+    notices = [f"{directory.path / name}: missing: {RESTORE}" for name in lost]
     if parallel.rank() == 0:
-        if record.settings != settings.to_dict():
-            record.settings = settings.to_dict()
-            directory.write_record(record)
+        if now != record:
+            directory.write_record(now)
         write_settings(directory, data, settings)
     notices += [
         f"{directory.path / CONFIG}: {change}, from now on"
@@ -165,22 +165,16 @@ def _keep_finished(
 
 def _list_other_roundings(plan: RunPlan, record: RunRecord, stored: Config) -> list[str]:
     """Return a notice for each difference that may change the last bits of results."""
-    differences = []
-    if record.torch != torch.__version__:
-        differences.append(
-            f"the run was started with torch {record.torch}, and this is {torch.__version__}"
-        )
-    if record.native != identify_arithmetic("training"):
-        differences.append("the run was started with other native code")
-    if plan.machine.device != record.machine.device:
-        differences.append(
-            f"the run was on {record.machine.device}, and goes on on {plan.machine.device}"
-        )
-    shard = plan.settings.training.shard
-    if shard != stored.training.shard:
-        differences.append(f"training.shard is now {spell(shard)}")
-    elif shard and record.processes != parallel.world_size():
-        differences.append(
-            f"the run was started with {record.processes} ranks, and its model is sharded"
-        )
-    return [f"{found}: the last bits of results may differ" for found in differences]
+    shard, ranks = plan.settings.training.shard, parallel.world_size()
+    facts: dict[str, tuple[object, object]] = {
+        "torch": (record.torch, torch.__version__),
+        "the native code": (record.native, identify_arithmetic("training")),
+        "the device": (record.machine.device, plan.machine.device),
+        "training.shard": (stored.training.shard, shard),
+        "the number of ranks": (record.processes if shard else ranks, ranks),
+    }
+    return [
+        f"{what} was {spell(before)} and is now {spell(now)}: the last bits of results may differ"
+        for what, (before, now) in facts.items()
+        if before != now
+    ]
