@@ -10,14 +10,12 @@ import time
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 from headway.config import Config, SearchConfig
 from headway.errors import HeadwayError
 from headway.extension import load_all
 from headway.model import Network, make_model
 from headway.model.network import zero_outputs
-from headway.text.batches import Batch
 from headway.text.prepared import PreparedData
 from headway.training import parallel
 from headway.training.dry_run import make_dry_run
@@ -113,7 +111,7 @@ class Run:
     def begin(self) -> None:
         """Write ``run.json``; a directory without ``run.json`` is not a run."""
         if not self.directory.started:
-            self.models.write_record()
+            self.directory.write_record(self.record)
 
     def advance(self) -> list[Event]:
         """Take one optimizer step on the next data and log it.
@@ -125,13 +123,14 @@ class Run:
         data = self.feed.next()
         with thread_count(self.machine.threads_per_rank):
             report = self.trainer.step(data)
-        self._log(event="step", **to_values(report))
+        self.directory.metrics.write(event="step", **to_values(report))
         self._log_speed(report, time.perf_counter() - started)
         events: list[Event] = [report]
         self.state.failures = self.state.failures + 1 if report.skipped else 0
         if report.skipped:
             self.state.skipped += 1
-            path = self._write_bad_batch(data.batches)
+            pairs = [pair for batch in data.batches for pair in self.feed.text(batch)]
+            path = self.directory.write_bad_batch(self.step, parallel.rank(), pairs)
             events.append(
                 Notice(
                     text=f"step {self.step}: loss or gradient is not finite; the step was skipped, and its text is in {path}"
@@ -152,7 +151,9 @@ class Run:
         self.state.epoch, self.state.block, self.state.index = self.feed.position
         tensors = self.trainer.tensors()
         is_in_series = self.step % self.config.training.checkpoint_every == 0
-        series = {*self.series, self.step} if is_in_series and self._is_new else self.series
+        series = (
+            {*self.state.series, self.step} if is_in_series and self._is_new else self.state.series
+        )
         self.state.series = sorted(series)[-self.config.training.average :]
         if parallel.rank() == 0:
             self.directory.save(self.step, tensors, self.state, self.record.identity)
@@ -167,7 +168,7 @@ class Run:
         model = self.trainer.whole_model()
         report = yield from self._validate(model)
         is_better = report.is_better_than(self.state.best)
-        self._log(event="validation", **to_values(report), best=is_better)
+        self.directory.metrics.write(event="validation", **to_values(report), best=is_better)
         if is_better:
             self.state.best, self.state.since_best = report, 0
             self.models.write(self.directory.best, model, report)
@@ -183,7 +184,7 @@ class Run:
         if len(steps) > 1:
             model = self.average(steps)
             report = yield from self._validate(model, averaged=len(steps))
-            self._log(event="validation", **to_values(report), checkpoints=steps)
+            self.directory.metrics.write(event="validation", **to_values(report), checkpoints=steps)
             self.models.write(self.directory.averaged, model, report)
             self.models.install(model, report)
             yield report
@@ -191,12 +192,12 @@ class Run:
             if step.wants(self.config):
                 yield from step.learn(self.directory, self.data, str(self.machine.torch_device))
         self.record.finished = True
-        self.models.write_record()
+        self.directory.write_record(self.record)
 
     def averaged_steps(self) -> list[int]:
         """Return the steps of the last checkpoints, which are averaged at the end."""
         last = {self.step} if self._is_new else set()
-        return sorted({*self.series, *last} - {0})[-self.config.training.average :]
+        return sorted({*self.state.series, *last} - {0})[-self.config.training.average :]
 
     def average(self, steps: Sequence[int]) -> Network:
         """Return a model with the mean weights of the checkpoints of these steps.
@@ -214,11 +215,6 @@ class Run:
         return model
 
     @property
-    def series(self) -> list[int]:
-        """The steps of checkpoints that are kept to be averaged; others only guard against loss."""
-        return self.state.series
-
-    @property
     def _is_new(self) -> bool:
         """Whether the weights are others than those of the checkpoint that the run went back to, if it did."""
         returned = self.state.rolled_back
@@ -230,7 +226,7 @@ class Run:
         There may be a newer checkpoint beside the series. It is of a moment that a clock or a signal chose, and the
         result of a run depends on neither.
         """
-        newest = max(filter(self.directory.is_resumable, self.series), default=self.saved)
+        newest = max(filter(self.directory.is_resumable, self.state.series), default=self.saved)
         settings = self.config.training
         if self.step - self.state.rolled_back > settings.checkpoint_every + settings.max_failures:
             self.state.roll_backs = 0
@@ -247,7 +243,7 @@ class Run:
         self.state.roll_backs += 1
         self.state.rolled_back = self.step
         self.state.failures = 0
-        self._log(event="roll-back", step=self.step, to=newest)
+        self.directory.metrics.write(event="roll-back", step=self.step, to=newest)
         return Notice(text=f"step {self.step}: went back to the weights of step {newest}")
 
     @contextmanager
@@ -275,18 +271,9 @@ class Run:
             step=self.step,
             averaged=averaged,
         )
-        if parallel.rank() == 0:
-            seconds = time.perf_counter() - started
-            self.directory.timings.write(event="validation", step=self.step, seconds=seconds)
+        seconds = time.perf_counter() - started
+        self.directory.timings.write(event="validation", step=self.step, seconds=seconds)
         return report
-
-    def _write_bad_batch(self, micro_batches: Sequence[Batch]) -> Path:
-        pairs = [pair for batch in micro_batches for pair in self.feed.text(batch)]
-        return self.directory.write_bad_batch(self.step, parallel.rank(), pairs)
-
-    def _log(self, **values: object) -> None:
-        if parallel.rank() == 0:
-            self.directory.metrics.write(**values)
 
     def _log_speed(self, report: StepReport, seconds: float) -> None:
         self._tokens += report.tokens
@@ -294,14 +281,13 @@ class Run:
         if report.step % TIMING_STEPS:
             return
         (memory,) = parallel.sum_counts([self.trainer.peak_memory])
-        if parallel.rank() == 0:
-            self.directory.timings.write(
-                event="steps",
-                step=report.step,
-                time=time.time(),
-                tokens_per_second=self._tokens / self._seconds,
-                peak_memory_bytes=memory,
-            )
+        self.directory.timings.write(
+            event="steps",
+            step=report.step,
+            time=time.time(),
+            tokens_per_second=self._tokens / self._seconds,
+            peak_memory_bytes=memory,
+        )
         self._seconds, self._tokens = 0.0, 0
 
 

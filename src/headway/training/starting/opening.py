@@ -1,11 +1,9 @@
 """From a plan to a run that is ready to train, whether it is new or resumed."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
-from types import MappingProxyType
 
 import torch
 
@@ -22,12 +20,12 @@ from headway.training import parallel
 from headway.training.machine import Machine
 from headway.training.run import Run
 from headway.training.starting.plan import RunPlan, with_vocabulary
+from headway.training.starting.request import RunRequest
 from headway.training.storage.model_writer import write_settings
 from headway.training.storage.record import DataRecord, InitialModel, RunRecord, hash_files
 from headway.training.storage.run_directory import RunDirectory
 from headway.translation.splitting import split_sentences
 
-NO_FILES: Mapping[str, str] = MappingProxyType({})
 MAX_LINES = 20_000  # of the training text; a thousand take a hundredth of a second
 # A model that has hardly seen lines of several sentences ends a translation with its first sentence. Lists of single
 # sentences have hardly any such lines: Multi30k none, and the built-in corpus 0.4 %, which includes mistakes of the
@@ -116,20 +114,7 @@ def start_run(plan: RunPlan) -> tuple[Run, list[str]]:
                 has_symbols=data.has_symbols,
                 may_differ=request.other_languages,
             )
-    files = [list_files(request.train), list_files(request.valid)]
-    if parallel.rank():  # only the record of rank 0 is written
-        files = [[], []]
-    start_with = partial(
-        start,
-        directory,
-        data,
-        command=request.command,
-        train=hash_files(files[0]),
-        valid=hash_files(files[1]),
-        init=plan.initial.path if plan.initial else None,
-        machine=plan.machine,
-        minutes=request.minutes,
-    )
+    start_with = partial(start, directory, data, request=request, machine=plan.machine)
     settings = resolve_splitting(settings, data)
     if request.minutes is not None:
         from headway.training.starting.time_budget import fill_time, measure_pace
@@ -155,12 +140,8 @@ def start(
     data: PreparedData,
     config: Config,
     *,
-    command: Sequence[str] = (),
-    train: Mapping[str, str] = NO_FILES,
-    valid: Mapping[str, str] = NO_FILES,
-    init: str | Path | None = None,
+    request: RunRequest | None = None,
     machine: Machine | None = None,
-    minutes: float | None = None,
 ) -> Run:
     """Start a run; the directory holds a run from `Run.begin` on.
 
@@ -168,26 +149,24 @@ def start(
         directory: Locked, without a run in it.
         data: Prepared data, in the run directory or elsewhere.
         config: The settings; vocabulary sizes come from the data.
-        command: The user's command line, to be recorded.
-        train: File name -> sha256 of the files that the training data was prepared from.
-        valid: The same for the validation data.
-        init: The directory of a model of the same shape and vocabulary, whose weights the run starts from.
+        request: Names the model whose weights the run starts from, and what else is recorded.
         machine: What the run computes with; None: as the settings say.
-        minutes: The time that the user has given the run, to be recorded.
     """
-    config = with_vocabulary(config, data)
+    config, request = with_vocabulary(config, data), request or RunRequest()
+    # Only the record of rank 0 is written, and other machines may not have the files.
+    texts = {} if parallel.rank() else {"train": request.train, "valid": request.valid}
     record = RunRecord(
         headway=__version__,
         torch=torch.__version__,
         native=identify_arithmetic("training"),
-        command=list(command),
-        files={"train": dict(train), "valid": dict(valid)},
+        command=list(request.command),
+        files={name: hash_files(list_files(text)) for name, text in texts.items()},
         data=DataRecord.describe(data, directory.path),
-        init=InitialModel.describe(init) if init else None,
+        init=InitialModel.describe(request.init) if request.init else None,
         machine=machine or Machine.resolve(config.training),
         processes=parallel.world_size(),
         settings=config.to_dict(),
-        minutes=minutes,
+        minutes=request.minutes,
     )
     record.identity = record.identify()
     run = Run(directory, data, config, record)
@@ -207,18 +186,15 @@ def resolve_splitting(settings: Config, data: PreparedData) -> Config:
     """
     if settings.search.split_sentences != "auto":
         return settings
-    is_split = data.kind == "translator" and share_of_several(data) < FEW
+    is_split = False
+    if data.kind == "translator":
+        several = [
+            len(split_sentences(line, language)) > 1
+            for (language, _), pairs in data.sample(MAX_LINES)
+            for line, _ in pairs
+        ]
+        is_split = sum(several) / len(several) < FEW
     return replace(settings, search=replace(settings.search, split_sentences=is_split))
-
-
-def share_of_several(data: PreparedData) -> float:
-    """Return the share of the training sources that have several sentences, by a sample."""
-    counts = [
-        len(split_sentences(line, language))
-        for (language, _), pairs in data.sample(MAX_LINES)
-        for line, _ in pairs
-    ]
-    return sum(count > 1 for count in counts) / len(counts)
 
 
 def open_run(plan: RunPlan) -> tuple[Run | None, list[str]]:

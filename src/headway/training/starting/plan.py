@@ -124,6 +124,7 @@ def _plan_new(directory: RunDirectory, request: RunRequest) -> RunPlan:
         from headway.training.starting.fine_tuning import check_shape
 
         check_shape(settings, initial, is_prepared=bool(request.data))
+        request = replace(request, init=initial.path)
     return RunPlan(
         directory=directory,
         request=request,

@@ -49,9 +49,9 @@ def restore_newest(run: Run) -> list[str]:
         f"{error}: the checkpoint is damaged, and the run goes on from that of step {run.step}"
         for error in damaged.values()
     ]
-    for step in sorted({*run.series}.difference(directory.steps())):
+    for step in sorted({*run.state.series}.difference(directory.steps())):
         notices.append(f"{directory.checkpoint(step)}: missing: the average leaves step {step} out")
-        run.series.remove(step)
+        run.state.series.remove(step)
     parallel.wait_for_first()  # all ranks have read the checkpoints
     if parallel.rank() == 0:
         for step in damaged:

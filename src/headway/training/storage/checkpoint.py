@@ -34,7 +34,7 @@ from headway.translation.weights import save_tensors
 
 Tensors = Mapping[str, Tensor]
 FORMAT = 2
-NAME = re.compile(r"step-([0-9]{8,})")
+NAME = re.compile(r"step-([0-9]{8}|[1-9][0-9]{8,})")
 DIGESTS = "SHA256SUMS"
 OPTIMIZER = "optimizer.safetensors"
 RESUMABLE = 2  # checkpoints with optimizer state: if the newest is damaged, the other is used
@@ -55,13 +55,12 @@ def checkpoint_steps(folder: Path) -> list[int]:
     if not os.path.lexists(folder):
         return []
     try:
-        names = {entry.name for entry in folder.iterdir()}
+        names = [entry.name for entry in folder.iterdir()]
     except OSError as error:
         raise HeadwayError(
             f"{folder}: cannot be read ({error.strerror}): restore the directory, or give another RUN"
         ) from None
-    steps = [int(match[1]) for match in map(NAME.fullmatch, names) if match]
-    return sorted(step for step in steps if checkpoint_path(folder, step).name in names)
+    return sorted(int(match[1]) for match in map(NAME.fullmatch, names) if match)
 
 
 def write_checkpoint(
@@ -151,22 +150,6 @@ def check_digest(file: Path) -> None:
             raise HeadwayError(f"{file}: changed since it was written (see {DIGESTS})")
     except OSError as error:
         raise HeadwayError(f"{file}: cannot be read ({error.strerror})") from None
-
-
-def check_tensors(
-    path: Path, found: Mapping[str, Tensors], expected: Mapping[str, Tensors]
-) -> None:
-    """Check that a checkpoint has the tensors of a run, by their names, shapes and types.
-
-    Raises:
-        HeadwayError: If not; it names the file and a tensor.
-    """
-    for file, group in expected.items():
-        for name, tensor in group.items():
-            other = found.get(file, {}).get(name)
-            if other is None or (other.shape, other.dtype) != (tensor.shape, tensor.dtype):
-                what = "is missing" if other is None else "has another shape or type"
-                raise HeadwayError(f"{path / file}.safetensors: {name} {what}")
 
 
 def set_aside(path: Path) -> Path:

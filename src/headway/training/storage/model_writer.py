@@ -35,18 +35,13 @@ class ModelWriter:
         if report.is_better_than(self.record.installed):
             self.write(self.directory.path, model, report)
             self.record.installed = report
-            self.write_record()
+            self.directory.write_record(self.record)
 
     def write(self, path: Path, model: Network, report: ValidationReport) -> None:
         """Write a model directory; what was learned from the weights before is deleted."""
         if parallel.rank() == 0:
             self._write(path, model, report)
         parallel.wait_for_first()
-
-    def write_record(self) -> None:
-        """Write ``run.json``."""
-        if parallel.rank() == 0:
-            self.directory.write_record(self.record)
 
     def _write(self, path: Path, model: Network, report: ValidationReport) -> None:
         from headway.training.storage.card import model_card
@@ -68,7 +63,7 @@ class ModelWriter:
                 files = [file for file in (path / WEIGHTS, unfinished / WEIGHTS) if file.exists()]
                 name = (path / WEIGHTS).relative_to(self.directory.path).as_posix()
                 self.record.models[name] = [hash_file(file) for file in files]
-                self.write_record()
+                self.directory.write_record(self.record)
                 path.mkdir(exist_ok=True)
                 # They are learned from weights, and mean nothing beside others.
                 for learned in list_sidecars("weights", "model"):
@@ -77,7 +72,7 @@ class ModelWriter:
                     file.replace(path / file.name)
                 sync(path)
                 del self.record.models[name][:-1]
-                self.write_record()
+                self.directory.write_record(self.record)
             finally:
                 remove(unfinished)
 

@@ -13,6 +13,7 @@ from torch import Tensor
 from headway.errors import HeadwayError
 from headway.files import check_format, check_writer, hash_file, remove_leftovers, sync
 from headway.locks import DirectoryLock
+from headway.training import parallel
 from headway.training.storage.checkpoint import (
     OPTIMIZER,
     RESUMABLE,
@@ -53,7 +54,9 @@ class Log:
         self._file: BinaryIO | None = None
 
     def write(self, **values: object) -> None:
-        """Append an object; numbers that JSON cannot express (NaN, infinity) become null."""
+        """Append an object, on rank 0; numbers that JSON cannot express (NaN, infinity) become null."""
+        if parallel.rank():
+            return
         finite = {
             key: None if isinstance(value, float) and not math.isfinite(value) else value
             for key, value in values.items()
@@ -89,34 +92,25 @@ class Log:
         return hash_file(self.path) if self.path.exists() else hashlib.sha256().hexdigest()
 
     def cut(self, size: int, sha256: str = "") -> None:
-        """Delete everything after the first ``size`` bytes; a file that is missing stays so.
+        """Delete everything after the first ``size`` bytes.
 
         Args:
             size: Length in bytes when the checkpoint was written.
             sha256: Of these bytes; empty: they are not compared.
 
         Raises:
-            HeadwayError: If the file is shorter than ``size``, or its first bytes are others.
+            HeadwayError: If the first bytes are others.
         """
         self.close()
-        if not self.path.exists():
-            return
-        length = self.path.stat().st_size
-        way_out = "the file was changed; restore it, or delete it to resume without its lines"
-        if length < size:
+        with self.path.open("rb") as file:
+            found = hashlib.sha256(file.read(size)).hexdigest()
+        if sha256 and found != sha256:
             raise HeadwayError(
-                f"{self.path}: has {length} bytes, but had {size} when the checkpoint was written:"
-                f" {way_out}"
+                f"{self.path}: has other lines than the run wrote: restore it, or delete it to resume without"
+                " its lines"
             )
-        if sha256:
-            with self.path.open("rb") as file:
-                if hashlib.sha256(file.read(size)).hexdigest() != sha256:
-                    raise HeadwayError(
-                        f"{self.path}: has other lines than the run wrote: {way_out}"
-                    )
-        if length > size:
-            with self.path.open("r+b") as file:
-                file.truncate(size)
+        if self.path.stat().st_size > size:
+            os.truncate(self.path, size)
 
     def close(self) -> None:
         """Close the file; the next `write` opens it again."""
@@ -233,7 +227,9 @@ class RunDirectory:
             ) from None
 
     def write_record(self, record: RunRecord) -> None:
-        """Write ``run.json``."""
+        """Write ``run.json``, on rank 0."""
+        if parallel.rank():
+            return
         self.check_lock()
         values = {"format": FORMAT, **record.to_dict()}
         content = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
@@ -337,16 +333,15 @@ class RunDirectory:
         Returns:
             What the user should know, a line each.
         """
-        notices = [
-            f"{log.path}: missing: a new file begins here"
-            for log, length in (
-                (self.metrics, state.metrics_bytes),
-                (self.timings, state.timings_bytes),
-            )
-            if length and not log.path.exists()
-        ]
-        self.metrics.cut(state.metrics_bytes, state.metrics_sha256)
-        self.timings.cut(state.timings_bytes)
+        notices = []
+        for log, size, sha256 in (
+            (self.metrics, state.metrics_bytes, state.metrics_sha256),
+            (self.timings, state.timings_bytes, ""),
+        ):
+            if log.path.exists():
+                log.cut(size, sha256)
+            elif size:
+                notices.append(f"{log.path}: missing: a new file begins here")
         return notices
 
     def write_bad_batch(self, step: int, rank: int, pairs: Iterable[tuple[str, str]]) -> Path:
