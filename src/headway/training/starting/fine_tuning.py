@@ -13,7 +13,7 @@ from torch import Tensor
 from headway.config import Changes, Config, ModelConfig, TextConfig, TrainingConfig
 from headway.config.declaration import Role, with_role
 from headway.errors import HeadwayError
-from headway.text.languages import Languages, list_pairs, name_pair
+from headway.text.languages import Languages, base_code, list_pairs, name_pair
 from headway.text.prepared import PreparedData
 from headway.training.run import Run
 from headway.training.starting.resume_check import list_differences
@@ -116,8 +116,7 @@ def check_languages(languages: Languages, model: Model) -> None:
         HeadwayError: If it has not, with the option that allows it.
     """
     text, *own = (
-        [code.lower().replace("_", "-").partition("-")[0] for code in codes]
-        for codes in (languages, model.languages, *model.pairs)
+        [base_code(code) for code in codes] for codes in (languages, model.languages, *model.pairs)
     )
     if text not in own:
         raise HeadwayError(
@@ -171,13 +170,14 @@ def check_shape(wanted: Config, model: Model, *, is_prepared: bool = False) -> N
         and getattr(own, f"{stack}_mixer") != "dilated"
     ]
     free = {f"model.{name}" for name in {*fewer, *with_role(own, Role.DROPOUT)}}
-    learned = {f"text.{name}" for name in with_role(wanted.text, Role.VOCABULARY)}
-    conflicts = []
-    for change in list_differences(model.config, wanted):
-        setting = change.split()[0]
-        is_learned = setting in learned and not is_prepared
-        if is_learned or (setting.startswith("model.") and setting not in free):
-            conflicts.append(change)
+    learned = set() if is_prepared else with_role(wanted.text, Role.VOCABULARY)
+    differing = {change.split()[0]: change for change in list_differences(model.config, wanted)}
+    conflicts = [
+        change
+        for setting, change in differing.items()
+        if setting.removeprefix("text.") in learned
+        or (setting.startswith("model.") and setting not in free)
+    ]
     if conflicts:
         raise HeadwayError(f"fixed by --init {model.path}: {'; '.join(conflicts)}")
 

@@ -8,11 +8,10 @@ import torch
 
 from headway.config import SearchConfig, TrainingConfig
 from headway.errors import UsageError
-from headway.files import remove, temporary_path
 from headway.training import parallel
+from headway.training.dry_run import try_checkpoint
 from headway.training.machine import kept_generators, thread_count
 from headway.training.run import Run
-from headway.training.storage.checkpoint import write_checkpoint
 from headway.training.validation import validate
 
 # Steps are measured for five seconds, or for a tenth of the given time if that is less; but at least three of them.
@@ -53,7 +52,7 @@ def measure_pace(run: Run, minutes: float) -> Pace:
             steps += 1
             elapsed = time.perf_counter() - started
             is_done = bool(*parallel.maximum([steps >= MIN_STEPS and elapsed >= limit]))
-    found = [elapsed / steps, _time_validation(run), _time_checkpoint(run)]
+    found = [elapsed / steps, _time_validation(run), try_checkpoint(run)]
     if run.trainer.device.type == "cuda":  # so that the dry run tells what the run itself takes
         torch.cuda.reset_peak_memory_stats(run.trainer.device)
     return Pace(*(micro / 1e6 for micro in parallel.maximum([round(1e6 * s) for s in found])))
@@ -74,18 +73,6 @@ def _time_validation(run: Run) -> float:
     rest = min(settings.validation_sentences or pairs, pairs) - SENTENCES[0]
     each = max(0.0, times[1] - times[0]) / (SENTENCES[1] - SENTENCES[0])
     return times[0] + max(0, rest) * each
-
-
-def _time_checkpoint(run: Run) -> float:
-    started = time.perf_counter()
-    tensors = run.trainer.tensors()
-    if parallel.rank() == 0:
-        path = temporary_path(run.directory.path / "measured")
-        try:
-            write_checkpoint(path, tensors, {})
-        finally:
-            remove(path)
-    return time.perf_counter() - started
 
 
 def fill_time(settings: TrainingConfig, minutes: float, pace: Pace) -> TrainingConfig:

@@ -22,8 +22,8 @@ from torch import Tensor
 from headway import __version__
 from headway.errors import HeadwayError
 from headway.files import (
-    check_format,
     hash_file,
+    read_small_file,
     remove,
     remove_leftovers,
     replace_bytes,
@@ -34,6 +34,7 @@ from headway.translation.weights import save_tensors
 
 Tensors = Mapping[str, Tensor]
 FORMAT = 2
+MOST_STATE_BYTES = 1 << 26
 NAME = re.compile(r"step-([0-9]{8}|[1-9][0-9]{8,})")
 DIGESTS = "SHA256SUMS"
 OPTIMIZER = "optimizer.safetensors"
@@ -108,13 +109,9 @@ def read_state(path: Path) -> dict[str, Any]:
     """
     file = path / "state.json"
     check_digest(file)
-    try:
-        state = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise HeadwayError(f"{file}: cannot be read ({error})") from None
-    check_format(file, state, FORMAT, oldest=FORMAT, instead="start another RUN")
-    values: dict[str, Any] = state
-    return values
+    return read_small_file(
+        file, FORMAT, MOST_STATE_BYTES, oldest=FORMAT, instead="start another RUN"
+    )
 
 
 def read_digests(path: Path) -> dict[str, str]:

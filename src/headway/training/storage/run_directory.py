@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 from torch import Tensor
 
 from headway.errors import HeadwayError
-from headway.files import check_format, check_writer, hash_file, remove_leftovers, sync
+from headway.files import check_writer, hash_file, read_small_file, remove_leftovers, sync
 from headway.locks import DirectoryLock
 from headway.training import parallel
 from headway.training.storage.checkpoint import (
@@ -32,6 +32,7 @@ from headway.training.storage.record import RunRecord, RunState, to_values
 from headway.translation.directory import WEIGHTS
 
 FORMAT = 1
+MOST_RECORD_BYTES = 1 << 26
 WAY_ON = (
     "its model still translates: start another RUN, which may begin with its weights (--init {})"
 )
@@ -210,21 +211,18 @@ class RunDirectory:
             HeadwayError: If it is missing or damaged.
         """
         path = self.path / "run.json"
-        try:
-            values = json.loads(path.read_text(encoding="utf-8"))
-            check_format(path, values, FORMAT)
-            own = {name: value for name, value in values.items() if name != "format"}
-            with check_writer(path, own, WAY_ON.format(self.path)):
-                return RunRecord.from_dict(own)
-        except FileNotFoundError:
-            raise HeadwayError(f"{self.path}: no run.json: give a run directory") from None
-        except HeadwayError:
-            raise
-        except (OSError, ValueError, TypeError, RecursionError) as error:
-            raise HeadwayError(
-                f"{path}: not the record of a run ({error}): restore the file, or start another RUN; the"
-                f" prepared text is in {self.data}"
-            ) from None
+        if not path.exists():
+            raise HeadwayError(f"{self.path}: no run.json: give a run directory")
+        values = read_small_file(path, FORMAT, MOST_RECORD_BYTES)
+        del values["format"]
+        with check_writer(path, values, WAY_ON.format(self.path)):
+            try:
+                return RunRecord.from_dict(values)
+            except (ValueError, TypeError) as error:
+                raise HeadwayError(
+                    f"{path}: not the record of a run ({error}): restore the file, or start another RUN; the"
+                    f" prepared text is in {self.data}"
+                ) from None
 
     def write_record(self, record: RunRecord) -> None:
         """Write ``run.json``, on rank 0."""
