@@ -12,13 +12,12 @@ if TYPE_CHECKING:
     from headway.cli.glossary_notice import GlossaryNotice
     from headway.cli.launch import is_launched, run_child
     from headway.cli.options import (
-        add_backward,
-        add_direction,
-        add_file_form,
-        add_machine,
-        add_model,
-        add_preset,
-        add_ranks,
+        DIRECTION,
+        FILE_FORM,
+        MACHINE,
+        PRESET,
+        Argument,
+        add_options,
         file_form,
         language_code,
         model_or_name,

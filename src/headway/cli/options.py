@@ -1,60 +1,16 @@
-"""The options that several verbs have."""
+"""The arguments of verbs, each declared as the help shows it; those that several verbs have stand here once."""
 
 import argparse
 import re
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headway.extension import collect, load, load_all
 
 if TYPE_CHECKING:
     from headway.text.readers import FileForm
-
-
-def add_model(parser: argparse.ArgumentParser) -> None:
-    """Add MODEL."""
-    parser.add_argument(
-        "model",
-        metavar="MODEL",
-        type=model_or_name,
-        help="run or model directory, or a hub name: ORGANIZATION/NAME",
-    )
-
-
-def add_models(parser: argparse.ArgumentParser) -> None:
-    """Add one or several MODELs that translate together."""
-    parser.add_argument(
-        "models",
-        metavar="MODEL",
-        nargs="+",
-        type=_one_of_models,
-        help="run or model directory, or hub name; several: ensemble",
-    )
-
-
-def add_backward(parser: argparse.ArgumentParser) -> None:
-    """Add ``--backward``."""
-    parser.add_argument(
-        "--backward",
-        metavar="MODEL",
-        type=model_or_name,
-        help="a model of the other direction, which helps to choose",
-    )
-
-
-def add_direction(parser: argparse.ArgumentParser) -> None:
-    """Add ``--to``, ``--from`` and ``--zero-shot``, which `headway.cli.settings.choose_direction` reads."""
-    parser.add_argument(
-        "--to", metavar="CODE", help="target language, for a model of several languages"
-    )
-    parser.add_argument(
-        "--from", dest="source_language", default="", metavar="CODE",
-        help="source language, if the target has several",
-    )  # fmt: skip
-    parser.add_argument(
-        "--zero-shot", action="store_true", help="allow a pair of languages that was not trained"
-    )
 
 
 def model_or_name(word: str) -> str:
@@ -69,7 +25,7 @@ def model_or_name(word: str) -> str:
     return word
 
 
-def _one_of_models(word: str) -> str:
+def one_of_models(word: str) -> str:
     """Return the word; after a MODEL, a file of text is a mistake: its < was left out."""
     from headway.cli.downloads import is_of_other_program
 
@@ -79,61 +35,6 @@ def _one_of_models(word: str) -> str:
             f"{word}: is a file, not a model (headway translate reads text from standard input: < {word})"
         )
     return word
-
-
-def add_file_form(parser: argparse.ArgumentParser) -> None:
-    """Add ``--encoding`` and ``--columns``, which `file_form` reads."""
-    parser.add_argument(
-        "--encoding",
-        metavar="NAME",
-        help="of text that is not UTF-8 or UTF-16, such as cp1252",
-    )
-    parser.add_argument(
-        "--columns",
-        nargs=2,
-        metavar="COLUMN",
-        help="source and target of a table: names, or numbers from 1",
-    )
-
-
-def file_form(args: argparse.Namespace) -> "FileForm":
-    """Return how the files of the command line are written."""
-    from headway.text.readers import FileForm
-
-    columns = (args.columns[0], args.columns[1]) if args.columns else None
-    return FileForm(args.encoding, columns)
-
-
-def add_preset(parser: argparse.ArgumentParser, default: str = "base") -> None:
-    """Add ``--preset`` and ``--config``, which `headway.cli.settings.settings_from` reads."""
-    names = ("quick", "thorough", "tiny", "small", "medium", "base", "big")
-    listed = [f"{name} (default)" if name == default else name for name in names]
-    parser.add_argument(
-        "--preset", metavar="NAME", help=f"{', '.join(listed[:-1])} or {listed[-1]}"
-    )
-    parser.add_argument("--config", metavar="FILE", help="a TOML file that changes the preset")
-
-
-def add_cluster(parser: argparse.ArgumentParser) -> None:
-    """Add ``--cluster``."""
-    parser.add_argument(
-        "--cluster",
-        metavar="ADDRESS",
-        help="scheduler of Dask, whose workers do it",
-    )
-
-
-def add_machine(parser: argparse.ArgumentParser) -> None:
-    """Add ``--device`` and ``--threads``."""
-    parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
-    parser.add_argument("--threads", type=int, default=0, help="processor threads (default: all)")
-
-
-def add_ranks(parser: argparse.ArgumentParser) -> None:
-    """Add ``--ranks``."""
-    parser.add_argument(
-        "--ranks", type=int, default=0, metavar="N", help="processes (default: one a core or GPU)"
-    )
 
 
 def language_code(word: str) -> str:
@@ -149,6 +50,113 @@ def language_code(word: str) -> str:
     return word
 
 
+def known_language(word: str) -> str:
+    """Return the code of a language whose words and punctuation a metric must know."""
+    from headway.text.languages import NAMES
+
+    code = language_code(word)
+    if re.split("[-_]", code)[0].lower() not in NAMES:
+        raise argparse.ArgumentTypeError(
+            f"{word}: no language that is known here: give the code of one with similar punctuation"
+        )
+    return code
+
+
+class Argument(NamedTuple):
+    """An argument of a verb.
+
+    Args:
+        usage: The argument as the help shows it, such as ``--input FILE``; ``FILE...`` stands for one or more values.
+        meaning: What it does.
+        form: What `argparse` must know besides.
+    """
+
+    usage: str
+    meaning: str
+    form: Mapping[str, Any] = {}
+
+
+# The type of a value, by the word that the help has for it.
+TYPES = {
+    **dict.fromkeys(("N", "STEP", "THREADS", "RESAMPLES", "SEED", "SENTENCES"), int),
+    "M": float,
+    "MODEL": model_or_name,
+}
+REPEATED = {"action": "append"}
+REQUIRED = {"required": True}
+# The arguments that several verbs have.
+SHARED = (
+    Argument("MODEL", "run or model directory, or a hub name: ORGANIZATION/NAME"),
+    Argument(
+        "MODEL...",
+        "run or model directory, or hub name; several: ensemble",
+        {"type": one_of_models},
+    ),
+    Argument("--backward MODEL", "a model of the other direction, which helps to choose"),
+    Argument("--to CODE", "target language, for a model of several languages"),
+    Argument(
+        "--from CODE",
+        "source language, if the target has several",
+        {"dest": "source_language", "default": ""},
+    ),
+    Argument("--zero-shot", "allow a pair of languages that was not trained"),
+    Argument(
+        "--languages CODE CODE",
+        "codes of source and target (default: from the names)",
+        {"type": language_code},
+    ),
+    Argument("--encoding NAME", "of text that is not UTF-8 or UTF-16, such as cp1252"),
+    Argument("--columns COLUMN COLUMN", "source and target of a table: names, or numbers from 1"),
+    Argument("--preset NAME", "quick, thorough, tiny, small, medium, base (default) or big"),
+    Argument("--config FILE", "a TOML file that changes the preset"),
+    Argument("--cluster ADDRESS", "scheduler of Dask, whose workers do it"),
+    Argument("--device DEVICE", "auto, cpu, cuda or cuda:N", {"default": "auto"}),
+    Argument("--threads THREADS", "processor threads (default: all)", {"default": 0}),
+    Argument("--ranks N", "processes (default: one a core or GPU)", {"default": 0}),
+    Argument(
+        "--language CODE",
+        "target language (default: the suffix of REFERENCE)",
+        {"type": known_language},
+    ),
+    Argument("--seed SEED", "seed of the bootstrap (default: 12345)", {"default": 12345}),
+    Argument("--json", "print JSON"),
+)
+FILE_FORM = ("--encoding NAME", "--columns COLUMN COLUMN")  # `file_form` reads them
+DIRECTION = ("--to CODE", "--from CODE", "--zero-shot")  # `choose_direction` reads them
+MACHINE = ("--device DEVICE", "--threads THREADS")
+PRESET = ("--preset NAME", "--config FILE")  # `settings_from` reads them
+
+
+def add_options(parser: argparse.ArgumentParser, *options: Argument | str) -> None:
+    """Add arguments to the parser of a verb.
+
+    Args:
+        parser: The parser.
+        options: The arguments; the usage alone stands for one in `SHARED`.
+    """
+    shared = {argument.usage: argument for argument in SHARED}
+    for option in options:
+        usage, meaning, form = shared[option] if isinstance(option, str) else option
+        name, *values = usage.removesuffix("...").split()
+        is_option, several = name.startswith("--"), usage.endswith("...")
+        given: dict[str, Any] = {"action": "store_true"}
+        if values or not is_option:
+            metavar = values[0] if is_option else name
+            given = {"metavar": metavar, "type": TYPES.get(metavar)}
+        if several or len(values) > 1:
+            given["nargs"] = "+" if several else len(values)
+        word = name if is_option else name.lower() + "s" * several
+        parser.add_argument(word, help=meaning, **given | dict(form))
+
+
+def file_form(args: argparse.Namespace) -> "FileForm":
+    """Return how the files of the command line are written."""
+    from headway.text.readers import FileForm
+
+    columns = (args.columns[0], args.columns[1]) if args.columns else None
+    return FileForm(args.encoding, columns)
+
+
 def choose_language(args: argparse.Namespace) -> str:
     """Return the language of ``--language``, or that of the name of the reference; without both, say that it is en."""
     from headway.text.groups import language_from_name
@@ -160,18 +168,6 @@ def choose_language(args: argparse.Namespace) -> str:
         file=sys.stderr,
     )
     return "en"
-
-
-def known_language(word: str) -> str:
-    """Return the code of a language whose words and punctuation a metric must know."""
-    from headway.text.languages import NAMES
-
-    code = language_code(word)
-    if re.split("[-_]", code)[0].lower() not in NAMES:
-        raise argparse.ArgumentTypeError(
-            f"{word}: no language that is known here: give the code of one with similar punctuation"
-        )
-    return code
 
 
 def add_extension_options(parser: argparse.ArgumentParser, verb: str) -> None:

@@ -4,7 +4,7 @@ import argparse
 import json
 import sys
 
-from headway.cli.options import choose_language, known_language
+from headway.cli.options import Argument, add_options, choose_language
 
 EXAMPLE = (
     "headway compare old.de new.de test.de --source test.en\n"
@@ -14,41 +14,28 @@ EXAMPLE = (
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    parser.add_argument("a", metavar="A", help="translations of one system, one on each line")
-    parser.add_argument("b", metavar="B", help="translations of the other system")
-    parser.add_argument("reference", metavar="REFERENCE", help="references, line by line")
-    parser.add_argument("--source", metavar="FILE", help="source text, shown beside the sentences")
-    parser.add_argument(
-        "--train",
-        metavar="FILE",
-        help="target side of the training text, by which rare words are found",
+    add_options(
+        parser,
+        Argument("A", "translations of one system, one on each line"),
+        Argument("B", "translations of the other system"),
+        Argument("REFERENCE", "references, line by line"),
+        Argument("--source FILE", "source text, shown beside the sentences"),
+        Argument("--train FILE", "target side of the training text, by which rare words are found"),
+        "--language CODE",
+        Argument(
+            "--only MEASURE...",
+            "metrics to compute (default: bleu chrf)",
+            {"default": ["bleu", "chrf"]},
+        ),
+        Argument(
+            "--sentences SENTENCES",
+            "show so many sentences where A is better, and where B is (default: 3)",
+            {"default": 3},
+        ),
+        Argument("--resamples RESAMPLES", "bootstrap resamples (default: 1000)", {"default": 1000}),
+        "--seed SEED",
+        "--json",
     )
-    parser.add_argument(
-        "--language",
-        metavar="CODE",
-        type=known_language,
-        help="target language (default: the suffix of REFERENCE)",
-    )
-    parser.add_argument(
-        "--only",
-        metavar="MEASURE",
-        nargs="+",
-        default=["bleu", "chrf"],
-        help="metrics to compute (default: bleu chrf)",
-    )
-    parser.add_argument(
-        "--sentences",
-        type=int,
-        default=3,
-        help="show so many sentences where A is better, and where B is (default: 3)",
-    )
-    parser.add_argument(
-        "--resamples", type=int, default=1000, help="bootstrap resamples (default: 1000)"
-    )
-    parser.add_argument(
-        "--seed", type=int, default=12345, help="seed of the bootstrap (default: 12345)"
-    )
-    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(args: argparse.Namespace) -> None:

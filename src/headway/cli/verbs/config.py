@@ -3,7 +3,7 @@
 import argparse
 
 from headway.cli.arguments import usage_error
-from headway.cli.options import add_preset
+from headway.cli.options import PRESET, Argument, add_options
 from headway.errors import HeadwayError
 
 EXAMPLE = (
@@ -16,14 +16,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
     from headway.extension import collect
 
-    add_preset(parser)
     *names, last = *SETTINGS, *collect("sections", SETTINGS)
-    parser.add_argument(
-        "--only",
-        metavar="SECTION",
-        choices=(*names, last),
-        help=f"print only this section: {', '.join(names)} or {last}",
-    )
+    meaning = f"print only this section: {', '.join(names)} or {last}"
+    add_options(parser, *PRESET, Argument("--only SECTION", meaning, {"choices": (*names, last)}))
 
 
 def run(args: argparse.Namespace) -> None:

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 from headway.cli.aligned_lines import read_parallel_files
 from headway.cli.options import (
-    add_backward,
-    add_direction,
+    DIRECTION,
+    MACHINE,
+    REQUIRED,
+    Argument,
     add_extension_options,
-    add_machine,
-    add_models,
+    add_options,
     list_extension_options,
     use_extension_options,
 )
@@ -33,26 +34,19 @@ SETTINGS = ("search",)
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    add_models(parser)
-    parser.add_argument(
-        "--source", metavar="FILE", required=True, help="source text, one sentence on each line"
+    add_options(
+        parser,
+        "MODEL...",
+        Argument("--source FILE", "source text, one sentence on each line", REQUIRED),
+        Argument("--reference FILE", "reference translations, line by line", REQUIRED),
+        Argument("--output FILE", "write the translations to this file"),
+        Argument("--per-line", "do not translate; print the log-probability of each reference"),
+        Argument("--comet", "also run comet-score, which must be installed"),
+        "--json",
+        *DIRECTION,
+        "--backward MODEL",
+        *MACHINE,
     )
-    parser.add_argument(
-        "--reference", metavar="FILE", required=True, help="reference translations, line by line"
-    )
-    parser.add_argument("--output", metavar="FILE", help="write the translations to this file")
-    parser.add_argument(
-        "--per-line",
-        action="store_true",
-        help="do not translate; print the log-probability of each reference",
-    )
-    parser.add_argument(
-        "--comet", action="store_true", help="also run comet-score, which must be installed"
-    )
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    add_direction(parser)
-    add_backward(parser)
-    add_machine(parser)
     add_extension_options(parser, "evaluate")
 
 

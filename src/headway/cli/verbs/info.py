@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headway.cli.options import add_extension_options, model_or_name, use_extension_options
+from headway.cli.options import Argument, add_extension_options, add_options, use_extension_options
 
 if TYPE_CHECKING:
     from headway.config import Config, ModelConfig
@@ -17,15 +17,13 @@ EXAMPLE = "headway info runs/mine --settings --json\nheadway info runs/mine --di
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    parser.add_argument(
-        "model",
-        metavar="MODEL",
-        type=model_or_name,
-        help="run or model directory, hub name, or preset",
+    add_options(
+        parser,
+        Argument("MODEL", "run or model directory, hub name, or preset"),
+        Argument("--settings", "also print all settings as TOML"),
+        "--json",
     )
     parser.set_defaults(takes_preset=True)
-    parser.add_argument("--settings", action="store_true", help="also print all settings as TOML")
-    parser.add_argument("--json", action="store_true", help="print JSON")
     add_extension_options(parser, "info")
 
 

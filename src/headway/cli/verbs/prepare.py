@@ -5,7 +5,15 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headway.cli.options import add_cluster, add_file_form, add_preset, file_form, language_code
+from headway.cli.options import (
+    FILE_FORM,
+    PRESET,
+    REPEATED,
+    REQUIRED,
+    Argument,
+    add_options,
+    file_form,
+)
 
 if TYPE_CHECKING:
     from headway.text.preparation import Preparation
@@ -19,48 +27,29 @@ SETTINGS = ("text",)
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    parser.add_argument("out", metavar="OUT", help="directory to create")
-    parser.add_argument(
-        "--train", metavar="FILE", nargs="+", action="append", required=True,
-        help="source and target file; one .csv, .tsv, .jsonl or .tmx file (.gz, .xz, .zst); - for TSV on"
-        " standard input; or corpora: hf:NAME, mtdata:ID, sacrebleu:SET; several pairs of languages:"
-        " --train en-de FILES --train en-fr FILES",
-    )  # fmt: skip
-    parser.add_argument(
-        "--valid",
-        metavar="FILE",
-        nargs="+",
-        action="append",
-        required=True,
-        help="validation text; a number holds out so many pairs",
+    add_options(
+        parser,
+        Argument("OUT", "directory to create"),
+        Argument(
+            "--train FILE...",
+            "source and target file; one .csv, .tsv, .jsonl or .tmx file (.gz, .xz, .zst); - for TSV on"
+            " standard input; or corpora: hf:NAME, mtdata:ID, sacrebleu:SET; several pairs of languages:"
+            " --train en-de FILES --train en-fr FILES",
+            REPEATED | REQUIRED,
+        ),
+        Argument(
+            "--valid FILE...",
+            "validation text; a number holds out so many pairs",
+            REPEATED | REQUIRED,
+        ),
+        Argument("--test FILE...", "test text; its pairs are dropped from training", REPEATED),
+        "--languages CODE CODE",
+        *FILE_FORM,
+        Argument("--vocabulary FILE...", "sentencepiece model(s), or the MODEL of train --init"),
+        Argument("--workers N", "processes (default: one for each core)", {"default": 0}),
+        "--cluster ADDRESS",
+        *PRESET,
     )
-    parser.add_argument(
-        "--test",
-        metavar="FILE",
-        nargs="+",
-        action="append",
-        help="test text; its pairs are dropped from training",
-    )
-    parser.add_argument(
-        "--languages",
-        metavar="CODE",
-        type=language_code,
-        nargs=2,
-        help="codes of source and target (default: from the names)",
-    )
-    add_file_form(parser)
-    parser.add_argument(
-        "--vocabulary",
-        nargs="+",
-        metavar="FILE",
-        help="sentencepiece model(s), or the MODEL of train --init",
-    )
-    parser.add_argument(
-        "--workers", metavar="N", type=int, default=0,
-        help="processes (default: one for each core)",
-    )  # fmt: skip
-    add_cluster(parser)
-    add_preset(parser)
 
 
 def run(args: argparse.Namespace) -> None:

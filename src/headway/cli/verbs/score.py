@@ -4,7 +4,7 @@ import argparse
 import json
 import sys
 
-from headway.cli.options import choose_language, known_language
+from headway.cli.options import Argument, add_options, choose_language
 
 EXAMPLE = (
     "headway score output.de test.de --source test.en\nheadway score output.de.gz test.de.gz --json"
@@ -13,40 +13,22 @@ EXAMPLE = (
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    parser.add_argument(
-        "hypothesis", metavar="HYPOTHESIS", help="translations as plain text, one on each line"
+    add_options(
+        parser,
+        Argument("HYPOTHESIS", "translations as plain text, one on each line"),
+        Argument("REFERENCE", "references, line by line"),
+        Argument("--source FILE", "source text, by which untranslated lines are found"),
+        "--language CODE",
+        Argument("--only MEASURE...", "compute only these metrics, such as: bleu chrf ter"),
+        Argument("--comet", "also run comet-score, which must be installed; needs --source"),
+        Argument(
+            "--resamples RESAMPLES",
+            "bootstrap resamples for each confidence interval (default: 1000)",
+            {"default": 1000},
+        ),
+        "--seed SEED",
+        "--json",
     )
-    parser.add_argument("reference", metavar="REFERENCE", help="references, line by line")
-    parser.add_argument(
-        "--source", metavar="FILE", help="source text, by which untranslated lines are found"
-    )
-    parser.add_argument(
-        "--language",
-        metavar="CODE",
-        type=known_language,
-        help="target language (default: the suffix of REFERENCE)",
-    )
-    parser.add_argument(
-        "--only",
-        metavar="MEASURE",
-        nargs="+",
-        help="compute only these metrics, such as: bleu chrf ter",
-    )
-    parser.add_argument(
-        "--comet",
-        action="store_true",
-        help="also run comet-score, which must be installed; needs --source",
-    )
-    parser.add_argument(
-        "--resamples",
-        type=int,
-        default=1000,
-        help="bootstrap resamples for each confidence interval (default: 1000)",
-    )
-    parser.add_argument(
-        "--seed", type=int, default=12345, help="seed of the bootstrap (default: 12345)"
-    )
-    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(args: argparse.Namespace) -> None:

@@ -4,14 +4,7 @@ import argparse
 import sys
 from dataclasses import replace
 
-from headway.cli.options import (
-    add_file_form,
-    add_preset,
-    add_ranks,
-    file_form,
-    language_code,
-    model_or_name,
-)
+from headway.cli.options import FILE_FORM, PRESET, REPEATED, Argument, add_options, file_form
 
 EXAMPLE = """\
 headway train runs/mine --train a.en a.de --valid v.en v.de --preset quick
@@ -23,51 +16,27 @@ TRAINS = True  # the process may train
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    parser.add_argument("run", metavar="RUN", help="run directory; an existing run is resumed")
-    parser.add_argument(
-        "--train", nargs="+", action="append", metavar="FILE",
-        help="source and target file; one .csv, .tsv, .jsonl or .tmx file; or corpora: hf:NAME,"
-        " mtdata:ID, sacrebleu:SET; several pairs of languages: --train en-de FILES --train en-fr FILES",
-    )  # fmt: skip
-    parser.add_argument(
-        "--valid", nargs="+", action="append", metavar="FILE",
-        help="validation text; a number holds out so many pairs"
-    )  # fmt: skip
-    parser.add_argument(
-        "--data", metavar="DIR", help="a directory of headway prepare, instead of text"
+    add_options(
+        parser,
+        Argument("RUN", "run directory; an existing run is resumed"),
+        Argument(
+            "--train FILE...",
+            "source and target file; one .csv, .tsv, .jsonl or .tmx file; or corpora: hf:NAME,"
+            " mtdata:ID, sacrebleu:SET; several pairs of languages: --train en-de FILES --train en-fr FILES",
+            REPEATED,
+        ),
+        Argument("--valid FILE...", "validation text; a number holds out so many pairs", REPEATED),
+        Argument("--data DIR", "a directory of headway prepare, instead of text"),
+        "--languages CODE CODE",
+        *FILE_FORM,
+        Argument("--init MODEL", "fine-tune this model (default: by its own regime)"),
+        Argument("--vocabulary FILE...", "your own sentencepiece model or models"),
+        Argument("--other-languages", "with --init: allow other languages than the model's"),
+        *PRESET,
+        Argument("--minutes M", "how long a new run trains, in place of max-steps"),
+        "--ranks N",
+        Argument("--quiet", "print errors only"),
     )
-    parser.add_argument(
-        "--languages",
-        nargs=2,
-        metavar="CODE",
-        type=language_code,
-        help="codes of source and target (default: from the names)",
-    )
-    add_file_form(parser)
-    parser.add_argument(
-        "--init",
-        metavar="MODEL",
-        type=model_or_name,
-        help="fine-tune this model (default: by its own regime)",
-    )
-    parser.add_argument(
-        "--vocabulary", nargs="+", metavar="FILE",
-        help="your own sentencepiece model or models",
-    )  # fmt: skip
-    parser.add_argument(
-        "--other-languages",
-        action="store_true",
-        help="with --init: allow other languages than the model's",
-    )
-    add_preset(parser)
-    parser.add_argument(
-        "--minutes",
-        type=float,
-        metavar="M",
-        help="how long a new run trains, in place of max-steps",
-    )
-    add_ranks(parser)
-    parser.add_argument("--quiet", action="store_true", help="print errors only")
 
 
 def run(args: argparse.Namespace) -> int:

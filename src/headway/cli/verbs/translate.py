@@ -4,7 +4,7 @@ import argparse
 import gc
 import sys
 
-from headway.cli.options import add_backward, add_cluster, add_direction, add_machine, add_models
+from headway.cli.options import DIRECTION, MACHINE, Argument, add_options
 
 EXAMPLE = (
     "headway translate runs/mine < text.en > text.de\n"
@@ -18,63 +18,30 @@ SETTINGS = ("search",)
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    add_models(parser)
-    parser.add_argument(
-        "--input",
-        metavar="FILE",
-        help="lines (.gz, .xz, .zst too), or a document",
+    add_options(
+        parser,
+        "MODEL...",
+        Argument("--input FILE", "lines (.gz, .xz, .zst too), or a document"),
+        Argument(
+            "--output FILE",
+            "for --input; replaced if it exists; after a kill, the same command goes on (documents: begins again)",
+        ),
+        Argument("--workers N", "processes for --input (default: one a thread)"),
+        "--cluster ADDRESS",
+        Argument("--scores", "print SCORE TAB TRANSLATION; far below 0: a bad line"),
+        Argument(
+            "--quality",
+            "print QUALITY TAB TRANSLATION TAB NOTES (documents: write OUTPUT.quality.tsv); repair what looks broken",
+        ),
+        Argument("--alignment", "print TRANSLATION TAB word pairs: 0-0 1-2 (from 0)"),
+        Argument("--prefix TEXT", "let the model start every translation so", {"default": ""}),
+        Argument("--json", "print objects with scores, tokens and n-best list"),
+        Argument("--columns COLUMN...", "of a table: names, or (no header) numbers from 1"),
+        Argument("--glossary FILE", "rows of SOURCE TAB TARGET (.tsv; .csv: commas), or .tbx"),
+        *DIRECTION,
+        "--backward MODEL",
+        *MACHINE,
     )
-    parser.add_argument(
-        "--output",
-        metavar="FILE",
-        help="for --input; replaced if it exists; after a kill, the same command"
-        " goes on (documents: begins again)",
-    )
-    parser.add_argument(
-        "--workers",
-        type=int,
-        metavar="N",
-        help="processes for --input (default: one a thread)",
-    )
-    add_cluster(parser)
-    parser.add_argument(
-        "--scores",
-        action="store_true",
-        help="print SCORE TAB TRANSLATION; far below 0: a bad line",
-    )
-    parser.add_argument(
-        "--quality",
-        action="store_true",
-        help="print QUALITY TAB TRANSLATION TAB NOTES (documents: write"
-        " OUTPUT.quality.tsv); repair what looks broken",
-    )
-    parser.add_argument(
-        "--alignment",
-        action="store_true",
-        help="print TRANSLATION TAB word pairs: 0-0 1-2 (from 0)",
-    )
-    parser.add_argument(
-        "--prefix", default="", metavar="TEXT", help="let the model start every translation so"
-    )
-    parser.add_argument(
-        "--json",
-        action="store_true",
-        help="print objects with scores, tokens and n-best list",
-    )
-    parser.add_argument(
-        "--columns",
-        nargs="+",
-        metavar="COLUMN",
-        help="of a table: names, or (no header) numbers from 1",
-    )
-    parser.add_argument(
-        "--glossary",
-        metavar="FILE",
-        help="rows of SOURCE TAB TARGET (.tsv; .csv: commas), or .tbx",
-    )
-    add_direction(parser)
-    add_backward(parser)
-    add_machine(parser)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -5,8 +5,8 @@ import sys
 from typing import TYPE_CHECKING
 
 from headway.cli import (
-    add_preset,
-    add_ranks,
+    Argument,
+    add_options,
     given_changes,
     plan_training,
     train_and_show,
@@ -22,14 +22,15 @@ def add_text(parser: argparse.ArgumentParser, run: str, train: str, valid: str) 
     parser.add_argument("run", metavar="RUN", help=run)
     parser.add_argument("--train", nargs="+", metavar="FILE", help=train)
     parser.add_argument("--valid", nargs="+", metavar="FILE", help=valid)
-    add_preset(parser, default="tiny")
+    presets = "quick, thorough, tiny (default), small, medium, base or big"
+    add_options(parser, Argument("--preset NAME", presets), "--config FILE")
 
 
 def add_output(parser: argparse.ArgumentParser, use: str, json: str) -> None:
     """Add the options of machine and output; ``use`` is what the device is for, ``json`` the help of that option."""
     parser.add_argument("--device", default="auto", help=f"for {use}: auto, cpu, cuda or cuda:N")
     parser.add_argument("--json", action="store_true", help=json)
-    add_ranks(parser)
+    add_options(parser, "--ranks N")
     parser.add_argument("--quiet", action="store_true", help="print errors only")
 
 

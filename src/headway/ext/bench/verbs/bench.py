@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headway.cli import add_preset, add_ranks, launch, settings_from, usage_error
+from headway.cli import PRESET, add_options, launch, settings_from, usage_error
 
 if TYPE_CHECKING:
     from headway.config import Config
@@ -31,8 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="what to measure (default: the whole machine in at most ten minutes: matrix rate, training"
         " and decoding of tiny, base and big on a GPU, of tiny on a processor)",
     )
-    add_preset(parser)
-    add_ranks(parser)
+    add_options(parser, *PRESET, "--ranks N")
     parser.add_argument("--device", metavar="NAME", help="auto, cpu, cuda or cuda:N")
     parser.add_argument(
         "--precision", metavar="NAME", help="auto, fp32 or bf16; translate also has int8"

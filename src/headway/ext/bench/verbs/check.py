@@ -2,7 +2,7 @@
 
 import argparse
 
-from headway.cli import add_model
+from headway.cli import add_options
 from headway.errors import HeadwayError
 
 EXAMPLE = (
@@ -13,7 +13,7 @@ EXAMPLE = (
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    add_model(parser)
+    add_options(parser, "MODEL")
     parser.add_argument(
         "--source",
         metavar="FILE",

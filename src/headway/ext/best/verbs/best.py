@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headway.cli import add_file_form, add_ranks, file_form, language_code
+from headway.cli import FILE_FORM, add_options, file_form, language_code
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,8 +51,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--languages", nargs=2, metavar="CODE", type=language_code, help="of source and target"
     )
-    add_file_form(parser)
-    add_ranks(parser)
+    add_options(parser, *FILE_FORM, "--ranks N")
     parser.add_argument("--threads", type=int, default=0, metavar="N", help="default: all cores")
 
 

@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from headway.cli import add_model, read_parallel_files
+from headway.cli import add_options, read_parallel_files
 from headway.errors import HeadwayError
 
 EXAMPLE = (
@@ -15,7 +15,7 @@ EXAMPLE = (
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    add_model(parser)
+    add_options(parser, "MODEL")
     parser.add_argument("out", metavar="OUT", help="file or directory to create")
     parser.add_argument(
         "--to", required=True, metavar="FORMAT", help="ctranslate2, huggingface or argos"

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from headway.cli import add_machine, model_or_name
+from headway.cli import MACHINE, add_options, model_or_name
 
 EXAMPLE = """\
 headway encode runs/mine < text.en > vectors.jsonl
@@ -38,7 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="write an array [lines, layers, d_model] to this .npy file (default: print JSON)",
     )
-    add_machine(parser)
+    add_options(parser, *MACHINE)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
-from headway.cli import add_direction, add_machine, add_model, read_parallel_files
+from headway.cli import DIRECTION, MACHINE, add_options, read_parallel_files
 from headway.errors import HeadwayError
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ EXAMPLE = (
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    add_model(parser)
+    add_options(parser, "MODEL")
     parser.add_argument(
         "--source", metavar="FILE", required=True, help="source text, one sentence on each line"
     )
@@ -47,8 +47,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--out", metavar="FILE", help="also draw the heads: .svg, .png or .pdf")
     parser.add_argument("--json", action="store_true", help="print JSON")
-    add_direction(parser)
-    add_machine(parser)
+    add_options(parser, *DIRECTION, *MACHINE)
 
 
 def run(args: argparse.Namespace) -> None:

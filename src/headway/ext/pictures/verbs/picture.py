@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headway.cli import add_direction, add_model
+from headway.cli import DIRECTION, add_options
 from headway.errors import HeadwayError
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ CHOICES = {"view": "head", "words": False, "orientation": "columns"} | dict.from
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    add_model(parser)
+    add_options(parser, "MODEL")
     parser.add_argument("sentence", metavar="SENTENCE", help="sentence to translate")
     parser.add_argument(
         "--target", metavar="TEXT", help="translation of SENTENCE (default: the model translates)"
@@ -77,7 +77,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="print the numbers by which one head attends from one token (default: the first); --out draws them",
     )
-    add_direction(parser)
+    add_options(parser, *DIRECTION)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -5,7 +5,7 @@ import os
 import signal
 from collections.abc import Sequence
 
-from headway.cli import add_backward, model_or_name
+from headway.cli import add_options, model_or_name
 
 EXAMPLE = (
     "headway serve runs/en-de\n"
@@ -34,7 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="CODE",
         help="translate through this language if no model translates directly",
     )
-    add_backward(parser)
+    add_options(parser, "--backward MODEL")
     parser.add_argument("--config", metavar="FILE", help="a TOML file with a section [server]")
     parser.add_argument(
         "--keys",
