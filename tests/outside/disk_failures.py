@@ -17,7 +17,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from headway.cli.display import make_bar
+from headway.cli.display import ProgressBar
 from headway.cli.main import main as headway
 from headway.errors import HeadwayError
 from headway.training.storage.checkpoint import read_checkpoint
@@ -47,7 +47,7 @@ class Disks(Campaign):
 
     def work(self) -> None:
         """Try each command with each failure in turn."""
-        make_bar()  # loads modules that another user may not read
+        ProgressBar(None)  # loads modules that another user may not read
         try:
             mount(self.folder, "size=1g,mode=755")
         except (OSError, subprocess.CalledProcessError):

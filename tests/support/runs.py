@@ -9,7 +9,7 @@ from pathlib import Path
 from torch import Tensor
 
 from headway.cli.arguments import parse
-from headway.cli.text_groups import parse_text, parse_validation
+from headway.cli.downloads import parse_text
 from headway.cli.verbs import train as verb
 from headway.training.run import Run
 from headway.training.starting.opening import open_run
@@ -89,7 +89,7 @@ def opening(path: Path, arguments: Sequence[str]) -> tuple[Run, list[str]]:
     directory.lock()
     request = RunRequest(
         train=parse_text(args.train, "--train"),
-        valid=parse_validation(args.valid),
+        valid=parse_text(args.valid, "--valid"),
         data=args.data,
         init=args.init,
         vocabulary=args.vocabulary or (),

@@ -6,10 +6,10 @@ from headway.lazy import import_at_first_use
 
 if TYPE_CHECKING:
     from headway.cli.aligned_lines import read_parallel_files
-    from headway.cli.arguments import parse, usage_error
-    from headway.cli.display import format_duration
-    from headway.cli.downloads import print_notice
-    from headway.cli.glossary_notice import GlossaryNotice
+    from headway.cli.arguments import parse
+    from headway.cli.display import LineProgress, format_duration
+    from headway.cli.downloads import fetch_text, is_group, print_notice
+    from headway.cli.glossary_notice import watch_terms
     from headway.cli.launch import is_launched, run_child
     from headway.cli.options import (
         DIRECTION,
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     )
     from headway.cli.output_checks import check_output
     from headway.cli.process import prepare, program_name, set_threads
-    from headway.cli.progress import LineProgress
     from headway.cli.settings import (
         check_used,
         choose_direction,
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
     )
     from headway.cli.signals import remember_signals
     from headway.cli.standard_input import read_input
-    from headway.cli.text_groups import fetch_text, fetch_validation, is_group
     from headway.cli.training import plan_training, train_and_show
 
 

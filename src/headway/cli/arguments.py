@@ -3,31 +3,40 @@
 import argparse
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from headway.cli.error_messages import print_error
 from headway.cli.verbs import list_verbs
-from headway.errors import HeadwayError, find_closest, suggest
+from headway.errors import UsageError, find_closest
 from headway.extension import find_switched_off
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
 
-    from headway.config import Changes
-
 
 def parse(verb: str, module: ModuleType, arguments: Sequence[str]) -> argparse.Namespace:
-    """Parse the arguments of a verb; settings (``--section.name value``) go to ``overrides``."""
+    """Parse the arguments of a verb; settings (``--section.name value``) go to ``overrides``.
+
+    Raises:
+        UsageError: With a line for each mistake.
+    """
     parser = make_parser(verb, module)
-    parser.words, overrides = split_settings(arguments, parser.sections)
-    namespace = parser.parse_args(parser.words)
+    words, overrides = split_settings(arguments, parser.sections)
+    namespace, unknown = parser.parse_known_args(words)
+    if unknown:
+        parser.refuse(unknown[0])
     _check_names(parser, namespace)
     if parser.sections:
+        from headway.config import find_preset, read_changes
+        from headway.config.sections import SECTIONS
+
+        if preset := getattr(namespace, "preset", None):
+            find_preset(preset)
+        sections = dict.fromkeys([*SECTIONS, *(name.partition(".")[0] for name in overrides)])
         namespace.overrides = overrides
-        namespace.changes = _parse_settings(getattr(namespace, "preset", None), overrides)
+        namespace.changes = read_changes(overrides=overrides, sections=sections)
     return namespace
 
 
@@ -60,32 +69,14 @@ def _check_names(parser: "Parser", namespace: argparse.Namespace) -> None:
     """
     for action in parser._actions:
         names: list[Any] = [getattr(namespace, action.dest, None)]
-        while names and isinstance(
-            names[0], list
-        ):  # of an option with several names, or given several times
+        while isinstance(names[0], list):  # of an option with several names, or given several times
             names = list(chain.from_iterable(names))
-        if action.metavar not in FILES:
-            continue
         option = "/".join(action.option_strings) or action.metavar
-        if "" in names:
-            parser.error(f"{option}: the name is empty")
-        for name in names:
+        for name in names if action.metavar in FILES else ():
+            if name == "":
+                parser.error(f"{option}: the name is empty")
             if action.metavar in MODELS and name and NO_UTF8.search(name):
                 parser.error(f"{option} {name!r}: the name is not UTF-8: rename it")
-
-
-def _parse_settings(preset: str | None, overrides: Mapping[str, str]) -> "Changes":
-    """Return the settings of a command line; mistakes are reported before a verb imports torch."""
-    from headway.config import find_preset, read_changes
-    from headway.config.sections import SECTIONS
-
-    try:
-        if preset:
-            find_preset(preset)
-        sections = dict.fromkeys([*SECTIONS, *(name.partition(".")[0] for name in overrides)])
-        return read_changes(overrides=overrides, sections=sections)
-    except HeadwayError as error:
-        usage_error(str(error))
 
 
 class HelpFormatter(argparse.RawDescriptionHelpFormatter):
@@ -107,9 +98,6 @@ class HelpFormatter(argparse.RawDescriptionHelpFormatter):
 FILES = ("A", "B", "DIR", "FILE", "HYPOTHESIS", "MODEL", "OUT", "PATH", "REFERENCE", "RUN")
 MODELS = ("MODEL", "OUT", "RUN")  # those that have weights
 NO_UTF8 = re.compile("[\ud800-\udfff]")  # what Python makes of such bytes on the command line
-# Messages of argparse.
-CHOICE = r"argument (\S+): invalid choice: '(.*)' \(choose from (.*)\)"
-NO_NUMBER = r"argument (\S+): invalid (int|float) value: '(.*)'"
 
 
 class Parser(argparse.ArgumentParser):
@@ -117,62 +105,34 @@ class Parser(argparse.ArgumentParser):
 
     Attributes:
         sections: Sections of settings that the verb takes besides its options.
-        words: The arguments that are parsed, for messages.
     """
 
     sections: tuple[str, ...] = ()
-    words: Sequence[str] = ()
 
     def error(self, message: str) -> NoReturn:
-        """Print the mistake and exit with 2."""
-        if choice := re.fullmatch(CHOICE, message):
-            option, word, known = choice.groups()
-            names = re.findall(r"[\w-]+", known)
-            option = f"{option} " if option.startswith("-") else ""
-            choices = f"{', '.join(names[:-1])} or {names[-1]}"
-            message = f"{option}{word}: must be {choices}{suggest(word, names)}"
-        if number := re.fullmatch(NO_NUMBER, message):
-            kind = "whole number" if number[2] == "int" else "number"
-            message = f"{number[1]} {number[3]}: must be a {kind}"
-        message = message.removeprefix("argument ")
-        unknown, _, words = message.partition("unrecognized arguments: ")
-        if not unknown and words:
-            # The first of the words, which argparse joins by spaces; it may contain spaces itself.
-            starts = [w for w in self.words if f"{words} ".startswith(f"{w} ")]
-            word = max(starts, key=len, default=words)
-            if word.startswith("-"):
-                option = word.partition("=")[0]
-                owner = find_switched_off("options", f"{self.prog.split()[-1]} {option}")
-                message = f"{option}: {owner or f'no such option{self._suggest(option)}'}"
-            else:
-                hint = " (text is read from standard input: < FILE)"
-                reads_text = self.prog.split()[-1] in ("classify", "encode", "parse")
-                message = f"{word}: one argument too many{self._option_before(word) or (hint if reads_text else '')}"
-        print_error(f"{self.prog}: {message}; see {self.prog} --help")
-        raise SystemExit(2)
+        """Report a mistake."""
+        raise UsageError(f"{message.removeprefix('argument ')}; see {self.prog} --help")
+
+    def refuse(self, word: str) -> NoReturn:
+        """Report an argument that the verb does not have."""
+        if not word.startswith("-"):
+            self.error(f"{word}: one argument too many")
+        option = word.partition("=")[0]
+        owner = find_switched_off("options", f"{self.prog.split()[-1]} {option}")
+        self.error(f"{option}: {owner or f'no such option{self._suggest(option)}'}")
 
     def print_help(self, file: "SupportsWrite[str] | None" = None) -> None:
         """Print the help; unlike `argparse`, report it if standard output cannot be written."""
         print(self.format_help(), end="", file=file)
         sys.stdout.flush()
 
-    def _known_options(self) -> Mapping[str, argparse.Action]:
-        """Return the options by name, for hints; argparse has no public way to list them."""
-        return getattr(self, "_option_string_actions", {})
-
-    def _option_before(self, word: str) -> str:
-        """Name the option that a superfluous argument follows, if it takes a fixed number."""
-        before = [w for w in self.words[: self.words.index(word)] if w.startswith("--")]
-        action = self._known_options().get(before[-1]) if before else None
-        count = action.nargs if action else None
-        return f" ({before[-1]} takes {count})" if isinstance(count, int) else ""
-
     def _suggest(self, word: str) -> str:
         """Suggest an option, or a setting whose section was left out."""
         from headway.config import setting_types
 
         # Compare without dashes: all options have them.
-        known = {option.lstrip("-"): option for option in self._known_options()}
+        options = [option for action in self._actions for option in action.option_strings]
+        known = {option.lstrip("-"): option for option in options}
         known |= {
             name.partition(".")[2].replace("_", "-"): "--" + name.replace("_", "-")
             for name in setting_types(self.sections)
@@ -198,16 +158,10 @@ def split_settings(
             near = find_closest(section, sections)
             meant = f" (did you mean '--{near}{name.removeprefix(section)}'?)" if near else ""
             known = ", ".join(f"--{s}.NAME" for s in sections)
-            usage_error(f"--{name}: no such option{meant}; settings here: {known}")
+            raise UsageError(f"--{name}: no such option{meant}; settings here: {known}")
         if not equals:
             value = next(words, "")
             if not value or value.startswith("--"):
-                usage_error(f"--{name} needs a value")
+                raise UsageError(f"--{name} needs a value")
         overrides[name] = value
     return rest, overrides
-
-
-def usage_error(message: str) -> NoReturn:
-    """Print the mistakes, one a line, and exit with 2."""
-    print_error("\n".join(f"headway: {line}" for line in message.splitlines()))
-    raise SystemExit(2)

@@ -1,36 +1,39 @@
-"""The display of a training run, on standard error."""
+"""The progress of a command, on standard error."""
 
 import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.progress import Progress
-
     from headway.training.run import Event, Run
 
 
-class Display:
-    """Shows progress: a bar on a terminal, elsewhere a line every thirty seconds.
+class ProgressBar:
+    """Shows progress: a bar on a terminal, elsewhere a line of text from time to time.
 
     Args:
-        run: The run to show.
+        total: How much there is to do; None: nobody knows.
+        done: How much was done before.
+        unit: What is counted: "lines".
         quiet: Show nothing.
     """
 
-    SECONDS = 30.0  # between two lines
+    SECONDS = 5.0  # between two lines of text
 
-    def __init__(self, run: "Run", *, quiet: bool) -> None:
-        self.run, self.quiet = run, quiet
-        self.settings = run.config.training
-        self.console, self.bar = make_bar(quiet=quiet)
-        self.task = self.bar.add_task("", total=self.settings.max_steps, completed=run.step)
-        self.kind = run.config.model.kind
-        self.rate, self.seconds_a_step = 0.0, 0.0
-        self.clock = self.shown = 0.0
+    def __init__(
+        self, total: int | None, done: int = 0, unit: str = "lines", *, quiet: bool = False
+    ) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    def __enter__(self) -> "Display":
-        self.clock = self.shown = time.monotonic()
+        self.total, self.before, self.unit = total, done, unit
+        self.console = Console(stderr=True, highlight=False, quiet=quiet, soft_wrap=True)
+        columns = BarColumn(bar_width=20), MofNCompleteColumn(), TextColumn("{task.description}")
+        is_hidden = not self.console.is_terminal
+        self.bar = Progress(*columns, console=self.console, transient=True, disable=is_hidden)
+        self.task = self.bar.add_task(unit, total=total, completed=done)
+
+    def __enter__(self) -> "ProgressBar":
+        self.started = self.shown = time.monotonic()
         self.bar.start()
         return self
 
@@ -41,25 +44,75 @@ class Display:
         """Print a line."""
         self.console.print(text, markup=False)
 
+    def move(self, done: int, text: str) -> None:
+        """Show how much is done, and how."""
+        self.bar.update(self.task, completed=done, description=f"{self.unit}  {text}")
+        now = time.monotonic()
+        if not self.console.is_terminal and self.total and now - self.shown > self.SECONDS:
+            self.say(f"{self.unit.removesuffix('s')} {done:,}/{self.total:,}  {text}")
+            self.shown = now
+
+
+class LineProgress(ProgressBar):
+    """Shows lines, words a second and the time left, and at the end how long it took."""
+
+    words = 0  # source words of the lines that are done
+
+    def __enter__(self) -> "LineProgress":
+        super().__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        super().__exit__()
+        if error[0] is None:
+            seconds = time.monotonic() - self.started
+            rate = f"{self.words / max(seconds, 1e-9):,.0f} words/s"
+            self.say(f"{self.total:,} {self.unit}, {format_duration(seconds)}, {rate}")
+
+    def update(self, done: int, words: int) -> None:
+        """Show that ``done`` lines are translated, the last of them with so many source words."""
+        self.words += words
+        seconds = max(time.monotonic() - self.started, 1e-9)
+        left = ((self.total or 0) - done) * seconds / max(1, done - self.before)
+        self.move(done, f"{self.words / seconds:,.0f} words/s  {format_duration(left)} left")
+
+
+class Display(ProgressBar):
+    """Shows a training run.
+
+    Args:
+        run: The run to show.
+        quiet: Show nothing.
+    """
+
+    SECONDS = 30.0
+
+    def __init__(self, run: "Run", *, quiet: bool) -> None:
+        self.run, self.settings = run, run.config.training
+        super().__init__(self.settings.max_steps, run.step, "steps", quiet=quiet)
+        self.kind = run.config.model.kind
+        self.rate, self.seconds_a_step = 0.0, 0.0
+
+    def __enter__(self) -> "Display":
+        super().__enter__()
+        self.clock = self.started
+        return self
+
     def show(self, event: "Event") -> None:
         """Show an event of the run."""
         from headway.training.run import Notice
         from headway.training.steps.trainer import StepReport
         from headway.training.validation import ValidationReport, perplexity_of
 
-        now = time.monotonic()
         if isinstance(event, StepReport):
-            self._measure(event.tokens, now - self.clock)
+            self._measure(event.tokens, time.monotonic() - self.clock)
             left = (self.settings.max_steps - event.step) * self.seconds_a_step
             best = f"  best {self.run.state.best.headline}" if self.run.state.best else ""
-            line = (
+            self.move(
+                event.step,
                 f"loss {event.loss:.3f}  perplexity {perplexity_of(event.nll):.1f}{best}"
-                f"  {self.rate:,.0f} tokens/s  {format_duration(left)} left"
+                f"  {self.rate:,.0f} tokens/s  {format_duration(left)} left",
             )
-            self.bar.update(self.task, completed=event.step, description=line)
-            if not self.console.is_terminal and now - self.shown > self.SECONDS:
-                self.say(f"step {event.step}/{self.settings.max_steps}  {line}")
-                self.shown = now
         elif isinstance(event, ValidationReport):
             what = f"average of {event.averaged}" if event.averaged > 1 else f"step {event.step}"
             scores = f"BLEU {event.bleu:.2f}  chrF {event.chrf:.2f}  "
@@ -80,17 +133,6 @@ class Display:
         weight = 0.05 if self.rate else 1.0
         self.seconds_a_step += weight * (seconds - self.seconds_a_step)
         self.rate += weight * (tokens / seconds - self.rate)
-
-
-def make_bar(*, quiet: bool = False) -> "tuple[Console, Progress]":
-    """Make a console on standard error, and a progress bar that only a terminal shows."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    console = Console(stderr=True, highlight=False, quiet=quiet, soft_wrap=True)
-    columns = BarColumn(bar_width=20), MofNCompleteColumn(), TextColumn("{task.description}")
-    bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
-    return console, bar
 
 
 def format_duration(seconds: float) -> str:

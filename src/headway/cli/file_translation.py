@@ -4,10 +4,9 @@ import argparse
 import gzip
 import json
 import lzma
-import socket
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from functools import lru_cache, partial
 from itertools import islice
@@ -17,13 +16,12 @@ from typing import TYPE_CHECKING
 import zstandard
 
 from headway import __version__
-from headway.cli.glossary_notice import GlossaryNotice
-from headway.cli.output_checks import check_output
+from headway.cli.display import LineProgress
+from headway.cli.glossary_notice import watch_terms
 from headway.cli.process import set_threads
-from headway.cli.progress import LineProgress
 from headway.cli.settings import load_translator
 from headway.cli.translated_lines import format_lines
-from headway.errors import LostWorkersError, UsageError
+from headway.errors import UsageError
 
 if TYPE_CHECKING:
     import torch
@@ -37,7 +35,7 @@ WINDOW = 1024  # lines
 LOADING = threading.Lock()
 STAGE = "lines"  # the one stage of the work, whose results are translated windows
 TEXT = "text"  # the file of a result
-Window = tuple[int, list[str]]  # the number of its first line, from 0, and its lines
+Window = tuple[int, Sequence[str]]  # its number, from 0, and its lines
 # Each window is a complete compressed stream. Programs that read .gz, .xz and .zst files read all streams of a
 # file, one after the other, as one text.
 COMPRESSORS: dict[str, Callable[[bytes], bytes]] = {
@@ -45,24 +43,6 @@ COMPRESSORS: dict[str, Callable[[bytes], bytes]] = {
     ".xz": lzma.compress,
     ".zst": zstandard.compress,
 }
-
-
-def check_options(args: argparse.Namespace) -> None:
-    """Check the options of files, before a model is loaded and hours are spent.
-
-    Raises:
-        UsageError: If ``--input`` is a directory, ``--output`` is no file that may be replaced, or ``--workers`` is below 1.
-    """
-    out = Path(args.output)
-    check_output("--output", out, {"--input": args.input})
-    if Path(args.input).is_dir():
-        raise UsageError(f"--input {args.input}: is a directory: give the name of a file")
-    if out.exists() and not out.is_file():
-        raise UsageError(
-            f"--output {out}: is a device or a pipe: omit it, and the translation goes to standard output"
-        )
-    if args.workers is not None and args.workers < 1:
-        raise UsageError(f"--workers {args.workers}: must be 1 or more")
 
 
 def translate_file(args: argparse.Namespace, threads: int) -> None:
@@ -97,20 +77,17 @@ def translate_file(args: argparse.Namespace, threads: int) -> None:
     identity = _identity(translator, search, text, args)
     if not is_parallel and translator.device.type == "cpu":
         identity["threads"] = str(threads)  # they change the last bits of matrix products of torch
-    notice = GlossaryNotice(args.glossary, translator.glossary)
+    options = {name: value for name, value in vars(args).items() if name != "changes"}
+    options["device"] = translator.device.type  # other devices have other last bits
     # A forked process has the translator, and one on another machine loads it.
     load = (
-        partial(
-            load_same,
-            json.dumps({name: value for name, value in vars(args).items() if name != "changes"}),
-            json.dumps(identity),
-            text,
-        )
+        partial(load_remotely, json.dumps(options), json.dumps(identity))
         if args.cluster
         else lambda: (translator, search)
     )
+    windows = watch_terms(args.glossary, translator.glossary, _read_windows(text))
     translate = partial(_translate_window, load, args, threads, text)
-    stage = Stage(STAGE, _read_windows(text, notice), translate)
+    stage = Stage(STAGE, enumerate(windows), translate)
     with open_work(out.with_name(f".translating-{out.name}"), out, identity) as work:
         done = min(count_results(work.directory / STAGE) * WINDOW, text.lines)
         if work.dropped:
@@ -126,41 +103,29 @@ def translate_file(args: argparse.Namespace, threads: int) -> None:
             left = f"stopped, {done:,} of {text.lines:,} lines are done: the same command goes on"
             print(f"{out}: {left}", file=sys.stderr)
             raise
-        notice.print()
         _join_windows(work, text, out)
         work.clear()
 
 
-def load_same(options: str, identity: str, text: "InputText") -> "tuple[Translator, SearchConfig]":
+def load_remotely(options: str, identity: str) -> "tuple[Translator, SearchConfig]":
     """Load the translator on a machine of a cluster, once for all its threads.
 
     Args:
         options: The options of the command, as JSON.
-        identity: What the bytes of its output depend on, as JSON.
-        text: The input.
-
-    Raises:
-        LostWorkersError: If it would translate otherwise than that of the command; it names what differs.
+        identity: What the bytes of its output depend on, as JSON: a model that has changed is loaded again.
     """
     with LOADING:
-        return _load_same(options, identity, text)
+        return _load_once(options, identity)
 
 
 @lru_cache(maxsize=1)
-def _load_same(options: str, identity: str, text: "InputText") -> "tuple[Translator, SearchConfig]":
+def _load_once(options: str, identity: str) -> "tuple[Translator, SearchConfig]":
     from headway.config import read_changes
 
     args = argparse.Namespace(**json.loads(options))
     args.changes = read_changes(overrides=args.overrides)
     set_threads(1)
-    translator, search = load_translator(args)
-    own = _identity(translator, search, text, args)
-    wanted = json.loads(identity)
-    if others := [name for name in own if own[name] != wanted.get(name)]:
-        raise LostWorkersError(
-            f"a worker on {socket.gethostname()} has another {', '.join(others)}"
-        )
-    return translator, search
+    return load_translator(args)
 
 
 def _translate_window(
@@ -178,29 +143,27 @@ def _translate_window(
         args: The options of the command.
         threads: Threads of this process.
         text: The input.
-        window: The number of its first line, from 0, and its lines.
+        window: Its number, from 0, and its lines.
         directory: An empty directory.
     """
     translator, search = load()
-    start, lines = window
+    number, lines = window
     set_threads(threads)
     stream = translator.stream(
         lines, search, prefix=args.prefix, align=args.alignment, quality=args.quality
     )
     pairs = zip(lines, stream, strict=True)
     translated = "".join(format_lines(*pair, args, search.n_best, text.line_end) for pair in pairs)
-    mark = "" if start or args.json else text.mark
+    mark = "" if number or args.json else text.mark
     (directory / TEXT).write_bytes(_compress(mark + translated, Path(args.output)))
 
 
-def _read_windows(text: "InputText", notice: GlossaryNotice) -> Iterator[Window]:
+def _read_windows(text: "InputText") -> Iterator[list[str]]:
     from headway.text.lines import read_lines
 
     lines = read_lines(text.path)
-    for start in range(0, text.lines, WINDOW):
-        window = list(islice(lines, WINDOW))
-        notice.read(window)
-        yield start, window
+    for _ in range(_count_windows(text)):
+        yield list(islice(lines, WINDOW))
 
 
 def _join_windows(work: "WorkDirectory", text: "InputText", out: Path) -> None:

@@ -1,45 +1,34 @@
 """One line on standard error if no term of ``--glossary`` occurred in the text."""
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from headway.translation.masking import Terms
 
 
-class GlossaryNotice:
-    """Looks for terms until one has been found, so that a glossary that is of use costs nothing.
+def watch_terms(
+    file: str | None, glossary: "Terms | None", windows: Iterable[Sequence[str]]
+) -> "Iterator[Sequence[str]]":
+    """Yield texts as they come, and say at their end if they have none of the terms.
+
+    A glossary that is of use costs nothing, because only texts before the first term are searched.
 
     Args:
         file: The file of ``--glossary``.
         glossary: Its terms; None: there is no glossary.
+        windows: Several texts at a time.
     """
-
-    def __init__(self, file: str | None, glossary: "Terms | None") -> None:
-        self._file = file
-        self._unseen = glossary if glossary else None  # None: nothing is to be said
-        self._has_text = False
-
-    def read(self, texts: Iterable[str]) -> None:
-        """Look for terms in the next texts."""
-        if self._unseen is None:
-            return
-        for text in texts:
-            self._has_text = self._has_text or bool(text.strip())
-            if self._unseen.find(text):
-                self._unseen = None
-                return
-
-    def print(self, where: str = "the text") -> None:
-        """Say that there was no term.
-
-        Args:
-            where: What was read.
-        """
-        if self._unseen is not None and self._has_text:
-            print(
-                f"no term of {self._file} occurs in {where}: terms of the source language stand in the first"
-                ' column, as the text has them, without notes such as "(n)"',
-                file=sys.stderr,
-            )
+    is_unused, has_text = bool(glossary), False
+    for texts in windows:
+        if glossary and is_unused:
+            has_text = has_text or any(map(str.strip, texts))
+            is_unused = not any(map(glossary.find, texts))
+        yield texts
+    if is_unused and has_text:
+        print(
+            f"no term of {file} occurs in the text: terms of the source language stand in the first column,"
+            ' as the text has them, without notes such as "(n)"',
+            file=sys.stderr,
+        )

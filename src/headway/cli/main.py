@@ -13,7 +13,6 @@ from typing import NoReturn
 
 from headway import __version__
 from headway.cli.arguments import parse
-from headway.cli.downloads import fetch_models
 from headway.cli.error_messages import report_errors
 from headway.cli.process import set_training_environment
 from headway.cli.signals import ForcedEnd
@@ -56,6 +55,8 @@ def dispatch(arguments: Sequence[str]) -> int:
         set_training_environment()  # before a download or the verb imports torch
     if hasattr(module, "check"):
         module.check(args)  # before a download
+    from headway.cli.downloads import fetch_models  # not for the help of the command
+
     fetch_models(args)
     return module.run(args) or 0
 

@@ -5,7 +5,7 @@ import shutil
 import sys
 from typing import TYPE_CHECKING
 
-from headway.cli.arguments import usage_error
+from headway.errors import UsageError
 
 if TYPE_CHECKING:
     import torch
@@ -41,7 +41,9 @@ def set_training_environment() -> None:
 def set_threads(threads: int) -> None:
     """Let torch use this many processor threads; 0: as many as the container may use."""
     if not 0 <= threads <= MOST_THREADS:
-        usage_error(f"--threads {threads:,}: must be 1 to {MOST_THREADS:,}, or 0 for all cores")
+        raise UsageError(
+            f"--threads {threads:,}: must be 1 to {MOST_THREADS:,}, or 0 for all cores"
+        )
     import torch
 
     from headway.devices import available_cores

@@ -7,11 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from headway.cli import launch
-from headway.cli.arguments import usage_error
 from headway.cli.display import Display
 from headway.cli.process import program_name
 from headway.cli.signals import ForcedEnd, remember_signals
-from headway.errors import HeadwayError
+from headway.errors import HeadwayError, UsageError
 
 if TYPE_CHECKING:
     from headway.training.run import Run
@@ -49,7 +48,7 @@ def train_and_show(plan: "RunPlan", *, quiet: bool, ranks: int = 0) -> int:
     directory, training = plan.directory, plan.settings.training
     if launch.is_launched():
         if ranks:
-            usage_error("--ranks: a launcher has started the ranks already: omit it")
+            raise UsageError("--ranks: a launcher has started the ranks already: omit it")
         check_ranks(plan.machine, training, int(os.environ["WORLD_SIZE"]))
         parallel.join()
         try:

@@ -5,6 +5,7 @@ All of them stand beside the meaning of a setting: ``steps: int = setting(100, "
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import field, fields
 from enum import Enum
 from typing import Any, Literal, NamedTuple, TypeVar, cast, get_args, get_origin
@@ -112,10 +113,10 @@ def list_broken_bounds(section: object, is_for_files: bool = False) -> list[str]
     ]
 
 
-def raise_all(problems: Sequence[str]) -> None:
-    """Raise one `HeadwayError` with a line for each problem, if there are any."""
+def raise_all(problems: Sequence[str], kind: type[HeadwayError] = HeadwayError) -> None:
+    """Raise one error with a line for each problem, if there are any."""
     if problems:
-        raise HeadwayError("\n".join(problems))
+        raise kind("\n".join(problems))
 
 
 Setting = bool | int | float | str  # a value
@@ -130,18 +131,13 @@ def parse_setting(text: str, hint: object) -> Setting:
     Raises:
         ValueError: Saying what was expected.
     """
+    value: Setting = text
     if hint is bool or True in get_args(hint):
-        truth = _TRUTH.get(text.lower())
-        if truth is not None:
-            return truth
-        if hint is bool:
-            raise ValueError(f"must be true or false, not '{text}'")
-    if hint is int or hint is float:
-        try:
-            return int(text) if hint is int else _finite(float(text))
-        except ValueError:
-            raise ValueError(f"must be {_EXPECTED[hint]}, not '{text}'") from None
-    return check_setting(text, hint)
+        value = _TRUTH.get(text.lower(), text)
+    elif hint is int or hint is float:
+        with suppress(ValueError):
+            value = int(text) if hint is int else float(text)
+    return check_setting(value, hint)
 
 
 def check_setting(value: object, hint: object) -> Setting:
@@ -150,23 +146,19 @@ def check_setting(value: object, hint: object) -> Setting:
     Raises:
         ValueError: Saying what was expected.
     """
-    if get_origin(hint) is Literal:
+    if choices := list_choices(hint):
         for choice in get_args(hint):
             if value == choice and isinstance(value, type(choice)):
                 return cast("Setting", choice)
-        choices = list_choices(hint)
         near = suggest(str(value)[:60], choices)
         raise ValueError(f"must be one of {', '.join(choices)}, not {value!r:.60}{near}")
     assert isinstance(hint, type)
-    try:
-        if hint is float and isinstance(value, int | float) and not isinstance(value, bool):
-            return _finite(value)
-    except (ValueError, OverflowError):
-        pass
-    else:
-        if isinstance(value, bool | int | float | str) and type(value) is hint:
-            return value
-    raise ValueError(f"must be {_EXPECTED[hint]}, not {value!r:.60}")
+    if hint is float and type(value) is int:
+        with suppress(OverflowError):
+            value = float(value)
+    if type(value) is not hint or (hint is float and not math.isfinite(cast("float", value))):
+        raise ValueError(f"must be {_EXPECTED[hint]}, not {value!r:.60}")
+    return cast("Setting", value)
 
 
 def list_choices(hint: object) -> list[str]:
@@ -177,15 +169,3 @@ def list_choices(hint: object) -> list[str]:
 def spell(value: object) -> str:
     """Return the value of a setting as an option of the command takes it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _finite(value: float) -> float:
-    """Return a number as a float.
-
-    Raises:
-        ValueError: If it is infinite or NaN.
-        OverflowError: If it is too large.
-    """
-    if not math.isfinite(value):
-        raise ValueError
-    return float(value)

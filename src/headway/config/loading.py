@@ -1,11 +1,11 @@
 """The loader of all settings, from TOML files, the environment and options: it accepts no unknown name and reports all mistakes at once."""
 
 import tomllib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, get_type_hints
+from typing import Any
 
 from headway.config.declaration import (
     Setting,
@@ -14,8 +14,8 @@ from headway.config.declaration import (
     parse_setting,
     raise_all,
 )
-from headway.config.sections import PRESETS, SECTIONS, Config, find_section, setting_types
-from headway.errors import HeadwayError, suggest
+from headway.config.sections import PRESETS, SECTIONS, Config, setting_types
+from headway.errors import HeadwayError, UsageError, suggest
 from headway.extension import find_switched_off, require
 
 COMMAND_LINE = "command line"
@@ -86,7 +86,7 @@ class Changes:
                 rebuilt[section] = replace(sections[section], **values)
             except HeadwayError as error:
                 problems += [_locate(line, section, places) for line in str(error).splitlines()]
-        raise_all(problems)
+        raise_all(problems, UsageError)
         return rebuilt
 
 
@@ -115,17 +115,14 @@ def read_changes(
     origins: list[tuple[str, Settings]] = []
     for path in map(str, files):
         try:
-            origins.append((path, _check_tables(read_toml(path), path, sections)))
+            origins.append((path, _check_tables(read_toml(path), path, sections, problems)))
         except HeadwayError as error:
-            problems += str(error).splitlines()
+            problems.append(str(error))
     texts = [(variable, key, text) for key, (variable, text) in variables.items()]
     options = [(f"--{option}", option, text) for option, text in overrides.items()]
-    for given, where in ((texts, "environment"), (options, COMMAND_LINE)):
-        try:
-            origins.append((where, _parse_texts(given, sections)))
-        except HeadwayError as error:
-            problems += str(error).splitlines()
-    raise_all(problems)
+    for where, given in (("environment", texts), (COMMAND_LINE, options)):
+        origins.append((where, _check(given, sections, parse_setting, problems)))
+    raise_all(problems, UsageError)
     return Changes(tuple(origins))
 
 
@@ -184,7 +181,7 @@ def find_preset(name: str, shape: Config | None = None) -> Config:
         HeadwayError: If none has this name.
     """
     if name not in PRESETS:
-        raise HeadwayError(
+        raise UsageError(
             f"--preset {name}: not a preset{suggest(name, PRESETS)}; there are {', '.join(PRESETS)}"
         )
     preset = PRESETS[name]
@@ -196,46 +193,68 @@ def merge_overrides(config: Config, overrides: Mapping[str, str]) -> Config:
     return read_changes(overrides=overrides).apply(config)
 
 
-def _check_tables(values: Mapping[str, object], where: str, sections: Collection[str]) -> Settings:
-    """Check the names and types of nested settings, but not how they fit together."""
-    problems: list[str] = []
-    changes: Settings = {}
-    for section, table in values.items():
+def _check_tables(
+    tables: Mapping[str, object], where: str, sections: Collection[str], problems: list[str]
+) -> Settings:
+    """Check the names and types of nested settings, but not how they fit together.
+
+    Args:
+        tables: Section -> name -> value.
+        where: Where they come from, with which messages begin.
+        sections: The names of the sections that there are.
+        problems: Receives a line for each mistake.
+    """
+    given: list[tuple[str, str, object]] = []
+    for section, table in tables.items():
         if len(problems) == MAX_PROBLEMS:
             break
         if section not in sections:
-            problems.append(
-                f"{where}: [{section:.60}] "
-                + (find_switched_off("sections", section) or _not_here(section, sections))
-            )
+            known = ", ".join(f"[{name}]" for name in sections)
+            near = suggest(section[:60], sections)
+            other = f"is not a section here{near}; there is {known}"
+            reason = find_switched_off("sections", section) or other
+            problems.append(f"{where}: [{section:.60}] {reason}")
         elif not isinstance(table, Mapping):
             problems.append(f"{where}: {section} must be a table: write [{section}]")
         else:
-            changes[section] = {}
-            hints = get_type_hints(find_section(section))
-            for name, value in table.items():
-                if len(problems) == MAX_PROBLEMS:
-                    break
-                key = name.replace("-", "_")
-                if key not in hints:
-                    problems.append(
-                        f"{where}: {section}.{name:.60} is not a setting{suggest(key[:60], hints)}"
-                    )
-                    continue
-                if key in changes[section]:
-                    problems.append(f"{where}: {section}.{name:.60} is given twice")
-                    continue
-                try:
-                    changes[section][key] = check_setting(value, hints[key])
-                except ValueError as error:
-                    problems.append(f"{where}: {section}.{key} {error}")
-    raise_all(problems)
-    return changes
+            given += [
+                (f"{where}: {section}.{name:.60}", f"{section}.{name}", value)
+                for name, value in table.items()
+            ]
+    return _check(given, [name for name in tables if name in sections], check_setting, problems)
 
 
-def _not_here(section: str, sections: Collection[str]) -> str:
-    known = ", ".join(f"[{name}]" for name in sections)
-    return f"is not a section here{suggest(section[:60], sections)}; there is {known}"
+def _check(
+    given: Iterable[tuple[str, str, Any]],
+    sections: Iterable[str],
+    read: Callable[[Any, object], Setting],
+    problems: list[str],
+) -> Settings:
+    """Return settings in their types.
+
+    Args:
+        given: The words for a setting in a message, its name as ``section.name``, and its value.
+        sections: The names of the sections that may have them.
+        read: Returns a value in the type of its setting.
+        problems: Receives a line for each mistake.
+    """
+    found: Settings = {}
+    known = setting_types(sections)
+    for shown, spelled, value in given:
+        if len(problems) == MAX_PROBLEMS:
+            break
+        key = spelled.replace("-", "_")
+        if key not in known:
+            near = suggest(key[:60], known)
+            near = near.replace("_", "-") if shown.startswith("--") else near
+            problems.append(f"{shown} is not a setting{near}")
+            continue
+        section, name = key.split(".")
+        try:
+            found.setdefault(section, {})[name] = read(value, known[key])
+        except ValueError as error:
+            problems.append(f"{shown} {error}")
+    return found
 
 
 def from_dict(values: Mapping[str, object], where: str) -> Config:
@@ -244,7 +263,13 @@ def from_dict(values: Mapping[str, object], where: str) -> Config:
     Raises:
         HeadwayError: If a value is wrong, or above the limit for files.
     """
-    config = Changes(((where, _check_tables(values, where, SECTIONS)),)).apply(Config())
+    problems: list[str] = []
+    changes = Changes(((where, _check_tables(values, where, SECTIONS, problems)),))
+    raise_all(problems)
+    try:
+        config = changes.apply(Config())
+    except UsageError as error:
+        raise HeadwayError(str(error)) from None
     check_file_bounds(config, where)
     return config
 
@@ -257,26 +282,6 @@ def check_file_bounds(config: Config, where: str) -> None:
     """
     problems = list_broken_bounds(config.search, is_for_files=True)
     raise_all([f"{where}: search.{problem}" for problem in problems])
-
-
-def _parse_texts(texts: Iterable[tuple[str, str, str]], sections: Iterable[str]) -> Settings:
-    """Parse settings of some sections: (name in errors, ``section.name``, text)."""
-    problems: list[str] = []
-    changes: Settings = {}
-    known = setting_types(sections)
-    for shown, option, text in texts:
-        key = option.replace("-", "_")
-        if key not in known:
-            close = suggest(key, known).replace("_", "-").replace("'", "--", 1).replace("'", "")
-            problems.append(f"{shown} is not a setting{close}")
-            continue
-        try:
-            section, name = key.split(".")
-            changes.setdefault(section, {})[name] = parse_setting(text, known[key])
-        except ValueError as error:
-            problems.append(f"{shown} {error}")
-    raise_all(problems)
-    return changes
 
 
 def _locate(line: str, section: str, places: Mapping[str, str]) -> str:

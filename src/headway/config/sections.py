@@ -14,7 +14,7 @@ from headway.config.model import ModelConfig
 from headway.config.search import SearchConfig
 from headway.config.text import TextConfig
 from headway.config.training import TrainingConfig
-from headway.errors import HeadwayError
+from headway.errors import UsageError
 from headway.extension import collect, load
 
 
@@ -29,7 +29,7 @@ class Config:
 
     def __post_init__(self) -> None:
         if self.search.shortlist and not self.model.num_decoder_layers:
-            raise HeadwayError(
+            raise UsageError(
                 "search.shortlist: a decoder without layers has no attention to learn a shortlist from: omit it"
             )
 
@@ -37,11 +37,11 @@ class Config:
         """Check that text can be prepared for this model; of prepared text the lengths themselves are checked.
 
         Raises:
-            HeadwayError: If a pair may have more tokens than the model has learned positions.
+            UsageError: If a pair may have more tokens than the model has learned positions.
         """
         learned = self.model.positions == "learned"
         if learned and self.text.max_tokens > self.model.max_positions:
-            raise HeadwayError(
+            raise UsageError(
                 f"text.max_tokens = {self.text.max_tokens} is more than model.max_positions ="
                 f" {self.model.max_positions} learned positions"
             )

@@ -6,8 +6,8 @@ import time
 import pytest
 
 from headway.cli import error_messages
-from headway.cli.arguments import usage_error
 from headway.cli.error_messages import print_error
+from headway.cli.main import main
 
 
 def test_the_first_rank_of_a_machine_prints_at_once(monkeypatch, capsys):
@@ -44,5 +44,5 @@ def test_a_rank_that_the_launcher_ends_is_silent_and_keeps_the_exit_code(monkeyp
     monkeypatch.setattr(error_messages.time, "sleep", end)
     monkeypatch.setenv("LOCAL_RANK", "1")
     with pytest.raises(SystemExit) as ending:
-        usage_error("a mistake")
+        main(["no-verb"])
     assert (ending.value.code, capsys.readouterr().err) == (2, "")

@@ -284,7 +284,7 @@ def test_a_switched_off_extension_is_named_where_it_is_missed(
     )
     assert says == {
         "plot": (2, f"headway: plot: {belongs}\n"),
-        "info": (2, f"headway info: --diagram: {belongs}; see headway info --help\n"),
+        "info": (2, f"headway: --diagram: {belongs}; see headway info --help\n"),
     }
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import time
@@ -149,15 +150,12 @@ def test_the_ranks_of_a_launcher_prepare_a_text_once(runs, files, tmp_path, monk
         (["--json"], "--json: is for a trained model"),
     ],
 )
-def test_what_has_no_effect_on_a_training_of_another_kind_is_named(
-    files, tmp_path, capsys, more, said
-):
+def test_what_has_no_effect_on_a_training_of_another_kind_is_named(files, tmp_path, more, said):
     for verb in KINDS:
         if verb == "classify" and "--search.beam" in more:
             continue  # which has no such settings at all
-        with pytest.raises(SystemExit, match="2"):
+        with pytest.raises(UsageError, match=re.escape(said)):
             dispatch([*training(verb, tmp_path / "run", files), *more])
-        assert said in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
 
 
@@ -169,9 +167,8 @@ def test_a_finished_classifier_trains_on_if_it_is_given_a_setting_of_training(
     assert dispatch(training("classify", path, files, training__max_steps=6)) == 0
     assert dispatch(["classify", str(path), "--training.max-steps", "9", "--quiet"]) == 0
     assert RunDirectory(path).steps()[-1] == 9
-    with pytest.raises(SystemExit, match="2"):
+    with pytest.raises(UsageError, match="--score uses a finished run: omit the options of a"):
         dispatch(["classify", str(path), "--score", "x.tsv", "--training.max-steps", "12"])
-    assert "--score uses a finished run: omit the options of a training" in capsys.readouterr().err
 
 
 @pytest.mark.slow
@@ -201,9 +198,8 @@ def test_a_run_on_prepared_data_has_the_settings_of_their_text(tmp_path, capsys)
             dispatch(["train", str(path), *texts])
     file.write_text("[text]\nmax_token = 99\n")
     for again in (["train", str(path), "--config", str(file)], arguments):
-        with pytest.raises(SystemExit, match="2"):
+        with pytest.raises(UsageError, match=r"text\.max_token is not a setting"):
             dispatch(again)
-        assert "text.max_token is not a setting" in capsys.readouterr().err
     arguments.remove("--config")
     arguments.remove(str(file))
     # The preset has pairs of up to 256 tokens, the data of up to 33.

@@ -105,7 +105,7 @@ def test_help_imports_nothing_heavy() -> None:
         ("info 'a\udcff'", 2, "MODEL 'a\\udcff': the name is not UTF-8"),
         ("train 'a\udcff' --train a", 2, "RUN 'a\\udcff': the name is not UTF-8"),
         ("info a --b=c", 2, "--b: no such option"),
-        ("train x --languages en de fr", 2, "fr: one argument too many (--languages takes 2);"),
+        ("train x --languages en de fr", 2, "fr: one argument too many;"),
         ("prepare x --train a --languages de deutsch", 2, "such as en, de or"),
         ("export MODEL out --to onnx", 2, "optimum-cli export onnx --task text2text"),
         ("compare a b c --language german", 2, "two letters (german is de);"),
@@ -132,7 +132,7 @@ def test_a_mistake_gives_an_error_of_one_line(
 def test_the_process_of_a_mistake_prints_what_main_prints() -> None:
     result = headway("translate", "m", "--beam", "2")
     assert result.returncode == 2
-    assert result.stderr.startswith("headway translate: --beam: no such option")
+    assert result.stderr.startswith("headway: --beam: no such option")
     assert len(result.stderr.splitlines()) == 1
     assert result.stdout == ""
 
@@ -349,8 +349,6 @@ def test_a_file_whose_name_is_not_utf8_is_scored(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("threads", [-1, 100_000])
-def test_threads_that_no_system_starts_are_refused(threads, capsys):
-    with pytest.raises(SystemExit, match=r"^2$"):
+def test_threads_that_no_system_starts_are_refused(threads):
+    with pytest.raises(UsageError, match=f"--threads {threads:,}: must be 1 to 1,024"):
         set_threads(threads)
-    said = f"headway: --threads {threads:,}: must be 1 to 1,024, or 0 for all cores\n"
-    assert capsys.readouterr().err == said

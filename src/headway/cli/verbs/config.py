@@ -2,9 +2,7 @@
 
 import argparse
 
-from headway.cli.arguments import usage_error
 from headway.cli.options import PRESET, Argument, add_options
-from headway.errors import HeadwayError
 
 EXAMPLE = (
     "headway config --preset small > mine.toml\nheadway train runs/mine --config mine.toml ..."
@@ -29,11 +27,8 @@ def run(args: argparse.Namespace) -> None:
 
     if args.only and args.only not in SETTINGS:
         check_used(args.overrides, [args.only], f"--only {args.only}")
-        try:
-            files = [args.config] if args.config else []
-            sections = {args.only: load_section(args.only, files, args.overrides)}
-        except HeadwayError as error:
-            usage_error(str(error))
+        files = [args.config] if args.config else []
+        sections = {args.only: load_section(args.only, files, args.overrides)}
     else:
         found = settings_from(args).sections()
         sections = {args.only: found[args.only]} if args.only else found

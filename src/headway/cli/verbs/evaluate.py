@@ -52,8 +52,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Print the scores, or a log-probability for each line."""
-    from headway.cli.process import prepare, set_threads
-    from headway.cli.settings import open_translator, override_search
+    from headway.cli.process import set_threads
+    from headway.cli.settings import load_translator
     from headway.text.groups import check_file_language
 
     check_options(args)
@@ -64,8 +64,7 @@ def run(args: argparse.Namespace) -> None:
     sources, references = read_parallel_files(args.source, args.reference)
     set_threads(args.threads)
 
-    translator = open_translator(args)  # after the user's mistakes: this imports torch
-    search = override_search(translator, args.changes)
+    translator, search = load_translator(args)  # after the user's mistakes: this imports torch
     source, target = translator.languages
     check_file_language(args.source, source, target)
     check_file_language(args.reference, target, source)
@@ -80,7 +79,6 @@ def run(args: argparse.Namespace) -> None:
 
     from headway.evaluation import comet_score, score_sheet
 
-    prepare("decoding", translator.device)
     with collect_lines(args.output) as hypotheses:  # before translating, which may take minutes
         hypotheses.extend(found[0].text for found in translator.stream(sources, search))
     sheet = score_sheet(

@@ -14,6 +14,7 @@ from headway.cli.options import (
     add_options,
     file_form,
 )
+from headway.errors import UsageError
 
 if TYPE_CHECKING:
     from headway.text.preparation import Preparation
@@ -54,10 +55,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Prepare the data, and print what was kept and dropped."""
-    from headway.cli.arguments import usage_error
-    from headway.cli.downloads import fetch_model
+    from headway.cli.downloads import fetch_model, fetch_text, parse_text
     from headway.cli.settings import settings_from
-    from headway.cli.text_groups import fetch_text, fetch_validation, parse_text
     from headway.devices import available_cores
     from headway.text.groups import list_targets
     from headway.text.preparation import Preparation
@@ -67,9 +66,9 @@ def run(args: argparse.Namespace) -> None:
     from headway.translation.directory import load_model
 
     if args.workers < 0:
-        usage_error(f"--workers {args.workers}: must be 1 or more, or 0 for one for each core")
+        raise UsageError(f"--workers {args.workers}: must be 1 or more, or 0 for one for each core")
     if args.workers and args.cluster:
-        usage_error("--workers: has no effect with --cluster")
+        raise UsageError("--workers: has no effect with --cluster")
     model = tokenizer = None
     given = args.vocabulary or []
     if len(given) == 1 and not Path(given[0]).is_file():
@@ -84,9 +83,9 @@ def run(args: argparse.Namespace) -> None:
         config = vocabulary.merge_into(config, args.changes.options)
         tokenizer = vocabulary.tokenizer
     codes = (args.languages[0], args.languages[1]) if args.languages else None
-    train, test = (fetch_text(args, place) for place in ("train", "test"))
+    train, valid, test = (fetch_text(args, place) for place in ("train", "valid", "test"))
     plan = Plan.make(
-        train, fetch_validation(args), config.text, codes,
+        train, valid, config.text, codes,
         tests=[test] if test else [], tokenizer=tokenizer, form=file_form(args),
     )  # fmt: skip
     preparation = Preparation(plan, args.out)
@@ -96,19 +95,18 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _prepare(preparation: "Preparation", workers: int, cluster: str) -> None:
-    from headway.cli.display import make_bar
+    from headway.cli.display import ProgressBar
 
-    console, bar = make_bar()
-    task = bar.add_task("", total=None)
+    bar = ProgressBar(None, unit="chunks")
     try:
         with bar:
             for progress in preparation.run(workers, cluster):
-                bar.update(task, completed=progress.chunks, description=progress.stage)
+                bar.move(progress.chunks, progress.stage)
     except (KeyboardInterrupt, SystemExit):
         if preparation.work.exists():
             place = f"delete {preparation.work}"
-            console.print(f"interrupted: the same command goes on; otherwise {place}", markup=False)
+            bar.say(f"interrupted: the same command goes on; otherwise {place}")
         raise
     finally:
         if preparation.notice:
-            console.print(preparation.notice, markup=False)
+            bar.say(preparation.notice)

@@ -41,15 +41,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Start or resume a run, train, and report on standard error."""
+    from headway.cli.downloads import fetch_text, parse_text
     from headway.cli.settings import given_changes
-    from headway.cli.text_groups import fetch_text, fetch_validation, parse_text, parse_validation
     from headway.cli.training import plan_training, train_and_show
     from headway.training.starting.request import RunRequest
     from headway.training.storage.run_directory import RunDirectory
 
     request = RunRequest(
         train=parse_text(args.train, "--train"),
-        valid=parse_validation(args.valid),
+        valid=parse_text(args.valid, "--valid"),
         data=args.data,
         languages=tuple(args.languages) if args.languages else None,
         form=file_form(args),
@@ -63,5 +63,5 @@ def run(args: argparse.Namespace) -> int:
     )
     with plan_training(RunDirectory(args.run), request) as plan:
         # Corpora are fetched before the ranks wait for each other, because that has a time limit.
-        request = replace(request, train=fetch_text(args, "train"), valid=fetch_validation(args))
+        request = replace(request, train=fetch_text(args, "train"), valid=fetch_text(args, "valid"))
         return train_and_show(replace(plan, request=request), quiet=args.quiet, ranks=args.ranks)

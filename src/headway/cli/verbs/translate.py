@@ -3,8 +3,10 @@
 import argparse
 import gc
 import sys
+from pathlib import Path
 
 from headway.cli.options import DIRECTION, MACHINE, Argument, add_options
+from headway.errors import UsageError
 
 EXAMPLE = (
     "headway translate runs/mine < text.en > text.de\n"
@@ -46,9 +48,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Translate standard input to standard output, or one file to another."""
-    from headway.cli.arguments import usage_error
-    from headway.cli.file_translation import check_options, translate_file
-    from headway.cli.glossary_notice import GlossaryNotice
+    from headway.cli.file_translation import translate_file
+    from headway.cli.glossary_notice import watch_terms
+    from headway.cli.output_checks import check_output
     from headway.cli.process import set_threads
     from headway.cli.settings import load_translator
     from headway.cli.standard_input import read_input
@@ -57,20 +59,26 @@ def run(args: argparse.Namespace) -> None:
 
     if bool(args.input) != bool(args.output):
         given, other = ("input", "output") if args.input else ("output", "input")
-        usage_error(f"--{given} needs --{other} too; without both, standard input is translated")
+        raise UsageError(
+            f"--{given} needs --{other} too; without both, standard input is translated"
+        )
     if "-" in (args.input, args.output):
-        usage_error("-: omit --input and --output to translate standard input")
+        raise UsageError("-: omit --input and --output to translate standard input")
     for name in ("workers", "cluster"):
         if getattr(args, name) is not None and not args.input:
-            usage_error(f"--{name} needs --input and --output")
+            raise UsageError(f"--{name} needs --input and --output")
     if args.workers is not None and args.cluster is not None:
-        usage_error("--workers: has no effect with --cluster")
+        raise UsageError("--workers: has no effect with --cluster")
     kinds = [kind for _, kind in load_all("inputs")] if args.input else []
     kind = next((kind for kind in kinds if kind.takes(args.input)), None)
     if args.columns and kind is None:
-        usage_error("--columns needs --input, a table (.csv or .tsv)")
+        raise UsageError("--columns needs --input, a table (.csv or .tsv)")
     if args.output:
-        check_options(args)
+        check_output("--output", Path(args.output), {"--input": args.input})
+        if Path(args.input).is_dir():
+            raise UsageError(f"--input {args.input}: is a directory: give the name of a file")
+        if args.workers is not None and args.workers < 1:
+            raise UsageError(f"--workers {args.workers}: must be 1 or more")
         if kind is not None:
             kind.check(args)
         for other in kinds if kind is None else ():
@@ -88,13 +96,10 @@ def run(args: argparse.Namespace) -> None:
         translate_file(args, torch.get_num_threads())
         return
     translator, search = load_translator(args)
-    notice = GlossaryNotice(args.glossary, translator.glossary)
-    for lines in read_input("translate"):
-        notice.read(lines)
+    for lines in watch_terms(args.glossary, translator.glossary, read_input("translate")):
         stream = translator.stream(
             lines, search, prefix=args.prefix, align=args.alignment, quality=args.quality
         )
         for line, translations in zip(lines, stream, strict=True):
             sys.stdout.write(format_lines(line, translations, args, search.n_best))
         sys.stdout.flush()
-    notice.print()

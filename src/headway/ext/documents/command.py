@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from headway.cli import GlossaryNotice, LineProgress, check_output, load_translator, usage_error
+from headway.cli import LineProgress, check_output, load_translator, watch_terms
 from headway.errors import UsageError
 
 LINE_OPTIONS = ("workers", "cluster", "scores", "alignment", "json", "prefix")
@@ -28,7 +28,7 @@ def check(args: argparse.Namespace) -> None:
     from headway.ext.documents.opening import is_table
 
     if args.columns and not is_table(args.input):
-        usage_error("--columns needs --input, a table (.csv or .tsv)")
+        raise UsageError("--columns needs --input, a table (.csv or .tsv)")
     for name in LINE_OPTIONS:
         if getattr(args, name):
             raise UsageError(f"--{name} is for lines of text: {args.input} is a document")
@@ -78,8 +78,6 @@ def translate(args: argparse.Namespace) -> None:
         source, target = translator.languages
         options = DocumentOptions(source, target, tuple(args.columns or ()))
         document = open_document(data, args.input, options)
-        notice = GlossaryNotice(args.glossary, translator.glossary)
-        notice.read(paragraph.text for paragraph in document.paragraphs)
         found = []
         with LineProgress(len(document.paragraphs), 0, "paragraphs") as progress:
             translations = translate_paragraphs(translator, document, search, quality=args.quality)
@@ -90,7 +88,9 @@ def translate(args: argparse.Namespace) -> None:
     replace_bytes(Path(args.output), written)
     if args.quality:
         write_report(_report_path(args), found)
-    notice.print()
+    texts = [paragraph.text for paragraph in document.paragraphs]
+    for _ in watch_terms(args.glossary, translator.glossary, [texts]):
+        pass
     if not found:
         print(f"{args.input}: has nothing to translate", file=sys.stderr)
     if count := count_missing(document):

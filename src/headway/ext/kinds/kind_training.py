@@ -10,8 +10,8 @@ from headway.cli import (
     given_changes,
     plan_training,
     train_and_show,
-    usage_error,
 )
+from headway.errors import UsageError
 
 if TYPE_CHECKING:
     from headway.config import Kind
@@ -47,12 +47,12 @@ def train_kind(args: argparse.Namespace, kind: "Kind") -> int:
     from headway.training import RunDirectory, RunRequest
 
     if args.device != "auto":
-        usage_error("--device: is for a trained model; a training has --training.device")
+        raise UsageError("--device: is for a trained model; a training has --training.device")
     for option in ("json", "attention"):
         if getattr(args, option, False):
-            usage_error(f"--{option}: is for a trained model, and this is a training: omit it")
+            raise UsageError(f"--{option}: is for a trained model, and this is a training: omit it")
     if STANDARD_INPUT in (*(args.train or ()), *(args.valid or ())):
-        usage_error("-: this text is read several times: give a file")
+        raise UsageError("-: this text is read several times: give a file")
     used = [f"text.{name}" for name in TextConfig.of_any_text()]
     check_used(args.overrides, [*used, "model", "training"], "a training of this kind of model")
     directory = RunDirectory(args.run)

@@ -6,7 +6,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headway.cli import PRESET, add_options, launch, settings_from, usage_error
+from headway.cli import PRESET, add_options, launch, settings_from
+from headway.errors import UsageError
 
 if TYPE_CHECKING:
     from headway.config import Config
@@ -64,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
     if args.repeats is None:
         args.repeats = 5 if args.work else 3
     if args.repeats < 1:
-        usage_error(f"--repeats {args.repeats}: must be 1 or more")
+        raise UsageError(f"--repeats {args.repeats}: must be 1 or more")
     chosen = {}
     for option in ("device", "precision", "threads"):
         if getattr(args, option) is not None:
@@ -75,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
         return report_machine(args, cells)
     config = settings_from(args)
     if args.work == "translate" and config.search.shortlist:
-        usage_error(
+        raise UsageError(
             "--search.shortlist: a model with random weights has no shortlist; time `headway translate`"
         )
     if args.work == "train":
@@ -124,7 +125,7 @@ def report_machine(args: argparse.Namespace, cells: list[tuple[int, int]]) -> in
     from headway.training import Machine, configure_process
 
     if args.ranks or launch.is_launched():
-        usage_error("bench: name a part (train) to measure several ranks")
+        raise UsageError("bench: name a part (train) to measure several ranks")
     machine = Machine.resolve(settings_from(args).training)
     is_gpu = machine.torch_device.type == "cuda"
     presets = (args.preset,) if args.preset else ("tiny", "base", "big") if is_gpu else ("tiny",)
@@ -154,5 +155,5 @@ def _parse_cell(word: str) -> tuple[int, int]:
     """Read 32x4 as a batch size and a beam."""
     batch, _, beam = word.partition("x")
     if not (batch.isdigit() and beam.isdigit() and int(batch) and int(beam)):
-        usage_error(f"--cells {word}: must be batch size x beam, such as 32x4")
+        raise UsageError(f"--cells {word}: must be batch size x beam, such as 32x4")
     return int(batch), int(beam)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headway.cli import FILE_FORM, add_options, file_form, language_code
+from headway.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,20 +58,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Plan, or go on with the plan in OUT."""
-    from headway.cli import is_launched, usage_error
+    from headway.cli import is_launched
     from headway.ext.best.execution import Processors, carry_out, describe_plan, say
     from headway.ext.best.recipe_plan import FILE, RecipePlan, check_new
     from headway.ext.best.stage_records import open_directory
 
     if is_launched():
-        usage_error("headway best starts processes of its own: start it without torchrun or srun")
+        raise UsageError(
+            "headway best starts processes of its own: start it without torchrun or srun"
+        )
     if args.no_preset:
-        usage_error(
+        raise UsageError(
             "--preset: headway best has no presets: it chooses settings by the size of the text, and --model.NAME and"
             " --training.NAME change them"
         )
     if args.hours is not None and not 0 < args.hours < math.inf:
-        usage_error(f"--hours {args.hours:g}: must be a number of hours, more than 0")
+        raise UsageError(f"--hours {args.hours:g}: must be a number of hours, more than 0")
     out = Path(args.out)
     if not out.name:  # "." or "/": the records need its name
         out = out.resolve()
@@ -96,27 +99,26 @@ def run(args: argparse.Namespace) -> int:
 
 def find_plan(args: argparse.Namespace, out: Path, processors: "Processors") -> "RecipePlan":
     """Return the plan in OUT, if the command line asks for the same, or make one."""
-    from headway.cli import usage_error
     from headway.ext.best.execution import make_plan
     from headway.ext.best.recipe_plan import RecipePlan, check_new
 
     plan = RecipePlan.read(out)
     if bool(args.train) != bool(args.valid):
-        usage_error(
+        raise UsageError(
             "--train needs --valid too: give the validation text, or the number of pairs to hold out (--valid 500)"
             if args.train
             else "--valid needs --train too: give the training text"
         )
     if not args.train:
         if plan is None:
-            usage_error(f"{out}: no plan there yet: give --train and --valid")
+            raise UsageError(f"{out}: no plan there yet: give --train and --valid")
         if others := [name for name in PLANNED if getattr(args, name) not in (None, ())]:
             option = f"--{others[0].replace('_', '-')}"
         elif args.overrides:
             option = f"--{next(iter(args.overrides)).replace('_', '-')}"
         else:
             return plan
-        usage_error(
+        raise UsageError(
             f"{option}: {out} is planned already: give none but OUT, or all options of the first command"
         )
     options = read_options(args)
@@ -130,12 +132,12 @@ def find_plan(args: argparse.Namespace, out: Path, processors: "Processors") -> 
 
 def read_options(args: argparse.Namespace) -> "Options":
     """Return what the command line asks for; named corpora are fetched."""
-    from headway.cli import fetch_text, fetch_validation
+    from headway.cli import fetch_text
     from headway.ext.best.recipe_plan import Options
     from headway.text import check_file_language, check_file_languages, languages_from_names
 
     require_one_pair(args)
-    train, valid = fetch_text(args, "train"), fetch_validation(args)
+    train, valid = fetch_text(args, "train"), fetch_text(args, "valid")
     assert not isinstance(train, Mapping)
     assert not isinstance(valid, Mapping)
     test = fetch_text(args, "test") if args.test else ()
@@ -165,12 +167,12 @@ def read_options(args: argparse.Namespace) -> "Options":
 
 def require_one_pair(args: argparse.Namespace) -> None:
     """Check that the text is of one pair of languages, given once."""
-    from headway.cli import is_group, usage_error
+    from headway.cli import is_group
 
     for option in ("train", "valid", "test"):
         given = getattr(args, option)
         if given and (len(given) > 1 or is_group(given[0])):
-            usage_error(
+            raise UsageError(
                 f"--{option} {given[-1][0]}: headway best trains one pair of languages, from one text: give"
                 f" --{option} FILE FILE once, and --languages SOURCE TARGET if the names do not show them"
             )

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from headway.cli import program_name
-from headway.errors import HeadwayError
+from headway.errors import HeadwayError, UsageError
 
 EXAMPLE = "headway demo\nheadway demo runs/demo-fr --languages de fr"
 SETTINGS = ("text", "model", "training", "search")
@@ -63,12 +63,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Generate the corpus, train on it, print scores and examples, and open the page if there is a screen."""
-    from headway.cli import parse, usage_error
+    from headway.cli import parse
     from headway.cli.verbs import train
     from headway.ext.demo.screen import has_screen
 
     if args.pairs < 1:
-        usage_error(f"--pairs {args.pairs}: must be 1 or more")
+        raise UsageError(f"--pairs {args.pairs}: must be 1 or more")
     directory = Path(args.run)
     source, target = args.languages
     text = make_corpus(directory.with_name(f"{directory.name}-text"), source, target, args.pairs)

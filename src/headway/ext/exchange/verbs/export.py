@@ -4,7 +4,7 @@ import argparse
 import sys
 
 from headway.cli import add_options, read_parallel_files
-from headway.errors import HeadwayError
+from headway.errors import HeadwayError, UsageError
 
 EXAMPLE = (
     "headway export runs/mine --to ctranslate2 mine-ct2 --precision int8\n"
@@ -48,12 +48,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def check(args: argparse.Namespace) -> None:
     """Report the mistakes that need no model to be found."""
-    from headway.cli import usage_error
-
     if args.reference and not args.lines:
-        usage_error("--reference needs --lines, the text that it translates")
+        raise UsageError("--reference needs --lines, the text that it translates")
     if args.no_verify and args.lines:
-        usage_error("--lines has no effect with --no-verify")
+        raise UsageError("--lines has no effect with --no-verify")
 
     from headway.ext.exchange.exporting import check_request
 
@@ -62,7 +60,7 @@ def check(args: argparse.Namespace) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Export a model, and print the comparison on standard error."""
-    from headway.cli import set_threads, usage_error
+    from headway.cli import set_threads
 
     lines: list[str] = []
     references: list[str] = []
@@ -82,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
     if args.pair:
         model = model.choose(require_pair(args.pair))
     elif references and len(model.targets) > 1:
-        usage_error("--reference needs --pair: give the languages of --lines and --reference")
+        raise UsageError("--reference needs --pair: give the languages of --lines and --reference")
     export = export_model(
         model,
         args.to,

@@ -5,7 +5,7 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from headway.errors import HeadwayError
+from headway.errors import HeadwayError, UsageError
 
 if TYPE_CHECKING:
     from headway.ext.kinds.text_classifier import Prediction, TextClassifier
@@ -39,7 +39,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Train, or label."""
-    from headway.cli import usage_error
     from headway.ext.kinds.kind_training import train_kind
     from headway.training import RunDirectory
 
@@ -48,12 +47,12 @@ def run(args: argparse.Namespace) -> int:
     of_training = (args.train, args.valid, args.preset, args.config, args.ranks, args.overrides)
     if any(of_training) or unfinished:
         if args.score and unfinished:
-            usage_error("--score needs a finished run: train first")
+            raise UsageError("--score needs a finished run: train first")
         if args.score:
-            usage_error("--score uses a finished run: omit the options of a training")
+            raise UsageError("--score uses a finished run: omit the options of a training")
         return train_kind(args, "classifier")
     if args.attention and not args.json:
-        usage_error("--attention needs --json")
+        raise UsageError("--attention needs --json")
     from headway.ext.kinds.text_classifier import TextClassifier
 
     act = score if args.score else label

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from headway.cli import MACHINE, add_options, model_or_name
+from headway.errors import UsageError
 
 EXAMPLE = """\
 headway encode runs/mine < text.en > vectors.jsonl
@@ -43,10 +44,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Encode standard input, a sentence a line."""
-    from headway.cli import check_output, read_input, set_threads, usage_error
+    from headway.cli import check_output, read_input, set_threads
 
     if args.out and not args.out.endswith(".npy"):
-        usage_error(f"--out {args.out}: the name must end in .npy")
+        raise UsageError(f"--out {args.out}: the name must end in .npy")
     if args.out:
         check_output("--out", Path(args.out))
 

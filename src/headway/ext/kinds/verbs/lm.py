@@ -5,7 +5,7 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from headway.errors import HeadwayError
+from headway.errors import HeadwayError, UsageError
 
 if TYPE_CHECKING:
     from headway.config import SearchConfig
@@ -42,23 +42,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Train, or print the perplexity of a text, or generated texts."""
-    from headway.cli import check_used, usage_error
+    from headway.cli import check_used
     from headway.ext.kinds.kind_training import train_kind
     from headway.text import SURROGATE
 
     if args.prompt and args.generate is None:
-        usage_error("--prompt needs --generate N, the number of texts")
+        raise UsageError("--prompt needs --generate N, the number of texts")
     if not args.score and args.generate is None:
         return train_kind(args, "language-model")
     for option in ("train", "valid", "preset", "config", "ranks"):
         if getattr(args, option):
-            usage_error(
+            raise UsageError(
                 f"--{option}: is for a training, but --score and --generate use a trained model: omit it"
             )
     if args.generate is not None and args.generate < 1:
-        usage_error(f"--generate {args.generate}: must be 1 or more")
+        raise UsageError(f"--generate {args.generate}: must be 1 or more")
     if SURROGATE.search(args.prompt):
-        usage_error("--prompt: is not UTF-8")
+        raise UsageError("--prompt: is not UTF-8")
     if args.generate is None:
         check_used(args.overrides, (), "--score")
     search = None if args.generate is None else choose_search(args)
@@ -79,7 +79,7 @@ def choose_search(args: argparse.Namespace) -> "SearchConfig":
     """Return the settings with which texts are generated; a mistake exits with 2."""
     from dataclasses import replace
 
-    from headway.cli import check_used, usage_error
+    from headway.cli import check_used
     from headway.config import Config, SearchConfig
 
     check_used(args.overrides, [*GENERATING, *SAMPLING, *SEARCHING], "--generate")
@@ -87,7 +87,7 @@ def choose_search(args: argparse.Namespace) -> "SearchConfig":
         sampling = Config(search=SearchConfig(sample=True))
         search = replace(args.changes.apply(sampling).search, n_best=args.generate)
     except HeadwayError as error:
-        usage_error(str(error))
+        raise UsageError(str(error)) from None
     if search.sample:
         way = "samples (--search.sample false gives a beam search)"
         check_used(args.overrides, [*GENERATING, *SAMPLING], way)

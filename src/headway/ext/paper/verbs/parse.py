@@ -45,19 +45,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Print one tree for each input line, and an empty line for a line without words."""
-    from headway.cli import LineProgress, check_used, read_input, set_threads, usage_error
+    from headway.cli import LineProgress, check_used, read_input, set_threads
     from headway.config import Config
-    from headway.errors import HeadwayError
     from headway.ext.paper.parsing.bracketing import score_parser
     from headway.ext.paper.parsing.parser import PAPER, TreeParser
     from headway.ext.paper.parsing.treebank import read_all_trees
     from headway.ext.paper.parsing.words import split_words, tokenize_english
 
     check_used(args.overrides, SEARCH, "headway parse")
-    try:
-        search = args.changes.apply(Config(search=PAPER)).search
-    except HeadwayError as error:
-        usage_error(str(error))
+    search = args.changes.apply(Config(search=PAPER)).search
     set_threads(args.threads)
     gold = read_all_trees(args.gold) if args.gold else []
     parser = TreeParser.load(args.model, search)

@@ -74,9 +74,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the experiments that are not done yet, and write the report of all that are."""
-    from headway.cli import usage_error
     from headway.devices import resolve_device
-    from headway.errors import HeadwayError, suggest
+    from headway.errors import HeadwayError, UsageError, suggest
     from headway.ext.paper.reproduction import (
         ALL,
         EXPERIMENTS,
@@ -91,34 +90,34 @@ def run(args: argparse.Namespace) -> int:
     names = ALL if args.what == ["all"] else args.what
     for name in names:
         if name not in (*EXPERIMENTS, "all"):
-            usage_error(
+            raise UsageError(
                 f"{name}: no such experiment{suggest(name, EXPERIMENTS)}; --list names them, with their sections of the paper"
             )
     if args.list:
         if args.rows:
-            usage_error("--rows has no effect with --list, which lists whole experiments")
+            raise UsageError("--rows has no effect with --list, which lists whole experiments")
         print(list_experiments(args.scale, len(args.seeds) or 3))
         return 0
     if not names:
-        usage_error(
+        raise UsageError(
             "give the name of an experiment, or all; headway reproduce --list prints the names"
         )
     if "all" in names:
-        usage_error("all stands alone: it runs every experiment")
+        raise UsageError("all stands alone: it runs every experiment")
     if bool(args.train) != bool(args.valid) or (args.test and not args.train):
-        usage_error("--train needs --valid, --valid needs --train, and --test needs both")
+        raise UsageError("--train needs --valid, --valid needs --train, and --test needs both")
     if args.scale == "hours" and not args.train:
-        usage_error("--scale hours needs text: give --train and --valid")
+        raise UsageError("--scale hours needs text: give --train and --valid")
     if min((*args.seeds, args.processes)) < 0 or len(set(args.seeds)) < len(args.seeds):
-        usage_error("--seeds and --processes must be 0 or more, and all seeds must differ")
+        raise UsageError("--seeds and --processes must be 0 or more, and all seeds must differ")
     rows = args.rows.split(",") if args.rows else []
     for row in rows:
         if row not in GROUPS:
-            usage_error(
+            raise UsageError(
                 f"--rows {args.rows}: {row!r} is not a group of rows; table3 has {', '.join(GROUPS)}"
             )
     if rows and "table3" not in names:
-        usage_error("--rows needs the experiment table3: it chooses rows of that table")
+        raise UsageError("--rows needs the experiment table3: it chooses rows of that table")
 
     def show(text: str) -> None:
         print(text, file=sys.stderr, flush=True)

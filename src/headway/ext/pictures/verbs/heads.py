@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from headway.cli import DIRECTION, MACHINE, add_options, read_parallel_files
-from headway.errors import HeadwayError
+from headway.errors import HeadwayError, UsageError
 
 if TYPE_CHECKING:
     from headway.ext.pictures.head_ablation import BleuLoss
@@ -52,10 +52,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Print a line for each head, and the BLEU lost without the aligning heads."""
-    from headway.cli import set_threads, usage_error
+    from headway.cli import set_threads
 
     if args.pairs < 1:
-        usage_error(f"--pairs {args.pairs}: must be 1 or more")
+        raise UsageError(f"--pairs {args.pairs}: must be 1 or more")
 
     from headway.cli import choose_direction
     from headway.ext.pictures.drawing import check_output

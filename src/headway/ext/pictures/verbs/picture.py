@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headway.cli import DIRECTION, add_options
-from headway.errors import HeadwayError
+from headway.errors import HeadwayError, UsageError
 
 if TYPE_CHECKING:
     from headway.ext.pictures.explain import Explanation
@@ -82,16 +82,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Write the picture, or print the numbers."""
-    from headway.cli import usage_error
-
     if not args.out and not args.explain:
-        usage_error("give --out FILE or --explain")
+        raise UsageError("give --out FILE or --explain")
     if args.view == "growth" and args.out and Path(args.out).suffix != ".svg":
-        usage_error(f"--out {args.out}: --view growth is an animation, which must end in .svg")
+        raise UsageError(f"--out {args.out}: --view growth is an animation, which must end in .svg")
     if args.out and Path(args.out).suffix not in SUFFIXES:
-        usage_error(f"--out {args.out}: must end in {', '.join(SUFFIXES)}")
+        raise UsageError(f"--out {args.out}: must end in {', '.join(SUFFIXES)}")
     if args.view == "word" and not args.word:
-        usage_error("--view word needs --word WORD")
+        raise UsageError("--view word needs --word WORD")
     check_effects(args)
     if args.out and Path(args.out).suffix in DRAWN:
         from headway.ext.pictures.drawing import check_output
@@ -120,8 +118,6 @@ def run(args: argparse.Namespace) -> None:
 
 def check_effects(args: argparse.Namespace) -> None:
     """Refuse an option that would change nothing in what is written or printed."""
-    from headway.cli import usage_error
-
     suffix = Path(args.out or "").suffix
     heeded, shown = (set(ONE_HEAD), "--explain") if args.explain else (set(), "")
     if suffix in (".json", ".html"):  # which hold all attention
@@ -130,7 +126,7 @@ def check_effects(args: argparse.Namespace) -> None:
         heeded, shown = {*VIEWS[args.view], "view", "words"}, f"--view {args.view}"
     for option, usual in CHOICES.items():
         if getattr(args, option) != usual and option not in heeded:
-            usage_error(f"--{option} has no effect with {shown}")
+            raise UsageError(f"--{option} has no effect with {shown}")
 
 
 def write(maps: "AttentionMaps", args: argparse.Namespace) -> None:
@@ -179,7 +175,6 @@ def explanation(
     translator: "Translator", maps: "AttentionMaps", args: argparse.Namespace
 ) -> "Explanation":
     """Return the numbers of one head and one token; by default of the first head and token."""
-    from headway.cli import usage_error
     from headway.ext.pictures.explain import explain
     from headway.ext.pictures.labels import find_token
     from headway.ext.pictures.links import Selection
@@ -187,7 +182,7 @@ def explanation(
     found = maps.pick(args.kind)
     layer, heads = choose(found, args)
     if heads and len(heads) > 1:
-        usage_error(f"--heads {args.heads}: --explain shows one head")
+        raise UsageError(f"--heads {args.heads}: --explain shows one head")
     choice = Selection.of(found, layer, heads)
     return explain(
         translator,
@@ -211,9 +206,7 @@ def choose(
 
 def numbers(option: str, text: str, count: int) -> Sequence[int]:
     """Parse numbers from 1 to ``count``, separated by commas; returns them from 0, sorted."""
-    from headway.cli import usage_error
-
     parts = text.split(",")
     if not all(part.isdecimal() and 1 <= int(part) <= count for part in parts):
-        usage_error(f"{option} {text}: must be from 1 to {count}")
+        raise UsageError(f"{option} {text}: must be from 1 to {count}")
     return sorted({int(part) - 1 for part in parts})

@@ -3,6 +3,8 @@
 import argparse
 import sys
 
+from headway.errors import UsageError
+
 EXAMPLE = "headway plot runs/demo\nheadway plot runs/demo runs/other --out curves.png"
 DEFAULT_OUT = "curves.svg"
 
@@ -23,13 +25,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Write the figure."""
-    from headway.cli import usage_error
     from headway.ext.pictures.curves import Curves
     from headway.ext.pictures.drawing import check_output
     from headway.ext.pictures.plotting import plot
 
     if args.live or args.every:
-        usage_error(
+        raise UsageError(
             "headway plot --live is gone: train with --training.tensorboard true and run"
             " tensorboard --logdir RUN"
         )

@@ -56,8 +56,8 @@ def run(args: argparse.Namespace) -> None:
 
 def _serve(args: argparse.Namespace, early: Sequence[int]) -> None:
     from headway import config
-    from headway.cli import prepare, set_threads, usage_error
-    from headway.errors import HeadwayError
+    from headway.cli import prepare, set_threads
+    from headway.errors import HeadwayError, UsageError
     from headway.ext.server.environment import parse_whole_number, read_variables, unused_variables
 
     def option(name: str, default: str) -> tuple[str, str]:
@@ -79,7 +79,7 @@ def _serve(args: argparse.Namespace, early: Sequence[int]) -> None:
         # A wrong search setting fails before a model is read; the models' own settings come later.
         config.merge_overrides(config.Config(), search)
     except HeadwayError as error:
-        usage_error(str(error))
+        raise UsageError(str(error)) from None
     set_threads(threads)
     try:
         from headway.ext.server.process import (
