@@ -23,20 +23,18 @@ def parse(verb: str, module: ModuleType, arguments: Sequence[str]) -> argparse.N
         UsageError: With a line for each mistake.
     """
     parser = make_parser(verb, module)
-    words, overrides = split_settings(arguments, parser.sections)
+    words, overrides = split_settings(arguments) if parser.sections else (arguments, {})
     namespace, unknown = parser.parse_known_args(words)
     if unknown:
         parser.refuse(unknown[0])
     _check_names(parser, namespace)
     if parser.sections:
         from headway.config import find_preset, read_changes
-        from headway.config.sections import SECTIONS
 
         if preset := getattr(namespace, "preset", None):
             find_preset(preset)
-        sections = dict.fromkeys([*SECTIONS, *(name.partition(".")[0] for name in overrides)])
         namespace.overrides = overrides
-        namespace.changes = read_changes(overrides=overrides, sections=sections)
+        namespace.changes = read_changes(overrides=overrides, sections=parser.sections)
     return namespace
 
 
@@ -141,24 +139,16 @@ class Parser(argparse.ArgumentParser):
         return f" (did you mean {known[near]!r}?)" if near else ""
 
 
-def split_settings(
-    arguments: Sequence[str], sections: Sequence[str]
-) -> tuple[list[str], dict[str, str]]:
+def split_settings(arguments: Sequence[str]) -> tuple[list[str], dict[str, str]]:
     """Split the arguments into options, and settings such as ``--section.name value``."""
     rest: list[str] = []
     overrides: dict[str, str] = {}
     words = iter(arguments)
     for word in words:
         name, equals, value = word.removeprefix("--").partition("=")
-        if not (word.startswith("--") and "." in name and sections):
+        if not (word.startswith("--") and "." in name):
             rest.append(word)
             continue
-        section = name.partition(".")[0]
-        if section not in sections:
-            near = find_closest(section, sections)
-            meant = f" (did you mean '--{near}{name.removeprefix(section)}'?)" if near else ""
-            known = ", ".join(f"--{s}.NAME" for s in sections)
-            raise UsageError(f"--{name}: no such option{meant}; settings here: {known}")
         if not equals:
             value = next(words, "")
             if not value or value.startswith("--"):

@@ -2,7 +2,6 @@
 
 import argparse
 import re
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -127,11 +126,11 @@ MACHINE = ("--device DEVICE", "--threads THREADS")
 PRESET = ("--preset NAME", "--config FILE")  # `settings_from` reads them
 
 
-def add_options(parser: argparse.ArgumentParser, *options: Argument | str) -> None:
+def add_options(parser: "argparse._ActionsContainer", *options: Argument | str) -> None:
     """Add arguments to the parser of a verb.
 
     Args:
-        parser: The parser.
+        parser: The parser, or a group of it.
         options: The arguments; the usage alone stands for one in `SHARED`.
     """
     shared = {argument.usage: argument for argument in SHARED}
@@ -155,19 +154,6 @@ def file_form(args: argparse.Namespace) -> "FileForm":
 
     columns = (args.columns[0], args.columns[1]) if args.columns else None
     return FileForm(args.encoding, columns)
-
-
-def choose_language(args: argparse.Namespace) -> str:
-    """Return the language of ``--language``, or that of the name of the reference; without both, say that it is en."""
-    from headway.text.groups import language_from_name
-
-    if language := args.language or language_from_name(args.reference):
-        return str(language)
-    print(
-        f"{args.reference}: the name has no language code: tokenized as 'en'; --language CODE changes that",
-        file=sys.stderr,
-    )
-    return "en"
 
 
 def add_extension_options(parser: argparse.ArgumentParser, verb: str) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from headway.evaluation.bootstrap import RESAMPLES, SEED, interval
-from headway.evaluation.comet import CometScore
+from headway.evaluation.comet import CometScore, comet_score
 from headway.evaluation.comparability import comparable_scores
 from headway.evaluation.metrics import METRICS, NAMES, Metric, check_lines
 from headway.evaluation.text_warnings import find_warnings
@@ -44,7 +44,7 @@ class ScoreSheet:
         language: Code of the target language, by whose rules Moses tokenized.
         scores: The scores, the headline first.
         warnings: Why the scores may be misleading, a line each.
-        comet: The score of a learned metric, if one was asked for; set by `dataclasses.replace`.
+        comet: The score of a learned metric, if one was asked for.
     """
 
     names: tuple[str, str, str]
@@ -110,6 +110,7 @@ def score_sheet(
     resamples: int = RESAMPLES,
     seed: int = SEED,
     names: tuple[str, str, str] = NAMES,
+    comet: bool = False,
 ) -> ScoreSheet:
     """Score translations by every metric, with bootstrap intervals and warnings.
 
@@ -122,11 +123,13 @@ def score_sheet(
         resamples: Number of bootstrap resamples for each interval.
         seed: Of the bootstrap; the default is that of sacreBLEU and gives the same intervals.
         names: The names of hypothesis, reference and source in messages.
+        comet: Also run COMET, which needs the sources.
 
     Raises:
         HeadwayError: If the numbers of lines differ or are 0.
     """
     check_lines(hypotheses, references, sources, names)
+    by_comet = comet_score(sources or (), hypotheses, references) if comet else None
     scores = []
     for metric in metrics:
         statistics = metric.statistics(hypotheses, references, language)
@@ -148,6 +151,7 @@ def score_sheet(
         language=language,
         scores=tuple(scores),
         warnings=tuple(find_warnings(hypotheses, references, sources, names)),
+        comet=by_comet,
     )
 
 

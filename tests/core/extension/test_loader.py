@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from headway import extension
-from headway.cli import verbs
 from headway.cli.arguments import parse
 from headway.cli.verbs import list_groups, load_verb
 from headway.errors import HeadwayError, UsageError
@@ -286,18 +285,6 @@ def test_a_switched_off_extension_is_named_where_it_is_missed(
         "plot": (2, f"headway: plot: {belongs}\n"),
         "info": (2, f"headway: --diagram: {belongs}; see headway info --help\n"),
     }
-
-
-def test_an_installation_from_before_the_extensions_is_named(
-    monkeypatch: pytest.MonkeyPatch, install: Install
-) -> None:
-    with pytest.raises(UsageError, match=r"plott: no such verb .did you mean 'plot'.*--help$"):
-        load_verb("plott")
-    monkeypatch.setattr(extension, "find_installed", dict)
-    monkeypatch.setattr(verbs, "find_installed", dict)
-    forget_extensions()
-    with pytest.raises(UsageError, match=r"plot: no such verb.*install Headway again"):
-        load_verb("plot")
 
 
 def test_nothing_is_imported_before_it_is_used(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,14 +5,14 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
 
-from headway.cli.completion import SHELLS
 from headway.cli.main import dispatch, main
 from headway.cli.verbs import list_verbs
-from headway.cli.verbs.completion import EXAMPLE
+from headway.cli.verbs.completion import EXAMPLE, SHELLS
 from headway.config.sections import PRESETS
 
 pytest.importorskip("shtab")
@@ -31,12 +31,11 @@ CASES = [
 
 @pytest.fixture(scope="module")
 def scripts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    from headway.cli.completion import make_script
-
     folder = tmp_path_factory.mktemp("scripts")
     (folder / "hereabouts").mkdir()
     for shell in SHELLS:
-        (folder / shell).write_text(make_script(shell), encoding="utf-8")
+        with (folder / shell).open("w", encoding="utf-8") as file, redirect_stdout(file):
+            dispatch(["completion", shell])
     return {shell: folder / shell for shell in SHELLS}
 
 

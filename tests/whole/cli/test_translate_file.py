@@ -493,8 +493,8 @@ def test_a_glossary_decides_terms_and_belongs_to_what_a_resume_checks(
     terms.write_text("# terms\nsource\ttarget\n", encoding="utf-8")
     job.run("--glossary", str(terms))
     assert f"{terms}: has no terms\n" in capsys.readouterr().err
+    with pytest.raises(UsageError, match="samples cannot follow a glossary"):
+        job.run("--glossary", str(terms), "--search.sample", "true")
     terms.write_text("cat\tKater\ndog\n", encoding="utf-8")
     with pytest.raises(HeadwayError, match=r"terms\.tsv:2: 'dog' has no target"):
         job.run("--glossary", str(terms))
-    with pytest.raises(UsageError, match="samples cannot follow a glossary"):
-        job.run("--glossary", str(terms), "--search.sample", "true")

@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import Any
 
 from headway.errors import HeadwayError, UsageError, suggest
-from headway.extension import collect, find_installed, find_switched_off, load
+from headway.extension import collect, find_switched_off, load
 
 GROUPS = {
     "every day": {
@@ -54,15 +54,7 @@ def load_verb(verb: str) -> Any:
     if verb not in added:
         if owner := find_switched_off("verbs", verb):
             raise UsageError(f"{verb}: {owner}")
-        is_current = any(entry.project == "headway" for entry in find_installed().values())
-        hint = (
-            ""
-            if is_current
-            else " (its installation is older than its code: install Headway again)"
-        )
-        raise UsageError(
-            f"{verb}: no such verb{suggest(verb, list_verbs())}; see headway --help{hint}"
-        )
+        raise UsageError(f"{verb}: no such verb{suggest(verb, list_verbs())}; see headway --help")
     extension, declared = added[verb]
     module = load(extension, declared.target)
     for name in ("EXAMPLE", "configure", "run"):

@@ -3,6 +3,7 @@
 import argparse
 import sys
 
+from headway.cli.options import Argument, add_options
 from headway.errors import HeadwayError, UsageError
 
 EXAMPLE = (
@@ -13,21 +14,13 @@ EXAMPLE = (
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    parser.add_argument("run", metavar="RUN", help="a run directory")
-    parser.add_argument("out", metavar="OUT", help="model directory to create")
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument(
-        "--last",
-        type=int,
-        metavar="N",
-        help="average the last N checkpoints (default: all of trained weights)",
+    add_options(
+        parser, Argument("RUN", "a run directory"), Argument("OUT", "model directory to create")
     )
-    which.add_argument(
-        "--checkpoints",
-        nargs="+",
-        type=int,
-        metavar="STEP",
-        help="average the checkpoints of these steps",
+    add_options(
+        parser.add_mutually_exclusive_group(),
+        Argument("--last N", "average the last N checkpoints (default: all of trained weights)"),
+        Argument("--checkpoints STEP...", "average the checkpoints of these steps"),
     )
 
 

@@ -1,10 +1,9 @@
 """``headway compare``: compare the translations of two systems, with significance tests."""
 
 import argparse
-import json
-import sys
 
-from headway.cli.options import Argument, add_options, choose_language
+from headway.cli.options import Argument, add_options
+from headway.cli.scores import choose_language, print_scores
 
 EXAMPLE = (
     "headway compare old.de new.de test.de --source test.en\n"
@@ -57,7 +56,4 @@ def run(args: argparse.Namespace) -> None:
         seed=args.seed,
         names=(args.a, args.b, args.reference, args.source or "source"),
     )
-    for warning in comparison.warnings:
-        print(f"warning: {warning}", file=sys.stderr)
-    text = json.dumps(comparison.to_dict(), indent=2, ensure_ascii=False)
-    print(text if args.json else comparison.to_text())
+    print_scores(comparison, as_json=args.json)

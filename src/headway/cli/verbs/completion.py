@@ -1,10 +1,15 @@
 """``headway completion``: print a script with which a shell completes verbs, options, settings and presets."""
 
 import argparse
+from collections.abc import Mapping
+from typing import Any, get_type_hints
 
-from headway.cli.completion import SHELLS, make_script
+from headway.cli.arguments import make_parser
+from headway.cli.options import Argument, add_options
+from headway.cli.verbs import list_verbs, load_verb
 from headway.errors import HeadwayError
 
+SHELLS = ("bash", "zsh", "fish")
 # Each pair of lines works in an account that is new.
 EXAMPLE = (
     "mkdir -p ~/.local/share/bash-completion/completions    # for bash-completion\n"
@@ -18,15 +23,58 @@ EXAMPLE = (
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    parser.add_argument("shell", metavar="SHELL", choices=SHELLS, help="bash, zsh or fish")
+    add_options(parser, Argument("SHELL", "bash, zsh or fish", {"choices": SHELLS}))
 
 
 def run(args: argparse.Namespace) -> None:
-    """Print the script."""
+    """Print the script, which shtab makes."""
     try:
-        script = make_script(args.shell)
+        import shtab
     except ImportError as error:
         raise HeadwayError(
             f'headway completion needs {error.name}: pip install "headway[completion]"'
         ) from None
-    print(script)
+    print(shtab.complete(make_whole_parser(shtab.FILE), args.shell))
+
+
+def make_whole_parser(files: Mapping[str, Any]) -> argparse.ArgumentParser:
+    """Return a parser that has a subcommand for each verb, and an option for each setting.
+
+    Args:
+        files: For each shell, its function that completes names of files.
+    """
+    from headway.config.sections import PRESETS
+
+    parser = argparse.ArgumentParser("headway")
+    parser.add_argument("-V", "--version", action="store_true", help="print the version")
+    verbs = parser.add_subparsers()
+    for verb, summary in list_verbs().items():
+        own = make_parser(verb, load_verb(verb))
+        for section in own.sections:
+            _add_settings(own, section)
+        for action in own._actions:
+            if action.dest == "preset":
+                action.choices = tuple(PRESETS)
+            elif action.choices is None and action.nargs != 0:
+                action.complete = files  # type: ignore[attr-defined]
+        # A subparser with the arguments of the verb's own parser.
+        verbs.add_parser(verb, help=summary, parents=[own], add_help=False)
+    return parser
+
+
+def _add_settings(parser: argparse.ArgumentParser, section: str) -> None:
+    from dataclasses import fields
+
+    from headway.config.declaration import list_choices
+    from headway.config.sections import find_section
+
+    kind = find_section(section)
+    assert kind is not None, "the verb has been loaded, and its extension with it"
+    hints = get_type_hints(kind)
+    for own in fields(kind):
+        hint = hints[own.name]
+        parser.add_argument(
+            f"--{section}.{own.name.replace('_', '-')}",
+            choices=("true", "false") if hint is bool else tuple(list_choices(hint)) or None,
+            help=own.metadata["meaning"].replace("%", "%%"),
+        )

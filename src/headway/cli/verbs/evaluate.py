@@ -1,10 +1,6 @@
 """``headway evaluate``: translate a test set and score it, or score given translations by the model."""
 
 import argparse
-import json
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +16,7 @@ from headway.cli.options import (
     use_extension_options,
 )
 from headway.cli.output_checks import check_output
+from headway.cli.scores import print_scores
 from headway.errors import UsageError
 
 if TYPE_CHECKING:
@@ -75,27 +72,22 @@ def run(args: argparse.Namespace) -> None:
     if use_extension_options(args, translator, sources, references):
         return
 
-    from dataclasses import replace
+    from headway.evaluation import score_sheet
+    from headway.files import replace_text
 
-    from headway.evaluation import comet_score, score_sheet
-
-    with collect_lines(args.output) as hypotheses:  # before translating, which may take minutes
-        hypotheses.extend(found[0].text for found in translator.stream(sources, search))
+    hypotheses = [found[0].text for found in translator.stream(sources, search)]
+    if args.output:
+        replace_text(Path(args.output), "".join(f"{line}\n" for line in hypotheses))
     sheet = score_sheet(
         hypotheses,
         references,
         sources,
         language=translator.languages[1],
         names=(args.output or "translation", args.reference, args.source),
+        comet=args.comet,
     )
-    if args.comet:
-        sheet = replace(sheet, comet=comet_score(sources, hypotheses, references))
-    for warning in sheet.warnings:
-        print(f"warning: {warning}", file=sys.stderr)
-    if args.json:
-        print(json.dumps(sheet.to_dict(), indent=2, ensure_ascii=False))
-    else:
-        print(f"{' + '.join(args.models)}: {describe(search, args.backward)}\n{sheet.to_text()}")
+    title = f"{' + '.join(args.models)}: {describe(search, args.backward)}\n"
+    print_scores(sheet, as_json=args.json, title=title)
 
 
 def check_options(args: argparse.Namespace) -> None:
@@ -130,21 +122,3 @@ def describe(search: "SearchConfig", backward: str | None) -> str:
     if search.mbr:
         return f"{how}, minimum Bayes risk among {search.candidates}"
     return f"{how}, {search.candidates} candidates reranked with {judge}" if judge else how
-
-
-@contextmanager
-def collect_lines(path: str | None) -> Iterator[list[str]]:
-    """Collect the translations in a list, and write them to a file, if there is one, once all are there."""
-    from headway.files import add_path_to_errors, write_atomically
-
-    lines: list[str] = []
-    if path is None:
-        yield lines
-        return
-    with (
-        add_path_to_errors(Path(path)),
-        write_atomically(Path(path)) as unfinished,
-        unfinished.open("w", encoding="utf-8", newline="\n") as file,
-    ):
-        yield lines
-        file.writelines(f"{line}\n" for line in lines)

@@ -1,0 +1,38 @@
+"""What the verbs share that score translations."""
+
+import argparse
+import json
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from headway.evaluation import Comparison, ScoreSheet
+
+
+def choose_language(args: argparse.Namespace) -> str:
+    """Return the language of ``--language``, or that of the name of the reference; without both, say that it is en."""
+    from headway.text.groups import language_from_name
+
+    if language := args.language or language_from_name(args.reference):
+        return str(language)
+    print(
+        f"{args.reference}: the name has no language code: tokenized as 'en'; --language CODE changes that",
+        file=sys.stderr,
+    )
+    return "en"
+
+
+def print_scores(found: "ScoreSheet | Comparison", *, as_json: bool, title: str = "") -> None:
+    """Print scores as text or as JSON, and their warnings on standard error.
+
+    Args:
+        found: The scores.
+        as_json: Print JSON.
+        title: Stands before the text.
+    """
+    for warning in found.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+    if as_json:
+        print(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
+    else:
+        print(title + found.to_text())
