@@ -67,7 +67,7 @@ def _check_names(parser: "Parser", namespace: argparse.Namespace) -> None:
     """
     for action in parser._actions:
         names: list[Any] = [getattr(namespace, action.dest, None)]
-        while isinstance(names[0], list):  # of an option with several names, or given several times
+        while names and isinstance(names[0], list):  # several names, or given several times
             names = list(chain.from_iterable(names))
         option = "/".join(action.option_strings) or action.metavar
         for name in names if action.metavar in FILES else ():
