@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from headway.translation import Translation
 
+QUALITY = ("quality", "defects", "repaired")  # of a translation that is rated
+
 
 def format_lines(
     line: str,
@@ -55,12 +57,8 @@ def _object(line: str, translations: "list[Translation]") -> dict[str, object]:
                 "log_probability": t.log_probability,
                 "tokens": t.tokens,
                 **({} if t.alignment is None else {"alignment": t.alignment}),
-                **({} if t.quality is None else _quality(t)),
+                **{name: getattr(t, name) for name in QUALITY if t.quality is not None},
             }
             for t in translations
         ],
     }
-
-
-def _quality(translation: "Translation") -> dict[str, object]:
-    return {name: getattr(translation, name) for name in ("quality", "defects", "repaired")}

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from headway.cli.options import Argument, add_extension_options, add_options, use_extension_options
 
 if TYPE_CHECKING:
-    from headway.config import Config, ModelConfig
-    from headway.text.tokenizer import Tokenizer
+    from headway.config import Config
+    from headway.translation.directory import Model
 
 EXAMPLE = "headway info runs/mine --settings --json\nheadway info runs/mine --diagram model.svg"
 
@@ -30,61 +30,59 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Print facts about a model or a preset."""
     from headway.config import PRESETS
-    from headway.model import parameter_count
+    from headway.config.departures import paper_values
+    from headway.config.toml import to_toml
     from headway.translation.directory import load_any_model
 
     if args.model in PRESETS and not Path(args.model).exists():
         config = PRESETS[args.model]
-        use_extension_options(args, args.model, config.model)
-        show(preset_facts(args.model, config), config, args)
-        return
-    model = load_any_model(args.model)
-    network, config = model.network, model.config
-    shape = config.model
-    use_extension_options(args, args.model, shape)
-    named = network.named_parameters()
-    facts = {
-        "model": str(model.path),
-        "kind": shape.kind,
-        **kind_facts(shape, model.tokenizer, model.languages, model.pairs),
-        "parameters": parameter_count(network),
-        "parameters in embeddings": sum(p.numel() for n, p in named if "embedding" in n),
-        **shape_and_departures(config, model.origin),
-        **(translator_facts(model.path, config) if shape.kind == "translator" else {}),
-        "vocabulary fingerprint": model.tokenizer.fingerprint[:16],
-        **run_facts(model.path, config),
-    }
-    show(facts, config, args)
-
-
-def show(facts: dict[str, object], config: "Config", args: argparse.Namespace) -> None:
-    """Print facts as text or as JSON."""
-    from headway.config.toml import to_toml
-
+        facts = preset_facts(args.model, config)
+    else:
+        model = load_any_model(args.model)
+        config, facts = model.config, model_facts(model)
+    use_extension_options(args, args.model, config.model)
     if args.json:
-        if args.settings:
-            facts["settings"] = config.to_dict()
-        print(json.dumps(facts, indent=2))
+        settings = {"settings": config.to_dict()} if args.settings else {}
+        print(json.dumps(facts | settings, indent=2))
         return
-    for name, value in with_paper_values(facts).items():
-        print(f"{name:<34}{_words(value)}")
+    paper = paper_values(str(facts["nearest model of the paper"]))
+    for fact, value in facts.items():
+        if fact.startswith("departures") and isinstance(value, dict):
+            value = {
+                name: f"{own} (the paper: {paper[name]})" if name in paper else own
+                for name, own in value.items()
+            }
+        print(f"{fact:<34}{_words(value)}")
     if args.settings:
         print(f"\n{to_toml(config.sections())}")
 
 
-def with_paper_values(facts: dict[str, object]) -> dict[str, object]:
-    """Return facts for readers: each departure has the paper's value beside its own, where the paper says one."""
-    from headway.config.departures import paper_values
+def model_facts(model: "Model") -> dict[str, object]:
+    """Return the facts of a model, and of its run if its directory is one."""
+    from headway.extension import load_first
+    from headway.model import parameter_count
 
-    paper = paper_values(str(facts["nearest model of the paper"]))
+    network, config, facts = model.network, model.config, kind_facts(model)
+    of_translator: dict[str, object] = {}
+    if config.model.kind == "translator":
+        is_split = config.search.split_sentences is True
+        of_translator["sentences of a line"] = (
+            f"translated {'one by one' if is_split else 'together'}"
+        )
+        if (list_facts := load_first("facts")) is not None:
+            of_translator |= list_facts(model.path)
     return {
-        fact: {
-            name: f"{value} (the paper: {paper[name]})" if name in paper else value
-            for name, value in values.items()
-        }
-        if fact.startswith("departures") and isinstance(values, dict)
-        else values
-        for fact, values in facts.items()
+        "model": str(model.path),
+        "kind": config.model.kind,
+        **facts,
+        "parameters": parameter_count(network),
+        "parameters in embeddings": sum(
+            p.numel() for n, p in network.named_parameters() if "embedding" in n
+        ),
+        **shape_and_departures(config, model.origin),
+        **of_translator,
+        "vocabulary fingerprint": model.tokenizer.fingerprint[:16],
+        **run_facts(model.path, config),
     }
 
 
@@ -128,18 +126,6 @@ def shape_and_departures(config: "Config", origin: str = "") -> dict[str, object
     }
 
 
-def translator_facts(directory: Path, config: "Config") -> dict[str, object]:
-    """Return how a line of several sentences is translated, and what extensions say of a model."""
-    from headway.extension import load_first
-
-    is_split = config.search.split_sentences is True
-    list_facts = load_first("facts")
-    return {
-        "sentences of a line": "translated one by one" if is_split else "translated together",
-        **(list_facts(directory) if list_facts else {}),
-    }
-
-
 def run_facts(directory: Path, config: "Config") -> dict[str, object]:
     """Return how far the training of a run is, its data, and the scores of its model; nothing for a model alone."""
     from headway.files import OtherVersionError
@@ -174,13 +160,9 @@ def run_facts(directory: Path, config: "Config") -> dict[str, object]:
     return facts
 
 
-def kind_facts(
-    shape: "ModelConfig",
-    tokenizer: "Tokenizer",
-    languages: tuple[str, str],
-    pairs: tuple[tuple[str, str], ...] = (),
-) -> dict[str, object]:
+def kind_facts(model: "Model") -> dict[str, object]:
     """Return the facts that depend on the kind of the model: languages or labels, vocabulary, layers."""
+    shape, tokenizer = model.config.model, model.tokenizer
     if shape.kind != "translator":
         from headway.extension import require
 
@@ -188,9 +170,9 @@ def kind_facts(
             shape, tokenizer
         )
         return facts
-    named: dict[str, object] = {"languages": list(languages)}
-    if pairs:
-        named = {"pairs of languages": tuple("-".join(pair) for pair in pairs)}
+    named: dict[str, object] = {"languages": list(model.languages)}
+    if model.pairs:
+        named = {"pairs of languages": tuple("-".join(pair) for pair in model.pairs)}
     elif tokenizer.target_languages:
         named["target languages"] = tuple(tokenizer.target_languages)
     return {
