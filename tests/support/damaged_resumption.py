@@ -161,12 +161,7 @@ def damage(path: Path, others: list[Path], luck: Random) -> list[tuple[str, str]
         is_file = luck.random() < 0.8
         places = [p for p in sorted(path.rglob("*")) if p.is_file() == is_file]
         place, other = luck.choice(places), luck.choice(places)
-        if (
-            place.is_symlink()
-            or other.is_symlink()
-            or not os.access(place, os.R_OK)
-            or place.is_fifo()
-        ):
+        if place.is_symlink() or not os.access(place, os.R_OK) or place.is_fifo():
             continue
         name = str(place.relative_to(path))
         kind = luck.choice(

@@ -126,7 +126,7 @@ def delete(place: Path) -> None:
 
 
 def _copy(place: Path, other: Path, _: Random) -> None:
-    if other != place and other.exists():
+    if other.exists() and place not in (other, *other.parents) and other not in place.parents:
         delete(place)
         (shutil.copytree if other.is_dir() else shutil.copy2)(other, place)
 

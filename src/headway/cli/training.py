@@ -118,7 +118,11 @@ def train_rank(plan: "RunPlan", quiet: bool) -> int:
             print(*notices, sep="\n", end="\n" if notices else "", file=sys.stderr)
         if run is None:
             if parallel.rank() == 0:
-                print(f"{path}: finished; {name_way_on(plan)}", file=sys.stderr)
+                or_patience = " or --training.patience" if plan.settings.training.patience else ""
+                print(
+                    f"{path}: finished; raise --training.max-steps{or_patience} to train further",
+                    file=sys.stderr,
+                )
             return 0
         configure_process(device=run.machine.torch_device)
         display = Display(run, quiet=quiet)
@@ -163,14 +167,3 @@ def follow(run: "Run", display: Display) -> int:
             return 0
     display.say(f"saved at step {run.step}; to resume: {program_name()} train {run.directory.path}")
     return 128 + received
-
-
-def name_way_on(plan: "RunPlan") -> str:
-    """Return what lets a finished run train further: more steps, or more patience if that ended it."""
-    training = plan.settings.training
-    if not 0 <= max(plan.directory.steps(), default=-1) < training.max_steps:
-        return "raise --training.max-steps to train further"
-    return (
-        f"{training.patience} validations in a row were no better than the best (training.patience): raise"
-        " --training.patience, or set it to 0, to train further"
-    )

@@ -149,7 +149,8 @@ def _plan_resumed(directory: RunDirectory, request: RunRequest) -> RunPlan:
             f"--minutes {request.minutes:g}: {directory.path} was started {started}, and has"
             f" {stored.training.max_steps:,} steps: omit it, or give --training.max-steps"
         )
-    text = None if record.names_its_text and not request.data else stored.text
+    is_of_files = record.files["train"] and not request.data
+    text = None if is_of_files else stored.text
     base = stored
     with _as_mistake_in_settings():
         if request.preset:

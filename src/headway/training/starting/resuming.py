@@ -9,22 +9,26 @@ from headway.config.declaration import spell
 from headway.devices import resolve_device
 from headway.errors import HeadwayError
 from headway.extension import identify_arithmetic, load_all
+from headway.files import OtherVersionError, check_writer, hash_file
 from headway.text.prepared import PreparedData
 from headway.training import parallel
 from headway.training.run import Run
 from headway.training.starting.plan import RunPlan, with_vocabulary
-from headway.training.starting.restoring import RESTORE, list_lost_models, restore_newest
 from headway.training.starting.resume_check import (
     check_same_run,
     list_differences,
     list_other_requests,
     refuse,
 )
+from headway.training.steps.feed import Feed, Position
 from headway.training.steps.optimizers import warn_if_rate_rises
+from headway.training.storage.checkpoint import OPTIMIZER, set_aside
 from headway.training.storage.model_writer import write_settings
-from headway.training.storage.record import DataRecord, RunRecord
+from headway.training.storage.record import DataRecord, RunRecord, RunState
 from headway.training.storage.run_directory import RunDirectory
 from headway.translation.directory import CONFIG, WEIGHTS
+
+RESTORE = "restore it (best and averaged may have a copy)"
 
 
 def resume_run(plan: RunPlan) -> tuple[Run | None, list[str]]:
@@ -85,9 +89,9 @@ def resume(
         "training.device",
         "resume the run where it was started, or move it with --training.device cpu",
     )
-    lost = list_lost_models(directory, now)
+    lost = _list_lost_models(directory, now)
     run = Run(directory, data, config, now)
-    notices = restore_newest(run)
+    notices = _restore_newest(run)
     if run.saved < 0 and now.init:
         from headway.training.starting.fine_tuning import load_initial_weights
 
@@ -112,6 +116,94 @@ def resume(
         directory.write_record(now)
         write_settings(directory, data, config)
     return run, notices
+
+
+def _restore_newest(run: Run) -> list[str]:
+    """Restore a run from its newest whole checkpoint; without any checkpoint, it stays at step 0.
+
+    Damaged checkpoints are renamed to ``damaged-step-N``.
+
+    Args:
+        run: New.
+
+    Returns:
+        What the user should know, a line each.
+
+    Raises:
+        OtherVersionError: If another Headway wrote one of them.
+        HeadwayError: If none of the checkpoints is whole, or they are lost.
+    """
+    directory = run.directory
+    damaged: dict[int, str] = {}
+    for step in reversed(directory.steps()):
+        try:
+            _load_checkpoint(run, step)
+            break
+        except OtherVersionError:
+            raise
+        except HeadwayError as error:
+            damaged[step] = str(error)
+    else:
+        if damaged or directory.metrics.size():
+            reason = damaged[max(damaged)] if damaged else "metrics.jsonl has steps"
+            raise HeadwayError(
+                f"{directory.checkpoints}: has no whole checkpoint ({reason}): restore one, or delete"
+                " checkpoints and metrics.jsonl to train again from step 0"
+            )
+        return []  # the run was interrupted before its first checkpoint
+    notices = [
+        f"{error}: the checkpoint is damaged, and the run goes on from that of step {run.step}"
+        for error in damaged.values()
+    ]
+    for step in sorted({*run.state.series}.difference(directory.steps())):
+        notices.append(f"{directory.checkpoint(step)}: missing: the average leaves step {step} out")
+        run.state.series.remove(step)
+    parallel.wait_for_first()  # all ranks have read the checkpoints
+    if parallel.rank() == 0:
+        for step in damaged:
+            set_aside(directory.checkpoint(step))
+    return notices
+
+
+def _load_checkpoint(run: Run, step: int) -> None:
+    """Restore a run from the checkpoint of a step.
+
+    Raises:
+        HeadwayError: If a file of the checkpoint is missing, damaged or changed.
+    """
+    path = run.directory.checkpoint(step)
+    tensors, values = run.directory.load(step, run.record.identity)
+    file = path / "state.json"
+    if not run.directory.is_resumable(step):
+        raise HeadwayError(f"{path / OPTIMIZER}: missing")
+    with check_writer(file, values):
+        try:
+            state = RunState.from_dict(values)
+            position = Position(state.epoch, state.block, state.index)
+            feed = Feed(run.data, run.config.training, run.trainer.device, position)
+        except (ValueError, TypeError) as error:
+            raise HeadwayError(f"{file}: {error}") from None
+    run.trainer.load(tensors)
+    run.trainer.steps = run.saved = step
+    run.state, run.feed = state, feed
+
+
+def _list_lost_models(directory: RunDirectory, record: RunRecord) -> list[str]:
+    """Return the files with weights that are missing, after checking that the others are what the run wrote.
+
+    Raises:
+        HeadwayError: If one of them has changed.
+    """
+    lost = []
+    for name, digests in record.models.items():
+        file = directory.path / name
+        if not file.exists():
+            lost.append(name)
+        elif not file.is_file() or hash_file(file) not in digests:
+            raise HeadwayError(
+                f"{file}: changed since the run wrote it: {RESTORE}, or delete it to go on without this model"
+            )
+    return lost
 
 
 def _renew(
@@ -142,7 +234,7 @@ def _keep_finished(
             f" {stored.training.average}: give more --training.max-steps too, or average the checkpoints"
             f" that it has kept with headway average {directory.path} OUT"
         )
-    lost = list_lost_models(directory, record)
+    lost = _list_lost_models(directory, record)
     if WEIGHTS in lost:
         raise HeadwayError(f"{directory.path / WEIGHTS}: missing: {RESTORE}, or train more steps")
     notices = [f"{directory.path / name}: missing: {RESTORE}" for name in lost]

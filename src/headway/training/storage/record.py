@@ -127,11 +127,6 @@ class RunRecord:
     identity: str = ""
     minutes: float | None = None
 
-    @property
-    def names_its_text(self) -> bool:
-        """Whether it has the files of text: not if the text was prepared before the run."""
-        return bool(self.files.get("train"))
-
     def identify(self) -> str:
         """Return a hash of all that decides the results of the run: settings, data, initial weights and precision."""
         settings = {

@@ -11,7 +11,14 @@ from typing import Any, BinaryIO
 from torch import Tensor
 
 from headway.errors import HeadwayError
-from headway.files import check_writer, hash_file, read_small_file, remove_leftovers, sync
+from headway.files import (
+    OtherVersionError,
+    check_writer,
+    hash_file,
+    read_small_file,
+    remove_leftovers,
+    sync,
+)
 from headway.locks import DirectoryLock
 from headway.training import parallel
 from headway.training.storage.checkpoint import (
@@ -213,16 +220,18 @@ class RunDirectory:
         path = self.path / "run.json"
         if not path.exists():
             raise HeadwayError(f"{self.path}: no run.json: give a run directory")
-        values = read_small_file(path, FORMAT, MOST_RECORD_BYTES)
-        del values["format"]
-        with check_writer(path, values, WAY_ON.format(self.path)):
-            try:
+        try:
+            values = read_small_file(path, FORMAT, MOST_RECORD_BYTES)
+            del values["format"]
+            with check_writer(path, values, WAY_ON.format(self.path)):
                 return RunRecord.from_dict(values)
-            except (ValueError, TypeError) as error:
-                raise HeadwayError(
-                    f"{path}: not the record of a run ({error}): restore the file, or start another RUN; the"
-                    f" prepared text is in {self.data}"
-                ) from None
+        except OtherVersionError:
+            raise
+        except (ValueError, TypeError) as error:
+            raise HeadwayError(
+                f"{path}: not the record of a run ({error}): restore the file, or start another RUN; the"
+                f" prepared text is in {self.data}"
+            ) from None
 
     def write_record(self, record: RunRecord) -> None:
         """Write ``run.json``, on rank 0."""
