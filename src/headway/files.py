@@ -37,11 +37,11 @@ def cache_directory() -> Path:
 
 def temporary_path(path: Path) -> Path:
     """Return a path in the same directory, for a file that is unfinished or about to be deleted."""
-    return path.with_name(f"{TEMPORARY}{_name_machine()}.{os.getpid()}-{path.name}")
+    return path.with_name(f"{TEMPORARY}{name_machine()}.{os.getpid()}-{path.name}")
 
 
 @cache
-def _name_machine() -> str:
+def name_machine() -> str:
     """Return eight characters that differ between machines, and between containers whose processes have equal numbers."""
     facts = socket.gethostname()
     with suppress(OSError):  # not Linux
@@ -136,7 +136,7 @@ def _remove_abandoned(path: Path) -> None:
     for leftover, owner, name in _list_leftovers(path.parent):
         machine, _, process = owner.rpartition(".")
         # Names of version 0.2 have no machine. It is not known whether a process of another machine runs.
-        is_here = machine in ("", _name_machine())
+        is_here = machine in ("", name_machine())
         if name == path.name and is_here and not _is_other_process(int(process)):
             remove(leftover)
 

@@ -1,7 +1,7 @@
 """Training on several ranks: processes on the cores of one machine, its GPUs, or several machines.
 
 Each rank computes the gradients of some micro-batches of every step. A run with one rank needs no
-other process, and every function here but `gather` and `exchange` returns at once. If a rank has ended, the
+other process, and every function here but `exchange` returns at once. If a rank has ended, the
 functions that exchange numbers raise a `LostRankError` in the others.
 """
 
@@ -9,7 +9,6 @@ import hashlib
 import importlib
 import os
 import socket
-import stat
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -93,23 +92,27 @@ def wait_for_first() -> None:
             distributed.barrier(_patient[0])
 
 
+def gather(values: Tensor) -> Tensor:
+    """Return the tensors of all ranks, which have one shape, one after the other."""
+    if world_size() == 1:
+        return values[None]
+    found = values.new_empty(world_size(), *values.shape)
+    with explain_lost_rank():
+        distributed.all_gather(list(found), values)
+    return found
+
+
 def maximum(numbers: Sequence[int]) -> list[int]:
     """Return the largest of the ranks' numbers, for each of several."""
-    if world_size() == 1:
-        return list(numbers)
-    values = torch.tensor(numbers)
-    with explain_lost_rank():
-        distributed.all_reduce(values, distributed.ReduceOp.MAX)
-    return [int(value) for value in values.tolist()]
+    return [int(number) for number in gather(torch.tensor(numbers)).amax(0).tolist()]
 
 
 def find_differences(values: Mapping[str, str]) -> list[str]:
     """Return the names of the values that are not the same in all ranks, which pass the same names."""
     hashes = [hashlib.sha256(value.encode()).digest()[:6] for value in values.values()]
-    numbers = [int.from_bytes(digest) for digest in hashes]
-    found = maximum([*numbers, *(-number for number in numbers)])
-    largest, smallest = found[: len(numbers)], found[len(numbers) :]
-    return [n for n, high, low in zip(values, largest, smallest, strict=True) if high != -low]
+    rows = gather(torch.tensor([int.from_bytes(digest) for digest in hashes]))
+    are_same = (rows == rows[0]).all(0).tolist()
+    return [name for name, is_same in zip(values, are_same, strict=True) if not is_same]
 
 
 def sum_counts(numbers: Sequence[int]) -> list[int]:
@@ -119,18 +122,7 @@ def sum_counts(numbers: Sequence[int]) -> list[int]:
 
 def sum_disjoint(values: Tensor) -> Tensor:
     """Sum tensors of which each element is zero in all ranks but one, or a whole number; exactly."""
-    if world_size() > 1:
-        with explain_lost_rank():
-            distributed.all_reduce(values)
-    return values
-
-
-def gather(values: Tensor) -> Tensor:
-    """Return the tensors of all ranks, which have one shape, one after the other."""
-    found = values.new_empty(world_size(), *values.shape)
-    with explain_lost_rank():
-        distributed.all_gather(list(found), values)
-    return found
+    return gather(values).sum(0)
 
 
 def exchange(sent: Iterable[tuple[int, Tensor]], received: Iterable[tuple[int, Tensor]]) -> None:
@@ -179,7 +171,19 @@ def probe_connections() -> None:
     """
     if sys.platform != "linux":
         return
-    for connection in _connections():
+    for path in list(Path("/proc/self/fd").iterdir()):
+        with suppress(OSError):  # closed already, or no connection
+            connection = socket.socket(fileno=int(path.name))
+            try:
+                _probe(connection)
+            finally:
+                connection.detach()  # it belongs to the library
+
+
+def _probe(connection: socket.socket) -> None:
+    """Let the kernel probe a connection if it is a TCP connection to another machine."""
+    has_address = connection.family in (socket.AF_INET, socket.AF_INET6)
+    if has_address and connection.getsockname()[0] != connection.getpeername()[0]:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         for option, value in (
             (socket.TCP_KEEPIDLE, PROBED_AFTER),
@@ -187,18 +191,3 @@ def probe_connections() -> None:
             (socket.TCP_USER_TIMEOUT, UNANSWERED * 1000),
         ):
             connection.setsockopt(socket.IPPROTO_TCP, option, value)
-
-
-def _connections() -> Iterator[socket.socket]:
-    """Yield this process's TCP connections to other machines."""
-    for path in list(Path("/proc/self/fd").iterdir()):
-        with suppress(OSError):  # closed already, or without a connection
-            if not stat.S_ISSOCK(os.fstat(int(path.name)).st_mode):
-                continue
-            with socket.socket(fileno=os.dup(int(path.name))) as found:
-                is_tcp = (
-                    found.family in (socket.AF_INET, socket.AF_INET6)
-                    and found.type == socket.SOCK_STREAM
-                )
-                if is_tcp and found.getsockname()[0] != found.getpeername()[0]:
-                    yield found

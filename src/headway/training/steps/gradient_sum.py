@@ -8,18 +8,16 @@ Each rank sums a slice of all gradients, and then every rank gets the whole sum.
 exchange gradients through memory that they share; other ranks send them.
 """
 
-import mmap
 import os
-import secrets
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import accumulate
-from pathlib import Path
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from headway.files import name_machine
 from headway.torch_private import add_each_, copy_each_
 from headway.training import parallel
 
@@ -155,11 +153,11 @@ class _Exchange:
         lines = -(-sum(shape.numel() for shape in shapes) // LINE)
         self.slice = -(-lines // self.ranks) * LINE
         width = self.slice * self.ranks
-        size = 4 * width * (self.ranks * self.slots + 1)
+        size = width * (self.ranks * self.slots + 1)
         memory = _map_shared(size) if may_share and device.type == "cpu" else None
         self.is_shared = memory is not None
         if memory is not None:
-            rows = torch.frombuffer(memory, dtype=torch.float32).view(-1, self.ranks, self.slice)
+            rows = memory.view(-1, self.ranks, self.slice)
             self.total = rows[-1]
             self.others = rows[:-1].view(self.ranks, self.slots, self.ranks, self.slice)
             self.own = self.others[self.rank]
@@ -224,34 +222,23 @@ def _views(flat: Tensor, shapes: Sequence[torch.Size]) -> Gradient:
     ]
 
 
-def _map_shared(size: int) -> mmap.mmap | None:
-    """Map the same memory in all ranks, if they run on one Linux machine, as one user.
+def _map_shared(count: int) -> Tensor | None:
+    """Map the same numbers in all ranks, if they run on one Linux machine, as one user.
 
     Returns:
-        The memory, filled with zeros; None if one of the ranks cannot map it.
+        Zeros, [count]; None if one of the ranks cannot map them.
     """
-    memory, file, token = None, -1, secrets.randbelow(1 << 50)
-    with suppress(AttributeError, OSError):  # not Linux
-        if parallel.rank() == 0:
-            file = os.memfd_create("headway-gradients")
-            os.ftruncate(file, size)
-            memory = mmap.mmap(file, size)
-            memory[:8] = token.to_bytes(8, "little")
-    process, number, token = parallel.sum_counts(
-        [0, 0, 0] if parallel.rank() else [os.getpid(), file, token]
-    )
-    if parallel.rank():
-        # On another machine the number belongs to another process, so the memory must hold the token.
-        with (
-            suppress(OSError, ValueError),
-            Path(f"/proc/{process}/fd/{number}").open("r+b") as theirs,
-        ):
-            memory = mmap.mmap(theirs.fileno(), size)
-            if memory[:8] != token.to_bytes(8, "little"):
-                memory = None
+    if parallel.find_differences({"machine": name_machine()}):
+        return None
+    memory, file = None, -1
+    if parallel.rank() == 0 and hasattr(os, "memfd_create"):  # Linux
+        file = os.memfd_create("headway-gradients")
+        os.ftruncate(file, 4 * count)
+    own = [0, 0] if parallel.rank() else [os.getpid(), file]
+    process, number = parallel.sum_counts(own)
+    with suppress(RuntimeError):  # there is none, or that of another user
+        memory = torch.from_file(f"/proc/{process}/fd/{number}", shared=True, size=count)
     (is_missing,) = parallel.maximum([memory is None])
-    if parallel.rank() == 0 and memory is not None:
-        memory[:8] = bytes(8)
     if file >= 0:
         os.close(file)
     return None if is_missing else memory
