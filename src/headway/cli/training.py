@@ -49,7 +49,7 @@ def train_and_show(plan: "RunPlan", *, quiet: bool, ranks: int = 0) -> int:
     if launch.is_launched():
         if ranks:
             raise UsageError("--ranks: a launcher has started the ranks already: omit it")
-        check_ranks(plan.machine, training, int(os.environ["WORLD_SIZE"]))
+        check_ranks(plan.machine, training)
         parallel.join()
         try:
             if parallel.rank() == 0:

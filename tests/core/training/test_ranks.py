@@ -105,7 +105,7 @@ def test_an_exchange_with_a_lost_rank_gives_a_message_of_one_line(monkeypatch):
     def fail(*args, **kwargs):
         raise RuntimeError("Connection reset by peer")
 
-    names = ("all_reduce", "barrier", "batch_isend_irecv")
+    names = ("all_gather", "barrier", "batch_isend_irecv")
     for name in names:
         monkeypatch.setattr(parallel.distributed, name, fail)
     monkeypatch.setattr(parallel, "world_size", lambda: 2)
@@ -211,9 +211,7 @@ def test_each_rank_needs_a_gpu(monkeypatch):
     machine = Machine(device="cuda", precision="fp32", threads=16)
     settings = TrainingConfig()
     assert count_ranks(machine, settings) == count_ranks(machine, settings, 2) == 2
-    with pytest.raises(
-        UsageError, match=r"--ranks 3: each rank needs a GPU, .* --ranks 2 or fewer"
-    ):
+    with pytest.raises(UsageError, match=r"3 ranks on this machine .* start 2 or fewer"):
         count_ranks(machine, settings, 3)
 
 
@@ -224,17 +222,17 @@ def test_each_rank_needs_a_gpu(monkeypatch):
         (
             "cuda",
             {"LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "3"},
-            "3 ranks on this machine .* sees 2: ",
+            "3 ranks on this machine .* has 2: ",
         ),
         (
             "cuda",
             {"LOCAL_RANK": "3", "LOCAL_WORLD_SIZE": "1"},
-            "4 ranks on this machine .* sees 2: ",
+            "4 ranks on this machine .* has 2: ",
         ),
         (
             "cuda:1",
             {"LOCAL_RANK": "1", "LOCAL_WORLD_SIZE": "2"},
-            "'cuda:1' is one GPU, and 4 ranks",
+            "2 ranks on this machine .* 'cuda:1' has 1: ",
         ),
     ],
 )

@@ -9,28 +9,17 @@ from headway.errors import UsageError
 from headway.training.machine import Machine
 
 
-def check_ranks(machine: Machine, settings: TrainingConfig, ranks: int) -> None:
+def check_ranks(machine: Machine, settings: TrainingConfig) -> None:
     """Check that each of the ranks that a launcher has started has work, and a GPU of its own.
 
     Raises:
         UsageError: If not.
     """
-    _check(settings, ranks)
-    if machine.device == "cpu":
-        return
-    if ranks > 1 and machine.device != "cuda":
-        raise UsageError(
-            f"training.device = '{machine.device}' is one GPU, and {ranks} ranks need one each: start one"
-            " rank, or begin a run with training.device = cuda, which gives each rank the GPU of its number"
-        )
-    number, local = (int(os.environ.get(name, "0")) for name in ("LOCAL_RANK", "LOCAL_WORLD_SIZE"))
-    local = max(local, number + 1)  # Slurm's tasks may not count each other
-    count = torch.cuda.device_count()
-    if local > count:
-        raise UsageError(
-            f"{local} ranks on this machine need a GPU each, and each of them sees {count}: start {count} or"
-            " fewer, and let every rank see all GPUs (Slurm: --gpus-per-node)"
-        )
+    names = "WORLD_SIZE", "LOCAL_WORLD_SIZE", "LOCAL_RANK"
+    ranks, local, number = (int(os.environ.get(name, "0")) for name in names)
+    _check(
+        machine, settings, ranks, max(local, number + 1)
+    )  # Slurm's tasks may not count each other
 
 
 def count_ranks(machine: Machine, settings: TrainingConfig, wanted: int = 0) -> int:
@@ -42,20 +31,18 @@ def count_ranks(machine: Machine, settings: TrainingConfig, wanted: int = 0) -> 
     """
     if wanted < 0:
         raise UsageError(f"--ranks {wanted}: must be 1 or more")
-    available = machine.threads
-    if machine.device != "cpu":
-        available = torch.cuda.device_count() if machine.device == "cuda" else 1
-        if wanted > available:
-            raise UsageError(
-                f"--ranks {wanted}: each rank needs a GPU, and training.device = '{machine.device}' has"
-                f" {available}: give --ranks {available} or fewer"
-            )
-    ranks = wanted or max(1, min(available, settings.micro_batches_per_step))
-    _check(settings, ranks)
+    places = machine.threads if machine.device == "cpu" else _count_gpus(machine)
+    ranks = wanted or max(1, min(places, settings.micro_batches_per_step))
+    _check(machine, settings, ranks, ranks)
     return ranks
 
 
-def _check(settings: TrainingConfig, ranks: int) -> None:
+def _count_gpus(machine: Machine) -> int:
+    return torch.cuda.device_count() if machine.device == "cuda" else 1
+
+
+def _check(machine: Machine, settings: TrainingConfig, ranks: int, local: int) -> None:
+    """Check the number of ranks, and of those that run on this machine."""
     count = settings.micro_batches_per_step
     if ranks > count:
         raise UsageError(
@@ -67,4 +54,9 @@ def _check(settings: TrainingConfig, ranks: int) -> None:
         raise UsageError(
             "training.shard = true: one rank has no other to divide the model with: give --ranks 2 or"
             " more, with at least as many micro-batches in a step (training.batch_tokens)"
+        )
+    if machine.device != "cpu" and local > (gpus := _count_gpus(machine)):
+        raise UsageError(
+            f"{local} ranks on this machine need a GPU each, and training.device = '{machine.device}' has {gpus}: start"
+            f" {gpus} or fewer, and let every rank see all GPUs (Slurm: --gpus-per-node)"
         )

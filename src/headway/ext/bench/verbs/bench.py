@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -84,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
 
         machine = Machine.resolve(config.training)
         if launch.is_launched():
-            check_ranks(machine, config.training, int(os.environ["WORLD_SIZE"]))
+            check_ranks(machine, config.training)
         elif (ranks := count_ranks(machine, config.training, args.ranks)) > 1:
             return launch.launch(report, (args, config, cells or CELLS), ranks)
     return report(args, config, cells or CELLS)
