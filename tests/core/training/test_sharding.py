@@ -26,7 +26,7 @@ SHAPE = {
 @pytest.fixture(scope="module", autouse=True)
 def _import_once():
     """Import what takes seconds before there are ranks, which are forked: PyTorch imports its compiler at the first use of a sharded tensor."""
-    for name in ("headway.training.steps.sharding", "torch._dynamo"):
+    for name in ("torch.distributed.fsdp", "torch._dynamo"):
         importlib.import_module(name)
 
 

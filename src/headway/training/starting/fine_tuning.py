@@ -211,7 +211,7 @@ def load_initial_weights(run: Run, initial: InitialModel) -> None:
         )
     model = load_model(initial.path)
     weights = model.transformer.state_dict()
-    run.trainer.load_weights(choose_layers(weights, model.config.model, run.config.model))
+    run.trainer.load({"model": choose_layers(weights, model.config.model, run.config.model)})
 
 
 def choose_layers(

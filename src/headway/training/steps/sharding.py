@@ -6,11 +6,10 @@ end of the backward pass. torch also sums the gradients of the ranks, in an orde
 their number: the same bits need the same number of ranks.
 """
 
+from typing import TYPE_CHECKING, Any
+
 import torch
 from torch import Tensor, nn
-from torch.distributed.device_mesh import init_device_mesh
-from torch.distributed.fsdp import FSDPModule, fully_shard
-from torch.distributed.tensor import DTensor, distribute_tensor
 
 from headway.errors import UsageError
 from headway.model import Layer
@@ -18,6 +17,9 @@ from headway.model.embeddings import Embedding
 from headway.text.batches import Batch
 from headway.training import parallel
 from headway.training.steps.objective import Loss, Objective
+
+if TYPE_CHECKING:
+    from torch.distributed.tensor import DTensor
 
 
 class ShardedObjective(nn.Module):
@@ -31,6 +33,10 @@ class ShardedObjective(nn.Module):
     """
 
     def __init__(self, objective: Objective) -> None:
+        # FSDP2 takes a second to import.
+        from torch.distributed.device_mesh import init_device_mesh
+        from torch.distributed.fsdp import FSDPModule, fully_shard
+
         super().__init__()
         if parallel.world_size() == 1:
             raise UsageError("training.shard = true: start several ranks: give --ranks 2 or more")
@@ -49,9 +55,7 @@ class ShardedObjective(nn.Module):
                 sharded.set_force_sum_reduction_for_comms(True)
         for weight in {m.weight for m in self.model.modules() if isinstance(m, Embedding)}:
             # FSDP2 has replaced the parameter, and with it the hook that clears the gradient of <pad>.
-            assert isinstance(weight, DTensor)
-            rows = torch.arange(len(weight), device=device)
-            own = distribute_tensor(rows, mesh, weight.placements, src_data_rank=None).to_local()
+            own = _divide(torch.arange(len(weight), device=device), weight).to_local()
             if len(own) and own[-1] == len(weight) - 1:
                 weight.register_post_accumulate_grad_hook(_clear_last_row)  # type: ignore[no-untyped-call]
 
@@ -59,33 +63,30 @@ class ShardedObjective(nn.Module):
         """Return the loss of this rank's batch; the gradient of each parameter is the sum of the ranks'."""
         return self.objective(batch)
 
-    def is_finite(self) -> bool:
-        """Whether every weight of all ranks is a finite number."""
-        tensors = self.model.state_dict().values()
-        own = [tensor.to_local() if isinstance(tensor, DTensor) else tensor for tensor in tensors]
-        (has_others,) = parallel.maximum([not all(bool(slice_.isfinite().all()) for slice_ in own)])
-        return not has_others
 
-    @staticmethod
-    def collect(tensor: Tensor) -> Tensor:
-        """Return the whole tensor of which each rank has a slice; or a tensor that is not divided."""
-        if not isinstance(tensor, DTensor):
-            return tensor
-        with parallel.explain_lost_rank():
-            found = tensor.full_tensor()
-        assert isinstance(found, Tensor)
-        return found.detach()
-
-    @staticmethod
-    def copy_slice(whole: Tensor, tensor: Tensor) -> None:
-        """Copy this rank's slice of a whole tensor into a tensor that is divided, or all of it into another one."""
-        if isinstance(tensor, DTensor):
-            mesh, places = tensor.device_mesh, tensor.placements
-            whole = distribute_tensor(whole.to(tensor.device), mesh, places, src_data_rank=None)
-        tensor.copy_(whole)
+def collect(tensor: Tensor) -> Tensor:
+    """Return the whole tensor of which each rank has a slice; or a tensor that is not divided."""
+    if not hasattr(tensor, "full_tensor"):
+        return tensor
+    with parallel.explain_lost_rank():
+        found: Tensor = tensor.full_tensor()
+    return found.detach()
 
 
-def _clear_last_row(weight: Tensor) -> None:
+def copy_slice(whole: Tensor, tensor: Tensor) -> None:
+    """Copy this rank's slice of a whole tensor into a tensor that is divided, or all of it into another one."""
+    if hasattr(tensor, "placements"):
+        whole = _divide(whole.to(tensor.device), tensor)
+    tensor.copy_(whole)
+
+
+def _divide(whole: Tensor, like: Any) -> "DTensor":
+    """Divide a whole tensor as another one is divided."""
+    from torch.distributed.tensor import distribute_tensor
+
+    return distribute_tensor(whole, like.device_mesh, like.placements, src_data_rank=None)
+
+
+def _clear_last_row(weight: Any) -> None:
     """Set the gradient of the last row of this rank's slice to zero."""
-    assert isinstance(weight.grad, DTensor)
     weight.grad.to_local()[-1] = 0

@@ -4,9 +4,8 @@ Paper: sections 5.1, 5.3 and 5.4.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -27,11 +26,9 @@ from headway.training.steps.gradient_sum import (
     share_of,
     turns_of,
 )
-from headway.training.steps.objective import Loss, Objective, compute_gradient
+from headway.training.steps.objective import Objective, compute_gradient
 from headway.training.steps.optimizers import learning_rate, make_optimizers
-
-if TYPE_CHECKING:
-    from headway.training.steps.sharding import ShardedObjective
+from headway.training.steps.sharding import ShardedObjective, collect, copy_slice
 
 
 @dataclass(frozen=True)
@@ -99,12 +96,7 @@ class Trainer:
         self.steps = 0
         self.low_precision = precision == "bf16"
         objective = Objective(model, config.label_smoothing, config.agreement, config.cut)
-        self.sharded_objective: ShardedObjective | None = None
-        if config.shard:
-            from headway.training.steps import sharding  # FSDP2 takes a second to import
-
-            self.sharded_objective = sharding.ShardedObjective(objective)
-        self.objective: Callable[[Batch], Loss] = self.sharded_objective or objective
+        self.objective = ShardedObjective(objective) if config.shard else objective
         self.parameters = {n: p for n, p in model.named_parameters() if p.requires_grad}
         self.recorded = None
         if not config.shard:
@@ -129,9 +121,7 @@ class Trainer:
         self.set_training_mode()
         self.steps += 1
         *gradients, sums = self._gradient(data)
-        total_norm = torch.nn.utils.get_total_norm(gradients)
-        if self.sharded_objective:
-            total_norm = self.sharded_objective.collect(total_norm)
+        total_norm = collect(torch.nn.utils.get_total_norm(gradients))
         loss, nll, norm = read_numbers(sums / data.target_tokens, total_norm)
         report = StepReport(
             step=self.steps,
@@ -156,11 +146,8 @@ class Trainer:
 
     def make_partial_sums(self) -> list[Gradient]:
         """Return zeros as large as the sums that exist while the last micro-batch is computed."""
-        if self.sharded_objective:
-            count = 1
-        else:
-            share = -(-self.config.micro_batches_per_step // parallel.world_size())
-            count = (share - 1).bit_length()  # see `add_up`
+        share = -(-self.config.micro_batches_per_step // parallel.world_size())
+        count = 1 if self.config.shard else (share - 1).bit_length()  # see `add_up`
         return [[torch.zeros_like(p) for p in self.parameters.values()] for _ in range(count)]
 
     def set_training_mode(self) -> None:
@@ -194,7 +181,7 @@ class Trainer:
 
     def _gradient(self, data: Step) -> Gradient:
         """Return the gradient of a step for each parameter, and its summed losses, over all ranks."""
-        if self.sharded_objective:
+        if self.config.shard:
             with kept_generators(self.device):
                 return self._sharded_gradient(data)
         share = share_of(parallel.rank(), parallel.world_size(), data.count)
@@ -244,19 +231,17 @@ class Trainer:
 
     def finite(self) -> bool:
         """Whether every weight is a finite number."""
-        if self.sharded_objective:
-            return self.sharded_objective.is_finite()
-        return all(bool(p.isfinite().all()) for p in self.model.state_dict().values())
+        return all(bool(collect(p.isfinite().all())) for p in self.model.state_dict().values())
 
     def whole_model(self) -> Network:
         """Return the model; if it is sharded, a whole copy that each rank collects for itself."""
-        if not self.sharded_objective:
+        if not self.config.shard:
             return self.model
         with kept_generators(self.device):
             model = make_model(self.model.config).to(self.device)
         slices = self.model.state_dict()
         for name, tensor in model.state_dict().items():
-            tensor.copy_(self.sharded_objective.collect(slices[name]))
+            tensor.copy_(collect(slices[name]))
         return model
 
     def tensors(self) -> dict[str, dict[str, Tensor]]:
@@ -265,45 +250,31 @@ class Trainer:
         If the model is sharded, rank 0 gets the whole tensors in main memory, and the other ranks get
         their shapes only (tensors of the device "meta").
         """
-        found = {"model": self.model.state_dict(), "optimizer": self._optimizer_state()}
-        if not self.sharded_objective:
+        found = self._own_tensors()
+        if not self.config.shard:
             return found
         kept = torch.device("meta" if parallel.rank() else "cpu")
         return {
-            file: {
-                name: self.sharded_objective.collect(tensor).to(kept)
-                for name, tensor in group.items()
-            }
+            file: {name: collect(tensor).to(kept) for name, tensor in group.items()}
             for file, group in found.items()
         }
 
     @torch.no_grad()
     def load(self, tensors: Mapping[str, Mapping[str, Tensor]]) -> None:
-        """Go back to what `tensors` returned."""
-        self.load_weights(tensors["model"])
-        for name, value in self._optimizer_state().items():
-            whole = tensors["optimizer"][name]
-            if self.sharded_objective:
-                self.sharded_objective.copy_slice(whole, value)
-            else:
-                value.copy_(whole)
+        """Go back to what `tensors` returned, or only to its weights."""
+        own = self._own_tensors()
+        for file, group in tensors.items():
+            for name, value in own[file].items():
+                copy_slice(group[name], value)
 
-    def _optimizer_state(self) -> dict[str, Tensor]:
-        """Return the state of the optimizers by its key and the name of the parameter."""
+    def _own_tensors(self) -> dict[str, dict[str, Tensor]]:
+        """Return weights and optimizer state, of which this rank may have slices."""
         states = [optimizer.state for optimizer in self.optimizers]
-        return {
+        optimizer = {
             f"{key}.{name}": value
             for name, parameter in self.parameters.items()
             for state in states
             if parameter in state
             for key, value in state[parameter].items()
         }
-
-    @torch.no_grad()
-    def load_weights(self, weights: Mapping[str, Tensor]) -> None:
-        """Replace the weights by those of a whole model."""
-        if not self.sharded_objective:
-            self.model.load_state_dict(weights)
-            return
-        for name, tensor in self.model.state_dict().items():
-            self.sharded_objective.copy_slice(weights[name], tensor)
+        return {"model": self.model.state_dict(), "optimizer": optimizer}

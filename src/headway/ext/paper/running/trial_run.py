@@ -79,7 +79,7 @@ def train_transformer(directory: Path) -> None:
             found = {name: weight.clone() for name, weight in model.state_dict().items()}
             import_named(spec["change"])(model)
             if run.saved >= 0:  # a checkpoint was read: what the model has learned stays
-                run.trainer.load_weights(found)
+                run.trainer.load({"model": found})
         seconds, tokens = train(run)
         if config.training.average > 1:
             _save_average(run, directory / "averaged")
