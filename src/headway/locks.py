@@ -14,22 +14,20 @@ LOCK = ".lock"
 PATIENCE = 1.0  # seconds: processes that were forked from one that was killed hold its lock until they have ended, too
 
 
-def lock_file(path: Path, *, wait: bool = False, is_new: bool = True) -> BinaryIO:
+def lock_file(path: Path, *, wait: bool = False) -> BinaryIO:
     """Open a file to read and write it, and lock it for this process until it is closed.
 
     Args:
         path: The file; a symbolic link is not followed.
         wait: Whether to wait for another process that holds the lock.
-        is_new: Whether a missing file is made.
 
     Raises:
         BlockingIOError: If another process holds the lock, and this one does not wait for it.
         OSError: If the file cannot be opened.
     """
-    flags = os.O_RDWR | os.O_NOFOLLOW | (os.O_CREAT if is_new else 0)
     deadline = time.monotonic() + PATIENCE
     while True:
-        file = os.fdopen(os.open(path, flags, 0o666), "r+b")
+        file = os.fdopen(os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CREAT, 0o666), "r+b")
         try:
             fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
             if is_at(file, path):  # else the process that held the lock has removed the file
