@@ -126,16 +126,6 @@ def end_with_parent(parent: int) -> None:
         threading.Thread(target=wait, daemon=True).start()
 
 
-def end_with_standard_input() -> None:
-    """End this process when its standard input does: a pipe that only the parent can write to."""
-
-    def wait() -> None:
-        os.read(0, 1)  # without a buffer, whose lock this thread would hold when the work is done
-        os._exit(1)
-
-    threading.Thread(target=wait, daemon=True).start()
-
-
 @cache
 def survive_forks() -> None:
     """Let processes that are forked from this one compute with one thread, if this one has used several.

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
-from headway.devices import end_with_standard_input
 from headway.errors import HeadwayError
 from headway.training import configure_process
 
@@ -76,6 +75,16 @@ def run_together(
         raise
     finally:
         pool.shutdown()
+
+
+def end_with_standard_input() -> None:
+    """End this process when its standard input does: a pipe that only the parent can write to."""
+
+    def wait() -> None:
+        os.read(0, 1)  # without a buffer, whose lock this thread would hold when the work is done
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
 
 
 if __name__ == "__main__":
