@@ -1,12 +1,11 @@
 """Private interfaces of torch: named in one file, and not needed for a right result."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import torch
-from torch import Tensor
 from torch.nn import functional as F
 
 import headway
@@ -34,7 +33,6 @@ def fresh_tests() -> Iterator[None]:
     cached = (
         torch_private.has_onednn_linear,
         torch_private._has_int8_product,
-        torch_private._tracing_states,
     )
     for function in cached:
         function.cache_clear()
@@ -103,11 +101,11 @@ def test_int8_products_without_torchs_private_one_are_equal(
     assert torch.equal(int8_linear(x, quantize(weight), None), found)
 
 
-EACH: dict[str, Callable[[list[Tensor], list[Tensor]], list[Tensor] | None]] = {
-    "_foreach_add_": lambda ours, theirs: torch_private.add_each_(ours, theirs, -0.3),
-    "_foreach_copy_": torch_private.copy_each_,
-    "_foreach_lerp_": lambda ours, theirs: torch_private.mix_each_(ours, theirs, 0.3),
-    "_foreach_lerp": lambda ours, theirs: torch_private.mix_each(ours, theirs, 0.3),
+EACH: dict[str, dict[str, float]] = {
+    "add_": {"alpha": -0.3},
+    "copy_": {},
+    "lerp_": {"weight": 0.3},
+    "lerp": {"weight": 0.3},
 }
 
 
@@ -119,12 +117,12 @@ def test_many_tensors_are_changed_alike_without_torchs_private_operation(
     sizes = [(), (3,), (5, 7), (0, 4), (2,)]
     before, others = ([torch.randn(size) for size in sizes] for _ in range(2))
     found, plain = ([tensor.clone() for tensor in before] for _ in range(2))
-    found = EACH[name](found, others) or found
-    monkeypatch.delattr(torch, name)
-    plain = EACH[name](plain, others) or plain
+    found = torch_private.for_each(name, found, others, **EACH[name]) or found
+    monkeypatch.delattr(torch, f"_foreach_{name}")
+    plain = torch_private.for_each(name, plain, others, **EACH[name])
     expected = {
-        "_foreach_add_": [b - 0.3 * o for b, o in zip(before, others, strict=True)],
-        "_foreach_copy_": others,
+        "add_": [b - 0.3 * o for b, o in zip(before, others, strict=True)],
+        "copy_": others,
     }.get(name, [b + 0.3 * (o - b) for b, o in zip(before, others, strict=True)])
     for each, one, right in zip(found, plain, expected, strict=True):
         assert torch.equal(each, one)
@@ -152,7 +150,6 @@ def test_native_functions_are_not_used_where_tracing_is_unknown(
     ):
         with monkeypatch.context() as patch:
             patch.delattr(owner, name)
-            torch_private._tracing_states.cache_clear()
             assert torch_private.is_traced(x)
             for plain, fast in zip(results(), native, strict=True):
                 torch.testing.assert_close(plain, fast, rtol=1e-5, atol=1e-5)
@@ -195,18 +192,13 @@ def test_the_embedding_of_pad_stays_zero_where_gradient_hooks_are_unknown(
     assert embedding.weight.grad.any(1).nonzero().tolist() == [[3]]
 
 
-@pytest.mark.parametrize(
-    ("flags", "expected"), [("fma avx512_bf16 avx2", True), ("amx_tile", True), ("avx2", False)]
-)
-def test_bf16_instructions_are_found_without_torchs_private_functions(
-    flags: str, expected: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_without_torchs_private_functions_the_processor_counts_as_one_without_bf16(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    cpuinfo = tmp_path / "cpuinfo"
-    cpuinfo.write_text(f"model name : x\nflags : {flags} sse2\n")
-    assert torch_private._cpuinfo_has_bf16(cpuinfo) is expected
-    assert not torch_private._cpuinfo_has_bf16(tmp_path / "missing")
-    known = torch_private.has_bf16_instructions()
-    for name in ("_is_avx512_bf16_supported", "_is_amx_tile_supported"):
-        with monkeypatch.context() as patch:
-            patch.delattr(torch.cpu, name)
-            assert torch_private.has_bf16_instructions() == known
+    names = "_is_avx512_bf16_supported", "_is_amx_tile_supported"
+    for name in names:
+        monkeypatch.setattr(torch.cpu, name, lambda: True)
+    assert torch_private.has_bf16_instructions()
+    for name in names:
+        monkeypatch.delattr(torch.cpu, name)
+    assert not torch_private.has_bf16_instructions()

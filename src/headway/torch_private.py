@@ -8,7 +8,6 @@ Shapes: I inputs, O outputs, N rows.
 """
 
 import functools
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -55,38 +54,23 @@ def _has_int8_product() -> bool:
         return False
 
 
-def add_each_(totals: list[Tensor], others: list[Tensor], factor: float = 1.0) -> None:
-    """Add to each tensor ``factor`` times the one of the same place; on a GPU by few launches."""
-    if hasattr(torch, "_foreach_add_"):
-        torch._foreach_add_(totals, others, alpha=factor)
-        return
-    for total, other in zip(totals, others, strict=True):
-        total.add_(other, alpha=factor)
+def for_each(
+    operation: str, tensors: list[Tensor], others: list[Tensor], **numbers: float
+) -> list[Tensor]:
+    """Do an operation with each tensor and the one of the same place; on a GPU by few launches.
 
-
-def copy_each_(targets: list[Tensor], sources: list[Tensor]) -> None:
-    """Overwrite each tensor by the one of the same place; on a GPU by few launches."""
-    if hasattr(torch, "_foreach_copy_"):
-        torch._foreach_copy_(targets, sources)
-        return
-    for target, source in zip(targets, sources, strict=True):
-        target.copy_(source)
-
-
-def mix_each_(starts: list[Tensor], ends: list[Tensor], share: float) -> None:
-    """Move each tensor by a share of the way to the one of the same place; on a GPU by few launches."""
-    if hasattr(torch, "_foreach_lerp_"):
-        torch._foreach_lerp_(starts, ends, share)
-        return
-    for start, end in zip(starts, ends, strict=True):
-        start.lerp_(end, share)
-
-
-def mix_each(starts: list[Tensor], ends: list[Tensor], share: float) -> list[Tensor]:
-    """Return what `mix_each_` would leave, and change nothing."""
-    if hasattr(torch, "_foreach_lerp"):
-        return list(torch._foreach_lerp(starts, ends, share))
-    return [start.lerp(end, share) for start, end in zip(starts, ends, strict=True)]
+    Args:
+        operation: Of a tensor and another one, such as "lerp"; of "add_", "copy_" and the like, which change the tensors, the
+            result is not used.
+        tensors: The first one of each pair.
+        others: The second one.
+        numbers: Further arguments, such as ``alpha``.
+    """
+    together: Any = getattr(torch, f"_foreach_{operation}", None)
+    if together is not None:
+        return list(together(tensors, others, **numbers) or ())
+    pairs = zip(tensors, others, strict=True)
+    return [getattr(tensor, operation)(other, **numbers) for tensor, other in pairs]
 
 
 def may_have_hooks(module: nn.Module) -> bool:
@@ -107,47 +91,18 @@ def is_traced(*tensors: Tensor) -> bool:
     """
     if torch.compiler.is_compiling() or any(type(t) not in (Tensor, nn.Parameter) for t in tensors):
         return True
-    states = _tracing_states()
-    return states is None or (
-        states.tracing() is not None
-        or states.dispatch_depth() > 0
-        or states.functorch() is not None
-    )
-
-
-class _TracingStates:
-    """torch's functions that say whether operations are traced, dispatched or transformed."""
-
-    def __init__(self) -> None:
-        private: Any = torch._C
-        self.tracing = private._get_tracing_state
-        self.dispatch_depth = private._len_torch_dispatch_stack
-        self.functorch = private._functorch.peek_interpreter_stack
-
-
-@functools.cache
-def _tracing_states() -> _TracingStates | None:
+    private: Any = torch._C
     try:
-        states = _TracingStates()
-        known = states.dispatch_depth() >= 0
-        states.tracing(), states.functorch()
+        return (
+            private._get_tracing_state() is not None
+            or private._len_torch_dispatch_stack() > 0
+            or private._functorch.peek_interpreter_stack() is not None
+        )
     except (AttributeError, RuntimeError, TypeError):
-        return None
-    return states if known else None
+        return True
 
 
 def has_bf16_instructions() -> bool:
-    """Whether the processor multiplies bf16 numbers by instructions made for them."""
-    private: Any = torch.cpu
-    try:
-        return bool(private._is_avx512_bf16_supported() or private._is_amx_tile_supported())
-    except AttributeError:
-        return _cpuinfo_has_bf16(Path("/proc/cpuinfo"))
-
-
-def _cpuinfo_has_bf16(cpuinfo: Path) -> bool:
-    try:
-        words = set(cpuinfo.read_text(encoding="utf-8").split())
-    except OSError:
-        return False
-    return bool(words & {"avx512_bf16", "amx_tile"})
+    """Whether the processor multiplies bf16 numbers by instructions made for them; False where that is unknown."""
+    names = "_is_avx512_bf16_supported", "_is_amx_tile_supported"
+    return any(getattr(torch.cpu, name, bool)() for name in names)

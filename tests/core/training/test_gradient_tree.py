@@ -71,10 +71,10 @@ def test_few_gradients_exist_at_once(monkeypatch):
             alive += 1
             most = max(most, alive)
 
-    def add(totals, others):
+    def add(operation, totals, others):
         nonlocal alive
         alive -= len(others)
 
-    monkeypatch.setattr(gradient_sum, "add_each_", add)
+    monkeypatch.setattr(gradient_sum, "for_each", add)
     add_up(Subtree(0, 8), lambda number: [Gradient()])
     assert most == 4

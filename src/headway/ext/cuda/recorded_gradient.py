@@ -16,7 +16,7 @@ from headway.ext.cuda.dropout import MaskTape
 from headway.ext.cuda.recorded_call import GraphMemory, RecordedCall
 from headway.model import Network
 from headway.text import Batch
-from headway.torch_private import copy_each_
+from headway.torch_private import for_each
 from headway.training import Gradient
 
 # Given a micro-batch and the target tokens of the step as a scalar.
@@ -135,14 +135,14 @@ class _Recording:
 
     def __call__(self, compute: Compute, batch: Batch, tokens: Tensor) -> Gradient:
         self._tape.draw(tokens.device)
-        copy_each_([*self._batch.tensors(), self._tokens], [*batch.tensors(), tokens])
+        for_each("copy_", [*self._batch.tensors(), self._tokens], [*batch.tensors(), tokens])
         self._step(partial(self._run, compute))
         if not self.is_recorded:
             gradient, self._gradient = self._gradient, []
             return gradient
         # The next replay overwrites its results.
         results = [torch.empty_like(tensor) for tensor in self._gradient]
-        copy_each_(results, self._gradient)
+        for_each("copy_", results, self._gradient)
         return results
 
     @property

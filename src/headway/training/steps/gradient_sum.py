@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from headway.files import name_machine
-from headway.torch_private import add_each_, copy_each_
+from headway.torch_private import for_each
 from headway.training import parallel
 
 Gradient = list[Tensor]  # in the same order everywhere; the sums are made in place
@@ -101,7 +101,7 @@ def _are_halves(left: Subtree, right: Subtree) -> bool:
 
 
 def _add(total: Gradient, gradient: Gradient) -> Gradient:
-    add_each_(total, gradient)
+    for_each("add_", total, gradient)
     return total
 
 
@@ -171,7 +171,7 @@ class _Exchange:
     def sum(self, parts: Parts, count: int) -> Gradient:
         """Return the gradient of a step; see `connect`."""
         for (_, gradient), views in zip(parts, self.own_views, strict=False):
-            copy_each_(views, gradient)
+            for_each("copy_", views, gradient)
         subtrees = _all_subtrees(self.ranks, count)
         slices = self._collect(len(parts), subtrees)
         self.total[self.rank] = add_subtrees(

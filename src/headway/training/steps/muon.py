@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from headway.torch_private import add_each_, mix_each, mix_each_
+from headway.torch_private import for_each
 from headway.training import parallel
 
 # A step of the Newton-Schulz iteration maps each singular value s to a·s + b·s³ + c·s⁵. With these
@@ -62,9 +62,9 @@ class Muon:
         matrices = self.matrices
         gradients = [matrix.grad for matrix in matrices if matrix.grad is not None]
         momenta = [self.state[matrix]["momentum"] for matrix in matrices]
-        mix_each_(momenta, gradients, 1 - self.momentum)
+        for_each("lerp_", momenta, gradients, weight=1 - self.momentum)
         # Nesterov's momentum: where the momentum will be after another gradient like this one.
-        ahead = mix_each(gradients, momenta, self.momentum)
+        ahead = for_each("lerp", gradients, momenta, weight=self.momentum)
         rank, ranks = parallel.rank(), parallel.world_size()
         own = [
             orthogonalize(torch.stack([ahead[n] for n in block]).to(self.dtype)).flatten()
@@ -74,9 +74,9 @@ class Muon:
             changed = [matrices[n] for n in block]
             shape = changed[0].shape
             if self.weight_decay:
-                add_each_(changed, changed, -rate * self.weight_decay)
+                for_each("add_", changed, changed, alpha=-rate * self.weight_decay)
             size = rate * UPDATE_SIZE * math.sqrt(max(shape))
-            add_each_(changed, list(flat.float().view(-1, *shape)), -size)
+            for_each("add_", changed, list(flat.float().view(-1, *shape)), alpha=-size)
 
     def _exchange(self, own: Sequence[Tensor]) -> list[Tensor]:
         """Return the flat updates of all blocks; rank r has computed blocks r, r + ranks, ..."""

@@ -15,7 +15,7 @@ from headway.extension import load_first
 from headway.model import Network, make_model
 from headway.model.visibility import move
 from headway.text.batches import Batch
-from headway.torch_private import add_each_
+from headway.torch_private import for_each
 from headway.training import parallel
 from headway.training.machine import kept_generators, peak_memory, seed_generators
 from headway.training.steps.gradient_sum import (
@@ -208,7 +208,7 @@ class Trainer:
             is_counted = turn * ranks + parallel.rank() < data.count
             divisor = data.target_tokens if is_counted else math.inf
             *gradients, own = self.compute(data.batches[turn], divisor)
-            add_each_(total, gradients)
+            for_each("add_", total, gradients)
             losses += own * is_counted
         return [*total, parallel.gather(losses.cpu()).sum(0).to(self.device)]
 
