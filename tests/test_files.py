@@ -11,7 +11,6 @@ import pytest
 
 from headway.errors import HeadwayError
 from headway.files import (
-    add_path_to_errors,
     remove,
     remove_leftovers,
     replace_bytes,
@@ -169,7 +168,7 @@ def test_an_error_names_the_file_that_the_user_gave(tmp_path: Path) -> None:
         (None, path),
         (input_file, input_file),
     ):
-        with pytest.raises(OSError, match="No space") as caught, add_path_to_errors(path):
+        with pytest.raises(OSError, match="No space") as caught, write_atomically(path):
             raise OSError(errno.ENOSPC, "No space left on device", named and str(named))
         assert caught.value.filename == str(expected)
 

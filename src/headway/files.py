@@ -59,6 +59,7 @@ def write_atomically(path: Path) -> Iterator[Path]:
 
     Raises:
         HeadwayError: If there is a device or a pipe of that name, which would be lost.
+        OSError: With the name ``path``, if the error of the body names no file, as of a full disk, or the unfinished one.
     """
     if path.exists() and not (path.is_file() or path.is_dir()):
         raise HeadwayError(f"{path}: is no file but a device or a pipe: give the name of a file")
@@ -69,37 +70,24 @@ def write_atomically(path: Path) -> Iterator[Path]:
         for part in (*temporary.rglob("*"), temporary):
             sync(part)
         temporary.replace(path)
-    except BaseException:
+        sync(path.parent)
+    except BaseException as error:
         with suppress(OSError):  # the first exception is the one to report
             remove(temporary)
+        if isinstance(error, OSError) and TEMPORARY in str(error.filename or TEMPORARY):
+            raise OSError(error.errno, error.strerror or str(error), str(path)) from None
         raise
-    sync(path.parent)
 
 
 def replace_bytes(path: Path, content: bytes) -> None:
-    """Write a file atomically; an older file of that name is replaced.
-
-    Raises:
-        OSError: With the name ``path``; the older file is unchanged.
-    """
-    with add_path_to_errors(path), write_atomically(path) as temporary:
+    """Write a file atomically; an older file of that name is replaced, or stays if that fails."""
+    with write_atomically(path) as temporary:
         temporary.write_bytes(content)
 
 
 def replace_text(path: Path, text: str) -> None:
     """Write a text file in UTF-8 atomically; see `replace_bytes`."""
     replace_bytes(path, text.encode())
-
-
-@contextmanager
-def add_path_to_errors(path: Path) -> Iterator[None]:
-    """Name ``path`` in an `OSError` of the body that names no file, as of a full disk, or an unfinished one."""
-    try:
-        yield
-    except OSError as error:
-        if error.filename is not None and TEMPORARY not in str(error.filename):
-            raise
-        raise OSError(error.errno, error.strerror or str(error), str(path)) from None
 
 
 def sync(path: Path) -> None:

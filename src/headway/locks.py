@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import BinaryIO, Self
 
 from headway.errors import HeadwayError
-from headway.files import add_path_to_errors
 
 LOCK = ".lock"
 PATIENCE = 1.0  # seconds: processes that were forked from one that was killed hold its lock until they have ended, too
@@ -82,15 +81,14 @@ class DirectoryLock:
             HeadwayError: If another process works here, or the file cannot be written.
         """
         try:
-            with add_path_to_errors(self.path):
-                self._is_own = not is_held
-                if is_held:
-                    self._file = self.path.open("r+b")
-                    return
-                self._file = lock_file(self.path)
-                self._file.truncate(0)
-                self._file.write(str(os.getpid()).encode())
-                self._file.flush()
+            self._is_own = not is_held
+            if is_held:
+                self._file = self.path.open("r+b")
+                return
+            self._file = lock_file(self.path)
+            self._file.truncate(0)
+            self._file.write(str(os.getpid()).encode())
+            self._file.flush()
         except BlockingIOError:
             holder = "?"
             with suppress(OSError):  # it may be released at this moment

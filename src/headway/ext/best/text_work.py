@@ -14,7 +14,7 @@ from headway.ext.best.facts import BATCH, measure, measure_sides
 from headway.ext.best.given import GivenText
 from headway.ext.best.pair_decisions import Decided, PairDecisions, number_of
 from headway.ext.best.stage import FileWork
-from headway.files import add_path_to_errors, write_atomically
+from headway.files import write_atomically
 from headway.text import Pair, Tokenizer, digest_loosely, mark_first, read_lines
 
 
@@ -240,7 +240,6 @@ def write_files(*paths: Path) -> Iterator[list[BinaryIO]]:
         files: list[BinaryIO] = []
         for path in paths:
             path.parent.mkdir(exist_ok=True)
-            stack.enter_context(add_path_to_errors(path))
             temporary = stack.enter_context(write_atomically(path))
             files.append(stack.enter_context(temporary.open("wb", buffering=1 << 20)))
         yield files

@@ -5,7 +5,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from headway.errors import HeadwayError
-from headway.files import add_path_to_errors, write_atomically
+from headway.files import write_atomically
 
 
 def check_absent(out: Path) -> None:
@@ -33,7 +33,7 @@ def create_atomically(out: Path) -> Iterator[Path]:
     missing = [folder for folder in out.parents if not folder.exists()]  # the innermost first
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        with add_path_to_errors(out), write_atomically(out) as temporary:
+        with write_atomically(out) as temporary:
             yield temporary
     except BaseException:
         with suppress(OSError):  # others may have put something there

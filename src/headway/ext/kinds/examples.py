@@ -13,7 +13,7 @@ from pathlib import Path
 from headway.config import Kind, TextConfig
 from headway.errors import HeadwayError
 from headway.ext.kinds.class_labels import LabelTokenizer
-from headway.files import add_path_to_errors, write_atomically
+from headway.files import write_atomically
 from headway.text import (
     EOS,
     SURROGATE,
@@ -201,7 +201,7 @@ def _write(
     out = Path(out)
     check_new(out)
     short = (pair for pair in train if max(map(len, pair)) <= config.max_tokens)
-    with add_path_to_errors(out), write_atomically(out) as temporary:
+    with write_atomically(out) as temporary:
         temporary.mkdir(parents=True)
         write_ids(temporary / "train", short, tokenizer)
         texts, validation_texts = write_prepared(

@@ -89,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
 def make_corpus(text: Path, source: str, target: str, count: int) -> Path:
     """Write the corpus as text files, with the kind of each pair beside it, unless it is there."""
     from headway.ext.demo import generate, split
-    from headway.files import add_path_to_errors, write_atomically
+    from headway.files import write_atomically
 
     parts = ("train", "valid", "test")
     files = [text / f"{part}.{code}" for part in parts for code in (source, target)]
@@ -100,7 +100,7 @@ def make_corpus(text: Path, source: str, target: str, count: int) -> Path:
             f"{text}: holds another corpus; give another RUN or remove this directory"
         )
     print(f"{text}: generating {count:,} sentence pairs, {source} to {target}", file=sys.stderr)
-    with add_path_to_errors(text), write_atomically(text) as temporary:
+    with write_atomically(text) as temporary:
         temporary.mkdir(parents=True)
         for part, examples in zip(parts, split(generate(source, target, count)), strict=True):
             columns = {source: "source", target: "target", "kinds": "kind"}

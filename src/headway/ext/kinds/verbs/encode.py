@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> None:
     import numpy as np
 
     from headway.ext.kinds.sentence_encoder import SentenceEncoder
-    from headway.files import add_path_to_errors, write_atomically
+    from headway.files import write_atomically
 
     set_threads(args.threads)
     encoder = SentenceEncoder.load(args.model, args.device)
@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> None:
     if args.out:
         empty = encoder.encode([], every_layer=every)
         out = Path(args.out)
-        with add_path_to_errors(out), write_atomically(out) as temporary:
+        with write_atomically(out) as temporary:
             np.save(temporary, np.concatenate([empty, *parts]))
 
 
