@@ -73,21 +73,14 @@ def warn_if_too_short(training: TrainingConfig) -> str:
     warmup, cool, last = training.warmup_steps, training.cool_steps, training.max_steps
     if warmup + cool <= last:
         return ""
-    shorter: dict[str, int | float] = {
-        "warmup_steps": max(1, last // 10),
-        "cool_steps": cool and last * 3 // 4,
-    }
+    own = max(1, last // 10)
     # The same peak rate: in equation 3 it depends on the warm-up.
-    shorter["rate_scale"] = training.rate_scale * math.sqrt(shorter["warmup_steps"] / warmup)
-    options = [
-        f"--training.{name.replace('_', '-')} {value if isinstance(value, int) else f'{value:.3g}'}"
-        for name, value in shorter.items()
-        if value != getattr(training, name)
-    ]
+    scale = training.rate_scale * math.sqrt(own / warmup)
     cooling = f" and cools for {cool:,}" if cool else ""
     return (
         f"the learning rate warms up for {warmup:,} steps{cooling}, but the run has {last:,}: the rate"
-        f" never reaches its peak, and the model may learn little; for a run this short: {' '.join(options)}"
+        f" never reaches its peak, and the model may learn little; for a run this short: --training.warmup-steps {own}"
+        f" --training.cool-steps {cool and last * 3 // 4} --training.rate-scale {scale:.3g}"
     )
 
 
