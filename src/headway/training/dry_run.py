@@ -14,7 +14,7 @@ from headway.errors import HeadwayError, is_out_of_memory
 from headway.files import remove, temporary_path
 from headway.text.batches import Rows
 from headway.training import parallel
-from headway.training.machine import kept_generators
+from headway.training.machine import kept_generators, peak_memory
 from headway.training.storage.checkpoint import (
     RESUMABLE,
     Tensors,
@@ -87,7 +87,7 @@ def make_dry_run(run: "Run") -> DryRun:
     pairs = sum(map(len, plan)) * min(run.feed.micro_batches, len(plan)) / len(plan)  # of a step
     tokens_per_step = run.data.train.target_tokens * pairs / len(run.data.train)
     return DryRun(
-        memory=parallel.sum_counts([run.trainer.peak_memory])[0],
+        memory=parallel.sum_counts([peak_memory(run.trainer.device)])[0],
         tokens_per_second=rate,
         tokens_per_step=tokens_per_step,
         seconds=settings.max_steps * tokens_per_step / rate,

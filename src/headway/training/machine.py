@@ -43,11 +43,8 @@ class Machine:
         device, precision = resolve_device(config.device, "training.device"), config.precision
         if precision == "auto":
             precision = "bf16" if has_bf16(device) else "fp32"
-        return cls(device=str(device), precision=precision, threads=0).with_threads(config)
-
-    def with_threads(self, config: TrainingConfig) -> "Machine":
-        """Return the same with the threads of the settings, or else with all cores of this machine."""
-        return replace(self, threads=config.threads or available_cores())
+        threads = config.threads or available_cores()
+        return cls(device=str(device), precision=precision, threads=threads)
 
     def with_changes(self, device: str, now: TrainingConfig) -> "Machine":
         """Return what a run computes with when it goes on: its precision, and the device unless that is changed.
@@ -59,10 +56,10 @@ class Machine:
         Raises:
             HeadwayError: If another device is wanted, and not available.
         """
-        moved = self
+        threads, place = now.threads or available_cores(), self.device
         if now.device != device:
-            moved = replace(self, device=str(resolve_device(now.device, "training.device")))
-        return moved.with_threads(now)
+            place = str(resolve_device(now.device, "training.device"))
+        return replace(self, device=place, threads=threads)
 
     @property
     def emulates_bf16(self) -> bool:
@@ -154,9 +151,9 @@ def seed_generators(device: torch.device, *key: int) -> None:
             torch.cuda.manual_seed(seed)
 
 
-def peak_memory(device: str) -> int:
-    """Return the most bytes that this process has held so far on the device it trains on."""
-    if device != "cpu":
+def peak_memory(device: torch.device) -> int:
+    """Return the most bytes that this process has held so far on the device it works on."""
+    if device.type != "cpu":
         # Recordings keep memory that is not allocated, and that nothing else can have.
         return torch.cuda.max_memory_reserved(device)
     used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -19,7 +19,12 @@ from headway.model.network import zero_outputs
 from headway.text.prepared import PreparedData
 from headway.training import parallel
 from headway.training.dry_run import make_dry_run
-from headway.training.machine import kept_generators, seed_generators, thread_count
+from headway.training.machine import (
+    kept_generators,
+    peak_memory,
+    seed_generators,
+    thread_count,
+)
 from headway.training.steps.feed import Feed
 from headway.training.steps.trainer import StepReport, Trainer
 from headway.training.storage.checkpoint import average_weights
@@ -280,7 +285,7 @@ class Run:
         self._seconds += seconds
         if report.step % TIMING_STEPS:
             return
-        (memory,) = parallel.sum_counts([self.trainer.peak_memory])
+        (memory,) = parallel.sum_counts([peak_memory(self.trainer.device)])
         self.directory.timings.write(
             event="steps",
             step=report.step,

@@ -14,7 +14,7 @@ from headway.ext.bench.flop import training_flop
 from headway.ext.bench.matrix_rate import measure_matrix_rate, time_work
 from headway.ext.bench.synthetic import prepare_synthetic
 from headway.model import Transformer, parameter_count
-from headway.training import Feed, Machine, Trainer, parallel
+from headway.training import Feed, Machine, Trainer, parallel, peak_memory
 
 MAX_STEPS = 20  # of one repeat
 REPEAT_SECONDS = 2.0  # about as long as a repeat takes
@@ -53,7 +53,7 @@ def bench_training(config: Config, machine: Machine, text: str, *, repeats: int 
             take(steps)
         times = [take(steps) for _ in range(repeats)]
         # Before the matrix rate is measured, which also needs memory.
-        (memory,) = parallel.sum_counts([trainer.peak_memory])
+        (memory,) = parallel.sum_counts([peak_memory(trainer.device)])
         # Rank 0 needs the micro-batches of all ranks for what follows.
         plan = planned[: steps * feed.micro_batches]
         batches = [feed.batch(rows) for rows in plan]

@@ -57,7 +57,7 @@ def bench_translation(
     warm_ups = 2 if device.type == "cuda" else 1  # a GPU's steps are recorded in the second turn
     calls = [partial(translate, work, beam) for work, (_, beam) in zip(works, cells, strict=True)]
     times = time_in_turns(calls, device, repeats, warm_ups)
-    memory = peak_memory(str(device))
+    memory = peak_memory(device)
     rows = []
     for (batch, beam), work, took in zip(cells, works, times, strict=True):
         lengths = [len(source) for sources, _ in work for source in sources]

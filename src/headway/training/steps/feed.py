@@ -147,7 +147,6 @@ class Feed:
             )
         sizes = [group.training_pairs for group in data.groups]
         self._mixture = Mixture(sizes, config.group_temperature, BLOCK, config.seed)
-        self._blocks = self._mixture.blocks
         # A CPU gains nothing from rows of one shape.
         self.shape = self.row_shape() if config.packed and device.type != "cpu" else None
         self._plans: dict[tuple[int, int], Future[list[Rows]]] = {}  # by epoch and block
@@ -155,7 +154,7 @@ class Feed:
         self._thread = ThreadPoolExecutor(1, "batches")
         self._ahead: Future[tuple[Step, Position]] | None = None
         # Another version of Headway may have made more micro-batches of this block, but not more than it has pairs.
-        if not (0 <= position.block < self._blocks and position.taken <= 2 * BLOCK):
+        if not (0 <= position.block < self._mixture.blocks and position.taken <= 2 * BLOCK):
             raise ValueError("block or index is beyond the data")
         self.plan(position)  # a pair that is too long is an error now
 
@@ -173,7 +172,7 @@ class Feed:
             HeadwayError: If a pair is longer than a micro-batch.
         """
         epoch, block, _ = position
-        following = (epoch, block + 1) if block + 1 < self._blocks else (epoch + 1, 0)
+        following = (epoch, block + 1) if block + 1 < self._mixture.blocks else (epoch + 1, 0)
         own = (epoch, block)
         self._plans = {
             place: self._plans.get(place) or self._planner.submit(self._make_plan, *place)
@@ -224,7 +223,9 @@ class Feed:
     def _read(self, position: Position) -> tuple[Step, Position]:
         """Return the data of the step at a position, and the position after it."""
         epoch, block, index = position
-        if block + 1 == self._blocks and index >= len(self.plan(position)):  # the end of an epoch
+        if block + 1 == self._mixture.blocks and index >= len(
+            self.plan(position)
+        ):  # the end of an epoch
             epoch, block, index = epoch + 1, 0, 0
         rows: list[Rows] = []
         while True:
@@ -232,7 +233,7 @@ class Feed:
             taken = plan[index : index + self.micro_batches - len(rows)]
             rows += taken
             index += len(taken)
-            if index < len(plan) or block + 1 == self._blocks:
+            if index < len(plan) or block + 1 == self._mixture.blocks:
                 break
             block, index = block + 1, 0
         divide = turns_of if self.config.shard else share_of

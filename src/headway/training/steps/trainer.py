@@ -17,7 +17,7 @@ from headway.model.visibility import move
 from headway.text.batches import Batch
 from headway.torch_private import for_each
 from headway.training import parallel
-from headway.training.machine import kept_generators, peak_memory, seed_generators
+from headway.training.machine import kept_generators, seed_generators
 from headway.training.steps.gradient_sum import (
     Gradient,
     add_up,
@@ -211,11 +211,6 @@ class Trainer:
             for_each("add_", total, gradients)
             losses += own * is_counted
         return [*total, parallel.gather(losses.cpu()).sum(0).to(self.device)]
-
-    @property
-    def peak_memory(self) -> int:
-        """Most bytes that this rank has held so far on its device."""
-        return peak_memory(str(self.device))
 
     def rate(self, step: int) -> float:
         """Return the learning rate of a step."""
