@@ -6,8 +6,8 @@ import torch
 from headway.training.steps import gradient_sum
 from headway.training.steps.gradient_sum import (
     Subtree,
+    add_halves,
     add_subtrees,
-    add_up,
     divide_share,
     share_of,
 )
@@ -29,9 +29,12 @@ def pairwise(values):
 def sum_of_ranks(values, ranks):
     """Sum as so many ranks do."""
     parts = [
-        (subtree, add_up(subtree, lambda number: [values[number].clone()]))
+        part
         for rank in range(ranks)
-        for subtree in divide_share(share_of(rank, ranks, len(values)))
+        for part in add_halves(
+            (Subtree(number, 1), [values[number].clone()])
+            for number in share_of(rank, ranks, len(values))
+        )
     ]
     return add_subtrees(parts)[0]
 
@@ -76,5 +79,5 @@ def test_few_gradients_exist_at_once(monkeypatch):
         alive -= len(others)
 
     monkeypatch.setattr(gradient_sum, "for_each", add)
-    add_up(Subtree(0, 8), lambda number: [Gradient()])
+    add_halves((Subtree(number, 1), [Gradient()]) for number in range(8))
     assert most == 4

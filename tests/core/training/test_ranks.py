@@ -21,7 +21,7 @@ from headway.training.machine import Machine
 from headway.training.run import run_to_end
 from headway.training.starting.rank_count import count_ranks
 from headway.training.steps import gradient_sum
-from headway.training.steps.gradient_sum import add_up, divide_share, share_of
+from headway.training.steps.gradient_sum import Subtree, add_halves, share_of
 from headway.training.steps.trainer import StepReport
 from headway.training.storage.run_directory import RunDirectory
 from support.processes import children, fail_or_sleep, fork, use_one_core
@@ -147,7 +147,7 @@ def sum_step(exchange, count):
         return [torch.randn(shape) * 1e3 for shape in SHAPES]
 
     share = share_of(parallel.rank(), parallel.world_size(), count)
-    parts = [(block, add_up(block, compute)) for block in divide_share(share)]
+    parts = add_halves((Subtree(number, 1), compute(number)) for number in share)
     return [tensor.tolist() for tensor in exchange(parts, count)]
 
 

@@ -15,7 +15,6 @@ import numpy as np
 import torch
 
 from headway.config import TrainingConfig
-from headway.errors import HeadwayError
 from headway.model.visibility import RowShape
 from headway.text.batches import (
     Batch,
@@ -125,7 +124,6 @@ class Feed:
         position: Where the next step begins.
 
     Raises:
-        HeadwayError: If there are more ranks than micro-batches of a step.
         ValueError: If there is no such position.
     """
 
@@ -141,10 +139,6 @@ class Feed:
         self.device = device
         self.position = position
         self.micro_batches = config.micro_batches_per_step
-        if parallel.world_size() > self.micro_batches:
-            raise HeadwayError(
-                f"a step has {self.micro_batches} micro-batches, too few for {parallel.world_size()} ranks"
-            )
         sizes = [group.training_pairs for group in data.groups]
         self._mixture = Mixture(sizes, config.group_temperature, BLOCK, config.seed)
         # A CPU gains nothing from rows of one shape.

@@ -9,8 +9,9 @@ exchange gradients through memory that they share; other ranks send them.
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from functools import cache
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -49,39 +50,15 @@ def turns_of(rank: int, ranks: int, count: int) -> list[int]:
 
 def divide_share(share: range) -> list[Subtree]:
     """Divide neighboring micro-batches into the largest complete subtrees."""
-    subtrees = []
-    first = share.start
-    while first < share.stop:
-        size = first & -first or 1 << share.stop.bit_length()  # the largest that divides `first`
-        while first + size > share.stop:
-            size //= 2
-        subtrees.append(Subtree(first, size))
-        first += size
-    return subtrees
+    return [subtree for subtree, _ in add_halves((Subtree(number, 1), []) for number in share)]
 
 
-def add_up(subtree: Subtree, compute: Callable[[int], Gradient]) -> Gradient:
-    """Compute and sum the gradients of a subtree's micro-batches, one after the other.
+def add_halves(
+    parts: Iterable[tuple[Subtree, Gradient]],
+) -> list[tuple[Subtree, Gradient]]:
+    """Sum the gradients of subtrees that follow each other where they are the halves of a larger subtree.
 
-    As many gradients exist at once as the tree is high, and one more.
-
-    Args:
-        subtree: The micro-batches.
-        compute: Returns the gradient of a micro-batch, by its number in the step.
-    """
-    if subtree.size == 1:
-        return compute(subtree.first)
-    half = subtree.size // 2
-    total = add_up(Subtree(subtree.first, half), compute)
-    return _add(total, add_up(Subtree(subtree.first + half, half), compute))
-
-
-def add_subtrees(parts: Sequence[tuple[Subtree, Gradient]]) -> Gradient:
-    """Sum the gradients of subtrees that follow each other, from micro-batch 0 to the last.
-
-    Every subtree that is complete is summed first. What remains at the end of a step whose number of
-    micro-batches is no power of two is added from right to left, so that a missing half of a subtree
-    counts as nothing.
+    If the gradients are computed one after the other, as many exist at once as the tree is high, and one more.
     """
     sums: list[tuple[Subtree, Gradient]] = []
     for subtree, gradient in parts:
@@ -89,6 +66,17 @@ def add_subtrees(parts: Sequence[tuple[Subtree, Gradient]]) -> Gradient:
             left, total = sums.pop()
             subtree, gradient = Subtree(left.first, 2 * left.size), _add(total, gradient)
         sums.append((subtree, gradient))
+    return sums
+
+
+def add_subtrees(parts: Iterable[tuple[Subtree, Gradient]]) -> Gradient:
+    """Sum the gradients of subtrees that follow each other, from micro-batch 0 to the last.
+
+    Every subtree that is complete is summed first. What remains at the end of a step whose number of
+    micro-batches is no power of two is added from right to left, so that a missing half of a subtree
+    counts as nothing.
+    """
+    sums = add_halves(parts)
     while len(sums) > 1:
         _, gradient = sums.pop()
         _add(sums[-1][1], gradient)
@@ -101,7 +89,8 @@ def _are_halves(left: Subtree, right: Subtree) -> bool:
 
 
 def _add(total: Gradient, gradient: Gradient) -> Gradient:
-    for_each("add_", total, gradient)
+    if gradient:  # else only the subtrees are asked for
+        for_each("add_", total, gradient)
     return total
 
 
@@ -208,6 +197,7 @@ class _Exchange:
         )
 
 
+@cache
 def _all_subtrees(ranks: int, count: int) -> list[list[Subtree]]:
     """Return the subtrees of each rank in a step of ``count`` micro-batches."""
     return [divide_share(share_of(rank, ranks, count)) for rank in range(ranks)]

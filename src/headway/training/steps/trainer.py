@@ -20,9 +20,9 @@ from headway.training import parallel
 from headway.training.machine import kept_generators, seed_generators
 from headway.training.steps.gradient_sum import (
     Gradient,
-    add_up,
+    Subtree,
+    add_halves,
     connect,
-    divide_share,
     share_of,
     turns_of,
 )
@@ -147,7 +147,7 @@ class Trainer:
     def make_partial_sums(self) -> list[Gradient]:
         """Return zeros as large as the sums that exist while the last micro-batch is computed."""
         share = -(-self.config.micro_batches_per_step // parallel.world_size())
-        count = 1 if self.config.shard else (share - 1).bit_length()  # see `add_up`
+        count = 1 if self.config.shard else (share - 1).bit_length()  # see `add_halves`
         return [[torch.zeros_like(p) for p in self.parameters.values()] for _ in range(count)]
 
     def set_training_mode(self) -> None:
@@ -181,9 +181,6 @@ class Trainer:
 
     def _gradient(self, data: Step) -> Gradient:
         """Return the gradient of a step for each parameter, and its summed losses, over all ranks."""
-        if self.config.shard:
-            with kept_generators(self.device):
-                return self._sharded_gradient(data)
         share = share_of(parallel.rank(), parallel.world_size(), data.count)
 
         def compute(number: int) -> Gradient:
@@ -191,7 +188,9 @@ class Trainer:
             return self.compute(data.batches[number - share.start], data.target_tokens)
 
         with kept_generators(self.device):
-            parts = [(subtree, add_up(subtree, compute)) for subtree in divide_share(share)]
+            if self.config.shard:
+                return self._sharded_gradient(data)
+            parts = add_halves((Subtree(number, 1), compute(number)) for number in share)
         return self.sum_gradients(parts, data.count)
 
     def _sharded_gradient(self, data: Step) -> Gradient:
