@@ -57,7 +57,7 @@ class ShardedObjective(nn.Module):
             # FSDP2 has replaced the parameter, and with it the hook that clears the gradient of <pad>.
             own = _divide(torch.arange(len(weight), device=device), weight).to_local()
             if len(own) and own[-1] == len(weight) - 1:
-                weight.register_post_accumulate_grad_hook(_clear_last_row)  # type: ignore[no-untyped-call]
+                weight.register_post_accumulate_grad_hook(_clear_last_row)
 
     def forward(self, batch: Batch) -> Loss:
         """Return the loss of this rank's batch; the gradient of each parameter is the sum of the ranks'."""
