@@ -97,8 +97,9 @@ def corpus(tmp_path: Path) -> Corpus:
 
 def gradients(model: Transformer, batch: Batch, *, bf16: bool = False) -> list[Tensor]:
     objective = Objective(model, 0.1)
-    found, sums = compute_gradient(model, objective, batch, batch.target_tokens, bf16)
-    return [sums, *(found[p] for p in model.parameters())]
+    parameters = list(model.parameters())
+    *found, sums = compute_gradient(parameters, objective, batch, batch.target_tokens, bf16)
+    return [sums, *found]
 
 
 @pytest.mark.slow

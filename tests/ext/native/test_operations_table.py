@@ -31,8 +31,9 @@ def gradients(agreement: float = 0.0) -> list[Tensor]:
     ids = torch.randint(1, 40, (3, 13))
     segments = (torch.arange(13) < torch.tensor([[7], [13], [11]])).long()
     batch = Batch(ids, segments, ids, segments, np.arange(3), 31, False)
-    found, sums = compute_gradient(model, Objective(model, 0.1, agreement), batch, 31, False)
-    return [sums, *(found[p] for p in model.parameters())]
+    objective = Objective(model, 0.1, agreement)
+    *found, sums = compute_gradient(list(model.parameters()), objective, batch, 31, False)
+    return [sums, *found]
 
 
 @pytest.mark.parametrize("agreement", [0.0, 5.0])

@@ -4,12 +4,12 @@ Shapes: B batch, T target length, N target positions of a batch, D d_model, V vo
 Paper: section 5.4, "Label Smoothing".
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from headway.model import Network, Segments
@@ -250,32 +250,30 @@ def _find_parameters(logits: Callable[[Tensor], Tensor], model: Network) -> list
 
 
 def compute_gradient(
-    model: nn.Module,
+    parameters: Sequence[Tensor],
     objective: Callable[[Batch], Loss],
     batch: Batch,
     tokens: float | Tensor,
     low_precision: bool,
-) -> tuple[dict[Tensor, Tensor], Tensor]:
+) -> list[Tensor]:
     """Compute the gradient of a batch's loss, divided by ``tokens``.
 
     Args:
-        model: Its parameters have no gradient before and after.
-        objective: The loss of this model on a batch.
-        batch: On the device of the model.
+        parameters: What is trained; they have no gradient before and after.
+        objective: The loss on a batch.
+        batch: On the device of the parameters.
         tokens: Target tokens of the whole step; a scalar of the device, if a GPU records the computation.
         low_precision: Whether matrix products are in bfloat16.
 
     Returns:
-        The gradient of each trained parameter that the loss depends on; and the smoothed loss and the
-        nll, summed over target tokens, [2].
+        The gradient of each parameter; and the smoothed loss and the nll, summed over target tokens, [2].
     """
-    parameters = list(model.parameters())
     try:
         with torch.autocast(batch.source.device.type, torch.bfloat16, enabled=low_precision):
             smoothed, nll = objective(batch)
         (smoothed / tokens).backward()
-        gradients: dict[Tensor, Tensor] = {p: p.grad for p in parameters if p.grad is not None}
+        gradients = [torch.zeros_like(p) if p.grad is None else p.grad for p in parameters]
     finally:
         for parameter in parameters:
             parameter.grad = None
-    return gradients, torch.stack((smoothed.detach(), nll))
+    return [*gradients, torch.stack((smoothed.detach(), nll))]

@@ -12,7 +12,6 @@ from torch import Tensor
 from torch.optim.adam import adam
 
 from headway.config import TrainingConfig
-from headway.errors import HeadwayError
 
 if TYPE_CHECKING:
     from headway.training.steps.muon import Muon
@@ -144,15 +143,10 @@ def make_optimizers(
         parameters: The trained parameters by their names in the model.
         config: The training regime.
         low_precision: Whether matrix products are in bfloat16.
-
-    Raises:
-        HeadwayError: If there is no such optimizer.
     """
     matrices: list[Tensor] = []
     if config.optimizer == "muon":
         matrices = [p for name, p in parameters.items() if is_hidden_matrix(name, p)]
-    elif config.optimizer != "adam":
-        raise HeadwayError(f"training.optimizer = {config.optimizer!r}: no such optimizer")
     rest = [p for p in parameters.values() if all(p is not matrix for matrix in matrices)]
     adam = Adam(rest, config.adam_beta1, config.adam_beta2, config.adam_epsilon)
     if not matrices:

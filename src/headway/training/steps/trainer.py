@@ -171,13 +171,9 @@ class Trainer:
 
     def _compute(self, batch: Batch, tokens: float | Tensor) -> Gradient:
         with parallel.explain_lost_rank():  # the ranks exchange the weights of a sharded model
-            found, sums = compute_gradient(
-                self.model, self.objective, batch, tokens, self.low_precision
+            return compute_gradient(
+                list(self.parameters.values()), self.objective, batch, tokens, self.low_precision
             )
-        return [
-            *(found[p] if p in found else torch.zeros_like(p) for p in self.parameters.values()),
-            sums,
-        ]
 
     def _gradient(self, data: Step) -> Gradient:
         """Return the gradient of a step for each parameter, and its summed losses, over all ranks."""
