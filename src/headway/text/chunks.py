@@ -13,7 +13,7 @@ import sys
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import (
     FIRST_COMPLETED,
     BrokenExecutor,
@@ -23,11 +23,12 @@ from concurrent.futures import (
     ThreadPoolExecutor,
     wait,
 )
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from itertools import chain
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from headway import __version__
 from headway.devices import end_with_parent
@@ -41,8 +42,9 @@ FOLDER = 1000  # results in one directory
 # A chunk that ends its process is found by the second loss, unless one of them was the fault of its neighbors.
 MOST_LOSSES = 3
 
-T = TypeVar("T")
 Numbered = tuple[int, Any]  # a chunk with its number
+# An executor, and a function that counts its workers, which may come and go.
+Started = tuple[Executor, Callable[[], int]]
 Work = Callable[[Any, Path], None]  # writes the result of a chunk to an empty directory
 _function: Callable[[Numbered], None]  # of this process, if it is a worker
 
@@ -112,8 +114,10 @@ def run_stage(stage: Stage, directory: Path, workers: Workers = ALONE) -> Iterat
         if not find_result(folder, number).is_dir()
     )
     if workers.cluster:
+        from headway.text.cluster import connect_cluster
+
         remotely = partial(_write_remotely, _describe_code(), work)
-        for chunk in _map(left, remotely, partial(_connect, workers.cluster)):
+        for chunk in _map(left, remotely, partial(connect_cluster, workers.cluster)):
             result = find_result(folder, chunk[0])
             if not (result.parent.is_dir() and result in result.parent.iterdir()):
                 raise LostWorkersError(
@@ -162,7 +166,7 @@ def _write_result(work: Work, folder: Path, chunk: Numbered) -> None:
 def _map(
     chunks: Iterator[Numbered],
     function: Callable[[Numbered], None],
-    start: Callable[[], tuple[Executor, Callable[[], int]]],
+    start: Callable[[], AbstractContextManager[Started]],
 ) -> Iterator[Numbered]:
     """Apply a function to chunks by an executor, and yield each chunk when it is finished.
 
@@ -171,35 +175,31 @@ def _map(
     Args:
         chunks: Each chunk with its number.
         function: The function.
-        start: Starts an executor, and returns it with a function that counts its workers, which may come and go. One
-            more chunk waits for them, and no more are read.
+        start: Starts an executor, and ends it. One more chunk than it has workers waits for them, and no more are read.
     """
-    losses: Counter[int] = (
-        Counter()
-    )  # by chunk: how often processes were lost that may have worked on it
+    # By chunk: how often processes were lost that may have worked on it.
+    losses: Counter[int] = Counter()
     while True:
-        executor, count_workers = start()
         pending: dict[int, Numbered] = {}
         futures: dict[Future[None], int] = {}
-        try:
-            for chunk in chunks:
-                pending[chunk[0]] = chunk
-                futures[executor.submit(function, chunk)] = chunk[0]
-                if len(pending) > count_workers():
+        with start() as (executor, count_workers):
+            try:
+                for chunk in chunks:
+                    pending[chunk[0]] = chunk
+                    futures[executor.submit(function, chunk)] = chunk[0]
+                    if len(pending) > count_workers():
+                        yield from _take_finished(pending, futures)
+                while pending:
                     yield from _take_finished(pending, futures)
-            while pending:
-                yield from _take_finished(pending, futures)
-            return
-        except BrokenExecutor:
-            losses.update(pending.keys())
-            if max(losses.values(), default=0) == MOST_LOSSES:
-                raise LostWorkersError(
-                    "worker processes ended again and again at the same text: if memory is short, use fewer"
-                    " --workers; the same command goes on"
-                ) from None
-            chunks = chain(list(pending.values()), chunks)
-        finally:
-            executor.shutdown(cancel_futures=True)
+                return
+            except BrokenExecutor:
+                losses.update(pending.keys())
+                if max(losses.values(), default=0) == MOST_LOSSES:
+                    raise LostWorkersError(
+                        "worker processes ended again and again at the same text: if memory is short, use fewer"
+                        " --workers; the same command goes on"
+                    ) from None
+                chunks = chain(list(pending.values()), chunks)
 
 
 def _take_finished(
@@ -211,44 +211,39 @@ def _take_finished(
         yield pending.pop(futures.pop(future))
 
 
-def _start_threads(count: int) -> tuple[Executor, Callable[[], int]]:
-    return ThreadPoolExecutor(count), lambda: count
+@contextmanager
+def _start_threads(count: int) -> Iterator[Started]:
+    executor = ThreadPoolExecutor(count)
+    try:
+        yield executor, lambda: count
+    finally:
+        executor.shutdown(cancel_futures=True)
 
 
-class _Processes(ProcessPoolExecutor):
-    """Worker processes that are killed at the end: a chunk can take many minutes."""
-
-    started: Collection[BaseProcess] = ()
-
-    def submit(self, function: Callable[..., T], /, *args: Any, **options: Any) -> Future[T]:
-        if self.started:
-            return super().submit(function, *args, **options)
-        others = set(multiprocessing.active_children())
-        # A worker that is being started must not act as this process does at a signal.
-        mask = signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
+@contextmanager
+def _start_processes(function: Callable[[Numbered], None], count: int) -> Iterator[Started]:
+    """Start an executor whose processes end with this process and leave Ctrl-C to it."""
+    context = multiprocessing.get_context("fork" if CAN_FORK else "spawn")
+    executor = ProcessPoolExecutor(count, context, _begin_worker, (function, os.getpid()))
+    others = set(multiprocessing.active_children())
+    workers: set[BaseProcess] = set()
+    # A worker that is being started must not act as this process does at a signal.
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
+    try:
         try:
             with warnings.catch_warnings():
                 # Python 3.12 warns of the threads of this process.
                 warnings.simplefilter("ignore", DeprecationWarning)
-                # A fork starts them all, and another system one after the other.
-                return super().submit(function, *args, **options)
+                # The first call starts all workers by a fork, and on another system one after the other.
+                executor.submit(os.getpid)
         finally:
+            workers = set(multiprocessing.active_children()) - others
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-            self.started = set(multiprocessing.active_children()) - others
-
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        for process in self.started:
-            process.kill()
-        super().shutdown(wait, cancel_futures=cancel_futures)
-
-
-def _start_processes(
-    function: Callable[[Numbered], None], count: int
-) -> tuple[Executor, Callable[[], int]]:
-    """Return an executor whose processes end with this process and leave Ctrl-C to it."""
-    context = multiprocessing.get_context("fork" if CAN_FORK else "spawn")
-    executor = _Processes(count, context, _begin_worker, (function, os.getpid()))
-    return executor, lambda: count
+        yield executor, lambda: count
+    finally:
+        for worker in workers:  # a chunk can take many minutes
+            worker.kill()
+        executor.shutdown(cancel_futures=True)
 
 
 def _begin_worker(function: Callable[[Numbered], None], parent: int) -> None:
@@ -272,15 +267,5 @@ def _call(chunk: Numbered) -> None:
         _function(chunk)
     except (HeadwayError, OSError, MemoryError, RuntimeError):
         raise
-    except (
-        Exception
-    ):  # one that cannot travel would end the worker in place of telling what is wrong
+    except Exception:  # one that cannot travel would end the worker
         raise RuntimeError(f"in a worker process:\n{traceback.format_exc()}") from None
-
-
-def _connect(address: str) -> tuple[Executor, Callable[[], int]]:
-    """Return an executor of a cluster, and a function that counts the threads of its workers."""
-    from headway.text.cluster import ClusterExecutor
-
-    executor = ClusterExecutor(address)
-    return executor, executor.count_threads
