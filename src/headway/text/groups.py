@@ -6,8 +6,9 @@ language: see `headway.text.vocabulary`.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import TypedDict
+from typing import TypedDict, TypeVar
 
 from headway.errors import HeadwayError, UsageError
 from headway.text.languages import (
@@ -15,7 +16,6 @@ from headway.text.languages import (
     base_code,
     is_code,
     list_codes,
-    list_pairs,
     name_pair,
     normalize_code,
     parse_pair,
@@ -23,6 +23,7 @@ from headway.text.languages import (
 from headway.text.lines import check_read_once, plain_suffix
 from headway.text.readers import read_pairs
 
+T = TypeVar("T")
 Files = Sequence[str | Path]  # one file of pairs, or two plain text files
 
 
@@ -190,45 +191,42 @@ def make_groups(
         HeadwayError: If a name of a file shows other languages, text of a pair is missing, or standard input is given
             twice.
     """
-    groups = _make_groups(train, valid, tests, languages)
-    check_read_once(path for group in groups for path in group.files())
-    return groups
-
-
-def _make_groups(
-    train: Text, valid: Validation, tests: Sequence[Text], languages: Languages | None
-) -> list[TextGroup]:
-    if not isinstance(train, Mapping):
-        if isinstance(valid, Mapping) or any(isinstance(text, Mapping) for text in tests):
-            raise UsageError("--train needs the languages of its text too, such as --train en-de")
-        paths = [_words(text) for text in tests if not isinstance(text, Mapping)]
-        return [_make_group(train, valid, paths, languages)]
-    if languages:
+    if languages and isinstance(train, Mapping):
         raise UsageError("--languages: each group of --train names its languages: omit it")
+    trains, tests_by_name = _by_name(train), [_by_name(text) for text in tests]
+    valids: Mapping[str, Files | int]
+    valids = dict.fromkeys(trains, valid) if isinstance(valid, int) else _by_name(valid)
+    for name in chain(valids, *tests_by_name):
+        if name not in trains:
+            example = name or next(iter(trains))
+            raise UsageError(
+                f"{name or 'text without languages'}: there is no training text of this pair: name the same pairs in"
+                f" --train, --valid and --test, such as --train {example} FILE ..."
+            )
+    pairs = [(languages, name) for name in trains]
+    if isinstance(train, Mapping):
+        pairs = sorted((require_pair(name), name) for name in trains)
     groups = []
-    for pair, name in sorted((require_pair(name), name) for name in train):
-        own = [test[name] for test in tests if isinstance(test, Mapping) and name in test]
-        if isinstance(valid, Mapping) and name not in valid:
+    for pair, name in pairs:
+        if name not in valids:
             raise UsageError(f"--valid: no validation text of {name}: give --valid {name} FILE ...")
-        if not isinstance(valid, int | Mapping) or not all(isinstance(t, Mapping) for t in tests):
-            raise UsageError(f"--train has groups: give languages to other text too, as in {name}")
-        chosen = valid if isinstance(valid, int) else valid[name]
-        group = _make_group(train[name], chosen, [_words(text) for text in own], pair)
-        for files in (group.train, group.valid, *group.tests):
-            _check_order(files, pair)
+        own_tests = [_words(text[name]) for text in tests_by_name if name in text]
+        group = _make_group(trains[name], valids[name], own_tests, pair)
+        for paths in (group.train, group.valid, *group.tests) if name else ():
+            _check_order(paths, group.codes)
         groups.append(group)
-    for other in (valid, *tests):
-        for name in other if isinstance(other, Mapping) else ():
-            if name not in train:
-                raise UsageError(f"{name}: no training text of this pair: give --train {name}")
-    if len({group.codes for group in groups}) < len(groups):
-        raise UsageError(f"--train: {list_pairs(group.codes for group in groups)}: a pair twice")
     spellings: dict[str, str] = {}
     for code in list_codes(group.codes for group in groups):
         other = spellings.setdefault(normalize_code(code), code)
         if other != code:
             raise UsageError(f"--train: {other} and {code} are one language: write one code")
+    check_read_once(path for group in groups for path in group.files())
     return groups
+
+
+def _by_name(text: T | Mapping[str, T]) -> Mapping[str, T]:
+    """Return text by the name of its pair of languages; text of a single pair may have none."""
+    return text if isinstance(text, Mapping) else {"": text}
 
 
 def list_files(text: Validation) -> list[str]:

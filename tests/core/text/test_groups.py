@@ -160,7 +160,7 @@ def test_mistakes_name_the_group(texts: Path, tmp_path: Path) -> None:
     for changed, valid, languages, words in (
         (train, files(texts, "valid", "en-de"), None, "--valid en-fr"),
         (train, files(texts, "valid", "en-de", "en-fr", "fr-en"), None, "--train fr-en"),
-        (train, list(train["en-de"]), None, "give languages to other text too"),
+        (train, list(train["en-de"]), None, "text without languages: there is no training text"),
         (train, 5, ("en", "de"), "--languages"),
         ({"fr-en": train["en-fr"]}, 5, None, "the text in fr first"),
         ({"english": train["en-de"]}, 5, None, "not a pair"),
