@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import (
     FIRST_COMPLETED,
     BrokenExecutor,
+    CancelledError,
     Executor,
     Future,
     ProcessPoolExecutor,
@@ -46,6 +47,8 @@ Numbered = tuple[int, Any]  # a chunk with its number
 # An executor, and a function that counts its workers, which may come and go.
 Started = tuple[Executor, Callable[[], int]]
 Work = Callable[[Any, Path], None]  # writes the result of a chunk to an empty directory
+LARGE = "1GB"  # of a call to Dask: a range of text is larger than the 10 MB of which it warns
+PATIENCE = 60.0  # seconds in which the first worker of a cluster must come
 _function: Callable[[Numbered], None]  # of this process, if it is a worker
 
 
@@ -114,10 +117,8 @@ def run_stage(stage: Stage, directory: Path, workers: Workers = ALONE) -> Iterat
         if not find_result(folder, number).is_dir()
     )
     if workers.cluster:
-        from headway.text.cluster import connect_cluster
-
         remotely = partial(_write_remotely, _describe_code(), work)
-        for chunk in _map(left, remotely, partial(connect_cluster, workers.cluster)):
+        for chunk in _map(left, remotely, partial(_connect_cluster, workers.cluster)):
             result = find_result(folder, chunk[0])
             if not (result.parent.is_dir() and result in result.parent.iterdir()):
                 raise LostWorkersError(
@@ -269,3 +270,42 @@ def _call(chunk: Numbered) -> None:
         raise
     except Exception:  # one that cannot travel would end the worker
         raise RuntimeError(f"in a worker process:\n{traceback.format_exc()}") from None
+
+
+@contextmanager
+def _connect_cluster(address: str) -> Iterator[Started]:
+    """Connect to a cluster. Dask gives the work of a worker that is lost to another one.
+
+    Args:
+        address: The address of the scheduler, such as ``tcp://node1:8786``, or the path of its file (``*.json``).
+
+    Yields:
+        An executor, and a function that counts the threads of all workers, which may come and go.
+
+    Raises:
+        LostWorkersError: If Dask is not installed, there is no such cluster, or it is lost.
+    """
+    try:
+        import dask
+        from distributed import Client, KilledWorker
+    except ImportError:
+        raise LostWorkersError("--cluster: needs Dask: pip install 'headway[cluster]'") from None
+    if address.endswith(".json") and not Path(address).is_file():
+        raise LostWorkersError(
+            f"--cluster {address}: no such file: start dask scheduler --scheduler-file {address}"
+        )
+    place = {"scheduler_file": address} if address.endswith(".json") else {"address": address}
+    try:
+        client = Client(**place, set_as_default=False)
+        client.wait_for_workers(1, timeout=PATIENCE)
+    except (OSError, ValueError) as error:
+        raise LostWorkersError(f"--cluster {address}: {error}") from None
+    try:
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": LARGE}):
+            yield client.get_executor(pure=False), lambda: sum(client.nthreads().values())
+    except (CancelledError, KilledWorker) as error:
+        is_lost = isinstance(error, CancelledError)
+        what = "the cluster is lost" if is_lost else "several workers ended at the same text"
+        raise LostWorkersError(f"{what}; the same command goes on") from None
+    finally:
+        client.close()

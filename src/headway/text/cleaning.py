@@ -158,14 +158,6 @@ class Report:
                 )
         return ""
 
-    def summary(self) -> str:
-        """Return the report in one line, with the first dropped pair of each rule."""
-        parts = [f"{self.read} read, {self.kept} kept"]
-        for rule, found in self.findings().items():
-            where = f" (first: line {found.lines[0]}, {found.example})" if found.lines else ""
-            parts.append(f"{found.count} dropped: {rule}{where}")
-        return "; ".join(parts)
-
     def to_dict(self) -> dict[str, object]:
         """Return the report as plain values, for JSON."""
         return {

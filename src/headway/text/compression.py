@@ -65,7 +65,9 @@ def _decompress(file: BinaryIO, new: Callable[[], _Decoder]) -> Iterator[bytes]:
             try:
                 data = decoder.decompress(packed)
             except (zlib.error, lzma.LZMAError, zstandard.ZstdError) as problem:
-                raise OSError(_explain(problem)) from None
+                raise OSError(
+                    f"it is damaged here, or compressed with a very large window ({problem}): unpack it first"
+                ) from None
             packed = decoder.unused_data
             made += len(data)
             if made > max(FREELY, EXPANSION * read):
@@ -76,16 +78,6 @@ def _decompress(file: BinaryIO, new: Callable[[], _Decoder]) -> Iterator[bytes]:
             yield data
     if not decoder.eof:
         raise OSError("the compressed data is cut off here")
-
-
-def _explain(problem: Exception) -> str:
-    """Return why data cannot be decompressed; both xz and zstd name memory if a file asks for much of it."""
-    if "memory" in str(problem).lower():
-        return (
-            f"it was compressed with a very large window ({problem}): unpack it (zstd -d --long=31, xz -d) and"
-            " compress it with the usual one"
-        )
-    return f"the compressed data is damaged here ({problem})"
 
 
 def open_chunks(chunks: Iterator[bytes]) -> BinaryIO:

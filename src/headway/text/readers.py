@@ -310,12 +310,8 @@ def _parse(line: str) -> dict[str, Any] | str:
     """Return the object of a line of JSON that has the texts, or the reason why there is none."""
     try:
         record = json.loads(line)
-    except RecursionError:
-        return "broken JSON: nested too deeply"
-    except json.JSONDecodeError as problem:
-        return f"broken JSON: {problem.msg} at column {problem.colno}"
-    except ValueError:
-        return "broken JSON: a number is too long"
+    except (ValueError, RecursionError) as problem:
+        return f"broken JSON: {problem}"
     if isinstance(record, dict) and isinstance(record.get("translation"), dict):
         record = record["translation"]
     if not isinstance(record, dict):

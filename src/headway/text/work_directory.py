@@ -16,7 +16,6 @@ from headway.files import remove, remove_leftovers, replace_text, temporary_path
 from headway.locks import LOCK, DirectoryLock
 
 IDENTITY = "identity.json"
-SHORT = 24  # characters of a value that a message shows; longer ones are digests
 
 
 class WorkDirectory(NamedTuple):
@@ -67,16 +66,17 @@ def open_work(path: Path, out: Path, identity: Mapping[str, str]) -> Iterator[Wo
 
 def _drop_others(path: Path, directory: Path, identity: Mapping[str, str]) -> str:
     """Drop the results of other work, and return why; an empty string if there are none."""
-    others = [
-        entry for entry in path.iterdir() if entry.name not in (LOCK, IDENTITY, directory.name)
-    ]
-    why = ""
-    if others:
-        with suppress(OSError, ValueError, AttributeError):  # the record is missing or damaged
-            why = _find_difference(json.loads((path / IDENTITY).read_bytes()), identity)
-        why = why or "of other settings or another version"
-        _discard(others)
-    return why
+    kept = LOCK, IDENTITY, directory.name
+    if not (others := [entry for entry in path.iterdir() if entry.name not in kept]):
+        return ""
+    before: dict[str, str] = {}
+    with suppress(OSError, ValueError, TypeError):  # the record is missing or damaged
+        before = dict(json.loads((path / IDENTITY).read_bytes()))
+    _discard(others)
+    names = [name for name in {**identity, **before} if before.get(name) != identity.get(name)]
+    return (
+        f"changed since: {names[0]}" if before and names else "of other settings or another version"
+    )
 
 
 def _discard(entries: Iterable[Path]) -> None:
@@ -85,13 +85,3 @@ def _discard(entries: Iterable[Path]) -> None:
         renamed = entry.rename(temporary_path(entry))
         with suppress(OSError):  # a late worker of another machine writes into it
             remove(renamed)
-
-
-def _find_difference(before: Mapping[str, str], now: Mapping[str, str]) -> str:
-    """Say in a few words what first differs between two identities; empty: nothing does."""
-    for name in [*now, *before]:
-        old, new = before.get(name), now.get(name)
-        if old != new:
-            is_short = old and new and max(len(old), len(new)) <= SHORT
-            return f"{name} was {old} and is now {new}" if is_short else f"changed since: {name}"
-    return ""

@@ -199,7 +199,7 @@ def test_work_goes_on_only_if_it_is_the_same(tmp_path: Path) -> None:
     with open_work(directory, out, identity) as work:
         assert (work.dropped, count_results(work.directory / "squares")) == ("", 3)
     for change, said in (
-        ({"text.vocab_size": "9"}, "text.vocab_size was 8 and is now 9"),
+        ({"text.vocab_size": "9"}, "changed since: text.vocab_size"),
         ({"input": "b" * 64}, "changed since: input"),
         ({"glossary": "x"}, "changed since: glossary"),
     ):

@@ -288,10 +288,10 @@ import os, re, sys
 from pathlib import Path
 from headway.cli.main import dispatch
 from headway.text import shards
-from headway.text.preparation import assembly, plan
+from headway.text.preparation import plan, stages
 
 os.fsync = lambda descriptor: None
-plan.RANGE = assembly.CHUNK = shards.FLUSH = shards.DIGESTED = 200
+plan.RANGE = stages.CHUNK = shards.FLUSH = shards.DIGESTED = 200
 options = "--valid=7 --text.sample-lines=200 --text.vocab-size=1200"
 for folder in sys.argv[1:]:
     files = [f"{folder}/train.{language}" for language in ("en", "de")]

@@ -124,8 +124,8 @@ def test_json_lines_may_use_language_codes_as_keys(
 @pytest.mark.parametrize(
     ("line", "word"),
     [
-        ("[" * 100_000, "deep"),
-        (f'{{"source": {"9" * 5000}, "target": ""}}', "number"),
+        ("[" * 100_000, "depth"),
+        (f'{{"source": {"9" * 5000}, "target": ""}}', "digits"),
         ('{"source": "a"', "column 15"),
         ("7", "object"),
         ('{"source": "a", "target": null}', '"target"'),
@@ -213,7 +213,9 @@ def test_a_window_that_needs_much_memory_is_no_damage(suffix: str, tmp_path: Pat
         data[16] = 36  # a window of a gigabyte
         data[20:24] = zlib.crc32(data[12:20]).to_bytes(4, "little")
         path.write_bytes(data)
-    with pytest.raises(HeadwayError, match=r"a\.\w+:1: it was compressed with a very large window"):
+    with pytest.raises(
+        HeadwayError, match=r"a\.\w+:1: it is damaged here, or compressed with a very large window"
+    ):
         list(read_lines(path))
 
 

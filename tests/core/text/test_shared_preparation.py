@@ -188,7 +188,7 @@ def test_changed_text_or_settings_are_named_and_start_again(
     config = replace(CONFIG, vocab_size=330)
     other = Preparation(Plan.make(table, 31, config, LANGUAGES), tmp_path / "out")
     assert list(other.run())
-    assert "text.vocab_size was 331 and is now 330" in other.notice
+    assert "changed since: text.vocab_size" in other.notice
     assert other.notice.count("\n") == 0
     prepare(table, 31, tmp_path / "whole", config, LANGUAGES)
     assert read_bytes(tmp_path / "out") == read_bytes(tmp_path / "whole")
@@ -273,7 +273,7 @@ def test_a_full_disk_is_named_and_the_work_goes_on(
 
     out = tmp_path / "out"
     with monkeypatch.context() as patch:
-        patch.setattr("headway.text.preparation.stages.write_token_range", write)
+        patch.setattr("headway.text.preparation.stages.write_ids", write)
         with pytest.raises(OSError, match="the same command goes on") as problem:
             prepare(table, 31, out, CONFIG, LANGUAGES, workers=2)
     assert problem.value.filename == str(out)

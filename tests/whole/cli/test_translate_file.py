@@ -233,7 +233,7 @@ def test_without_native_code_the_text_depends_on_the_threads(
     monkeypatch.setattr(decoding, "library", lambda: None)
     job.interrupt("--workers", "1", "--threads", "2")
     job.run("--workers", "1", "--threads", "1")
-    assert "starts again from line 1 (threads was 2 and is now 1)" in capsys.readouterr().err
+    assert "starts again from line 1 (changed since: threads)" in capsys.readouterr().err
 
 
 def test_an_older_output_stays_until_the_new_one_is_complete(

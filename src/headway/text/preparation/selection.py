@@ -72,7 +72,8 @@ class PairSelection:
         """
         if not self.kept:
             report = self.report()
-            reason = report.advice() or f"after cleaning: {report.summary()}"
+            table = "; ".join(" ".join(row.split()) for row in report.to_text().splitlines())
+            reason = report.advice() or f"after cleaning: {table}"
             raise HeadwayError(f"{name}: no training pairs are left: {reason}")
 
     def drop_duplicates(self) -> None:

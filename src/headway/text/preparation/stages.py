@@ -24,11 +24,11 @@ import numpy as np
 from headway.errors import HeadwayError
 from headway.files import replace_text
 from headway.text.chunks import Stage, find_result
-from headway.text.cleaning import KEPT, Decisions, Digests, Report, digest_texts
+from headway.text.cleaning import KEPT, RULES, Decisions, Digests, Report, Rule, digest_texts
 from headway.text.groups import Group, TextGroup
+from headway.text.languages import name_pair
 from headway.text.learning import divide_sample, learn_model, spread_step
 from headway.text.lines import Damaged
-from headway.text.preparation.assembly import encode_pairs, write_reports, write_token_range
 from headway.text.preparation.clean_ranges import (
     CleanRange,
     Places,
@@ -37,13 +37,15 @@ from headway.text.preparation.clean_ranges import (
 )
 from headway.text.preparation.plan import Plan
 from headway.text.preparation.selection import PairSelection, read_decisions
-from headway.text.prepared import write_prepared
+from headway.text.prepared import write_ids, write_prepared
 from headway.text.readers import Pair, read_pairs, require_readable
 from headway.text.shards import Corpus, IdPair
 from headway.text.tokenizer import Tokenizer
+from headway.text.vocabulary import Draw
 
 RANGES = "ranges.json"  # the group of each range, when all text is clean
 VALID = "valid.json"  # the sources and targets of the validation text of each group
+CHUNK = 10_000  # pairs tokenized at a time
 Range = list[Pair | Damaged]
 
 
@@ -113,12 +115,29 @@ class PreparationStages:
         (directory / "model").write_bytes(learn_model(lines, config, languages))
 
     def tokenize(self, chunk: tuple[int, int], directory: Path) -> None:
-        """Write the tokens of a copy of a range."""
+        """Write the token ids of the kept pairs of a range, and what becomes of its pairs.
+
+        Args:
+            chunk: The number of the copy, and of the range. Copy 0 is tokenized as translation does, others with
+                BPE dropout.
+            directory: An empty directory.
+        """
         copy, number = chunk
-        decisions = self._decisions(number)
+        config, decisions = self.plan.config, self._decisions(number)
         tokenizer = self._tokenizer(self.plan.groups[self._groups[number]])
-        config = self.plan.config
-        write_token_range(directory, self._range(number), decisions, tokenizer, config, copy)
+        drawn = Draw(config.merge_dropout, seed=copy) if copy else None
+        places = np.flatnonzero(decisions == KEPT)
+
+        def encode() -> Iterator[IdPair]:
+            pairs = _encode_pairs(self._range(number).texts(places), tokenizer, drawn)
+            for place, ids in zip(places.tolist(), pairs, strict=True):
+                if max(map(len, ids)) <= config.max_tokens:
+                    yield ids
+                else:
+                    decisions[place] = RULES.index(Rule.TOKENS)
+
+        write_ids(directory / "pairs", encode(), tokenizer)
+        np.save(directory / "decisions.npy", decisions)
 
     def assemble(self, _: int, directory: Path) -> None:
         """Write the prepared directory."""
@@ -138,7 +157,7 @@ class PreparationStages:
                 )
             parts += own
             texts += valid[number]
-            ids.append(encode_pairs(valid[number], self._tokenizer(group)))
+            ids.append(_encode_pairs(valid[number], self._tokenizer(group)))
             counts.append(Group(group.codes, training_pairs, len(valid[number])))
             decisions = (np.load(self._tokens(0, number) / "decisions.npy") for number in numbers)
             reports.append(make_report(zip(map(self._range, numbers), decisions, strict=True)))
@@ -154,7 +173,35 @@ class PreparationStages:
             text_files=plan.list_text_files(),
         )
         tokens = {"source": train.source_tokens, "target": train.target_tokens}
-        write_reports(result, plan, reports, tokens)
+        self._write_reports(result, reports, tokens)
+
+    def _write_reports(
+        self, directory: Path, reports: Sequence[Report], tokens: dict[str, int]
+    ) -> None:
+        """Write ``report.json`` and ``report.txt``.
+
+        Args:
+            directory: The prepared directory.
+            reports: Of each group.
+            tokens: Side -> subwords in the kept pairs of all groups.
+        """
+        whole = Report(tokens=tokens)
+        for report in reports:
+            whole.extend(report)
+        values, named = whole.to_dict(), [("", self.plan.layouts[0], whole)]
+        if self.plan.has_symbols:
+            names = [name_pair(group.codes) for group in self.plan.groups]
+            values["groups"] = {n: r.to_dict() for n, r in zip(names, reports, strict=True)}
+            named = [*zip(names, self.plan.layouts, reports, strict=True)]
+            named.append(("all pairs of languages", "", whole))
+        tables = [
+            "\n".join(filter(None, (name, layout, report.to_text())))
+            for name, layout, report in named
+        ]
+        text = json.dumps(values, indent=2, ensure_ascii=False)
+        (directory / "report.json").write_text(f"{text}\n", encoding="utf-8")
+        text = "\n\n".join(tables)
+        (directory / "report.txt").write_text(f"{text}\n", encoding="utf-8")
 
     # What the stages share.
 
@@ -252,3 +299,14 @@ class PreparationStages:
 
     def _result(self, stage: str, number: int = 0) -> Path:
         return find_result(self.directory / stage, number)
+
+
+def _encode_pairs(
+    texts: Iterable[tuple[str, str]], tokenizer: Tokenizer, drawn: Draw | None = None
+) -> Iterator[IdPair]:
+    """Yield the token ids of pairs."""
+    rest = iter(texts)
+    while some := list(islice(rest, CHUNK)):
+        sources, targets = map(list, zip(*some, strict=True))
+        ids = tokenizer.encode_source(sources, drawn), tokenizer.encode_target(targets, drawn)
+        yield from zip(*ids, strict=True)
