@@ -24,6 +24,7 @@ from random import Random
 from sentencepiece import SentencePieceProcessor
 
 from headway.errors import HeadwayError
+from headway.text.words import is_byte
 
 UNK, EOS = 0, 1
 PAD = "<pad>"
@@ -351,6 +352,12 @@ def _read_number(model: bytes, at: int) -> tuple[int, int]:
 def is_language(piece: str) -> bool:
     """Return whether a piece is the symbol of a target language, such as ``>>deu<<``."""
     return len(piece) > 4 and piece.startswith(">>") and piece.endswith("<<")
+
+
+def is_blank(piece: str) -> bool:
+    """Return whether an entry of the vocabulary has no text: white space, or the name of a target language."""
+    written = bytes.fromhex(piece[3:5]).decode("ascii", "replace") if is_byte(piece) else piece
+    return is_language(piece) or not written.replace(SPACE, " ").strip()
 
 
 def language_symbol(code: str) -> str:

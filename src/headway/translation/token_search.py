@@ -15,6 +15,7 @@ from headway.errors import HeadwayError
 from headway.extension import load_first
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
+from headway.text.vocabulary import is_blank
 from headway.translation.batching import run_in_batches
 from headway.translation.engines import join_engines, make_engine, resolve_precision
 from headway.translation.engines.protocols import Engine, Hypotheses
@@ -151,7 +152,38 @@ class TokenSearch:
         is_wanted: Callable[[int], bool] | None,
         automata: "Sequence[SentenceAutomaton | None] | None" = None,
     ) -> list[list[Hypothesis]]:
-        """Search for translations of sources in one batch, in the calling thread; see `search_engine`."""
+        """Search for translations of sources in one batch, in the calling thread; see `search_engine`.
+
+        A source whose translations would have no text, but tokens such as a lone space, is searched again without these.
+        """
+        found = self._search_rows(sources, prefixes, limits, choices, search, is_wanted, automata)
+        rows = [
+            row
+            for row, n_best in enumerate(found)
+            if not (search.sample or (automata and automata[row]))
+            and any(self._blank_ids.issuperset(each.tokens) for each in n_best)
+        ]
+        if rows:
+            again = self._search_rows(
+                [sources[row] for row in rows], [prefixes[row] for row in rows],
+                [limits[row] for row in rows],
+                self.drop_blanks(choices and [choices[row] for row in rows], len(rows)),
+                search, is_wanted and (lambda number: is_wanted(rows[number])), None,
+            )  # fmt: skip
+            for row, n_best in zip(rows, again, strict=True):
+                found[row] = n_best
+        return found
+
+    def _search_rows(
+        self,
+        sources: Sequence[list[int]],
+        prefixes: Sequence[list[int]],
+        limits: Sequence[int],
+        choices: Sequence[Ids] | None,
+        search: SearchConfig,
+        is_wanted: Callable[[int], bool] | None,
+        automata: "Sequence[SentenceAutomaton | None] | None",
+    ) -> list[list[Hypothesis]]:
         return search_engine(
             self.engine(search.precision), sources, limits, search, eos=self.tokenizer.eos,
             pad=self.tokenizer.target_pad, prefixes=prefixes, choices=choices, is_wanted=is_wanted,
@@ -206,6 +238,19 @@ class TokenSearch:
                 sources, prefixes, needed or [()] * len(sources), strict=True
             )
         ]  # fmt: skip
+
+    @cached_property
+    def _blank_ids(self) -> frozenset[int]:
+        """The target ids without text: spaces, names of languages, ``</s>`` and ``<pad>``."""
+        subwords = self.tokenizer.target_subwords(range(self.tokenizer.target_vocab_size))
+        ends = {self.tokenizer.eos, self.tokenizer.target_pad}
+        return frozenset(ends.union(i for i, subword in enumerate(subwords) if is_blank(subword)))
+
+    def drop_blanks(self, choices: Sequence[Ids] | None, count: int) -> list[Ids]:
+        """Return what each of so many translations may contain, without the tokens that have no text; see `choices`."""
+        blank = sorted(self._blank_ids - {self.tokenizer.eos, self.tokenizer.target_pad})
+        every = np.arange(self.tokenizer.target_vocab_size)
+        return [np.setdiff1d(each, blank) for each in choices or [every] * count]
 
     @cached_property
     def _words(self) -> "WordEdges":

@@ -1,14 +1,16 @@
 """A translation that is shown while it is made: greedy search, a token at a time."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 import torch
 
+from headway.config import SearchConfig
 from headway.translation.requests import run
-from headway.translation.search.beam_search import check_finite
+from headway.translation.search.beam_search import Ids, check_finite
 from headway.translation.splitting import Piece
+from headway.translation.token_search import TokenSearch
 from headway.translation.translation import LINE_ENDS
 from headway.translation.translator import Translator
 
@@ -35,36 +37,54 @@ def stream_tokens(translator: Translator, piece: Piece) -> Iterator[str]:
     if piece.before:
         yield piece.before
     forward = translator.token_search
-    limit = forward.max_target_length(piece.ids, search)
     choices = forward.choices([piece.ids], [[]], search)
-    decoding = forward.prepare(search).start([piece.ids], 1, limit, choices)
-    last = np.array([tokenizer.target_pad])
-    tokens: list[int] = []
-    sent = ""
-    for length in range(1, limit + 1):
-        forced = np.array([tokenizer.eos]) if length == limit else None
-        found = decoding.candidates(last, 2, forced)
-        check_finite(found.log_z)
-        token, other = found.tokens[0].tolist()
-        if length == 1 and token == tokenizer.eos and limit > 1:
-            token = other  # an empty translation is an error of the model, however likely
-        if token == tokenizer.eos:
+    sent = text = ""
+    for some in (choices, forward.drop_blanks(choices, 1)):
+        tokens: list[int] = []
+        for token in _choose_tokens(forward, piece.ids, search, some):
+            tokens.append(token)
+            text = _one_line(tokenizer.decode(tokens))
+            # White space at the end of a translation is dropped.
+            final = text.rstrip(_INCOMPLETE).rstrip()
+            if final.startswith(sent) and len(final) > len(sent):
+                yield final[len(sent) :]
+                sent = final
+        if text.strip():  # otherwise the search begins again without blank tokens
             break
-        tokens.append(token)
-        last = np.array([token])
-        decoding.reorder(np.array([0]))
-        text = _one_line(tokenizer.decode(tokens))
-        final = text.rstrip(
-            _INCOMPLETE
-        ).rstrip()  # white space at the end of a translation is dropped
-        if final.startswith(sent) and len(final) > len(sent):
-            yield final[len(sent) :]
-            sent = final
-    text = _one_line(tokenizer.decode(tokens)).rstrip()
+    text = text.rstrip()
     if text.startswith(sent) and len(text) > len(sent):
         yield text[len(sent) :]
     if after := piece.after.rstrip():
         yield after
+
+
+def _choose_tokens(
+    forward: TokenSearch, source: list[int], search: SearchConfig, choices: Sequence[Ids] | None
+) -> Iterator[int]:
+    """Yield the tokens of greedy search but ``</s>``.
+
+    Args:
+        forward: The model.
+        source: Token ids, ``</s>`` last.
+        search: Search settings.
+        choices: See `TokenSearch.choices`; of one sentence.
+    """
+    limit = forward.max_target_length(source, search)
+    decoding = forward.prepare(search).start([source], 1, limit, choices)
+    eos = forward.tokenizer.eos
+    last = np.array([forward.tokenizer.target_pad])
+    for length in range(1, limit + 1):
+        forced = np.array([eos]) if length == limit else None
+        found = decoding.candidates(last, 2, forced)
+        check_finite(found.log_z)
+        token, other = found.tokens[0].tolist()
+        if length == 1 and token == eos and limit > 1:
+            token = other  # an empty translation is an error of the model, however likely
+        if token == eos:
+            return
+        yield token
+        last = np.array([token])
+        decoding.reorder(np.array([0]))
 
 
 def _one_line(text: str) -> str:

@@ -433,21 +433,30 @@ def test_streamed_tokens_equal_greedy_search(translator: Translator) -> None:
         assert len(bits) > 1 or len(greedy.split()) < 3 or line.isupper() or "{" in line
 
 
-def test_a_stream_is_not_empty_where_a_search_is_not(
-    model_directory: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("second", ["</s>", "\u2581"])
+def test_a_text_with_letters_has_a_translation(
+    model_directory: Path, monkeypatch: pytest.MonkeyPatch, second: str
 ) -> None:
-    """The model's first choice is the end of the sentence; so is every other one."""
+    """The model's first choice is the end of the sentence, and its second one a token without text; so is every other one."""
     translator = Translator.load(model_directory)
     weight = translator.model.output.weight
     weight = translator.model.target_table.weight if weight is None else weight
     assert translator.model.output.bias is None
+    subwords = translator.tokenizer.target_subwords(range(len(weight) - 1))
     with torch.no_grad():
         translator.model.decoder.layers[-1].residuals[-1].norm.weight.zero_()
-        translator.model.decoder.layers[-1].residuals[-1].norm.bias.copy_(
-            weight[translator.tokenizer.eos] * 9
-        )
+        of_end = weight[translator.tokenizer.eos]
+        weight[subwords.index(second)] = of_end * (1 if second == "</s>" else 0.95)
+        translator.model.decoder.layers[-1].residuals[-1].norm.bias.copy_(of_end * 9)
+    lines = ["the cat", "bought", "R&D", "a dog sees {x}"]
+    for search in (SEARCH, replace(SEARCH, beam=1), replace(SEARCH, n_best=3)):
+        together = list(translator.stream(lines, search))
+        assert all(each.text.strip() for n_best in together for each in n_best)
+        for line, n_best in zip(lines, together, strict=True):
+            [alone] = translator.stream([line], search)
+            assert [each.text for each in alone] == [each.text for each in n_best]
     greedy = translator.translate("the cat", replace(translator.default_search, beam=1))
-    assert len(greedy.split()) == 1
+    assert greedy.strip()
     assert "".join(stream_tokens(translator, *cut(translator, "the cat"))) == greedy
 
 
