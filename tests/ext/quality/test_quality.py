@@ -352,7 +352,7 @@ def test_quality_depends_on_the_line_alone(rated: Path) -> None:
 @pytest.mark.slow
 def test_a_translation_is_only_replaced_by_a_sounder_one(rated: Path) -> None:
     translator = Translator.load(rated)
-    lines = sentences(15, 8)
+    lines = sentences(30, 9)
     plain = [best for best, *_ in translator.stream(lines, SEARCH)]
     checked = [best for best, *_ in translator.stream(lines, SEARCH, quality=True)]
     repaired = 0
