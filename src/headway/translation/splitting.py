@@ -3,13 +3,14 @@
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headway.config import SearchConfig
 from headway.text.languages import Languages, translate_gap
 from headway.translation.search.beam_search import Hypothesis
+from headway.translation.sentence_ends import find_facts, find_starts
 
 if TYPE_CHECKING:
     from headway.translation.search.constraints import Constraint
@@ -113,6 +114,8 @@ def split_line(line: str, language: str, encode: Encode, longest: int) -> Iterat
 
 def split_sentences(line: str, language: str) -> list[str]:
     """Split a line into sentences with the white space after each; joined they are the line."""
+    if facts := find_facts(language):
+        return _cut(line, find_starts(line, facts))
     from sentencex import segment
 
     # The splitter takes UTF-8 only, which cannot encode lone surrogates: replace them by "?".
@@ -126,8 +129,11 @@ def split_sentences(line: str, language: str) -> list[str]:
             return [line]
         places.append(place)
         at = place + len(sentence)
-    cuts = [0, *sorted({*places[1:], *_find_missed_ends(line)}), len(line)]
-    return [line[a:b] for a, b in pairwise(cuts) if a < b]
+    return _cut(line, sorted({*places[1:], *_find_missed_ends(line)}))
+
+
+def _cut(line: str, places: Iterable[int]) -> list[str]:
+    return [line[a:b] for a, b in pairwise([0, *places, len(line)]) if a < b]
 
 
 def _find_missed_ends(line: str) -> Iterator[int]:

@@ -1,0 +1,233 @@
+"""Where sentences end in languages whose abbreviations are known.
+
+A full stop ends a sentence, an abbreviation, an initial or an ordinal number; the words beside it decide. What is known
+of each language stands in ``sentence_ends.json``.
+"""
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
+
+from headway.text.languages import base_code
+
+# Languages that write full stops as another one does.
+_LIKE = {
+    "no": "nb", "nn": "nb", "bs": "hr", "sr": "hr", "mk": "bg", "be": "ru", "ast": "es", "et": "fi", "lv": "lt",
+}  # fmt: skip
+# Languages with a full stop behind ordinal numbers; in some, a capital often follows.
+_WITH_ORDINALS = {"de", "cs", "sk", "da", "nb", "fi", "hu", "hr", "sl", "tr", "pl", "lt"}
+_ORDINALS_BEFORE_CAPITALS = {"de", "hu", "tr"}
+# Languages in which words such as "prst" have no vowel, and those in which such as "metr" end so.
+_WITH_SYLLABIC_R = {"cs", "sk", "hr", "sl"}
+_WITH_FINAL_R = {*_WITH_SYLLABIC_R, "pl", "ru", "uk", "bg"}
+_FINAL_R = re.compile(r"[bpdtgkfvcm][lr]$")
+_LAST_IN_GREEK = "αειουηωνςρξψ\u0301\u0308"
+_OPENING = "\"'“”„‟«»‹›‘’‚([{¿¡"
+_DASHES = "-–—―"
+_STOP = re.compile(
+    r"(?<![.!?…。！？])(?P<mark>[.!?…;\u037e。！？][.!?…。！？]*+)[\"'”“’»«›‹)\]}」』]*+(?:[ \u00a0\u202f]»(?=\s))?"
+    r"(?P<space>\s*+)(?=\S)"
+)
+_NEXT = re.compile(
+    rf"([{re.escape(_OPENING + _DASHES)}\s]*+(?:(?<=['’])[stkn] )?)((?:[^\W_]|['’](?=[^\W_]))*+)"
+)
+_INITIALS = re.compile(r"(?:[^\W\d_][^\W\d_]?[.-]+)*[^\W\d_][^\W\d_]?")
+_SHORT_PARTS = re.compile(r"(?!www)(?:[^\W\d_]{1,3}\.)+[^\W\d_]{1,4}")
+_ROMAN = re.compile(r"[IVXLC]++")
+_VOWELS = frozenset("aeiouyæøœıаеиоуыэюяєіъαεηιουω")
+_BESIDE = 80  # characters before and after a full stop that decide
+
+
+class Facts(NamedTuple):
+    """What is known of the full stops of a language; words are without theirs.
+
+    Attributes:
+        language: Its code.
+        titles: Words before names.
+        inner: Abbreviations that end a sentence only before a starter; -str stands for all words that end so.
+        references: Words before numbers.
+        final: Abbreviations that may end any sentence.
+        starters: Words that often begin a sentence.
+        units: Words behind numbers, of all languages.
+        lettered: How words begin, in all languages, that stand before a letter which names something: plan B, vitamin C.
+    """
+
+    language: str
+    titles: frozenset[str]
+    inner: frozenset[str]
+    references: frozenset[str]
+    final: frozenset[str]
+    starters: frozenset[str]
+    units: frozenset[str]
+    lettered: frozenset[str]
+
+
+@cache
+def find_facts(language: str) -> Facts | None:
+    """Return what is known of a language, by its code; None: nothing."""
+    code = base_code(language)
+    code = _LIKE.get(code, code)
+    lists = _read_lists()
+    if code not in lists:
+        return None
+    words = {name: frozenset(some.split()) for name, some in (lists[code] | lists[""]).items()}
+    return Facts(code, **words)
+
+
+@cache
+def _read_lists() -> dict[str, dict[str, str]]:
+    """Return the words of each language, and under "" those of all."""
+    text = (files(__package__) / "sentence_ends.json").read_text(encoding="utf-8")
+    found: dict[str, dict[str, str]] = json.loads(text)
+    return found
+
+
+def find_starts(line: str, facts: Facts) -> Iterator[int]:
+    """Yield where each sentence but the first begins.
+
+    Args:
+        line: Raw text.
+        facts: Of its language.
+    """
+    is_small = _begins_small(line)  # as people write in chats
+    start = 0
+    for stop in _STOP.finditer(line):
+        mark, end = stop["mark"], stop.end()
+        if not stop["space"] and mark[-1] not in "。！？":
+            continue
+        following = line[end : end + _BESIDE]
+        if _begins_small(following) and (not is_small or stop.start("space") > stop.end("mark")):
+            continue
+        if mark == "." and stop.start("space") == stop.end("mark"):
+            before = line[max(start, stop.start() - _BESIDE) : stop.start()].split()
+            is_end = _is_end(before, following, facts)
+        else:
+            is_end = mark not in (";", "\u037e") or facts.language == "el"
+        if is_end:
+            yield (start := end)
+
+
+def _begins_small(text: str) -> bool:
+    """Return whether the first letter of a text, behind quotation marks and the like, is a small one."""
+    found = _NEXT.match(text)
+    return found is not None and found[2][:1].islower()
+
+
+def _is_end(before: list[str], after: str, facts: Facts) -> bool:
+    """Return whether a full stop ends a sentence.
+
+    Args:
+        before: The last words of the sentence before it.
+        after: What follows it and the space behind it.
+        facts: Of the language.
+    """
+    found = _NEXT.match(after)
+    assert found is not None, "it matches any text"
+    opening, following = found.groups()
+    others, last = ["", "", *before][:-1], before[-1] if before else ""
+    previous, word = others[-1], re.split("['’]", last.lstrip(_OPENING + _DASHES))[-1]  # l'art. 5
+    is_number, is_initial = following[:1].isdigit(), after[found.end() : found.end() + 1] == "."
+    # A quotation mark, a bracket or a dash begins a sentence, too, but not a year in brackets.
+    is_start = bool(opening.strip()) and not is_number
+    is_start = is_start or (not is_initial and _is_starter(following, facts))
+    is_numbered = is_number or after[:1] in "§№" or _ROMAN.fullmatch(following) is not None
+    if f"{previous}{word}" in facts.final:  # z. B. and the like
+        return True
+    if _knows(facts.titles, word):
+        return False
+    if previous.endswith(".") and word.islower() and _knows(facts.titles, previous[:-1]):
+        return False  # Dr. phil. Jens Berg
+    if is_numbered and (_knows(facts.references, word) or after[0] == "§"):
+        return False
+    if word in facts.final:
+        return not is_number
+    if word in facts.units and previous[-1:].isdigit():
+        return is_start or len(others) > 4  # "In 1812." is no sentence
+    if word.isdigit() or (len(word) > 1 and _ROMAN.fullmatch(word)):
+        is_reference = _knows(facts.references, previous.rstrip("."))
+        is_inside = bool(previous) and not is_reference
+        return _ends_behind_number(word, is_number, is_start, facts, is_inside)
+    if len(word) == 1 and word.isupper() and _is_name_of_something(others, facts):
+        return True
+    if is_start:
+        return True
+    return not (
+        _knows(facts.inner, word)
+        or not facts.inner.isdisjoint((f"-{word[-2:]}", f"-{word[-3:]}"))
+        or _is_initial(word)
+        or _is_no_word(word, facts.language)
+        or (len(word) == 1 and word.islower() and (is_numbered or following.islower()))
+        or _is_in_brackets(others)
+    )
+
+
+def _is_starter(word: str, facts: Facts) -> bool:
+    """Return whether a word often begins a sentence; names in capitals do."""
+    is_acronym = len(word) > 2 and word.isupper() and not _ROMAN.fullmatch(word)
+    return is_acronym or re.split("['’]", word)[0] in facts.starters
+
+
+def _knows(words: frozenset[str], word: str) -> bool:
+    """Return whether a word is among some, or is one of them that begins a sentence."""
+    return word in words or word[:1].lower() + word[1:] in words
+
+
+def _ends_behind_number(
+    word: str, is_number: bool, is_start: bool, facts: Facts, is_inside: bool
+) -> bool:
+    """Return whether a number with a full stop ends a sentence, and is no ordinal number.
+
+    Args:
+        word: The number, perhaps a Roman one.
+        is_number: Whether a number follows.
+        is_start: Whether what follows often begins a sentence.
+        facts: Of the language.
+        is_inside: Whether it is not the first word, and nothing before it asks for a number.
+    """
+    if facts.language not in _WITH_ORDINALS or (word.isdigit() and len(word) > 3):
+        return True
+    if is_number:
+        return len(word) > 2
+    if facts.language in _ORDINALS_BEFORE_CAPITALS:
+        return is_start or (facts.language == "hu" and word.isdigit() and is_inside)
+    return is_start or is_inside
+
+
+def _is_name_of_something(before: list[str], facts: Facts) -> bool:
+    """Return whether a capital letter behind some words names one of several things: plan B, classes A and B."""
+    others = before[3:][-4:-1]  # a sentence may begin with a word of one letter
+    return before[-1].casefold().startswith(tuple(facts.lettered)) or any(
+        len(word) == 1 and word.isupper() for word in others
+    )
+
+
+def _is_in_brackets(before: list[str]) -> bool:
+    """Return whether a bracket is open behind some words."""
+    text = " ".join(before)
+    return text.count("(") > text.count(")")
+
+
+def _is_initial(word: str) -> bool:
+    """Return whether a word is an initial, or several abbreviated words: J, J.R, J.-P, i.e."""
+    if len(word) == 1:
+        return word.isupper()
+    return _SHORT_PARTS.fullmatch(word) is not None or (
+        any(sign in word for sign in ".-") and _INITIALS.fullmatch(word) is not None
+    )
+
+
+def _is_no_word(word: str, language: str) -> bool:
+    """Return whether a word is written like an abbreviation: Hrsg, constr."""
+    if not (1 < len(word) < 8 and word.isalpha()) or word.isupper():
+        return False
+    letters = unicodedata.normalize("NFD", word.lower())
+    if language == "el":
+        return letters[-1] not in _LAST_IN_GREEK
+    if language in _WITH_SYLLABIC_R and not {"r", "l"}.isdisjoint(letters):
+        return False
+    has_no_vowel = len(word) < 6 and _VOWELS.isdisjoint(letters)
+    return has_no_vowel or (language not in _WITH_FINAL_R and _FINAL_R.search(letters) is not None)

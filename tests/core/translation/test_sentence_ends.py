@@ -1,0 +1,79 @@
+"""Where sentences end: abbreviations, initials, numbers and quotations of 24 languages."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from headway.translation import split_sentences
+from support.bounds import grows_less
+
+# For each language, sentences with a full stop or another mark in them, and pairs of sentences.
+TEXTS: dict[str, dict[str, list[list[str] | str]]] = json.loads(
+    Path(__file__).with_name("sentence_ends.json").read_text(encoding="utf-8")
+)
+
+
+@pytest.mark.parametrize("kind", ["undivided", "pairs"])
+def test_sentences_end_where_readers_say(kind: str) -> None:
+    right, shares = [], {}
+    for language, texts in TEXTS.items():
+        own = []
+        for text in texts[kind]:
+            sentences = [text] if isinstance(text, str) else text
+            found = split_sentences(" ".join(sentences), language)
+            assert "".join(found) == " ".join(sentences)
+            own.append([sentence.strip() for sentence in found] == sentences)
+        right += own
+        shares[language] = sum(own) / len(own)
+    assert sum(right) >= 0.97 * len(right), shares
+    assert min(shares.values()) >= 0.85, shares
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "count"),
+    [
+        ("fr", "M. Dupont a vu la maison.", 1),
+        ("fr-CA", "L'art. 5 du code. Mme Roy l'a lu.", 2),
+        ("en", "Plan B. We go.", 2),
+        ("en", "J. R. R. Smith left at 5 p.m. He was tired.", 2),
+        ("de", "Am 5. Mai z. B. Karl IV. traf Dr. Weiß. Danach ging er.", 2),
+        ("de", "das ist gut. sie kommt. wir gehen, z. b. heute.", 3),
+        ("no", "Kl. 8 kommer hr. Berg. Vi venter.", 2),
+        ("el", "Τι κάνεις; Είμαι καλά.", 2),
+        ("ru", "Это и т. д. Мы ушли.", 2),
+        ("zh", "你好。再见！", 2),
+        ("en", "See 你好。 Then 再见！Next.", 3),
+        ("xx", "One is here. Two are there.", 2),
+    ],
+)
+def test_sentences_are_counted(language: str, text: str, count: int) -> None:
+    assert len(split_sentences(text, language)) == count
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ". ",
+        "a. ",
+        "J. ",
+        "(. ",
+        ".! ",
+        "…»",
+        " »",
+        ". »",
+        "'s ",
+        "a.b.",
+        "。",
+        "x.»",
+        "a; ",
+        "..",
+        "1. ",
+    ],
+)
+def test_the_time_grows_with_the_length(text: str) -> None:
+    for language in ("fr", "de"):
+        assert "".join(split_sentences(text * 100, language)) == text * 100
+        assert grows_less(
+            lambda count, language=language: split_sentences(text * count, language), 1_500, 8
+        )

@@ -1,0 +1,59 @@
+"""Compare Headway's ends of sentences with those that other libraries find, on the texts of the tests.
+
+    pip install sentencex yasbd-lib sentence-splitter pysbd
+    python tests/outside/sentence_splitters.py
+
+A library that does not know a language is asked as for English.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+TEXTS = Path(__file__).parents[1] / "core" / "translation" / "sentence_ends.json"
+Splitter = Callable[[str, str], Sequence[str]]
+
+
+def splitters() -> dict[str, Splitter]:
+    """Return the libraries: name -> function of a text and the code of its language."""
+    import pysbd
+    import sentencex
+    from sentence_splitter import SentenceSplitter
+    from yasbd import BoundaryDetector
+
+    from headway.translation import split_sentences
+
+    @cache
+    def make(kind: Callable[..., Any], language: str) -> Any:
+        try:
+            return kind(language)
+        except Exception:  # each library has errors of its own
+            return kind("en")
+
+    return {
+        "Headway": split_sentences,
+        "sentencex": lambda text, language: list(sentencex.segment(language, text)),
+        "yasbd": lambda text, language: list(make(BoundaryDetector, language).segment(text)),
+        "Moses": lambda text, language: make(SentenceSplitter, language).split(text),
+        "pysbd": lambda text, language: make(pysbd.Segmenter, language).segment(text),
+    }
+
+
+def measure(split: Splitter, kind: str) -> float:
+    """Return the share of texts that are split as a reader would, in percent."""
+    languages = json.loads(TEXTS.read_text(encoding="utf-8"))
+    right = []
+    for language, texts in languages.items():
+        for text in texts[kind]:
+            sentences = [text] if isinstance(text, str) else text
+            found = [part.strip() for part in split(" ".join(sentences), language)]
+            right.append([part for part in found if part] == sentences)
+    return 100 * sum(right) / len(right)
+
+
+if __name__ == "__main__":
+    for name, split in splitters().items():
+        undivided, pairs = (measure(split, kind) for kind in ("undivided", "pairs"))
+        print(f"{name}: {undivided:.1f} % of single sentences whole, {pairs:.1f} % of pairs divided")
