@@ -56,4 +56,6 @@ def measure(split: Splitter, kind: str) -> float:
 if __name__ == "__main__":
     for name, split in splitters().items():
         undivided, pairs = (measure(split, kind) for kind in ("undivided", "pairs"))
-        print(f"{name}: {undivided:.1f} % of single sentences whole, {pairs:.1f} % of pairs divided")
+        print(
+            f"{name}: {undivided:.1f} % of single sentences whole, {pairs:.1f} % of pairs divided"
+        )
