@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from headway.training.steps.objective import plain_loss
     from headway.training.steps.optimizers import learning_rate, make_optimizers
     from headway.training.steps.trainer import Step, Trainer
-    from headway.training.storage.checkpoint import replace_file
     from headway.training.storage.run_directory import RunDirectory
     from headway.training.validation import (
         ProgressReport,

@@ -27,7 +27,7 @@ from headway.training.machine import (
 )
 from headway.training.steps.feed import Feed
 from headway.training.steps.trainer import StepReport, Trainer
-from headway.training.storage.checkpoint import average_weights
+from headway.training.storage.checkpoint import average_weights, explain_write_errors
 from headway.training.storage.model_writer import ModelWriter
 from headway.training.storage.record import RunRecord, RunState, to_values
 from headway.training.storage.run_directory import RunDirectory
@@ -314,22 +314,23 @@ def run_to_end(run: Run) -> Generator[Event, None, None]:
         A `StepReport` for each step, `ProgressReport` during and a `ValidationReport` after each
         validation, and a `Notice` for each message to the user.
     """
-    if not run.directory.started:
-        dry_run = make_dry_run(run)
-        run.begin()
-        yield Notice(text=f"{run.directory.path}: {dry_run}")
-    try:
-        while True:
-            if run.is_checkpoint_due or run.is_save_due:
-                run.save()
-            if run.is_validation_due:
-                yield from run.validate()
-            if run.is_at_end or run.is_out_of_patience:
-                break
-            yield from run.advance()
-        run.save()
-        yield from run.finish()
-    except GeneratorExit:
-        if parallel.world_size() == 1:
+    with explain_write_errors(run.directory.path):
+        if not run.directory.started:
+            dry_run = make_dry_run(run)
+            run.begin()
+            yield Notice(text=f"{run.directory.path}: {dry_run}")
+        try:
+            while True:
+                if run.is_checkpoint_due or run.is_save_due:
+                    run.save()
+                if run.is_validation_due:
+                    yield from run.validate()
+                if run.is_at_end or run.is_out_of_patience:
+                    break
+                yield from run.advance()
             run.save()
-        raise
+            yield from run.finish()
+        except GeneratorExit:
+            if parallel.world_size() == 1:
+                run.save()
+            raise

@@ -19,6 +19,7 @@ from headway.training.storage.checkpoint import (
     check_digest,
     checkpoint_path,
     checkpoint_steps,
+    explain_write_errors,
     prune_checkpoints,
     read_checkpoint,
     write_checkpoint,
@@ -95,7 +96,7 @@ def test_a_write_that_fails_leaves_the_old_checkpoints_and_no_new_one(calls, tmp
             raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", fsync)
-    with pytest.raises(HeadwayError, match=r"step-00000011: cannot write 5,\d{3} bytes \(No space"):
+    with pytest.raises(OSError, match=r"No space left on device: '\S+step-00000011'"):
         write_checkpoint(checkpoint_path(tmp_path, 11), TENSORS, {})
     monkeypatch.undo()
     assert [path.name for path in tmp_path.iterdir()] == ["step-00000005"]
@@ -105,8 +106,11 @@ def test_a_write_that_fails_leaves_the_old_checkpoints_and_no_new_one(calls, tmp
 @pytest.mark.parametrize(
     ("code", "message"),
     [
-        (errno.ENOSPC, r"cannot write 5,\d{3} bytes \(No space left.*: free space and give"),
-        (errno.ENOENT, "removed while the run used it: the training ends"),
+        (
+            errno.ENOSPC,
+            r"step-00000005: cannot be written \(No space left.*: put that right and give",
+        ),
+        (errno.ENOENT, "step-00000005: .* removed while the run used it: the training ends"),
     ],
 )
 def test_the_reason_of_safetensors_is_explained(code, message, tmp_path, monkeypatch):
@@ -114,7 +118,7 @@ def test_the_reason_of_safetensors_is_explained(code, message, tmp_path, monkeyp
         raise SafetensorError(f"Error while serializing: I/O error: words (os error {code})")
 
     monkeypatch.setattr(weights, "save_file", save_file)
-    with pytest.raises(HeadwayError, match=message):
+    with pytest.raises(HeadwayError, match=message), explain_write_errors(tmp_path):
         write_checkpoint(checkpoint_path(tmp_path, 5), TENSORS, {})
     assert not any(tmp_path.iterdir())
 
@@ -188,7 +192,7 @@ def test_a_line_that_a_disk_has_no_room_for_is_an_error_and_leaves_no_part_of_it
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 10, limits[1]))  # room for half a line
     try:
-        with pytest.raises(HeadwayError, match=r"metrics\.jsonl: cannot write 25 bytes"):
+        with pytest.raises(OSError, match=r"File too large: '\S+metrics\.jsonl'"):
             log.write(step=2, loss=0.3)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)

@@ -19,8 +19,7 @@ from headway.ext.paper.running.sources import code_version
 from headway.ext.paper.running.trial_forecast import duration_text
 from headway.ext.paper.running.work import Study
 from headway.ext.paper.table3_rows import GROUPS
-from headway.files import hash_file
-from headway.training import replace_file
+from headway.files import hash_file, replace_bytes
 
 # The modules of headway.ext.paper.experiments that `headway reproduce` runs, in the paper's order.
 EXPERIMENTS = (
@@ -125,11 +124,11 @@ def reproduce(name: str, work: Study, *, again: bool = False) -> Findings:
 
     def keep(*findings: Finding) -> None:
         result = finish(collect(*findings, differs=UNFINISHED))
-        replace_file(_unfinished(path), result.to_json().encode())
+        replace_bytes(_unfinished(path), result.to_json().encode())
 
     work.experiment, work.trained, work.keep = name, [], keep
     result = finish(experiment.run(work))
-    replace_file(path, result.to_json().encode())
+    replace_bytes(path, result.to_json().encode())
     _unfinished(path).unlink(missing_ok=True)
     work.show(f"{name}: {result.seconds:.0f} s")
     return result
@@ -148,7 +147,7 @@ def write_report(work: Study) -> Path:
     ]
     results = [some[0] for some in found if some]
     path = work.directory / "report.html"
-    replace_file(
+    replace_bytes(
         path, report.html(results, work.scale, work.list_bases(), work.finished_trials()).encode()
     )
     return path

@@ -5,7 +5,6 @@ all its files are synced, and loses the name before any of them is deleted. Noth
 ``SHA256SUMS`` holds the sha256 of each file, so that ``sha256sum -c SHA256SUMS`` checks it too.
 """
 
-import errno
 import json
 import os
 import re
@@ -22,6 +21,7 @@ from torch import Tensor
 from headway import __version__
 from headway.errors import HeadwayError
 from headway.files import (
+    add_path_to_errors,
     hash_file,
     read_small_file,
     remove,
@@ -75,10 +75,9 @@ def write_checkpoint(
         state: Plain values, for ``state.json``.
 
     Raises:
-        HeadwayError: If the disk is full or cannot be written; nothing remains of the checkpoint.
+        OSError: If the disk is full or cannot be written; nothing remains of the checkpoint.
     """
-    size = sum(t.nbytes for group in tensors.values() for t in group.values())
-    with explain_write_errors(path, size), write_atomically(path) as temporary:
+    with add_path_to_errors(path), write_atomically(path) as temporary:
         temporary.mkdir()
         for name, group in tensors.items():
             save_tensors(temporary / f"{name}.safetensors", group)
@@ -171,11 +170,10 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
 
 def prune_checkpoints(folder: Path, keep: Collection[int]) -> None:
     """Delete the checkpoints of all steps but these, and files of interrupted writes."""
-    with explain_write_errors(folder, 0):
-        for step in set(checkpoint_steps(folder)) - set(keep):
-            path = checkpoint_path(folder, step)
-            path.rename(temporary_path(path))
-        remove_leftovers(folder)
+    for step in set(checkpoint_steps(folder)) - set(keep):
+        path = checkpoint_path(folder, step)
+        path.rename(temporary_path(path))
+    remove_leftovers(folder)
 
 
 def remove_optimizer(path: Path) -> None:
@@ -184,51 +182,34 @@ def remove_optimizer(path: Path) -> None:
     The list of digests changes first: what it does not list is not needed.
     """
     sums = path / DIGESTS
-    with explain_write_errors(path, 0):
-        if (
-            not (path / OPTIMIZER).is_file() or not sums.is_file()
-        ):  # a damaged checkpoint stays as it is
-            return
-        lines = sums.read_bytes().splitlines(keepends=True)
-        others = [line for line in lines if not line.rstrip().endswith(OPTIMIZER.encode())]
-        replace_bytes(sums, b"".join(others))
-        (path / OPTIMIZER).unlink()
-
-
-def replace_file(path: Path, content: bytes) -> None:
-    """Write a file of a run, or replace it.
-
-    Raises:
-        HeadwayError: If the disk is full or cannot be written; the old file stays.
-    """
-    with explain_write_errors(path, len(content)):
-        replace_bytes(path, content)
+    if not (path / OPTIMIZER).is_file() or not sums.is_file():  # a damaged one stays as it is
+        return
+    lines = sums.read_bytes().splitlines(keepends=True)
+    others = [line for line in lines if not line.rstrip().endswith(OPTIMIZER.encode())]
+    replace_bytes(sums, b"".join(others))
+    (path / OPTIMIZER).unlink()
 
 
 @contextmanager
-def explain_write_errors(path: Path, size: int) -> Iterator[None]:
-    """Turn a failure to write or delete something at ``path`` into a message of one line.
+def explain_write_errors(path: Path) -> Iterator[None]:
+    """Turn a failure to write or delete something of a run into a message of one line.
 
     Args:
-        path: A file or directory.
-        size: Number of bytes to write.
+        path: The run directory.
     """
     try:
         yield
     except FileNotFoundError as error:
         raise HeadwayError(
-            f"{path}: the file or its directory was removed while the run used it: the training ends, and"
-            " its steps since the last checkpoint are lost"
+            f"{error.filename or path}: the file or its directory was removed while the run used it: the training"
+            " ends, and its steps since the last checkpoint are lost"
         ) from error
     except OSError as error:
-        reason = error.strerror or str(error)
-        is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        path = Path(error.filename2 or path)  # the file that a rename would have replaced
-        way_out = "free space" if is_full else "put that right"
-        what = f"cannot write {size:,} bytes" if size else "cannot be written"
+        # The second name is that of the file that a rename would have replaced.
+        place, reason = error.filename2 or error.filename or path, error.strerror or error
         raise HeadwayError(
-            f"{path}: {what} ({reason}); the run's last checkpoint is intact:"
-            f" {way_out} and give the same command again"
+            f"{place}: cannot be written ({reason}); the run's last checkpoint is intact: put that right and"
+            " give the same command again"
         ) from error
 
 

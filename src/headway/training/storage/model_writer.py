@@ -4,11 +4,10 @@ from pathlib import Path
 
 from headway.config import Config
 from headway.extension import list_sidecars
-from headway.files import hash_file, remove, sync, temporary_path
+from headway.files import add_path_to_errors, hash_file, remove, sync, temporary_path
 from headway.model import Network
 from headway.text.prepared import PreparedData
 from headway.training import parallel
-from headway.training.storage.checkpoint import explain_write_errors
 from headway.training.storage.record import RunRecord
 from headway.training.storage.run_directory import RunDirectory
 from headway.training.validation import ValidationReport
@@ -54,7 +53,7 @@ class ModelWriter:
         # The record has the digest of the weights before they get their name, so that a kill between
         # the two leaves weights that the record knows.
         unfinished = temporary_path(self.directory.path / "model")
-        with explain_write_errors(path, sum(w.nbytes for w in model.state_dict().values())):
+        with add_path_to_errors(path):
             unfinished.mkdir()
             try:
                 save_model(

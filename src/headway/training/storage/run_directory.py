@@ -1,5 +1,6 @@
 """The files of a training run."""
 
+import errno
 import hashlib
 import json
 import math
@@ -13,10 +14,12 @@ from torch import Tensor
 from headway.errors import HeadwayError
 from headway.files import (
     OtherVersionError,
+    add_path_to_errors,
     check_writer,
     hash_file,
     read_small_file,
     remove_leftovers,
+    replace_text,
     sync,
 )
 from headway.locks import DirectoryLock
@@ -27,12 +30,10 @@ from headway.training.storage.checkpoint import (
     check_digest,
     checkpoint_path,
     checkpoint_steps,
-    explain_write_errors,
     prune_checkpoints,
     read_checkpoint,
     read_state,
     remove_optimizer,
-    replace_file,
     write_checkpoint,
 )
 from headway.training.storage.record import RunRecord, RunState, to_values
@@ -70,11 +71,11 @@ class Log:
             for key, value in values.items()
         }
         line = json.dumps(finite).encode() + b"\n"
-        with explain_write_errors(self.path, len(line)):
+        with add_path_to_errors(self.path):
             if self._file is None:
                 self._file = self.path.open("ab", buffering=0)
             if not os.fstat(self._file.fileno()).st_nlink:  # a deleted file can still be written
-                raise FileNotFoundError
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
             self._append(line)
 
     def _append(self, line: bytes) -> None:
@@ -240,7 +241,7 @@ class RunDirectory:
         self.check_lock()
         values = {"format": FORMAT, **record.to_dict()}
         content = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
-        replace_file(self.path / "run.json", content.encode())
+        replace_text(self.path / "run.json", content)
 
     def steps(self) -> list[int]:
         """Return the steps that have a checkpoint, in ascending order."""
@@ -260,8 +261,7 @@ class RunDirectory:
         self.check_lock()
         state.metrics_bytes, state.timings_bytes = self.metrics.size(), self.timings.size()
         state.metrics_sha256 = self.metrics.sha256()
-        with explain_write_errors(self.checkpoints, 0):
-            self.checkpoints.mkdir(exist_ok=True)
+        self.checkpoints.mkdir(exist_ok=True)
         values = {"step": step, "run": identity, **to_values(state)}
         write_checkpoint(self.checkpoint(step), tensors, values)
 
@@ -331,8 +331,7 @@ class RunDirectory:
         """Delete files that an interrupted run has left unfinished."""
         prune_checkpoints(self.checkpoints, self.steps())
         for folder in (self.path, self.best, self.averaged):
-            with explain_write_errors(folder, 0):
-                remove_leftovers(folder)
+            remove_leftovers(folder)
 
     def cut_logs(self, state: RunState) -> list[str]:
         """Cut the logs to the lengths that they had when the checkpoint of a state was written.
@@ -354,8 +353,7 @@ class RunDirectory:
     def write_bad_batch(self, step: int, rank: int, pairs: Iterable[tuple[str, str]]) -> Path:
         """Write the text of a step whose loss or gradient was not finite, for a person to read."""
         path = self.path / "bad-batches" / f"step-{step}{f'-{rank}' if rank else ''}.txt"
-        with explain_write_errors(path, 0):
-            path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(exist_ok=True)
         lines = [f"{source}\n{target}\n\n" for source, target in pairs]
-        replace_file(path, "".join(lines).encode())
+        replace_text(path, "".join(lines))
         return path

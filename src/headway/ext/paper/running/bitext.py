@@ -10,9 +10,9 @@ from headway.config import Config, TextConfig
 from headway.ext.demo import generate, split
 from headway.ext.paper.running.scoring import Pairs, score_predictions, score_translations
 from headway.ext.paper.running.task import data_key
+from headway.files import replace_bytes
 from headway.model import Network, Transformer
 from headway.text import Pair, PreparedData, languages_from_names, prepare, read_lines, read_pairs
-from headway.training import replace_file
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Bitext:
             for number, path in enumerate(files[part]):
                 if not path.is_file():
                     lines = "".join(f"{pair[number]}\n" for pair in getattr(self, part))
-                    replace_file(path, lines.encode())
+                    replace_bytes(path, lines.encode())
         return files
 
     @staticmethod

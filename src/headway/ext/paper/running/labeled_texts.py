@@ -17,9 +17,9 @@ from headway.ext.kinds import (
     read_examples,
 )
 from headway.ext.paper.running.task import data_key
+from headway.files import replace_bytes
 from headway.model import Network
 from headway.text import PreparedData
-from headway.training import replace_file
 
 T = TypeVar("T")
 
@@ -60,7 +60,7 @@ class LabeledTexts:
         for part, file in files.items():
             if not file.is_file():
                 lines = ("\t".join((e.label, *e.parts)) for e in self.parts[part])
-                replace_file(file, "".join(f"{line}\n" for line in lines).encode())
+                replace_bytes(file, "".join(f"{line}\n" for line in lines).encode())
         if not (prepared / "data.json").is_file():
             # The training part may lack a rare text, but it must not lack a label.
             labels = {example.label for example in self.parts["train"]}

@@ -12,8 +12,8 @@ from headway.config import Config
 from headway.ext.paper.running.sources import code_version
 from headway.ext.paper.running.task import TrialTask
 from headway.ext.paper.running.trial_forecast import training_effort
+from headway.files import replace_bytes
 from headway.model import Transformer
-from headway.training import replace_file
 
 Change = Callable[[Transformer], None]
 Train = Callable[[Path], None]
@@ -95,7 +95,7 @@ class PlannedTrial:
             **origin,
         }
         directory.mkdir(parents=True, exist_ok=True)
-        replace_file(directory / "spec.json", json.dumps(spec, indent=1).encode())
+        replace_bytes(directory / "spec.json", json.dumps(spec, indent=1).encode())
 
     def _seeded_config(self) -> Config:
         """Return the settings with the seed; usual widths of heads become 0."""

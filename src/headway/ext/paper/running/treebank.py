@@ -12,9 +12,9 @@ from headway.ext.paper.parsing.parser import TreeParser
 from headway.ext.paper.parsing.treebank import prepare_treebank, read_treebank
 from headway.ext.paper.parsing.trees import Tree
 from headway.ext.paper.running.task import data_key
+from headway.files import replace_bytes
 from headway.model import Network, Transformer
 from headway.text import PreparedData
-from headway.training import replace_file
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Treebank:
         if not (prepared / "data.json").is_file():
             prepare_treebank(self.train, self.valid, prepared, config, numbered=True)
         test = prepared.with_name(f"{prepared.name}-test.tree")
-        replace_file(test, "".join(f"{tree}\n" for tree in self.test).encode())
+        replace_bytes(test, "".join(f"{tree}\n" for tree in self.test).encode())
         return prepared, [test]
 
     @staticmethod

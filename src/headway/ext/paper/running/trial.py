@@ -11,7 +11,7 @@ from pathlib import Path
 
 from headway import config as settings
 from headway.config import Config
-from headway.training import replace_file
+from headway.files import replace_bytes
 from headway.translation import WEIGHTS, Translator
 
 
@@ -67,7 +67,7 @@ def write_trial(trial: Trial) -> None:
     values = {name: value for name, value in vars(trial).items() if name != "directory"}
     values["settings"] = values.pop("config").to_dict()
     values["models"] = [path.name for path in (trial.directory, trial.averaged) if path.is_dir()]
-    replace_file(trial.directory.parent / "trial.json", json.dumps(values, indent=1).encode())
+    replace_bytes(trial.directory.parent / "trial.json", json.dumps(values, indent=1).encode())
 
 
 def read_trial(directory: Path) -> Trial | None:

@@ -17,11 +17,11 @@ from headway import config as settings
 from headway.errors import HeadwayError
 from headway.ext.paper.running.sources import code_version
 from headway.ext.paper.running.trial import Trial, read_trial, write_trial
-from headway.files import remove
+from headway.files import remove, replace_bytes
 from headway.locks import DirectoryLock
 from headway.model import parameter_count
 from headway.text import PreparedData
-from headway.training import Run, RunDirectory, replace_file, resume, start
+from headway.training import Run, RunDirectory, resume, start
 from headway.translation import save_model
 
 CURVE_POINTS = 60
@@ -119,7 +119,7 @@ def train(run: Run) -> tuple[float, int]:
 
     def save() -> None:
         run.save()
-        replace_file(timer, json.dumps([seconds, tokens]).encode())
+        replace_bytes(timer, json.dumps([seconds, tokens]).encode())
 
     with _remember_sigterm() as received:
         while not (run.is_at_end or received):

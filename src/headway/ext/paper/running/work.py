@@ -19,7 +19,7 @@ from headway.ext.paper.running.trial import Trial, read_trial
 from headway.ext.paper.running.trial_forecast import Forecast, training_effort
 from headway.ext.paper.running.trial_run import run_trial
 from headway.ext.paper.running.workers import run_together
-from headway.training import replace_file
+from headway.files import replace_bytes
 
 TEXT = "--train train.en train.de --valid valid.en valid.de"
 # What an experiment says of its scale "paper".
@@ -270,7 +270,7 @@ class Study:
         rows = []
         for plan in planned:
             name = re.sub(r"[^a-z0-9.]+", "-", plan.name.lower()).strip("-")
-            replace_file(folder / f"{name}.toml", to_toml(plan.config.sections()).encode())
+            replace_bytes(folder / f"{name}.toml", to_toml(plan.config.sections()).encode())
             rows.append(
                 (plan.name, f"headway {verb} runs/{name} --config {folder / name}.toml {text}")
             )
