@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         model_or_name,
     )
     from headway.cli.output_checks import check_output
-    from headway.cli.process import prepare, program_name, set_threads
+    from headway.cli.process import prepare, set_threads
     from headway.cli.settings import (
         check_used,
         choose_direction,

@@ -1,7 +1,6 @@
 """State of the whole process, which only commands set: environment, threads, native code."""
 
 import os
-import shutil
 import sys
 from typing import TYPE_CHECKING
 
@@ -21,15 +20,6 @@ TRAINING_ENVIRONMENT = {
     "ONEDNN_PRIMITIVE_CACHE_CAPACITY": "128",
 }
 MOST_THREADS = 1024  # OpenMP crashes if the system cannot start as many as it is told
-
-
-def program_name() -> str:
-    """Return how the user calls headway; it need not be on the PATH."""
-    if os.path.basename(sys.argv[0]) == "__main__.py":  # noqa: PTH119  # pathlib takes a tenth of the help's time
-        return "python -m headway"
-    if shutil.which("headway") is None:
-        return min(sys.argv[0], os.path.relpath(sys.argv[0]), key=len)
-    return "headway"
 
 
 def set_training_environment() -> None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from headway.cli import launch
 from headway.cli.display import Display
-from headway.cli.process import program_name
 from headway.cli.signals import ForcedEnd, remember_signals
 from headway.errors import HeadwayError, UsageError
 
@@ -165,5 +164,5 @@ def follow(run: "Run", display: Display) -> int:
             )
             display.say(f"{run.directory.path}: {end}; its model has {scores}")
             return 0
-    display.say(f"saved at step {run.step}; to resume: {program_name()} train {run.directory.path}")
+    display.say(f"saved at step {run.step}; to resume: headway train {run.directory.path}")
     return 128 + received

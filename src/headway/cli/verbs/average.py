@@ -54,11 +54,6 @@ def run(args: argparse.Namespace) -> None:
     save_model(out, model, tokenizer, config, languages, card, pairs)
     copy_learned(directory.path, out, has_same_weights=False)
     print(f"{out}: {which}", file=sys.stderr)
-    if config.model.kind == "translator":
-        print(
-            f"{out}: has no calibration for --quality: headway evaluate --calibrate learns it",
-            file=sys.stderr,
-        )
 
 
 def choose_steps(
@@ -75,17 +70,15 @@ def choose_steps(
     Raises:
         HeadwayError: If there is no such checkpoint.
     """
-    names = ", ".join(map(str, available)) or "none"
-    missing = [str(step) for step in wanted or () if step not in available]
-    if missing:
-        raise HeadwayError(f"{run}: no checkpoint of step {', '.join(missing)}; there are {names}")
     trained = [step for step in available if step]
+    names = ", ".join(map(str, trained)) or "none"
     if last is not None and not 0 < last <= len(trained):
-        names = ", ".join(map(str, trained)) or "none"
         raise UsageError(
             f"--last {last}: {run} has {len(trained)} checkpoints of trained weights ({names})"
         )
-    steps = sorted(set(wanted)) if wanted else trained[-last:] if last else trained
-    if not steps:
-        raise HeadwayError(f"{run}: has no checkpoint of trained weights yet")
+    steps = sorted({*(wanted or trained[-(last or 0) :])})
+    missing = [step for step in steps if step not in available]
+    if missing or not steps:
+        which = f" of step {missing[0]}" if missing else " of trained weights"
+        raise HeadwayError(f"{run}: no checkpoint{which}; there are {names}")
     return steps

@@ -6,7 +6,6 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-from headway.cli import program_name
 from headway.errors import HeadwayError, UsageError
 
 EXAMPLE = "headway demo\nheadway demo runs/demo-fr --languages de fr"
@@ -154,12 +153,11 @@ def show(directory: Path, text: Path, source: str, target: str) -> None:
     for row in range(0, len(sources), max(1, len(sources) // 10))[:10]:
         mark = "" if hypotheses[row] == references[row] else f"   (reference: {references[row]})"
         print(f"  {sources[row]}\n    -> {hypotheses[row]}{mark}")
-    command = program_name()
     print(
         f"\nThe model is in {directory}. It knows what its built-in text has: dates, numbers, prices, names"
         " of places and short sentences. Try next:\n"
-        f"  echo '{sources[0]}' | {command} translate {directory} --scores\n"
-        f"  {command} serve {directory}      # a web page for translation\n"
-        f"  {command} train runs/mine --train a.{source} a.{target} --valid v.{source} v.{target}"
+        f"  echo '{sources[0]}' | headway translate {directory} --scores\n"
+        f"  headway serve {directory}      # a web page for translation\n"
+        f"  headway train runs/mine --train a.{source} a.{target} --valid v.{source} v.{target}"
         " --preset quick    # your own text"
     )
