@@ -1,7 +1,7 @@
 """The progress of a command, on standard error."""
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from headway.training.run import Event, Run
@@ -18,6 +18,7 @@ class ProgressBar:
     """
 
     SECONDS = 5.0  # between two lines of text
+    WORK = "words"  # what shows how fast it goes
 
     def __init__(
         self, total: int | None, done: int = 0, unit: str = "lines", *, quiet: bool = False
@@ -25,14 +26,14 @@ class ProgressBar:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-        self.total, self.before, self.unit = total, done, unit
+        self.total, self.before, self.unit, self.work = total, done, unit, 0
         self.console = Console(stderr=True, highlight=False, quiet=quiet, soft_wrap=True)
         columns = BarColumn(bar_width=20), MofNCompleteColumn(), TextColumn("{task.description}")
         is_hidden = not self.console.is_terminal
         self.bar = Progress(*columns, console=self.console, transient=True, disable=is_hidden)
         self.task = self.bar.add_task(unit, total=total, completed=done)
 
-    def __enter__(self) -> "ProgressBar":
+    def __enter__(self) -> Self:
         self.started = self.shown = time.monotonic()
         self.bar.start()
         return self
@@ -40,41 +41,42 @@ class ProgressBar:
     def __exit__(self, *_: object) -> None:
         self.bar.stop()
 
+    @property
+    def seconds(self) -> float:
+        """Seconds since the start."""
+        return max(time.monotonic() - self.started, 1e-9)
+
+    @property
+    def rate(self) -> str:
+        """How fast it has gone since the start."""
+        return f"{self.work / self.seconds:,.0f} {self.WORK}/s"
+
     def say(self, text: str) -> None:
         """Print a line."""
         self.console.print(text, markup=False)
 
     def move(self, done: int, text: str) -> None:
-        """Show how much is done, and how."""
+        """Show how much is done, and what is being done."""
         self.bar.update(self.task, completed=done, description=f"{self.unit}  {text}")
         now = time.monotonic()
         if not self.console.is_terminal and self.total and now - self.shown > self.SECONDS:
             self.say(f"{self.unit.removesuffix('s')} {done:,}/{self.total:,}  {text}")
             self.shown = now
 
+    def update(self, done: int, work: int, text: str = "") -> None:
+        """Show how much is done, after so many words or tokens more, how fast it goes, and the time left."""
+        self.work += work
+        left = ((self.total or 0) - done) * self.seconds / max(1, done - self.before)
+        self.move(done, f"{text}{self.rate}  {format_duration(left)} left")
+
 
 class LineProgress(ProgressBar):
-    """Shows lines, words a second and the time left, and at the end how long it took."""
-
-    words = 0  # source words of the lines that are done
-
-    def __enter__(self) -> "LineProgress":
-        super().__enter__()
-        return self
+    """Shows how lines are translated, and at the end how long it took."""
 
     def __exit__(self, *error: object) -> None:
         super().__exit__()
         if error[0] is None:
-            seconds = time.monotonic() - self.started
-            rate = f"{self.words / max(seconds, 1e-9):,.0f} words/s"
-            self.say(f"{self.total:,} {self.unit}, {format_duration(seconds)}, {rate}")
-
-    def update(self, done: int, words: int) -> None:
-        """Show that ``done`` lines are translated, the last of them with so many source words."""
-        self.words += words
-        seconds = max(time.monotonic() - self.started, 1e-9)
-        left = ((self.total or 0) - done) * seconds / max(1, done - self.before)
-        self.move(done, f"{self.words / seconds:,.0f} words/s  {format_duration(left)} left")
+            self.say(f"{self.total:,} {self.unit}, {format_duration(self.seconds)}, {self.rate}")
 
 
 class Display(ProgressBar):
@@ -86,17 +88,11 @@ class Display(ProgressBar):
     """
 
     SECONDS = 30.0
+    WORK = "tokens"
 
     def __init__(self, run: "Run", *, quiet: bool) -> None:
-        self.run, self.settings = run, run.config.training
-        super().__init__(self.settings.max_steps, run.step, "steps", quiet=quiet)
-        self.kind = run.config.model.kind
-        self.rate, self.seconds_a_step = 0.0, 0.0
-
-    def __enter__(self) -> "Display":
-        super().__enter__()
-        self.clock = self.started
-        return self
+        super().__init__(run.config.training.max_steps, run.step, "steps", quiet=quiet)
+        self.run, self.kind = run, run.config.model.kind
 
     def show(self, event: "Event") -> None:
         """Show an event of the run."""
@@ -105,14 +101,9 @@ class Display(ProgressBar):
         from headway.training.validation import ValidationReport, perplexity_of
 
         if isinstance(event, StepReport):
-            self._measure(event.tokens, time.monotonic() - self.clock)
-            left = (self.settings.max_steps - event.step) * self.seconds_a_step
             best = f"  best {self.run.state.best.headline}" if self.run.state.best else ""
-            self.move(
-                event.step,
-                f"loss {event.loss:.3f}  perplexity {perplexity_of(event.nll):.1f}{best}"
-                f"  {self.rate:,.0f} tokens/s  {format_duration(left)} left",
-            )
+            loss = f"loss {event.loss:.3f}  perplexity {perplexity_of(event.nll):.1f}{best}  "
+            self.update(event.step, event.tokens, loss)
         elif isinstance(event, ValidationReport):
             what = f"average of {event.averaged}" if event.averaged > 1 else f"step {event.step}"
             scores = f"BLEU {event.bleu:.2f}  chrF {event.chrf:.2f}  "
@@ -126,13 +117,6 @@ class Display(ProgressBar):
             self.say(event.text)
         else:
             self.bar.update(self.task, description=f"{event.doing} {event.done}/{event.of}")
-        self.clock = time.monotonic()
-
-    def _measure(self, tokens: int, seconds: float) -> None:
-        """Update the moving averages, which cover about the last twenty steps."""
-        weight = 0.05 if self.rate else 1.0
-        self.seconds_a_step += weight * (seconds - self.seconds_a_step)
-        self.rate += weight * (tokens / seconds - self.rate)
 
 
 def format_duration(seconds: float) -> str:

@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -21,7 +21,8 @@ from headway.extension import find_switched_off, require
 COMMAND_LINE = "command line"
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 MAX_PROBLEMS = 20  # lines of a message; looking for the name that was meant takes time
-Settings = dict[str, dict[str, Setting]]  # section -> name -> value
+# Settings as ``section.name``, and of each where it comes from, with which messages begin, and its value.
+Settings = dict[str, tuple[str, Setting]]
 
 
 @dataclass(frozen=True)
@@ -29,46 +30,36 @@ class Changes:
     """Settings that files, the environment and a command line change; each is parsed and checked alone.
 
     Attributes:
-        origins: Where they come from, with which messages begin, and the settings; later ones win.
+        settings: The settings.
     """
 
-    origins: tuple[tuple[str, Settings], ...] = ()
+    settings: Settings = field(default_factory=dict)
 
     @property
     def of_command_line(self) -> "Changes":
         """Those of the command line alone."""
-        return Changes(tuple(origin for origin in self.origins if origin[0] == COMMAND_LINE))
+        own = {key: change for key, change in self.settings.items() if change[0] == COMMAND_LINE}
+        return Changes(own)
 
     @property
     def options(self) -> list[str]:
         """The settings of the command line, such as ``model.d-model``."""
-        return [
-            f"{section}.{name.replace('_', '-')}"
-            for _, settings in self.of_command_line.origins
-            for section, values in settings.items()
-            for name in values
-        ]
+        return [key.replace("_", "-") for key in self.of_command_line.settings]
 
     def __add__(self, later: "Changes") -> "Changes":
         """Return both, of which the second wins."""
-        return Changes(self.origins + later.origins)
+        return Changes(self.settings | later.settings)
 
     def without_files(self, section: str) -> "Changes":
         """Return the changes of the command line, and those that files make to other sections than this one."""
-        return Changes(
-            tuple(
-                (where, {name: own for name, own in settings.items() if name != section})
-                if where != COMMAND_LINE
-                else (where, settings)
-                for where, settings in self.origins
-            )
-        )
+        others = {k: v for k, v in self.settings.items() if not k.startswith(f"{section}.")}
+        return Changes(others) + self.of_command_line
 
     def apply(self, config: Config) -> Config:
         """Return settings with the changes.
 
         Raises:
-            HeadwayError: With a line for each value that does not fit.
+            UsageError: With a line for each value that does not fit.
         """
         return Config(**self.apply_to(config.sections()))
 
@@ -76,16 +67,16 @@ class Changes:
         """Return sections, by their names, with the changes; see `apply`."""
         problems: list[str] = []
         rebuilt = dict(sections)
-        for section in dict.fromkeys(name for _, settings in self.origins for name in settings):
-            values: dict[str, Setting] = {}
-            places: dict[str, str] = {}
-            for where, settings in self.origins:
-                for name, value in settings.get(section, {}).items():
-                    values[name], places[name] = value, where
+        of_sections: dict[str, Settings] = {}
+        for key, change in self.settings.items():
+            section, name = key.split(".")
+            of_sections.setdefault(section, {})[name] = change
+        for section, changes in of_sections.items():
+            values = {name: value for name, (_, value) in changes.items()}
             try:
                 rebuilt[section] = replace(sections[section], **values)
             except HeadwayError as error:
-                problems += [_locate(line, section, places) for line in str(error).splitlines()]
+                problems += [_locate(line, section, changes) for line in str(error).splitlines()]
         raise_all(problems, UsageError)
         return rebuilt
 
@@ -112,18 +103,18 @@ def read_changes(
         HeadwayError: With one line for each mistake, naming its file, variable or option and what is right.
     """
     problems: list[str] = []
-    origins: list[tuple[str, Settings]] = []
+    found: Settings = {}
     for path in map(str, files):
         try:
-            origins.append((path, _check_tables(read_toml(path), path, sections, problems)))
+            found |= _check_tables(read_toml(path), path, sections, problems)
         except HeadwayError as error:
             problems.append(str(error))
     texts = [(variable, key, text) for key, (variable, text) in variables.items()]
     options = [(f"--{option}", option, text) for option, text in overrides.items()]
     for where, given in (("environment", texts), (COMMAND_LINE, options)):
-        origins.append((where, _check(given, sections, parse_setting, problems)))
+        found |= _check(given, where, sections, parse_setting, problems)
     raise_all(problems, UsageError)
-    return Changes(tuple(origins))
+    return Changes(found)
 
 
 def load(
@@ -221,11 +212,13 @@ def _check_tables(
                 (f"{where}: {section}.{name:.60}", f"{section}.{name}", value)
                 for name, value in table.items()
             ]
-    return _check(given, [name for name in tables if name in sections], check_setting, problems)
+    known = [name for name in tables if name in sections]
+    return _check(given, where, known, check_setting, problems)
 
 
 def _check(
     given: Iterable[tuple[str, str, Any]],
+    where: str,
     sections: Iterable[str],
     read: Callable[[Any, object], Setting],
     problems: list[str],
@@ -234,6 +227,7 @@ def _check(
 
     Args:
         given: The words for a setting in a message, its name as ``section.name``, and its value.
+        where: Where they come from.
         sections: The names of the sections that may have them.
         read: Returns a value in the type of its setting.
         problems: Receives a line for each mistake.
@@ -249,9 +243,8 @@ def _check(
             near = near.replace("_", "-") if shown.startswith("--") else near
             problems.append(f"{shown} is not a setting{near}")
             continue
-        section, name = key.split(".")
         try:
-            found.setdefault(section, {})[name] = read(value, known[key])
+            found[key] = where, read(value, known[key])
         except ValueError as error:
             problems.append(f"{shown} {error}")
     return found
@@ -264,7 +257,7 @@ def from_dict(values: Mapping[str, object], where: str) -> Config:
         HeadwayError: If a value is wrong, or above the limit for files.
     """
     problems: list[str] = []
-    changes = Changes(((where, _check_tables(values, where, SECTIONS, problems)),))
+    changes = Changes(_check_tables(values, where, SECTIONS, problems))
     raise_all(problems)
     try:
         config = changes.apply(Config())
@@ -284,12 +277,12 @@ def check_file_bounds(config: Config, where: str) -> None:
     raise_all([f"{where}: search.{problem}" for problem in problems])
 
 
-def _locate(line: str, section: str, places: Mapping[str, str]) -> str:
+def _locate(line: str, section: str, changes: Settings) -> str:
     """Put the origin of a value before a message such as ``beam = 0 must be more than 0``."""
     name, _, rest = line.partition(" = ")
     # A message without the name of a changed setting is about several.
-    where = places.get(name) or [*places.values()][-1]
-    if where == COMMAND_LINE and name in places:
+    where, _ = changes.get(name) or [*changes.values()][-1]
+    if where == COMMAND_LINE and name in changes:
         return f"--{section}.{name.replace('_', '-')} {rest}"
     return f"{where}: {section}.{line}"
 

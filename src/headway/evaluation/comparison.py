@@ -101,28 +101,23 @@ class Comparison:
 
     def to_text(self) -> str:
         """Return the comparison as text: differences, groups, sentences, signatures."""
+        a, b, reference, _ = self.names
         return "\n".join(
             [
-                *self._head(),
+                f"A: {a}",
+                f"B: {b}",
+                f"{self.lines:,} lines in '{self.language}' against {reference}; {self.same:,} alike in A and B",
+                "",
                 *self._difference_rows(),
                 "",
                 *self._group_rows(),
-                *self._sentences(f"B ({self.names[1]}) gains most", self.better_b),
-                *self._sentences(f"A ({self.names[0]}) gains most", self.better_a),
+                *self._sentences(f"B ({b}) gains most", self.better_b),
+                *self._sentences(f"A ({a}) gains most", self.better_a),
                 "",
                 "Signatures, in the order above",
                 *(f"  {difference.signature}" for difference in self.differences),
             ]
         )
-
-    def _head(self) -> list[str]:
-        a, b, reference, _ = self.names
-        return [
-            f"A: {a}",
-            f"B: {b}",
-            f"{self.lines:,} lines in '{self.language}' against {reference}; {self.same:,} alike in A and B",
-            "",
-        ]
 
     def _difference_rows(self) -> list[str]:
         width = max(len(difference.title) for difference in self.differences)
