@@ -212,8 +212,8 @@ def _check_tables(
                 (f"{where}: {section}.{name:.60}", f"{section}.{name}", value)
                 for name, value in table.items()
             ]
-    known = [name for name in tables if name in sections]
-    return _check(given, where, known, check_setting, problems)
+    given_sections = [name for name in tables if name in sections]
+    return _check(given, where, given_sections, check_setting, problems)
 
 
 def _check(
