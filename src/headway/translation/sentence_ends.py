@@ -133,7 +133,7 @@ def _is_end(before: list[str], after: str, facts: Facts) -> bool:
     is_number, is_initial = following[:1].isdigit(), after[found.end() : found.end() + 1] == "."
     # A quotation mark, a bracket or a dash begins a sentence, too, but not a year in brackets.
     is_start = bool(opening.strip()) and not is_number
-    is_start = is_start or (not is_initial and _is_starter(following, facts))
+    is_start = is_start or (not is_initial and _is_starter(following, word, facts))
     is_numbered = is_number or after[:1] in "§№" or _ROMAN.fullmatch(following) is not None
     if f"{previous}{word}" in facts.final:  # z. B. and the like
         return True
@@ -161,14 +161,16 @@ def _is_end(before: list[str], after: str, facts: Facts) -> bool:
         or _is_initial(word)
         or _is_no_word(word, facts.language)
         or (len(word) == 1 and word.islower() and (is_numbered or following.islower()))
-        or _is_in_brackets(others)
+        or _is_in_brackets(before)
     )
 
 
-def _is_starter(word: str, facts: Facts) -> bool:
-    """Return whether a word often begins a sentence; names in capitals do."""
+def _is_starter(word: str, before: str, facts: Facts) -> bool:
+    """Return whether a word often begins a sentence; one in capitals does, but not behind small letters: excl. BTW."""
     is_acronym = len(word) > 2 and word.isupper() and not _ROMAN.fullmatch(word)
-    return is_acronym or re.split("['’]", word)[0] in facts.starters
+    if is_acronym:
+        return not before.islower()
+    return re.split("['’]", word)[0] in facts.starters
 
 
 def _knows(words: frozenset[str], word: str) -> bool:
