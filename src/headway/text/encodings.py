@@ -2,10 +2,9 @@
 
 import codecs
 from collections.abc import Iterator, Sequence
-from encodings.aliases import aliases
 from typing import BinaryIO
 
-from headway.errors import HeadwayError, suggest
+from headway.errors import HeadwayError
 from headway.text.compression import open_chunks
 
 CHUNK = 1 << 16  # bytes converted at once
@@ -31,18 +30,14 @@ def check_encoding(name: str) -> None:
     """Check that Python knows an encoding of text.
 
     Raises:
-        HeadwayError: If it does not; the message suggests the closest name.
+        HeadwayError: If it does not.
     """
     try:
         "".encode(name)
         codecs.getincrementaldecoder(name)("replace").decode(b"a", final=True)
     except (LookupError, UnicodeError, ValueError):
-        known = [
-            alias.replace("_", "-") for alias in (*aliases, *aliases.values()) if alias != name
-        ]
         raise HeadwayError(
-            f"--encoding {name}: not an encoding of text{suggest(name, known)}; examples: cp1252,"
-            " iso-8859-2, utf-16"
+            f"--encoding {name}: not an encoding of text; examples: cp1252, iso-8859-2, utf-16"
         ) from None
 
 

@@ -71,11 +71,6 @@ def languages_from_names(paths: Files) -> tuple[str, str]:
     """
     give = "give --languages SOURCE TARGET, such as --languages en de"
     codes = []
-    if len(paths) == 2 and Path(paths[0]) == Path(paths[1]):
-        raise HeadwayError(
-            f"{paths[0]}: is source and target: give the file with its translations (to train on copies: --languages"
-            " en en --text.compare-sides false)"
-        )
     for path in paths:
         if Path(path).is_dir():
             raise HeadwayError(f"{path}: is a directory: give a file")
@@ -84,7 +79,9 @@ def languages_from_names(paths: Files) -> tuple[str, str]:
             raise HeadwayError(f"{path}: the name does not end in a language code: {give}")
         codes.append(code)
     if codes[0] == codes[1]:
-        raise HeadwayError(f"{paths[0]} {paths[1]}: both names end in {codes[0]}: {give}")
+        raise HeadwayError(
+            f"{paths[0]} {paths[1]}: both names end in {codes[0]}: give a text and its translation, or {give}"
+        )
     return codes[0], codes[1]
 
 

@@ -5,9 +5,8 @@ from collections.abc import Iterable
 
 from headway.errors import HeadwayError
 
-_USUAL = re.compile(
-    r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*"
-)  # a language of ISO 639, with script and country
+# A language of ISO 639, with script and country.
+_USUAL = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*")
 _JOINED = {"zh", "yue", "cmn", "ja"}  # no space after a sentence
 _UNSPACED = _JOINED | {"th", "lo", "km", "my"}  # no spaces between words
 

@@ -8,9 +8,8 @@ from headway.config import PRESETS, TextConfig
 from headway.errors import HeadwayError
 from headway.text.vocabulary import EOS, SPACE, UNK, language_symbol
 
-LEAST_USUAL = (
-    500  # of a vocabulary; a smaller one may lack room for the characters and the 256 bytes
-)
+# Of a vocabulary; a smaller one may lack room for the characters and the 256 bytes.
+LEAST_USUAL = 500
 LONGEST = 1 << 16  # bytes of a line; sentencepiece ignores longer ones
 # Lines with one of these are given to sentencepiece as they are: it does not split them at each space only.
 _UNSPLIT = ("  ", SPACE, "\u2585", "\0", "\r")

@@ -95,40 +95,31 @@ class PreparedData:
             OtherVersionError: If another Headway prepared the data.
             HeadwayError: If a file is missing, damaged or changed; it names the file.
         """
+        directory = Path(directory)
         with _name_way_out(directory, way_out):
-            return cls._read(Path(directory))
-
-    @classmethod
-    def _read(cls, directory: Path) -> "PreparedData":
-        facts = _read_facts(directory)
-        groups = facts.pop("groups")
-        for name in ("valid.source", "valid.target"):
-            if not (directory / name).is_file():
-                raise HeadwayError(f"{directory / name}: missing")
-        train, valid = (Corpus(directory / name) for name in ("train", "valid"))
-        data = cls(
-            directory=directory,
-            tokenizer=load_tokenizer(directory, facts["kind"]),
-            train=train,
-            valid=valid,
-            valid_source=_read_lines(directory / "valid.source"),
-            valid_target=_read_lines(directory / "valid.target"),
-            groups=groups or [Group(facts["languages"], len(train), len(valid))],
-            has_symbols=bool(groups),
-            **facts,
-        )
-        found = fingerprint(data.tokenizer, train, valid, groups)
-        if not len(data.valid) == len(data.valid_source) == len(data.valid_target):
-            raise HeadwayError(
-                f"{directory}: valid.source and valid.target do not belong to valid/"
+            facts = _read_facts(directory)
+            groups = facts.pop("groups")
+            train, valid = (Corpus(directory / name) for name in ("train", "valid"))
+            data = cls(
+                directory=directory,
+                tokenizer=load_tokenizer(directory, facts["kind"]),
+                train=train,
+                valid=valid,
+                valid_source=_read_lines(directory / "valid.source"),
+                valid_target=_read_lines(directory / "valid.target"),
+                groups=groups or [Group(facts["languages"], len(train), len(valid))],
+                has_symbols=bool(groups),
+                **facts,
             )
-        counts = [(group.training_pairs, group.validation_pairs) for group in data.groups]
-        is_whole = [sum(column) for column in zip(*counts, strict=True)] == [len(train), len(valid)]
-        if found != data.fingerprint or not is_whole:
-            raise HeadwayError(f"{directory}: its files are from different preparations")
-        for corpus in (train, valid):
-            corpus.check_digest()
-        return data
+            if not len(valid) == len(data.valid_source) == len(data.valid_target):
+                raise HeadwayError(
+                    f"{directory}: valid.source and valid.target do not belong to valid/"
+                )
+            if data.fingerprint != fingerprint(data.tokenizer, train, valid, groups):
+                raise HeadwayError(f"{directory}: its files are from different preparations")
+            for corpus in (train, valid):
+                corpus.check_digest()
+            return data
 
 
 def read_text_settings(directory: str | Path) -> TextConfig:

@@ -88,8 +88,8 @@ class SentencePieceFile:
         names = [piece.piece for piece in proto.pieces]
         for symbol in map(language_symbol, languages):
             if symbol not in names:
+                names.append(symbol)
                 proto.pieces.add(piece=symbol, score=0.0, type=kinds.CONTROL)
-        names = [piece.piece for piece in proto.pieces]
         if len(set(names)) < len(names):
             raise HeadwayError(
                 f"{self.path}: has a piece twice, or {names[0]} or {names[1]} as text"

@@ -79,13 +79,9 @@ class Vocabulary:
     @cached_property
     def letters(self) -> frozenset[str]:
         """The letters of the subwords; bytes and control symbols have none."""
-        read = self._processor
-        pieces = (
-            piece
-            for entry, piece in enumerate(self.all_pieces[: self.pad])
-            if not (self._is_symbol(entry) or read.is_byte(entry) or read.is_unknown(entry))
-        )
-        return frozenset(filter(str.isalpha, chain.from_iterable(pieces)))
+        pieces = enumerate(self.all_pieces[: self.pad])
+        texts = (piece for entry, piece in pieces if self._is_text(entry))
+        return frozenset(filter(str.isalpha, chain.from_iterable(texts)))
 
     @cached_property
     def languages(self) -> dict[str, int]:
@@ -169,6 +165,11 @@ class Vocabulary:
         """Return whether no text is split into an entry."""
         return bool(self._processor.is_unused(entry) or self._processor.is_control(entry))
 
+    def _is_text(self, entry: int) -> bool:
+        """Return whether an entry is a piece of text; symbols, bytes and ``<unk>`` are none."""
+        read = self._processor
+        return not (self._is_symbol(entry) or read.is_byte(entry) or read.is_unknown(entry))
+
     def _split(self, texts: list[str], drawn: Draw | None) -> list[list[int]]:
         if drawn is not None:
             return [self._draw(text, drawn) for text in texts]
@@ -198,12 +199,8 @@ class Vocabulary:
             HeadwayError: If the model is not BPE. (The score of a BPE piece is the negated number of
                 its merge.)
         """
-        processor = self._processor
-        kinds = (
-            processor.is_unknown, processor.is_control, processor.is_unused, processor.is_byte,
-        )  # fmt: skip
-        normal = (i for i in range(processor.vocab_size()) if not any(kind(i) for kind in kinds))
-        scores = {processor.id_to_piece(i): processor.get_score(i) for i in normal}
+        score = self._processor.get_score
+        scores = {piece: score(i) for i, piece in enumerate(self.all_pieces) if self._is_text(i)}
         if not all(score.is_integer() for score in scores.values()):
             raise HeadwayError(
                 "text.copies needs a BPE vocabulary, which has merges to omit; this one is unigram"

@@ -38,15 +38,13 @@ _CHINESE_HIRAGANA = (
 )
 # Scripts without spaces between words: also Thai, Lao, Burmese and Khmer.
 _SINGLE = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff" + _CHINESE_HIRAGANA
-_KATAKANA = (
-    "\u30a1-\u30fa\u30fc-\u30ff\uff66-\uff9f"  # mostly loan words, each of them in one piece
-)
+# Mostly loan words, each of them in one piece.
+_KATAKANA = "\u30a1-\u30fa\u30fc-\u30ff\uff66-\uff9f"
 UNSPACED = _SINGLE + _KATAKANA  # within brackets of a regular expression
 # A character of Chinese, Japanese or Korean is a syllable or a word; one of Thai is a letter, as in English.
 _SYLLABLES = re.compile(f"[{_CHINESE_HIRAGANA}{_KATAKANA}\uac00-\ud7a3]+")
-_LETTERS_OF_A_SYLLABLE = (
-    3  # a Chinese translation of English has a third to a quarter of its characters
-)
+# A Chinese translation of English has a third to a quarter of its characters.
+_LETTERS_OF_A_SYLLABLE = 3
 _OPENING = "「『（［｛〈《【〔“‘(\\[{<"
 _INVISIBLE = "\u00ad\u2060\ufeff"
 _WORD = re.compile(

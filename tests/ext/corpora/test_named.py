@@ -200,7 +200,7 @@ def test_an_interrupted_recipe_continues_after_its_last_whole_part(
     assert len(there) == 2
     assert not any("three" in name or THIRD in name for name in there)
     (lock,) = cache.glob("mtdata-three*.lock")
-    left = cache / f".tmp-1-{lock.stem}"  # as left by a killed process
+    left = cache / f".tmp-4194303-{lock.stem}"  # as left by a killed process
     left.mkdir()
     (mtdata / "data.json").write_text(json.dumps(data))
     before = len(calls(mtdata))

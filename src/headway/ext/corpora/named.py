@@ -14,13 +14,14 @@ import json
 import re
 import shutil
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import cast
 
 from headway.errors import HeadwayError
 from headway.ext.corpora import fetching
 from headway.ext.corpora.fetching import IDENTITY, Languages
-from headway.files import TEMPORARY, cache_directory, remove, write_atomically
+from headway.files import cache_directory, hash_file, remove, write_atomically
 from headway.locks import lock_file
 from headway.text import CODE, Manifest
 
@@ -31,9 +32,8 @@ SPLITS = {"train": "train", "valid": "validation", "test": "test"}  # of data se
 PARTS = {"train": "train", "valid": "dev", "test": "test"}  # of mtdata's recipes
 
 _NAME = re.compile(r"(hf|mtdata|sacrebleu):.+", re.DOTALL)
-_SPLIT = re.compile(
-    r"(train|validation|valid|dev|test)([\[+].*)?"
-)  # anything else is a configuration
+# Anything else is a configuration.
+_SPLIT = re.compile(r"(train|validation|valid|dev|test)([\[+].*)?")
 
 Notify = Callable[[str], None]
 
@@ -112,8 +112,6 @@ def _fetch_once(names: Sequence[str], languages: Languages, notify: Notify) -> P
             return out
         again = ": its copy in the cache is damaged" if out.exists() else ""
         notify(f"{name}{again}: fetching it into {out}")
-        for leftover in out.parent.glob(f"{TEMPORARY}*-{out.name}"):  # of a process that was killed
-            remove(leftover)
         with write_atomically(out) as temporary:
             temporary.mkdir()
             origin = _fetch(names, languages, temporary, notify)
@@ -125,14 +123,14 @@ def _fetch_once(names: Sequence[str], languages: Languages, notify: Notify) -> P
 def _fetch(names: Sequence[str], languages: Languages, out: Path, notify: Notify) -> Manifest:
     """Write the two files of a corpus, and return the origin for its manifest."""
     files = _files(out, languages)
-    kind, rest = names[0].split(":", 1)
-    if len(names) == 1 and kind == "hf":
-        return fetching.from_hub(rest, languages, files)
-    if len(names) == 1 and kind == "sacrebleu":
-        return fetching.from_sacrebleu(rest, languages, files)
-    if len(names) == 1 and IDENTITY.fullmatch(rest):
-        return fetching.from_mtdata(rest, languages, files)
     if len(names) == 1:
+        kind, rest = names[0].split(":", 1)
+        if kind == "hf":
+            return fetching.from_hub(rest, languages, files)
+        if kind == "sacrebleu":
+            return fetching.from_sacrebleu(rest, languages, files)
+        if IDENTITY.fullmatch(rest):
+            return fetching.from_mtdata(rest, languages, files)
         names = [f"mtdata:{identity}" for identity in fetching.recipe(*rest.split(":", 1))]
     # Each part is also cached by itself, so that an interrupted fetch continues after the last part.
     parts = [_fetch_once([name], languages, notify) for name in names]
@@ -161,12 +159,9 @@ def _write_manifest(directory: Path, name: str, languages: Languages, origin: Ma
 
 def _describe(file: Path) -> dict[str, str | int]:
     """Return the sha256 of a file and its number of lines."""
-    digest, lines = hashlib.sha256(), 0
     with file.open("rb") as read:
-        while block := read.read(1 << 20):
-            digest.update(block)
-            lines += block.count(b"\n")
-    return {"sha256": digest.hexdigest(), "lines": lines}
+        lines = sum(block.count(b"\n") for block in iter(partial(read.read, 1 << 20), b""))
+    return {"sha256": hash_file(file), "lines": lines}
 
 
 def _manifest(directory: Path) -> Manifest | None:
