@@ -7,7 +7,7 @@ import os
 import resource
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -124,17 +124,9 @@ def thread_count(threads: int) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-@contextmanager
-def kept_generators(device: torch.device) -> Iterator[None]:
+def kept_generators(device: torch.device) -> AbstractContextManager[None]:
     """Restore torch's generators at the end, so that a training changes no other random number."""
-    cpu = torch.get_rng_state()
-    own = torch.cuda.get_rng_state(device) if device.type == "cuda" else None
-    try:
-        yield
-    finally:
-        torch.set_rng_state(cpu)
-        if own is not None:
-            torch.cuda.set_rng_state(own, device)
+    return torch.random.fork_rng([device] if device.type == "cuda" else [])
 
 
 def seed_generators(device: torch.device, *key: int) -> None:
