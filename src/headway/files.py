@@ -173,6 +173,17 @@ def read_small_file(
         OtherVersionError: If the format is newer.
         HeadwayError: If the file cannot be read, or is damaged.
     """
+    values = read_json(file, most_bytes)
+    check_format(file, values, newest, oldest=oldest, instead=instead)
+    return dict(values)
+
+
+def read_json(file: Path, most_bytes: int) -> Any:
+    """Return the content of a JSON file.
+
+    Raises:
+        HeadwayError: If the file cannot be read, is larger, or is not JSON.
+    """
     try:
         found = file.stat()
         if not stat.S_ISREG(found.st_mode):  # a pipe would be waited for
@@ -184,8 +195,7 @@ def read_small_file(
         raise HeadwayError(f"{file}: {error.strerror or error}") from None
     except (ValueError, RecursionError) as error:
         raise HeadwayError(f"{file}: damaged: {str(error).splitlines()[0]}") from None
-    check_format(file, values, newest, oldest=oldest, instead=instead)
-    return dict(values)
+    return values
 
 
 def check_format(
@@ -212,12 +222,11 @@ def check_format(
     if type(found) is not int or found < 1:
         raise HeadwayError(f"{file}: damaged: format {found!r:.40}, but Headway reads {readable}")
     if not oldest <= found <= newest:
-        instead = instead if found < oldest else ""
-        writer = _find_writer(values, is_newer=found > newest)
+        writer = _read_writer(values)
         of = f" of Headway {writer}" if writer else ""
         raise OtherVersionError(
             f"{file}: format {found}{of}, but this is Headway {__version__}, which reads {readable}:"
-            f" {_name_remedy(writer, instead)}"
+            f" {_name_remedy(writer, instead if found < oldest else '')}"
         )
 
 
@@ -237,22 +246,21 @@ def check_writer(file: Path, values: Mapping[str, object], instead: str = "") ->
     try:
         yield
     except (ValueError, LookupError, TypeError):
-        newer, older = (_find_writer(values, is_newer=is_newer) for is_newer in (True, False))
-        if not newer and not (older and instead):
+        writer = _read_writer(values)
+        found, own = _numbers(writer), _numbers(__version__)
+        is_older = found[:2] < own[:2]
+        if not writer or not (found > own or (is_older and instead)):
             raise
         raise OtherVersionError(
-            f"{file}: has content of Headway {newer or older} that this Headway {__version__} does not read:"
-            f" {_name_remedy(newer or older, instead if older else '')}"
+            f"{file}: has content of Headway {writer} that this Headway {__version__} does not read:"
+            f" {_name_remedy(writer, instead if is_older else '')}"
         ) from None
 
 
-def _find_writer(values: Mapping[str, object], *, is_newer: bool) -> str:
-    """Return the version that wrote a file; empty if the file names none that is newer, or of an older second number."""
+def _read_writer(values: Mapping[str, object]) -> str:
+    """Return the version that wrote a file; empty if the file names none."""
     writer = values.get("headway")
-    if not isinstance(writer, str) or not VERSION.fullmatch(writer):
-        return ""
-    found, own = _numbers(writer), _numbers(__version__)
-    return writer if (found > own if is_newer else found[:2] < own[:2]) else ""
+    return writer if isinstance(writer, str) and VERSION.fullmatch(writer) else ""
 
 
 def _name_remedy(writer: str, instead: str) -> str:

@@ -14,7 +14,7 @@ from headway import __version__, config
 from headway.config import Config
 from headway.errors import HeadwayError
 from headway.extension import load_all
-from headway.files import check_format, check_writer, remove, replace_text
+from headway.files import check_format, check_writer, read_json, remove, replace_text
 from headway.model import Network, Transformer
 from headway.text.languages import CODE, Languages, list_pairs, name_pair
 from headway.text.tokenizer import Tokenizer, check_symbols, load_tokenizer
@@ -268,14 +268,7 @@ def _read_values(path: Path, name: str) -> dict[str, object]:
         raise HeadwayError(f"{path}: no such directory")
     if not file.is_file():
         raise ForeignModelError(f"{path}: no {name}: not a run or model directory of Headway")
-    if file.stat().st_size > MAX_CONFIG_BYTES:
-        raise HeadwayError(f"{file}: larger than any configuration ({MAX_CONFIG_BYTES} bytes)")
-    try:
-        values: object = json.loads(file.read_bytes().decode("utf-8"))
-    except OSError as error:
-        raise HeadwayError(f"{file}: {error.strerror or error}") from None
-    except (ValueError, RecursionError) as error:
-        raise HeadwayError(f"{file}: not JSON: {str(error).splitlines()[0]}") from None
+    values = read_json(file, MAX_CONFIG_BYTES)
     if not isinstance(values, dict) or "settings" not in values or "format" not in values:
         raise ForeignModelError(f"{file}: not written by Headway: it has no format and settings")
     check_format(file, values, FORMAT)
