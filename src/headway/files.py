@@ -65,18 +65,28 @@ def write_atomically(path: Path) -> Iterator[Path]:
         raise HeadwayError(f"{path}: is no file but a device or a pipe: give the name of a file")
     temporary = temporary_path(path)
     _remove_abandoned(path)
+    with add_path_to_errors(path):
+        try:
+            yield temporary
+            for part in (*temporary.rglob("*"), temporary):
+                sync(part)
+            temporary.replace(path)
+            sync(path.parent)
+        except BaseException:
+            with suppress(OSError):  # the first exception is the one to report
+                remove(temporary)
+            raise
+
+
+@contextmanager
+def add_path_to_errors(path: Path) -> Iterator[None]:
+    """Name ``path`` in an `OSError` of the body that names no file, as of a full disk, or an unfinished one."""
     try:
-        yield temporary
-        for part in (*temporary.rglob("*"), temporary):
-            sync(part)
-        temporary.replace(path)
-        sync(path.parent)
-    except BaseException as error:
-        with suppress(OSError):  # the first exception is the one to report
-            remove(temporary)
-        if isinstance(error, OSError) and TEMPORARY in str(error.filename or TEMPORARY):
-            raise OSError(error.errno, error.strerror or str(error), str(path)) from None
-        raise
+        yield
+    except OSError as error:
+        if TEMPORARY not in str(error.filename or TEMPORARY):
+            raise
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from None
 
 
 def replace_bytes(path: Path, content: bytes) -> None:

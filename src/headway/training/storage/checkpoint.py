@@ -21,7 +21,6 @@ from torch import Tensor
 from headway import __version__
 from headway.errors import HeadwayError
 from headway.files import (
-    add_path_to_errors,
     hash_file,
     read_small_file,
     remove,
@@ -77,7 +76,7 @@ def write_checkpoint(
     Raises:
         OSError: If the disk is full or cannot be written; nothing remains of the checkpoint.
     """
-    with add_path_to_errors(path), write_atomically(path) as temporary:
+    with write_atomically(path) as temporary:
         temporary.mkdir()
         for name, group in tensors.items():
             save_tensors(temporary / f"{name}.safetensors", group)
