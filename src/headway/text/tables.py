@@ -112,7 +112,7 @@ def recognize_layout(
         encoding: As for `scan_lines`.
 
     Raises:
-        HeadwayError: If the columns of source and target are unknown.
+        HeadwayError: If the columns of source and target are unknown, or the first row names other languages.
     """
     sample = list(islice(scan_lines(path, encoding), SAMPLE))
     lines = [line for line in sample if isinstance(line, str)]
@@ -139,8 +139,12 @@ def recognize_layout(
         )
     else:
         source, target = 0, 1
-    if languages and not is_header:
-        _refuse_other_languages(path, first, (source, target), languages)
+    names = [first[place].strip() for place in (source, target) if place < len(first)]
+    if languages and not is_header and (other := find_other_languages(names, languages)):
+        raise HeadwayError(
+            f"{path}:1: the first row names {names[0]} and {names[1]}, and the text is {languages[0]} and {languages[1]}: give"
+            f" --languages {other[0]} {other[1]}, or --columns {names[0]} {names[1]} if these columns are meant all the same"
+        )
     return Layout(dialect, width, (source, target), first, is_header)
 
 
@@ -315,22 +319,6 @@ def find_other_languages(names: Sequence[str], wanted: tuple[str, str]) -> list[
     if set(named).isdisjoint(wanted) and any(name.casefold() in NAMES for name in names):
         return []
     return named
-
-
-def _refuse_other_languages(
-    path: str, first: Sequence[str], columns: tuple[int, int], languages: tuple[str, str]
-) -> None:
-    """Check that the first cells of the columns do not name two languages that are not those of the text.
-
-    Raises:
-        HeadwayError: If they do.
-    """
-    names = [first[place].strip() for place in columns if place < len(first)]
-    if named := find_other_languages(names, languages):
-        raise HeadwayError(
-            f"{path}:1: the first row names {names[0]} and {names[1]}, and the text is {languages[0]} and {languages[1]}: give"
-            f" --languages {named[0]} {named[1]}, or --columns {names[0]} {names[1]} if these columns are meant all the same"
-        )
 
 
 def _words(name: str) -> list[str]:

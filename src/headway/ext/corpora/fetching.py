@@ -4,8 +4,8 @@ The programs of the sources do the work: `datasets`, mtdata and sacreBLEU. `head
 the result.
 """
 
-import importlib.util
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -14,9 +14,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from headway.errors import HeadwayError, suggest
-from headway.text import Manifest, one_line
+from headway.text import Languages, Manifest, one_line
 
-Languages = tuple[str, str]
 Files = tuple[Path, Path]
 
 IDENTITY = re.compile(r"[^-:]+(-[^-:]+){4}")  # of mtdata: group, name, version, two languages
@@ -191,17 +190,16 @@ def recipe(name: str, part: str) -> list[str]:
 
 
 def _mtdata(name: str, *words: str) -> str:
-    """Run the command mtdata, or the package of this name, and return its output."""
-    command = ["mtdata"]
-    if shutil.which("mtdata") is None:
-        command = [sys.executable, "-m", "mtdata"]
-        if importlib.util.find_spec("mtdata") is None:
-            raise HeadwayError(
-                f"mtdata:{name} needs the command mtdata: pipx install mtdata, or pip in an"
-                " environment of its own"
-            )
+    """Run the command mtdata, which may be beside this Python, and return its output."""
+    places = os.pathsep.join([os.environ.get("PATH", ""), str(Path(sys.executable).parent)])
+    command = shutil.which("mtdata", path=places)
+    if command is None:
+        raise HeadwayError(
+            f"mtdata:{name} needs the command mtdata: pipx install mtdata, or pip in an"
+            " environment of its own"
+        )
     done = subprocess.run(
-        [*command, *words], stdin=subprocess.DEVNULL, capture_output=True, check=False,
+        [command, *words], stdin=subprocess.DEVNULL, capture_output=True, check=False,
         text=True, encoding="utf-8", errors="replace",
     )  # fmt: skip
     if done.returncode:

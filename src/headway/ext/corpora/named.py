@@ -20,10 +20,10 @@ from typing import cast
 
 from headway.errors import HeadwayError
 from headway.ext.corpora import fetching
-from headway.ext.corpora.fetching import IDENTITY, Languages
+from headway.ext.corpora.fetching import IDENTITY
 from headway.files import cache_directory, hash_file, remove, write_atomically
 from headway.locks import lock_file
-from headway.text import CODE, Manifest
+from headway.text import CODE, Languages, Manifest
 
 FORMAT = 1
 MANIFEST = "manifest.json"

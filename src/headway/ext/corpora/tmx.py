@@ -31,10 +31,8 @@ class Unit(NamedTuple):
     def text(self, language: str) -> str | None:
         """Return the text in a language, or None; ``en`` also finds ``en-GB``."""
         wanted = _code(language)
-        for code in (wanted, *self.texts):
-            if code in self.texts and (code == wanted or code.startswith(f"{wanted}-")):
-                return self.texts[code]
-        return None
+        regional = (self.texts[code] for code in self.texts if code.startswith(f"{wanted}-"))
+        return self.texts.get(wanted, next(regional, None))
 
 
 def read_memory(path: str, languages: Languages | None) -> Iterator[Pair | Damaged]:
@@ -101,10 +99,9 @@ def read_units(path: str | Path) -> Iterator[Unit]:
             raise HeadwayError(f"{path}:{problem.lineno}: {what}") from None
         except HeadwayError:
             raise
-        except OSError as problem:
-            raise units.error(problem.strerror or str(problem)) from None
-        except (ValueError, LookupError) as problem:  # raised by Python's codecs
-            raise units.error(f"its encoding cannot be read: {problem}") from None
+        except (OSError, ValueError, LookupError) as problem:  # of the disk, or of Python's codecs
+            reason = getattr(problem, "strerror", None) or problem
+            raise units.error(f"cannot be read, or not in its encoding: {reason}") from None
 
 
 def _code(language: str) -> str:
