@@ -28,7 +28,7 @@ DATA = DataRecord(
 RECORD = RunRecord(
     headway="0.2", torch="2.13", native="n1", command=["headway", "train", "x"],
     files={"train": {}, "valid": {}}, data=DATA, init=None,
-    machine=Machine(device="cpu", threads=1, precision="fp32"), processes=1, settings={},
+    machine=Machine(device="cpu", threads=1, precision="fp32"), processes=1, settings=Config(),
 )  # fmt: skip
 REPORT = ValidationReport(step=3, averaged=1, perplexity=4.5, bleu=31.256, chrf=55.5)
 

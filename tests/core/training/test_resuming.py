@@ -104,7 +104,7 @@ def test_a_finished_run_takes_other_search_settings(uninterrupted_run, tmp_path,
     assert (path / "model.safetensors").read_bytes() == before
     for folder in (path, path / "best"):
         assert load_model(folder).config.search.beam == 7
-    assert RunDirectory(path).record().settings["search"]["beam"] == 7
+    assert RunDirectory(path).record().settings.search.beam == 7
     assert dispatch(["train", str(path)]) == 0
     assert "search.beam" not in capsys.readouterr().err
 
@@ -323,7 +323,8 @@ def test_a_resume_says_that_sharding_may_change_the_last_bits(uninterrupted_run,
     path = tmp_path / "run"
     shutil.copytree(uninterrupted_run, path)
     record = RunDirectory(path).record()
-    record.settings["training"]["shard"] = True
+    sharded = replace(record.settings.training, shard=True)
+    record.settings = replace(record.settings, training=sharded)
     RunDirectory(path).write_record(record)
     (path / "config.json").unlink()
     more = ["train", str(path), "--training.max-steps", "18", "--training.shard", "false"]

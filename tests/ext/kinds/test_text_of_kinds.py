@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -56,7 +57,8 @@ def training(verb, path, files, **changes):
 def record_text(path, **settings):
     """Let a run have other settings of its text than its data, as earlier versions recorded them."""
     record = RunDirectory(path).record()
-    record.settings["text"] |= settings
+    text = replace(record.settings.text, **settings)
+    record.settings = replace(record.settings, text=text)
     RunDirectory(path).write_record(record)
     values = json.loads((path / "config.json").read_text())
     values["settings"]["text"] |= settings

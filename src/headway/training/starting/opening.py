@@ -165,7 +165,7 @@ def start(
         init=InitialModel.describe(request.init) if request.init else None,
         machine=machine or Machine.resolve(config.training),
         processes=parallel.world_size(),
-        settings=config.to_dict(),
+        settings=config,
         minutes=request.minutes,
     )
     record.identity = record.identify()

@@ -30,7 +30,6 @@ class RunPlan:
         settings: Those of the run; those that follow from the data of a new one are still open.
         machine: What the run computes with.
         record: What ``run.json`` holds; None: the run is new.
-        stored: The settings of a run that is resumed, without the changes of the request.
         initial: The model that a new run starts from; its network is without weights (`start` reads them).
         tokenizer: The vocabulary that the text of a new run is prepared with; None: one is learned.
         is_prepared: Whether the text of a new run lies prepared in its directory.
@@ -42,7 +41,6 @@ class RunPlan:
     settings: Config
     machine: Machine
     record: RunRecord | None = None
-    stored: Config | None = None
     initial: Model | None = None
     tokenizer: Tokenizer | None = None
     is_prepared: bool = False
@@ -136,10 +134,10 @@ def _plan_new(directory: RunDirectory, request: RunRequest) -> RunPlan:
 
 
 def _plan_resumed(directory: RunDirectory, request: RunRequest) -> RunPlan:
-    from headway.training.starting.resume_check import read_settings
+    from headway.training.starting.resume_check import list_edits
 
     record = directory.record()
-    stored, notices = read_settings(directory.path, record)
+    stored = record.settings
     if request.kind not in (None, stored.model.kind):
         kind, verb = stored.model.kind_name, stored.model.verb
         raise UsageError(f"{directory.path}: holds a {kind}: use {verb}")
@@ -164,8 +162,7 @@ def _plan_resumed(directory: RunDirectory, request: RunRequest) -> RunPlan:
         settings=settings,
         machine=record.machine.with_changes(stored.training.device, settings.training),
         record=record,
-        stored=stored,
-        notices=tuple(notices),
+        notices=tuple(list_edits(directory.path, stored)),
     )
 
 

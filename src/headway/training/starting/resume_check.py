@@ -6,11 +6,9 @@ from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
-from headway import config
 from headway.config import Config
 from headway.config.declaration import spell
 from headway.errors import HeadwayError
-from headway.files import check_writer
 from headway.text.groups import list_files, require_pair
 from headway.text.languages import list_pairs
 from headway.text.prepared import PreparedData
@@ -29,20 +27,18 @@ FACTS = {
 }
 
 
-def read_settings(path: Path, record: RunRecord) -> tuple[Config, list[str]]:
-    """Return the settings that ``run.json`` records, and a notice if ``config.json`` has others: a resume writes it again.
+def list_edits(path: Path, recorded: Config) -> list[str]:
+    """Return a notice if ``config.json`` has other settings than ``run.json``: a resume writes the file again.
 
     Args:
         path: The run directory.
-        record: The run's record.
+        recorded: The settings that ``run.json`` has.
     """
-    with check_writer(path / "run.json", {"headway": record.headway}):
-        recorded = config.from_dict(record.settings, str(path / "run.json"))
     file = path / CONFIG
     with suppress(HeadwayError):  # damaged
         if not os.path.lexists(file) or read_config(path).config == recorded:
-            return recorded, []
-    return recorded, [
+            return []
+    return [
         f"{file}: changed since the run wrote it, and written again: give new settings on the command line"
     ]
 
@@ -92,10 +88,9 @@ def check_same_run(path: Path, data: PreparedData, before: RunRecord, now: RunRe
             raise HeadwayError(
                 f"{data.directory}: {what} not what {path} was started with: restore the data, or start another RUN"
             )
-    stored, wanted = (config.from_dict(record.settings, str(path)) for record in (before, now))
     changes = [
         change
-        for change in list_differences(stored, wanted)
+        for change in list_differences(before.settings, now.settings)
         if change.split()[0] not in CHANGEABLE and not change.startswith("search.")
     ]
     refuse(path, changes, data.directory)

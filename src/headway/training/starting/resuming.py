@@ -43,9 +43,9 @@ def resume_run(plan: RunPlan) -> tuple[Run | None, list[str]]:
     Raises:
         HeadwayError: If the run has other data, or a file is missing or damaged.
     """
-    directory, request, record, stored = plan.directory, plan.request, plan.record, plan.stored
+    directory, request, record = plan.directory, plan.request, plan.record
     assert record, "the plan is of a run that has started"
-    assert stored
+    stored = record.settings
     place = request.data or record.data.directory or directory.data
     way_out = "restore the data that the run was started with, or start another RUN"
     data = PreparedData.open(place, way_out)
@@ -53,8 +53,8 @@ def resume_run(plan: RunPlan) -> tuple[Run | None, list[str]]:
     lengths = [(c.training.max_steps, c.training.patience) for c in (stored, plan.settings)]
     if record.finished and lengths[0] == lengths[1]:
         settings = with_vocabulary(plan.settings, data)
-        return None, [*plan.notices, *_keep_finished(directory, record, data, stored, settings)]
-    notices = [*plan.notices, *_list_other_roundings(plan, record, stored)]
+        return None, [*plan.notices, *_keep_finished(directory, record, data, settings)]
+    notices = [*plan.notices, *_list_other_roundings(plan, record)]
     run, damage = resume(directory, record, data, plan.settings)
     if rise := warn_if_rate_rises(run.step, stored.training, plan.settings.training):
         notices.append(rise)
@@ -210,13 +210,12 @@ def _renew(
     directory: RunDirectory, record: RunRecord, data: PreparedData, config: Config
 ) -> RunRecord:
     """Return the record of a run that goes on, after checking that it is the same run."""
-    device = str(record.settings["training"]["device"])
     now = replace(
         record,
         # The same data may lie in another place now.
         data=DataRecord.describe(data, directory.path),
-        machine=record.machine.with_changes(device, config.training),
-        settings=config.to_dict(),
+        machine=record.machine.with_changes(record.settings.training.device, config.training),
+        settings=config,
         finished=False,
     )
     check_same_run(directory.path, data, record, now)
@@ -224,10 +223,11 @@ def _renew(
 
 
 def _keep_finished(
-    directory: RunDirectory, record: RunRecord, data: PreparedData, stored: Config, settings: Config
+    directory: RunDirectory, record: RunRecord, data: PreparedData, settings: Config
 ) -> list[str]:
     """Store the settings of a finished run that may change; return what the user should know."""
     now = replace(_renew(directory, record, data, settings), finished=True)
+    stored = record.settings
     if settings.training.average != stored.training.average:
         raise HeadwayError(
             f"training.average = {settings.training.average}: {directory.path} is finished and has averaged"
@@ -255,14 +255,14 @@ def _keep_finished(
     return notices
 
 
-def _list_other_roundings(plan: RunPlan, record: RunRecord, stored: Config) -> list[str]:
+def _list_other_roundings(plan: RunPlan, record: RunRecord) -> list[str]:
     """Return a notice for each difference that may change the last bits of results."""
     shard, ranks = plan.settings.training.shard, parallel.world_size()
     facts: dict[str, tuple[object, object]] = {
         "torch": (record.torch, torch.__version__),
         "the native code": (record.native, identify_arithmetic("training")),
         "the device": (record.machine.device, plan.machine.device),
-        "training.shard": (stored.training.shard, shard),
+        "training.shard": (record.settings.training.shard, shard),
         "the number of ranks": (record.processes if shard else ranks, ranks),
     }
     return [

@@ -198,17 +198,19 @@ def explain_write_errors(path: Path) -> Iterator[None]:
     """
     try:
         yield
-    except FileNotFoundError as error:
-        raise HeadwayError(
-            f"{error.filename or path}: the file or its directory was removed while the run used it: the training"
-            " ends, and its steps since the last checkpoint are lost"
-        ) from error
     except OSError as error:
-        # The second name is that of the file that a rename would have replaced.
-        place, reason = error.filename2 or error.filename or path, error.strerror or error
+        # The second name is that of the file that a rename would have replaced. A file of a directory that is deleted
+        # has its last name only.
+        place = str(error.filename2 or error.filename or path)
+        place = place if str(path) in place else str(path)
+        if isinstance(error, FileNotFoundError):
+            raise HeadwayError(
+                f"{place}: the file or its directory was removed while the run used it: the training ends, and its"
+                " steps since the last checkpoint are lost"
+            ) from error
         raise HeadwayError(
-            f"{place}: cannot be written ({reason}); the run's last checkpoint is intact: put that right and"
-            " give the same command again"
+            f"{place}: cannot be written ({error.strerror or error}); the run's last checkpoint is intact: put that"
+            " right and give the same command again"
         ) from error
 
 

@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from headway.config import TrainingConfig
-from headway.config.declaration import Role, Setting, with_role
+from headway.config import Config, TrainingConfig, from_dict
+from headway.config.declaration import Role, with_role
 from headway.files import hash_file
 from headway.text.groups import Manifest
 from headway.text.prepared import PreparedData
@@ -103,7 +103,7 @@ class RunRecord:
         processes: Number of ranks that started the run; a resume may have another number.
         installed: The scores of the model in the run directory.
         finished: Whether the run has taken all its steps and averaged its checkpoints.
-        settings: The settings, as ``config.json`` has them.
+        settings: The settings of the run.
         models: Name of a file with weights -> its sha256; while the file is replaced, also that of the
             new file.
         identity: A hash of all that decides the results of the run. Each checkpoint has it too, so that
@@ -122,7 +122,7 @@ class RunRecord:
     processes: int
     installed: ValidationReport | None = None
     finished: bool = False
-    settings: dict[str, dict[str, Setting]]
+    settings: Config
     models: dict[str, list[str]] = field(default_factory=dict)
     identity: str = ""
     minutes: float | None = None
@@ -131,7 +131,7 @@ class RunRecord:
         """Return a hash of all that decides the results of the run: settings, data, initial weights and precision."""
         settings = {
             f"{section}.{name}": value
-            for section, values in self.settings.items()
+            for section, values in self.settings.to_dict().items()
             for name, value in values.items()
             if section != "search" and f"{section}.{name}" not in CHANGEABLE
         }
@@ -158,11 +158,11 @@ class RunRecord:
             "installed": ValidationReport,
         }
         found = {name: kind(**own[name]) for name, kind in parts.items() if own.get(name)}
-        return cls(**own | found)
+        return cls(**own | found | {"settings": from_dict(own["settings"], "settings")})
 
     def to_dict(self) -> dict[str, object]:
         """Return the record as plain values for JSON, with a digest of all of them."""
-        values = to_values(self)
+        values = to_values(self) | {"settings": self.settings.to_dict()}
         return {**values, "sha256": hash_lines([json.dumps(values, sort_keys=True)])}
 
 

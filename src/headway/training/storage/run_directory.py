@@ -30,6 +30,7 @@ from headway.training.storage.checkpoint import (
     check_digest,
     checkpoint_path,
     checkpoint_steps,
+    explain_write_errors,
     prune_checkpoints,
     read_checkpoint,
     read_state,
@@ -191,7 +192,8 @@ class RunDirectory:
         if foreign and not self.started:
             raise HeadwayError(f"{self.path}: holds {min(foreign)}, but no run: give another RUN")
         self._lock.acquire()
-        self.tidy()
+        with explain_write_errors(self.path):
+            self.tidy()
 
     def check_lock(self) -> None:
         """Check that the directory was not removed, or replaced by another, since `lock`.
