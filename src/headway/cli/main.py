@@ -17,7 +17,7 @@ from headway.cli.error_messages import report_errors
 from headway.cli.process import set_training_environment
 from headway.cli.signals import ForcedEnd
 from headway.cli.slurm import rank_variables
-from headway.cli.standard_output import discard_errors_if_closed, name_standard_output
+from headway.cli.standard_output import open_standard_files
 from headway.cli.verbs import load_verb, overview
 
 STOP_LIMIT = 4.0  # seconds from SIGINT or SIGTERM to the end of a command that has nothing to save
@@ -26,8 +26,7 @@ STOP_LIMIT = 4.0  # seconds from SIGINT or SIGTERM to the end of a command that 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run ``headway`` with the arguments of the process and exit."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
-    discard_errors_if_closed()
-    name_standard_output()
+    open_standard_files()
     # SIGTERM and a closed terminal end a verb as Ctrl-C does, so that it removes its unfinished files.
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:  # nohup ignores SIGHUP

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 
 from headway.errors import HeadwayError
 
-MAX_LINES = 1024  # lines yielded together
-
 
 def read_input(verb: str) -> Iterator[list[str]]:
     """Yield the lines of standard input as they arrive; see `read_arriving_lines`.
@@ -38,21 +36,15 @@ def read_arriving_lines(file: int, hint: str = "") -> Iterator[list[str]]:
         HeadwayError: If the input is a document and not text; or if a line is not UTF-8, after all
             lines before it were yielded.
     """
-    number = 0
-    unfinished = bytearray()
-    is_first = True
+    number, unfinished = 0, bytearray()
     while chunk := os.read(file, 1 << 16):
-        if is_first:
+        if not number and not unfinished:
             _check_is_text(chunk, hint)
-            is_first = False
         unfinished += chunk
-        if b"\n" not in chunk:
-            continue
-        *lines, rest = bytes(unfinished).split(b"\n")
-        unfinished = bytearray(rest)
-        for start in range(0, len(lines), MAX_LINES):
-            yield from _decode(lines[start : start + MAX_LINES], number)
-            number += len(lines[start : start + MAX_LINES])
+        if b"\n" in chunk:
+            *lines, rest = bytes(unfinished).split(b"\n")
+            yield from _decode(lines, number)
+            number, unfinished = number + len(lines), bytearray(rest)
     if unfinished:
         yield from _decode([bytes(unfinished)], number)
 

@@ -24,13 +24,16 @@ class StandardOutput(io.FileIO):
             raise OSError(error.errno, reason, NAME) from None
 
 
-def name_standard_output() -> None:
-    """Let `sys.stdout` write UTF-8 in any locale, and name itself in errors."""
-    if sys.stdout is None:
-        # The shell's >&- has closed it. A command that prints nothing works all the same, and no file
-        # that is opened later gets the number 1.
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 1)
-        sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
+def open_standard_files() -> None:
+    """Let `sys.stdout` write UTF-8 in any locale, and name itself in errors; open what the shell has closed.
+
+    A command that prints nothing works also after >&-, and no file that is opened later gets the number 1. After 2>&-,
+    messages go nowhere; `print` would take standard output.
+    """
+    for name, number, mode in (("stdout", 1, os.O_RDONLY), ("stderr", 2, os.O_WRONLY)):
+        if getattr(sys, name) is None:
+            os.dup2(os.open(os.devnull, mode), number)
+            setattr(sys, name, open(number, "w", closefd=False))  # noqa: SIM115
     if not isinstance(sys.stdout, io.TextIOWrapper):
         return  # a test has replaced it
     try:
@@ -45,13 +48,6 @@ def name_standard_output() -> None:
         newline="\n",
         line_buffering=sys.stdout.line_buffering,
     )
-
-
-def discard_errors_if_closed() -> None:
-    """Write standard error nowhere if the shell's 2>&- has closed it; `print` would take standard output."""
-    if sys.stderr is None:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-        sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115
 
 
 def discard_output() -> None:
