@@ -96,15 +96,12 @@ def check_options(args: argparse.Namespace) -> None:
     Raises:
         UsageError: If an option would have no effect, or ``--output`` is a text that is read.
     """
-    added = list_extension_options(args)  # each of which is all that is done
-    mode = "--per-line" if args.per_line else "".join(added[:1])
-    if mode:
-        unused = added if args.per_line else added[1:]
-        names = ("output", "json", "comet", "backward")
-        unused = [*unused, *(f"--{name}" for name in names if getattr(args, name))]
-        unused += [f"--{name}" for name in args.overrides]
-        if unused:
-            raise UsageError(f"{unused[0]}: has no effect with {mode}: omit one of them")
+    per_line = ["--per-line"] if args.per_line else []
+    modes = [*per_line, *list_extension_options(args)]  # each of which is all that is done
+    if modes:
+        given = [name for name in ("output", "json", "comet", "backward") if getattr(args, name)]
+        if unused := [*modes[1:], *(f"--{name}" for name in (*given, *args.overrides))]:
+            raise UsageError(f"{unused[0]}: has no effect with {modes[0]}: omit one of them")
     if args.output == "-":
         raise UsageError("--output -: standard output has the scores: give a file")
     if args.output:
