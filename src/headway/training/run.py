@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from headway.config import Config, SearchConfig
 from headway.errors import HeadwayError
 from headway.extension import load_all
+from headway.files import OtherVersionError
 from headway.model import Network, make_model
 from headway.model.network import zero_outputs
 from headway.text.prepared import PreparedData
@@ -256,6 +257,8 @@ class Run:
         """Let the error about the checkpoint of a step end with what the user can do."""
         try:
             yield
+        except OtherVersionError:
+            raise
         except HeadwayError as error:
             place = self.directory.checkpoint(step)
             raise HeadwayError(

@@ -90,10 +90,8 @@ def make_plan(directory: RunDirectory, request: RunRequest) -> RunPlan:
     """
     plan_it = _plan_resumed if directory.started else _plan_new
     plan = plan_it(directory, request)
-    try:
-        check_file_bounds(plan.settings, "this run")
-    except HeadwayError as error:
-        raise SettingsError(f"{error}; headway translate accepts more") from None
+    with _as_mistake_in_settings():
+        check_file_bounds(plan.settings, "this run (headway translate accepts more)")
     return plan
 
 
