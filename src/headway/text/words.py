@@ -46,21 +46,27 @@ _SYLLABLES = re.compile(f"[{_CHINESE_HIRAGANA}{_KATAKANA}\uac00-\ud7a3]+")
 # A Chinese translation of English has a third to a quarter of its characters.
 _LETTERS_OF_A_SYLLABLE = 3
 _OPENING = "「『（［｛〈《【〔“‘(\\[{<"
-_INVISIBLE = "\u00ad\u2060\ufeff"
+# Characters that a reader does not see: soft hyphens, marks of direction, variation selectors and the like.
+_INVISIBLE = (
+    "\u00ad\u034f\u061c\u17b4\u17b5\u180b-\u180f\u200e\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff0-\ufff8"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+_UNSEEN = _INVISIBLE + "\u200c\u200d"  # alone, they are no word
+_SPACE = r"\s\u200b"  # a space without width ends a word, too
 _WORD = re.compile(
     # Marks behind a character, combining ones too, belong to it, and opening and invisible ones to what follows.
-    rf"[{_OPENING}{_INVISIBLE}]{{0,8}}"
-    rf"(?:[{_KATAKANA}]+(?:[{_INVISIBLE}]++[{_KATAKANA}]++)*+|[{_SINGLE}])[^\w\s{_OPENING}]*"
-    rf"|(?:(?![{_OPENING}{_INVISIBLE}]{{1,8}}[{UNSPACED}])[^\s{UNSPACED}])+"
+    rf"[{_OPENING}{_UNSEEN}]{{0,8}}"
+    rf"(?:[{_KATAKANA}]+(?:[{_UNSEEN}]++[{_KATAKANA}]++)*+|[{_SINGLE}])[^\w{_SPACE}{_OPENING}]*"
+    rf"|(?!(?<=[{_UNSEEN}])[{_UNSEEN}])(?=[{_UNSEEN}]*+[^{_SPACE}{_UNSEEN}])"
+    rf"(?:(?![{_OPENING}{_UNSEEN}]{{1,8}}[{UNSPACED}])[^{_SPACE}{UNSPACED}])+"
 )
 _SINGLE_CHARACTER = re.compile(f"[{UNSPACED}]")
-# Characters that say where a line may break, and nothing else to a reader.
-_OTHER_SPACE = re.compile("[\u00a0\u2000-\u200a\u202f\u205f]")
+_OTHER_SPACE = re.compile(rf"(?<=[{_SINGLE}])\u200b(?=[{_SINGLE}])|([{_SPACE}])")
 _OTHER_HYPHEN = re.compile("[\u2010\u2011]")
+_ANY_INVISIBLE = re.compile(f"[{_INVISIBLE}]")
+# Joiners mean something in Arabic, Indian and other scripts, and between emoji.
+_LONE_JOINER = re.compile("(?<![\u0590-\u1fff\u2190-\U0010ffff])[\u200c\u200d]+")
 _SEVERAL_SPACES = re.compile(r"(?<=\S) {2,}(?=\S)")
-_IN_WORD = re.compile(
-    rf"(?<=[^\s{_INVISIBLE}])[{_INVISIBLE}]++|(?<![{_INVISIBLE}])[{_INVISIBLE}]++(?=\S)"
-)
 
 
 def find_words(text: str, start: int = 0) -> list[Span]:
@@ -118,13 +124,16 @@ def turn_marks_to_letters(text: str) -> str:
 
 
 def simplify_breaks(text: str) -> str:
-    """Return a text with the characters that models know in the place of those that say where a line may break.
+    """Return a text with the characters that models know in the place of those that look like them, or like nothing.
 
-    A non-breaking space becomes a space, a non-breaking hyphen a hyphen, and a soft hyphen in a word nothing. Several
-    spaces become one: there are two where an image stood. The text has as many words as before.
+    Any white space becomes a space, a non-breaking hyphen a hyphen, a letter and its accent one character (NFC), and what
+    nobody sees nothing. Several spaces become one: there are two where an image stood. The text has as many words as before.
     """
     if not text.isascii():
-        text = _IN_WORD.sub("", _OTHER_HYPHEN.sub("-", _OTHER_SPACE.sub(" ", text)))
+        text = _LONE_JOINER.sub("", _ANY_INVISIBLE.sub("", _OTHER_HYPHEN.sub("-", text)))
+        text = unicodedata.normalize("NFC", text)
+    if not text.isascii() or not text.isprintable():
+        text = _OTHER_SPACE.sub(lambda found: " " if found[1] else "", text)
     return _SEVERAL_SPACES.sub(" ", text)
 
 

@@ -9,6 +9,7 @@ from headway.text import find_words
 from headway.translation import Constraint
 
 _CLOSING = re.compile(r"[.,;:!?]")
+_WORD_START = re.compile(r"[^\s.,;:!?)\]}]")
 
 
 class MaskedSourceDraft:
@@ -31,13 +32,16 @@ class MaskedSourceDraft:
     def hang(self, part: SourcePart, following: str) -> None:
         """Add a tag, or a name, that the model does not read, before the character that follows it.
 
-        A punctuation mark moves to the word before, as the model knows it: "a dog {name}." is read as "a dog.".
+        Between two words, the model reads a space for a symbol. A punctuation mark moves to the word before, as the model knows it: "a dog {name}." is read as "a dog.".
         """
         kept = part.renderings[0]
         is_attached = bool(self.text) and not self.text[-1].isspace()
         is_closed = self.text.strip() and not is_attached and _CLOSING.match(following)
         if is_closed and not ELEMENT.fullmatch(kept) and self._end_at_word():
             kept, is_attached = f" {kept}", True
+        elif is_attached and part.kind == "tag" and _WORD_START.match(following):
+            if not ELEMENT.fullmatch(kept) and self.text[-1] not in "([{":
+                part, is_attached, following = part._replace(read=" "), False, ""
         word, is_followed = len(find_words(self.text)), bool(following.strip())
         self.tags.append(ProtectedTag(kept, word, is_attached, is_followed, self.write(part)))
 

@@ -65,9 +65,10 @@ def restore_protected(
         before, end = text[at : max(at, edit.start)], max(at, edit.end)
         # The model may have written spaces before the placeholder word; one is enough.
         words = before.rstrip(" ")
-        space = " " * (words != before)
+        is_tab = edit.text.isspace()
+        space = " " * (words != before and not is_tab)
         restored += words + space
-        new = _join_spaces(restored, edit.text, text[end:])
+        new = edit.text.strip(" ") if is_tab else _join_spaces(restored, edit.text, text[end:])
         pieces.append((words, words, True))
         pieces.append((before[len(words) :], space, False))
         pieces.append((text[at + len(before) : end], new, False))

@@ -43,10 +43,10 @@ _SIGN = rf"(?![.,;:!?]){_NO_BRACKET}|{_BRACES}|{_BRACE}|\({_IN_BRACKETS}\)|\[{_I
 _ADDRESS = f"(?:[.,;:!?]*+(?:{_SIGN}))++"
 # Characters without a meaning in Unicode, with which documents mark protected texts.
 PRIVATE_USE = (0xE000, 0xF900)
-# Marks of lists, notes of songs, arrows, emoji and the like.
+# Marks of lists, notes of songs, arrows, emoji and the like, and what stands for an object or a lost character.
 _SYMBOL = (
     "\u00a9\u00ae\u2022\u2023\u2043\u2122\u2190-\u21ff\u2300-\u23ff\u2460-\u24ff\u2500-\u27bf\u2b00-\u2bff"
-    "\U0001f000-\U0001faff"
+    "\ufff9-\ufffd\U0001f000-\U0001faff"
 )
 _DIGITS = r"\d+(?:[.,]\d+)*"
 _WITH_UNIT = rf"[-+±]?{_DIGITS}[ \u00a0\u202f]?(?:{UNITS})"
@@ -65,7 +65,7 @@ AMOUNT = re.compile(
 )
 PATTERNS: dict[Kind, tuple[str, ...]] = {
     "break": (BREAK_TAG, BREAK_ESCAPE),
-    "tag": (TAG, rf"(?:[{_SYMBOL}][\ufe0e\ufe0f\u200d]*)+"),
+    "tag": (TAG, rf"(?:[{_SYMBOL}][\ufe0e\ufe0f\u200d]*)+", r"\t+"),
     "name": (
         r"`[^`\n]+`",  # code
         r"[\ue000-\uf8ff]",
@@ -124,7 +124,7 @@ _SEPARATOR = r"(?:[:;|.!?\u2026]|\s(?P<dash>[-\u2013\u2014/]))\s+"
 _OPENING, _CLOSING = re.compile(_SEPARATOR), re.compile(_SEPARATOR + "$")
 _WORD = re.compile(r"\w")
 # What every pattern needs; most texts have none.
-_HINT = re.compile(rf"[`@{{%$&/\\<\d_#\[\ue000-\uf8ff{_SYMBOL}]|www\.|\w\.[a-z]|:[a-z]|\w{{80}}")
+_HINT = re.compile(rf"[\t`@{{%$&/\\<\d_#\[\ue000-\uf8ff{_SYMBOL}]|www\.|\w\.[a-z]|:[a-z]|\w{{80}}")
 
 
 class ProtectedText(NamedTuple):
