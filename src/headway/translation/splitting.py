@@ -15,11 +15,11 @@ from headway.translation.sentence_ends import find_facts, find_starts
 if TYPE_CHECKING:
     from headway.translation.search.constraints import Constraint
 
-# Words of letters, each with common marks around it, and single spaces between them. Of what
+# Words of letters (not an emoji, U+2139, nor parts of Korean ones), each with common marks around it, and single spaces between them. Of what
 # an extension may have to keep, nothing is written so; a test compares them with what Headway's own keeps.
 _PLAIN = re.compile(
     r"(?!.{0,7}\)|[IVX]{2,5}\.|[-\u2013\u2014])(?:(?![^ ]{60})[\"'\u2018\u2019\u201c-\u201e\u00ab\u00bb(]*+"
-    r"[^\W\d_]++(?:['\u2019-][^\W\d_]++)*+[\"'\u2018\u2019\u201c-\u201e\u00ab\u00bb),.;:!?]*+(?: (?:[-\u2013\u2014] )?(?=\S)|$))+"
+    r"[^\W\d_\u1100-\u11ff\u2139]++(?:['\u2019-][^\W\d_\u1100-\u11ff\u2139]++)*+[\"'\u2018\u2019\u201c-\u201e\u00ab\u00bb),.;:!?]*+(?: (?:[-\u2013\u2014] )?(?=\S)|$))+"
 )
 _WORD_BEFORE_CAPITAL = re.compile(r"(?<!\S)(\S++)\s++(?=[^\W\d_])")
 

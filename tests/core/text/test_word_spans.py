@@ -48,7 +48,10 @@ def test_words_of_scripts_with_and_without_spaces(text, words):
         ("\u00adrid\u00ad\u00ading\u2060 \u00ad \ufeffa", "riding a"),
         ("plain - text\u3000犬", "plain - text 犬"),
         ("Zu\u0308rich\tis\u2028nice\u200bnow", "Zürich is nice now"),
-        ("auf\u200claden \u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645", "aufladen \u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645"),
+        (
+            "auf\u200claden \u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
+            "aufladen \u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
+        ),
         ("ภาษา\u200bไทย", "ภาษาไทย"),
         ("an  image \u00a0 was here", "an image was here"),
     ],
@@ -61,12 +64,17 @@ def test_characters_of_line_breaks_become_common_ones(text: str, plain: str) -> 
 def test_a_text_with_simple_breaks_has_as_many_words() -> None:
     chooser = random.Random(1)
     for _ in range(5_000):
-        drawn = chooser.choices("ab 漢カ「-(.\u00ad\u2060\ufeff\u00a0\u2010\u2002\u0301ก\u200b\u200d\u200e\t\x85\ufe0f", k=5)
+        drawn = chooser.choices(
+            "ab 漢カ「-(.\u00ad\u2060\ufeff\u00a0\u2010\u2002\u0301ก\u200b\u200d\u200e\t\x85\ufe0f",
+            k=5,
+        )
         text = "".join(drawn).strip()
         assert len(find_words(simplify_breaks(text))) == len(find_words(text)), ascii(text)
 
 
-@pytest.mark.parametrize("piece", ["\u00ad", "\u00a0", "\u00ad ", " ", "a  ", "\u200d", "\u200b", "a\u0301"])
+@pytest.mark.parametrize(
+    "piece", ["\u00ad", "\u00a0", "\u00ad ", " ", "a  ", "\u200d", "\u200b", "a\u0301"]
+)
 def test_the_time_to_simplify_breaks_is_linear(piece: str) -> None:
     started = time.process_time()
     simplify_breaks(piece * 50_000)

@@ -2,6 +2,7 @@
 
 import copy
 import re
+import unicodedata
 from dataclasses import replace
 
 import pytest
@@ -15,6 +16,7 @@ from headway.model import Transformer
 from headway.text.words import find_words
 from headway.translation import Hypothesis, Translator
 from headway.translation.engines import constrained_decoding
+from headway.translation.pipeline import Found
 from headway.translation.token_stream import stream_tokens
 from support.pieces import cut, find, join
 from support.toy_models import normalizing_tokenizer, sentences, small_config
@@ -191,3 +193,45 @@ def test_a_choice_among_translations_with_terms_is_as_long_as_asked_for(
         found = list(own.stream(lines, replace(search, mbr=mbr, n_best=3)))
         assert {len(n_best) for n_best in found} == {3}
         assert [n_best[0].text for n_best in found] == [best.text for [best] in first]
+
+
+SPACES = [c for c in map(chr, range(0x3001)) if c.isspace() and c not in "\n\r"] + ["\u200b"]
+UNSEEN = "\u00ad\u034f\u061c\u180e\u200c\u200d\u200e\u200f\u202a\u202e\u2060\u2066\u2069\ufe0f\ufeff\U000e0001"
+
+
+def test_white_space_is_a_space_and_what_nobody_sees_is_nothing(translator: Translator) -> None:
+    line = "The cat {x} sees 5 km of the house"
+    plain = translator.translate(line)
+    for space in SPACES:
+        found = translator.translate(line.replace(" house", f"{space}house"))
+        assert " ".join(found.split()) == " ".join(plain.split()), ascii(space)
+    for unseen in UNSEEN:
+        for changed in (
+            line.replace("house", f"ho{unseen}use"),
+            line.replace(" house", f" {unseen} house"),
+        ):
+            assert translator.translate(changed) == plain, ascii(unseen)
+
+
+def test_tabs_and_symbols_stand_between_the_same_words(translator: Translator) -> None:
+    [tokens] = translator.tokenizer.encode_target(["die Katze sieht das Haus"])
+    links = [(number, number) for number in range(5)]
+    for mark, written in (
+        ("\t", "\t"),
+        ("\ufffc", " \ufffc "),
+        ("\ufffd", " \ufffd "),
+        ("\u2b50", " \u2b50 "),
+    ):
+        pieces = cut(translator, f"The cat sees{mark}the house")
+        [plain] = cut(translator, "The cat sees the house")
+        assert pieces[0].masked_sources[0].ids == plain.ids
+        known = Found([Hypothesis(tokens, 0.0, 0.0, links=links)])
+        [found] = translator.pipeline().join(pieces, [known])
+        assert found.text == f"die Katze sieht{written}das Haus"
+
+
+def test_letters_and_their_accents_are_one_character_for_the_model(translator: Translator) -> None:
+    for line in ("Über den Fluß, à la carte", "Zürich {x} é ñ ç 5 km", "ÀÉÎÕÜ ÇA VA", "한국어 cat"):
+        composed, apart = (unicodedata.normalize(form, line) for form in ("NFC", "NFD"))
+        assert composed != apart
+        assert translator.translate(apart) == translator.translate(composed)

@@ -5,6 +5,7 @@ import time
 import pytest
 
 from headway.ext.protect import find_protected_text, has_words, is_symbol
+from headway.translation.splitting import is_plain
 from support.bounds import grows_less
 
 PLACEHOLDERS = (
@@ -35,6 +36,15 @@ def test_what_must_stay_is_found() -> None:
     for text in (*kept, "{n, plural, one {# file of {name}} other {# files}}", *numbers):
         for sentence in (f"Look at {text} now.", f"{text}", f"(x {text})", f"See {text}."):
             assert find(sentence) == [text] * (sentence not in numbers), sentence
+
+
+def test_each_emoji_of_unicode_is_a_symbol_and_no_text_is_plain_with_it() -> None:
+    emoji = pytest.importorskip("emoji")
+    assert len(emoji.EMOJI_DATA) > 5_000
+    for each in emoji.EMOJI_DATA:
+        for text in (f"{each} A dog sees it.", f"It {each} is here.", f"The end{each}"):
+            assert find(text) == [each], ascii(text)
+            assert not is_plain(text), ascii(text)
 
 
 def test_letters_units_and_roman_numbers_alone_are_symbols() -> None:

@@ -39,11 +39,16 @@ class MaskedSourceDraft:
         is_closed = self.text.strip() and not is_attached and _CLOSING.match(following)
         if is_closed and not ELEMENT.fullmatch(kept) and self._end_at_word():
             kept, is_attached = f" {kept}", True
-        elif is_attached and part.kind == "tag" and _WORD_START.match(following):
-            if not ELEMENT.fullmatch(kept) and self.text[-1] not in "([{":
-                part, is_attached, following = part._replace(read=" "), False, ""
+        elif is_attached and self._is_symbol_between_words(part, following):
+            part, is_attached, following = part._replace(read=" "), False, ""
         word, is_followed = len(find_words(self.text)), bool(following.strip())
         self.tags.append(ProtectedTag(kept, word, is_attached, is_followed, self.write(part)))
+
+    def _is_symbol_between_words(self, part: SourcePart, following: str) -> bool:
+        """Return whether a part that words touch on both sides is a symbol, and no element or placeholder."""
+        is_symbol = part.kind == "tag" and not ELEMENT.fullmatch(part.renderings[0])
+        is_between = self.text[-1:] not in "([{" and _WORD_START.match(following) is not None
+        return is_symbol and is_between
 
     def _end_at_word(self) -> bool:
         """Remove the white space at the end, and hang the tags in it on the last word, too.

@@ -45,9 +45,12 @@ _ADDRESS = f"(?:[.,;:!?]*+(?:{_SIGN}))++"
 PRIVATE_USE = (0xE000, 0xF900)
 # Marks of lists, notes of songs, arrows, emoji and the like, and what stands for an object or a lost character.
 _SYMBOL = (
-    "\u00a9\u00ae\u2022\u2023\u2043\u2122\u2190-\u21ff\u2300-\u23ff\u2460-\u24ff\u2500-\u27bf\u2b00-\u2bff"
+    "\u00a9\u00ae\u203c\u2049\u2139\u2022\u2023\u2043\u2122\u2190-\u21ff\u2300-\u23ff\u2460-\u24ff\u2500-\u27bf\u2934\u2935\u2b00-\u2bff\u3030\u303d\u3297\u3299"
     "\ufff9-\ufffd\U0001f000-\U0001faff"
 )
+# A symbol or several; what follows one may change its look, join it to the next, or name a region (UTS #51, emoji
+# sequences). A sign with a keycap is one, too.
+_SYMBOLS = rf"(?:(?:[{_SYMBOL}]|[0-9#*]\ufe0f?\u20e3)[\ufe0e\ufe0f\u200d\U000e0020-\U000e007f]*)+"
 _DIGITS = r"\d+(?:[.,]\d+)*"
 _WITH_UNIT = rf"[-+±]?{_DIGITS}[ \u00a0\u202f]?(?:{UNITS})"
 _WITH_CURRENCY = (
@@ -65,7 +68,7 @@ AMOUNT = re.compile(
 )
 PATTERNS: dict[Kind, tuple[str, ...]] = {
     "break": (BREAK_TAG, BREAK_ESCAPE),
-    "tag": (TAG, rf"(?:[{_SYMBOL}][\ufe0e\ufe0f\u200d]*)+", r"\t+"),
+    "tag": (TAG, _SYMBOLS, r"\t+"),
     "name": (
         r"`[^`\n]+`",  # code
         r"[\ue000-\uf8ff]",
@@ -124,7 +127,9 @@ _SEPARATOR = r"(?:[:;|.!?\u2026]|\s(?P<dash>[-\u2013\u2014/]))\s+"
 _OPENING, _CLOSING = re.compile(_SEPARATOR), re.compile(_SEPARATOR + "$")
 _WORD = re.compile(r"\w")
 # What every pattern needs; most texts have none.
-_HINT = re.compile(rf"[\t`@{{%$&/\\<\d_#\[\ue000-\uf8ff{_SYMBOL}]|www\.|\w\.[a-z]|:[a-z]|\w{{80}}")
+_HINT = re.compile(
+    rf"[\t`@{{%$&/\\<\d_#\[\ue000-\uf8ff\u20e3{_SYMBOL}]|www\.|\w\.[a-z]|:[a-z]|\w{{80}}"
+)
 
 
 class ProtectedText(NamedTuple):
